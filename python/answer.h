@@ -11,6 +11,7 @@
 
 namespace rankwright::python {
 
+/// One answer with its forms, findings and exit code.
 struct Answer {
   using Form = std::function<std::string()>;  // empty: the answer does not have this form
 

@@ -13,6 +13,7 @@
 
 namespace rankwright::python {
 
+/// The arguments of one call.
 struct Arguments {
   std::string verb{};
   std::vector<std::string> files{};
@@ -25,6 +26,7 @@ struct Arguments {
   std::string text(std::string_view option) const;
   /// Returns all texts of an option that may be given several times.
   std::vector<std::string> all(std::string_view option) const;
+  /// Returns an option as an integer; empty if it is not given.
   planner::Outcome<std::optional<i64>> whole(std::string_view option) const;
   /// Returns a number of ranks or hosts, which is at least 1.
   planner::Outcome<std::optional<i64>> size(std::string_view option) const;

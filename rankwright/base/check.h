@@ -7,6 +7,7 @@
 
 namespace rankwright {
 
+/// Prints the violated condition with its location and aborts.
 [[noreturn]] inline void broken_promise(const char* condition, const char* file, int line) {
   std::fprintf(stderr, "rankwright: internal error: %s does not hold at %s:%d\n", condition, file,
                line);

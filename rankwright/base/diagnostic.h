@@ -32,6 +32,7 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
+/// One message to the user.
 struct Diagnostic {
   std::string_view code;  // "RW0102": a row of rules/codes
   Severity severity = Severity::error;

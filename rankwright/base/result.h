@@ -11,6 +11,7 @@ namespace rankwright {
 template <class T>
 using Result = tl::expected<T, Diagnostic>;
 
+/// Returns the failure of a Result.
 inline tl::unexpected<Diagnostic> fail(Diagnostic diagnostic) {
   return tl::unexpected<Diagnostic>(std::move(diagnostic));
 }

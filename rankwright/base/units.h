@@ -10,6 +10,7 @@ namespace rankwright {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
+/// A value whose unit is B^Byte FLOP^Flop s^Second.
 template <int Byte, int Flop, int Second>
 struct Quantity {
   double value = 0;

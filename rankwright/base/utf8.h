@@ -6,6 +6,7 @@
 
 namespace rankwright {
 
+/// A decoded character and the length of its encoding.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 0;

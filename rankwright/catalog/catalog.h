@@ -28,6 +28,7 @@ struct System {
   std::string_view verified() const;
 };
 
+/// A model of the catalog.
 struct KnownModel {
   std::string name;
   std::vector<std::string> aliases;  // Hugging Face ids and other spellings
@@ -43,6 +44,7 @@ std::string_view name(Found);
 /// The data that a constant was fitted to.
 enum class FitData : unsigned char { none, steps, memory, collectives };
 
+/// A row of calibration.csv.
 struct ConstantRow {
   cluster::Constant constant{};
   std::string name;

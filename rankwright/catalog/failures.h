@@ -13,6 +13,7 @@
 
 namespace rankwright::catalog {
 
+/// A row of failures.csv.
 struct FailureRow {
   enum class Kind : unsigned char { rate, restart, storage, hang };
   Kind kind{};

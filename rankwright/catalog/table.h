@@ -21,6 +21,7 @@ extern const std::string_view kProbedCsv;
 extern const std::string_view kBandsCsv;
 extern const std::string_view kFailuresCsv;
 
+/// Parses an embedded table; `file` is its name in the repository.
 inline Csv shipped_table(std::string_view text, std::string_view file) {
   Result<Csv> table = parse_csv(text, file);
   RW_CHECK(table);

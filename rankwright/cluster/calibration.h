@@ -72,6 +72,7 @@ enum class Constant : unsigned char {
 };
 inline constexpr std::size_t kConstants = std::size_t(Constant::reserve) + 1;
 
+/// A value for every constant of the cost model.
 struct Calibration {
   std::array<double, kConstants> values{};
   // Set from a measured run (validate/calibrate.h); the shipped calibration has the defaults.

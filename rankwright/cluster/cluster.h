@@ -22,6 +22,7 @@ enum class Origin : unsigned char { data_sheet, calibrated, measured, assumed };
 
 std::string_view name(Origin);  // "data sheet", "calibrated", ...
 
+/// One accelerator, or a share of a CPU.
 struct Device {
   std::string name{};
   std::string vendor{};
@@ -46,6 +47,7 @@ struct Device {
   friend bool operator==(const Device&, const Device&) = default;
 };
 
+/// One level of the network.
 struct Level {
   enum class Per : unsigned char { device, domain };
   std::string name{};
@@ -66,6 +68,7 @@ inline constexpr std::size_t kMaxLevels = 8;
 /// are spread unevenly over levels are counted one by one, so the number must be bounded.
 inline constexpr i64 kMaxDevices = i64{1} << 22;
 
+/// Equal devices and the levels that connect them.
 struct Cluster {
   std::string name{};
   Device device{};

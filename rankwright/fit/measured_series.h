@@ -11,6 +11,7 @@
 
 namespace rankwright::fit {
 
+/// The measured time of one message size.
 struct MeasuredCall {
   Bytes size{};    // as nccl-tests defines size
   Seconds time{};  // of one call
@@ -18,6 +19,7 @@ struct MeasuredCall {
   friend bool operator==(const MeasuredCall&, const MeasuredCall&) = default;
 };
 
+/// Measured calls of one collective on one group.
 struct MeasuredSeries {
   std::string file{};
   plan::Op op{};

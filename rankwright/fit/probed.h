@@ -35,6 +35,7 @@ struct ProbedMatmul {
   }
 };
 
+/// A measured streaming kernel.
 struct ProbedStream {
   std::string name{};  // "copy"
   Bytes moved{};       // bytes read plus bytes written
@@ -43,12 +44,14 @@ struct ProbedStream {
   BytesPerSecond rate() const { return moved / time; }
 };
 
+/// Measured calls of one collective on one kind of group.
 struct ProbedCalls {
   ProbeGroup group{};
   plan::Op op{};
   std::vector<MeasuredCall> calls{};
 };
 
+/// All measurements of one probe.
 struct ProbeFigures {
   std::vector<std::string> hosts{};   // host names, in the order of their first rank
   std::vector<i64> host_ranks{};      // ranks per host

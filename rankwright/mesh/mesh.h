@@ -13,6 +13,7 @@
 
 namespace rankwright::mesh {
 
+/// The axes of parallelism.
 enum class Axis : std::uint8_t { tp, cp, ep, dp, pp };
 inline constexpr std::size_t kAxes = 5;
 inline constexpr std::array<Axis, kAxes> kAllAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};

@@ -12,6 +12,7 @@
 
 namespace rankwright::mesh {
 
+/// An assignment of ranks to devices.
 struct Placement {
   enum class Kind : std::uint8_t {
     block,   // rank r on device r: fills one host after another

@@ -41,6 +41,7 @@ struct ShapeField {
 
 std::span<const ShapeField> shape_fields();
 
+/// What a model family implies without stating it.
 struct Architecture {
   std::string_view name;     // Hugging Face's model_type
   std::string_view summary;  // one line for `catalog`

@@ -10,6 +10,7 @@
 
 namespace rankwright::model {
 
+/// How attention is counted.
 enum class FlopsConvention : unsigned char {
   megatron_causal,  // attention halved: Megatron-LM, Megatron-Bridge
   palm_full,        // 6 N + 12 L H d s: PaLM, torchtitan
@@ -26,6 +27,7 @@ struct LayerFlops {
 
   Flops total() const { return projections + core + mlp + experts; }
 };
+/// Counts the forward FLOPs per token of one layer at sequence length `sequence`, by part.
 LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence);
 
 /// Returns the forward FLOPs per token of one layer at sequence length `sequence`, causal (F3): the

@@ -6,6 +6,7 @@
 
 namespace rankwright::model {
 
+/// Numbers of parameters by kind.
 struct Parameters {
   i64 embedding = 0;  // vocabulary and learned positions
   i64 attention = 0;  // projections and their biases

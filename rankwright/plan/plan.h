@@ -25,10 +25,12 @@ namespace rankwright::plan {
 
 struct RunCalibration;
 
+/// What activation recomputation runs again in backward.
 enum class Recompute : unsigned char { none, selective, full };
 std::span<const std::string_view> recompute_names();
 std::string_view name(Recompute);
 
+/// How context-parallel ranks exchange keys and values.
 enum class CpComm : unsigned char { p2p, all_gather, a2a };
 std::span<const std::string_view> cp_comm_names();
 std::string_view name(CpComm);
@@ -43,6 +45,7 @@ struct Overlap {
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
 
+/// A layout of one training job.
 struct Plan {
   i64 tp = 1, cp = 1, dp = 1, pp = 1;
   i64 ep = 1;
@@ -85,6 +88,7 @@ struct Assumption {
   std::string why;
 };
 
+/// A plan with the model, cluster and job that it is for.
 struct TrainingConfig {
   model::Model model;
   cluster::Cluster cluster;
@@ -113,8 +117,8 @@ const cluster::Calibration& calibration(const TrainingConfig& config);
 /// Returns the shape of the pipeline. Requires: micro_batch x dp divides the global batch.
 PipelineShape pipeline_shape(const TrainingConfig& config);
 
-/// What one pp rank runs: the layers of its stages in order, with equal neighbors merged into runs,
-/// and the embedding, MTP modules and loss.
+/// The contents of one pp rank: the layers of its stages in order, with equal neighbors merged into
+/// runs, and the embedding, MTP modules and loss.
 struct RankContents {
   std::vector<model::LayerRun> runs{};  // without MTP
   i64 layers = 0;
@@ -126,6 +130,7 @@ struct RankContents {
   /// a copy if the embedding itself is on another rank.
   bool embeds() const { return embedding || mtp > 0; }
 };
+/// Returns the contents of one pp rank.
 RankContents contents(const TrainingConfig& config, i64 pp_rank);
 
 /// Returns the contents of all pp ranks; cheaper than contents() per rank, which visits all stages

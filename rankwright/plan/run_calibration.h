@@ -17,7 +17,7 @@ struct RunCalibration {
   std::string log{};  // path of the log
   i64 steps = 0;      // number of log lines that the measured step time is the median of
   Seconds measured{}, predicted{};  // step time of the plan that ran; prediction before calibration
-  // What ran. Plans of another model or device share fewer of its errors.
+  // The model and device of the run. Plans with others share fewer of its errors.
   model::Model model{};
   cluster::Device device{};
 };

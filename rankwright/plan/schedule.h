@@ -75,6 +75,7 @@ struct ShapeFault {
   explicit constexpr operator bool() const { return why != Why::none; }
   friend constexpr bool operator==(const ShapeFault&, const ShapeFault&) = default;
 };
+/// Returns why the schedule does not support the shape; `none` if it does.
 ShapeFault shape_fault(const PipelineShape& shape);
 
 /// Returns the pp rank that runs `stage` for `microbatch`.

@@ -82,8 +82,9 @@ i64 partial_gradients(const Plan& plan, const Share& share);
 Share rank_share(const TrainingConfig& config, i64 pp_rank);
 Share rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
-/// What one chunk of a rank holds. A weight that two chunks of a rank use is held once; the
-/// embedding by the earliest stage that reads it, where backward ends and its gradient is complete.
+/// The parameters that one chunk of a rank holds. A weight that two chunks of a rank use is held
+/// once; the embedding by the earliest stage that reads it, where backward ends and its gradient is
+/// complete.
 struct Holding {
   Share share{};
   bool embedding = false;    // includes the embedding

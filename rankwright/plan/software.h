@@ -35,8 +35,10 @@ enum class Loss : unsigned char {
 };
 std::span<const std::string_view> loss_names();
 std::string_view name(Loss);
+/// Returns the peak memory of the loss in bytes per logit.
 i64 bytes_per_logit(Loss, const Job&);
 
+/// The behavior of one framework.
 struct Software {
   std::string_view name = "megatron-core";
   AttentionKernel attention = AttentionKernel::fused;

@@ -15,6 +15,7 @@
 
 namespace rankwright::plan {
 
+/// One slice of the model.
 struct Stage {
   i64 layers = 0;
   i64 mtp = 0;
@@ -45,6 +46,7 @@ std::string show_layout(const Stages&);
 /// Formats the layers per stage: "10 11 11 10".
 std::string show_layers(const Stages&);
 
+/// Returns the decoder layers of all stages together.
 i64 total_layers(const Stages&);
 
 }  // namespace rankwright::plan

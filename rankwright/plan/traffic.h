@@ -15,6 +15,7 @@
 
 namespace rankwright::plan {
 
+/// A collective, or a pair of send and receive.
 enum class Op : unsigned char { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
 std::string_view name(Op);
 
@@ -50,6 +51,7 @@ enum class TrafficKind : unsigned char {
   gradient_norm,
 };
 
+/// Properties of one kind of traffic.
 struct TrafficKindRow {
   TrafficKind kind;
   std::string_view label;      // "TP all-gather"
@@ -61,6 +63,7 @@ struct TrafficKindRow {
 std::span<const TrafficKindRow> traffic_kinds();
 const TrafficKindRow& row(TrafficKind);
 
+/// All calls of one kind that a rank makes per step.
 struct Traffic {
   TrafficKind kind;
   Op op;

@@ -275,8 +275,8 @@ class ReferenceFramework {
     return all;
   }
   bool shared() const { return p_.zero > 0 && holders().size() > 1; }
-  /// What stage s holds unless an earlier stage of its rank does, and the part of that which other
-  /// ranks hold too.
+  /// The parameters that stage s holds unless an earlier stage of its rank does, and the part of
+  /// them that other ranks hold too.
   struct Held {
     Share all{};
     i64 shared = 0;

@@ -16,7 +16,7 @@ constexpr i64 kStepsOfStage = 8;
 
 /// One assignment of the runs' ends to stages. Run i ends in stage last[i]. Every stage after the
 /// end of the previous run up to last[i] has at least one of its items, and the stage in which the
-/// previous run ends may have some. What remains open is how many more each stage has.
+/// previous run ends may have some. The numbers beyond these minimums remain open.
 class Pattern {
  public:
   Pattern(const SplitProblem& problem, const SplitLimits& limits, const std::vector<i64>& last)

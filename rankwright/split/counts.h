@@ -7,6 +7,7 @@
 
 namespace rankwright::split {
 
+/// Looks for a split within the limits.
 Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
 }  // namespace rankwright::split

@@ -15,8 +15,8 @@ constexpr i64 kMaxPackingEntries = i64{1} << 21;
 constexpr i64 kStepsOfQuestion = 32;
 constexpr i64 kStepsOfSum = 4;
 
-/// What one bin may take: counts of the enumerated kinds, and the maximum of the last kind beside
-/// them.
+/// One choice for a bin: counts of the enumerated kinds, and the maximum of the last kind that fits
+/// beside them.
 struct Choice {
   std::vector<i64> others{};
   i64 key = 0;  // the others as one mixed-radix number: keys add up as counts do

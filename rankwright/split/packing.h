@@ -11,6 +11,7 @@
 
 namespace rankwright::split {
 
+/// Items to pack and bins to pack them into.
 struct Packing {
   std::vector<i64> demand{};  // by kind; the last kind is not enumerated
   std::vector<i64> weight{};  // by kind
@@ -21,6 +22,7 @@ struct Packing {
   std::function<i64(i64 bin, const std::vector<i64>& others)> max{};
 };
 
+/// The result of packing.
 struct Packed {
   Probe::Verdict verdict = Probe::Verdict::no;
   /// By bin, if the verdict is yes: exactly the demand of the enumerated kinds; of the last kind
@@ -28,6 +30,7 @@ struct Packed {
   std::vector<std::vector<i64>> taken{};
 };
 
+/// Packs all items, or proves that they do not fit; unknown if the steps run out.
 Packed pack(const Packing& packing, Steps& steps);
 
 }  // namespace rankwright::split

@@ -11,6 +11,7 @@ namespace rankwright::split {
 
 inline constexpr i64 kNoLimit = std::numeric_limits<i64>::max();
 
+/// A SplitTask in integers.
 struct SplitProblem {
   /// Consecutive equal items; the embedding comes first and the head last.
   struct Run {
@@ -44,11 +45,13 @@ struct SplitLimits {
 /// Stage ends: by stage, the number of items before its end. The last is the number of all items.
 using Cuts = std::vector<i64>;
 
+/// Returns the maxima that a split reaches.
 SplitLimits reached(const SplitProblem& problem, const Cuts& cuts);
 
 /// Returns the stage ends that divide the weight equally, each rounded down to a whole item.
 Cuts ideal_cuts(const SplitProblem& problem);
 
+/// The answer to whether a split within given limits exists.
 struct Probe {
   enum class Verdict : unsigned char { yes, no, unknown };
   Verdict verdict = Verdict::no;

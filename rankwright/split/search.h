@@ -8,6 +8,7 @@
 
 namespace rankwright::split {
 
+/// The best cuts found, and what was proved about them.
 struct BestCuts {
   std::optional<Cuts> cuts{};  // empty if no split keeps the capacity, or none was found
   SplitLimits reached{};  // by the cuts; without cuts, `memory` is the smallest that was reached

@@ -46,6 +46,7 @@ StageMap vee_map(i64 pp, i64 chunks);
 /// Maps stage s to the pp ranks s and pp - 1 - s (DualPipe).
 StageMap both_ends_map(i64 pp);
 
+/// The model to split and the limits of the split.
 struct SplitTask {
   ItemCost embedding{};
   std::vector<ItemRun> layers{};
@@ -61,6 +62,7 @@ struct SplitTask {
   i64 steps = 40'000'000;  // step budget of the search; a step takes some nanoseconds
 };
 
+/// The result of a split.
 struct Split {
   enum class Fault : unsigned char {
     none,

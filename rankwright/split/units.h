@@ -10,6 +10,7 @@ namespace rankwright::split {
 /// Returns whether unit_split() supports the problem: its tables have items x stages entries.
 bool takes_units(const SplitProblem& problem);
 
+/// Looks for a split within the limits. Requires: takes_units().
 Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
 /// Returns whether there are stages that each stay within the limits, ignoring the sums per team.
