@@ -1,5 +1,5 @@
-// What a search pays for the price of one plan: the whole estimate, and in it the time of a
-// pipelined step in closed form.
+// Measures the evaluation of one plan in a search: the whole estimate, and within it the
+// closed-form time of a pipelined step.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace rankwright {
 namespace {
 
-/// Stages that differ a little: arguments are the schedule, pp ranks, chunks and microbatches.
+/// Uses stages that differ slightly. Arguments: schedule, pp ranks, chunks and microbatches.
 void pipeline_step(benchmark::State& state) {
   const plan::PipelineShape shape{.schedule = plan::Schedule(state.range(0)),
                                   .pp = state.range(1),
@@ -30,15 +30,15 @@ void pipeline_step(benchmark::State& state) {
   state.SetLabel(std::string(name(shape.schedule)));
 }
 
-/// Every schedule on 16 pp ranks, with up to four chunks.
+/// Adds every schedule on 16 pp ranks, with up to four chunks.
 void every_schedule(benchmark::internal::Benchmark* bench) {
   for (const plan::ScheduleRow& s : plan::schedules())
     bench->Args({i64(s.schedule), 16, std::min<i64>(4, s.max_chunks), 128});
 }
 BENCHMARK(pipeline_step)->Apply(every_schedule);
 
-/// Time and memory of a plan whose model, cluster and job stand: what a search does for each of
-/// millions.
+/// Estimates time and memory of a plan with fixed model, cluster and job: a search does this for
+/// millions of plans.
 void whole_estimate(benchmark::State& state, std::string_view text) {
   const importer::PlanFile file =
       importer::read_plan(std::string(text), "plan.yaml", importer::refuse_file);

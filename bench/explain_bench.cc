@@ -1,4 +1,4 @@
-// What it takes to explain and to check a plan. The cost follows pp ranks and levels, never ranks:
+// Measures explaining and checking a plan. The cost depends on pp ranks and levels, not on ranks:
 // 64, 16,384 and 1,048,576 GPUs take the same order of time, a few milliseconds at most.
 #include <benchmark/benchmark.h>
 
@@ -23,7 +23,7 @@ std::string path_of(const benchmark::State& state) {
   return std::string(RANKWRIGHT_SOURCE_DIR "/examples/") + kExamples[state.range(0)];
 }
 
-/// The example that the state names, or an error in its place.
+/// Reads the example that the state selects; on failure marks the benchmark as failed.
 std::optional<plan::TrainingConfig> example(benchmark::State& state) {
   const std::string path = path_of(state);
   const Result<std::string> text = importer::read_file(path);
@@ -35,13 +35,13 @@ std::optional<plan::TrainingConfig> example(benchmark::State& state) {
   return resolve(importer::read_plan(*text, path, importer::read_file).draft);
 }
 
-void worksheet_of_a_plan(benchmark::State& state) {
+void explain_view_of_a_plan(benchmark::State& state) {
   const std::optional<plan::TrainingConfig> config = example(state);
   if (!config) return;
   if (find_violation(*config)) return state.SkipWithError("the example does not fit");
   for (auto _ : state) benchmark::DoNotOptimize(planner::make_explain_view(*config));
 }
-BENCHMARK(worksheet_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
+BENCHMARK(explain_view_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 
 void lint_of_a_plan(benchmark::State& state) {
   const std::optional<plan::TrainingConfig> config = example(state);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Whether a split model learns as a whole one does: a byte-level model on the licence texts that
-Debian ships (base-files), tp 2 x pp 2 x dp 2 beside one process.
+"""Checks that a model split over ranks learns like one in a single process: a byte-level model on
+the license texts that Debian ships (base-files), with tp 2 x pp 2 x dp 2 and with one process.
 
     python3 bench/learns.py --rankwright build/release/bin/rankwright -o learns
 
-The folder then has the corpus, both plans, a CSV of each run, and learns.svg with the two curves.
-Ends with 1 where the last losses differ by more than a thousandth.
+Writes the corpus, both plans, a CSV of each run, and learns.svg with the two curves to the folder.
+Exits with 1 if the final losses differ by more than a thousandth.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import sys
 
 TEXTS = "/usr/share/common-licenses"
 PLAN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../examples/bytes-1m-tp2-pp2-dp2.yaml")
-TAIL = 10  # steps whose mean is the loss that was reached
+TAIL = 10  # final steps whose mean is the final loss
 TOLERANCE = 1e-3
 
 
@@ -30,7 +30,7 @@ def corpus():
 
 
 def whole(plan):
-    """The same model, job and microbatches on one rank."""
+    """Returns the plan with the same model, job and microbatches on one rank."""
     for key in ("world_size", "tp_size", "pp_size", "dp_size"):
         plan = re.sub(rf"^(\s*{key}): 2$|^(\s*{key}): 8$", lambda m: (m[1] or m[2]) + ": 1", plan, flags=re.M)
     return re.sub(r"zero_stage: 1", "zero_stage: 0", plan).replace("sequence_parallel: true", "sequence_parallel: false")

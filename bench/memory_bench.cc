@@ -1,5 +1,5 @@
-// What a memory ledger costs: a search asks for the fullest pp rank of millions of plans. Target: 1
-// to 2 microseconds for a plan of 16 pp ranks.
+// Measures the memory estimate: a search needs the fullest pp rank of millions of plans. Target: 1
+// to 2 microseconds for a plan with 16 pp ranks.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -41,7 +41,7 @@ void fullest_of_a_plan(benchmark::State& state) {
 }
 BENCHMARK(fullest_of_a_plan)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);
 
-void ledger_of_a_pp_rank(benchmark::State& state) {
+void memory_of_a_pp_rank(benchmark::State& state) {
   const Case asked = case_of(state.range(0));
   const Result<model::Model> model = catalog::find_model(asked.model);
   if (!model) return state.SkipWithError("no such model");
@@ -51,7 +51,7 @@ void ledger_of_a_pp_rank(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(cost::estimate_memory(config, 0, constants));
   state.SetLabel(asked.label);
 }
-BENCHMARK(ledger_of_a_pp_rank)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);
+BENCHMARK(memory_of_a_pp_rank)->DenseRange(0, 2)->Unit(benchmark::kNanosecond);
 
 }  // namespace
 }  // namespace rankwright

@@ -1,6 +1,6 @@
-// What rank arithmetic costs on 1,048,576 ranks. Targets: everything about one rank under 1 ms; the
-// closed form of span() in tens of nanoseconds, as a search calls it millions of times; counting
-// under 100 ms.
+// Measures rank arithmetic on 1,048,576 ranks. Targets: everything about one rank under 1 ms; the
+// closed form of span() in tens of nanoseconds, because a search calls it millions of times;
+// counting under 100 ms.
 #include <benchmark/benchmark.h>
 
 #include "rankwright/mesh/placement.h"
@@ -64,7 +64,7 @@ void span_in_closed_form(benchmark::State& state) {
 }
 BENCHMARK(span_in_closed_form)->DenseRange(0, int(mesh::kGroupKinds) - 1);
 
-/// Domains of 72 and 12 * 72 are boundaries of no mesh of powers of two.
+/// Domains of 72 and 12 * 72 devices do not align with a mesh of powers of two, so span() counts.
 void span_counted_in_domains_of_72(benchmark::State& state) {
   const cluster::Cluster cluster = cluster_of({72, 12, 8, 16, 16});
   const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);

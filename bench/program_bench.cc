@@ -1,6 +1,6 @@
-// What it takes to expand a pipeline to its actions, simulate it and prove it, and the memory of
-// that. Floors: 128 pp ranks x 16 chunks x 4,096 microbatches expands and simulations in 2 s and 1
-// GB, 16 x 4 x 64 in 20 ms, on one core of a release build.
+// Measures expanding a pipeline to its actions, simulating and verifying it, and the memory that
+// this takes. Limits on one core of a release build: 128 pp ranks x 16 chunks x 4,096 microbatches
+// expands and simulates in 2 s and 1 GB, 16 x 4 x 64 in 20 ms.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -16,11 +16,11 @@ plan::PipelineShape shape(const benchmark::State& state) {
   return {plan::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
 }
 
-program::Program expanded(const plan::PipelineShape& s) {
+program::Program expand_pipeline(const plan::PipelineShape& s) {
   return with_transfers(program::cells(s), s.stages(), s.microbatches);
 }
 
-/// The most that this process ever held: of one benchmark only where it is run alone
+/// Returns the peak memory of this process. To measure a single benchmark, run it alone
 /// (--benchmark_filter).
 double peak_megabytes() {
   rusage usage{};
@@ -28,11 +28,11 @@ double peak_megabytes() {
   return double(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-void expand_and_play(benchmark::State& state) {
+void expand_and_simulate(benchmark::State& state) {
   const plan::PipelineShape s = shape(state);
   i64 actions = 0;
   for (auto _ : state) {
-    const program::Program program = expanded(s);
+    const program::Program program = expand_pipeline(s);
     const program::Timeline timeline =
         simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
@@ -46,7 +46,7 @@ void expand_and_play(benchmark::State& state) {
 
 void proof(benchmark::State& state) {
   const plan::PipelineShape s = shape(state);
-  const program::Program program = expanded(s);
+  const program::Program program = expand_pipeline(s);
   for (auto _ : state) benchmark::DoNotOptimize(prove(program).holds());
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["peak_MB"] = peak_megabytes();
@@ -55,7 +55,7 @@ void proof(benchmark::State& state) {
 constexpr i64 kInterleaved = i64(plan::Schedule::interleaved);
 constexpr i64 kInterleavedZb = i64(plan::Schedule::interleaved_zb);
 
-BENCHMARK(expand_and_play)
+BENCHMARK(expand_and_simulate)
     ->Args({kInterleaved, 16, 4, 64})
     ->Args({kInterleavedZb, 16, 4, 64})
     ->Args({kInterleaved, 128, 16, 4096})

@@ -1,12 +1,11 @@
-// What the runtime's own layer costs, as ratios measured in one run:
+// Measures the overhead of the runtime as ratios within one run:
 //
-//     runtime_bench                  one rank: a step of ours over the same step in plain libtorch
-//     mpirun -n 2 runtime_bench      gradients of 2 data ranks: our reduction over bare
-//     MPI_Allreduce
-//                                    of the same buckets, nothing beside
+//     runtime_bench                  one rank: our step over the same step in plain libtorch
+//     mpirun -n 2 runtime_bench      2 data ranks: our gradient reduction over a bare MPI_Allreduce
+//                                    of the same buckets, without overlap
 //
-// Both take turns, so that a machine that slows down slows both. Ends with 1 where a ratio is above
-// its bound: 1.05 for a step, 1.15 for the reduction.
+// The two variants alternate, so that a slowdown of the machine affects both. Exits with 1 if a
+// ratio exceeds its bound: 1.05 for a step, 1.15 for the reduction.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -66,13 +65,13 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-/// Times of two that take turns.
+/// Times of two variants that alternate.
 struct Turns {
   std::vector<double> ours{}, theirs{};
   double ratio() const { return median(ours) / median(theirs); }
 };
 
-/// The same step by hand: microbatches, clipping, AdamW with its two groups.
+/// The same step in plain libtorch: microbatches, clipping, AdamW with its two parameter groups.
 class PlainStep {
  public:
   PlainStep(const plan::TrainingConfig& config, Engine& engine)
@@ -135,7 +134,7 @@ bool bench_step(std::string_view architecture) {
   for (i64 step = 0; step < kSteps; ++step) {
     turns.ours.push_back(seconds([&] { engine.step(corpus, step); }));
     turns.theirs.push_back(seconds([&] { theirs = plain.run(corpus, step); }));
-    ours = engine.role().loss();
+    ours = engine.executor().loss();
   }
   std::cout << fmt::format(
       "{}: a step of ours {:.1f} ms, of plain libtorch {:.1f} ms: ratio {:.3f}, at most {}; loss "
@@ -152,18 +151,18 @@ bool bench_reduction(const World& world) {
   RW_CHECK(groups.has_value());
   Engine engine(config, {}, world.rank(), *groups);
   engine.step(Corpus::made_up(config.model.vocab, 1), 0);
-  Store& store = engine.store();
+  ShardedParams& params = engine.params();
   i64 size = 0;
   for (const Parameter& parameter : engine.shard().parameters) size += parameter.size();
   const Tensor bare = torch::ones({size});
   const i64 bucket = config.plan.bucket_size;
   Turns turns;
   for (i64 round = 0; round < kRounds; ++round) {
-    store.clear_gradients();
+    params.clear_gradients();
     world.barrier();
     turns.ours.push_back(seconds([&] {
-      for (std::size_t b = 0; b < store.buckets(0); ++b) store.begin_reduce(0, b);
-      store.finish_reductions();
+      for (std::size_t b = 0; b < params.buckets(0); ++b) params.begin_reduce(0, b);
+      params.finish_reductions();
     }));
     world.barrier();
     turns.theirs.push_back(seconds([&] {
@@ -179,7 +178,7 @@ bool bench_reduction(const World& world) {
     std::cout << fmt::format(
         "{} buckets of {:.1f} MB over {} ranks: ours {:.2f} ms, bare MPI {:.2f} ms: ratio {:.3f}, "
         "at most {}\n",
-        store.buckets(0), 4e-6 * double(bucket), world.size(), 1e3 * median(turns.ours),
+        params.buckets(0), 4e-6 * double(bucket), world.size(), 1e3 * median(turns.ours),
         1e3 * median(turns.theirs), worst[0], kReduceBound);
   return worst[0] <= kReduceBound;
 }

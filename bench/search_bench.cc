@@ -1,6 +1,7 @@
-// What a search costs. `price_everything`: candidates priced in full, time and memory, on one core
-// and without bounds, beside what Calculon's own search is said to price. `whole_space`: the search
-// as `plan` runs it, bounds and all. `from_8_to_a_million`: how it grows with the cluster.
+// Measures the search. `price_everything`: evaluates all candidates in full, time and memory, on
+// one core and without pruning; the label has Calculon's published rate for comparison.
+// `whole_space`: the search as `plan` runs it, with pruning. `from_8_to_a_million`: how it scales
+// with the cluster.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
@@ -24,7 +25,7 @@ search::Problem problem_of(const std::string& text) {
 const std::string kGpt3 =
     "model: gpt3-175b\ncluster: dgx-a100 x 8\njob: {global_batch: 1536, sequence: 2048}\n";
 
-/// Every candidate fits, so every one is priced.
+/// Every candidate fits, so every one is evaluated.
 void price_everything(benchmark::State& state) {
   search::Problem all = problem_of(kGpt3);
   all.capacity = Bytes{1e18};
@@ -38,7 +39,7 @@ void price_everything(benchmark::State& state) {
 }
 BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
 
-/// Arguments: whether bounds are used, threads.
+/// Arguments: whether lower bounds are used, and the number of threads.
 void whole_space(benchmark::State& state) {
   const search::Problem all = problem_of(kGpt3);
   const search::SearchOptions options{.bounds = state.range(0) != 0,
@@ -57,7 +58,8 @@ BENCHMARK(whole_space)
     ->Iterations(1)
     ->UseRealTime();
 
-/// A model and a batch that suit the cluster; from 512 hosts on pods of 64 hosts below a spine.
+/// Returns a problem with a model and a batch that suit the cluster; from more than 512 hosts on,
+/// pods of 64 hosts below a spine.
 search::Problem at_scale(i64 gpus) {
   const std::string model = gpus <= 8    ? "llama-3.1-8b"
                             : gpus <= 64 ? "llama-3.1-70b"
@@ -80,7 +82,7 @@ search::Problem at_scale(i64 gpus) {
                     "job: {global_batch: " + std::to_string(batch) + ", sequence: 8192}\n");
 }
 
-/// The answer of `plan`, on two threads.
+/// Runs the search of `plan` on two threads.
 void from_8_to_a_million(benchmark::State& state) {
   const search::Problem all = at_scale(state.range(0));
   search::Answer found;
@@ -89,7 +91,7 @@ void from_8_to_a_million(benchmark::State& state) {
   getrusage(RUSAGE_SELF, &used);
   state.counters["candidates"] = double(found.stats.candidates);
   state.counters["priced"] = double(found.stats.priced);
-  state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process until now
+  state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process so far
 }
 BENCHMARK(from_8_to_a_million)
     ->ArgName("gpus")

@@ -1,4 +1,4 @@
-// What the best stage split of a model takes: milliseconds at the sizes that people train.
+// Measures the best stage split of a model: milliseconds at common training sizes.
 #include <benchmark/benchmark.h>
 
 #include "rankwright/split/split.h"
@@ -6,7 +6,7 @@
 namespace rankwright {
 namespace {
 
-/// Layers of weight 1 and a head of 0.66: arguments are layers, pp ranks and chunks.
+/// Layers of weight 1 and a head of 0.66. Arguments: layers, pp ranks and chunks.
 void alike_layers(benchmark::State& state) {
   const split::SplitTask task{.layers = {{state.range(0), {.weight = 1}}},
                               .head = {.weight = 0.66},
@@ -22,7 +22,7 @@ BENCHMARK(alike_layers)
     ->Args({1000, 128, 4})
     ->Unit(benchmark::kMillisecond);
 
-/// 3 dense layers, 58 with experts, an MTP module: arguments are pp ranks and chunks.
+/// 3 dense layers, 58 with experts, an MTP module. Arguments: pp ranks and chunks.
 void two_kinds_of_layers(benchmark::State& state) {
   const split::SplitTask task{.layers = {{3, {.weight = 1.1}}, {58, {.weight = 1.37}}},
                               .mtp = {.weight = 1.5},
@@ -33,7 +33,7 @@ void two_kinds_of_layers(benchmark::State& state) {
 }
 BENCHMARK(two_kinds_of_layers)->Args({16, 1})->Args({16, 2})->Unit(benchmark::kMillisecond);
 
-/// 48 layers, every other one with experts: arguments are pp ranks and chunks.
+/// 48 layers, every other one with experts. Arguments: pp ranks and chunks.
 void alternating_layers(benchmark::State& state) {
   split::SplitTask task{.head = {.weight = 0.66},
                         .map = split::round_map(state.range(0), state.range(1))};

@@ -1,4 +1,4 @@
-// The answer of a verb to Python: every form of it, each rendered when it is asked for.
+// The answer of a verb to Python: all its forms, each rendered on request.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,9 @@
 
 namespace rankwright::python {
 
+/// One answer with its forms, findings and exit code.
 struct Answer {
-  using Form = std::function<std::string()>;  // empty: the answer has no such form
+  using Form = std::function<std::string()>;  // empty: the answer does not have this form
 
   Form json{};      // as --json prints it
   Form text{};      // as a terminal shows it, without color
@@ -23,8 +24,8 @@ struct Answer {
   int code = 0;  // exit code of the command line
 };
 
-/// Returns the answer whose forms `json` and `text` render from the outcome of a planner's call, or
-/// its refusal.
+/// Returns an answer whose forms are rendered by `json` and `text` from the outcome of a planner
+/// call, or the call's refusal.
 template <class T, class Json, class Text>
 planner::Outcome<Answer> make_answer(planner::Outcome<T> outcome, Json json, Text text) {
   if (!outcome) return tl::unexpected(std::move(outcome.error()));

@@ -11,7 +11,7 @@
 namespace rankwright::python {
 namespace {
 
-/// Returns the number that the whole text states, in any notation of C.
+/// Returns the integer that the whole text states, in any notation of C.
 std::optional<i64> parse_whole(const std::string& text) {
   char* end = nullptr;
   errno = 0;

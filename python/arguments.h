@@ -1,5 +1,5 @@
-// The arguments of a verb as Python passes them: names of files, options as texts, and texts that
-// stand for files. Reads them into the values of a request.
+// The arguments of a verb as Python passes them: file names, options as text, and texts in place of
+// files. Converts them to the values of a request.
 #pragma once
 
 #include <map>
@@ -13,31 +13,33 @@
 
 namespace rankwright::python {
 
+/// The arguments of one call.
 struct Arguments {
   std::string verb{};
   std::vector<std::string> files{};
-  /// In the order in which they are typed: {"max-tp", "4"}. A switch has no text.
+  /// In the order given: {"max-tp", "4"}. A switch has no text.
   std::vector<std::pair<std::string, std::optional<std::string>>> options{};
-  std::map<std::string, std::string> texts{};  // by name, instead of files
+  std::map<std::string, std::string> texts{};  // by name, in place of files
 
   bool has(std::string_view option) const;
-  /// Returns the text of an option; empty where it is not given.
+  /// Returns the text of an option; empty if it is not given.
   std::string text(std::string_view option) const;
   /// Returns all texts of an option that may be given several times.
   std::vector<std::string> all(std::string_view option) const;
+  /// Returns an option as an integer; empty if it is not given.
   planner::Outcome<std::optional<i64>> whole(std::string_view option) const;
-  /// The same for a number of ranks or hosts, of which there is at least one.
+  /// Returns a number of ranks or hosts, which is at least 1.
   planner::Outcome<std::optional<i64>> size(std::string_view option) const;
 
   /// Returns whether `name` is a text or a file that exists.
   bool names_file(const std::string& name) const;
-  /// Reads texts by their names, and files.
+  /// Returns a reader for texts by name, and for files.
   importer::FileReader reader() const;
   planner::SourceFile source(const std::string& name) const;
-  /// Returns the first file as a plan, with the options that every verb about a plan takes.
+  /// Returns the first file as a plan, with the options common to all verbs about plans.
   planner::Outcome<planner::PlanSource> plan() const;
 
-  /// Returns the command that would be typed.
+  /// Returns the arguments of the equivalent command line.
   std::vector<std::string> words() const;
 };
 

@@ -1,4 +1,4 @@
-// `explain` for Python: one view of a plan, a schedule, or what a code or a key means.
+// `explain` for Python: one view of a plan, a schedule, or the meaning of a code or a key.
 #include "rankwright/planner/explain.h"
 
 #include "python/verbs.h"
@@ -23,10 +23,10 @@ std::string titled(const std::string& heading, const std::string& text) {
   return heading + "\n\n" + text;
 }
 
-planner::Outcome<Answer> word(const std::string& word) {
+planner::Outcome<Answer> explain_term(const std::string& term) {
   using A = planner::ExplainWordAnswer;
   return make_answer(
-      planner::explain_word(word),
+      planner::explain_word(term),
       [](const A& a) {
         return a.page != nullptr  ? report::page_json(*a.page)
                : a.key != nullptr ? report::key_json(*a.key)
@@ -46,7 +46,7 @@ planner::Outcome<Answer> make_explain_view(const planner::PlanSource& plan) {
       [](const A& a) { return report::explain_text(a.plan.config(), a.sheet, {}, kTextWidth); });
 }
 
-planner::Outcome<Answer> one_rank(const planner::PlanSource& plan, i64 rank) {
+planner::Outcome<Answer> view_rank(const planner::PlanSource& plan, i64 rank) {
   using A = planner::ExplainRankAnswer;
   return make_answer(
       explain_rank(plan, rank),
@@ -54,14 +54,14 @@ planner::Outcome<Answer> one_rank(const planner::PlanSource& plan, i64 rank) {
       [](const A& a) { return report::rank_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
-planner::Outcome<Answer> stages(const planner::PlanSource& plan) {
+planner::Outcome<Answer> view_stages(const planner::PlanSource& plan) {
   using A = planner::ExplainStagesAnswer;
   return make_answer(
       explain_stages(plan), [](const A& a) { return report::stages_json(a.plan.config(), a.view); },
       [](const A& a) { return report::stages_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
-planner::Outcome<Answer> sensitivity(const planner::PlanSource& plan) {
+planner::Outcome<Answer> view_sensitivity(const planner::PlanSource& plan) {
   using A = planner::ExplainSensitivityAnswer;
   return make_answer(
       explain_sensitivity(plan),
@@ -71,8 +71,8 @@ planner::Outcome<Answer> sensitivity(const planner::PlanSource& plan) {
 
 report::RivalPlan rival(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
-planner::Outcome<Answer> rivals(const planner::PlanSource& plan,
-                                const planner::SourceFile& against) {
+planner::Outcome<Answer> view_rivals(const planner::PlanSource& plan,
+                                     const planner::SourceFile& against) {
   using A = planner::ExplainRivalsAnswer;
   return make_answer(
       explain_rivals(plan, against),
@@ -86,7 +86,7 @@ std::string step_text(const planner::SummarizedStep& step, const std::string& he
   return titled(heading, report::gantt(step.simulated, step.summary, {}, kTextWidth));
 }
 
-planner::Outcome<Answer> timeline(const planner::PlanSource& plan, bool unit_times) {
+planner::Outcome<Answer> view_timeline(const planner::PlanSource& plan, bool unit_times) {
   using A = planner::TimelineAnswer;
   return make_answer(
       planner::explain_timeline({.plan = plan, .unit_times = unit_times}),
@@ -97,7 +97,7 @@ planner::Outcome<Answer> timeline(const planner::PlanSource& plan, bool unit_tim
       [](const A& a) { return step_text(a.step, report::headline(a.plan.config())); });
 }
 
-planner::Outcome<Answer> schedule(const planner::SourceFile& file) {
+planner::Outcome<Answer> view_schedule(const planner::SourceFile& file) {
   return make_answer(
       explain_schedule(file, false),
       [name = file.name](const planner::SummarizedStep& step) {
@@ -106,8 +106,8 @@ planner::Outcome<Answer> schedule(const planner::SourceFile& file) {
       [name = file.name](const planner::SummarizedStep& step) { return step_text(step, name); });
 }
 
-planner::Outcome<Answer> faults(const planner::PlanSource& plan,
-                                const planner::FaultOptions& options) {
+planner::Outcome<Answer> view_faults(const planner::PlanSource& plan,
+                                     const planner::FaultOptions& options) {
   using A = planner::FaultsAnswer;
   return make_answer(
       planner::explain_faults({.plan = plan, .faults = options}),
@@ -146,20 +146,20 @@ planner::Outcome<Answer> explain(const Arguments& args, const planner::SearchCon
   const std::string& what = args.files.front();
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  if (!args.names_file(what)) return word(what);
+  if (!args.names_file(what)) return explain_term(what);
   if (is_schedule(plan->plan)) {
     if (std::optional<planner::Refusal> fault = check_schedule_views(views, *plan))
       return tl::unexpected(std::move(*fault));
-    return schedule(plan->plan);
+    return view_schedule(plan->plan);
   }
   if (std::optional<planner::Refusal> fault = check_views(views))
     return tl::unexpected(std::move(*fault));
-  if (views.timeline) return timeline(*plan, args.has("unit-times"));
-  if (views.faults) return faults(*plan, *fault_options);
-  if (views.against) return rivals(*plan, args.source(args.text("against")));
-  if (views.sensitivity) return sensitivity(*plan);
-  if (views.stages) return stages(*plan);
-  if (views.rank) return one_rank(*plan, **rank);
+  if (views.timeline) return view_timeline(*plan, args.has("unit-times"));
+  if (views.faults) return view_faults(*plan, *fault_options);
+  if (views.against) return view_rivals(*plan, args.source(args.text("against")));
+  if (views.sensitivity) return view_sensitivity(*plan);
+  if (views.stages) return view_stages(*plan);
+  if (views.rank) return view_rank(*plan, **rank);
   return make_explain_view(*plan);
 }
 

@@ -1,6 +1,5 @@
-// The compiled half of `import rankwright`: a function per verb, which calls the planner in a
-// thread of its own, and the answers and refusals that come back. What a person sees is made in
-// Python.
+// The compiled half of `import rankwright`: one function per verb, which calls the planner in a
+// thread of its own and returns the answer or refusal. The Python half formats it for users.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -24,10 +23,10 @@ namespace py = pybind11;
 namespace rankwright::python {
 namespace {
 
-constexpr std::chrono::milliseconds kBetweenSignals{50};  // between two looks for Ctrl-C
+constexpr std::chrono::milliseconds kBetweenSignals{50};  // between two checks for Ctrl-C
 constexpr int kInterrupted = 130;                         // exit code
 
-/// Returns a text for Python. What was read from files may not be UTF-8.
+/// Returns a text for Python. Text read from files may not be valid UTF-8.
 py::str decoded(const std::string& bytes) {
   PyObject* const made = PyUnicode_DecodeUTF8(bytes.data(), Py_ssize_t(bytes.size()), "replace");
   if (made == nullptr) throw py::error_already_set();
@@ -51,16 +50,15 @@ struct Running {
 };
 using Runs = std::vector<std::unique_ptr<Running>>;
 
-/// The runs that were interrupted and have not ended: Ctrl-C does not wait for them. Guarded by the
-/// interpreter's lock.
+/// Returns the runs that were interrupted and have not ended: Ctrl-C does not wait for them.
+/// Guarded by the interpreter's lock.
 Runs& abandoned() {
   static Runs all;
   return all;
 }
 
-/// Waits without the interpreter's lock, so that other threads of Python run. Returns false where
-/// Ctrl-C came first, with Python's error set: Python notes it, but only the calling thread may
-/// ask.
+/// Waits without holding the interpreter's lock, so that other Python threads run. Returns false on
+/// Ctrl-C, with Python's error set. Only the calling thread may check for signals.
 bool wait_for(const Running& running) {
   while (!running.ended()) {
     {
@@ -72,19 +70,20 @@ bool wait_for(const Running& running) {
   return true;
 }
 
-/// Waits for the abandoned runs before the process ends; a second Ctrl-C ends both.
+/// Waits for the abandoned runs before the process exits; a second Ctrl-C aborts the wait and
+/// exits.
 void wait_at_exit() {
   const Runs last = std::exchange(abandoned(), {});
   for (const std::unique_ptr<Running>& one : last)
     if (!wait_for(*one)) std::_Exit(kInterrupted);
 }
 
-/// A refusal with the verb that was asked.
+/// A refusal and the verb that was called.
 struct Refused {
   std::string verb;
   planner::Refusal refusal;
 
-  /// Messages with their hints.
+  /// Returns the messages with their hints.
   std::vector<std::pair<py::str, py::str>> faults() const {
     std::vector<std::pair<py::str, py::str>> all;
     add_faults(refusal, all);
@@ -122,7 +121,7 @@ auto render(Answer::Form Answer::*form) {
       const py::gil_scoped_release unlocked;
       text = (answer.*form)();
     }
-    // People print text on terminals; the other forms are read by programs.
+    // Text is printed on terminals; the other forms are read by programs.
     return decoded(form == &Answer::text ? clean_text(text) : text);
   };
 }

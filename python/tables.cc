@@ -1,4 +1,4 @@
-// The verbs about tables for Python: measurements, and what is known by name.
+// The verbs about tables for Python: validate and catalog.
 #include <memory>
 
 #include "python/verbs.h"

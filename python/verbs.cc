@@ -50,7 +50,7 @@ planner::Outcome<Answer> compare_log(const planner::PlanSource& plan, const std:
       [](const A& a) { return report::gap_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
-/// A file of that name where there is one, else a list.
+/// Returns the hosts from a file of that name if there is one, otherwise as a list.
 planner::HostNames host_names(const Arguments& args) {
   const std::string hosts = args.text("hosts");
   if (!hosts.empty() && args.names_file(hosts)) return {.file = args.source(hosts)};
@@ -112,7 +112,7 @@ planner::Outcome<Answer> report(const Arguments& args, const planner::SearchCont
   planner::Outcome<planner::PlanReport> outcome = report_plan(request, control);
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
   std::vector<std::string> words = args.words();
-  words.push_back("--json");  // the command that prints what .data holds
+  words.push_back("--json");  // the command that prints the contents of .data
   report::Report whole{.version = RANKWRIGHT_VERSION,
                        .command = report::command_line(args.verb, words)};
   whole.plans.push_back(std::move(*outcome));

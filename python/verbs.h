@@ -1,4 +1,4 @@
-// The verbs that Python calls, one function each: fills a request of the planner from the
+// The verbs that Python calls, one function each. Each makes a request for the planner from the
 // arguments, calls it, and returns the forms of its answer.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace rankwright::python {
 using Verb = planner::Outcome<Answer>(const Arguments& arguments,
                                       const planner::SearchControl& control);
 
-/// Columns of a text, as many as the command line has where it does not print to a terminal.
+/// Text width in columns, as the command line uses when it does not print to a terminal.
 inline constexpr std::size_t kTextWidth = 120;
 
 Verb plan, check, explain, compare, report, export_plan, import_file, validate, catalog;

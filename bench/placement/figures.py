@@ -1,4 +1,4 @@
-"""What the placement experiment says of its measurements: rank correlation, tables, the plot.
+"""Evaluates the measurements of the placement experiment: rank correlation, tables, the plot.
 Pure functions over rows; a row is a dict with name, predicted, measured (seconds), tp (none, inside
 or across), and pick (whether the planner chose it).
 """
@@ -6,17 +6,17 @@ or across), and pick (whether the planner chose it).
 import html
 import math
 
-KINDS = {  # by where tp lies: what the legend says, colour (Okabe and Ito), shape
+KINDS = {  # by where tp groups are: legend, color (Okabe and Ito), shape
     "none": ("no tp", "#0072b2", "circle"),
     "inside": ("tp inside nodes", "#009e73", "square"),
     "across": ("tp across nodes", "#d55e00", "triangle"),
 }
 PANEL, MARGIN, GAP = 400, 64, 76  # pixels
-CHARACTER, LINE = 6.2, 13  # of a label of 11 px
+CHARACTER, LINE = 6.2, 13  # width and height of a character of an 11 px label
 
 
 def ranks(values):
-    """1 for the least; equal values share the mean of their ranks."""
+    """Returns ranks, 1 for the smallest value; equal values share the mean of their ranks."""
     order = sorted(range(len(values)), key=lambda i: values[i])
     found, start = [0.0] * len(values), 0
     for end in range(1, len(order) + 1):
@@ -28,7 +28,7 @@ def ranks(values):
 
 
 def spearman(first, second):
-    """Rank correlation, by Pearson of the ranks, so that ties count; None where one is constant."""
+    """Returns Spearman's rank correlation (Pearson of the ranks); None if one is constant."""
     a, b = ranks(first), ranks(second)
     mean = (len(a) + 1) / 2
     above = sum((x - mean) * (y - mean) for x, y in zip(a, b))
@@ -45,7 +45,7 @@ def measured(rows):
 
 
 def summary(rows):
-    """What is claimed of a setup: the correlation, the planner's pick, and the median error."""
+    """Summarizes a setup: the correlation, the planner's pick, and the median error."""
     good = measured(rows)
     if not good:
         return {"layouts": 0}
@@ -67,8 +67,8 @@ def summary(rows):
 
 
 def tp_losses(rows):
-    """[(name inside, name across, measured ratio, predicted ratio)]: layouts that differ in nothing
-    but the order of the axes, of which one keeps tp inside nodes."""
+    """Returns [(name inside, name across, measured ratio, predicted ratio)] of layouts that differ
+    only in the order of the axes, where one keeps tp inside nodes."""
     found = []
     for inside in measured(rows):
         for across in measured(rows):
@@ -84,7 +84,7 @@ def percent(ratio):
 
 
 def table(title, rows):
-    """Markdown of one setup: what is claimed, then every layout, fastest first."""
+    """Returns the Markdown of one setup: the summary, then every layout, fastest first."""
     said, lines = summary(rows), [f"## {title}", ""]
     if said["layouts"]:
         rho = "not defined" if said["spearman"] is None else f"{said['spearman']:.3f}"
@@ -119,7 +119,7 @@ def table(title, rows):
 
 
 def ticks(low, high):
-    """1, 2 and 5 times powers of ten inside the range; of a wide one the powers alone."""
+    """Returns 1, 2 and 5 times powers of ten inside the range; for a wide range only the powers."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     digits = (1, 2, 5) if high / low < 1e3 else (1,)
     every = [digit * 10.0**power for power in powers for digit in digits]
@@ -127,7 +127,7 @@ def ticks(low, high):
 
 
 def bounds(rows):
-    """One range for both axes, so that equal times lie on the diagonal."""
+    """Returns one range for both axes, so that equal times are on the diagonal."""
     values = [row[key] for row in measured(rows) for key in ("predicted", "measured")] or [1]
     return min(values) / 1.25, max(values) * 1.25
 
@@ -149,7 +149,7 @@ def text(x, y, what, anchor="start", more=""):
 
 
 def place_label(x, y, width, taken, frame, reach=9):
-    """The first place beside (x, y) that covers nothing; None where there is none. Places are
+    """Returns the first place next to (x, y) that overlaps nothing, or None. Places are
     boxes (left, top, right, bottom)."""
     for up in (0, -13, 13, -26, 26, -40, 40, -56, 56, -74, 74):
         for left in (x + reach, x - reach - width):
@@ -165,7 +165,7 @@ def place_label(x, y, width, taken, frame, reach=9):
 
 
 def labels(points, frame):
-    """Names of the points that a reader asks for: the ends, the pick, and the worst predicted."""
+    """Returns the names of the points to label: the extremes, the pick, and the worst predicted."""
     order = sorted(points, key=lambda p: p[2]["measured"])
     off = sorted(points, key=lambda p: -abs(math.log(p[2]["predicted"] / p[2]["measured"])))
     wanted = [*order[:1], *[p for p in points if p[2].get("pick")], *order[-1:], *off[:3]]
@@ -223,7 +223,7 @@ def panel(title, rows, left, top, limits):
 
 
 def plot(setups):
-    """SVG of [(title, rows)]: a panel each, both axes logarithmic and the same in all."""
+    """Returns the SVG of [(title, rows)]: one panel each, with the same logarithmic axes in all."""
     width = MARGIN + len(setups) * (PANEL + GAP) - GAP + 28
     height = 44 + PANEL + 84
     limits = bounds([row for _, rows in setups for row in rows])

@@ -1,6 +1,6 @@
-"""The layouts that the placement experiment runs, and their plan files. Nothing is run here.
+"""The layouts that the placement experiment runs, and their plan files. Runs nothing itself.
 
-A layout is one way to lay tp x pp x dp over the ranks; a node holds ranks that follow each other.
+A layout is one assignment of tp x pp x dp to the ranks; a node holds consecutive ranks.
 """
 
 import dataclasses
@@ -24,9 +24,9 @@ JOB = {
     "optimizer": "adam",
 }
 MICRO_BATCH = 2
-CHUNKS = 2  # of a pp rank, interleaved
+CHUNKS = 2  # per pp rank, interleaved
 
-# Innermost first. The first is the usual one; the second puts tp on the slowest link there is.
+# Innermost first. The first is the usual one; the second puts tp on the slowest link.
 ORDERS = ("tp-dp-pp", "dp-pp-tp", "tp-pp-dp")
 EVERY_ORDER = ORDERS + ("dp-tp-pp", "pp-tp-dp", "pp-dp-tp")
 SCHEDULES = ("1f1b", "gpipe", "interleaved-1f1b")
@@ -54,12 +54,12 @@ class Layout:
 
     @property
     def axes(self):
-        """The axes that are split, innermost first."""
+        """Returns the axes that are split, innermost first."""
         return tuple(axis for axis in self.order.split("-") if self.degree(axis) > 1)
 
     @property
     def name(self):
-        """What tells it from the others: "tp 2 pp 4, pp-tp, ZeRO-1, gpipe"."""
+        """Returns a unique name: "tp 2 pp 4, pp-tp, ZeRO-1, gpipe"."""
         split = [f"{axis} {self.degree(axis)}" for axis in ("tp", "pp", "dp") if axis in self.axes]
         said = [" ".join(split) or "alone"]
         usual = tuple(axis for axis in ORDERS[0].split("-") if axis in self.axes)
@@ -69,7 +69,7 @@ class Layout:
         return ", ".join(said)
 
     def group(self, axis, rank):
-        """The ranks that differ from this one on `axis` alone."""
+        """Returns the ranks that differ from this one only on `axis`."""
         stride = 1
         for inner in self.order.split("-"):
             if inner == axis:
@@ -79,7 +79,7 @@ class Layout:
         return [first + i * stride for i in range(self.degree(axis))]
 
     def crosses(self, axis, ranks_per_node):
-        """Whether a group of this axis has ranks on more than one node."""
+        """Returns whether a group of this axis has ranks on more than one node."""
         return any(
             len({peer // ranks_per_node for peer in self.group(axis, rank)}) > 1
             for rank in range(self.world)
@@ -87,13 +87,13 @@ class Layout:
 
 
 def canonical(layout):
-    """The same layout in the first order that has the split axes so: equal layouts are equal."""
+    """Returns the layout with the first order of the same split axes; equal layouts compare equal."""
     same = (dataclasses.replace(layout, order=order) for order in EVERY_ORDER)
     return next(other for other in same if other.axes == layout.axes)
 
 
 def valid(layout):
-    """Whether the model and the job can be split so."""
+    """Returns whether the model and the job can be split this way."""
     microbatches, left = divmod(JOB["global_batch"], layout.dp * MICRO_BATCH)
     if left or microbatches < 1 or MODEL["heads"] % layout.tp or MODEL["vocab"] % layout.tp:
         return False
@@ -101,7 +101,7 @@ def valid(layout):
         return False
     if layout.pp == 1:
         return layout.schedule == SCHEDULES[0]
-    if layout.zero == 3:  # every microbatch would gather every stage's weights again
+    if layout.zero == 3:  # every microbatch would gather the weights of every stage again
         return False
     if layout.chunks > 1 and microbatches % layout.pp:
         return False
@@ -109,16 +109,16 @@ def valid(layout):
 
 
 def degrees(world):
-    """(tp, pp, dp), powers of two."""
+    """Returns all (tp, pp, dp) with product `world`, as powers of two."""
     powers = [1 << i for i in range(world.bit_length())]
     triples = itertools.product(powers, repeat=3)
     return [t for t in triples if t[0] * t[1] * t[2] == world]
 
 
 def layouts(world, everything=False):
-    """All valid layouts of so many ranks; without `everything` those that change at most one thing
-    (order, ZeRO, schedule) of the plain layout of their degrees, ZeRO only without a pipeline."""
-    found = {}  # a dict, as it keeps the order
+    """Returns all valid layouts of `world` ranks. Without `everything` only those that change at most
+    one of order, ZeRO and schedule from the default, and ZeRO only without a pipeline."""
+    found = {}  # a dict, because it keeps the order
     orders = EVERY_ORDER if everything else ORDERS
     for split in degrees(world):
         for order, zero, schedule in itertools.product(orders, (0, 1, 2, 3), SCHEDULES):
@@ -136,7 +136,7 @@ def flow(fields):
 
 
 def job_file():
-    """What `rankwright plan` is told: model and job, and nothing of a layout."""
+    """Returns the input of `rankwright plan`: model and job, without a layout."""
     return f"model: {flow(MODEL)}\njob: {flow(JOB)}\nsoftware: {{framework: rankwright}}\n"
 
 
@@ -149,7 +149,7 @@ def plan_file(layout):
         "zero_stage": layout.zero,
         "micro_batch": MICRO_BATCH,
         "recompute": "none",
-        # MPI moves a call on only while a rank is inside MPI, so nothing runs beside.
+        # MPI makes progress only while a rank is inside MPI, so nothing overlaps.
         "overlap": "{grad_reduce: false, param_gather: false}",
     }
     if layout.pp > 1:

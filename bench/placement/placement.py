@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Whether placement is priced as it is: all layouts of 8 ranks of one model, predicted and run on
-emulated nodes, each rank held to its own CPU time.
+"""Checks the predicted cost of placement: all layouts of one model on 8 ranks, predicted and run on
+emulated nodes, each rank limited to its own CPU time.
 
     python3 bench/placement/placement.py --rankwright build/release/bin/rankwright -o placement
 
 For 2 and for 4 nodes: `probe` measures the setup and writes its cluster file, `plan` picks a layout
 from that, `explain` predicts every layout, and `run` trains it for some steps. The folder then has,
-by setup, plan files and the cluster file, and placement.json, placement.md and placement.svg.
-`--draw` writes the last two again from placement.json and runs nothing.
+per setup, plan files and the cluster file, and placement.json, placement.md and placement.svg.
+`--draw` only writes the last two again from placement.json.
 
-It takes root (network namespaces and cgroups: tests/emulated_nodes.py) and most of the machine;
-where that cannot be it says why and ends with 77.
+It needs root (network namespaces and cgroups: tests/emulated_nodes.py) and most of the machine;
+if it cannot run, it says why and exits with 77.
 """
 
 import argparse
@@ -27,16 +27,16 @@ import figures
 import layouts
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tests"))
-import emulated_nodes  # noqa: E402  (in tests/, as tests use it more)
+import emulated_nodes  # noqa: E402  (in tests/, where it is used more)
 
-WARM_UP = 2  # steps that are not counted: connections and memory are made in them
-# Of what the planner may choose, what the layouts that it is compared with have in common.
+WARM_UP = 2  # steps that are not counted: they create connections and buffers
+# Restrict the planner to what all compared layouts have in common.
 PICK_LIMITS = ["--micro-batch", str(layouts.MICRO_BATCH), "--recompute", "none"]
 PICK_LIMITS += ["--no-cp", "--no-ep", "--no-hybrid", "--even-stages"]
 
 
 class Failed(Exception):
-    """What a command said instead of what was asked."""
+    """A command failed; holds its error output."""
 
 
 def last_words(ran):
@@ -45,7 +45,7 @@ def last_words(ran):
 
 
 def asked(binary, *arguments):
-    """The JSON that a verb prints, in one process."""
+    """Returns the JSON that a verb prints, run in one process."""
     ran = subprocess.run(
         [binary, *arguments, "--json"],
         stdin=subprocess.DEVNULL,
@@ -61,7 +61,7 @@ def asked(binary, *arguments):
 
 
 def json_lines(text):
-    """The objects among the lines; launchers print lines of their own."""
+    """Returns the JSON objects among the lines; launchers print lines of their own."""
     found = []
     for line in text.splitlines():
         with contextlib.suppress(json.JSONDecodeError):
@@ -71,7 +71,7 @@ def json_lines(text):
 
 
 def step_time(text):
-    """Median seconds of a run's steps after the warm-up, from its JSON lines."""
+    """Returns the median seconds of a run's steps after the warm-up, from its JSON lines."""
     lines = json_lines(text)
     if not any(line.get("type") == "summary" for line in lines):
         raise Failed("the run printed no summary")
@@ -94,7 +94,7 @@ def row_of(layout, path, ranks_per_node):
 
 
 def layout_of(plan):
-    """The layout of a plan in the program's JSON, as far as layouts tell."""
+    """Returns the Layout of a plan in the program's JSON."""
     order = "-".join(axis for axis in plan["order"].split("-") if axis in ("tp", "pp", "dp"))
     degrees = (plan["tp"], plan["pp"], plan["dp"])
     schedule = plan["schedule"] if plan["pp"] > 1 else layouts.SCHEDULES[0]
@@ -108,7 +108,7 @@ def write(path, text):
 
 
 class Setup:
-    """One number of nodes: its folder, its cluster file, and what runs on it."""
+    """The experiment with one number of nodes: its folder, its cluster file, and its runs."""
 
     def __init__(self, given, nodes, folder):
         self.given, self.nodes, self.folder = given, nodes, folder
@@ -134,7 +134,7 @@ class Setup:
         self.launch("probe", "-o", self.cluster, timeout=self.given.probe_timeout)
 
     def pick(self):
-        """The planner's layout, and its file."""
+        """Returns the planner's layout and its file."""
         job, path = os.path.join(self.folder, "job.yaml"), os.path.join(self.folder, "pick.yaml")
         write(job, layouts.job_file())
         told = [job, "--cluster", self.cluster, *PICK_LIMITS]
@@ -142,7 +142,7 @@ class Setup:
         return layout_of(best["plan"]), path
 
     def plans(self):
-        """[(layout, file, whether the planner's)]: the pick is run, too, if it is none of them."""
+        """Returns [(layout, file, whether the planner picked it)], including the planner's pick."""
         picked, path = self.pick()
         chosen = [
             layout
@@ -168,7 +168,7 @@ class Setup:
         return step_time(self.launch(*arguments, timeout=self.given.run_timeout))
 
     def rows(self):
-        """A row a layout. All are predicted before one is run."""
+        """Returns one row per layout. All are predicted before any is run."""
         found = []
         for layout, file, picked in self.plans():
             row = {**row_of(layout, file, self.ranks_per_node), "pick": picked}
@@ -177,7 +177,7 @@ class Setup:
             except Failed as why:
                 row["failed"] = str(why)
             found.append((row, file))
-        # Not in the list's order: a machine that slows down would look like a layout that does.
+        # In random order, so that a slowdown of the machine does not look like a slow layout.
         order = [entry for entry in found if "predicted" in entry[0]]
         random.Random(1).shuffle(order)
         for i, (row, file) in enumerate(order):
@@ -193,7 +193,7 @@ class Setup:
 
 
 def draw(folder, results):
-    """placement.md and placement.svg of the results, [{title, rows, conditions}]."""
+    """Writes placement.md and placement.svg of the results, [{title, rows, conditions}]."""
     parts = ["# Predicted and measured step times by layout\n"]
     parts += [f"{results['conditions']}\n"]
     parts += [figures.table(setup["title"], setup["rows"]) for setup in results["setups"]]
@@ -226,12 +226,12 @@ def experiment(given, make_nodes):
             setup.probe()
             results["setups"].append({"title": title, "rows": setup.rows()})
         write(os.path.join(given.output, "placement.json"), json.dumps(results, indent=1) + "\n")
-        draw(given.output, results)  # after each: what was measured is not lost
+        draw(given.output, results)  # after each setup, so that measurements are not lost
     return results
 
 
 def report(results):
-    """Prints what came out; the exit code."""
+    """Prints the results and returns the exit code."""
     failures = 0
     for setup in results["setups"]:
         said = figures.summary(setup["rows"])
@@ -285,7 +285,7 @@ def main(words, make_nodes=emulated_nodes.Nodes):
     os.makedirs(given.output, exist_ok=True)
     try:
         return report(experiment(given, make_nodes))
-    except Failed as why:  # of probe and plan, without which there is nothing to compare
+    except Failed as why:  # of probe and plan: without them there is nothing to compare
         print(f"placement: {why}", file=sys.stderr)
         return 1
 

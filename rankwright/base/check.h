@@ -1,5 +1,5 @@
-// RW_CHECK: a promise that our own code makes to itself. It is never reachable from input: what a
-// user can get wrong is a Diagnostic, what a search can get wrong is a ConstraintViolation.
+// RW_CHECK: an internal invariant. It is never reachable from input: a user's mistake is a
+// Diagnostic, an infeasible candidate of a search is a ConstraintViolation.
 #pragma once
 
 #include <cstdio>
@@ -7,6 +7,7 @@
 
 namespace rankwright {
 
+/// Prints the violated condition with its location and aborts.
 [[noreturn]] inline void broken_promise(const char* condition, const char* file, int line) {
   std::fprintf(stderr, "rankwright: internal error: %s does not hold at %s:%d\n", condition, file,
                line);

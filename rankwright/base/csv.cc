@@ -17,13 +17,13 @@ Diagnostic bad_table(std::string_view file, int line, std::string detail) {
           .where = {.file = std::string(file), .line = line, .column = 1}};
 }
 
-/// Takes one row off the front of `text` and counts the lines that it spans.
+/// Removes one row from the front of `text` and advances `line` by the lines that it spans.
 Result<std::vector<std::string>> take_row(std::string_view& text, std::string_view file,
                                           int& line) {
   const int first_line = line;
   std::vector<std::string> cells(1);
   bool quoted = false;
-  bool closed = false;  // the cell had quotes
+  bool closed = false;  // the closing quote of this cell was seen
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
     const char c = text[at];
@@ -63,8 +63,8 @@ void skip_line(std::string_view& text, int& line) {
   ++line;
 }
 
-/// The first name that stands in `header` twice; columns without a name may be many.
-std::optional<std::string> repeated(std::vector<std::string> header) {
+/// Returns a column name that occurs twice in `header`, if any; unnamed columns may repeat.
+std::optional<std::string> find_repeated(std::vector<std::string> header) {
   std::sort(header.begin(), header.end());
   header.erase(header.begin(), std::upper_bound(header.begin(), header.end(), ""));
   const auto found = std::adjacent_find(header.begin(), header.end());
@@ -95,7 +95,7 @@ Result<Csv> parse_csv(std::string_view text, std::string_view file) {
     if (!cells) return fail(cells.error());
     if (cells->size() == 1 && cells->front().empty()) continue;
     if (table.header.empty()) {
-      if (const std::optional<std::string> name = repeated(*cells))
+      if (const std::optional<std::string> name = find_repeated(*cells))
         return fail(bad_table(file, first_line, fmt::format("the header names '{}' twice", *name)));
       table.header = std::move(*cells);
     } else if (cells->size() != table.header.size()) {

@@ -20,7 +20,7 @@ TEST(Csv, ReadsAHeaderAndRowsWithTheirLines) {
   EXPECT_EQ(table.cell(table.rows[1], "colour"), "");
 }
 
-TEST(Csv, QuotedCellsHoldAnything) {
+TEST(Csv, QuotedCells_MayHoldCommasQuotesAndLineBreaks) {
   const Csv table =
       parse_csv("a,b\n\"1,5\",\"say \"\"hi\"\"\"\n\"two\n# lines\",\"\"\nx,y\n", "").value();
   ASSERT_EQ(table.rows.size(), 3u);
@@ -29,7 +29,7 @@ TEST(Csv, QuotedCellsHoldAnything) {
   EXPECT_EQ(table.rows[2].line, 5);
 }
 
-TEST(Csv, CommentsAreSkippedByLineWhateverTheySay) {
+TEST(Csv, CommentLines_AreSkipped) {
   const Csv table = parse_csv("# from,\"a book\na\n#,\"\n1\n# the end,\"", "").value();
   EXPECT_THAT(table.header, ElementsAre("a"));
   ASSERT_EQ(table.rows.size(), 1u);
@@ -37,7 +37,7 @@ TEST(Csv, CommentsAreSkippedByLineWhateverTheySay) {
   EXPECT_THAT(table.rows[0].cells, ElementsAre("1"));
 }
 
-TEST(Csv, ReadsWhatWindowsWrites) {
+TEST(Csv, ByteOrderMarkAndCrLf_AreAccepted) {
   const Csv table = parse_csv(
                         "\xEF\xBB\xBF"
                         "a,b\r\n# no\r\n\r\n1,\"2\"\r\n",
@@ -49,7 +49,7 @@ TEST(Csv, ReadsWhatWindowsWrites) {
   EXPECT_EQ(table.rows[0].line, 4);
 }
 
-TEST(Csv, KeepsWhatIsNoSyntax) {
+TEST(Csv, StrayQuotesAndCarriageReturns_AreKept) {
   const Csv table = parse_csv("a,b\n 5\" disk ,x\ry\n", "").value();
   EXPECT_THAT(table.rows.at(0).cells, ElementsAre(" 5\" disk ", "x\ry"));
 }
@@ -62,7 +62,7 @@ void expect_refused(std::string_view text, int line, std::string_view detail) {
   EXPECT_EQ(table.error().where, (Location{.file = "x.csv", .line = line, .column = 1}));
 }
 
-TEST(Csv, SaysWhatIsWrongAndWhere) {
+TEST(Csv, InvalidTables_AreRejectedWithLineAndReason) {
   expect_refused("", 1, "there is no header row");
   expect_refused("# only this\n\n", 1, "there is no header row");
   expect_refused("a,b\n1,2\n1\n", 3, "1 cell, but the header has 2");
@@ -78,7 +78,7 @@ std::string quoted(const std::string& cell) {
   return text + "\"";
 }
 
-RC_GTEST_PROP(Csv, QuotedCellsAreReadBack, ()) {
+RC_GTEST_PROP(Csv, QuotedCells_RoundTrip, ()) {
   const auto cell = rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,\"\n\r# ")));
   const auto rows = *rc::gen::container<std::vector<std::pair<std::string, std::string>>>(
       rc::gen::pair(cell, cell));
@@ -92,7 +92,7 @@ RC_GTEST_PROP(Csv, QuotedCellsAreReadBack, ()) {
   }
 }
 
-RC_GTEST_PROP(Csv, AnswersEveryText, ()) {
+RC_GTEST_PROP(Csv, AnyText_GivesFullRowsOrAnError, ()) {
   const auto text =
       *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,,\"\"\n\n\r#")));
   const Result<Csv> table = parse_csv(text, "");

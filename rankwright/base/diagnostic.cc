@@ -9,9 +9,10 @@ namespace {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
-/// "job" for "job.sequence": the map that has to be named, because neither the diagnostic points
-/// into it nor is it `parallelism`, where a plan's keys stand. A map inside that one is always
-/// named: its keys are often left out. Empty where there is nothing to name.
+/// Returns the map that must be printed with the edited key, such as "job" for "job.sequence".
+/// Empty if it is clear from context: the key is directly in `parallelism`, or the diagnostic
+/// points into the same map. Nested maps are always printed, because their keys are often absent
+/// from the file.
 std::string_view map_to_name(std::string_view edit, std::string_view about) {
   const std::size_t dot = edit.rfind('.');
   if (dot == std::string_view::npos) return {};

@@ -1,6 +1,6 @@
-// A Diagnostic is what the user is told: a stable code, what is wrong with the numbers, a hint that
-// can be typed, and where. It is data; how it looks is decided in report/. What a code means in
-// general stands in one table, rules/codes.
+// A Diagnostic is one message to the user: a stable code, what is wrong (with numbers), a fix that
+// can be typed, and the location. It is data only: report/ decides how it is printed, and
+// rules/codes has the general description of every code.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ enum class Severity : unsigned char { error, warning, note };
 
 std::string_view name(Severity);
 
-/// A place in something that the user wrote. Lines and columns count from 1; line 0 means the whole
-/// of `file`. `width` is how many characters to underline.
+/// A position in a file that the user wrote. Lines and columns count from 1; line 0 means the whole
+/// file. `width` is the number of characters to underline.
 struct Location {
   std::string file{};
   int line = 0;
@@ -24,7 +24,7 @@ struct Location {
   friend bool operator==(const Location&, const Location&) = default;
 };
 
-/// One change to a plan file: the dotted path of a key and what to write there.
+/// One change to a plan file: the dotted path of a key and its new value.
 struct Edit {
   std::string key;
   std::string value;
@@ -32,24 +32,26 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
+/// One message to the user.
 struct Diagnostic {
   std::string_view code;  // "RW0102": a row of rules/codes
   Severity severity = Severity::error;
-  std::string message;               // what is wrong, in words that hold for every file
-  std::string detail{};              // the numbers of this one
-  std::vector<std::string> notes{};  // what follows from it: prices, consequences
-  std::string hint{};                // what to type where it is no edit of the plan file
-  std::vector<Edit> fix{};           // what to type in the plan file; a test applies it
-  std::string key{};                 // the dotted path that it is about: "parallelism.dp_size"
-  Location where{};                  // filled from `key` by whoever knows the file
+  std::string message;               // what is wrong, in words that fit every file
+  std::string detail{};              // the numbers of this case
+  std::vector<std::string> notes{};  // consequences, such as the estimated cost
+  std::string hint{};                // what to type if the fix is not an edit of the plan file
+  std::vector<Edit> fix{};           // edits of the plan file; a test applies them
+  std::string key{};                 // the dotted path of the key concerned: "parallelism.dp_size"
+  Location where{};                  // filled in from `key` by the code that knows the file
 };
 
 using Diagnostics = std::vector<Diagnostic>;
 
-/// "dp_size: 2, pp_size: 4" from the fix, else the hint.
+/// Returns the fix as text ("dp_size: 2, pp_size: 4"), or the hint if there is no fix.
 std::string help(const Diagnostic&);
 
-/// Most severe first, then by place, with what is about a whole file after its lines, then by code.
+/// Sorts by severity (errors first), file, position and code. Diagnostics about a whole file come
+/// after those about its lines.
 void sort(Diagnostics&);
 
 bool has_errors(const Diagnostics&);

@@ -21,7 +21,7 @@ std::vector<std::string_view> codes(const Diagnostics& diagnostics) {
   return result;
 }
 
-TEST(Help, IsTheEditsAsOneTypesThem) {
+TEST(Help, ReturnsTheEditsOrElseTheHint) {
   Diagnostic d{.code = "RW0102",
                .message = "",
                .hint = "not this",
@@ -33,7 +33,7 @@ TEST(Help, IsTheEditsAsOneTypesThem) {
   EXPECT_EQ(help(d), "");
 }
 
-TEST(Help, NamesTheMapThatTheDiagnosticDoesNotPointInto) {
+TEST(Help, EditOutsideTheDiagnosedMap_NamesItsMap) {
   Diagnostic d{.code = "RW0402",
                .message = "",
                .fix = {{"job.global_batch", "24"}, {"job.sequence", "64"}},
@@ -51,7 +51,7 @@ TEST(Help, NamesTheMapThatTheDiagnosticDoesNotPointInto) {
   EXPECT_EQ(help(d), "overlap: {grad_reduce: false}");
 }
 
-TEST(Sort, TellsTheWorstFirstThenByPlaceThenByCode) {
+TEST(Sort, OrdersBySeverityThenLocationThenCode) {
   Diagnostics list{
       at(Severity::note, "a", 1, 1, "note"),      at(Severity::error, "b", 1, 1, "other file"),
       at(Severity::error, "a", 2, 1, "line 2"),   at(Severity::error, "a", 1, 5, "column 5"),
@@ -62,20 +62,20 @@ TEST(Sort, TellsTheWorstFirstThenByPlaceThenByCode) {
                                        "warning", "note"));
 }
 
-TEST(Sort, TellsWhatIsAboutAWholeFileAfterItsLines) {
+TEST(Sort, WholeFileDiagnostics_ComeAfterItsLines) {
   Diagnostics list{at(Severity::error, "a", 0, 0, "whole"), at(Severity::error, "a", 9, 1, "line")};
   sort(list);
   EXPECT_THAT(codes(list), ElementsAre("line", "whole"));
 }
 
-TEST(Sort, KeepsEqualsInTheOrderTheyWereFound) {
+TEST(Sort, IsStable) {
   Diagnostics list{at(Severity::error, "a", 1, 1, "x"), at(Severity::error, "a", 1, 1, "x")};
   list[0].message = "first";
   sort(list);
   EXPECT_EQ(list[0].message, "first");
 }
 
-TEST(HasErrors, LooksForErrorsOnly) {
+TEST(HasErrors, IgnoresWarningsAndNotes) {
   EXPECT_FALSE(has_errors({}));
   EXPECT_FALSE(has_errors({at(Severity::warning, "", 0, 0, ""), at(Severity::note, "", 0, 0, "")}));
   EXPECT_TRUE(has_errors({at(Severity::warning, "", 0, 0, ""), at(Severity::error, "", 0, 0, "")}));

@@ -1,5 +1,5 @@
-// A text file of the repository that is compiled into the library: cmake/embed.cmake writes tables
-// of them.
+// EmbeddedFile: a text file of the repository that is compiled into the library. cmake/embed.cmake
+// generates the tables.
 #pragma once
 
 #include <span>

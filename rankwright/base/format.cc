@@ -12,8 +12,8 @@
 namespace rankwright {
 namespace {
 
-/// Three significant digits, without trailing zeros: 0.15, 1.5, 41, 134, 1,340. A thousand and more
-/// keeps its digits until they say nothing; what is less than half a millionth is 0.
+/// Formats with three significant digits, without trailing zeros: 0.15, 1.5, 41, 134, 1,340. Values
+/// from 1,000 up to 1e15 keep all their integer digits; values below half a millionth print as 0.
 std::string digits(double value) {
   if (std::abs(value) >= 1e15) return fmt::format("{:.3g}", value);
   if (std::abs(value) >= 999.5) return count(std::llround(value));
@@ -27,19 +27,19 @@ std::string digits(double value) {
   return text;
 }
 
-/// What stands for a value that has no digits; empty for one that has.
+/// Returns the word for a value that has no digits (NaN, infinity); empty for any other value.
 std::string without_digits(double value) {
   if (std::isnan(value)) return "undefined";
   if (std::isinf(value)) return value > 0 ? "unbounded" : "-unbounded";
   return {};
 }
 
-/// `value` with the largest of the prefixes that keeps it at or above 1, and `suffix` behind that.
+/// Formats `value` with the largest unit that keeps it at or above 1, followed by `suffix`.
 std::string scaled(double value, double step, std::initializer_list<std::string_view> units,
                    std::string_view suffix = "") {
   if (std::string word = without_digits(value); !word.empty()) return word;
   const std::string_view* unit = units.begin();
-  // 999.5 rounds to 1,000 of the smaller unit, so it is 1 of the next.
+  // 999.5 would print as 1,000 of the smaller unit, so it becomes 1 of the next.
   while (std::abs(value) >= step - 0.5 && unit + 1 != units.end()) {
     value /= step;
     ++unit;
@@ -83,7 +83,7 @@ std::string show_memory(Bytes part, Bytes whole) {
   std::string first = show_memory(part);
   const std::string second = show_memory(whole);
   const std::size_t unit = first.rfind(' ');
-  // The unit is said once where it is the same.
+  // Print a shared unit only once.
   if (unit != std::string::npos && second.ends_with(first.substr(unit))) first.erase(unit);
   return first + " of " + second;
 }

@@ -24,7 +24,7 @@ TEST(Count, SeparatesThousands) {
   EXPECT_EQ(count(std::numeric_limits<i64>::min()), "-9,223,372,036,854,775,808");
 }
 
-TEST(Plural, FollowsTheNumber) {
+TEST(Plural, UsesSingularOnlyForOne) {
   EXPECT_EQ(plural(0, "node", "nodes"), "0 nodes");
   EXPECT_EQ(plural(1, "node", "nodes"), "1 node");
   EXPECT_EQ(plural(1024, "node", "nodes"), "1,024 nodes");
@@ -55,7 +55,7 @@ TEST(Show, RoundsIntoTheNextUnit) {
   EXPECT_EQ(show(Seconds{0.9996}), "1 s");
 }
 
-TEST(Show, HasAZero) {
+TEST(Show, Zero_HasAUnit) {
   EXPECT_EQ(show(Bytes{0}), "0 B");
   EXPECT_EQ(show(Seconds{0}), "0 s");
   EXPECT_EQ(show(Seconds{-0.0}), "0 s");
@@ -65,7 +65,7 @@ TEST(Show, HasAZero) {
   EXPECT_EQ(percent(0), "0 %");
 }
 
-TEST(Show, OfTheNegativeIsThePositiveWithASign) {
+TEST(Show, NegativeValue_IsThePositiveOneWithASign) {
   EXPECT_EQ(show(Bytes{-999.6e3}), "-1 MB");
   EXPECT_EQ(show(Seconds{-0.0015}), "-1.5 ms");
   EXPECT_EQ(show(Seconds{-10800}), "-3 h");
@@ -74,7 +74,7 @@ TEST(Show, OfTheNegativeIsThePositiveWithASign) {
   EXPECT_EQ(percent(-0.041), "-4.1 %");
 }
 
-TEST(Show, OfWhatIsNoNumberSaysSo) {
+TEST(Show, InfinityAndNan_AreWords) {
   EXPECT_EQ(show(Bytes{kInfinity}), "unbounded");
   EXPECT_EQ(show(BytesPerSecond{kInfinity}), "unbounded");
   EXPECT_EQ(show(Seconds{kInfinity}), "unbounded");
@@ -85,19 +85,19 @@ TEST(Show, OfWhatIsNoNumberSaysSo) {
   EXPECT_EQ(percent(kInfinity), "unbounded");
 }
 
-TEST(Show, BeyondTheLastPrefixCountsOnThenTakesAnExponent) {
+TEST(Show, BeyondTheLastPrefix_UsesThousandsThenAnExponent) {
   EXPECT_EQ(show(Bytes{1.5e22}), "15,000 EB");
   EXPECT_EQ(show(Bytes{1e40}), "1e+22 EB");
   EXPECT_EQ(show(Seconds{86400e30}), "1e+30 days");
 }
 
-TEST(Show, OfAlmostNothingIsZero) {
+TEST(Show, TinyValue_IsZero) {
   EXPECT_EQ(percent(1e-300), "0 %");
   EXPECT_EQ(percent(-1e-300), "0 %");
   EXPECT_EQ(show(Seconds{1e-12}), "0.001 ns");
 }
 
-TEST(ShowSeconds, TakesTheUnitThatPeopleWouldSay) {
+TEST(ShowSeconds, PicksACommonUnit) {
   EXPECT_EQ(show(Seconds{2e-9}), "2 ns");
   EXPECT_EQ(show(2.0_us), "2 us");
   EXPECT_EQ(show(1.32_ms), "1.32 ms");
@@ -109,21 +109,21 @@ TEST(ShowSeconds, TakesTheUnitThatPeopleWouldSay) {
   EXPECT_EQ(show(Seconds{2.5 * 86400}), "2.5 days");
 }
 
-TEST(ShortCount, NamesBillionsAsModelsDo) {
+TEST(ShortCount, UsesBForBillions) {
   EXPECT_EQ(short_count(8'030'261'248), "8.03 B");
   EXPECT_EQ(short_count(4.19e6), "4.19 M");
   EXPECT_EQ(short_count(512), "512");
   EXPECT_EQ(short_count(15e12), "15 T");
 }
 
-TEST(Percent, IsOfAHundred) {
+TEST(Percent, MultipliesByAHundred) {
   EXPECT_EQ(percent(0.41), "41 %");
   EXPECT_EQ(percent(1), "100 %");
   EXPECT_EQ(percent(0.0625), "6.25 %");
   EXPECT_EQ(percent(12.5), "1,250 %");
 }
 
-/// From a thousandth of the smallest unit up, evenly by magnitude.
+/// Returns a random number, evenly distributed by magnitude.
 double random_magnitude(int min, int max) {
   const double mantissa = *rc::gen::inRange<i64>(100'000, 999'999) / 1e5;
   return mantissa * std::pow(10.0, *rc::gen::inRange(min, max));
@@ -131,7 +131,7 @@ double random_magnitude(int min, int max) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 0.005 * b; }
 
-RC_GTEST_PROP(Show, IsReadBackWithinHalfAPercent, ()) {
+RC_GTEST_PROP(Show, RoundTripsWithinHalfAPercent, ()) {
   const double x = random_magnitude(0, 30);
   RC_ASSERT(near(parse_bytes(show(Bytes{x})).value().value, x));
   RC_ASSERT(near(parse_bytes(show_memory(Bytes{x})).value().value, x));
@@ -141,33 +141,33 @@ RC_GTEST_PROP(Show, IsReadBackWithinHalfAPercent, ()) {
   RC_ASSERT(near(parse_duration(show(Seconds{t})).value().value, t));
 }
 
-TEST(Excerpt, IsFitForATerminal) {
+TEST(Excerpt, ControlCharacters_BecomeQuestionMarks) {
   EXPECT_EQ(excerpt("tp_size"), "tp_size");
   EXPECT_EQ(excerpt("\033[31mred\n\x7f"), "?[31mred??");
   EXPECT_EQ(excerpt("a\xC2\x9B"
                     "2Jb"),
-            "a?2Jb");  // U+009B is what ESC [ is in 8 bits
+            "a?2Jb");  // U+009B is the 8-bit form of ESC [
   EXPECT_EQ(excerpt("caf\xC3\xA9"), "caf\xC3\xA9");
 }
 
-TEST(Excerpt, IsUtf8) {
+TEST(Excerpt, InvalidUtf8_BecomesQuestionMarks) {
   EXPECT_EQ(excerpt("caf\xE9s"), "caf?s");  // Latin-1
   EXPECT_EQ(excerpt("\xED\xA0\x80"), "???");
   EXPECT_EQ(excerpt("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
 }
 
-RC_GTEST_PROP(Excerpt, OfAnExcerptIsItself, (const std::string& text)) {
+RC_GTEST_PROP(Excerpt, IsIdempotent, (const std::string& text)) {
   const std::string once = excerpt(text);
   RC_ASSERT(excerpt(once) == once);
 }
 
-TEST(Excerpt, IsNotCutInsideACharacter) {
+TEST(Excerpt, NeverCutsInsideACharacter) {
   EXPECT_EQ(excerpt("caf\xC3\xA9s", 4), "caf");
   EXPECT_EQ(excerpt("caf\xC3\xA9s", 5), "caf\xC3\xA9");
   EXPECT_EQ(excerpt("abc", 0), "");
 }
 
-TEST(Lower, ChangesLettersOfAsciiAlone) {
+TEST(Lower, ChangesOnlyAsciiLetters) {
   EXPECT_EQ(lower("SwitchName=\xC3\x84_9"), "switchname=\xC3\x84_9");
   EXPECT_EQ(lower(""), "");
 }

@@ -8,7 +8,7 @@
 namespace rankwright {
 
 std::optional<i64> product(std::initializer_list<i64> factors) {
-  // With a zero among them it is zero, however large the others.
+  // A zero factor makes the product zero, even if the other factors overflow.
   if (std::find(factors.begin(), factors.end(), 0) != factors.end()) return 0;
   i64 result = 1;
   for (const i64 factor : factors)

@@ -11,16 +11,16 @@ namespace integer_test {
 
 using ::testing::ElementsAre;
 
-TEST(Product, OfNothingIsOne) { EXPECT_EQ(product({}), 1); }
+TEST(Product, NoFactors_IsOne) { EXPECT_EQ(product({}), 1); }
 
-TEST(Product, IsNothingWhereItLeaves64Bits) {
+TEST(Product, Overflow_IsNothing) {
   EXPECT_EQ(product({8, 4, 2}), 64);
   EXPECT_EQ(product({i64{1} << 31, i64{1} << 31}), i64{1} << 62);
   EXPECT_EQ(product({i64{1} << 32, i64{1} << 31}), std::nullopt);
   EXPECT_EQ(product({kMaxCount, kMaxCount}), std::nullopt);
 }
 
-TEST(Product, WithAZeroIsZeroWhereverItStands) {
+TEST(Product, ZeroFactor_IsZeroInAnyPosition) {
   EXPECT_EQ(product({0, kMaxCount, kMaxCount}), 0);
   EXPECT_EQ(product({kMaxCount, kMaxCount, 0}), 0);
 }
@@ -52,20 +52,20 @@ TEST(CeilDiv, RoundsUpWithoutOverflow) {
   EXPECT_EQ(ceil_div(std::numeric_limits<i64>::max(), 2), i64{1} << 62);
 }
 
-TEST(RoundUp, IsTheNextMultiple) {
+TEST(RoundUp, ReturnsTheNextMultiple) {
   // GPT-2's vocabulary of 50,257 padded to a multiple of 128: 393 * 128.
   EXPECT_EQ(round_up(50257, 128), 50304);
   EXPECT_EQ(round_up(128, 128), 128);
 }
 
-TEST(Divisors, Ascend) {
+TEST(Divisors, AreAscending) {
   EXPECT_THAT(divisors(1), ElementsAre(1));
   EXPECT_THAT(divisors(7), ElementsAre(1, 7));
   EXPECT_THAT(divisors(36), ElementsAre(1, 2, 3, 4, 6, 9, 12, 18, 36));
   EXPECT_DEATH(divisors(0), "n >= 1");
 }
 
-RC_GTEST_PROP(Divisors, AreAllThatDivide, ()) {
+RC_GTEST_PROP(Divisors, MatchTrialDivision, ()) {
   const i64 n = *rc::gen::inRange<i64>(1, 3000);
   std::vector<i64> expected;
   for (i64 d = 1; d <= n; ++d)
@@ -73,7 +73,7 @@ RC_GTEST_PROP(Divisors, AreAllThatDivide, ()) {
   RC_ASSERT(divisors(n) == expected);
 }
 
-TEST(NearestDivisor, PrefersTheSmallerOfTwo) {
+TEST(NearestDivisor, Tie_PrefersTheSmaller) {
   EXPECT_EQ(nearest_divisor(56, 16), 14);  // 14 is 2 away, 28 is 12
   EXPECT_EQ(nearest_divisor(12, 5), 4);    // 4 and 6 are equally near
   EXPECT_EQ(nearest_divisor(12, 100), 12);

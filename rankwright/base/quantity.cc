@@ -29,7 +29,7 @@ constexpr Unit kBandwidths[] = {
     {"GiB/s", 0x1p30},  {"b/s", 0.125},      {"Mb/s", 0.125e6},   {"Gb/s", 0.125e9},
     {"Tb/s", 0.125e12}, {"Mbit/s", 0.125e6}, {"Gbit/s", 0.125e9}, {"Tbit/s", 0.125e12},
     {"Mbps", 0.125e6},  {"Gbps", 0.125e9},   {"Tbps", 0.125e12},  {"GBps", 1e9}};
-// The micro sign and the Greek letter look alike; keyboards have either.
+// Both the micro sign and the Greek letter mu, because keyboards produce either.
 constexpr Unit kDurations[] = {{"ns", 1e-9}, {"us", 1e-6},   {"\u00b5s", 1e-6}, {"\u03bcs", 1e-6},
                                {"ms", 1e-3}, {"s", 1},       {"min", 60},       {"h", 3600},
                                {"d", 86400}, {"day", 86400}, {"days", 86400}};
@@ -47,7 +47,7 @@ std::string_view trim(std::string_view text) {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Whether the separators between `digits` stand where people put them: commas before every three
+/// Returns whether the separators in `digits` are placed correctly: commas before every three
 /// digits, or underscores between any two.
 bool well_grouped(std::string_view digits) {
   if (digits.empty()) return true;
@@ -62,9 +62,9 @@ bool well_grouped(std::string_view digits) {
   return true;
 }
 
-/// `text` as std::from_chars reads numbers: without a '+' and without the separators of thousands.
-/// Nothing where those stand in the wrong place.
-std::optional<std::string> plain(std::string_view text) {
+/// Returns `text` in the form that std::from_chars reads: without a leading '+' and without
+/// thousands separators. Returns nothing if the separators are misplaced.
+std::optional<std::string> strip_separators(std::string_view text) {
   std::string result;
   if (!text.empty() && (text.front() == '+' || text.front() == '-')) {
     if (text.front() == '-') result = "-";
@@ -78,7 +78,7 @@ std::optional<std::string> plain(std::string_view text) {
   return result.append(text.substr(end));
 }
 
-std::string listed(std::span<const Unit> units) {
+std::string list_units(std::span<const Unit> units) {
   std::string text;
   for (const Unit& unit : units) text += (text.empty() ? "" : ", ") + std::string(unit.name);
   return text;
@@ -91,13 +91,13 @@ Diagnostic bad_quantity(std::string_view text, std::string detail, std::string h
           .hint = std::move(hint)};
 }
 
-/// `example` is what the hint tells the user to type.
+/// Parses a non-negative number followed by one of `units`. `example` goes into the hint.
 Result<double> parse(std::string_view text, std::span<const Unit> units, std::string_view example) {
   const std::string_view whole = trim(text);
   const auto refuse = [&](std::string detail) {
     return fail(bad_quantity(whole, std::move(detail), fmt::format("such as {}", example)));
   };
-  const std::optional<std::string> read = plain(whole);
+  const std::optional<std::string> read = strip_separators(whole);
   if (!read) return refuse("does not begin with a number");
   double number = 0;
   const char* const last = read->data() + read->size();
@@ -113,7 +113,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
     return number * known.value;
   }
   return fail(bad_quantity(whole, fmt::format("has the unit '{}'", excerpt(unit, 20)),
-                           "known units: " + listed(units)));
+                           "known units: " + list_units(units)));
 }
 
 }  // namespace
@@ -141,7 +141,7 @@ Result<i64> parse_count(std::string_view text, i64 min) {
                  .message = "number out of range",
                  .detail = fmt::format("{} is {} than {}", whole, relation, bound)});
   };
-  const std::string digits = plain(trim(text)).value_or("");
+  const std::string digits = strip_separators(trim(text)).value_or("");
   const char* const last = digits.data() + digits.size();
   i64 n = 0;
   const auto [end, error] = std::from_chars(digits.data(), last, n);
@@ -157,7 +157,7 @@ Result<i64> parse_count(std::string_view text, i64 min) {
 
 Result<double> parse_real(std::string_view text) {
   const std::string whole = excerpt(trim(text));
-  const std::string digits = plain(trim(text)).value_or("");
+  const std::string digits = strip_separators(trim(text)).value_or("");
   const char* const last = digits.data() + digits.size();
   double n = 0;
   const auto [end, error] = std::from_chars(digits.data(), last, n);

@@ -1,6 +1,6 @@
-// Reads quantities with their units, as people write them: "450 GB/s", "2 us", "79.6 GiB". A bare
-// number is refused wherever a unit decides its meaning. Thousands may be separated ("1,340 GB/s"):
-// what format.h writes is read back.
+// Parses quantities with units: "450 GB/s", "2 us", "79.6 GiB". A number without a unit is an error
+// where the unit matters. Thousands may be separated ("1,340 GB/s"), so text written by format.h
+// parses.
 #pragma once
 
 #include <string_view>
@@ -16,10 +16,10 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view);  // 450 GB/s, 400 Gb/s
 Result<Seconds> parse_duration(std::string_view);          // 2 us, 1.5 ms, 3 s
 Result<FlopsPerSecond> parse_flops(std::string_view);      // 989 TFLOP/s
 
-/// A count of `least` to kMaxCount; "1,024" and "1_024" are read too.
+/// Parses a count from `min` to kMaxCount; accepts "1,024" and "1_024".
 Result<i64> parse_count(std::string_view, i64 min = 1);
 
-/// A number without a unit: 0.25, 1,340, 3e-4.
+/// Parses a number without a unit: 0.25, 1,340, 3e-4.
 Result<double> parse_real(std::string_view);
 
 }  // namespace rankwright

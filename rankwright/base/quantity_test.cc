@@ -8,7 +8,7 @@
 namespace rankwright {
 namespace quantity_test {
 
-TEST(ParseBytes, KnowsDecimalAndBinaryPrefixes) {
+TEST(ParseBytes, AcceptsDecimalAndBinaryPrefixes) {
   EXPECT_EQ(parse_bytes("80 GB").value(), 80.0_GB);
   EXPECT_EQ(parse_bytes("1.5 GiB").value(), Bytes{1.5 * 1024 * 1024 * 1024});
   EXPECT_EQ(parse_bytes("  64KiB ").value(), Bytes{65536});
@@ -17,13 +17,13 @@ TEST(ParseBytes, KnowsDecimalAndBinaryPrefixes) {
   EXPECT_EQ(parse_bytes("0 B").value(), Bytes{0});
 }
 
-TEST(ParseBandwidth, TellsBitsFromBytes) {
+TEST(ParseBandwidth, DistinguishesBitsFromBytes) {
   EXPECT_EQ(parse_bandwidth("450 GB/s").value(), 450.0_GBps);
   for (const char* text : {"400 Gb/s", "400 Gbit/s", "400Gbps", "0.4 Tb/s", "50 GBps"})
     EXPECT_DOUBLE_EQ(parse_bandwidth(text).value().value, 50e9) << text;  // 400 / 8
 }
 
-TEST(ParseDuration, KnowsMicrosecondsByAllTheirNames) {
+TEST(ParseDuration, AcceptsAllSpellingsOfMicroseconds) {
   for (const char* text : {"2 us", "2 \u00b5s", "2 \u03bcs", "0.002 ms", "2000 ns"})
     EXPECT_DOUBLE_EQ(parse_duration(text).value().value, 2e-6) << text;
   EXPECT_EQ(parse_duration("3 s").value(), Seconds{3});
@@ -32,20 +32,20 @@ TEST(ParseDuration, KnowsMicrosecondsByAllTheirNames) {
   EXPECT_EQ(parse_duration("1 day").value(), Seconds{86400});
 }
 
-TEST(ParseFlops, KnowsBothSpellings) {
+TEST(ParseFlops, AcceptsBothSpellings) {
   EXPECT_EQ(parse_flops("989 TFLOP/s").value(), 989.0_TFLOPS);
   EXPECT_EQ(parse_flops("989 TFLOPS").value(), 989.0_TFLOPS);
   EXPECT_EQ(parse_flops("0.5 PFLOP/s").value(), 500.0_TFLOPS);
 }
 
-TEST(ParseQuantity, ReadsThousandsAndASign) {
+TEST(ParseQuantity, AcceptsThousandsSeparatorsAndAPlusSign) {
   EXPECT_EQ(parse_bandwidth("1,340.5 GB/s").value(), 1340.5_GBps);
   EXPECT_EQ(parse_bandwidth("1_340 GB/s").value(), 1340.0_GBps);
   EXPECT_EQ(parse_bandwidth("+5 GB/s").value(), 5.0_GBps);
   EXPECT_EQ(parse_bytes(".5 GB").value(), 500.0_MB);
 }
 
-TEST(ParseQuantity, RefusesABareNumberAndSaysWhatToType) {
+TEST(ParseQuantity, NumberWithoutUnit_IsRejectedWithAnExample) {
   const Result<BytesPerSecond> bare = parse_bandwidth("450");
   ASSERT_FALSE(bare);
   EXPECT_EQ(bare.error().code, "RW0909");
@@ -54,7 +54,7 @@ TEST(ParseQuantity, RefusesABareNumberAndSaysWhatToType) {
   EXPECT_EQ(bare.error().hint, "such as 450 GB/s");
 }
 
-TEST(ParseQuantity, NamesTheUnitThatItDoesNotKnow) {
+TEST(ParseQuantity, UnknownUnit_IsNamedInTheError) {
   const Result<Seconds> wrong = parse_duration("2 weeks");
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().detail, "'2 weeks' has the unit 'weeks'");
@@ -66,7 +66,7 @@ std::string detail(std::string_view text) {
   return parsed ? "read as " + show(*parsed) : parsed.error().detail;
 }
 
-TEST(ParseQuantity, SaysWhatIsWrongWithTheNumber) {
+TEST(ParseQuantity, InvalidNumber_IsRejectedWithAReason) {
   EXPECT_EQ(detail(""), "'' does not begin with a number");
   EXPECT_EQ(detail("GB/s"), "'GB/s' does not begin with a number");
   EXPECT_EQ(detail("inf GB/s"), "'inf GB/s' does not begin with a number");
@@ -83,14 +83,14 @@ TEST(ParseQuantity, SaysWhatIsWrongWithTheNumber) {
   EXPECT_EQ(detail("5 gb/s"), "'5 gb/s' has the unit 'gb/s'");
 }
 
-TEST(ParseQuantity, QuotesOnlyTheBeginningOfALongTextAndNoHalfCharacter) {
+TEST(ParseQuantity, LongText_IsQuotedInPartWithoutSplittingACharacter) {
   EXPECT_EQ(detail(std::string(60, 'x')),
             "'" + std::string(40, 'x') + "' does not begin with a number");
   EXPECT_EQ(detail(std::string(39, 'x') + "\u00b5"),
             "'" + std::string(39, 'x') + "' does not begin with a number");
 }
 
-TEST(ParseCount, ReadsThousandsInBothFashions) {
+TEST(ParseCount, AcceptsCommasAndUnderscores) {
   EXPECT_EQ(parse_count("8").value(), 8);
   EXPECT_EQ(parse_count(" 8\r\n").value(), 8);
   EXPECT_EQ(parse_count("+8").value(), 8);
@@ -103,7 +103,7 @@ TEST(ParseCount, ReadsThousandsInBothFashions) {
   EXPECT_EQ(parse_count("-1", -1).value(), -1);
 }
 
-TEST(ParseCount, RefusesWhatIsNoWholeNumber) {
+TEST(ParseCount, NonIntegers_AreRejected) {
   for (const char* text :
        {"",     " ",      "_",   ",",   "1,,2", "1,2",    "1,0240",    "1024,000", "1,02",
         ",024", "1,",     "_1",  "1_",  "1__0", "1,_024", "1_024,000", "8.0",      "1e3",
@@ -115,7 +115,7 @@ TEST(ParseCount, RefusesWhatIsNoWholeNumber) {
   EXPECT_EQ(parse_count("8.5").error().detail, "'8.5' is not a whole number");
 }
 
-TEST(ParseCount, SaysWhichBoundWasCrossed) {
+TEST(ParseCount, OutOfRange_NamesTheBound) {
   const auto why = [](std::string_view text, i64 min) {
     const Diagnostic error = parse_count(text, min).error();
     EXPECT_EQ(error.code, "RW0904") << text;
@@ -130,13 +130,13 @@ TEST(ParseCount, SaysWhichBoundWasCrossed) {
             "99999999999999999999 is more than 1,125,899,906,842,624 (2^50)");
 }
 
-RC_GTEST_PROP(ParseCount, ReadsWhatCountWrites, ()) {
+RC_GTEST_PROP(ParseCount, RoundTripsWithCount, ()) {
   const i64 n = *rc::gen::inRange<i64>(0, kMaxCount + 1);
   RC_ASSERT(parse_count(count(n), 0).value() == n);
   RC_ASSERT(parse_count(std::to_string(n), 0).value() == n);
 }
 
-RC_GTEST_PROP(ParseQuantity, AnswersEveryText, (const std::string& text)) {
+RC_GTEST_PROP(ParseQuantity, AnyText_GivesAValueOrAnError, (const std::string& text)) {
   const Result<Bytes> bytes = parse_bytes(text);
   if (!bytes) RC_ASSERT(!bytes.error().detail.empty());
   const Result<i64> n = parse_count(text);

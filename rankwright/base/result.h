@@ -1,5 +1,5 @@
-// Result<T>: what a function returns that deals with the outside world. An expected failure is a
-// value, never an exception; readers that find several faults return a list of Diagnostics instead.
+// Result<T>: the return type of functions that read from the outside world. An expected failure is
+// a value, never an exception. Readers that can report several problems return Diagnostics instead.
 #pragma once
 
 #include <tl/expected.hpp>
@@ -11,6 +11,7 @@ namespace rankwright {
 template <class T>
 using Result = tl::expected<T, Diagnostic>;
 
+/// Returns the failure of a Result.
 inline tl::unexpected<Diagnostic> fail(Diagnostic diagnostic) {
   return tl::unexpected<Diagnostic>(std::move(diagnostic));
 }

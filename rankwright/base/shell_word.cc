@@ -15,8 +15,8 @@ bool needs_no_quotes(char c) {
          std::string_view("_-./:@%+,=").find(c) != std::string_view::npos;
 }
 
-/// In the form $'...' of bash, zsh and POSIX 2024.
-std::string by_bytes(std::string_view word) {
+/// Returns `word` in the form $'...' of bash, zsh and POSIX 2024.
+std::string quote_bytes(std::string_view word) {
   std::string out = "$'";
   while (!word.empty()) {
     const Character c = first_character(word);
@@ -42,7 +42,7 @@ std::string quote_shell(std::string_view word) {
 }
 
 std::string shell_word(std::string_view word) {
-  if (clean_name(word) != word) return by_bytes(word);
+  if (clean_name(word) != word) return quote_bytes(word);
   if (!word.empty() && std::all_of(word.begin(), word.end(), needs_no_quotes))
     return std::string(word);
   const bool fits_double = word.find_first_of("\"$`\\!") == std::string_view::npos;

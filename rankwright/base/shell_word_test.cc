@@ -20,14 +20,14 @@ TEST(ShellWord, OtherWords_AreQuoted) {
   EXPECT_EQ(shell_word("!x"), "'!x'");
 }
 
-TEST(ShellWord, InvisibleCharacters_AreWrittenByTheirBytes) {
+TEST(ShellWord, InvisibleCharacters_AreWrittenAsEscapedBytes) {
   EXPECT_EQ(shell_word("a\033[2J'"), "$'a\\x1b[2J\\''");
   EXPECT_EQ(shell_word("a\nb"), "$'a\\x0ab'");
   EXPECT_EQ(shell_word("a\xE2\x80\xAE"), "$'a\\xe2\\x80\\xae'");
   EXPECT_EQ(shell_word("\xFF"), "$'\\xff'");
 }
 
-TEST(ShellPath, NameLikeAFlag_BeginsWithItsFolder) {
+TEST(ShellPath, NameLikeAFlag_GetsAFolderPrefix) {
   EXPECT_EQ(shell_path("-rf"), "./-rf");
   EXPECT_EQ(shell_path("-"), "-");
   EXPECT_EQ(shell_path("a b"), "\"a b\"");

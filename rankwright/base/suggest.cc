@@ -7,16 +7,16 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t kLongestWord = 64;  // words come from files: bound the work
+constexpr std::size_t kLongestWord = 64;  // words come from files, so bound the work
 
-std::string in_short(std::string_view word) { return lower(word.substr(0, kLongestWord)); }
+std::string shorten(std::string_view word) { return lower(word.substr(0, kLongestWord)); }
 
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b) {
   a = a.substr(0, kLongestWord);
   b = b.substr(0, kLongestWord);
-  // Optimal string alignment; three rows of the table are enough.
+  // Optimal string alignment distance; three rows of the table are enough.
   std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = int(j);
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -34,12 +34,13 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known) {
-  const std::string wanted = in_short(word);
+  const std::string wanted = shorten(word);
   std::optional<std::string> best;
   int min = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
-    const int distance = edit_distance(wanted, in_short(candidate));
-    // Something of the words must be in common: "x" is no slip for "y", nor is nothing.
+    const int distance = edit_distance(wanted, shorten(candidate));
+    // The words must share at least one letter: "x" is not a typo of "y", and neither is an empty
+    // word.
     const bool common = distance < int(std::max(wanted.size(), candidate.size()));
     if (common && distance < min) {
       min = distance;

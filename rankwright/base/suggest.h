@@ -1,4 +1,4 @@
-// "Did you mean": the nearest of some known words to one that is not known.
+// "Did you mean": finds the known word nearest to an unknown one.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 
 namespace rankwright {
 
-/// How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn
-/// `a` into `b`; of long words only the beginning counts.
+/// Returns the number of characters that must be inserted, deleted, replaced or swapped with a
+/// neighbor to turn `a` into `b`. Compares only the first 64 characters.
 int edit_distance(std::string_view a, std::string_view b);
 
-/// The known word nearest to `word` in either case, unless none is near enough to be a slip of the
-/// keyboard: at most a third of its letters.
+/// Returns the known word nearest to `word`, ignoring case, or nothing if none is close enough to
+/// be a typo. A typo changes at most a third of the letters.
 std::optional<std::string> nearest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace rankwright

@@ -6,7 +6,7 @@
 namespace rankwright {
 namespace suggest_test {
 
-TEST(EditDistance, CountsSlips) {
+TEST(EditDistance, CountsEdits) {
   EXPECT_EQ(edit_distance("", ""), 0);
   EXPECT_EQ(edit_distance("", "abc"), 3);
   EXPECT_EQ(edit_distance("tp_size", "tp_size"), 0);
@@ -17,7 +17,7 @@ TEST(EditDistance, CountsSlips) {
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
 }
 
-TEST(EditDistance, LooksAtTheBeginningOfLongWordsOnly) {
+TEST(EditDistance, LongWords_ComparesOnlyTheBeginning) {
   EXPECT_EQ(edit_distance(std::string(1'000'000, 'a'), std::string(1'000'000, 'b')), 64);
 }
 
@@ -32,7 +32,7 @@ RC_GTEST_PROP(EditDistance, IsSymmetricAndBoundedByTheLengths, ()) {
   RC_ASSERT(distance >= std::abs(int(a.size()) - int(b.size())));
 }
 
-RC_GTEST_PROP(EditDistance, OfOneChangeIsAtMostOne, ()) {
+RC_GTEST_PROP(EditDistance, OneEdit_IsAtMostOne, ()) {
   const std::string word = *rc::gen::nonEmpty(
       rc::gen::resize(12, rc::gen::container<std::string>(rc::gen::inRange('a', 'z'))));
   const std::size_t at = *rc::gen::inRange<std::size_t>(0, word.size());
@@ -49,22 +49,22 @@ RC_GTEST_PROP(EditDistance, OfOneChangeIsAtMostOne, ()) {
 
 const std::vector<std::string> kKeys{"tp_size", "pp_size", "dp_size", "zero_stage", "order"};
 
-TEST(Nearest, FindsTheSlip) {
+TEST(Nearest, Typo_FindsTheKnownWord) {
   EXPECT_EQ(nearest("zero_stagee", kKeys), "zero_stage");
   EXPECT_EQ(nearest("oredr", kKeys), "order");
   EXPECT_EQ(nearest("ZERO_STAGE", kKeys), "zero_stage");
 }
 
-TEST(Nearest, TakesTheFirstOfTwoEquallyNear) {
+TEST(Nearest, Tie_TakesTheFirst) {
   EXPECT_EQ(nearest("xp_size", kKeys), "tp_size");
   EXPECT_EQ(nearest("dp_sizes", kKeys), "dp_size");  // nearer than tp_size
 }
 
-TEST(Nearest, DoesNotGuess) {
+TEST(Nearest, DistantWord_IsNothing) {
   EXPECT_EQ(nearest("learning_rate", kKeys), std::nullopt);
   EXPECT_EQ(nearest("ordinal", kKeys), std::nullopt);  // 4 changes of 7 letters
   EXPECT_EQ(nearest("", {"a", "tp"}), std::nullopt);
-  EXPECT_EQ(nearest("x", {"a"}), std::nullopt);  // nothing of it is left
+  EXPECT_EQ(nearest("x", {"a"}), std::nullopt);  // no letter in common
   EXPECT_EQ(nearest("t", {"tp"}), "tp");
   EXPECT_EQ(nearest("tp", {}), std::nullopt);
 }

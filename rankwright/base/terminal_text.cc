@@ -13,7 +13,7 @@ struct CodeRange {
   char32_t first, last;
 };
 
-// In ascending order.
+// Sorted by code, for the binary search.
 constexpr CodeRange kUnsafe[] = {
     {0x00, 0x1F},        // C0 controls
     {0x7F, 0x9F},        // DEL, C1 controls
@@ -34,7 +34,7 @@ std::string escaped(char32_t code) {
   return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (rest >> 10), 0xDC00 + (rest & 0x3FF));
 }
 
-/// The length of an escape sequence that may stay at the beginning of the text; 0 where none does.
+/// Returns the length of the escape sequence at the beginning of `text` if it may be kept, else 0.
 std::size_t kept_escape(std::string_view text, KeptEscapes kept) {
   constexpr std::string_view kProgress = "\r\033[K";
   if (kept == KeptEscapes::color_and_progress && text.starts_with(kProgress))

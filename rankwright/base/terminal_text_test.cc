@@ -8,12 +8,12 @@
 namespace rankwright {
 namespace terminal_text_test {
 
-TEST(CleanText, PlainText_StaysAsItIs) {
+TEST(CleanText, PlainText_IsUnchanged) {
   EXPECT_EQ(clean_text("a\tb\nGrüße · 模型 🦙\n"), "a\tb\nGrüße · 模型 🦙\n");
   EXPECT_EQ(clean_text(""), "");
 }
 
-TEST(CleanText, UnsafeCharacters_AreWrittenAsJsonWould) {
+TEST(CleanText, UnsafeCharacters_AreEscapedAsInJson) {
   EXPECT_EQ(clean_text("a\033]0;title\a"), "a\\u001b]0;title\\u0007");
   EXPECT_EQ(clean_text("\xC2\x9B"
                        "31m"),
@@ -32,7 +32,7 @@ TEST(CleanText, BrokenUtf8_IsReplacedByteByByte) {
   EXPECT_EQ(clean_text("a\xFF\xC3"), "a\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-TEST(CleanText, OwnEscapes_AreKeptWhereTheyAreShown) {
+TEST(CleanText, OwnEscapes_AreKeptIfAllowed) {
   const std::string red = "\033[1;31merror\033[0m";
   EXPECT_EQ(clean_text(red, KeptEscapes::color), red);
   EXPECT_EQ(clean_text(red), "\\u001b[1;31merror\\u001b[0m");

@@ -1,5 +1,5 @@
-// Quantities: bytes, operations and seconds as types, in base units, and the ratios between them.
-// Not for things that are counted (ranks, layers): those are i64. Text of them is in format.h.
+// Quantities: bytes, floating-point operations and seconds as types, in base units, and their
+// ratios. Counts (ranks, layers) are i64 instead. format.h turns quantities into text.
 #pragma once
 
 #include <compare>
@@ -10,6 +10,7 @@ namespace rankwright {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
 
+/// A value whose unit is B^Byte FLOP^Flop s^Second.
 template <int Byte, int Flop, int Second>
 struct Quantity {
   double value = 0;
@@ -46,7 +47,7 @@ using Seconds = Quantity<0, 0, 1>;
 using BytesPerSecond = Quantity<1, 0, -1>;
 using FlopsPerSecond = Quantity<0, 1, -1>;
 
-/// `count` things of `each` bytes.
+/// Returns the size of `count` elements of `each` bytes.
 constexpr Bytes bytes(Number auto count, Number auto each) {
   return {double(count) * double(each)};
 }

@@ -12,13 +12,13 @@ concept Addable = requires(A a, B b) {
   a + b;
 };
 
-// Units that do not fit together do not compile.
+// Incompatible units do not compile.
 static_assert(Addable<Bytes, Bytes>);
 static_assert(!Addable<Bytes, Seconds>);
 static_assert(!Addable<Bytes, double>);
 static_assert(!std::is_convertible_v<double, Bytes>);
 
-// Dividing and multiplying finds the unit.
+// Division and multiplication derive the unit.
 static_assert(std::is_same_v<decltype(Bytes{} / Seconds{1}), BytesPerSecond>);
 static_assert(std::is_same_v<decltype(Bytes{} / BytesPerSecond{1}), Seconds>);
 static_assert(std::is_same_v<decltype(Flops{} / FlopsPerSecond{1}), Seconds>);
@@ -58,7 +58,9 @@ TEST(Units, LiteralsAreInBaseUnits) {
   EXPECT_EQ((1.0_TFLOPS).value, 1e12);
 }
 
-TEST(Units, SixteenBytesAParameterAre112GBFor7B) { EXPECT_EQ(bytes(7'000'000'000, 16), 112.0_GB); }
+TEST(Units, SixteenBytesPerParameter_Is112GBFor7B) {
+  EXPECT_EQ(bytes(7'000'000'000, 16), 112.0_GB);
+}
 
 }  // namespace units_test
 }  // namespace rankwright

@@ -3,7 +3,8 @@
 namespace rankwright {
 namespace {
 
-/// How a character of so many bytes begins, and the least that it stands for.
+/// The bit pattern of the first byte of a sequence of `bytes` bytes, and the smallest code that
+/// needs it.
 struct Lead {
   unsigned mask, mark;
   std::size_t bytes;

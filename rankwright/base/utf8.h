@@ -1,4 +1,4 @@
-// Characters of text from outside, which says that it is UTF-8 and may be anything.
+// Decodes characters of untrusted text that should be UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,14 @@
 
 namespace rankwright {
 
+/// A decoded character and the length of its encoding.
 struct Character {
   char32_t code = 0;
   std::size_t bytes = 0;
 };
 
-/// The character that `text` begins with. 0 bytes where it begins with none: it is empty, cut
-/// short, spelled longer than need be, half of a surrogate pair, or beyond U+10FFFF.
+/// Returns the first character of `text`. `bytes` is 0 if there is no valid one: the text is empty,
+/// or the sequence is truncated, overlong, a surrogate, or beyond U+10FFFF.
 Character first_character(std::string_view text);
 
 }  // namespace rankwright

@@ -8,7 +8,7 @@
 namespace rankwright::catalog {
 namespace calibration_test {
 
-TEST(Constants, StandInTheOrderOfTheirEnum) {
+TEST(Constants, AreInTheOrderOfTheirEnum) {
   ASSERT_EQ(constants().size(), cluster::kConstants);
   EXPECT_EQ(constants()[std::size_t(cluster::Constant::matmul_ampere)].name, "matmul_ampere");
   EXPECT_EQ(constants()[std::size_t(cluster::Constant::unfused_bytes)].name, "unfused_bytes");
@@ -17,7 +17,7 @@ TEST(Constants, StandInTheOrderOfTheirEnum) {
   EXPECT_EQ(constants()[std::size_t(cluster::Constant::reserve)].name, "reserve");
 }
 
-TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
+TEST(Constants, AreWithinTheirRangeAndHaveAnOrigin) {
   std::set<std::string> names;
   for (const ConstantRow& row : constants()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
@@ -33,7 +33,7 @@ TEST(Constants, LieInTheirBandAndSayWhereTheyComeFrom) {
   }
 }
 
-TEST(Constants, OfAProbedMachineChangeWhatTheySayAndNothingElse) {
+TEST(Constants, ProbedConstants_OverrideOnlyTheirRows) {
   std::set<cluster::Constant> changed;
   for (const ProbedConstant& row : probed_constants()) {
     EXPECT_TRUE(changed.insert(row.constant).second) << "twice";
@@ -46,7 +46,7 @@ TEST(Constants, OfAProbedMachineChangeWhatTheySayAndNothingElse) {
     }
 }
 
-TEST(Constants, SharesOfADataSheetMeanNothingWhereTheFigureWasMeasured) {
+TEST(Constants, ProbedConstants_UseMeasuredFiguresInFull) {
   for (const cluster::Constant share :
        {cluster::Constant::link_share, cluster::Constant::nic_share,
         cluster::Constant::nic_training, cluster::Constant::matmul_measured,
@@ -54,7 +54,7 @@ TEST(Constants, SharesOfADataSheetMeanNothingWhereTheFigureWasMeasured) {
     EXPECT_EQ(probed_calibration()[share], 1);
 }
 
-TEST(Constants, FewAreFitted) {
+TEST(Constants, AtMost25AreFitted) {
   EXPECT_LE(std::count_if(constants().begin(), constants().end(),
                           [](const ConstantRow& row) { return row.found == Found::fitted; }),
             25);

@@ -1,6 +1,6 @@
-// What is known by name: devices, systems, models, and the constants of the cost model. The data
-// are CSV files beside this one, each row with its source, embedded at build; to add a thing, add a
-// row. One test guards all rows.
+// The catalog: devices, systems and models by name, and the constants of the cost model. The data
+// are CSV files in this folder, embedded at build time, each row with its source. To add an entry,
+// add a row; one test checks all rows.
 #pragma once
 
 #include <span>
@@ -16,53 +16,56 @@
 
 namespace rankwright::catalog {
 
-/// A machine that is sold in units: its inner levels, and the level that joins the units, whose
-/// arity is the number of units that the user asks for.
+/// A machine that is sold in units: its inner levels, and the outermost level, which joins the
+/// units. That level's arity is the number of units that the user asks for.
 struct System {
   std::string name;  // what the user types: "dgx-h100 x 8"
   std::string summary;
   cluster::Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
   std::string source;
 
-  /// Were its bandwidths seen in `source`: "yes", "partly" or "no".
+  /// Returns whether its bandwidths were found in `source`: "yes", "partly" or "no".
   std::string_view verified() const;
 };
 
+/// A model of the catalog.
 struct KnownModel {
   std::string name;
   std::vector<std::string> aliases;  // Hugging Face ids and other spellings
   model::Model model;
   std::string source;
-  std::string verified;  // yes, total, no or own: what they mean is in models.csv
+  std::string verified;  // yes, total, no or own: explained in models.csv
 };
 
-/// How the value of a constant was found.
+/// How the value of a constant was determined.
 enum class Found : unsigned char { fitted, measured, counted, assumed };
 std::string_view name(Found);
 
-/// What a constant was fitted on.
+/// The data that a constant was fitted to.
 enum class FitData : unsigned char { none, steps, memory, collectives };
 
+/// A row of calibration.csv.
 struct ConstantRow {
   cluster::Constant constant{};
   std::string name;
   double value = 0;
-  std::string unit;  // empty: a plain number
+  std::string unit;  // empty: dimensionless
   double low = 0, high = 0;
-  double prior = 0, spread = 0;  // of a fitted one: where a fit begins, and how sure that is
+  double prior = 0, spread = 0;  // start and uncertainty of a fit
   Found found = Found::assumed;
   FitData data = FitData::none;
   std::string meaning;
   std::string origin;
 };
 
-/// By Constant.
+/// Returns the rows of calibration.csv, indexed by Constant.
 std::span<const ConstantRow> constants();
 
-/// The shipped values.
+/// Returns the shipped values.
 const cluster::Calibration& calibration();
 
-/// The same with what probed.csv has otherwise: for a machine whose figures the runtime measured.
+/// Returns the shipped values with the overrides of probed.csv: for machines that the runtime
+/// measured.
 const cluster::Calibration& probed_calibration();
 struct ProbedConstant {
   cluster::Constant constant{};
@@ -71,15 +74,15 @@ struct ProbedConstant {
 };
 std::span<const ProbedConstant> probed_constants();
 
-/// How far predictions lie from what was measured.
+/// One error band: how far predictions are from measurements.
 struct BandRow {
   double within = 0;
-  i64 rows = 0;  // runs, or pairs of them; 0: assumed
+  i64 rows = 0;  // number of runs, or of pairs of runs; 0: assumed
 };
 struct Bands {
-  BandRow dense{}, sparse{}, memory{}, unmeasured{};  // nine of ten stay within
-  BandRow pair{}, pair_sparse{};  // two plans against each other: half of the pairs stay within
-  BandRow pair_max{}, pair_max_sparse{};  // and nine of ten
+  BandRow dense{}, sparse{}, memory{}, unmeasured{};  // nine of ten runs are within
+  BandRow pair{}, pair_sparse{};          // two plans compared: half of the pairs are within
+  BandRow pair_max{}, pair_max_sparse{};  // two plans compared: nine of ten within
 };
 const Bands& bands();
 
@@ -87,12 +90,12 @@ std::span<const cluster::Device> devices();
 std::span<const System> systems();
 std::span<const KnownModel> known_models();
 
-/// Case does not matter, and a model's aliases are names too; an unknown name is RW0908 with the
-/// nearest known one as a hint.
+/// Find an entry by name, ignoring case; a model's aliases count as names. An unknown name is
+/// RW0908 with the nearest known name as a hint.
 Result<cluster::Device> find_device(std::string_view name);
 Result<model::Model> find_model(std::string_view name);
 
-/// "dgx-h100 x 8", "dgx-h100*8", "8 x dgx-h100", "dgx-h100" (one unit).
+/// Parses a cluster: "dgx-h100 x 8", "dgx-h100*8", "8 x dgx-h100", or "dgx-h100" (one unit).
 Result<cluster::Cluster> find_cluster(std::string_view text);
 
 }  // namespace rankwright::catalog

@@ -29,7 +29,7 @@ TEST(Devices, AreNeverSlowerAtFewerBits) {
   }
 }
 
-TEST(Devices, SayHowFarTheyAreVerified) {
+TEST(Devices, StateWhetherTheyAreVerified) {
   const Csv table = shipped_table(kDevicesCsv, "devices.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
@@ -39,8 +39,8 @@ TEST(Devices, SayHowFarTheyAreVerified) {
   }
 }
 
-// The unit tells who counted: PyTorch prints GiB, nvidia-smi MiB, and labels are in GB.
-TEST(Devices, SayWhoCountedTheirMemory) {
+// PyTorch prints GiB, nvidia-smi MiB, and labels are in GB.
+TEST(Devices, MemoryUnit_MatchesItsSource) {
   const Csv table = shipped_table(kDevicesCsv, "devices.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
@@ -53,7 +53,7 @@ TEST(Devices, SayWhoCountedTheirMemory) {
   }
 }
 
-TEST(FindDevice, ReadsARowWithItsUnits) {
+TEST(FindDevice, ReturnsTheRowWithUnits) {
   const Result<cluster::Device> d = find_device("H100-SXM");
   ASSERT_TRUE(d);
   EXPECT_EQ(d->name, "h100-sxm");
@@ -64,7 +64,7 @@ TEST(FindDevice, ReadsARowWithItsUnits) {
   EXPECT_EQ(d->fp4, FlopsPerSecond{0});
 }
 
-TEST(FindDevice, SuggestsWhatWasMeant) {
+TEST(FindDevice, MisspelledName_GetsASuggestion) {
   const Result<cluster::Device> d = find_device("h100-sxn");
   ASSERT_FALSE(d);
   EXPECT_EQ(d.error().code, "RW0908");

@@ -12,7 +12,7 @@ namespace rankwright::catalog {
 namespace {
 
 constexpr std::string_view kKinds[] = {"rate", "restart", "storage", "hang"};
-constexpr double kNode = 8;  // GPUs of the nodes that rates are counted by
+constexpr double kNode = 8;  // GPUs per node in published failure rates
 
 FailureRow::Kind read_kind(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kKinds); ++k)
@@ -67,8 +67,8 @@ Result<FailureRow> find_failure_rate(std::string_view name) {
 }
 
 Seconds time_between_failures(const FailureRow& rate, i64 gpus) {
-  const double a_day = rate.value / 1000 / kNode * double(gpus);
-  return Seconds{86400 / a_day};
+  const double failures_per_day = rate.value / 1000 / kNode * double(gpus);
+  return Seconds{86400 / failures_per_day};
 }
 
 const FailureRow& nearest_restart(i64 gpus) {

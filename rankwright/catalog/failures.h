@@ -1,6 +1,6 @@
-// What is published of failures: how often machines fail, how long jobs take to come back, how fast
-// checkpoints are written, when a hang is noticed. Rows of failures.csv, each with its source; what
-// follows from them for a plan is cost/faults/failure.h.
+// Published failure data: how often machines fail, how long jobs take to restart, how fast
+// checkpoints are written, when a hang is detected. Each is a row of failures.csv with its source.
+// cost/faults/failure.h derives the consequences for a plan.
 #pragma once
 
 #include <span>
@@ -13,11 +13,12 @@
 
 namespace rankwright::catalog {
 
+/// A row of failures.csv.
 struct FailureRow {
   enum class Kind : unsigned char { rate, restart, storage, hang };
   Kind kind{};
   std::string name;
-  double value = 0;  // rate: 1/1000 node-days of 8 GPUs; restart, hang: s; storage: GB/s a node
+  double value = 0;  // rate: per 1000 node-days of 8 GPUs; restart, hang: s; storage: GB/s per node
   i64 gpus = 0;
   std::string system;
   std::string source;
@@ -26,20 +27,22 @@ struct FailureRow {
 };
 std::span<const FailureRow> failure_rows();
 
-/// The first row of its kind: the default.
+/// Returns the default of a kind: its first row.
 const FailureRow& usual(FailureRow::Kind kind);
 
-/// A rate by name, in either case; an unknown one is RW0908 with the nearest, or all of them.
+/// Finds a rate by name, ignoring case; an unknown name is RW0908 with the nearest name, or all
+/// names.
 Result<FailureRow> find_failure_rate(std::string_view name);
 
-/// Mean time between failures of a job on so many GPUs: failures come one by one, so it falls with
-/// their number (Z9).
+/// Returns the mean time between failures of a job on `gpus` GPUs: failures are independent, so it
+/// is inversely proportional to the number of GPUs (Z9).
 Seconds time_between_failures(const FailureRow& rate, i64 gpus);
 
-/// The published restart of the nearest number of GPUs.
+/// Returns the published restart time with the nearest number of GPUs.
 const FailureRow& nearest_restart(i64 gpus);
 
-/// Between the published restarts a straight line, beyond them the nearest: seconds.
+/// Returns the restart time on `gpus` GPUs: linear interpolation between the published times,
+/// beyond them the nearest one.
 Seconds usual_restart(i64 gpus);
 
 }  // namespace rankwright::catalog

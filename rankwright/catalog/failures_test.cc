@@ -23,7 +23,7 @@ TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
   }
 }
 
-TEST(Failures, OfRestartsRiseWithTheJob) {
+TEST(Failures, RestartTimes_GrowWithTheJob) {
   i64 gpus = 0;
   double value = 0;
   for (const FailureRow& row : failure_rows()) {
@@ -35,7 +35,7 @@ TEST(Failures, OfRestartsRiseWithTheJob) {
   }
 }
 
-TEST(UsualRestart, IsPublishedAtItsPointsAndStraightBetween) {
+TEST(UsualRestart, InterpolatesBetweenPublishedPoints) {
   EXPECT_EQ(usual_restart(16384), Seconds{200});
   EXPECT_EQ(usual_restart(8), Seconds{200});
   // Half way from 22,000 (300 s) to 64,000 (600 s).
@@ -44,7 +44,7 @@ TEST(UsualRestart, IsPublishedAtItsPointsAndStraightBetween) {
   EXPECT_EQ(usual_restart(i64{1} << 20), Seconds{900});
 }
 
-TEST(FindFailureRate, KnowsRatesByNameAndNothingElse) {
+TEST(FindFailureRate, FindsOnlyRatesByName) {
   EXPECT_EQ(find_failure_rate("RSC-1")->value, 6.5);
   EXPECT_EQ(find_failure_rate("llama3").error().hint, "did you mean llama-3?");
   EXPECT_EQ(find_failure_rate("torch-nccl").error().hint,

@@ -35,7 +35,7 @@ TEST(KnownModels, HaveTheirPublishedSize) {
   }
 }
 
-TEST(KnownModels, HaveNoColumnThatNobodyReads) {
+TEST(KnownModels, EveryColumn_IsRead) {
   std::set<std::string_view> read = {"name",        "aliases", "architecture", "tied",
                                      "published_b", "source",  "verified"};
   for (const model::ShapeField& field : model::shape_fields()) read.insert(field.name);
@@ -43,16 +43,15 @@ TEST(KnownModels, HaveNoColumnThatNobodyReads) {
     EXPECT_TRUE(read.count(column)) << column;
 }
 
-TEST(KnownModels, SayHowFarTheyAreVerified) {
+TEST(KnownModels, StateWhetherTheyAreVerified) {
   const std::set<std::string_view> words = {"yes", "total", "no", "own"};
   for (const KnownModel& m : known_models()) EXPECT_TRUE(words.count(m.verified)) << m.name;
 }
 
-// metadata.total_size of the checkpoints' model.safetensors.index.json, at two bytes an element;
-// tied weights stand there once. Mixtral 8x22B's is of the fine-tuned copy in
-// tbressers/WizardLM-2-8x22B, which was read; the others are as public repositories quote them for
-// the model named.
-TEST(KnownModels, AreAsLargeAsTheirIndexSays) {
+// metadata.total_size of the checkpoints' model.safetensors.index.json, at two bytes per element;
+// tied weights count once. Mixtral 8x22B's is of the fine-tuned copy in tbressers/WizardLM-2-8x22B,
+// which was read; the others are as public repositories quote them for the named model.
+TEST(KnownModels, MatchTheSizeInTheirCheckpointIndex) {
   const struct {
     std::string_view name;
     i64 bytes;
@@ -81,8 +80,8 @@ TEST(KnownModels, AreAsLargeAsTheirIndexSays) {
     EXPECT_EQ(2 * parameters(*find_model(name)).total(), bytes) << name;
 }
 
-// Counts of elements that public documents print.
-TEST(KnownModels, HaveThePublishedCountToTheUnit) {
+// Element counts printed in public documents.
+TEST(KnownModels, MatchThePublishedCountExactly) {
   const struct {
     std::string_view name;
     i64 total;
@@ -104,7 +103,7 @@ TEST(KnownModels, HaveThePublishedCountToTheUnit) {
                   {"gemma-2b", 2'506'172'416},
                   {"gemma-7b", 8'537'680'896},
                   {"gemma-2-27b", 27'227'128'320},
-                  // Printed by programs that had loaded the checkpoint:
+                  // Printed by programs after loading the checkpoint:
                   {"llama-13b", 13'015'864'320},
                   {"llama-30b", 32'528'943'616},
                   {"llama-65b", 65'285'660'672},
@@ -113,7 +112,7 @@ TEST(KnownModels, HaveThePublishedCountToTheUnit) {
                   {"qwen3-0.6b", 596'049'920},
                   {"gpt2", 124'439'808},
                   {"gemma-2-2b", 2'614'341'888},
-                  // Tables of sizes whose origin is not told, and which may be sums like ours:
+                  // Tables of sizes without a stated origin, which may be computed like ours:
                   {"llama-2-7b", 6'738'415'616},
                   {"llama-2-70b", 68'976'648'192},
                   {"llama-3.1-405b", 405'853'388'800},
@@ -132,13 +131,13 @@ TEST(KnownModels, HaveThePublishedCountToTheUnit) {
     EXPECT_EQ(parameters(*find_model(name)).total(), total) << name;
 }
 
-TEST(FindModel, KnowsAliasesInAnyCase) {
+TEST(FindModel, AcceptsAliasesInAnyCase) {
   EXPECT_EQ(find_model("meta-llama/Llama-3.1-8B")->name, "llama-3.1-8b");
   EXPECT_EQ(find_model("META-LLAMA/llama-3.1-8b")->name, "llama-3.1-8b");
   EXPECT_EQ(find_model("Llama-3.1-8B")->name, "llama-3.1-8b");
 }
 
-TEST(FindModel, SuggestsWhatWasMeant) {
+TEST(FindModel, MisspelledName_GetsASuggestion) {
   const Result<model::Model> model = find_model("lama-3.1-8b");
   ASSERT_FALSE(model);
   EXPECT_EQ(model.error().code, "RW0908");

@@ -30,7 +30,7 @@ cluster::Level read_level(const Cells& cells) {
           .latency_origin = read_origin(cells.text("latency_origin"))};
 }
 
-/// One row is one level; rows of one system follow each other.
+/// Reads systems.csv: one row per level, with the rows of a system next to each other.
 std::vector<System> read_systems() {
   const Csv table = shipped_table(kSystemsCsv, "systems.csv");
   std::vector<System> systems;
@@ -68,7 +68,8 @@ struct Request {
   std::optional<std::string_view> units;
 };
 
-/// Takes "A x N", "A xN", "A*N", "N x A" apart. An 'x' inside a name, as in mi300x-8, is none.
+/// Splits "A x N", "A xN", "A*N" or "N x A" into system and units. An 'x' inside a name, as in
+/// mi300x-8, does not separate.
 Request split_request(std::string_view text) {
   text = trim(text);
   for (std::size_t at = text.size(); at-- > 0;) {
@@ -85,13 +86,13 @@ Request split_request(std::string_view text) {
   return {.system = text, .units = {}};
 }
 
-/// A device by its name, or by that of its family: "h100" is also h100-sxm.
+/// Returns whether `wanted` names the device itself or its family: "h100" matches h100-sxm.
 bool names_device(std::string_view wanted, std::string_view device) {
   return device == wanted || (!wanted.empty() && device.starts_with(std::string(wanted) + "-"));
 }
 
-/// "dgx-h100 x 8" for "dgx-h100x8"; nothing where that is no system with a count.
-std::optional<std::string> spaced(std::string_view wanted) {
+/// Returns "dgx-h100 x 8" for "dgx-h100x8"; nothing if it is not a known system with a count.
+std::optional<std::string> insert_spaces(std::string_view wanted) {
   const std::size_t at = wanted.find_last_of("xX");
   if (at == std::string_view::npos || !looks_like_a_count(wanted.substr(at + 1)))
     return std::nullopt;
@@ -110,7 +111,7 @@ Diagnostic unknown_system(std::string_view wanted) {
       with_device += (with_device.empty() ? "" : ", ") + system.name;
   }
   Diagnostic unknown = unknown_name("system", wanted, known);
-  if (const std::optional<std::string> meant = spaced(wanted))
+  if (const std::optional<std::string> meant = insert_spaces(wanted))
     unknown.hint = fmt::format("did you mean \"{}\"?", *meant);
   if (!with_device.empty())
     unknown.hint = fmt::format("{} is a device; systems of it: {}", lower(wanted), with_device);

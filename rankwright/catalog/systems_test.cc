@@ -26,12 +26,12 @@ TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
       EXPECT_GT(level.latency, Seconds{0}) << s.name;
       EXPECT_GE(level.oversubscription, 1) << s.name;
     }
-    // A host holds whole devices of one unit: 8 of 8, or 4 of an NVL72's 72.
+    // A unit divides into whole hosts: 8 of 8 devices, or 4 of an NVL72's 72.
     EXPECT_TRUE(divides(s.unit.host_devices, s.unit.devices())) << s.name;
   }
 }
 
-TEST(Systems, SayOnEveryRowTheSameOfTheWhole) {
+TEST(Systems, RowsOfASystem_AgreeOnItsProperties) {
   const Csv table = shipped_table(kSystemsCsv, "systems.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
@@ -46,7 +46,7 @@ TEST(Systems, SayOnEveryRowTheSameOfTheWhole) {
   }
 }
 
-TEST(Systems, AreVerifiedAsFarAsTheirBandwidthsAre) {
+TEST(Systems, Verified_DependsOnAssumedBandwidths) {
   System system{.name = "s",
                 .summary = "",
                 .unit = {.levels = {{.origin = cluster::Origin::data_sheet},
@@ -59,18 +59,18 @@ TEST(Systems, AreVerifiedAsFarAsTheirBandwidthsAre) {
   EXPECT_EQ(system.verified(), "no");
 }
 
-// What one device can send through a level when all others do too.
+// Returns the bandwidth per device through a level when all devices use it at once.
 double share(const cluster::Cluster& cluster, int level) {
   return cluster.uplink(level).value / double(cluster.domain(level - 1));
 }
 
-TEST(Systems, AreFasterInsideThanOutside) {
+TEST(Systems, InnerLevels_AreFasterThanOuterOnes) {
   for (const System& s : systems())
     for (int k = 1; k < int(s.unit.levels.size()); ++k)
       EXPECT_GT(share(s.unit, k - 1), share(s.unit, k)) << s.name;
 }
 
-TEST(FindCluster, ReadsEverySpellingOfACount) {
+TEST(FindCluster, AcceptsEverySpellingOfACount) {
   for (const std::string_view text :
        {"dgx-h100 x 8", "dgx-h100 x8", "dgx-h100*8", "DGX-H100 X 8", "8 x dgx-h100", "8x dgx-h100",
         "8*dgx-h100", " dgx-h100 * 8 "}) {
@@ -84,7 +84,7 @@ TEST(FindCluster, ReadsEverySpellingOfACount) {
   EXPECT_EQ(find_cluster("4x mi300x-8")->devices(), 32);
 }
 
-TEST(FindCluster, TakesOneUnitWithoutACount) {
+TEST(FindCluster, NoCount_IsOneUnit) {
   EXPECT_EQ(find_cluster("mi300x-8")->devices(), 8);
   const cluster::Cluster rack = *find_cluster("gb200-nvl72");
   EXPECT_EQ(rack.devices(), 72);
@@ -92,7 +92,7 @@ TEST(FindCluster, TakesOneUnitWithoutACount) {
   EXPECT_EQ(rack.name, "gb200-nvl72");
 }
 
-TEST(FindCluster, KeepsWhatEachLevelGives) {
+TEST(FindCluster, ReturnsTheLevelsOfTheSystem) {
   const cluster::Cluster cluster = *find_cluster("dgx-h100 x 4");
   EXPECT_EQ(cluster.device.name, "h100-sxm");
   ASSERT_EQ(cluster.levels.size(), 2u);
@@ -102,12 +102,12 @@ TEST(FindCluster, KeepsWhatEachLevelGives) {
                                                .latency = 1.2_us,
                                                .latency_origin = cluster::Origin::assumed}));
   EXPECT_EQ(cluster.levels[1].bandwidth, 50.0_GBps);  // 400 Gb/s
-  EXPECT_EQ(cluster.uplink(1), 400.0_GBps);           // of a node, eight NICs
+  EXPECT_EQ(cluster.uplink(1), 400.0_GBps);           // per node, eight NICs
   EXPECT_EQ(find_cluster("hgx-h100-1nic x 4")->uplink(1), 50.0_GBps);
   EXPECT_EQ(find_cluster("hgx-a100-100g x 8")->uplink(1), 12.5_GBps);
 }
 
-TEST(FindCluster, SuggestsWhatWasMeant) {
+TEST(FindCluster, UnknownName_GetsASuggestion) {
   const Diagnostic error = find_cluster("dgx-h10 x 8").error();
   EXPECT_EQ(error.code, "RW0908");
   EXPECT_EQ(error.detail, "no system is called 'dgx-h10'");
@@ -121,19 +121,19 @@ TEST(FindCluster, SuggestsWhatWasMeant) {
   EXPECT_EQ(find_cluster("dgx-h100x8").error().hint, "did you mean \"dgx-h100 x 8\"?");
 }
 
-TEST(FindCluster, RefusesCountsThatAreNone) {
+TEST(FindCluster, InvalidCounts_AreRejected) {
   EXPECT_EQ(find_cluster("dgx-h100 x 0").error().code, "RW0904");
   EXPECT_EQ(find_cluster("dgx-h100 x -1").error().code, "RW0904");
   EXPECT_EQ(find_cluster("dgx-h100 x eight").error().code, "RW0903");
   EXPECT_EQ(find_cluster("dgx-h100 x").error().code, "RW0903");
   EXPECT_EQ(find_cluster("dgx-h100 x 99999999999999999999").error().code, "RW0904");
-  // 8 x 524,288 devices are 2^22, the most that there may be.
+  // 8 x 524,288 devices are 2^22, the maximum.
   EXPECT_EQ(find_cluster("dgx-h100 x 524,289").error().code, "RW0904");
   EXPECT_EQ(find_cluster("dgx-h100 x 524,288")->devices(), cluster::kMaxDevices);
   EXPECT_EQ(find_cluster("").error().code, "RW0908");
 }
 
-RC_GTEST_PROP(FindCluster, MultipliesTheUnit, ()) {
+RC_GTEST_PROP(FindCluster, Devices_AreUnitsTimesDevicesPerUnit, ()) {
   const std::size_t index = *rc::gen::inRange<std::size_t>(0, systems().size());
   const System& system = systems()[index];
   const i64 units = *rc::gen::inRange<i64>(1, cluster::kMaxDevices / system.unit.devices() + 1);
@@ -143,7 +143,7 @@ RC_GTEST_PROP(FindCluster, MultipliesTheUnit, ()) {
   RC_ASSERT(cluster->devices() == units * system.unit.devices());
 }
 
-RC_GTEST_PROP(FindCluster, AnswersWhateverIsTyped, (const std::string& text)) {
+RC_GTEST_PROP(FindCluster, AnyText_GivesAClusterOrAnError, (const std::string& text)) {
   const Result<cluster::Cluster> cluster = find_cluster("dgx-h100 x" + text);
   RC_ASSERT(cluster || !cluster.error().detail.empty());
 }

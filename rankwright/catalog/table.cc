@@ -9,7 +9,7 @@
 namespace rankwright::catalog {
 namespace {
 
-constexpr std::size_t kQuoted = 60;  // of a user's word, in a message
+constexpr std::size_t kMaxQuoted = 60;  // maximum length of a user's word in a message
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Diagnostic unknown_name(std::string_view kind, std::string_view name,
   const std::string list = fmt::format("rankwright catalog {}s", kind);
   return {.code = "RW0908",
           .message = "unknown name",
-          .detail = fmt::format("no {} is called '{}'", kind, name.substr(0, kQuoted)),
+          .detail = fmt::format("no {} is called '{}'", kind, name.substr(0, kMaxQuoted)),
           .hint = near ? fmt::format("did you mean {}? ({})", *near, list)
                        : fmt::format("`{}` lists what is known", list)};
 }

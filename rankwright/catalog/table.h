@@ -1,5 +1,5 @@
-// Reads the cells of the catalog's own files. They are compiled in and guarded by a test, so a cell
-// that cannot be read is a broken promise of ours and not an error of the user's.
+// Reads the cells of the catalog's CSV files. They are compiled in and guarded by a test, so an
+// unreadable cell is an internal error, not a user error.
 #pragma once
 
 #include <string>
@@ -21,13 +21,14 @@ extern const std::string_view kProbedCsv;
 extern const std::string_view kBandsCsv;
 extern const std::string_view kFailuresCsv;
 
+/// Parses an embedded table; `file` is its name in the repository.
 inline Csv shipped_table(std::string_view text, std::string_view file) {
   Result<Csv> table = parse_csv(text, file);
   RW_CHECK(table);
   return std::move(*table);
 }
 
-/// One row, read by column. An empty cell is zero.
+/// One row of a table, read by column. An empty cell reads as zero.
 class Cells {
  public:
   Cells(const Csv& table, const Csv::Row& row) : table_(table), row_(row) {}
@@ -61,10 +62,11 @@ class Cells {
   const Csv::Row& row_;
 };
 
-/// "a;b" -> a, b.
+/// Splits a list: "a;b" -> a, b.
 std::vector<std::string> split_list(std::string_view);
 
-/// RW0908 for a name that is no `kind` ("device"): with the nearest of `known`, or all of them.
+/// Returns RW0908 for a name that is not a known `kind` ("device"), with the nearest of `known` as
+/// a hint, or the command that lists them.
 Diagnostic unknown_name(std::string_view kind, std::string_view name,
                         const std::vector<std::string>& known);
 

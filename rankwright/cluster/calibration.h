@@ -1,6 +1,6 @@
-// A Calibration is the constants of the cost model: shares of data-sheet figures that software
-// reaches, latencies, byte counts of kernels. It says nothing about a plan. The shipped one, with
-// the origin of every constant, is catalog/calibration.csv; a fit gives another.
+// A Calibration is the set of constants of the cost model: fractions of data-sheet figures that
+// software reaches, latencies, byte counts of kernels. It does not depend on a plan. The shipped
+// one, with the origin of every constant, is catalog/calibration.csv; a fit produces another.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace rankwright::cluster {
 
-/// One row of calibration.csv each, by this name and in this order.
+/// Each is one row of calibration.csv, with this name and in this order.
 enum class Constant : unsigned char {
-  // Matmuls and attention: shares of the dense peak.
+  // Matmuls and attention: fractions of the dense peak.
   matmul_ampere,
   matmul_hopper,
   matmul_hopper_fp8,
@@ -35,7 +35,7 @@ enum class Constant : unsigned char {
   unfused_bytes,
   unfused_matmul,
   misaligned_head,
-  // Work that waits for memory.
+  // Memory-bound work.
   memory_share,
   elementwise,
   cast_share,
@@ -72,11 +72,12 @@ enum class Constant : unsigned char {
 };
 inline constexpr std::size_t kConstants = std::size_t(Constant::reserve) + 1;
 
+/// A value for every constant of the cost model.
 struct Calibration {
   std::array<double, kConstants> values{};
-  // What a measured run says besides (validate/calibrate.h); nothing of it is shipped.
-  double pace = 1;  // share of the rates of computation that is reached
-  Bytes held{};     // beyond the workspaces of libraries; never less
+  // Set from a measured run (validate/calibrate.h); the shipped calibration has the defaults.
+  double pace = 1;  // fraction of the predicted compute rates that is reached
+  Bytes held{};     // memory used beyond the workspaces of libraries; never negative
 
   double operator[](Constant c) const { return values[std::size_t(c)]; }
   double& operator[](Constant c) { return values[std::size_t(c)]; }

@@ -6,7 +6,7 @@
 namespace rankwright::cluster {
 namespace cluster_test {
 
-/// Eight DGX H100: NVLink inside a node, one 400 Gb/s NIC a GPU between nodes.
+/// Eight DGX H100: NVLink inside a node, one 400 Gb/s NIC per GPU between nodes.
 Cluster eight_dgx() {
   return {.name = "dgx-h100 x 8",
           .device = {},
@@ -15,7 +15,7 @@ Cluster eight_dgx() {
           .host_devices = 8};
 }
 
-TEST(Cluster, DomainsAreTheProductsOfTheAritiesBelow) {
+TEST(Cluster, DomainSize_IsTheProductOfArities) {
   const Cluster cluster = eight_dgx();
   EXPECT_EQ(cluster.domain(-1), 1);
   EXPECT_EQ(cluster.domain(0), 8);
@@ -23,7 +23,7 @@ TEST(Cluster, DomainsAreTheProductsOfTheAritiesBelow) {
   EXPECT_EQ(cluster.devices(), 64);
 }
 
-TEST(Cluster, ADomainNeedsNotBeAPowerOfTwo) {
+TEST(Cluster, DomainSize_NeedNotBeAPowerOfTwo) {
   // Four racks of 72 devices.
   const Cluster cluster{.name = "gb200-nvl72 x 4",
                         .device = {},
@@ -35,24 +35,24 @@ TEST(Cluster, ADomainNeedsNotBeAPowerOfTwo) {
   EXPECT_EQ(cluster.uplink(1), 3600.0_GBps);  // 72 x 50 GB/s
 }
 
-TEST(Uplink, OfADeviceIsItsOwnLink) {
+TEST(Uplink, LevelZero_IsTheDevicesOwnLink) {
   Cluster cluster = eight_dgx();
   EXPECT_EQ(cluster.uplink(0), 450.0_GBps);
-  cluster.levels[0].per = Level::Per::domain;  // a domain of one device: the same thing
+  cluster.levels[0].per = Level::Per::domain;  // a domain of one device: no difference
   EXPECT_EQ(cluster.uplink(0), 450.0_GBps);
 }
 
-TEST(Uplink, AddsUpTheLinksOfTheDevices) {
+TEST(Uplink, PerDevice_SumsTheLinksOfTheDevices) {
   EXPECT_EQ(eight_dgx().uplink(1), 400.0_GBps);  // 8 NICs x 50 GB/s
 }
 
-TEST(Uplink, IsSharedWhereTheDomainHasOneLink) {
+TEST(Uplink, PerDomain_IsOneSharedLink) {
   Cluster cluster = eight_dgx();
   cluster.levels[1].per = Level::Per::domain;
   EXPECT_EQ(cluster.uplink(1), 50.0_GBps);
 }
 
-TEST(Uplink, LosesTheOversubscription) {
+TEST(Uplink, IsDividedByTheOversubscription) {
   Cluster cluster = eight_dgx();
   cluster.levels[1].oversubscription = 2;
   EXPECT_EQ(cluster.uplink(1), 200.0_GBps);  // 400 / 2
@@ -60,7 +60,7 @@ TEST(Uplink, LosesTheOversubscription) {
   EXPECT_EQ(cluster.uplink(1), 25.0_GBps);  // 50 / 2
 }
 
-RC_GTEST_PROP(Cluster, EveryDomainHoldsArityManyOfTheLevelBelow, ()) {
+RC_GTEST_PROP(Cluster, EveryDomain_HoldsArityDomainsOfTheLevelBelow, ()) {
   Cluster cluster;
   const auto arities = *rc::gen::resize(
       int(kMaxLevels),
@@ -71,7 +71,7 @@ RC_GTEST_PROP(Cluster, EveryDomainHoldsArityManyOfTheLevelBelow, ()) {
   RC_ASSERT(cluster.devices() == cluster.domain(int(arities.size()) - 1));
 }
 
-TEST(Origin, EveryOneHasItsOwnName) {
+TEST(Origin, EveryOrigin_HasAUniqueName) {
   EXPECT_EQ(name(Origin::data_sheet), "data sheet");
   EXPECT_EQ(name(Origin::calibrated), "calibrated");
   EXPECT_EQ(name(Origin::measured), "measured");

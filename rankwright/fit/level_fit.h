@@ -1,6 +1,6 @@
-// Finds the bandwidth and the latency of one level from all that was measured on it: the figures
-// with which the model of collectives (cost/collective.h) is nearest to every call of every kind.
-// link_fit.h does the same for one series of a GPU's collectives, with the shipped constants.
+// Fits the bandwidth and the latency of one level to everything measured on it, so that the model
+// of collectives (cost/collective.h) is closest to all calls of all kinds. link_fit.h does this for
+// a single series of GPU collectives, with the shipped constants.
 #pragma once
 
 #include <span>
@@ -13,19 +13,22 @@
 
 namespace rankwright::fit {
 
-/// One kind of call by all groups that lie as `span` says, at the same time.
+/// Measured calls of one kind, made at the same time by all groups that span the cluster as `span`
+/// says.
 struct SpannedSeries {
   plan::Op op{};
   mesh::Span span{};
   std::vector<MeasuredCall> calls{};
 };
 
-/// Sets bandwidth and latency of the level, tagged measured, to where the sum of the squares of
-/// ln(model / measured) is least. All other figures of the cluster stay. Calls take some time.
+/// Sets the level's bandwidth and latency, marked as measured, to the values that minimize the sum
+/// of squares of ln(model / measured). Everything else in the cluster is unchanged. Requires: the
+/// times of all calls are positive.
 void fit_level(cluster::Cluster& cluster, std::size_t level, std::span<const SpannedSeries> series,
                const cluster::Calibration& calibration);
 
-/// A positive figure, rounded: more digits would say more than was measured.
+/// Rounds a positive value to four significant digits: more would overstate the precision of a
+/// measurement.
 double four_digits(double value);
 
 }  // namespace rankwright::fit

@@ -12,18 +12,19 @@
 namespace rankwright::fit {
 namespace {
 
-// Bandwidth shows in large messages, latency in small ones; between them the protocols change.
+// Large messages determine the bandwidth, small ones the latency; between them the protocols
+// change.
 constexpr Bytes kLarge{16.0 * 1024 * 1024};
-constexpr Bytes kStillLarge{1024.0 * 1024};  // where no larger ones were measured
+constexpr Bytes kStillLarge{1024.0 * 1024};  // used if no larger messages were measured
 constexpr Bytes kSmall{64.0 * 1024};
-constexpr std::size_t kMaxCallsOfKind = 64;  // of each kind
+constexpr std::size_t kMaxCallsOfKind = 64;  // of large and of small calls each
 constexpr int kFitRounds = 40, kHalvings = 60;
 
-constexpr double kMinLinkRate = 1e6, kMaxLinkRate = 1e14;         // bytes a second
+constexpr double kMinLinkRate = 1e6, kMaxLinkRate = 1e14;         // bytes per second
 constexpr double kMinLinkLatency = 1e-9, kMaxLinkLatency = 1e-1;  // seconds
 
-void unusable(const MeasuredSeries& series, std::string detail, Severity severity,
-              Diagnostics& findings) {
+void report_unusable(const MeasuredSeries& series, std::string detail, Severity severity,
+                     Diagnostics& findings) {
   findings.push_back({.code = "RW0625",
                       .severity = severity,
                       .message = "a measurement that says nothing of this cluster",
@@ -31,7 +32,7 @@ void unusable(const MeasuredSeries& series, std::string detail, Severity severit
                       .where = {.file = series.file}});
 }
 
-/// All ranks as one group, on the first GPUs of the first hosts.
+/// Returns the span of all ranks as one group, placed on the first GPUs of the first hosts.
 mesh::Span span_of(const MeasuredSeries& series, const cluster::Cluster& cluster) {
   const plan::Plan plan{.dp = series.ranks};
   const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
@@ -45,15 +46,15 @@ mesh::Span span_of(const MeasuredSeries& series, const cluster::Cluster& cluster
   return span(shape, series.ranks, placement, cluster);
 }
 
-/// More would say more than was measured.
+/// Rounds to four significant digits: more would overstate the precision of a measurement.
 double four_digits(double value) {
   const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
   return std::round(value / unit) * unit;
 }
 
-class Fit {
+class LinkFit {
  public:
-  Fit(cluster::Cluster& cluster, const MeasuredSeries& series, const mesh::Span& span)
+  LinkFit(cluster::Cluster& cluster, const MeasuredSeries& series, const mesh::Span& span)
       : cluster_(cluster),
         level_(cluster.levels[std::size_t(span.level)]),
         op_(series.op),
@@ -65,7 +66,7 @@ class Fit {
       if (call.size >= large) large_.push_back(call);
       if (call.size <= kSmall) small_.push_back(call);
     }
-    // The largest are last in a file, the smallest first.
+    // Files list sizes in ascending order: keep the largest large ones and the smallest small ones.
     if (large_.size() > kMaxCallsOfKind)
       large_.erase(large_.begin(), large_.end() - kMaxCallsOfKind);
     if (small_.size() > kMaxCallsOfKind) small_.resize(kMaxCallsOfKind);
@@ -99,7 +100,7 @@ class Fit {
   const cluster::Level& level() const { return level_; }
 
  private:
-  /// Mean of ln(model / measured).
+  /// Returns the mean of ln(model / measured).
   double error(const std::vector<MeasuredCall>& calls) const {
     double sum = 0;
     for (const MeasuredCall& call : calls)
@@ -109,8 +110,9 @@ class Fit {
     return sum / double(calls.size());
   }
 
-  /// Moves `value` to where the error is 0. It rises or falls all the way between the ends; false,
-  /// and nothing moved, where it is on one side of 0 at both.
+  /// Sets `value` to where the error is 0, by bisection: the error is monotonic between `low` and
+  /// `high`. Returns false and leaves `value` unchanged if the error has the same sign at both
+  /// ends.
   bool find(double& value, double low, double high, const std::vector<MeasuredCall>& calls) {
     const double before = value;
     value = low;
@@ -128,7 +130,7 @@ class Fit {
   }
 
   cluster::Cluster& cluster_;
-  cluster::Level& level_;  // of it
+  cluster::Level& level_;  // a level of cluster_
   plan::Op op_;
   mesh::Span span_;
   std::vector<MeasuredCall> large_{}, small_{};
@@ -143,29 +145,32 @@ bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
   const i64 hosts = cluster.devices() / std::max<i64>(1, cluster.host_devices);
   if (series.ranks < 2 || !whole || series.hosts > hosts ||
       series.ranks / series.hosts > cluster.host_devices) {
-    unusable(series,
-             fmt::format("{} ranks on {} cannot stand on {} of {}", count(series.ranks),
-                         plural(series.hosts, "host", "hosts"), plural(hosts, "host", "hosts"),
-                         plural(cluster.host_devices, "GPU", "GPUs")),
-             Severity::error, findings);
+    report_unusable(
+        series,
+        fmt::format("{} ranks on {} cannot stand on {} of {}", count(series.ranks),
+                    plural(series.hosts, "host", "hosts"), plural(hosts, "host", "hosts"),
+                    plural(cluster.host_devices, "GPU", "GPUs")),
+        Severity::error, findings);
     return false;
   }
   const mesh::Span span = span_of(series, cluster);
-  Fit fit(cluster, series, span);
+  LinkFit fit(cluster, series, span);
   fit.run();
   const std::string_view level = fit.level().name;
   if (fit.has_large() && !fit.rated())
-    unusable(series,
-             fmt::format("no bandwidth of {} gives the times of large messages: something else "
-                         "holds them up",
-                         level),
-             Severity::warning, findings);
+    report_unusable(
+        series,
+        fmt::format("no bandwidth of {} gives the times of large messages: something else "
+                    "holds them up",
+                    level),
+        Severity::warning, findings);
   if (fit.has_small() && !fit.timed())
-    unusable(series, fmt::format("no latency of {} gives the times of small messages", level),
-             Severity::warning, findings);
+    report_unusable(series,
+                    fmt::format("no latency of {} gives the times of small messages", level),
+                    Severity::warning, findings);
   if (!fit.has_large() && !fit.has_small())
-    unusable(series, "it has neither messages of 64 kB or less nor of 1 MB or more",
-             Severity::warning, findings);
+    report_unusable(series, "it has neither messages of 64 kB or less nor of 1 MB or more",
+                    Severity::warning, findings);
   return true;
 }
 

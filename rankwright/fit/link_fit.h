@@ -1,6 +1,6 @@
-// Finds the links that give what was measured: the bandwidth and the latency of the level that a
-// group spans, such that the model of collectives (cost/collective.h, with the shipped constants)
-// takes the time that was measured. Figures of one machine: nothing is learnt about others.
+// Fits a link to a measured series: the bandwidth and the latency of the level that a group spans,
+// so that the model of collectives (cost/collective.h, with the shipped constants) predicts the
+// measured times. The result is valid for this machine only.
 #pragma once
 
 #include "rankwright/base/diagnostic.h"
@@ -9,9 +9,10 @@
 
 namespace rankwright::fit {
 
-/// Sets bandwidth and latency of the outermost level that the series' ranks span, on the first
-/// devices of the cluster. RW0625 where the series says nothing of that level, which stays as it
-/// is; the same as an error, and false, where the ranks cannot stand on the cluster.
+/// Sets bandwidth and latency of the outermost level that the series' ranks span when they are
+/// placed on the first devices of the cluster. If the series does not determine that level, adds
+/// the warning RW0625 and leaves the level unchanged. If the ranks do not fit on the cluster, adds
+/// RW0625 as an error and returns false.
 bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
                      Diagnostics& findings);
 

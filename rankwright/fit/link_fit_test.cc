@@ -18,21 +18,21 @@ namespace link_fit_test {
 
 using testing::HasSubstr;
 
-/// What the model says that this cluster would measure, from 8 bytes to 8 GiB.
+/// Returns what the model predicts for this cluster, from 8 bytes to 8 GiB.
 MeasuredSeries modelled(const cluster::Cluster& cluster, plan::Op op, i64 ranks, i64 hosts) {
   MeasuredSeries series{.file = "nccl.txt", .op = op, .ranks = ranks, .hosts = hosts};
   const plan::Plan plan{.dp = ranks};
   const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
-  const mesh::Span lies = span(shape, ranks, {}, cluster);
+  const mesh::Span group_span = span(shape, ranks, {}, cluster);
   for (double size = 8; size <= 0x1p33; size *= 2)
-    series.calls.push_back({Bytes{size}, cost::collective_time(op, Bytes{size}, lies, cluster,
+    series.calls.push_back({Bytes{size}, cost::collective_time(op, Bytes{size}, group_span, cluster,
                                                                catalog::calibration())});
   return series;
 }
 
 bool near(double found, double wanted) { return std::abs(found / wanted - 1) < 0.01; }
 
-RC_GTEST_PROP(LinkFit, WhatTheModelMeasuresIsFoundAgain, ()) {
+RC_GTEST_PROP(LinkFit, SimulatedMeasurements_RecoverTheLink, ()) {
   const i64 hosts = any::one_of({1, 2, 4});
   const cluster::Cluster start = *catalog::find_cluster(fmt::format("dgx-h100 x {}", hosts));
   const std::size_t level = hosts == 1 ? 0 : 1;
@@ -52,9 +52,9 @@ RC_GTEST_PROP(LinkFit, WhatTheModelMeasuresIsFoundAgain, ()) {
   RC_ASSERT(found.levels[1 - level] == start.levels[1 - level]);
 }
 
-// A send between two hosts with one rank each: the time of 1 GB on 20 GB/s is 50 ms, and of that
-// link the model reaches a share.
-TEST(LinkFit, OneRankAHost) {
+// A send between two hosts with one rank each: 1 GB at 20 GB/s takes 50 ms, and the model reaches
+// only a fraction of the link.
+TEST(LinkFit, OneRankPerHost_FitsTheBandwidth) {
   cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
   MeasuredSeries series{.op = plan::Op::send_recv, .ranks = 2, .hosts = 2};
   series.calls = {{1.0_GB, 50.0_ms}};
@@ -66,8 +66,8 @@ TEST(LinkFit, OneRankAHost) {
   EXPECT_EQ(cluster.levels[1].latency_origin, cluster::Origin::assumed);
 }
 
-// The measured hosts are two of H100; that is all that is known of them.
-TEST(LinkFit, OutputAloneMakesACluster) {
+// The output shows two hosts with H100 and nothing else.
+TEST(LinkFit, NcclTestsOutput_MakesACluster) {
   clusters::Reading reading =
       clusters::read("nccl-tests", clusters::sample("nccl-tests-h100-2.txt"));
   const std::string cluster = clusters::resolved(reading);
@@ -76,7 +76,7 @@ TEST(LinkFit, OutputAloneMakesACluster) {
   EXPECT_THAT(told(reading.findings), HasSubstr("2 hosts: those that were measured"));
 }
 
-TEST(LinkFit, ASeriesThatDoesNotFitIsRefused) {
+TEST(LinkFit, RanksThatDoNotFitTheCluster_AreRejected) {
   cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
   Diagnostics findings;
   EXPECT_FALSE(
@@ -89,8 +89,8 @@ TEST(LinkFit, ASeriesThatDoesNotFitIsRefused) {
   EXPECT_EQ(cluster, *catalog::find_cluster("dgx-h100 x 2"));
 }
 
-// Faster than light: no link gives it, and the cluster stays as it was.
-TEST(LinkFit, ImpossibleTimesChangeNothing) {
+// No link is that fast, so the cluster is unchanged.
+TEST(LinkFit, ImpossibleTimes_ChangeNothing) {
   cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 2");
   MeasuredSeries series{.op = plan::Op::all_reduce, .ranks = 16, .hosts = 2};
   series.calls = {{Bytes{8}, Seconds{1e-12}}, {1.0_GB, Seconds{1e-12}}};

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one rank a host"};
 
-/// How the groups of a probe lie: those of a plan with tp inside the hosts and dp across them.
+/// Returns the span of a probe's groups: those of a plan with tp inside the hosts and dp across
+/// them.
 mesh::Span span_of(ProbeGroup group, const cluster::Cluster& cluster) {
   const i64 ranks = cluster.devices(), inside = cluster.host_devices;
   const bool world = group == ProbeGroup::world;
@@ -26,7 +27,8 @@ mesh::Span span_of(ProbeGroup group, const cluster::Cluster& cluster) {
   return span(group_shape(plan.meshes(), kind, plan.shards()), ranks, {}, cluster);
 }
 
-/// Of the shapes in that format the median: what a layer of many shapes reaches. 0: none was.
+/// Returns the median rate over the shapes measured in this format, which represents a layer with
+/// many shapes; 0 if none was measured.
 double usual_rate(const std::vector<ProbedMatmul>& all, std::string_view number) {
   std::vector<double> rates;
   for (const ProbedMatmul& one : all)
@@ -95,7 +97,7 @@ cluster::Cluster probed_cluster(const ProbeFigures& probe) {
   const i64 hosts = i64(probe.hosts.size()), inside = probe.host_ranks.front();
   cluster::Cluster cluster{
       .name = "probed", .device = device(probe, inside), .host_devices = inside};
-  // Until they are fitted, and of a level that joins nothing, links are as fast as memory.
+  // Before they are fitted, and on a level that joins a single host, links are as fast as memory.
   const cluster::Level level{.bandwidth = cluster.device.memory_bandwidth,
                              .origin = cluster::Origin::measured,
                              .latency_origin = cluster::Origin::measured};
@@ -122,7 +124,7 @@ Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Byte
 }
 
 std::string cpu_name(std::string_view processor) {
-  // What makers add to every name; the clock behind '@' is no part of it.
+  // Remove what vendors add to every name, and the clock rate after '@'.
   std::string text = lower(processor.substr(0, processor.find('@')));
   for (const std::string_view noise : {"(r)", "(tm)", "intel", "amd", "cpu", "processor"})
     for (std::size_t at = text.find(noise); at != std::string::npos; at = text.find(noise))

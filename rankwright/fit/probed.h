@@ -1,6 +1,6 @@
-// ProbeFigures are what `rankwright probe` measured of a machine, as data, and the cluster that
-// follows from it: devices as fast as the ranks computed, links that give the times of their calls.
-// Who measures is runtime/probe/probe.h; nothing here runs anything.
+// ProbeFigures are the measurements of `rankwright probe` as data, and this file derives a cluster
+// from them: devices as fast as the ranks computed, links fitted to the times of their calls.
+// runtime/probe/probe.h does the measuring.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,16 @@
 
 namespace rankwright::fit {
 
-/// Which ranks call together; all such groups at the same time.
+/// Which ranks form a group; all such groups call at the same time.
 enum class ProbeGroup : unsigned char {
-  host,   // the ranks of a host
+  host,   // all ranks of one host
   world,  // all ranks
-  rails,  // one rank of every host: the groups share the hosts' links
+  rails,  // one rank per host: the groups share the hosts' links
 };
 std::string_view name(ProbeGroup);  // "inside a host", ...
 
-/// Median over repeats of the slowest rank, while all ranks do the same.
+/// A measured matmul. The time is the median over repeats of the slowest rank, with all ranks
+/// active.
 struct ProbedMatmul {
   std::string number{};  // "fp32"
   i64 rows = 0, inner = 0, columns = 0;
@@ -34,41 +35,46 @@ struct ProbedMatmul {
   }
 };
 
+/// A measured streaming kernel.
 struct ProbedStream {
   std::string name{};  // "copy"
-  Bytes moved{};       // read and written
+  Bytes moved{};       // bytes read plus bytes written
   Seconds time{};
 
   BytesPerSecond rate() const { return moved / time; }
 };
 
+/// Measured calls of one collective on one kind of group.
 struct ProbedCalls {
   ProbeGroup group{};
   plan::Op op{};
   std::vector<MeasuredCall> calls{};
 };
 
+/// All measurements of one probe.
 struct ProbeFigures {
-  std::vector<std::string> hosts{};   // names, in the order of their first rank
-  std::vector<i64> host_ranks{};      // of each: ranks
-  std::string processor{}, vendor{};  // as /proc/cpuinfo says
-  Bytes memory{};                     // of a host
+  std::vector<std::string> hosts{};   // host names, in the order of their first rank
+  std::vector<i64> host_ranks{};      // ranks per host
+  std::string processor{}, vendor{};  // from /proc/cpuinfo
+  Bytes memory{};                     // per host
   std::vector<ProbedMatmul> matmuls{};
   std::vector<ProbedStream> streams{};
-  Seconds launch{};  // of an operation on next to nothing
+  Seconds launch{};  // time of an operation on almost no data
   std::vector<ProbedCalls> calls{};
 };
 
-/// RW0705 where hosts have unequal numbers of ranks: a cluster's domains are alike.
+/// Returns RW0705 if hosts have different numbers of ranks, because all domains of a cluster are
+/// equal.
 std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe);
 
-/// Of hosts that are alike.
+/// Derives a cluster from the measurements. Requires: unequal_hosts() returns nothing.
 cluster::Cluster probed_cluster(const ProbeFigures& probe);
 
-/// What the model says that the call takes on the probed cluster.
+/// Returns the predicted time of the call on the probed cluster.
 Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Bytes size);
 
-/// "cpu-xeon-platinum-8259cl", or "cpu" where the processor has no name.
+/// Returns the catalog-style name of a processor, such as "cpu-xeon-platinum-8259cl", or "cpu" if
+/// it has no name.
 std::string cpu_name(std::string_view processor);
 
 }  // namespace rankwright::fit

@@ -15,7 +15,7 @@ namespace probed_test {
 
 using testing::HasSubstr;
 
-/// A cluster of measured CPUs, with `inside` ranks a host.
+/// Makes a cluster of measured CPUs with `inside` ranks per host.
 cluster::Cluster cpus(i64 hosts, i64 inside) {
   cluster::Cluster cluster{.name = "probed", .host_devices = inside};
   cluster.device = {.name = "cpu",
@@ -46,8 +46,8 @@ cluster::Cluster cpus(i64 hosts, i64 inside) {
 constexpr plan::Op kOps[] = {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
                              plan::Op::send_recv};
 
-/// What a probe of that cluster would measure if the model were right. Every time is multiplied by
-/// noise(), too.
+/// Returns what a probe of that cluster would measure if the model were exact, with every time
+/// multiplied by noise().
 template <class Noise>
 ProbeFigures measured(const cluster::Cluster& cluster, Noise noise) {
   ProbeFigures probe;
@@ -76,7 +76,7 @@ bool near(double found, double wanted, double within) {
   return std::abs(std::log(found / wanted)) < within;
 }
 
-RC_GTEST_PROP(Probed, LinksThatWereMeasuredAreFoundAgain, ()) {
+RC_GTEST_PROP(Probed, SimulatedMeasurements_RecoverTheLinks, ()) {
   const i64 hosts = any::one_of({1, 2, 4}), inside = any::one_of({2, 3, 4, 8});
   cluster::Cluster real = cpus(hosts, inside);
   for (cluster::Level& level : real.levels) {
@@ -95,7 +95,7 @@ RC_GTEST_PROP(Probed, LinksThatWereMeasuredAreFoundAgain, ()) {
   }
 }
 
-RC_GTEST_PROP(Probed, NoiseMovesTheLinksByNoMoreThanItself, ()) {
+RC_GTEST_PROP(Probed, Noise_MovesLinksNoMoreThanItself, ()) {
   const cluster::Cluster real = cpus(2, 4);
   const cluster::Cluster found =
       probed_cluster(measured(real, [] { return 0.8 + 0.4 * (any::random_share() - 1); }));
@@ -105,12 +105,12 @@ RC_GTEST_PROP(Probed, NoiseMovesTheLinksByNoMoreThanItself, ()) {
   }
 }
 
-TEST(Probed, TheDeviceIsWhatARankReached) {
+TEST(Probed, Device_HasTheMeasuredRates) {
   ProbeFigures probe = measured(cpus(1, 4), [] { return 1.0; });
   // 2 * 512^3 FLOPs in 10 ms: 26.84 GFLOP/s, between the 20 and the 268.4 of the other shapes.
   probe.matmuls.push_back({"fp32", 512, 512, 512, 10.0_ms});
   probe.matmuls.push_back({"fp32", 512, 512, 512, 1.0_ms});
-  probe.matmuls.push_back({"fp64", 512, 512, 512, 1.0_ms});  // no figure of fp32
+  probe.matmuls.push_back({"fp64", 512, 512, 512, 1.0_ms});  // ignored: not fp32
   probe.memory = 8.0_GB;
   probe.processor = "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz";
   probe.vendor = "GenuineIntel";
@@ -123,16 +123,16 @@ TEST(Probed, TheDeviceIsWhatARankReached) {
   EXPECT_TRUE(device.cpu());
 }
 
-TEST(Probed, AProcessorWithoutANameIsACpu) { EXPECT_EQ(cpu_name(""), "cpu"); }
+TEST(Probed, UnnamedProcessor_IsCpu) { EXPECT_EQ(cpu_name(""), "cpu"); }
 
-TEST(Probed, OneRankHasOneLevelAndNothingToFit) {
+TEST(Probed, OneRank_HasOneLevelWithoutAFit) {
   const cluster::Cluster cluster = probed_cluster(measured(cpus(1, 1), [] { return 1.0; }));
   ASSERT_EQ(cluster.levels.size(), 1u);
   EXPECT_EQ(cluster.levels[0].arity, 1);
 }
 
-TEST(Probed, OneRankAHostIsOneLevelOfLinksOfTheirOwn) {
-  cluster::Cluster real = cpus(1, 4);  // the calls of one level are alike, whatever it is called
+TEST(Probed, OneRankPerHost_IsOneLevelWithLinksPerDevice) {
+  cluster::Cluster real = cpus(1, 4);  // calls on one level are equal, whatever its name
   ProbeFigures probe = measured(real, [] { return 1.0; });
   probe.hosts = {"a", "b", "c", "d"};
   probe.host_ranks = {1, 1, 1, 1};
@@ -144,7 +144,7 @@ TEST(Probed, OneRankAHostIsOneLevelOfLinksOfTheirOwn) {
   EXPECT_TRUE(near(found.levels[0].bandwidth.value, 0.4e9, 0.02));
 }
 
-TEST(Probed, UnequalHostsAreRefusedWithTheNumbers) {
+TEST(Probed, UnequalHosts_AreRejectedWithTheirRanks) {
   const ProbeFigures probe{.hosts = {"a", "b", "c"}, .host_ranks = {4, 2, 3}};
   const std::optional<Diagnostic> refused = unequal_hosts(probe);
   ASSERT_TRUE(refused);
@@ -153,7 +153,7 @@ TEST(Probed, UnequalHostsAreRefusedWithTheNumbers) {
   EXPECT_EQ(refused->hint, "mpirun -n 6 --map-by ppr:2:node");
 }
 
-TEST(Probed, ItsFileIsReadBackEqual) {
+TEST(Probed, ClusterFile_RoundTrips) {
   const cluster::Cluster cluster = probed_cluster(measured(cpus(2, 4), [] { return 1.0; }));
   const std::string text = exporter::cluster_yaml(cluster);
   EXPECT_THAT(text, HasSubstr("origin: measured"));

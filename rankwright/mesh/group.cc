@@ -11,7 +11,7 @@ constexpr std::array<std::string_view, kGroupKinds> kGroupNames{
     "tp", "cp",  "dp",  "dp-cp", "shard", "replicate", "pp",
     "ep", "etp", "edp", "model", "edges", "mirror",    "world"};
 
-/// Behind the extents that `shape` has already: `stride` is no less than what they cover.
+/// Appends an extent to `shape`. Requires: its stride is at least the range that the others cover.
 void append(GroupShape& shape, Extent extent) {
   if (extent.count == 1) return;
   if (shape.used > 0) {
@@ -24,7 +24,7 @@ void append(GroupShape& shape, Extent extent) {
   shape.extents[shape.used++] = extent;
 }
 
-GroupShape along(const Mesh& mesh, std::initializer_list<Axis> axes) {
+GroupShape make_shape(const Mesh& mesh, std::initializer_list<Axis> axes) {
   GroupShape shape;
   i64 stride = 1;
   for (const Axis axis : mesh.order) {
@@ -35,17 +35,17 @@ GroupShape along(const Mesh& mesh, std::initializer_list<Axis> axes) {
   return shape;
 }
 
-GroupShape dp_cp(const Mesh& mesh) { return along(mesh, {Axis::dp, Axis::cp}); }
+GroupShape make_dp_cp(const Mesh& mesh) { return make_shape(mesh, {Axis::dp, Axis::cp}); }
 
-/// The members of `whole` in rank order, cut after every `size`: one piece, and what joins equal
-/// places of all pieces.
-struct Halves {
+/// A group cut into shards of consecutive members: the shape of a shard, and the shape that joins
+/// the members at the same position of all shards.
+struct ShardedGroup {
   GroupShape shard;
   GroupShape replicate;
 };
 
-Halves halves(const GroupShape& whole, i64 size) {
-  Halves cut;
+ShardedGroup shard_group(const GroupShape& whole, i64 size) {
+  ShardedGroup cut;
   for (const Extent& extent : whole) {
     const i64 inner = size < extent.count ? size : extent.count;
     RW_CHECK(divides(inner, extent.count) && divides(inner, size));
@@ -68,7 +68,7 @@ i64 GroupShape::size() const {
 }
 
 bool valid_shard_size(const MeshPair& meshes, i64 shard_size) {
-  const GroupShape whole = dp_cp(meshes.dense);
+  const GroupShape whole = make_dp_cp(meshes.dense);
   if (!divides(shard_size, whole.size())) return false;
   if (whole.used < 2) return true;
   const i64 inner = whole.extents[0].count;
@@ -78,33 +78,33 @@ bool valid_shard_size(const MeshPair& meshes, i64 shard_size) {
 GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
   switch (kind) {
     case GroupKind::tp:
-      return along(meshes.dense, {Axis::tp});
+      return make_shape(meshes.dense, {Axis::tp});
     case GroupKind::cp:
-      return along(meshes.dense, {Axis::cp});
+      return make_shape(meshes.dense, {Axis::cp});
     case GroupKind::dp:
-      return along(meshes.dense, {Axis::dp});
+      return make_shape(meshes.dense, {Axis::dp});
     case GroupKind::dp_cp:
-      return dp_cp(meshes.dense);
+      return make_dp_cp(meshes.dense);
     case GroupKind::shard:
       RW_CHECK(valid_shard_size(meshes, shard_size));
-      return halves(dp_cp(meshes.dense), shard_size).shard;
+      return shard_group(make_dp_cp(meshes.dense), shard_size).shard;
     case GroupKind::replicate:
       RW_CHECK(valid_shard_size(meshes, shard_size));
-      return halves(dp_cp(meshes.dense), shard_size).replicate;
+      return shard_group(make_dp_cp(meshes.dense), shard_size).replicate;
     case GroupKind::pp:
     case GroupKind::edges:
     case GroupKind::mirror:
-      return along(meshes.dense, {Axis::pp});
+      return make_shape(meshes.dense, {Axis::pp});
     case GroupKind::ep:
-      return along(meshes.expert, {Axis::ep});
+      return make_shape(meshes.expert, {Axis::ep});
     case GroupKind::etp:
-      return along(meshes.expert, {Axis::tp});
+      return make_shape(meshes.expert, {Axis::tp});
     case GroupKind::edp:
-      return along(meshes.expert, {Axis::dp});
+      return make_shape(meshes.expert, {Axis::dp});
     case GroupKind::model:
-      return along(meshes.dense, {Axis::tp, Axis::pp});
+      return make_shape(meshes.dense, {Axis::tp, Axis::pp});
     case GroupKind::world:
-      return along(meshes.dense, {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp});
+      return make_shape(meshes.dense, {Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp});
   }
   return {};
 }
@@ -119,7 +119,7 @@ std::vector<i64> group_members(const GroupShape& shape, i64 rank) {
   std::vector<i64> members;
   members.reserve(std::size_t(shape.size()));
   members.push_back(group_base(shape, rank));
-  // Each extent repeats what the ones before it made; strides ascend, so the members do too.
+  // Each extent repeats the members so far; strides ascend, so the members do too.
   for (const Extent& extent : shape) {
     const std::size_t made = members.size();
     for (i64 k = 1; k < extent.count; ++k)

@@ -1,6 +1,6 @@
-// Groups: the ranks that take part in one collective together. A group is described by its extents
-// (strides and counts), which are the same for all groups of one kind, so nothing here grows with
-// the number of ranks until somebody asks for the list of members.
+// Groups: the ranks that take part in one collective. A group is described by its extents (strides
+// and counts), which are the same for all groups of one kind, so cost does not grow with the number
+// of ranks unless the list of members is requested.
 #pragma once
 
 #include <array>
@@ -13,10 +13,11 @@
 
 namespace rankwright::mesh {
 
-/// Which ranks talk. dp_cp reduces dense gradients; shard and replicate are its two halves under
-/// hybrid sharding (shard inner). etp, ep and edp live on the expert mesh. model = tp x pp. edges
-/// are the first and the last rank of a pp group, which share tied embeddings; mirror are two ranks
-/// of it that hold the same stages, equally far from its ends. Both are described as that group.
+/// The communication groups. dp_cp reduces dense gradients; with hybrid sharding it factors into
+/// shard (inner) and replicate. etp, ep and edp are groups of the expert mesh. model = tp x pp.
+/// edges are the first and the last rank of a pp group, which share tied embeddings; mirror are two
+/// ranks of a pp group that hold the same stages, equally far from its ends. The shape of edges and
+/// mirror is that of the whole pp group.
 enum class GroupKind : std::uint8_t {
   tp,
   cp,
@@ -37,7 +38,7 @@ inline constexpr std::size_t kGroupKinds = 14;
 
 std::string_view name(GroupKind);  // "dp-cp"
 
-/// `count` ranks, `stride` apart.
+/// `count` ranks at a distance of `stride`.
 struct Extent {
   i64 stride = 1;
   i64 count = 1;
@@ -45,10 +46,10 @@ struct Extent {
   friend constexpr bool operator==(const Extent&, const Extent&) = default;
 };
 
-/// Extents by ascending stride; each stride is a multiple of what the extent before it covers
-/// (stride * count). An extent that begins where the one before it ends is merged with it, and one
-/// of count 1 is left out, so two shapes are equal if and only if their groups are. A small value:
-/// no allocation, because a search makes millions.
+/// The shape of a group: extents by ascending stride, each stride a multiple of the range that the
+/// previous extent covers (stride * count). Contiguous extents are merged and those of count 1
+/// omitted, so two shapes are equal if and only if their groups are. Does not allocate, because a
+/// search makes millions.
 struct GroupShape {
   std::array<Extent, kAxes> extents{};
   std::uint8_t used = 0;
@@ -60,18 +61,20 @@ struct GroupShape {
   friend bool operator==(const GroupShape&, const GroupShape&) = default;
 };
 
-/// Whether the dp_cp groups can be cut into shards of `shard_size` neighbours that all have one
-/// shape: it divides the innermost extent, or is a multiple of it that divides the group.
+/// Returns whether the dp_cp groups can be divided into shards of `shard_size` neighbors that all
+/// have the same shape: it divides the innermost extent, or is a multiple of it that divides the
+/// group.
 bool valid_shard_size(const MeshPair& meshes, i64 shard_size);
 
-/// The shape of every group of `kind`. A valid `shard_size` splits dp_cp into shard (that many
-/// neighbours, in rank order) and replicate; the other kinds do not look at it.
+/// Returns the shape of every group of `kind`. `shard_size` matters only for shard (that many
+/// neighbors of dp_cp, in rank order) and replicate. Requires: valid_shard_size() for these two
+/// kinds.
 GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size);
 
-/// The lowest rank of the group of this shape that `rank` is in.
+/// Returns the lowest rank of the group of this shape that contains `rank`.
 i64 group_base(const GroupShape& shape, i64 rank);
 
-/// The members of the group that `rank` is in, ascending.
+/// Returns the members of the group that contains `rank`, in ascending order.
 std::vector<i64> group_members(const GroupShape& shape, i64 rank);
 
 }  // namespace rankwright::mesh

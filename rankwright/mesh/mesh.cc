@@ -15,7 +15,7 @@ std::optional<Axis> find_axis(std::string_view word) {
   return std::nullopt;
 }
 
-/// Puts what `order` leaves out right behind the last axis that the default order has before it.
+/// Inserts each omitted axis right after the last axis that precedes it in the default order.
 void complete(std::vector<Axis>& order) {
   for (std::size_t i = 0; i < kAxes; ++i) {
     const Axis* const end = kDefaultOrder.begin() + i;

@@ -1,5 +1,5 @@
-// Rank arithmetic. A Mesh numbers the ranks by coordinates on axes; nothing here knows hardware.
-// Expert parallelism is a second mesh over the same ranks (MeshPair).
+// Rank arithmetic. A Mesh numbers ranks by their coordinates on the parallelism axes, without
+// knowledge of hardware. Expert parallelism is a second mesh over the same ranks (MeshPair).
 #pragma once
 
 #include <array>
@@ -13,26 +13,27 @@
 
 namespace rankwright::mesh {
 
+/// The axes of parallelism.
 enum class Axis : std::uint8_t { tp, cp, ep, dp, pp };
 inline constexpr std::size_t kAxes = 5;
 inline constexpr std::array<Axis, kAxes> kAllAxes{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};
 
 std::string_view name(Axis);  // "tp"
 
-/// Which axis varies fastest: innermost first, as in Megatron's "tp-cp-ep-dp-pp".
+/// The order of the axes, innermost (fastest varying) first, as in Megatron's "tp-cp-ep-dp-pp".
 using Order = std::array<Axis, kAxes>;
 inline constexpr Order kDefaultOrder{Axis::tp, Axis::cp, Axis::ep, Axis::dp, Axis::pp};
 
-/// "tp-cp-ep-dp-pp".
+/// Formats an order: "tp-cp-ep-dp-pp".
 std::string show(const Order&);
 
-/// Axes between '-', ',' or blanks. An axis that is left out goes right behind the last of those
-/// that the default order has before it: "tp-pp-dp" is "tp-cp-ep-pp-dp", "dp-tp" is
-/// "dp-tp-cp-ep-pp". Nothing for an unknown or repeated axis, or where none is named.
+/// Parses axes separated by '-', ',' or blanks. An omitted axis goes right after the last axis that
+/// precedes it in the default order: "tp-pp-dp" is "tp-cp-ep-pp-dp", "dp-tp" is "dp-tp-cp-ep-pp".
+/// Returns nothing for an unknown or repeated axis, or if no axis is named.
 std::optional<Order> parse_order(std::string_view);
 
-/// Degrees on the five axes and their order. A degree of 1 means "not split". Degrees are at least
-/// 1 and their product fits in 64 bits: whoever reads them from outside has checked that.
+/// The degrees of the five axes and their order. A degree of 1 means "not split". Requires: degrees
+/// are at least 1 and their product fits in 64 bits (checked where they are read).
 struct Mesh {
   i64 tp = 1, cp = 1, ep = 1, dp = 1, pp = 1;
   Order order = kDefaultOrder;
@@ -43,7 +44,7 @@ struct Mesh {
     return degrees[std::size_t(axis)];
   }
 
-  /// Distance in rank numbers between two neighbours on `axis`.
+  /// Returns the distance in rank numbers between two neighbors on `axis`.
   constexpr i64 stride(Axis axis) const {
     i64 s = 1;
     for (const Axis a : order) {
@@ -58,9 +59,10 @@ struct Mesh {
   friend constexpr bool operator==(const Mesh&, const Mesh&) = default;
 };
 
-/// The same ranks seen twice: by the dense layers (ep = 1), and by the expert layers, where tp is
-/// the expert tensor degree, cp is 1 and dp the expert data degree. Their pp groups must be equal:
-/// same_pipeline() says whether they are; not so where the meshes differ in size.
+/// The mesh of the dense layers (ep = 1) and the mesh of the expert layers over the same ranks. In
+/// the latter, tp is the expert tensor degree, cp is 1 and dp is the expert data degree. A valid
+/// pair has the same pp groups in both: same_pipeline(), which is false if the meshes differ in
+/// size.
 struct MeshPair {
   Mesh dense;
   Mesh expert;

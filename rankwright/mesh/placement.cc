@@ -10,33 +10,35 @@
 namespace rankwright::mesh {
 namespace {
 
-/// How all groups of one shape lie on all domains of one size.
+/// How the groups of one shape are spread over the domains of one size.
 struct DomainOccupancy {
-  i64 max = 0;       // members of one group in one domain
-  i64 min = 0;       // of those domains that hold any
-  i64 crossing = 0;  // the most groups that are in one domain and elsewhere
+  i64 max = 0;       // maximum number of members of one group in one domain
+  i64 min = 0;       // minimum over the domains that hold any
+  i64 crossing = 0;  // maximum number of groups with members both inside and outside one domain
 };
 
-/// What the extents of a shape cover: ranks fall into windows of this size, and a group into one.
+/// Returns the range of ranks that the extents cover. The ranks divide into windows of this size,
+/// and every group is inside one window.
 i64 window(const GroupShape& shape) {
   if (shape.used == 0) return 1;
   const Extent& last = shape.extents[shape.used - 1u];
   return last.stride * last.count;
 }
 
-/// Members of any group in any domain that holds some, where that is one number. Ranks are devices,
-/// domains are [0, d), [d, 2d), ...; an extent of count c and stride s puts into one domain
-///   c      if s*c divides d: domains are whole windows of s*c ranks;
-///   d/s    if s divides d and d divides s*c: a window is whole domains;
-///   1      if s >= d: two neighbours never share a domain.
-/// Strides ascend and each is a multiple of the window before it, so what one extent puts into a
-/// domain the next one repeats, and the numbers multiply. Else groups lie differently, or it takes
-/// counting to see that they do not.
+/// Returns the number of members that any group has in any domain that holds some, if it is a
+/// single number. Ranks are devices, domains are [0, d), [d, 2d), ...; an extent of count c and
+/// stride s puts into a domain
+///   c      if s*c divides d: a domain is several whole windows of s*c ranks;
+///   d/s    if s divides d and d divides s*c: a window is several whole domains;
+///   1      if s >= d: two neighbors never share a domain.
+/// Strides ascend and each is a multiple of the previous window, so every extent repeats the
+/// pattern of the previous ones and the numbers multiply. In any other case the number differs
+/// between groups, or only counting can show that it does not: returns nothing.
 std::optional<i64> members_inside(const GroupShape& shape, i64 domain) {
   i64 members = 1;
   for (const Extent& extent : shape) {
     const auto [stride, count] = extent;
-    if (stride >= domain) break;  // and so are all that follow
+    if (stride >= domain) break;  // all later strides are larger
     if (domain % stride != 0) return std::nullopt;
     const i64 places = domain / stride;
     if (places % count != 0 && count % places != 0) return std::nullopt;
@@ -47,8 +49,8 @@ std::optional<i64> members_inside(const GroupShape& shape, i64 domain) {
 
 constexpr i64 kNobody = -1;
 
-/// By device, the number of the group whose member sits there.
-std::vector<i64> owners(const GroupShape& shape, i64 world, const Placement& placement) {
+/// Returns by device the index of the group whose member is placed there, or kNobody.
+std::vector<i64> assign_groups(const GroupShape& shape, i64 world, const Placement& placement) {
   const bool cyclic = placement.kind == Placement::Kind::cyclic;
   i64 devices = cyclic ? placement.hosts * placement.host_devices : world;
   if (placement.kind == Placement::Kind::listed) {
@@ -69,7 +71,7 @@ std::vector<i64> owners(const GroupShape& shape, i64 world, const Placement& pla
 
 DomainOccupancy count(const std::vector<i64>& owner, i64 groups, i64 size, i64 domain) {
   DomainOccupancy occupancy{.max = 0, .min = size, .crossing = 0};
-  std::vector<i64> members(std::size_t(groups), 0);  // of the group in this domain
+  std::vector<i64> members(std::size_t(groups), 0);  // by group, in this domain
   std::vector<i64> present;                          // groups in this domain
   for (std::size_t first = 0; first < owner.size(); first += std::size_t(domain)) {
     const std::size_t last = std::min(owner.size(), first + std::size_t(domain));
@@ -89,9 +91,9 @@ DomainOccupancy count(const std::vector<i64>& owner, i64 groups, i64 size, i64 d
   return occupancy;
 }
 
-/// Counts under block placement. Ranks that sit in the same `unit` of a domain have groups that lie
-/// alike, as both strides and domains are multiples of it, so one of each unit stands for all; and
-/// what lies on the first common multiple of window and domain comes again on the next.
+/// Counts for block placement. Strides and domain sizes are multiples of `unit`, so the ranks
+/// within one unit have equally placed groups and one rank represents all. The pattern repeats
+/// after the least common multiple of window and domain.
 DomainOccupancy count_block(GroupShape shape, i64 world, i64 domain) {
   const i64 unit = std::gcd(shape.extents[0].stride, domain);
   const i64 covers = window(shape);
@@ -99,12 +101,14 @@ DomainOccupancy count_block(GroupShape shape, i64 world, i64 domain) {
   const i64 ranks = std::min(world, period.value_or(world)) / unit;
   for (Extent& extent : shape.extents) extent.stride /= unit;
   const i64 size = shape.size();
-  DomainOccupancy occupancy = count(owners(shape, ranks, {}), ranks / size, size, domain / unit);
+  DomainOccupancy occupancy =
+      count(assign_groups(shape, ranks, {}), ranks / size, size, domain / unit);
   occupancy.crossing *= unit;
   return occupancy;
 }
 
-/// The lies of one shape on domains of ascending size. What is counted is prepared at most once.
+/// Computes the occupancy of one shape for domains of ascending size. The device table is built at
+/// most once.
 class OccupancyCounter {
  public:
   OccupancyCounter(const GroupShape& shape, i64 world, const Placement& placement)
@@ -113,14 +117,14 @@ class OccupancyCounter {
   DomainOccupancy on(i64 domain) {
     if (domain == 1 || size_ == 1) return {1, 1, size_ > 1 ? 1 : 0};
     if (placement_.kind == Placement::Kind::block) return on_block(domain);
-    if (owner_.empty()) owner_ = owners(shape_, world_, placement_);
+    if (owner_.empty()) owner_ = assign_groups(shape_, world_, placement_);
     return count(owner_, world_ / size_, size_, domain);
   }
 
  private:
   DomainOccupancy on_block(i64 domain) const {
     if (domain >= world_) return {size_, size_, 0};
-    if (size_ == world_) {  // one group: it fills every domain but perhaps the last
+    if (size_ == world_) {  // one group fills every domain except perhaps the last
       const i64 rest = world_ % domain;
       return {domain, rest > 0 ? rest : domain, 1};
     }

@@ -1,6 +1,5 @@
-// Placement: which device each rank sits on, and so which levels of the cluster a group spans and
-// how many groups share a link. Only the sizes of the cluster's domains are needed, so this folder
-// knows no bandwidths.
+// Placement: the device of each rank, and thereby the levels of the cluster that a group spans and
+// how many groups share a link. Only the sizes of domains matter here, not bandwidths.
 #pragma once
 
 #include <array>
@@ -13,54 +12,55 @@
 
 namespace rankwright::mesh {
 
+/// An assignment of ranks to devices.
 struct Placement {
   enum class Kind : std::uint8_t {
-    block,   // rank r on device r: hosts are filled one after another
-    cyclic,  // rank r on host r mod hosts: what `srun --distribution=cyclic` does
-    listed,  // as `devices` says
+    block,   // rank r on device r: fills one host after another
+    cyclic,  // rank r on host r mod hosts, as `srun --distribution=cyclic`
+    listed,  // explicit list in `devices`
   };
   Kind kind = Kind::block;
-  i64 host_devices = 1;        // cyclic: devices a host
-  i64 hosts = 1;               // cyclic: hosts * host_devices is at least the world
-  std::vector<i64> devices{};  // listed: device of each rank, no device twice
+  i64 host_devices = 1;        // cyclic: devices per host
+  i64 hosts = 1;               // cyclic: hosts * host_devices is at least the world size
+  std::vector<i64> devices{};  // listed: device of each rank, without duplicates
 
   i64 device(i64 rank) const;
-  i64 rank(i64 device) const;  // the inverse; -1 for a listed placement's idle devices
+  i64 rank(i64 device) const;  // the inverse; -1 for a device without a rank in a listed placement
 
   friend bool operator==(const Placement&, const Placement&) = default;
 };
 
-/// How the groups of one kind lie on the cluster's levels.
+/// How the groups of one kind are spread over the cluster's levels.
 struct Span {
-  /// The most members that one domain of each level holds, over all groups and domains; of the last
-  /// level: the whole group. inside[0] = 8 means: a group has 8 members in one NVLink domain.
+  /// Maximum number of a group's members in one domain of each level, over all groups and domains;
+  /// at the last level, the group size. inside[0] = 8: a group has 8 members in one NVLink domain.
   std::array<i64, cluster::kMaxLevels> inside{};
-  /// The fewest members that a domain which holds any holds. Less than `inside` when groups lie
-  /// across boundaries unevenly (tp 16 in domains of 72).
+  /// Minimum number of members over the domains that hold any. Less than `inside` if groups
+  /// straddle domain boundaries unevenly (tp 16 in domains of 72).
   std::array<i64, cluster::kMaxLevels> min{};
-  /// The most groups that cross the link of one domain of the level below (device, for level 0):
-  /// they have members in it and elsewhere under or above this level.
+  /// Maximum number of groups that share the link of one domain of the level below (of a device,
+  /// for level 0): they have members both inside and outside that domain.
   std::array<i64, cluster::kMaxLevels> sharers{};
-  /// The outermost level whose links any group crosses; -1 for groups of one.
+  /// The outermost level whose links any group crosses; -1 for groups of one rank.
   int level = -1;
-  i64 size = 1;  // members of a group
+  i64 size = 1;  // ranks per group
 
-  /// All groups lie alike at every level.
+  /// Returns whether all groups are spread evenly at every level.
   bool uniform(std::size_t levels) const;
 
   friend bool operator==(const Span&, const Span&) = default;
 };
 
-/// Over all groups of `shape` on `world` ranks, of which the cluster has at least as many devices.
-/// Without allocation, and in time that grows only with the levels, for block placement wherever
-/// the boundaries of a level's domains are boundaries of the mesh too (always so for powers of
-/// two); else it counts, in time and memory that grow with the world: who reads a world from
-/// outside bounds it.
+/// Computes the span of all groups of `shape` on `world` ranks. Requires: the cluster has at least
+/// `world` devices. For block placement whose domain boundaries align with the mesh (always for
+/// powers of two), it does not allocate and takes time proportional to the number of levels.
+/// Otherwise it counts, with time and memory proportional to `world`, so a world size read from
+/// input must be bounded.
 Span span(const GroupShape& shape, i64 world, const Placement& placement,
           const cluster::Cluster& cluster);
 
-/// The outermost level whose links lie between two devices of the cluster: -1 for the same device,
-/// 0 inside one innermost domain.
+/// Returns the outermost level between two devices of the cluster: -1 for the same device, 0 inside
+/// one innermost domain.
 int level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b);
 
 }  // namespace rankwright::mesh

@@ -19,7 +19,7 @@ cluster::Cluster cluster_of(const std::vector<i64>& arities) {
   return cluster;
 }
 
-/// For each device the number of its domain, by level: the tree walked leaf by leaf.
+/// Returns by level the domain of each device, by walking the tree leaf by leaf.
 std::vector<std::vector<i64>> domains(const cluster::Cluster& cluster) {
   std::vector<std::vector<i64>> by_level;
   i64 size = 1;
@@ -32,7 +32,7 @@ std::vector<std::vector<i64>> domains(const cluster::Cluster& cluster) {
   return by_level;
 }
 
-/// What Span's comments say, word by word.
+/// Computes a Span directly from its definition.
 Span enumerated_span(const enumeration::Groups& groups, const Placement& placement,
                      const cluster::Cluster& cluster) {
   Span span;
@@ -40,7 +40,7 @@ Span enumerated_span(const enumeration::Groups& groups, const Placement& placeme
   std::vector<std::vector<i64>> by_level = domains(cluster);
   std::vector<i64> devices(by_level[0].size());
   std::iota(devices.begin(), devices.end(), 0);
-  by_level.insert(by_level.begin(), devices);  // below level 0 each device is alone
+  by_level.insert(by_level.begin(), devices);  // below level 0 each device is its own domain
   for (std::size_t k = 0; k < by_level.size(); ++k) {
     i64 max = 0, min = span.size;
     std::map<i64, i64> crossing;  // by domain
@@ -62,12 +62,12 @@ Span enumerated_span(const enumeration::Groups& groups, const Placement& placeme
   return span;
 }
 
-TEST(Placement, BlockFillsHostsOneAfterAnother) {
+TEST(Placement, Block_FillsHostsOneAfterAnother) {
   EXPECT_EQ(Placement{}.device(17), 17);
   EXPECT_EQ(Placement{}.rank(17), 17);
 }
 
-TEST(Placement, CyclicDealsRanksToHosts) {
+TEST(Placement, Cyclic_PlacesRanksRoundRobin) {
   // Ranks 0 1 2 | 3 4 5 | ... go to hosts 0 1 2; rank 7 is the third (slot 2) on host 1.
   const Placement cyclic{.kind = Kind::cyclic, .host_devices = 4, .hosts = 3};
   EXPECT_EQ(cyclic.device(0), 0);
@@ -77,7 +77,7 @@ TEST(Placement, CyclicDealsRanksToHosts) {
   EXPECT_EQ(cyclic.device(7), 4 + 2);
 }
 
-TEST(Placement, ListedSaysWhere) {
+TEST(Placement, Listed_UsesTheList) {
   const Placement listed{.kind = Kind::listed, .devices = {5, 0, 1}};
   EXPECT_EQ(listed.device(0), 5);
   EXPECT_EQ(listed.rank(0), 1);
@@ -95,12 +95,12 @@ std::vector<i64> random_devices(i64 n) {
 
 Placement random_placement(i64 world, i64 devices) {
   switch (*rc::gen::inRange(0, 4)) {
-    case 0: {  // devices to spare stay idle
+    case 0: {  // spare devices stay idle
       std::vector<i64> some = random_devices(devices);
       some.resize(std::size_t(world));
       return {.kind = Kind::listed, .devices = std::move(some)};
     }
-    case 1: {  // the last host may have devices to spare
+    case 1: {  // the last host may have spare devices
       const i64 host_devices = *rc::gen::inRange<i64>(1, 9);
       const i64 hosts = ceil_div(world, host_devices);
       if (hosts * host_devices <= devices)
@@ -112,7 +112,7 @@ Placement random_placement(i64 world, i64 devices) {
   }
 }
 
-RC_GTEST_PROP(Placement, RankIsTheInverseOfDevice, ()) {
+RC_GTEST_PROP(Placement, Rank_IsTheInverseOfDevice, ()) {
   const i64 world = *rc::gen::inRange<i64>(1, 100);
   const Placement placement = random_placement(world, 2 * world);
   std::vector<i64> used;
@@ -124,32 +124,32 @@ RC_GTEST_PROP(Placement, RankIsTheInverseOfDevice, ()) {
   RC_ASSERT(std::adjacent_find(used.begin(), used.end()) == used.end());
 }
 
-TEST(Span, TpInsideANodeCrossesNvlinkOnly) {
+TEST(Span, TpInsideANode_CrossesOnlyNvlink) {
   // 64 ranks, tp 8 pp 4 dp 2 in nodes of 8.
   const cluster::Cluster nodes = cluster_of({8, 8});
   const MeshPair meshes{.dense = {.tp = 8, .dp = 2, .pp = 4}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, {}, nodes);
   EXPECT_EQ(tp, (Span{.inside = {8, 8}, .min = {8, 8}, .sharers = {1, 0}, .level = 0, .size = 8}));
-  // The other groups have one member a node, and all 8 of a node share its uplink.
+  // The other groups have one member per node, and all 8 groups of a node share its uplink.
   const Span pp = span(group_shape(meshes, GroupKind::pp, 1), 64, {}, nodes);
   EXPECT_EQ(pp, (Span{.inside = {1, 4}, .min = {1, 4}, .sharers = {1, 8}, .level = 1, .size = 4}));
 }
 
-TEST(Span, GroupsOfOneCrossNothing) {
+TEST(Span, GroupsOfOne_CrossNothing) {
   const Span alone = span({}, 64, {}, cluster_of({8, 8}));
   EXPECT_EQ(alone,
             (Span{.inside = {1, 1}, .min = {1, 1}, .sharers = {0, 0}, .level = -1, .size = 1}));
 }
 
-TEST(Span, CyclicPlacementScattersTp) {
-  // srun --distribution=cyclic on 8 nodes: neighbours sit on different nodes.
+TEST(Span, CyclicPlacement_ScattersTp) {
+  // srun --distribution=cyclic on 8 nodes: adjacent ranks are on different nodes.
   const Placement cyclic{.kind = Kind::cyclic, .host_devices = 8, .hosts = 8};
   const MeshPair meshes{.dense = {.tp = 8, .dp = 8}, .expert = {}};
   const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, cyclic, cluster_of({8, 8}));
   EXPECT_EQ(tp, (Span{.inside = {1, 8}, .min = {1, 8}, .sharers = {1, 8}, .level = 1, .size = 8}));
 }
 
-TEST(Span, SixteenInDomainsOf72AreNotAlike) {
+TEST(Span, Tp16InDomainsOf72_IsUneven) {
   // 144 ranks: groups 0-3 are in the first domain, 4 (ranks 64-79) is half in each, 5-8 in the
   // second. One group crosses.
   const MeshPair meshes{.dense = {.tp = 16, .dp = 9}, .expert = {}};
@@ -162,9 +162,9 @@ TEST(Span, SixteenInDomainsOf72AreNotAlike) {
   EXPECT_EQ(dp, (Span{.inside = {5, 9}, .min = {4, 9}, .sharers = {1, 16}, .level = 1, .size = 9}));
 }
 
-TEST(Span, HolesMoveGroupsToOtherDomains) {
-  // Racks of 2 hosts of 2. Without holes dp 2 of tp 2 stays in a rack; with host 1 out its second
-  // half is in the next rack.
+TEST(Span, UnusedHost_MovesGroupsToOtherDomains) {
+  // Racks of 2 hosts with 2 devices each. With all hosts, dp 2 of tp 2 stays in a rack; without
+  // host 1, its second half is in the next rack.
   const cluster::Cluster cluster = cluster_of({2, 2, 2});
   const MeshPair meshes{.dense = {.tp = 2, .dp = 2}, .expert = {}};
   const GroupShape dp = group_shape(meshes, GroupKind::dp, 1);
@@ -174,13 +174,13 @@ TEST(Span, HolesMoveGroupsToOtherDomains) {
   EXPECT_EQ(span(group_shape(meshes, GroupKind::tp, 1), 4, around, cluster).level, 0);
 }
 
-TEST(Span, UniformLooksAtTheLevelsThatThereAre) {
+TEST(Span, Uniform_ChecksOnlyTheGivenLevels) {
   const Span uneven{.inside = {2, 4}, .min = {2, 3}, .sharers = {}, .level = 1, .size = 4};
   EXPECT_TRUE(uneven.uniform(1));
   EXPECT_FALSE(uneven.uniform(2));
 }
 
-RC_GTEST_PROP(Span, IsWhatEnumerationFinds, ()) {
+RC_GTEST_PROP(Span, MatchesEnumeration, ()) {
   std::vector<i64> arities(*rc::gen::inRange<std::size_t>(1, 5));
   const i64 widest = arities.size() > 2 ? 6 : 13;
   for (i64& arity : arities) arity = *rc::gen::inRange<i64>(1, widest);
@@ -196,7 +196,7 @@ RC_GTEST_PROP(Span, IsWhatEnumerationFinds, ()) {
   }
 }
 
-RC_GTEST_PROP(Span, OfBlockPlacementIsThatOfTheSameListOfDevices, ()) {
+RC_GTEST_PROP(Span, BlockPlacement_MatchesTheEqualListedPlacement, ()) {
   // The closed form and its shortcuts against counting, on clusters too large to enumerate.
   std::vector<i64> arities(*rc::gen::inRange<std::size_t>(1, 6));
   for (i64& arity : arities) arity = *rc::gen::element<i64>(1, 2, 2, 3, 4, 6, 8);
@@ -211,11 +211,11 @@ RC_GTEST_PROP(Span, OfBlockPlacementIsThatOfTheSameListOfDevices, ()) {
   }
 }
 
-TEST(Span, RefusesMoreRanksThanDevices) {
+TEST(Span, MoreRanksThanDevices_Aborts) {
   EXPECT_DEATH(span({}, 65, {}, cluster_of({8, 8})), "devices");
 }
 
-TEST(LevelBetween, IsTheInnermostDomainThatHoldsBoth) {
+TEST(LevelBetween, ReturnsTheInnermostLevelThatHoldsBoth) {
   const cluster::Cluster cluster = cluster_of({8, 4, 2});
   EXPECT_EQ(level_between(cluster, 5, 5), -1);
   EXPECT_EQ(level_between(cluster, 0, 7), 0);
@@ -225,7 +225,7 @@ TEST(LevelBetween, IsTheInnermostDomainThatHoldsBoth) {
   EXPECT_DEATH(level_between(cluster, 0, 64), "device_a == device_b");
 }
 
-RC_GTEST_PROP(LevelBetween, IsWhatEnumerationFinds, ()) {
+RC_GTEST_PROP(LevelBetween, MatchesEnumeration, ()) {
   const cluster::Cluster cluster = cluster_of(*rc::gen::resize(
       4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(1, 6)))));
   const auto by_level = domains(cluster);

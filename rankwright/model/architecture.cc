@@ -10,8 +10,9 @@
 namespace rankwright::model {
 namespace {
 
-// Checked against the layers that Hugging Face transformers builds for each model_type; the totals
-// in parameters_test.cc hold every row to published counts. Order: as `catalog` lists them.
+// Checked against the layers that Hugging Face transformers builds for each model_type;
+// parameters_test.cc checks every row against published parameter counts. `catalog` lists them in
+// this order.
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .summary = "RMSNorm, gated MLP, grouped queries, rotary, no biases"},
     {.name = "mistral", .summary = "as llama"},
@@ -106,7 +107,7 @@ std::string_view field_name(i64 Shapes::*member) {
 
 using Fault = std::optional<Diagnostic>;
 
-Diagnostic misunderstood(const Shapes& shapes, std::string_view key, std::string detail) {
+Diagnostic bad_shapes(const Shapes& shapes, std::string_view key, std::string detail) {
   return {.code = "RW0914",
           .message = "the model cannot be built from these shapes",
           .detail = shapes.name.empty() ? detail : fmt::format("{}: {}", shapes.name, detail),
@@ -120,8 +121,8 @@ Diagnostic too_large(std::string_view key, std::string detail) {
           .key = std::string(key)};
 }
 
-/// Fills in what the family or the other shapes decide.
-Shapes completed(Shapes s, const Architecture& a) {
+/// Returns the shapes with defaults from the family and from the other shapes filled in.
+Shapes complete_shapes(Shapes s, const Architecture& a) {
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.head_dim == 0 && !a.latent && divides(s.heads, s.hidden)) s.head_dim = s.hidden / s.heads;
   if (s.ffn == 0 && s.hidden > 0 && s.hidden <= kMaxCount / 8) s.ffn = a.ffn_multiple * s.hidden;
@@ -132,7 +133,7 @@ bool layer_is_sparse(const Shapes& s, const Architecture& a, i64 index) {
   return a.sparse && index >= s.first_dense && (index + 1) % s.sparse_every == 0;
 }
 
-Fault out_of_range(const Shapes& s) {
+Fault check_ranges(const Shapes& s) {
   for (const ShapeField& field : kFields) {
     const i64 n = s.*field.member;
     if (n < 0 || n > kMaxCount)
@@ -149,7 +150,7 @@ Fault out_of_range(const Shapes& s) {
   return {};
 }
 
-Fault missing(const Shapes& s, const Architecture& a) {
+Fault check_required(const Shapes& s, const Architecture& a) {
   std::vector<i64 Shapes::*> needed = {&Shapes::hidden, &Shapes::layers, &Shapes::heads,
                                        &Shapes::vocab};
   if (a.latent)
@@ -160,41 +161,42 @@ Fault missing(const Shapes& s, const Architecture& a) {
   if (!a.sparse || s.first_dense > 0 || s.sparse_every > 1) needed.push_back(&Shapes::ffn);
   for (i64 Shapes::*const member : needed)
     if (s.*member == 0)
-      return misunderstood(s, field_name(member),
-                           fmt::format("{} needs '{}'", a.name, field_name(member)));
+      return bad_shapes(s, field_name(member),
+                        fmt::format("{} needs '{}'", a.name, field_name(member)));
   return {};
 }
 
-Fault contradiction(const Shapes& s, const Architecture& a) {
+Fault check_consistent(const Shapes& s, const Architecture& a) {
   if (!a.latent && s.head_dim == 0)
-    return misunderstood(s, "head_dim",
-                         fmt::format("{} heads do not divide a hidden size of {}, and no head_dim "
-                                     "is stated",
-                                     count(s.heads), count(s.hidden)));
+    return bad_shapes(s, "head_dim",
+                      fmt::format("{} heads do not divide a hidden size of {}, and no head_dim "
+                                  "is stated",
+                                  count(s.heads), count(s.hidden)));
   if (!a.latent && !divides(s.kv_heads, s.heads))
-    return misunderstood(
+    return bad_shapes(
         s, "kv_heads",
         fmt::format("{} kv_heads do not divide {} heads", count(s.kv_heads), count(s.heads)));
   if (a.latent && (s.qkv_bias.value_or(false) || s.out_bias.value_or(false)))
-    return misunderstood(s, "qkv_bias", "latent attention with biases is not known");
+    return bad_shapes(s, "qkv_bias", "latent attention with biases is not known");
   if (!a.sparse && s.experts > 0)
-    return misunderstood(s, "experts", fmt::format("{} has no experts", a.name));
+    return bad_shapes(s, "experts", fmt::format("{} has no experts", a.name));
   if (a.sparse && s.active_experts > s.experts)
-    return misunderstood(
+    return bad_shapes(
         s, "active_experts",
         fmt::format("a token visits {} of {} experts", count(s.active_experts), count(s.experts)));
   if (!a.learned_positions && s.positions > 0)
-    return misunderstood(s, "positions", fmt::format("{} learns no positions", a.name));
+    return bad_shapes(s, "positions", fmt::format("{} learns no positions", a.name));
   return {};
 }
 
-/// Each kind of parameter stays within kMaxCount, so that no sum or product of them overflows.
-Fault too_many_parameters(const Shapes& s, const Architecture& a) {
+/// Checks that each kind of parameter stays within kMaxCount, so that no sum or product of them
+/// overflows.
+Fault check_parameter_count(const Shapes& s, const Architecture& a) {
   struct Part {
-    i64 Shapes::*member;  // blamed
+    i64 Shapes::*member;  // the shape to name in the diagnostic
     std::optional<i64> parameters;
   };
-  // A head's widths are sums of at most two counts of 2^50: they cannot overflow.
+  // The widths are sums of at most three counts of at most 2^50, so they cannot overflow.
   const i64 head = a.latent ? s.nope_dim + s.rope_dim + s.value_dim : s.head_dim;
   const i64 ranks = s.hidden + s.q_rank + s.kv_rank;
   const Part parts[] = {
@@ -216,7 +218,7 @@ Fault too_many_parameters(const Shapes& s, const Architecture& a) {
   return {};
 }
 
-Attention attention_of(const Shapes& s, const Architecture& a) {
+Attention make_attention(const Shapes& s, const Architecture& a) {
   if (a.latent)
     return {.kind = Attention::Kind::latent,
             .heads = s.heads,
@@ -233,7 +235,7 @@ Attention attention_of(const Shapes& s, const Architecture& a) {
           .qk_norm = a.qk_norm};
 }
 
-FeedForward feed_forward_of(const Shapes& s, const Architecture& a, bool sparse) {
+FeedForward make_feed_forward(const Shapes& s, const Architecture& a, bool sparse) {
   if (!sparse)
     return {.width = s.ffn, .matrices = a.matrices, .bias = s.ffn_bias.value_or(a.ffn_bias)};
   return {.matrices = a.matrices,
@@ -246,15 +248,15 @@ FeedForward feed_forward_of(const Shapes& s, const Architecture& a, bool sparse)
           .router_bias = a.router_bias};
 }
 
-std::vector<LayerRun> runs_of(const Shapes& s, const Architecture& a) {
+std::vector<LayerRun> make_runs(const Shapes& s, const Architecture& a) {
   std::vector<LayerRun> runs;
   bool last = false;
   for (i64 index = 0; index < s.layers; ++index) {
     const bool sparse = layer_is_sparse(s, a, index);
     if (runs.empty() || sparse != last)
       runs.push_back({.count = 0,
-                      .layer = {.attention = attention_of(s, a),
-                                .ffn = feed_forward_of(s, a, sparse),
+                      .layer = {.attention = make_attention(s, a),
+                                .ffn = make_feed_forward(s, a, sparse),
                                 .norms = a.norms}});
     ++runs.back().count;
     last = sparse;
@@ -271,8 +273,8 @@ Diagnostic unknown_architecture(const Shapes& shapes) {
   }
   const std::optional<std::string> near = nearest(shapes.architecture, known);
   Diagnostic unknown =
-      misunderstood(shapes, "architecture",
-                    fmt::format("unknown architecture '{}'", excerpt(shapes.architecture)));
+      bad_shapes(shapes, "architecture",
+                 fmt::format("unknown architecture '{}'", excerpt(shapes.architecture)));
   unknown.hint = near ? fmt::format("did you mean {}?", *near) : "known: " + listed;
   return unknown;
 }
@@ -292,11 +294,11 @@ const Architecture* find_architecture(std::string_view name) {
 Result<Model> build(const Shapes& shapes) {
   const Architecture* a = find_architecture(shapes.architecture);
   if (a == nullptr) return fail(unknown_architecture(shapes));
-  if (const Fault fault = out_of_range(shapes)) return fail(*fault);
-  const Shapes s = completed(shapes, *a);
-  if (const Fault fault = missing(s, *a)) return fail(*fault);
-  if (const Fault fault = contradiction(s, *a)) return fail(*fault);
-  if (const Fault fault = too_many_parameters(s, *a)) return fail(*fault);
+  if (const Fault fault = check_ranges(shapes)) return fail(*fault);
+  const Shapes s = complete_shapes(shapes, *a);
+  if (const Fault fault = check_required(s, *a)) return fail(*fault);
+  if (const Fault fault = check_consistent(s, *a)) return fail(*fault);
+  if (const Fault fault = check_parameter_count(s, *a)) return fail(*fault);
   return Model{.name = s.name,
                .architecture = s.architecture,
                .hidden = s.hidden,
@@ -305,7 +307,7 @@ Result<Model> build(const Shapes& shapes) {
                .tied = s.tied.value_or(a->tied),
                .head_bias = a->head_bias,
                .norm_bias = a->norm_bias,
-               .runs = runs_of(s, *a),
+               .runs = make_runs(s, *a),
                .mtp_layers = s.mtp_layers,
                .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions};
 }

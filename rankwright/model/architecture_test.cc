@@ -41,7 +41,7 @@ TEST(Architectures, HaveUniqueNamesAndSummaries) {
   EXPECT_EQ(find_architecture("bert"), nullptr);
 }
 
-TEST(Build, FillsInWhatIsNotStated) {
+TEST(Build, UnstatedShapes_GetDefaults) {
   const Model model = *build(kSmall);
   EXPECT_EQ(model.layers(), 4);
   EXPECT_EQ(model.layer(0).attention.kv_heads, 4);
@@ -59,12 +59,12 @@ TEST(Build, FillsInWhatIsNotStated) {
   EXPECT_FALSE(build(gpt)->tied);
 }
 
-TEST(Build, KeepsARunOfLikeLayers) {
+TEST(Build, EqualLayers_AreOneRun) {
   EXPECT_EQ(build(kSmall)->runs.size(), 1u);
   EXPECT_EQ(build(sparse())->runs.size(), 1u);
 }
 
-TEST(Build, MakesTheFirstLayersDense) {
+TEST(Build, FirstDense_MakesTheFirstLayersDense) {
   Shapes s = sparse();
   s.first_dense = 1;
   const Model model = *build(s);
@@ -74,14 +74,14 @@ TEST(Build, MakesTheFirstLayersDense) {
   EXPECT_EQ(model.layer(1).ffn.experts, 8);
 }
 
-TEST(Build, MakesEveryNthLayerSparse) {
+TEST(Build, SparseEvery_MakesEveryNthLayerSparse) {
   Shapes s = sparse();
   s.sparse_every = 2;
   const Model model = *build(s);
   for (i64 i = 0; i < 4; ++i) EXPECT_EQ(model.layer(i).ffn.sparse(), i % 2 == 1) << i;
 }
 
-TEST(Build, NamesWhatIsMissing) {
+TEST(Build, MissingShape_IsNamed) {
   for (const ShapeField& field : shape_fields()) {
     if (field.name != "hidden" && field.name != "layers" && field.name != "heads" &&
         field.name != "ffn" && field.name != "vocab")
@@ -97,7 +97,7 @@ TEST(Build, NamesWhatIsMissing) {
   EXPECT_EQ(error_of(latent).key, "kv_rank");
 }
 
-TEST(Build, NamesWhatContradictsItself) {
+TEST(Build, ContradictingShape_IsNamed) {
   Shapes s = kSmall;
   s.heads = 5;
   EXPECT_EQ(error_of(s).key, "head_dim");
@@ -115,7 +115,7 @@ TEST(Build, NamesWhatContradictsItself) {
   EXPECT_EQ(error_of(s).detail, "a token visits 9 of 8 experts");
 }
 
-TEST(Build, SuggestsTheArchitectureThatWasMeant) {
+TEST(Build, MisspelledArchitecture_GetsASuggestion) {
   Shapes s = kSmall;
   s.architecture = "lama";
   EXPECT_EQ(error_of(s).hint, "did you mean llama?");
@@ -123,7 +123,7 @@ TEST(Build, SuggestsTheArchitectureThatWasMeant) {
   EXPECT_THAT(error_of(s).hint, HasSubstr("known: llama, mistral"));
 }
 
-TEST(Build, RefusesWhatCouldNotBeCounted) {
+TEST(Build, OutOfRangeShape_IsRejected) {
   Shapes s = kSmall;
   s.layers = kMaxLayers + 1;
   EXPECT_EQ(error_of(s).code, "RW0904");
@@ -138,7 +138,7 @@ TEST(Build, RefusesWhatCouldNotBeCounted) {
   EXPECT_EQ(error_of(s).key, "mtp_layers");
 }
 
-// Whatever numbers a file states, the answer is an error or a model whose counts are exact.
+// For any numbers in a file, the result is an error or a model whose counts are exact.
 RC_GTEST_PROP(Build, NeverOverflows, ()) {
   Shapes s;
   const std::vector<Architecture> rows(architectures().begin(), architectures().end());
@@ -150,7 +150,7 @@ RC_GTEST_PROP(Build, NeverOverflows, ()) {
   s.layers = std::min(s.layers, i64{256});
   const Result<Model> model = build(s);
   if (!model) return;
-  // The sanitizers watch the sums; a double of the same cannot overflow.
+  // The sanitizers detect overflow in the sums.
   RC_ASSERT(parameters(*model).total() > 0);
   RC_ASSERT(parameters(*model).total() + mtp_parameters(*model).total() < 32 * kMaxCount);
 }

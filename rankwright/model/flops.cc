@@ -6,11 +6,13 @@
 namespace rankwright::model {
 namespace {
 
-// Forward, then backward for the input and for the weight: three times the forward's matmuls.
+// The backward pass computes gradients for inputs and for weights: training costs three forward
+// passes.
 constexpr double kForwardAndBackward = 3;
 
-/// Weights that one token meets in a layer's matmuls. Biases and norms are no matmuls; the router
-/// is one, but a thousandth of the experts, and Megatron leaves it out: so do we.
+/// Returns the weights that one token is multiplied with in a layer's matmuls. Biases and norms are
+/// not matmuls. The router is, but it is a thousandth of the experts, and Megatron does not count
+/// it either.
 Parameters matmul_parameters(const Model& model, const Layer& layer) {
   Layer stripped = layer;
   stripped.attention.qkv_bias = stripped.attention.out_bias = stripped.ffn.bias = false;
@@ -24,19 +26,21 @@ double matmul_weights(const Model& model, const Layer& layer) {
   return double(p.attention + p.mlp + p.experts);
 }
 
-/// Multiply-adds of one token with all `sequence` others: queries with keys, weights with values.
+/// Returns the multiply-adds of one token with all `sequence` tokens: queries with keys, scores
+/// with values.
 double attention_products(const Attention& attention, i64 sequence) {
   return double(sequence) * double(attention.query_width() + attention.value_width());
 }
 
 double head_weights(const Model& model) { return double(model.vocab) * double(model.hidden); }
 
-/// An MTP module: a layer like the last, the projection of two hidden states, and the head again.
+/// Returns the weights of an MTP module's projection from two hidden states to one. The module also
+/// has a layer like the model's last, and uses the head again.
 double mtp_projection_weights(const Model& model) {
   return 2 * double(model.hidden) * double(model.hidden);
 }
 
-Flops causal(const Model& model, i64 sequence) {
+Flops count_causal(const Model& model, i64 sequence) {
   Flops forward = head_forward_flops(model);
   for (const LayerRun& run : model.runs)
     forward += double(run.count) * forward_flops(model, run.layer, sequence);
@@ -48,8 +52,9 @@ Flops causal(const Model& model, i64 sequence) {
   return kForwardAndBackward * forward;
 }
 
-/// 6 (N - N_embedding) + 12 L H d s, where N is what one token visits and a tied head still works.
-Flops full(const Model& model, i64 sequence) {
+/// Computes 6 (N - N_embedding) + 12 L H d s (F2), where N counts the parameters that one token
+/// visits and a tied head's matmul counts.
+Flops count_full(const Model& model, i64 sequence) {
   double weights = double(active_parameters(model) - parameters(model).embedding);
   if (model.tied) weights += head_weights(model);
   double products = 0;
@@ -79,7 +84,8 @@ std::string_view name(FlopsConvention convention) {
 LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence) {
   const Parameters p = matmul_parameters(model, layer);
   return {.projections = Flops{2 * double(p.attention)},
-          .core = Flops{attention_products(layer.attention, sequence)},  // 2 x, half of it: causal
+          .core = Flops{attention_products(
+              layer.attention, sequence)},  // 2 FLOPs per multiply-add, halved: count_causal
           .mlp = Flops{2 * double(p.mlp)},
           .experts = Flops{2 * double(p.experts)}};
 }
@@ -93,9 +99,9 @@ Flops head_forward_flops(const Model& model) { return Flops{2 * head_weights(mod
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention convention) {
   switch (convention) {
     case FlopsConvention::megatron_causal:
-      return causal(model, sequence);
+      return count_causal(model, sequence);
     case FlopsConvention::palm_full:
-      return full(model, sequence);
+      return count_full(model, sequence);
   }
   broken_promise("a convention", __FILE__, __LINE__);
 }

@@ -1,6 +1,6 @@
-// Floating-point operations of training one token, forward and backward, in the two conventions
-// that tools print (formulas F1, F2). They differ by the causal half of attention: never compare an
-// MFU of one with an MFU of the other. Recomputation is not counted here.
+// Counts the floating-point operations of training on one token, forward and backward, in the two
+// conventions that tools report (formulas F1, F2). They differ by the causal half of attention, so
+// MFUs of different conventions are not comparable. Recomputation is not counted.
 #pragma once
 
 #include <string_view>
@@ -10,6 +10,7 @@
 
 namespace rankwright::model {
 
+/// How attention is counted.
 enum class FlopsConvention : unsigned char {
   megatron_causal,  // attention halved: Megatron-LM, Megatron-Bridge
   palm_full,        // 6 N + 12 L H d s: PaLM, torchtitan
@@ -17,27 +18,28 @@ enum class FlopsConvention : unsigned char {
 
 std::string_view name(FlopsConvention);
 
-/// Forward FLOPs of one token in one layer, by part; the sum is F3.
+/// Forward FLOPs per token of one layer, by part; the sum is F3.
 struct LayerFlops {
-  Flops projections{};  // of attention: queries, keys, values, output
-  Flops core{};         // attention's two products with the sequence, causal
-  Flops mlp{};          // dense feed-forward, or what every token visits of a MoE layer
-  Flops experts{};      // the routed experts that a token visits
+  Flops projections{};  // query, key, value and output projections
+  Flops core{};         // the two matmuls over the sequence, causal
+  Flops mlp{};          // dense feed-forward, or the shared experts of a MoE layer
+  Flops experts{};      // the routed experts that one token visits
 
   Flops total() const { return projections + core + mlp + experts; }
 };
+/// Counts the forward FLOPs per token of one layer at sequence length `sequence`, by part.
 LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence);
 
-/// Forward FLOPs of one token in one layer at sequence length `sequence`, causal: what a stage
-/// split weighs (F3). Matmuls only, the router left out as Megatron does.
+/// Returns the forward FLOPs per token of one layer at sequence length `sequence`, causal (F3): the
+/// weight of a layer in a stage split. Counts matmuls only, without the router, as Megatron does.
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence);
 
-/// Forward FLOPs of one token in the output head (F4).
+/// Returns the forward FLOPs per token of the output head (F4).
 Flops head_forward_flops(const Model& model);
 
-/// Forward and backward, one token: F1 = 3 (sum of F3 over the layers + F4), F2 = 6 (N - embedding)
-/// + 12 L H d s with N of the parameters that one token visits. A tied head's matmul counts; the
-/// vocabulary is not padded; MTP modules that the model has are trained, and so counted.
+/// Returns the forward and backward FLOPs per token: F1 = 3 (sum of F3 over the layers + F4), F2 =
+/// 6 (N - embedding) + 12 L H d s, where N counts the parameters that one token visits. Includes
+/// the matmul of a tied head and MTP modules, if the model has any; the vocabulary is not padded.
 Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention);
 
 }  // namespace rankwright::model

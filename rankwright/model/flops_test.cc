@@ -37,7 +37,7 @@ const Shapes kDeepSeekV3{.architecture = "deepseek_v3",
                          .rope_dim = 64,
                          .value_dim = 128};
 
-TEST(TrainingFlops, OfLlama3At8KMatchTheWorkedExample) {
+TEST(TrainingFlops, Llama3At8K_MatchesTheWorkedExample) {
   const Model model = *build(kLlama8B);
   // Matmul weights: 32 * (2*4096*4096 + 2*4096*1024 + 3*4096*14336) + 128256*4096 = 7,504,658,432.
   // 6 * that + 6 * 32 * 4096 * 8192 (causal) = 45.03 + 6.44 GFLOP
@@ -51,8 +51,8 @@ TEST(TrainingFlops, OfLlama3At8KMatchTheWorkedExample) {
   EXPECT_NEAR(training_flops_per_token(model, 8192, kFull).value / 1e9, 57.9, 0.05);
 }
 
-TEST(TrainingFlops, OfDeepSeekV3CountVisitedExpertsAndMtp) {
-  // Matmul weights that a token meets, with 9 of 257 experts:
+TEST(TrainingFlops, DeepSeekV3_CountsActiveExpertsAndMtp) {
+  // Matmul weights per token, with 9 of 257 experts:
   //   attention  7168*1536 + 1536*128*192 + 7168*576 + 512*128*256 + 128*128*7168 = 187,105,280
   //   61 * 187,105,280 + 3 * 3*7168*18432 + 58 * 9*3*7168*2048 + 129280*7168  =  36,518,166,528
   // Attention products, causal: 61 * 4096 * 128 * (192 + 128) / 2               =   5,117,050,880
@@ -61,15 +61,15 @@ TEST(TrainingFlops, OfDeepSeekV3CountVisitedExpertsAndMtp) {
   const Flops ours = training_flops_per_token(model, 4096, kCausal);
   EXPECT_DOUBLE_EQ(ours.value, 6 * (weights + products));  // 249.81 GFLOP
   // Published for Megatron: 249.7, and 260 with the MTP module, where ours is 259.99. Routers
-  // (0.64), norms (below 0.001) and a padded vocabulary would all make ours larger, so which term
-  // the 249.7 leaves out is not known.
+  // (0.64), norms (below 0.001) and a padded vocabulary would all make ours larger, so it is
+  // unknown which term 249.7 omits.
   EXPECT_NEAR(ours.value / 249.7e9, 1, 1e-3);
   Shapes with_mtp = kDeepSeekV3;
   with_mtp.mtp_layers = 1;
   EXPECT_NEAR(training_flops_per_token(*build(with_mtp), 4096, kCausal).value / 260e9, 1, 1e-3);
 }
 
-TEST(TrainingFlops, OfAnMtpModuleAreALayerAProjectionAndTheHead) {
+TEST(TrainingFlops, MtpModule_IsALayerAProjectionAndTheHead) {
   Shapes with_mtp = kDeepSeekV3;
   with_mtp.mtp_layers = 2;
   const Model model = *build(with_mtp);
@@ -84,8 +84,8 @@ TEST(TrainingFlops, OfAnMtpModuleAreALayerAProjectionAndTheHead) {
   }
 }
 
-TEST(TrainingFlops, OfAGptFollowMegatronsFormula) {
-  // Narayanan et al. 2021 without recomputation: 72 L h^2 (1 + s/(6h) + V/(12 L h)) a token, full
+TEST(TrainingFlops, Gpt_FollowsMegatronsFormula) {
+  // Narayanan et al. 2021 without recomputation: 72 L h^2 (1 + s/(6h) + V/(12 L h)) per token, full
   // attention; GPT-3: 72*96*12288^2 * (1 + 2048/73728 + 51200/(12*96*12288)).
   const Shapes gpt3{.architecture = "gpt",
                     .hidden = 12288,
@@ -100,7 +100,7 @@ TEST(TrainingFlops, OfAGptFollowMegatronsFormula) {
   EXPECT_NEAR(full - 6 * (13 * 96 * h + 2 * h), paper, 1e-9 * paper);
 }
 
-TEST(TrainingFlops, TyingTheHeadSavesNoWork) {
+TEST(TrainingFlops, TiedHead_CostsTheSame) {
   Shapes tied = kLlama8B;
   tied.tied = true;
   for (const FlopsConvention convention : {kCausal, kFull})
@@ -108,7 +108,7 @@ TEST(TrainingFlops, TyingTheHeadSavesNoWork) {
               training_flops_per_token(*build(kLlama8B), 8192, convention));
 }
 
-TEST(ForwardFlops, OfOneLayerAndTheHeadMatchTheWorkedExample) {
+TEST(ForwardFlops, LayerAndHead_MatchTheWorkedExample) {
   const Model model = *build(kLlama8B);
   // 2 * (41,943,040 attention + 176,160,768 feed-forward) + 2 * 8192/2 * (4096 + 4096)
   EXPECT_DOUBLE_EQ(forward_flops(model, model.layer(0), 8192).value,
@@ -116,7 +116,7 @@ TEST(ForwardFlops, OfOneLayerAndTheHeadMatchTheWorkedExample) {
   EXPECT_DOUBLE_EQ(head_forward_flops(model).value, 2.0 * 128256 * 4096);
 }
 
-TEST(ForwardFlops, LeaveOutWhatIsNoMatmul) {
+TEST(ForwardFlops, Biases_DoNotCount) {
   Shapes biased = kLlama8B;
   biased.qkv_bias = biased.out_bias = biased.ffn_bias = true;
   const Model plain = *build(kLlama8B);
@@ -124,9 +124,9 @@ TEST(ForwardFlops, LeaveOutWhatIsNoMatmul) {
             forward_flops(plain, plain.layer(0), 8192));
 }
 
-TEST(ForwardFlops, OfASparseLayerCountVisitedAndSharedExperts) {
-  // Qwen1.5-MoE-A2.7B: 4 * 2048^2 attention + 4 * 3*2048*1408 + 3*2048*5632; neither the router
-  // nor the gate of the shared expert. At one token: 2 * 1/2 * (2048 + 2048) of attention.
+TEST(ForwardFlops, SparseLayer_CountsActiveAndSharedExperts) {
+  // Qwen1.5-MoE-A2.7B: 4 * 2048^2 attention + 4 * 3*2048*1408 + 3*2048*5632, without the router and
+  // the gate of the shared expert. At one token: 2 * 1/2 * (2048 + 2048) of attention.
   const Model model = *build({.architecture = "qwen2_moe",
                               .hidden = 2048,
                               .layers = 24,
@@ -150,7 +150,7 @@ TEST(FlopsConvention, HasANameForReports) {
   EXPECT_EQ(name(kFull), "PaLM, full");
 }
 
-RC_GTEST_PROP(TrainingFlops, CausalIsThreeTimesTheForwardOfAllLayers, ()) {
+RC_GTEST_PROP(TrainingFlops, Causal_IsThreeTimesTheForwardOfAllLayers, ()) {
   Shapes shapes = *rc::gen::element(kLlama8B, kDeepSeekV3);
   shapes.layers = *rc::gen::inRange<i64>(4, 60);
   const i64 sequence = *rc::gen::inRange<i64>(1, 1 << 20);

@@ -5,7 +5,7 @@
 namespace rankwright::model {
 namespace model_test {
 
-TEST(Attention, WidthsOfGroupedHeads) {
+TEST(Attention, GroupedHeads_HaveTheExpectedWidths) {
   // Llama-3-8B: 32 query heads and 8 key-value heads of 128.
   const Attention a{.heads = 32, .kv_heads = 8, .head_dim = 128};
   EXPECT_EQ(a.query_width(), 4096);
@@ -13,7 +13,7 @@ TEST(Attention, WidthsOfGroupedHeads) {
   EXPECT_EQ(a.value_width(), 4096);
 }
 
-TEST(Attention, WidthsOfLatentHeads) {
+TEST(Attention, LatentHeads_HaveTheExpectedWidths) {
   // DeepSeek-V3: 128 heads, keys of 128 + 64 with the position, values of 128.
   const Attention a{.kind = Attention::Kind::latent,
                     .heads = 128,
@@ -26,7 +26,7 @@ TEST(Attention, WidthsOfLatentHeads) {
   EXPECT_EQ(a.value_width(), 16384);
 }
 
-TEST(Model, FindsALayerInItsRun) {
+TEST(Model, Layer_IsFoundInItsRun) {
   Model model{.runs = {{.count = 3}, {.count = 58}}};
   model.runs[1].layer.ffn.experts = 256;
   EXPECT_EQ(model.layers(), 61);
@@ -36,16 +36,16 @@ TEST(Model, FindsALayerInItsRun) {
   EXPECT_TRUE(model.sparse());
 }
 
-TEST(Model, WithoutLayersHasNone) {
+TEST(Model, Empty_HasNoLayers) {
   EXPECT_EQ(Model{}.layers(), 0);
   EXPECT_FALSE(Model{}.sparse());
 }
 
-TEST(ModelDeathTest, ALayerBehindTheLastIsOurMistake) {
+TEST(ModelDeathTest, LayerOutOfRange_Aborts) {
   EXPECT_DEATH((void)Model{}.layer(0), "index < layers");
 }
 
-TEST(SameNetwork, LooksAtShapesAndNotAtNames) {
+TEST(SameNetwork, IgnoresNames) {
   const Model a{.name = "a", .architecture = "llama", .hidden = 64};
   const Model b{.name = "b", .architecture = "mistral", .hidden = 64};
   const Model c{.name = "a", .architecture = "llama", .hidden = 128};

@@ -18,12 +18,12 @@ i64 attention_parameters(i64 h, const Attention& a) {
   return h * qkv_width + a.value_width() * h + (a.qkv_bias ? qkv_width : 0) + (a.out_bias ? h : 0);
 }
 
-// P3: `matrices` of h x w. Of the biases, the last matrix's is h wide and the others' w.
+// P3: `matrices` of h x w. The bias of the last matrix has h elements, the others have w.
 i64 mlp_parameters(i64 h, i64 width, const FeedForward& f) {
   return f.matrices * h * width + (f.bias ? (f.matrices - 1) * width + h : 0);
 }
 
-// Norms inside the attention: on the heads of Q and K, or on the two compressed vectors.
+// Counts the norms inside attention: on the heads of Q and K, or on the two compressed vectors.
 i64 inner_norms(const Attention& a) {
   if (a.kind == Attention::Kind::latent) return a.q_rank + a.kv_rank;
   return a.qk_norm ? 2 * a.head_dim : 0;
@@ -63,7 +63,7 @@ Parameters parameters(const Model& model, const Layer& layer) {
     p.mlp = mlp_parameters(h, f.width, f);
     return p;
   }
-  // P4: a router row for each expert, the experts, and what every token visits.
+  // P4: a router row for each expert, the experts, and the shared experts.
   p.router = h * f.experts + (f.router_bias ? f.experts : 0);
   p.experts = f.experts * mlp_parameters(h, f.expert_width, f);
   if (f.shared_width > 0) p.mlp = mlp_parameters(h, f.shared_width, f) + (f.shared_gate ? h : 0);
@@ -80,7 +80,7 @@ Parameters parameters(const Model& model) {
   return p;
 }
 
-// P6: as many times a layer like the last, a projection of 2h to h, three norms.
+// P6: per module a layer like the last, a 2h -> h projection and three norms.
 Parameters mtp_parameters(const Model& model) {
   if (model.mtp_layers == 0) return {};
   Parameters p = parameters(model, model.runs.back().layer);
@@ -89,7 +89,7 @@ Parameters mtp_parameters(const Model& model) {
   return model.mtp_layers * p;
 }
 
-// P7: of E routed experts, a token visits k.
+// P7: a token visits k of the E routed experts.
 i64 active_parameters(const Model& model) {
   i64 idle = 0;
   for (const LayerRun& run : model.runs) {

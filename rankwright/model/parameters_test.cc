@@ -13,8 +13,8 @@ struct Published {
   i64 total;
 };
 
-// One or more models of each architecture with the count that is published: where each was seen
-// stands in catalog/models_test.cc.
+// At least one model per architecture with its published count; catalog/models_test.cc has the
+// sources.
 const Published kPublished[] = {
     {{.name = "Llama-3-8B",
       .architecture = "llama",
@@ -196,7 +196,7 @@ const Published kPublished[] = {
      3'821'079'552},
 };
 
-TEST(Parameters, EqualThePublishedTotalsToTheUnit) {
+TEST(Parameters, EqualThePublishedTotalsExactly) {
   for (const Published& p : kPublished) {
     const Result<Model> model = build(p.shapes);
     ASSERT_TRUE(model) << p.shapes.name << ": " << model.error().detail;
@@ -204,7 +204,7 @@ TEST(Parameters, EqualThePublishedTotalsToTheUnit) {
   }
 }
 
-TEST(Parameters, EveryArchitectureIsHeldToAPublishedTotal) {
+TEST(Parameters, EveryArchitecture_IsComparedWithAPublishedTotal) {
   for (const Architecture& a : architectures()) {
     if (a.name == "gpt") continue;  // a family of papers, see the next test
     bool held = false;
@@ -221,16 +221,16 @@ const Shapes kGpt175B{.name = "gpt3-175b",
                       .vocab = 51200,
                       .positions = 2048};
 
-TEST(Parameters, OfAGptFollowMegatronsFormula) {
+TEST(Parameters, Gpt_FollowsMegatronsFormula) {
   // Narayanan et al. 2021, eq. 2: P = 12 L h^2 (1 + 13/(12 h) + (V + s)/(12 L h)), here
-  // 12*96*12288^2 + 13*96*12288 + (51200 + 2048)*12288; it leaves out the last norm's 2h.
+  // 12*96*12288^2 + 13*96*12288 + (51200 + 2048)*12288; it omits the last norm's 2h.
   const i64 h = 12288;
   const i64 eq2 = 12 * 96 * h * h + 13 * 96 * h + (51200 + 2048) * h;
   EXPECT_EQ(parameters(*build(kGpt175B)).total(), eq2 + 2 * h);
-  EXPECT_NEAR(double(eq2) / 1e9, 174.6, 0.05);  // as the paper's Table 1 has it
+  EXPECT_NEAR(double(eq2) / 1e9, 174.6, 0.05);  // as in the paper's Table 1
 }
 
-TEST(Parameters, AreOfTheirKind) {
+TEST(Parameters, AreCountedByKind) {
   // Qwen3-30B-A3B, one layer: A = 2*2048*4096 + 2*2048*512; router 2048*128; experts
   // 128 * 3*2048*768; norms 2*2048 + 2*128.
   const Model model = *build(kPublished[8].shapes);
@@ -245,15 +245,15 @@ TEST(Parameters, AreOfTheirKind) {
   EXPECT_EQ(all.norms, 48 * 4'352 + 2048);
 }
 
-TEST(Parameters, OneTokenVisitsItsOwnExpertsOnly) {
+TEST(Parameters, ActiveParameters_CountOnlyActiveExperts) {
   // Mixtral leaves 6 of 8 experts idle: 46,702,792,704 - 32 * 6 * 3*4096*14336 = 12.88 B, the
   // "12.9 B active" of its report.
   EXPECT_EQ(active_parameters(*build(kPublished[4].shapes)), 12'879'925'248);
-  // A dense model uses all that it has.
+  // A dense model uses all parameters.
   EXPECT_EQ(active_parameters(*build(kPublished[0].shapes)), 8'030'261'248);
 }
 
-TEST(Parameters, MtpModuleSharesEmbeddingAndHead) {
+TEST(Parameters, MtpModule_SharesEmbeddingAndHead) {
   const Model model = *build(kPublished[10].shapes);
   // A layer with experts (187,107,328 attention and its norms, + 2*7168 norms, 7168*256 + 256
   // router, 257 * 3*7168*2048 experts) + 2*7168^2 projection + 3*7168 norms. DeepSeek-V3's README:
@@ -264,7 +264,7 @@ TEST(Parameters, MtpModuleSharesEmbeddingAndHead) {
   EXPECT_EQ(mtp_parameters(*build(kPublished[0].shapes)), Parameters{});
 }
 
-TEST(Parameters, BiasesCountWhereAConfigAsksForThem) {
+TEST(Parameters, Biases_CountIfStated) {
   Shapes shapes = kPublished[0].shapes;
   shapes.qkv_bias = shapes.out_bias = shapes.ffn_bias = true;
   // 32 layers * ((4096 + 2*1024) Q, K, V + 4096 out + 2*14336 + 4096 feed-forward)
@@ -272,7 +272,7 @@ TEST(Parameters, BiasesCountWhereAConfigAsksForThem) {
             8'030'261'248 + 32 * (6144 + 4096 + 2 * 14336 + 4096));
 }
 
-RC_GTEST_PROP(Parameters, OfTheWholeAreThoseOfItsParts, ()) {
+RC_GTEST_PROP(Parameters, Total_IsTheSumOfItsParts, ()) {
   const std::size_t index = *rc::gen::inRange<std::size_t>(0, std::size(kPublished));
   Shapes shapes = kPublished[index].shapes;
   shapes.layers = *rc::gen::inRange<i64>(3, 100);

@@ -5,13 +5,13 @@
 namespace rankwright::model {
 namespace {
 
-/// The first layers of each kind, or none.
+/// The first layer of each kind, or null if there is none.
 struct Kinds {
   const Layer* dense = nullptr;
   const Layer* sparse = nullptr;
 };
 
-Kinds kinds_of(const Model& model) {
+Kinds find_kinds(const Model& model) {
   Kinds kinds;
   for (const LayerRun& run : model.runs) {
     const Layer*& kind = run.layer.ffn.sparse() ? kinds.sparse : kinds.dense;
@@ -20,7 +20,8 @@ Kinds kinds_of(const Model& model) {
   return kinds;
 }
 
-/// Where the first layers with experts stand: at most two are needed to see how they are spread.
+/// Returns the indices of the first layers with experts, at most two: enough to see how they are
+/// spread.
 std::vector<i64> first_sparse_layers(const Model& model) {
   std::vector<i64> at;
   i64 begin = 0;
@@ -32,7 +33,7 @@ std::vector<i64> first_sparse_layers(const Model& model) {
   return at;
 }
 
-/// first_dense and sparse_every: layers n-1, 2n-1, ... have experts, from first_dense on.
+/// Sets first_dense and sparse_every: layers n-1, 2n-1, ... have experts, from first_dense on.
 void spread_experts(const Model& model, Shapes& s) {
   const std::vector<i64> at = first_sparse_layers(model);
   if (at.empty()) {
@@ -41,12 +42,12 @@ void spread_experts(const Model& model, Shapes& s) {
     return;
   }
   const bool last = at.front() + 1 == model.layers();
-  const i64 alone = last ? 1 : at.front() + 1;  // the next one would stand behind the last layer
+  const i64 alone = last ? 1 : at.front() + 1;  // the next one would be after the last layer
   s.sparse_every = at.size() == 2 ? at[1] - at[0] : alone;
   s.first_dense = at.front() + 1 == s.sparse_every ? 0 : at.front();
 }
 
-void state_attention(const Attention& a, Shapes& s) {
+void set_attention(const Attention& a, Shapes& s) {
   s.heads = a.heads;
   s.kv_heads = a.kv_heads;
   s.head_dim = a.head_dim;
@@ -57,15 +58,15 @@ void state_attention(const Attention& a, Shapes& s) {
   s.value_dim = a.value_dim;
 }
 
-void state_experts(const FeedForward& ffn, Shapes& s) {
+void set_experts(const FeedForward& ffn, Shapes& s) {
   s.experts = ffn.experts;
   s.active_experts = ffn.active;
   s.expert_ffn = ffn.expert_width;
   s.shared_ffn = ffn.shared_width;
 }
 
-/// Only what differs from the family is stated.
-std::optional<bool> stated(bool has, bool family) {
+/// Returns a value only if it differs from the family's default.
+std::optional<bool> override_if_differs(bool has, bool family) {
   return has == family ? std::nullopt : std::optional(has);
 }
 
@@ -83,16 +84,16 @@ std::optional<Shapes> shapes_of(const Model& model) {
            .positions = model.positions,
            .max_sequence = model.max_sequence == model.positions ? 0 : model.max_sequence,
            .mtp_layers = model.mtp_layers,
-           .tied = stated(model.tied, family->tied),
-           .ffn_bias = stated(first.ffn.bias, family->ffn_bias)};
+           .tied = override_if_differs(model.tied, family->tied),
+           .ffn_bias = override_if_differs(first.ffn.bias, family->ffn_bias)};
   if (first.attention.kind == Attention::Kind::grouped) {
-    s.qkv_bias = stated(first.attention.qkv_bias, family->qkv_bias);
-    s.out_bias = stated(first.attention.out_bias, family->out_bias);
+    s.qkv_bias = override_if_differs(first.attention.qkv_bias, family->qkv_bias);
+    s.out_bias = override_if_differs(first.attention.out_bias, family->out_bias);
   }
-  state_attention(first.attention, s);
-  const Kinds kinds = kinds_of(model);
+  set_attention(first.attention, s);
+  const Kinds kinds = find_kinds(model);
   if (kinds.dense != nullptr) s.ffn = kinds.dense->ffn.width;
-  if (kinds.sparse != nullptr) state_experts(kinds.sparse->ffn, s);
+  if (kinds.sparse != nullptr) set_experts(kinds.sparse->ffn, s);
   if (family->sparse) spread_experts(model, s);
   const Result<Model> built = build(s);
   if (!built || *built != model) return std::nullopt;

@@ -1,4 +1,4 @@
-// The way back from a Model to the Shapes that build() makes it from: what a file has to state.
+// Derives from a Model the Shapes that build() makes it from, so that a file can state them.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,9 @@
 
 namespace rankwright::model {
 
-/// Shapes of which build() makes `model`, with no more in them than the model holds; nothing where
-/// no shapes do. Of a family with experts whose layers are all dense, the experts are made up.
+/// Returns the shapes from which build() makes `model`, stating only what differs from the
+/// defaults; nothing if no shapes produce it. If all layers of a family with experts are dense, the
+/// numbers of experts are placeholders.
 std::optional<Shapes> shapes_of(const Model& model);
 
 }  // namespace rankwright::model

@@ -9,7 +9,7 @@
 namespace rankwright::model {
 namespace shapes_test {
 
-TEST(ShapesOf, AModelThatNoShapesMakeIsNothing) {
+TEST(ShapesOf, ModelThatNoShapesProduce_IsNothing) {
   EXPECT_FALSE(shapes_of(Model{}));
   Model model = *catalog::find_model("llama-3.1-8b");
   model.runs.push_back({1, model.runs.front().layer});
@@ -20,10 +20,10 @@ TEST(ShapesOf, AModelThatNoShapesMakeIsNothing) {
   EXPECT_FALSE(shapes_of(model));
 }
 
-TEST(ShapesOf, StatesNoMoreThanDiffersFromTheFamily) {
+TEST(ShapesOf, StatesOnlyWhatDiffersFromTheFamily) {
   const std::optional<Shapes> small = shapes_of(*catalog::find_model("llama-3.2-1b"));
   ASSERT_TRUE(small);
-  EXPECT_EQ(small->tied, true);  // llama is not, by itself
+  EXPECT_EQ(small->tied, true);  // llama's default is untied
   EXPECT_EQ(small->layers, 16);
   EXPECT_EQ(small->experts, 0);
   EXPECT_FALSE(small->qkv_bias || small->out_bias || small->ffn_bias);
@@ -34,20 +34,20 @@ TEST(ShapesOf, StatesNoMoreThanDiffersFromTheFamily) {
   EXPECT_EQ(deepseek->experts, 256);
 }
 
-TEST(ShapesOf, SeeHowExpertsAreSpread) {
+TEST(ShapesOf, FindsTheSpacingOfExpertLayers) {
   Shapes s{.name = "m", .architecture = "mixtral", .hidden = 8, .layers = 6, .heads = 2, .ffn = 9};
   s.vocab = s.experts = s.active_experts = s.expert_ffn = 1;
   s.sparse_every = 3;  // layers 2 and 5
   EXPECT_EQ(shapes_of(*build(s))->first_dense, 0);
   EXPECT_EQ(shapes_of(*build(s))->sparse_every, 3);
-  s.first_dense = 3;  // layer 5, the last: as well every layer from there on
+  s.first_dense = 3;  // only layer 5, the last: equivalent to every layer from there on
   EXPECT_EQ(shapes_of(*build(s))->first_dense, 5);
   EXPECT_EQ(shapes_of(*build(s))->sparse_every, 1);
   s.first_dense = 6;  // none
   EXPECT_EQ(shapes_of(*build(s))->first_dense, 6);
 }
 
-TEST(ShapesOf, MakeEveryModelOfTheCatalogAgain) {
+TEST(ShapesOf, CatalogModels_RoundTrip) {
   for (const catalog::KnownModel& known : catalog::known_models()) {
     const std::optional<Shapes> shapes = shapes_of(known.model);
     ASSERT_TRUE(shapes) << known.name;
@@ -55,7 +55,7 @@ TEST(ShapesOf, MakeEveryModelOfTheCatalogAgain) {
   }
 }
 
-RC_GTEST_PROP(ShapesOf, MakeTheModelAgain, ()) {
+RC_GTEST_PROP(ShapesOf, RandomModels_RoundTrip, ()) {
   const Result<Model> model = build(random_shapes());
   RC_ASSERT(model.has_value());
   const std::optional<Shapes> shapes = shapes_of(*model);

@@ -25,14 +25,14 @@ ConstraintViolation devices(const TrainingConfig& s) {
 }
 
 ConstraintViolation expert_ranks(const TrainingConfig& s) {
-  if (s.plan.ep == 1 && s.plan.etp == s.plan.tp) return {};  // the dense mesh: degrees() asks
+  if (s.plan.ep == 1 && s.plan.etp == s.plan.tp) return {};  // degrees() checks the dense mesh
   const std::optional<i64> ranks = product({s.plan.etp, s.plan.ep, s.plan.pp});
   if (ranks && divides(*ranks, s.world)) return {};
   return {Why::expert_ranks, ranks.value_or(-1), s.world};
 }
 
 ConstraintViolation pipelines_differ(const TrainingConfig& s) {
-  if (!s.model.sparse()) return {};  // no expert layers, no second pipeline
+  if (!s.model.sparse()) return {};  // without expert layers there is no second pipeline
   const mesh::MeshPair meshes = s.plan.meshes();
   if (meshes.same_pipeline()) return {};
   return {Why::pipelines_differ, meshes.expert.stride(mesh::Axis::pp),
@@ -44,7 +44,7 @@ ConstraintViolation placement(const TrainingConfig& s) {
   const std::vector<i64>& listed = s.plan.placement.devices;
   if (i64(listed.size()) != s.world) return {Why::placement, i64(listed.size()), s.world};
   const i64 devices =
-      std::max(s.world, s.cluster.devices());  // too few of them is another violation
+      std::max(s.world, s.cluster.devices());  // too few devices is a violation of its own
   std::vector<bool> seen(std::size_t(devices), false);
   for (const i64 device : listed) {
     if (device < 0 || device >= devices || seen[std::size_t(device)])
@@ -102,7 +102,8 @@ ConstraintViolation experts(const TrainingConfig& s) {
 }
 
 ConstraintViolation stages(const TrainingConfig& s) {
-  // A stated split may have stages without layers (the loss alone): it is held against pp x v.
+  // A stated split may have stages without layers (the loss alone); stage_count() checks it against
+  // pp x v.
   const std::optional<i64> count = product({s.plan.pp, s.plan.virtual_stages});
   if (!s.plan.stages.empty() || (count && *count <= s.model.layers())) return {};
   return {Why::stages, count.value_or(-1), s.model.layers()};
@@ -128,10 +129,10 @@ ConstraintViolation batch(const TrainingConfig& s) {
   return {Why::batch, at_once.value_or(-1), s.job.global_batch};
 }
 
-/// What the schedule asks of the pipeline, one thing at a time: schedule.h has the rules.
+/// Checks the schedule's requirements on the pipeline, which schedule.h defines.
 ConstraintViolation shape(const TrainingConfig& s) {
   using Fault = ShapeFault::Why;
-  // While microbatches do not divide the batch nobody knows how many there are.
+  // The number of microbatches is undefined while the micro-batch size does not divide the batch.
   const bool counted = !batch(s);
   const ShapeFault fault = shape_fault({.schedule = s.plan.schedule,
                                         .pp = s.plan.pp,
@@ -165,7 +166,8 @@ ConstraintViolation sequence_cp(const TrainingConfig& s) {
 
 ConstraintViolation sequence_tp(const TrainingConfig& s) {
   if (!s.plan.sequence_parallel || s.plan.tp == 1) return {};
-  // With cp a rank's part is two equal pieces, and tp cuts the part: cp x lcm(2, tp).
+  // With cp, each rank has two equal pieces of the sequence, and tp divides their sum: cp x lcm(2,
+  // tp).
   const i64 unit = s.plan.cp == 1 ? s.plan.tp : std::lcm(i64{2}, s.plan.tp);
   const std::optional<i64> need = product({s.plan.cp, unit});
   if (need && divides(*need, s.job.sequence)) return {};
@@ -196,17 +198,17 @@ ConstraintViolation buckets(const TrainingConfig& s) {
 
 using Test = ConstraintViolation (*)(const TrainingConfig&);
 
-/// Without these there are no groups to speak of.
+/// Must hold for the groups to be defined.
 constexpr Test kMeshTests[] = {degrees, devices, expert_ranks};
 
 constexpr Test kTests[] = {heads,       kv_heads,    no_experts, experts,      batch,
                            stages,      stage_count, shape,      ffn,          expert_ffn,
                            sequence_cp, sequence_tp, ulysses,    stage_layers, buckets};
 
-/// What schedule, chunks and stages decide.
+/// Constraints on schedule, chunks and stages.
 constexpr Test kPipelineTests[] = {stages, stage_count, shape, stage_layers};
 
-/// These ask for the groups.
+/// Constraints on groups.
 constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A Job is what is trained, whatever the layout: batch, sequence, number formats, optimizer.
+// A Job is what is trained, independent of the layout: batch, sequence, number formats, optimizer.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace rankwright::plan {
 
 enum class Dtype : unsigned char { fp32, bf16, fp16, fp8, fp64 };
 
-/// One row a number format.
+/// Size and name of a number format.
 struct DtypeRow {
   Dtype dtype;
   std::string_view name;
@@ -20,42 +20,43 @@ std::span<const DtypeRow> dtypes();
 i64 size(Dtype);
 std::string_view name(Dtype);
 
-/// What matmuls of the layers compute in. same: in the parameters' format. mxfp8 scales blocks of
-/// 32, fp4 blocks of 16. Attention's core and the output head stay in 16 bits.
+/// The format in which the layers' matmuls compute. same: the format of the parameters. mxfp8
+/// scales blocks of 32 elements, fp4 blocks of 16. The core of attention and the output head stay
+/// in 16 bits.
 enum class Matmul : unsigned char { same, fp8, mxfp8, fp4 };
 std::span<const std::string_view> matmul_names();
 std::string_view name(Matmul);
 
 enum class Optimizer : unsigned char { adam, sgd, lion };
 
-/// One row an optimizer: numbers that it keeps for a parameter.
+/// Name of an optimizer and the number of moments that it keeps per parameter.
 struct OptimizerRow {
   Optimizer optimizer;
   std::string_view name;
-  i64 moments;  // Adam: two; momentum: one
+  i64 moments;  // Adam 2, momentum 1
 };
 std::span<const OptimizerRow> optimizers();
 std::string_view name(Optimizer);
 
-/// The largest batch that a file may state.
+/// The largest global batch that a file may state.
 inline constexpr i64 kMaxBatch = i64{1} << 28;
 
 struct Job {
-  i64 global_batch = 1;  // sequences a step, all ranks together
-  i64 sequence = 1;      // tokens a sequence
+  i64 global_batch = 1;  // sequences per step over all ranks
+  i64 sequence = 1;      // tokens per sequence
   Dtype param_dtype = Dtype::bf16;
   Dtype grad_dtype = Dtype::bf16;
   Matmul matmul = Matmul::same;
   Optimizer optimizer = Optimizer::adam;
 
-  /// What sums, norms and moments are kept in: fp32, or fp64 with fp64 parameters.
+  /// Returns the bytes per element of sums, norms and moments: fp32, or fp64 with fp64 parameters.
   i64 scalar_bytes() const { return size(param_dtype) > 4 ? 8 : 4; }
-  /// Bytes of optimizer state a parameter: moments, and an fp32 master copy unless the parameters
-  /// are fp32 or wider already (formula M1).
+  /// Returns the bytes of optimizer state per parameter: moments, and an fp32 master copy unless
+  /// the parameters are fp32 or wider (formula M1).
   i64 optimizer_bytes() const;
   i64 param_bytes() const { return size(param_dtype); }
   i64 grad_bytes() const { return size(grad_dtype); }
-  /// Activations travel in the parameters' format, but never below 16 bits.
+  /// Returns the bytes per element of activations: as wide as the parameters, but at least 16 bits.
   i64 activation_bytes() const { return size(param_dtype) < 2 ? 2 : size(param_dtype); }
 
   friend bool operator==(const Job&, const Job&) = default;

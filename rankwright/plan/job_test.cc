@@ -7,7 +7,7 @@
 namespace rankwright::plan {
 namespace job_test {
 
-TEST(Job, KeepsSixteenBytesAParameterByDefault) {
+TEST(Job, Default_Is16BytesPerParameter) {
   // bf16 weight 2 + bf16 gradient 2 + fp32 master 4 + two Adam moments of 4 each = 16.
   const Job job;
   EXPECT_EQ(job.param_bytes(), 2);
@@ -16,18 +16,18 @@ TEST(Job, KeepsSixteenBytesAParameterByDefault) {
   EXPECT_EQ(job.param_bytes() + job.grad_bytes() + job.optimizer_bytes(), 16);
 }
 
-TEST(Job, KeepsEighteenWithGradientsInFp32AsMegatronDoes) {
+TEST(Job, Fp32Gradients_Are18BytesPerParameterAsInMegatron) {
   const Job job{.grad_dtype = Dtype::fp32};
   EXPECT_EQ(job.param_bytes() + job.grad_bytes() + job.optimizer_bytes(), 18);
 }
 
-TEST(Job, NeedsNoMasterCopyOfFp32Parameters) {
+TEST(Job, Fp32Parameters_HaveNoMasterCopy) {
   EXPECT_EQ((Job{.param_dtype = Dtype::fp32}.optimizer_bytes()), 8);
   EXPECT_EQ((Job{.param_dtype = Dtype::fp16}.optimizer_bytes()), 12);
   EXPECT_EQ((Job{.param_dtype = Dtype::fp8}.optimizer_bytes()), 12);
 }
 
-TEST(Job, KeepsFp64ParametersWithFp64MomentsAndNoMaster) {
+TEST(Job, Fp64Parameters_HaveFp64MomentsAndNoMasterCopy) {
   // weight 8 + gradient 8 + two moments of 8 = 32; sums and norms are 8 bytes too.
   const Job job{.param_dtype = Dtype::fp64, .grad_dtype = Dtype::fp64};
   EXPECT_EQ(job.optimizer_bytes(), 16);
@@ -37,25 +37,25 @@ TEST(Job, KeepsFp64ParametersWithFp64MomentsAndNoMaster) {
   EXPECT_EQ((Job{.param_dtype = Dtype::fp64, .optimizer = Optimizer::sgd}.optimizer_bytes()), 8);
 }
 
-TEST(Job, SumsInFp32WhateverNarrowerParametersAre) {
+TEST(Job, NarrowParameters_AreSummedInFp32) {
   for (const Dtype dtype : {Dtype::fp32, Dtype::bf16, Dtype::fp16, Dtype::fp8})
     EXPECT_EQ((Job{.param_dtype = dtype}.scalar_bytes()), 4) << name(dtype);
 }
 
-TEST(Job, KeepsOneMomentForMomentumAndLion) {
+TEST(Job, SgdAndLion_KeepOneMoment) {
   EXPECT_EQ((Job{.optimizer = Optimizer::sgd}.optimizer_bytes()), 4 + 4);
   EXPECT_EQ((Job{.optimizer = Optimizer::lion}.optimizer_bytes()), 4 + 4);
   EXPECT_EQ((Job{.param_dtype = Dtype::fp32, .optimizer = Optimizer::sgd}.optimizer_bytes()), 4);
 }
 
-TEST(Job, SendsActivationsInSixteenBitsAtLeast) {
+TEST(Job, Activations_HaveAtLeast16Bits) {
   EXPECT_EQ((Job{.param_dtype = Dtype::fp8}.activation_bytes()), 2);
   EXPECT_EQ((Job{.param_dtype = Dtype::fp16}.activation_bytes()), 2);
   EXPECT_EQ((Job{.param_dtype = Dtype::bf16}.activation_bytes()), 2);
   EXPECT_EQ((Job{.param_dtype = Dtype::fp32}.activation_bytes()), 4);
 }
 
-TEST(Dtypes, StandInTheOrderOfTheEnumAndHaveTheirNames) {
+TEST(Dtypes, AreInTheOrderOfTheEnumWithUniqueNames) {
   std::set<std::string_view> names;
   for (const DtypeRow& row : dtypes()) {
     EXPECT_EQ(&row, &dtypes()[std::size_t(row.dtype)]);
@@ -65,7 +65,7 @@ TEST(Dtypes, StandInTheOrderOfTheEnumAndHaveTheirNames) {
   }
 }
 
-TEST(Optimizers, StandInTheOrderOfTheEnumAndHaveTheirNames) {
+TEST(Optimizers, AreInTheOrderOfTheEnumWithUniqueNames) {
   std::set<std::string_view> names;
   for (const OptimizerRow& row : optimizers()) {
     EXPECT_EQ(&row, &optimizers()[std::size_t(row.optimizer)]);

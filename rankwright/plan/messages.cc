@@ -5,7 +5,7 @@
 namespace rankwright::plan {
 namespace {
 
-/// `width` numbers for every token of a microbatch, in the activations' format.
+/// Returns the bytes of `width` elements per token of a microbatch, in the format of activations.
 Bytes activations(const TrainingConfig& config, i64 width) {
   const i64 tokens = config.plan.micro_batch * config.job.sequence / config.plan.cp;
   return double(tokens) * bytes(width, config.job.activation_bytes());

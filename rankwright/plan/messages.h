@@ -1,5 +1,5 @@
-// Messages: the bytes of one call of each kind of traffic that a microbatch causes, counted as
-// Traffic counts them. How often they are called is traffic.h, in which order program/.
+// Messages: the bytes per call of each kind of traffic of a microbatch, in Traffic's definition of
+// bytes. traffic.h has the number of calls, program/ their order.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -7,31 +7,33 @@
 
 namespace rankwright::plan {
 
-/// Of one microbatch on one rank.
+/// Message sizes of one microbatch on one rank.
 struct Messages {
-  Bytes hidden{};  // hidden states of the tokens that a cp rank has: A in the formulas
-  Bytes kept{};    // what a tp rank keeps of them between blocks: its part under SP
-  Bytes scores{};  // one number a token, fp32 or wider
+  Bytes hidden{};  // hidden states of the tokens of a cp rank: A in the formulas
+  Bytes kept{};    // the part of them that a tp rank keeps between blocks: 1/tp under SP
+  Bytes scores{};  // one number per token, fp32 or wider
 };
+/// Returns the message sizes of one microbatch on one rank.
 Messages messages(const TrainingConfig& config);
 
-/// What attention of one tp rank reads and writes, of the tokens that a cp rank has.
+/// Inputs and output of attention on one tp rank, for the tokens of a cp rank.
 struct AttentionMessages {
   Bytes query{}, key{}, value{}, output{};
 };
+/// Returns the sizes of the inputs and of the output of attention.
 AttentionMessages messages(const TrainingConfig& config, const model::Attention& attention);
 
-/// The copies of a rank's tokens that go to their experts (T7).
+/// Returns the bytes of the token copies that a rank dispatches to experts (T7).
 Bytes expert_message(const TrainingConfig& config, const model::FeedForward& ffn);
 
-/// What crosses from a stage to the next, each way, behind `mtp` MTP modules: their outputs travel
-/// along to the loss (T10).
+/// Returns the bytes sent between two stages in each direction. The outputs of the `mtp` MTP
+/// modules so far are sent along to the loss (T10).
 Bytes boundary_message(const TrainingConfig& config, i64 mtp);
 
-/// MTP modules up to and with `stage`.
+/// Returns the number of MTP modules in stages 0 to `stage`, inclusive.
 i64 mtp_until(const Stages& stages, i64 stage);
 
-/// Sequence parallelism is nothing on one tp rank.
+/// Returns whether sequence parallelism is in effect: it does nothing with a single tp rank.
 bool sequence_parallel(const Plan& plan);
 
 }  // namespace rankwright::plan

@@ -11,9 +11,9 @@ using sample::dense_layer;
 using sample::dense_setup;
 using sample::sparse_layer;
 
-TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
+TEST(Messages, HoldTheTokensOfACpRankInTheActivationFormat) {
   // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
-  rankwright::plan::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
   EXPECT_EQ(messages(config).kept, messages(config).hidden);
   EXPECT_EQ(messages(config).scores, bytes(1024, 4));
@@ -21,23 +21,23 @@ TEST(Messages, AreTheTokensOfACpRankInTheActivationsFormat) {
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
 }
 
-TEST(Messages, OfFp64AreEightBytesANumberTheLossToo) {
-  rankwright::plan::TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+TEST(Messages, Fp64_IsEightBytesPerElementIncludingTheLoss) {
+  TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
   config.job.param_dtype = Dtype::fp64;
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 8));
   EXPECT_EQ(messages(config).scores, bytes(1024, 8));
 }
 
-TEST(Messages, AreKeptInPartsUnderSequenceParallelism) {
-  rankwright::plan::TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
+TEST(Messages, SequenceParallelism_KeepsAPartPerTpRank) {
+  TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
   EXPECT_EQ(messages(config).hidden, bytes(2048 * 1024, 2));
   EXPECT_EQ(messages(config).kept, bytes(512 * 1024, 2));
-  config.plan.tp = 1;  // nothing to cut
+  config.plan.tp = 1;  // nothing to split
   EXPECT_FALSE(sequence_parallel(config.plan));
   EXPECT_EQ(messages(config).kept, messages(config).hidden);
 }
 
-TEST(AttentionMessages, AreTheHeadsOfATpRank) {
+TEST(AttentionMessages, HoldTheHeadsOfATpRank) {
   // 16 heads of 64 over tp 8: 2 heads, 128 wide; 4 key-value heads: one each, 64 wide
   const AttentionMessages sizes = messages(dense_setup({.tp = 8}), dense_layer().attention);
   EXPECT_EQ(sizes.query, bytes(2048 * 128, 2));
@@ -46,7 +46,7 @@ TEST(AttentionMessages, AreTheHeadsOfATpRank) {
   EXPECT_EQ(sizes.output, sizes.query);
 }
 
-TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
+TEST(AttentionMessages, LatentAttention_IsExpandedPerHead) {
   // Every head has keys of its own, 16 + 8 wide, and values of 12: 4 heads over tp 2.
   const model::Attention latent{.kind = model::Attention::Kind::latent,
                                 .heads = 4,
@@ -61,18 +61,18 @@ TEST(AttentionMessages, OfLatentAttentionAreUnfolded) {
   EXPECT_EQ(sizes.output, sizes.value);
 }
 
-TEST(ExpertMessage, IsACopyForEveryExpertThatATokenVisits) {
-  const rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
+TEST(ExpertMessage, HoldsOneCopyPerActiveExpert) {
+  const TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
   EXPECT_EQ(expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
 }
 
-TEST(BoundaryMessage, CarriesTheOutputsOfMtp) {
-  const rankwright::plan::TrainingConfig config = dense_setup({.pp = 2});
+TEST(BoundaryMessage, IncludesTheOutputsOfMtp) {
+  const TrainingConfig config = dense_setup({.pp = 2});
   EXPECT_EQ(boundary_message(config, 0), bytes(2048 * 1024, 2));
   EXPECT_EQ(boundary_message(config, 2), 3 * bytes(2048 * 1024, 2));
 }
 
-TEST(MtpUntil, CountsTheStageItself) {
+TEST(MtpUntil, IncludesTheStageItself) {
   const Stages stages = *parse_layout("Et|m|mL");
   EXPECT_EQ(mtp_until(stages, 0), 0);
   EXPECT_EQ(mtp_until(stages, 1), 1);

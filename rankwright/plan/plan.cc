@@ -18,8 +18,8 @@ void add_run(std::vector<model::LayerRun>& runs, const model::Layer& layer, i64 
     runs.push_back({count, layer});
 }
 
-/// What a stage runs whose first layer is `first` of the model.
-RankContents of_stage(const model::Model& model, const Stage& stage, i64 first) {
+/// Returns the contents of a stage that begins with layer `first` of the model.
+RankContents make_stage_contents(const model::Model& model, const Stage& stage, i64 first) {
   RankContents on_stage{
       .layers = stage.layers, .mtp = stage.mtp, .embedding = stage.embedding, .loss = stage.loss};
   i64 begin = 0;
@@ -87,7 +87,7 @@ std::vector<RankContents> stage_contents(const TrainingConfig& config) {
   std::vector<RankContents> all;
   i64 first = 0;
   for (const Stage& stage : config.stages()) {
-    all.push_back(of_stage(config.model, stage, first));
+    all.push_back(make_stage_contents(config.model, stage, first));
     first += stage.layers;
   }
   return all;
@@ -99,7 +99,8 @@ std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_ra
   for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
   std::vector<RankContents> chunks;
   for (const i64 s : stages_of(config.plan, pp_rank))
-    chunks.push_back(of_stage(config.model, stages[std::size_t(s)], first[std::size_t(s)]));
+    chunks.push_back(
+        make_stage_contents(config.model, stages[std::size_t(s)], first[std::size_t(s)]));
   return chunks;
 }
 

@@ -23,27 +23,27 @@ Plan pipeline(Schedule schedule, i64 pp, i64 chunks) {
   return {.pp = pp, .virtual_stages = chunks, .schedule = schedule};
 }
 
-TEST(Schedules, StandInTheOrderOfTheirEnum) {
+TEST(Schedules, AreInTheOrderOfTheirEnum) {
   for (const ScheduleRow& s : schedules()) {
     EXPECT_EQ(row(s.schedule).name, s.name);
     EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;
   }
 }
 
-TEST(StagesOfARank, GoRoundAndRound) {
+TEST(StagesOf, Loop_IsRoundRobin) {
   const Plan plan = pipeline(Schedule::interleaved, 4, 3);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 4, 8));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 7, 11));
 }
 
-TEST(StagesOfARank, GoThereAndBack) {
+TEST(StagesOf, VShape_GoesForthAndBack) {
   // Stages 0 1 2 3 on ranks 0 1 2 3, then 4 5 6 7 on ranks 3 2 1 0.
   const Plan plan = pipeline(Schedule::zb_v, 4, 2);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 7));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
 }
 
-TEST(StagesOfARank, AreTwoInAMirrorAndTheSameOnBothRanks) {
+TEST(StagesOf, Mirror_HasTwoStagesEqualOnBothRanks) {
   const Plan plan = pipeline(Schedule::dualpipe, 4, 1);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 3));
   EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
@@ -52,11 +52,11 @@ TEST(StagesOfARank, AreTwoInAMirrorAndTheSameOnBothRanks) {
   EXPECT_THAT(stages_of(pipeline(Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
 }
 
-TEST(StagesOfARank, AreOneWithoutChunks) {
+TEST(StagesOf, NoChunks_IsOneStage) {
   EXPECT_THAT(stages_of(pipeline(Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
 }
 
-/// A pipeline of any schedule, in a shape that it takes.
+/// Makes a pipeline of any schedule, in a shape that it supports.
 TrainingConfig random_pipeline() {
   const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
@@ -65,7 +65,7 @@ TrainingConfig random_pipeline() {
   return dense_setup(pipeline(s.schedule, pp, chunks), microbatches);
 }
 
-RC_GTEST_PROP(StagesOfARank, AreThoseThatMicrobatchesMeetThere, ()) {
+RC_GTEST_PROP(StagesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
   RC_ASSERT(!shape_fault(pipeline_shape(config)));
   for (i64 r = 0; r < config.plan.pp; ++r) {
@@ -75,7 +75,7 @@ RC_GTEST_PROP(StagesOfARank, AreThoseThatMicrobatchesMeetThere, ()) {
   }
 }
 
-RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
+RC_GTEST_PROP(MicrobatchesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
   const PipelineShape shape = pipeline_shape(config);
   for (i64 m = 0; m < shape.microbatches; ++m) {
@@ -90,9 +90,8 @@ RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
   }
 }
 
-TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
-  const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
+TEST(MicrobatchesOf, Mirror_IsHalfOfThem) {
+  const TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
   const PipelineShape shape = pipeline_shape(config);
   EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
   EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
@@ -100,8 +99,8 @@ TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
   EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
-TEST(PipelineShape, IsThatOfTheSetup) {
-  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+TEST(PipelineShape, ComesFromTheConfig) {
+  TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
   EXPECT_EQ(pipeline_shape(config), (PipelineShape{.schedule = Schedule::interleaved,
                                                    .pp = 4,
@@ -110,21 +109,21 @@ TEST(PipelineShape, IsThatOfTheSetup) {
                                                    .group = 6}));
 }
 
-TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
+TEST(DefaultGlobalBatch, Pipeline_IsEightMicrobatchesPerStage) {
   // dp 2 x micro-batch 3 x (8 x 4 stages) = 192
   EXPECT_EQ(default_global_batch({.dp = 2, .pp = 4, .micro_batch = 3}), 192);
 }
 
-TEST(DefaultGlobalBatch, IsOneMicrobatchWithoutAPipeline) {
+TEST(DefaultGlobalBatch, NoPipeline_IsOneMicrobatch) {
   EXPECT_EQ(default_global_batch({.dp = 64, .micro_batch = 2}), 128);
 }
 
-TEST(DefaultGlobalBatch, IsEightMicrobatchesForChunksOnOneRankToo) {
-  // DualPipeV still wants 2 of them.
+TEST(DefaultGlobalBatch, ChunksOnOneRank_IsEightMicrobatches) {
+  // DualPipeV still needs 2 microbatches.
   EXPECT_EQ(default_global_batch(pipeline(Schedule::dualpipe_v, 1, 2)), 8);
 }
 
-TEST(DefaultGlobalBatch, IsNothingWhereItLeaves64Bits) {
+TEST(DefaultGlobalBatch, Overflow_IsNothing) {
   const i64 huge = std::numeric_limits<i64>::max() / 2;
   EXPECT_EQ(default_global_batch({.dp = huge, .micro_batch = 3}), std::nullopt);
 }
@@ -138,35 +137,34 @@ TEST(Meshes, AreTwoViewsOfTheSameRanks) {
   EXPECT_TRUE(meshes.same_pipeline());
 }
 
-TEST(Shards, AreAllDataRanksUnlessStated) {
+TEST(Shards, Default_IsAllDataRanks) {
   Plan plan{.cp = 2, .dp = 8};
   EXPECT_EQ(plan.shards(), 16);
   plan.shard_size = 4;
   EXPECT_EQ(plan.shards(), 4);
 }
 
-TEST(Microbatches, AreTheBatchOverWhatRunsAtOnce) {
-  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
+TEST(Microbatches, AreTheBatchDividedByMicroBatchTimesDp) {
+  TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
   config.job.global_batch = 48;
   EXPECT_EQ(config.microbatches(), 6);  // 48 / (2 x 4)
 }
 
-TEST(Contents, KeepTheOrderOfUnlikeLayers) {
-  // d s d s d s d s in four stages of two: rank 0 runs stages 0 and 2.
+TEST(Contents, DifferentLayers_KeepTheirOrder) {
+  // d s d s d s d s in four stages of two layers: rank 0 runs stages 0 and 2.
   const model::LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
-  const rankwright::plan::TrainingConfig config =
+  const TrainingConfig config =
       config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
   EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
-TEST(Contents, PutEqualNeighboursTogether) {
-  const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::interleaved, 2, 4));
+TEST(Contents, EqualNeighbors_AreOneRun) {
+  const TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 2, 4));
   EXPECT_THAT(contents(config, 1).runs, ElementsAre(model::LayerRun{4, dense_layer()}));
 }
 
-TEST(Contents, OfTheEdges) {
-  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+TEST(Contents, EmbeddingAndLoss_AreOnTheOuterRanks) {
+  TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
   config.model.mtp_layers = 1;
   const RankContents first = contents(config, 0), inner = contents(config, 1),
                      last = contents(config, 3);
@@ -175,20 +173,20 @@ TEST(Contents, OfTheEdges) {
   EXPECT_TRUE(!last.embedding && last.loss && last.mtp == 1);
 }
 
-TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
-  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+TEST(Contents, VShape_HasEmbeddingAndLossOnTheFirstRank) {
+  const TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
   EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
 
-TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
+TEST(PipelineShape, IncludesMicrobatchesAndGroup) {
   Plan plan = pipeline(Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
   EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
             (PipelineShape{Schedule::interleaved, 2, 4, 6, 3}));
 }
 
-RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
+RC_GTEST_PROP(Contents, Rank_IsTheSumOfItsStages, ()) {
   const TrainingConfig config = sample::random_setup(sample::random_model());
   const std::vector<RankContents> by_stage = stage_contents(config);
   const std::vector<RankContents> by_rank = rank_contents(config);
@@ -212,17 +210,16 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
   }
 }
 
-TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
-  const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+TEST(Contents, Mirror_HasEmbeddingAndLossOnBothOuterRanks) {
+  const TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
   for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
   for (const i64 r : {1, 2})
     EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
   for (const i64 r : {0, 1, 2, 3}) EXPECT_EQ(contents(config, r).layers, 4);  // twice 8 / 4
 }
 
-TEST(StageContents, AreOfOneStageAlone) {
-  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+TEST(StageContents, HoldOneStageEach) {
+  const TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
   const std::vector<RankContents> stages = stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);
@@ -253,7 +250,7 @@ RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
   RC_ASSERT(embeddings == times && losses == times);
 }
 
-TEST(RunAgain, TakesTheFirstLayersOfARank) {
+TEST(RunAgain, RecomputesTheFirstLayersOfARank) {
   Plan plan{.recompute = Recompute::full, .recompute_layers = 5};
   EXPECT_EQ(run_again(plan, 0, 3), 3);  // layers 0 1 2 of 5
   EXPECT_EQ(run_again(plan, 3, 4), 2);  // 3 4, not 5 6
@@ -261,7 +258,7 @@ TEST(RunAgain, TakesTheFirstLayersOfARank) {
   plan.recompute_layers = 0;
   EXPECT_EQ(run_again(plan, 7, 4), 4);  // all
   plan.recompute = Recompute::selective;
-  EXPECT_EQ(run_again(plan, 0, 4), 0);  // attention alone: no layer as a whole
+  EXPECT_EQ(run_again(plan, 0, 4), 0);  // only attention, no whole layer
 }
 
 }  // namespace plan_test

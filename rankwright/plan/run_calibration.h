@@ -1,6 +1,6 @@
-// A RunCalibration is the constants of the cost model as one measured run of the user's moves them:
-// a factor on the rates of computation, and memory that no formula has. It belongs to a
-// TrainingConfig that is priced with it. How it is found is validate/calibrate.h.
+// A RunCalibration is the set of constants of the cost model after calibration with one measured
+// run: a factor on the compute rates, and memory that no formula explains. It belongs to a
+// TrainingConfig that is estimated with it. validate/calibrate.h computes it.
 #pragma once
 
 #include <string>
@@ -14,10 +14,10 @@ namespace rankwright::plan {
 
 struct RunCalibration {
   cluster::Calibration calibration{};
-  std::string log{};                // its file
-  i64 steps = 0;                    // lines that the measured step is the median of
-  Seconds measured{}, predicted{};  // the step of the plan that ran, and before calibration
-  // What ran: plans of another model or device share fewer of its errors.
+  std::string log{};  // path of the log
+  i64 steps = 0;      // number of log lines that the measured step time is the median of
+  Seconds measured{}, predicted{};  // step time of the plan that ran; prediction before calibration
+  // The model and device of the run. Plans with others share fewer of its errors.
   model::Model model{};
   cluster::Device device{};
 };

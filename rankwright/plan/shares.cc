@@ -8,16 +8,17 @@
 namespace rankwright::plan {
 namespace {
 
-/// Attention: {split over tp, held by all of tp}.
-struct Split {
+/// Parameters on one tp rank: its slice of the tensors split over tp, and the tensors that every tp
+/// rank holds.
+struct TpSplit {
   i64 split = 0;
   i64 whole = 0;
 };
 
-Split attention_split(const model::Model& model, const model::Attention& a, i64 tp) {
+TpSplit attention_split(const model::Model& model, const model::Attention& a, i64 tp) {
   const i64 h = model.hidden;
   if (a.kind == model::Attention::Kind::latent) {
-    // The down-projections to the latent widths are whole on every tp rank, the rest is by heads.
+    // Every tp rank holds the down-projections to the latent widths; the rest is split by heads.
     const i64 qk = a.heads * (a.nope_dim + a.rope_dim);
     const i64 q_down = a.q_rank > 0 ? h * a.q_rank + a.q_rank : 0;
     const i64 q_up = (a.q_rank > 0 ? a.q_rank : h) * qk;
@@ -27,15 +28,15 @@ Split attention_split(const model::Model& model, const model::Attention& a, i64 
     return {.split = ceil_div(q_up + kv_up + out, tp), .whole = q_down + kv_down};
   }
   const i64 query = ceil_div(a.heads * a.head_dim, tp);
-  const i64 key = ceil_div(a.kv_heads, tp) * a.head_dim;  // fewer heads than ranks: they repeat
+  const i64 key = ceil_div(a.kv_heads, tp) * a.head_dim;  // heads repeat if fewer than ranks
   const i64 bias = a.qkv_bias ? query + 2 * key : 0;
   return {.split = 2 * h * query + 2 * h * key + bias,
           .whole = (a.out_bias ? h : 0) + (a.qk_norm ? 2 * a.head_dim : 0)};
 }
 
-/// A dense feed-forward of `width`: every matrix by its wide side; the bias behind the last is
-/// whole.
-Split mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 width, i64 tp) {
+/// Splits a dense feed-forward of `width`: every matrix along its wide side; the bias after the
+/// last is not split.
+TpSplit mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 width, i64 tp) {
   if (width == 0) return {};
   const i64 slice = ceil_div(width, tp);
   return {
@@ -45,18 +46,18 @@ Split mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 wi
 
 i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-/// What each of a rank's chunks, which run `stages`, holds. `copies`: as vocabulary_copies().
-std::vector<Holding> holdings(const TrainingConfig& config, const std::vector<i64>& stages,
-                              const std::vector<const RankContents*>& chunks, bool copies) {
+/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: as vocabulary_copies().
+std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vector<i64>& stages,
+                                   const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
-  i64 owner = kNone;  // of the embedding
+  i64 embedding_stage = kNone;  // earliest stage that embeds
   for (std::size_t i = 0; i < stages.size(); ++i)
-    if (chunks[i]->embeds()) owner = std::min(owner, stages[i]);
+    if (chunks[i]->embeds()) embedding_stage = std::min(embedding_stage, stages[i]);
   const model::Model& model = config.model;
   std::vector<Holding> list;
   for (std::size_t i = 0; i < stages.size(); ++i) {
-    Holding held{.embedding = stages[i] == owner,
-                 .head_weight = chunks[i]->loss && !(model.tied && owner != kNone)};
+    Holding held{.embedding = stages[i] == embedding_stage,
+                 .head_weight = chunks[i]->loss && !(model.tied && embedding_stage != kNone)};
     for (const model::LayerRun& run : chunks[i]->runs)
       held.share += run.count * layer_share(model, run.layer, config.plan);
     if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(config);
@@ -99,8 +100,8 @@ bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
 Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan) {
   const model::FeedForward& ffn = layer.ffn;
   const i64 shared_width = ffn.sparse() ? ffn.shared_width : ffn.width;
-  const Split attention = attention_split(model, layer.attention, plan.tp);
-  const Split mlp = mlp_split(model, ffn, shared_width, plan.tp);
+  const TpSplit attention = attention_split(model, layer.attention, plan.tp);
+  const TpSplit mlp = mlp_split(model, ffn, shared_width, plan.tp);
   const i64 router = ffn.sparse()
                          ? model.hidden * ffn.experts + (ffn.router_bias ? ffn.experts : 0) +
                                (ffn.shared_gate && ffn.shared_width > 0 ? model.hidden : 0)
@@ -111,7 +112,7 @@ Share layer_share(const model::Model& model, const model::Layer& layer, const Pl
   if (layer.attention.qk_norm) share.head_norms = 2 * layer.attention.head_dim;
   share.dense = attention.split + mlp.split + share.sequence_shared;
   if (ffn.sparse()) {
-    const Split expert = mlp_split(model, ffn, ffn.expert_width, plan.etp);
+    const TpSplit expert = mlp_split(model, ffn, ffn.expert_width, plan.etp);
     share.expert = ceil_div(ffn.experts, plan.ep) * (expert.split + expert.whole);
   }
   return share;
@@ -176,7 +177,7 @@ std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank) {
   const std::vector<RankContents> contents = chunk_contents(config, pp_rank);
   std::vector<const RankContents*> chunks;
   for (const RankContents& chunk : contents) chunks.push_back(&chunk);
-  return holdings(config, stages_of(config.plan, pp_rank), chunks, vocabulary_copies(config));
+  return make_holdings(config, stages_of(config.plan, pp_rank), chunks, vocabulary_copies(config));
 }
 
 std::vector<Holding> stage_holdings(const TrainingConfig& config) {
@@ -187,7 +188,7 @@ std::vector<Holding> stage_holdings(const TrainingConfig& config) {
     const std::vector<i64> stages = stages_of(config.plan, r);
     std::vector<const RankContents*> chunks;
     for (const i64 s : stages) chunks.push_back(&by_stage[std::size_t(s)]);
-    const std::vector<Holding> of_rank = holdings(config, stages, chunks, copies);
+    const std::vector<Holding> of_rank = make_holdings(config, stages, chunks, copies);
     for (std::size_t i = 0; i < stages.size(); ++i) all[std::size_t(stages[i])] = of_rank[i];
   }
   return all;

@@ -1,5 +1,5 @@
-// Shares: how many parameters one rank holds, by what keeps them consistent. Before ZeRO, which
-// divides the states of each kind over that kind's data ranks. Formulas S1 to S4.
+// Shares: the number of parameters per rank, by the group that keeps them consistent, before ZeRO
+// divides their states over the data ranks. Formulas S1 to S4.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace rankwright::plan {
 
-/// Parameters on one rank. `dense` are reduced over dp x cp, `expert` over the expert data ranks.
-/// `sequence_shared` are those among `dense` that every tp rank holds and, under sequence
-/// parallelism, sees only part of the tokens for: norms, biases added after a reduction, the
-/// router. `head_norms` are those among them that see only this rank's heads, sequence parallel or
-/// not: norms on the heads' queries and keys.
+/// The number of parameters on one rank. `dense` gradients are reduced over dp x cp, `expert`
+/// gradients over the expert data ranks. `sequence_shared` is the part of `dense` that every tp
+/// rank holds and, under sequence parallelism, sees only part of the tokens: norms, biases added
+/// after a reduction, the router. `head_norms` is the part of those that sees only this rank's
+/// heads, with or without sequence parallelism: norms on queries and keys.
 struct Share {
   i64 dense = 0;
   i64 expert = 0;
@@ -35,64 +35,71 @@ struct Share {
   friend bool operator==(const Share&, const Share&) = default;
 };
 
-/// Rows of the vocabulary that one tp rank holds: V rounded up to a multiple of tp, over tp.
+/// Returns the vocabulary rows per tp rank: V rounded up to a multiple of tp, divided by tp.
 i64 vocabulary_share(const model::Model& model, i64 tp);
 
-/// One layer, split over tp (key and value heads repeat where there are fewer than tp), ep and etp.
+/// Returns the share of one layer, split over tp (key and value heads repeat if there are fewer
+/// than tp), ep and etp.
 Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan);
 
-/// The weight that the embedding reads, and a tied head: V/tp x h.
+/// Returns the share of the weight that the embedding and a tied head read: V/tp x h.
 Share vocabulary_weight(const model::Model& model, i64 tp);
 
-/// More than one pp rank holds that weight: a tied head, or an MTP module that embeds, stands on
-/// another than the embedding. Of a mirrored pair one counts: the two are joined with all else.
+/// Returns whether more than one pp rank holds that weight: a tied head, or an MTP module that
+/// embeds, is on another rank than the embedding. A mirrored pair counts as one rank, because all
+/// its gradients are reduced together.
 bool vocabulary_copies(const TrainingConfig& config);
 bool vocabulary_copies(const TrainingConfig& config, const Stages& stages);
 
-/// Vocabulary rows, and learned positions.
+/// Returns the share of the embedding: vocabulary rows and learned positions.
 Share embedding_share(const model::Model& model, i64 tp);
 
-/// A layer like the last, a 2h -> h projection split over tp, three norms.
+/// Returns the share of an MTP module: a layer like the last, a 2h -> h projection split over tp,
+/// three norms.
 Share mtp_share(const TrainingConfig& config);
 
-/// The final norm, the head's bias, and its weight unless that is the embedding's.
+/// Returns the share of the head: the final norm, the head's bias, and its weight if `own_weight`.
 Share head_share(const model::Model& model, i64 tp, bool own_weight);
 
-/// What ZeRO-3 wraps and gathers as one: the embedding, a layer, an MTP module, or the head with
-/// the final norm. A vocabulary weight of which there are copies is one by itself, so that its
-/// shards lie alike wherever it is. `count` of them that are alike.
+/// One unit that ZeRO-3 wraps and gathers together: the embedding, a layer, an MTP module, or the
+/// head with the final norm. A vocabulary weight with copies on several pp ranks is its own unit,
+/// so that it is sharded the same way on all of them. `count` is the number of identical units.
 struct Unit {
   Share share{};
   i64 count = 1;
 };
 
-/// The units of a rank or of a stage: embedding first, head last. A tied head, and the embedding
-/// that MTP reads, are copies where the embedding itself is elsewhere.
+/// Returns the units of a rank or of a stage: embedding first, head last. A tied head and the
+/// embedding that MTP reads are copies if the embedding itself is elsewhere.
 std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents);
 
-/// Those of them whose gradients the tp ranks add up, because each has seen but a part.
+/// Returns the number of parameters whose gradients the tp ranks sum up, because each rank's
+/// gradient is partial.
 i64 partial_gradients(const Plan& plan, const Share& share);
 
-/// All that a rank of `pp_rank` holds, or one with these contents: its stages' units.
+/// Returns the share of a rank of `pp_rank`, or of a rank with these contents: the sum of its
+/// units.
 Share rank_share(const TrainingConfig& config, i64 pp_rank);
 Share rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
-/// What one chunk of a rank holds. What two chunks of a rank read is held once: the embedding by
-/// the earliest stage that reads it, where backward ends and its gradient is complete.
+/// The parameters that one chunk of a rank holds. A weight that two chunks of a rank use is held
+/// once; the embedding by the earliest stage that reads it, where backward ends and its gradient is
+/// complete.
 struct Holding {
   Share share{};
-  bool embedding = false;    // the embedding is among it
-  bool head_weight = false;  // a weight of the head's own is among it
-  i64 apart = 0;  // dense ones that are a bucket of their own from ZeRO-1 on: a vocabulary weight
-                  // of which there are copies (T9)
+  bool embedding = false;    // includes the embedding
+  bool head_weight = false;  // includes the head's own weight
+  i64 apart = 0;  // dense parameters in a bucket of their own from ZeRO-1 on: a vocabulary weight
+                  // with copies on several pp ranks (T9)
 };
 
-/// By chunk of a pp rank, which adds up to rank_share; and by stage for all ranks.
+/// Return the holdings per chunk of a pp rank, which add up to rank_share, and per stage of the
+/// whole pipeline.
 std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank);
 std::vector<Holding> stage_holdings(const TrainingConfig& config);
 
-/// What ZeRO-3 gathers of the largest unit of a rank: parameters that one rank holds alone are
-/// there already.
+/// Returns the parameters that ZeRO-3 gathers for the largest unit of a rank. Parameters that are
+/// not sharded do not count.
 i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank);
 
 }  // namespace rankwright::plan

@@ -17,38 +17,38 @@ using sample::sparse_layer;
 
 const model::Model kDense = model_of({{8, dense_layer()}});
 
-TEST(LayerShare, OfOneRankIsTheLayer) {
+TEST(LayerShare, OneRank_HoldsTheLayer) {
   // attention 2 x 1024 x 1024 + 2 x 1024 x 256 = 2,621,440; feed-forward 3 x 1024 x 4096 =
   // 12,582,912; two norms of 1024
   EXPECT_EQ(layer_share(kDense, dense_layer(), {}),
             (Share{.dense = 2'621'440 + 12'582'912 + 2048, .expert = 0, .sequence_shared = 2048}));
 }
 
-TEST(LayerShare, IsCutByTp) {
+TEST(LayerShare, Tp_SplitsTheLayer) {
   // attention 2,621,440 / 4, feed-forward 12,582,912 / 4; the norms are on every rank
   EXPECT_EQ(layer_share(kDense, dense_layer(), {.tp = 4}).dense, 655'360 + 3'145'728 + 2048);
 }
 
-TEST(LayerShare, RepeatsKeyAndValueHeads) {
+TEST(LayerShare, FewKeyValueHeads_AreRepeated) {
   // 4 key-value heads on 16 ranks: each holds one of 64. Query and output 2 x 1024 x 64, key and
   // value 2 x 1024 x 64; feed-forward 3 x 1024 x 256.
   EXPECT_EQ(layer_share(kDense, dense_layer(), {.tp = 16}).dense,
             131'072 + 131'072 + 786'432 + 2048);
 }
 
-TEST(LayerShare, KeepsBiasesBehindAReductionWhole) {
+TEST(LayerShare, BiasesAfterAReduction_AreNotSplit) {
   model::Layer layer = dense_layer();
   layer.attention.qkv_bias = layer.attention.out_bias = layer.ffn.bias = true;
   layer.attention.qk_norm = true;
   const Share plain = layer_share(kDense, dense_layer(), {.tp = 4});
   const Share biased = layer_share(kDense, layer, {.tp = 4});
-  // cut: query 256, key and value 64 each, two matrices of the feed-forward 1024 each
-  // whole: 1024 behind attention, 1024 behind the feed-forward, norms of 64 for queries and keys
+  // split: query 256, key and value 64 each, two matrices of the feed-forward 1024 each
+  // not split: 1024 after attention, 1024 after the feed-forward, norms of 64 for queries and keys
   EXPECT_EQ(biased.sequence_shared - plain.sequence_shared, 1024 + 1024 + 128);
   EXPECT_EQ(biased.dense - plain.dense, 256 + 2 * 64 + 2 * 1024 + 1024 + 1024 + 128);
 }
 
-TEST(LayerShare, OfLatentAttentionKeepsTheDownProjectionsWhole) {
+TEST(LayerShare, LatentAttention_DoesNotSplitTheDownProjections) {
   model::Model model = model_of({});
   model::Layer layer = dense_layer();
   layer.attention = {.kind = model::Attention::Kind::latent,
@@ -59,15 +59,15 @@ TEST(LayerShare, OfLatentAttentionKeepsTheDownProjectionsWhole) {
                      .rope_dim = 32,
                      .value_dim = 64};
   const Share share = layer_share(model, layer, {.tp = 2});
-  // whole: 1024 x 512 + 512 (norm); 1024 x (256 + 32) + 256 (norm); two norms of 1024
+  // not split: 1024 x 512 + 512 (norm); 1024 x (256 + 32) + 256 (norm); two norms of 1024
   const i64 whole = 524'288 + 512 + 294'912 + 256 + 2048;
-  // cut in 2: queries 512 x 16 x 96; keys and values 256 x 16 x 128; output 16 x 64 x 1024;
+  // split in 2: queries 512 x 16 x 96; keys and values 256 x 16 x 128; output 16 x 64 x 1024;
   // feed-forward 12,582,912
   const i64 cut = (786'432 + 524'288 + 1'048'576 + 12'582'912) / 2;
   EXPECT_EQ(share, (Share{.dense = cut + whole, .expert = 0, .sequence_shared = whole}));
 }
 
-TEST(LayerShare, OfExpertsIsCutByEpAndEtp) {
+TEST(LayerShare, Experts_AreSplitByEpAndEtp) {
   model::Layer layer = sparse_layer();
   layer.ffn.router_bias = layer.ffn.shared_gate = true;
   const Share share = layer_share(kDense, layer, {.tp = 2, .ep = 4, .etp = 2});
@@ -79,10 +79,11 @@ TEST(LayerShare, OfExpertsIsCutByEpAndEtp) {
   EXPECT_EQ(share.dense - share.sequence_shared, 1'310'720 + 1'572'864);
 }
 
-TEST(LayerShare, OfExpertsCountsTheirOutputBias) {
+TEST(LayerShare, Experts_IncludeTheirOutputBias) {
   model::Layer layer = sparse_layer();
   layer.ffn.bias = true;
-  // 2 experts, cut in 2: 3 x 1024 x 256, biases of two matrices 256 each; the last one's 1024 whole
+  // 2 experts, split in 2: 3 x 1024 x 256, biases of two matrices 256 each; the last bias of 1024
+  // is not split
   EXPECT_EQ(layer_share(kDense, layer, {.ep = 4, .etp = 2}).expert, 2 * (786'432 + 512 + 1024));
 }
 
@@ -93,58 +94,57 @@ TEST(VocabularyShare, IsRoundedUp) {
   EXPECT_EQ(vocabulary_share(model, 1), 50257);
 }
 
-TEST(RankShare, HasEmbeddingFirstAndHeadLast) {
-  const rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+TEST(RankShare, EmbeddingIsFirstAndHeadIsLast) {
+  const TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
   const i64 layers = 2 * layer_share(kDense, dense_layer(), config.plan).dense;
   EXPECT_EQ(rank_share(config, 0).dense, layers + 16000 * 1024);
   EXPECT_EQ(rank_share(config, 1).dense, layers);
-  EXPECT_EQ(rank_share(config, 3).dense, layers + 16000 * 1024 + 1024);  // and the last norm
+  EXPECT_EQ(rank_share(config, 3).dense, layers + 16000 * 1024 + 1024);  // and the final norm
 }
 
-TEST(RankShare, HoldsATiedWeightOnceOnARankAndTwiceInAPipeline) {
-  rankwright::plan::TrainingConfig one = dense_setup({}), two = dense_setup({.pp = 2});
+TEST(RankShare, TiedWeight_IsHeldOncePerRankAndTwiceInAPipeline) {
+  TrainingConfig one = dense_setup({}), two = dense_setup({.pp = 2});
   one.model.tied = two.model.tied = true;
   EXPECT_EQ(rank_share(one, 0).dense, parameters(one.model).total());
   EXPECT_EQ(rank_share(two, 0).dense + rank_share(two, 1).dense,
             parameters(two.model).total() + 32000 * 1024);
 }
 
-TEST(RankShare, OfAMirrorIsTwoStages) {
-  // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, of two layers each.
-  const rankwright::plan::TrainingConfig config =
-      dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+TEST(RankShare, Mirror_HoldsTwoStages) {
+  // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, with two layers each.
+  const TrainingConfig config = dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
   const i64 layers = 4 * layer_share(kDense, dense_layer(), config.plan).dense;
   EXPECT_EQ(rank_share(config, 0).dense, layers + 2 * 32000 * 1024 + 1024);
   EXPECT_EQ(rank_share(config, 2).dense, layers);
   EXPECT_EQ(rank_share(config, 0), rank_share(config, 3));
 }
 
-TEST(RankShare, OfAMirrorHoldsATiedWeightOnce) {
-  rankwright::plan::TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
+TEST(RankShare, Mirror_HoldsATiedWeightOnce) {
+  TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
   tied.model.tied = true;
   EXPECT_EQ(rank_share(tied, 0).dense, parameters(tied.model).total());
   EXPECT_EQ(rank_share(tied, 1).dense, parameters(tied.model).total());
 }
 
-TEST(RankShare, OfATiedHeadKeepsItsBias) {
-  rankwright::plan::TrainingConfig config = dense_setup({});
+TEST(RankShare, TiedHead_KeepsItsBias) {
+  TrainingConfig config = dense_setup({});
   config.model.tied = config.model.head_bias = true;
   EXPECT_EQ(rank_share(config, 0).dense, parameters(config.model).total());
 }
 
-TEST(RankShare, OfMtpHasACopyOfTheEmbedding) {
+TEST(RankShare, Mtp_HasACopyOfTheEmbedding) {
   // An MTP module embeds the next tokens: on a rank without the embedding it needs a copy of it.
-  rankwright::plan::TrainingConfig plain = dense_setup({.pp = 2}), config = dense_setup({.pp = 2});
+  TrainingConfig plain = dense_setup({.pp = 2}), config = dense_setup({.pp = 2});
   config.model.mtp_layers = 1;
   EXPECT_EQ(rank_share(config, 0), rank_share(plain, 0));
   EXPECT_EQ(rank_share(config, 1).dense - rank_share(plain, 1).dense,
             mtp_parameters(config.model).total() + 32000 * 1024);
 }
 
-/// On how many pp ranks every parameter is.
+/// Returns the number of pp ranks that hold each parameter.
 i64 times(const TrainingConfig& config) { return config.plan.mirrored() ? 2 : 1; }
 
-/// Copies of the vocabulary matrix that the pipeline holds besides those the model counts.
+/// Returns the copies of the vocabulary matrix in the pipeline beyond those that the model counts.
 i64 copies(const TrainingConfig& config) {
   i64 held = 0;
   for (i64 r = 0; r < config.plan.pp; ++r) {
@@ -156,7 +156,7 @@ i64 copies(const TrainingConfig& config) {
   return held - times(config) * (config.model.tied ? 1 : 2);
 }
 
-RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
+RC_GTEST_PROP(RankShare, SumOverThePipeline_IsTheModel, ()) {
   TrainingConfig config = sample::random_setup();
   config.plan.tp = config.plan.ep = config.plan.etp = 1;
   i64 sum = 0;
@@ -167,7 +167,7 @@ RC_GTEST_PROP(RankShare, AddsUpToTheModelOverThePipeline, ()) {
                        copies(config) * m.vocab * m.hidden);
 }
 
-RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {
+RC_GTEST_PROP(Holdings, Sum_IsTheRankShare, ()) {
   const TrainingConfig config = sample::random_setup();
   const std::vector<Holding> by_stage = stage_holdings(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
@@ -183,17 +183,16 @@ RC_GTEST_PROP(Holdings, AddUpToWhatTheRankHolds, ()) {
   }
 }
 
-TEST(Holdings, OfATiedWeightAreHeldByTheStageThatEmbeds) {
-  // A V of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
-  rankwright::plan::TrainingConfig config =
-      dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+TEST(Holdings, TiedWeight_IsHeldByTheStageThatEmbeds) {
+  // A V shape of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
+  TrainingConfig config = dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
   config.model.tied = true;
   const std::vector<Holding> chunks = chunk_holdings(config, 0);
   EXPECT_EQ(chunks[0].share.dense, 2 * 15'206'400 + 32'768'000);
-  EXPECT_EQ(chunks[1].share.dense, 2 * 15'206'400 + 1024);  // the last norm
+  EXPECT_EQ(chunks[1].share.dense, 2 * 15'206'400 + 1024);  // the final norm
 }
 
-RC_GTEST_PROP(LayerShare, AddsUpToTheLayerOverTpEpAndEtp, ()) {
+RC_GTEST_PROP(LayerShare, SumOverTpEpAndEtp_IsTheLayer, ()) {
   const model::Model model = sample::random_model();
   const model::Layer layer = model.runs.front().layer;
   const Plan plan{.tp = sample::one_of({1, 2, 4}),
@@ -219,17 +218,17 @@ RC_GTEST_PROP(RankShare, NeverGrowsWithTp, ()) {
     RC_ASSERT(rank_share(config, r).dense <= rank_share(whole, r).dense);
 }
 
-TEST(LargestUnit, IsTheVocabularyOfASmallModel) {
+TEST(LargestUnit, SmallModel_IsTheVocabulary) {
   // 32,000 x 1024 = 32,768,000 of the embedding; a layer has 15,206,400
-  const rankwright::plan::TrainingConfig dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
+  const TrainingConfig dense = dense_setup({.dp = 2, .pp = 4, .zero = 3});
   EXPECT_EQ(largest_unit(dense, contents(dense, 0)), 32'768'000);
   EXPECT_EQ(largest_unit(dense, contents(dense, 1)), 15'206'400);
 }
 
-TEST(LargestUnit, LeavesOutWhatIsNotSharded) {
-  // Experts of one data rank stay whole where they are: only the dense part of the layer, with
-  // attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048, is gathered.
-  const rankwright::plan::TrainingConfig config =
+TEST(LargestUnit, UnshardedParameters_DoNotCount) {
+  // Experts with a single data rank are not sharded: only the dense part of the layer is gathered,
+  // with attention 2,621,440, shared expert 3 x 1024 x 1024, router 8192 and norms 2048.
+  const TrainingConfig config =
       config_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
   EXPECT_EQ(largest_unit(config, contents(config, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
 }

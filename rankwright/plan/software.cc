@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, 4> kLaunch{"eager", "graphs", "compiled",
 constexpr std::array<std::string_view, 5> kLoss{"fused", "unfused", "sharded", "eager", "in_place"};
 constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
 
-// An idle PyTorch process takes 1573 MiB of an A100 where all kernels are loaded at once (CUDA
+// An idle PyTorch process takes 1573 MiB of an A100 if all kernels are loaded at startup (CUDA
 // before 11.7; bigscience's chronicles print it), about 0.5 GB with lazy loading.
 constexpr Bytes kAllKernels{1573.0 * 1048576};
 
@@ -58,7 +58,7 @@ constexpr Software kFsdp{.name = "fsdp",
                          .empty_gradients = false,
                          .dense_embedding = false};
 
-// What others on FSDP do differently.
+// Other frameworks based on FSDP.
 constexpr Software kTorchtitan = [] {
   Software s = kFsdp;
   s.name = "torchtitan";
@@ -84,7 +84,7 @@ constexpr Software kMaxtext = [] {
   return s;
 }();
 
-// The runtime of this project, on libtorch and MPI: its allocator counts tensors.
+// This project's runtime on libtorch and MPI; its allocator counts tensors.
 constexpr Software kRankwright{.name = "rankwright",
                                .attention = AttentionKernel::unfused,
                                .loss = Loss::in_place,

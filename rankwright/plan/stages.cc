@@ -10,15 +10,15 @@
 namespace rankwright::plan {
 namespace {
 
-/// A recursive-descent reader over the flat list of symbols that the text unfolds to. Repeats are
-/// unfolded at once, so their number is bounded before they are made.
-class LayoutReader {
+/// A recursive-descent parser that expands a layout to a flat string of symbols. The number of
+/// repeats is checked before they are expanded.
+class LayoutParser {
  public:
-  explicit LayoutReader(std::string_view text) : text_(text) {}
+  explicit LayoutParser(std::string_view text) : text_(text) {}
 
   Result<std::string> symbols() {
     Result<std::string> all = sequence(0);
-    if (all && at_ < text_.size()) return wrong("')' without a '('");
+    if (all && at_ < text_.size()) return fail_here("')' without a '('");
     return all;
   }
 
@@ -26,7 +26,7 @@ class LayoutReader {
   static constexpr int kMaxDepth = 8;
   static constexpr std::size_t kMaxSymbols = 1 << 20;
 
-  tl::unexpected<Diagnostic> wrong(std::string_view what) const {
+  tl::unexpected<Diagnostic> fail_here(std::string_view what) const {
     return fail(
         {.code = "RW0915",
          .message = "not a pipeline layout",
@@ -49,8 +49,8 @@ class LayoutReader {
       const Result<i64> times = repeats();
       if (!times) return fail(times.error());
       if (item->size() * std::size_t(*times) + out.size() > kMaxSymbols)
-        return wrong("more than 1,048,576 symbols");
-      // Of nothing there is none, however often: "()*65536" costs no time.
+        return fail_here("more than 1,048,576 symbols");
+      // Skip empty items, so that "()*65536" takes no time.
       for (i64 i = 0; i < *times && !item->empty(); ++i) out += *item;
     }
     return out;
@@ -62,12 +62,12 @@ class LayoutReader {
       ++at_;
       return std::string(1, c);
     }
-    if (c != '(') return wrong(fmt::format("'{}'", c >= ' ' && c < 127 ? c : '?'));
-    if (depth == kMaxDepth) return wrong("parentheses nested more than 8 deep");
+    if (c != '(') return fail_here(fmt::format("'{}'", c >= ' ' && c < 127 ? c : '?'));
+    if (depth == kMaxDepth) return fail_here("parentheses nested more than 8 deep");
     ++at_;
     Result<std::string> inner = sequence(depth + 1);
     if (!inner) return inner;
-    if (at_ == text_.size()) return wrong("no ')' for the '('");
+    if (at_ == text_.size()) return fail_here("no ')' for the '('");
     ++at_;
     return inner;
   }
@@ -79,9 +79,10 @@ class LayoutReader {
     const std::size_t first = at_;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
       n = n * 10 + (text_[at_++] - '0');
-      if (n > kMaxStages) return wrong(fmt::format("a repeat of more than {}", count(kMaxStages)));
+      if (n > kMaxStages)
+        return fail_here(fmt::format("a repeat of more than {}", count(kMaxStages)));
     }
-    if (at_ == first || n == 0) return wrong("no number after '*'");
+    if (at_ == first || n == 0) return fail_here("no number after '*'");
     return n;
   }
 
@@ -89,7 +90,7 @@ class LayoutReader {
   std::size_t at_ = 0;
 };
 
-/// One stage as the grammar writes it, long runs of layers as t*n.
+/// Formats one stage in the grammar, with long runs of layers as t*n.
 std::string show_stage(const Stage& stage) {
   std::string text = stage.embedding ? "E" : "";
   i64 layers = stage.layers;
@@ -125,9 +126,9 @@ Stages listed_stages(const std::vector<i64>& layers, i64 mtp) {
 }
 
 Result<Stages> parse_layout(std::string_view text) {
-  const Result<std::string> symbols = LayoutReader(text).symbols();
+  const Result<std::string> symbols = LayoutParser(text).symbols();
   if (!symbols) return fail(symbols.error());
-  const auto wrong = [](std::string detail) {
+  const auto fail_here = [](std::string detail) {
     return fail({.code = "RW0915",
                  .message = "not a pipeline layout",
                  .detail = std::move(detail),
@@ -137,28 +138,28 @@ Result<Stages> parse_layout(std::string_view text) {
   bool loss = false;
   for (const char c : *symbols) {
     Stage& stage = stages.back();
-    if (stage.loss && c != '|') return wrong("something stands behind the loss (L)");
+    if (stage.loss && c != '|') return fail_here("something stands behind the loss (L)");
     if (c == 'E') {
-      if (stages.size() > 1 || stage != Stage{}) return wrong("the embedding (E) is not first");
+      if (stages.size() > 1 || stage != Stage{}) return fail_here("the embedding (E) is not first");
       stage.embedding = true;
     }
     if (c == 't') ++stage.layers;
     if (c == 'm') ++stage.mtp;
     if (c == 'L') {
-      if (loss) return wrong("the loss (L) stands twice");
+      if (loss) return fail_here("the loss (L) stands twice");
       loss = stage.loss = true;
     }
     if (c == '|') {
       if (i64(stages.size()) == kMaxStages)
-        return wrong(fmt::format("more than {} stages", count(kMaxStages)));
+        return fail_here(fmt::format("more than {} stages", count(kMaxStages)));
       stages.emplace_back();
     }
   }
-  // "E t|t L|" ends its last stage too.
+  // A trailing '|', as in "E t|t L|", does not start another stage.
   if (stages.size() > 1 && stages.back() == Stage{} && stages[stages.size() - 2].loss)
     stages.pop_back();
-  if (!stages.front().embedding) return wrong("there is no embedding (E) in the first stage");
-  if (!stages.back().loss) return wrong("there is no loss (L) in the last stage");
+  if (!stages.front().embedding) return fail_here("there is no embedding (E) in the first stage");
+  if (!stages.back().loss) return fail_here("there is no loss (L) in the last stage");
   return stages;
 }
 

@@ -19,7 +19,7 @@ std::string error_of(std::string_view text) {
   return stages.error().detail;
 }
 
-TEST(ParseLayout, ReadsTheExampleOfTheGrammar) {
+TEST(ParseLayout, GrammarExample_IsParsed) {
   // Ettt, then 29 times tt, then m, then L: 1 + 29 + 1 + 1 = 32 stages with 3 + 58 = 61 layers.
   const Result<Stages> stages = parse_layout("Ettt|(tt|)*29,m|L");
   ASSERT_TRUE(stages.has_value());
@@ -32,25 +32,25 @@ TEST(ParseLayout, ReadsTheExampleOfTheGrammar) {
   EXPECT_EQ(total_layers(*stages), 61);
 }
 
-TEST(ParseLayout, ReadsOneStage) {
+TEST(ParseLayout, OneStage_IsParsed) {
   EXPECT_EQ(parse_layout("EttL").value(), (Stages{{.layers = 2, .embedding = true, .loss = true}}));
 }
 
-TEST(ParseLayout, UnfoldsRepeatsInsideRepeats) {
-  // ((t*2|)*2 t|)*2 unfolds to tt|tt|t| twice.
+TEST(ParseLayout, NestedRepeats_AreExpanded) {
+  // ((t*2|)*2 t|)*2 expands to tt|tt|t| twice.
   EXPECT_EQ(show_layers(parse_layout("E((t*2|)*2t|)*2L").value()), "2 2 1 2 2 1 0");
 }
 
-TEST(ParseLayout, DoesNotLookAtCommasAndSpaces) {
+TEST(ParseLayout, CommasAndSpaces_AreIgnored) {
   EXPECT_EQ(parse_layout(" E,t t | t,L ").value(), parse_layout("Ett|tL").value());
 }
 
-TEST(ParseLayout, LetsTheLastStageEndToo) {
+TEST(ParseLayout, TrailingStageEnd_IsAccepted) {
   EXPECT_EQ(parse_layout("Et|tL|").value(), parse_layout("Et|tL").value());
   EXPECT_EQ(error_of("Et|tL||"), "there is no loss (L) in the last stage");
 }
 
-TEST(ParseLayout, SaysWhereItGoesWrong) {
+TEST(ParseLayout, InvalidText_IsRejectedWithItsPosition) {
   EXPECT_EQ(error_of("Et|xL"), "'x' at character 4 of 'Et|xL'");
   EXPECT_EQ(error_of("Et\x01L"), "'?' at character 3 of 'Et?L'");
   EXPECT_EQ(error_of("Et)L"), "')' without a '(' at character 3 of 'Et)L'");
@@ -60,7 +60,7 @@ TEST(ParseLayout, SaysWhereItGoesWrong) {
   EXPECT_EQ(error_of("Et*8193L"), "a repeat of more than 8,192 at character 8 of 'Et*8193L'");
 }
 
-TEST(ParseLayout, WantsTheEmbeddingFirstAndTheLossLast) {
+TEST(ParseLayout, EmbeddingMustBeFirstAndLossLast) {
   EXPECT_EQ(error_of(""), "there is no embedding (E) in the first stage");
   EXPECT_EQ(error_of("tL"), "there is no embedding (E) in the first stage");
   EXPECT_EQ(error_of("tEL"), "the embedding (E) is not first");
@@ -72,7 +72,7 @@ TEST(ParseLayout, WantsTheEmbeddingFirstAndTheLossLast) {
   EXPECT_EQ(error_of("EtLt"), "something stands behind the loss (L)");
 }
 
-TEST(ParseLayout, BoundsWhatItUnfolds) {
+TEST(ParseLayout, Expansion_IsBounded) {
   EXPECT_TRUE(parse_layout("E(|)*8191tL").has_value());  // 8,192 stages
   EXPECT_EQ(error_of("E(|)*8192tL"), "more than 8,192 stages");
   EXPECT_NE(error_of("E((t)*8192)*8192L").find("more than 1,048,576 symbols"), std::string::npos);
@@ -80,7 +80,7 @@ TEST(ParseLayout, BoundsWhatItUnfolds) {
   EXPECT_NE(error_of("E(((((((((t)))))))))L").find("nested more than 8 deep"), std::string::npos);
 }
 
-RC_GTEST_PROP(ParseLayout, SurvivesAnyText, ()) {
+RC_GTEST_PROP(ParseLayout, AnyText_GivesStagesOrAnError, ()) {
   const std::string text = *rc::gen::container<std::string>(
       rc::gen::elementOf(std::string("EttttmL||||(()))***123 ,x")));
   const Result<Stages> stages = parse_layout(text);
@@ -89,12 +89,12 @@ RC_GTEST_PROP(ParseLayout, SurvivesAnyText, ()) {
 
 TEST(ShowLayout, FoldsRepeatsAndLongStages) {
   EXPECT_EQ(round_trip("Ettt|(tt|)*29m|L"), "Ettt|(tt|)*29m|L");
-  EXPECT_EQ(round_trip("Ett|tt|tt|ttL"), "Ett|tt|tt|ttL");      // two alike stay as they are
+  EXPECT_EQ(round_trip("Ett|tt|tt|ttL"), "Ett|tt|tt|ttL");      // two equal stages are not folded
   EXPECT_EQ(round_trip("Ett|tt|tt|tt|ttL"), "Ett|(tt|)*3ttL");  // three are folded
   EXPECT_EQ(round_trip("Ettttt|ttttmL"), "Et*5|ttttmL");        // from five layers on
 }
 
-/// Stages as a file may state them: runs of equal ones in the middle, empty ones too.
+/// Makes stages as a file may state them: runs of equal ones in the middle, including empty ones.
 Stages random_stages() {
   Stages stages;
   const int runs = *rc::gen::inRange(1, 6);
@@ -107,20 +107,20 @@ Stages random_stages() {
   return stages;
 }
 
-TEST(ShowLayout, StatesNoRepeatThatIsNotRead) {
+TEST(ShowLayout, LongRepeats_AreSplitToBeParseable) {
   // 6 x 8,192 layers in one stage.
   const Stages stages = parse_layout("E(t*8192)*6L").value();
   EXPECT_EQ(parse_layout(show_layout(stages)).value(), stages);
 }
 
-RC_GTEST_PROP(ShowLayout, IsReadBackAsTheSameStages, ()) {
+RC_GTEST_PROP(ShowLayout, RoundTrips, ()) {
   const Stages stages = random_stages();
   const Result<Stages> again = parse_layout(show_layout(stages));
   RC_ASSERT(again.has_value());
   RC_ASSERT(*again == stages);
 }
 
-TEST(EvenStages, PutsWhatIsLeftOverIntoTheMiddle) {
+TEST(EvenStages, Remainder_GoesToTheMiddle) {
   // 42 layers on 4 stages: 10 each and 2 left over, for the two in the middle.
   EXPECT_EQ(show_layers(even_stages(42, 4, 0)), "10 11 11 10");
   // 30 on 4: 7 each and 2 left over. 7 on 4: 1 each and 3 left over, from stage (4 - 3) / 2 = 0 on.
@@ -129,13 +129,13 @@ TEST(EvenStages, PutsWhatIsLeftOverIntoTheMiddle) {
   EXPECT_EQ(show_layers(even_stages(0, 2, 0)), "0 0");
 }
 
-TEST(EvenStages, HaveMtpAndLossLast) {
+TEST(EvenStages, MtpAndLossAreLast) {
   EXPECT_EQ(even_stages(4, 2, 1),
             (Stages{{.layers = 2, .embedding = true}, {.layers = 2, .mtp = 1, .loss = true}}));
   EXPECT_EQ(even_stages(4, 2, 1), listed_stages({2, 2}, 1));
 }
 
-RC_GTEST_PROP(EvenStages, KeepAllLayersAndDifferByOneAtMost, ()) {
+RC_GTEST_PROP(EvenStages, KeepAllLayersAndDifferByAtMostOne, ()) {
   const i64 layers = *rc::gen::inRange<i64>(0, 200);
   const i64 count = *rc::gen::inRange<i64>(1, 40);
   const Stages stages = even_stages(layers, count, 0);

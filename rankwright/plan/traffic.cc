@@ -13,17 +13,17 @@ using K = TrafficKind;
 
 constexpr i64 kLast = std::numeric_limits<i64>::max();
 
-/// Collects rows for one pp rank; what several formulas need is computed once.
-class Collector {
+/// Collects the rows of one pp rank; shared intermediate results are computed once.
+class TrafficCollector {
  public:
-  Collector(const TrainingConfig& config, i64 pp_rank)
+  TrafficCollector(const TrainingConfig& config, i64 pp_rank)
       : config_(config),
         plan_(config.plan),
         pp_rank_(pp_rank),
         on_rank_(contents(config, pp_rank)),
         share_(rank_share(config, on_rank_)),
         sizes_(messages(config)) {
-    // An MTP module has a layer like the last one in it.
+    // An MTP module contains a layer like the model's last.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
     for (const model::LayerRun& run : on_rank_.runs) {
@@ -32,13 +32,13 @@ class Collector {
     }
   }
 
-  std::vector<Traffic> rows() {
-    tensor();
-    context();
-    expert();
-    pipeline();
-    data();
-    mirror();
+  std::vector<Traffic> collect() {
+    add_tensor_parallel();
+    add_context_parallel();
+    add_expert_parallel();
+    add_pipeline_parallel();
+    add_data_parallel();
+    add_mirror();
     const mesh::GroupKind all = plan_.zero >= 1 ? mesh::GroupKind::world : mesh::GroupKind::model;
     add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, config_.job.scalar_bytes()));
     return std::move(rows_);
@@ -49,12 +49,13 @@ class Collector {
     return group_shape(plan_.meshes(), group, plan_.shards()).size();
   }
 
-  /// `each` bytes a call.
+  /// Adds calls of `each` bytes.
   void add(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes each) {
     add_total(kind, op, group, calls, calls * each);
   }
 
-  /// One row a kind, whatever layers it comes from: a report shows one.
+  /// Adds calls of `total` bytes together. There is one row per kind, whatever layers the calls
+  /// come from.
   void add_total(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes total) {
     if (calls == 0 || total.value == 0 || group_size(group) == 1) return;
     for (Traffic& row : rows_)
@@ -66,34 +67,34 @@ class Collector {
     rows_.push_back({kind, op, group, calls, total});
   }
 
-  /// That pass each of the rank's stages.
+  /// Returns the microbatches per stage of the rank.
   i64 microbatches() const { return config_.stage_microbatches(); }
   Bytes gradients(i64 parameters) const { return bytes(parameters, config_.job.grad_bytes()); }
-  /// Of a chunk: a weight that is apart is one by itself.
+  /// Returns the buckets of a chunk; a weight that is set apart is a bucket of its own.
   i64 buckets(const Holding& chunk, i64 Share::*kind) const {
     const i64 apart = kind == &Share::dense ? chunk.apart : 0;
     return (apart > 0 ? 1 : 0) + ceil_div(chunk.share.*kind - apart, bucket_elements(plan_));
   }
 
-  /// How many layers of `run`, one of on_rank_, run forward a second time.
+  /// Returns how many layers of `run`, an element of on_rank_, run forward a second time.
   i64 recomputed(const model::LayerRun& run) const {
     return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
-  void tensor();
-  void predictions();
-  void context();
-  void expert();
-  void pipeline();
+  void add_tensor_parallel();
+  void add_mtp();
+  void add_context_parallel();
+  void add_expert_parallel();
+  void add_pipeline_parallel();
   bool holds_vocabulary(const RankContents& on_rank) const;
-  void data();
-  struct Pieces {  // elements, in how many calls
+  void add_data_parallel();
+  struct Pieces {  // elements and the number of calls that they are divided into
     i64 elements = 0;
     i64 calls = 0;
   };
   Pieces pieces(i64 Share::*kind) const;
-  void reduce(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather);
-  void mirror();
+  void add_reduction(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather);
+  void add_mirror();
 
   const TrainingConfig& config_;
   const Plan& plan_;
@@ -101,14 +102,15 @@ class Collector {
   RankContents on_rank_;
   Share share_;
   Messages sizes_;
-  std::vector<i64> again_{};  // by run: how many of its layers run forward a second time
+  std::vector<i64> again_{};  // by run: number of layers that run forward a second time
   std::vector<Traffic> rows_{};
 };
 
-// T1, T2: a layer has a block for attention and one for the feed-forward; a block gathers its input
-// and scatters its output (sequence parallelism), or all-reduces its output. Backward gathers the
-// input again for the weight gradient. Routed experts communicate over ep and etp instead.
-void Collector::tensor() {
+// T1, T2: a layer has an attention block and a feed-forward block. With sequence parallelism a
+// block all-gathers its input and reduce-scatters its output, otherwise it all-reduces its output.
+// Backward gathers the input again for the weight gradient. Routed experts communicate over ep and
+// etp instead.
+void TrafficCollector::add_tensor_parallel() {
   i64 blocks = 0;
   i64 again = 0;
   for (const model::LayerRun& run : on_rank_.runs) {
@@ -117,7 +119,8 @@ void Collector::tensor() {
     again += recomputed(run) * (mlp ? 2 : 1);
   }
   const i64 m = microbatches();
-  // The loss stands behind all MTP modules: their outputs pass the head with the model's own.
+  // The loss comes after all MTP modules, and their outputs go through the head like the model's
+  // own.
   const i64 losses = on_rank_.loss ? m * (1 + mtp_until(config_.stages(), kLast)) : 0;
   const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
   const Bytes each = sizes_.hidden;
@@ -125,7 +128,8 @@ void Collector::tensor() {
   if (sequence_parallel(plan_)) {
     add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
-    // Learned positions are added to whole sequences: the sum is scattered without a collective.
+    // Learned positions are added to whole sequences: the sum is split locally, without a
+    // collective.
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
     add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
@@ -137,14 +141,15 @@ void Collector::tensor() {
     add(K::tp_head_reduce, Op::all_reduce, tp, losses, each);
   }
   add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(partial_gradients(plan_, share_)));
-  predictions();
-  // T3: maximum, target logit and sum of exponentials, one number a token each.
+  add_mtp();
+  // T3: maximum, target logit and sum of exponentials, each one number per token.
   add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
 }
 
-// T2: what joins embedding and hidden state before an MTP module's layer, a projection of 2h to h
-// whose output is gathered. Its backward scatters that gather, then gathers and scatters its input.
-void Collector::predictions() {
+// T2: the 2h -> h projection before an MTP module's layer, which joins embedding and hidden state.
+// Its output is gathered; backward scatters that gather, then gathers and scatters the projection's
+// input.
+void TrafficCollector::add_mtp() {
   if (on_rank_.mtp == 0) return;
   const i64 m = microbatches();
   const i64 modules = m * on_rank_.mtp;
@@ -162,9 +167,9 @@ void Collector::predictions() {
   }
 }
 
-// T4 ring, T5 gather, T6 all-to-all: keys and values (and queries and outputs) of one layer.
-// Attention runs again under selective recompute too.
-void Collector::context() {
+// T4 ring, T5 all-gather, T6 all-to-all: keys and values (and queries and outputs) of one layer.
+// Selective recompute runs attention again, too.
+void TrafficCollector::add_context_parallel() {
   if (plan_.cp == 1) return;
   const i64 m = microbatches();
   const mesh::GroupKind cp = mesh::GroupKind::cp;
@@ -192,9 +197,9 @@ void Collector::context() {
   }
 }
 
-// T7: every token's copies go out and come back, forward and backward. T8: inside an expert that is
-// itself split, its tokens are gathered and the outputs scattered.
-void Collector::expert() {
+// T7: the token copies are dispatched and combined, forward and backward. T8: inside an expert that
+// is split over etp, its tokens are gathered and the outputs reduce-scattered.
+void TrafficCollector::add_expert_parallel() {
   const i64 m = microbatches();
   for (const model::LayerRun& run : on_rank_.runs) {
     const model::FeedForward& ffn = run.layer.ffn;
@@ -207,17 +212,18 @@ void Collector::expert() {
   }
 }
 
-// T10: hidden states to the next stage, their gradients to the one before; a stage whose neighbour
-// is on the same rank sends nothing. Under sequence parallelism each tp rank sends its own part.
-// Behind an MTP module its output travels along to the loss.
-void Collector::pipeline() {
+// T10: hidden states go to the next stage, their gradients to the previous one; a stage whose
+// neighbor is on the same rank sends nothing. With sequence parallelism each tp rank sends its own
+// part. The outputs of MTP modules are sent along to the loss.
+void TrafficCollector::add_pipeline_parallel() {
   if (plan_.pp == 1) return;
   const Stages stages = config_.stages();
   const PipelineShape shape = pipeline_shape(config_);
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {
-    const i64 microbatch = microbatches_of(shape, pp_rank_, s).first;  // any that comes here
+    const i64 microbatch = microbatches_of(shape, pp_rank_, s)
+                               .first;  // any microbatch that passes this stage on this rank
     if (s < last && pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
       add(K::pp_forward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s)));
@@ -225,21 +231,21 @@ void Collector::pipeline() {
       add(K::pp_backward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s - 1)));
   }
-  // Whole as long as ranks keep whole gradients, else the shard.
+  // The full gradient while ranks keep full gradients, otherwise the shard.
   if (holds_vocabulary(on_rank_) && vocabulary_copies(config_))
     add(K::tied_embedding_grad, Op::all_reduce, mesh::GroupKind::edges, 1,
         gradients(vocabulary_weight(config_.model, plan_.tp).dense) /
             (plan_.zero >= 2 ? plan_.shards() : 1));
 }
 
-/// The weight that is read as the embedding, by this rank or as a tied head.
-bool Collector::holds_vocabulary(const RankContents& on_rank) const {
+/// Returns whether the rank holds the vocabulary weight, as the embedding or as a tied head.
+bool TrafficCollector::holds_vocabulary(const RankContents& on_rank) const {
   return on_rank.embeds() || (config_.model.tied && on_rank.loss);
 }
 
-/// What is reduced or gathered in one call. Every chunk has its own: units where ZeRO-3 wraps
-/// them, else buckets (T9).
-Collector::Pieces Collector::pieces(i64 Share::*kind) const {
+/// Returns what is reduced or gathered. Every chunk has its own calls: one per unit with ZeRO-3,
+/// otherwise one per bucket (T9).
+TrafficCollector::Pieces TrafficCollector::pieces(i64 Share::*kind) const {
   Pieces all;
   const auto add = [&](i64 elements, i64 calls) {
     all.elements += elements;
@@ -257,21 +263,22 @@ Collector::Pieces Collector::pieces(i64 Share::*kind) const {
 }
 
 // T11 ZeRO-0 to 3; T12 hybrid sharding; T13 experts over their own data ranks.
-void Collector::data() {
+void TrafficCollector::add_data_parallel() {
   const bool hybrid = plan_.zero >= 1 && plan_.shards() < plan_.data_ranks();
   const Pieces dense = pieces(&Share::dense);
-  reduce(dense, hybrid ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp, K::dp_all_reduce,
-         K::dp_reduce_scatter, K::dp_all_gather);
+  add_reduction(dense, hybrid ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp, K::dp_all_reduce,
+                K::dp_reduce_scatter, K::dp_all_gather);
   if (hybrid) {
     const i64 times = plan_.zero >= 2 ? microbatches() : 1;
     add_total(K::replica_all_reduce, Op::all_reduce, mesh::GroupKind::replicate,
               times * dense.calls, times * gradients(dense.elements) / plan_.shards());
   }
-  reduce(pieces(&Share::expert), mesh::GroupKind::edp, K::expert_dp_all_reduce,
-         K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
+  add_reduction(pieces(&Share::expert), mesh::GroupKind::edp, K::expert_dp_all_reduce,
+                K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
 }
 
-void Collector::reduce(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather) {
+void TrafficCollector::add_reduction(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter,
+                                     K gather) {
   const Bytes grads = gradients(pieces.elements);
   const Bytes weights = bytes(pieces.elements, config_.job.param_bytes());
   const i64 calls = pieces.calls;
@@ -290,15 +297,15 @@ void Collector::reduce(Pieces pieces, mesh::GroupKind group, K all_reduce, K sca
       add_total(gather, Op::all_gather, group, calls, weights);
       break;
     default:
-      // Gathered for forward, dropped, gathered again for backward.
+      // Gathered for forward, freed, and gathered again for backward.
       add_total(gather, Op::all_gather, group, 2 * m * calls, 2 * m * weights);
       add_total(scatter, Op::reduce_scatter, group, m * calls, m * grads);
   }
 }
 
-// T14: behind the data ranks' reduction the two that hold the same stages add up what each has,
-// the whole buckets or the shards of them that ZeRO leaves.
-void Collector::mirror() {
+// T14: after the data-parallel reduction, the two ranks that hold the same stages sum up their
+// gradients: whole buckets, or their shards with ZeRO.
+void TrafficCollector::add_mirror() {
   if (!plan_.mirrored()) return;
   const bool sharded = plan_.zero >= 1;
   const Bytes dense = gradients(share_.dense) / (sharded ? plan_.shards() : 1);
@@ -312,7 +319,7 @@ void Collector::mirror() {
 }  // namespace
 
 std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank) {
-  return Collector(config, pp_rank).rows();
+  return TrafficCollector(config, pp_rank).collect();
 }
 
 i64 bucket_elements(const Plan& plan) {

@@ -1,7 +1,7 @@
-// Traffic: what a rank of a pp rank sends in one step, as closed-form rows. No times: those are
-// cost/. `calls` count per rank per step; bytes are the full logical tensor of a call, as
-// nccl-tests counts size (for send/recv the message, for all-to-all one rank's buffer). The
-// expanded Program and the counters of a run add up to these same rows. Formulas T1 to T14.
+// Traffic: what each rank of a pp rank communicates per step, in closed form. `calls` are per rank
+// and step. Bytes are the full logical tensor of a call, the size of nccl-tests (for send/recv the
+// message, for all-to-all one rank's buffer). The expanded Program and the counters of a run add up
+// to the same rows; cost/ has the times. Formulas T1 to T14.
 #pragma once
 
 #include <array>
@@ -15,10 +15,11 @@
 
 namespace rankwright::plan {
 
+/// A collective, or a pair of send and receive.
 enum class Op : unsigned char { all_reduce, all_gather, reduce_scatter, all_to_all, send_recv };
 std::string_view name(Op);
 
-/// What a row is, apart from its numbers. `axis` is how a worksheet groups it.
+/// The kinds of traffic.
 enum class TrafficKind : unsigned char {
   tp_all_gather,
   tp_reduce_scatter,
@@ -50,17 +51,19 @@ enum class TrafficKind : unsigned char {
   gradient_norm,
 };
 
+/// Properties of one kind of traffic.
 struct TrafficKindRow {
   TrafficKind kind;
   std::string_view label;      // "TP all-gather"
   std::string_view frequency;  // "per layer"
   bool critical;               // on the critical path: the next operation waits for it
-  bool wants_fastest;          // belongs on the innermost level
-  std::string_view risk;       // what goes wrong when its link is too slow
+  bool wants_fastest;          // should stay on the innermost level
+  std::string_view risk;       // consequence of a slow link
 };
 std::span<const TrafficKindRow> traffic_kinds();
 const TrafficKindRow& row(TrafficKind);
 
+/// All calls of one kind that a rank makes per step.
 struct Traffic {
   TrafficKind kind;
   Op op;
@@ -68,18 +71,17 @@ struct Traffic {
   i64 calls = 0;
   Bytes total{};  // over all calls; exact up to 2^53
 
-  Bytes bytes() const { return total / calls; }  // of one call, where they differ the mean
+  Bytes bytes() const { return total / calls; }  // mean bytes per call
 
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-/// What every rank of `pp_rank` sends, one row a kind; rows of no calls, and of groups of one, are
-/// left out.
-/// The config has no violation.
+/// Returns what every rank of `pp_rank` sends per step, one row per kind, without rows that have no
+/// calls or whose group is a single rank. Requires: the config has no violation.
 std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank);
 
-/// Elements of a gradient bucket: as stated, else Megatron-LM's default, max(40M, 1M x dp x cp)
-/// (T9).
+/// Returns the elements per gradient bucket: as stated, or Megatron-LM's default, max(40M, 1M x dp
+/// x cp) (T9).
 i64 bucket_elements(const Plan& plan);
 
 }  // namespace rankwright::plan

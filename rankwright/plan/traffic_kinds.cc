@@ -1,4 +1,4 @@
-// One row a kind of traffic: what it is called, how often it comes, who waits for it.
+// One row per kind of traffic: its label, how often it occurs, and who waits for it.
 #include "rankwright/base/check.h"
 #include "rankwright/plan/traffic.h"
 

@@ -1,5 +1,5 @@
-// The closed-form rows against an independent account: every microbatch, stage and layer is walked
-// through and each collective is written down as a framework would issue it.
+// Compares the closed-form rows with an independent count: every microbatch, stage and layer is
+// visited, and each collective is recorded as a framework would issue it.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -27,9 +27,9 @@ struct Sum {
 };
 using Account = std::map<std::tuple<K, Op, G>, Sum>;
 
-class Framework {
+class ReferenceFramework {
  public:
-  Framework(const TrainingConfig& config, i64 pp_rank)
+  ReferenceFramework(const TrainingConfig& config, i64 pp_rank)
       : s_(config),
         p_(config.plan),
         rank_(pp_rank),
@@ -77,7 +77,7 @@ class Framework {
   double tokens() const { return double(s_.job.sequence) * double(p_.micro_batch) / double(p_.cp); }
   bool fp64() const { return s_.job.param_dtype == Dtype::fp64; }
   double number() const { return s_.job.param_dtype == Dtype::fp32 ? 4 : fp64() ? 8 : 2; }
-  double sum() const { return fp64() ? 8 : 4; }  // of the loss and of the norm
+  double sum() const { return fp64() ? 8 : 4; }  // bytes per element of the loss and of the norm
   double wide(i64 width) const { return tokens() * number() * double(width); }
   double hidden() const { return wide(s_.model.hidden); }
   double gradient() const { return s_.job.grad_dtype == Dtype::fp32 ? 4 : 2; }
@@ -93,8 +93,8 @@ class Framework {
   }
   void block_backward() {
     if (!sp()) return all_reduce(hidden());
-    gather(hidden());  // of the output's gradient
-    gather(hidden());  // of the input, for the weight's gradient
+    gather(hidden());  // the output's gradient
+    gather(hidden());  // the input, for the weight gradient
     scatter(hidden());
   }
 
@@ -123,10 +123,10 @@ class Framework {
         issue(K::cp_all_to_all, Op::all_to_all, G::cp, wide(width));
   }
   void attention_backward(const model::Attention& a) {
-    attention_forward(a);  // the same again: keys and values, or gradients instead of activations
+    attention_forward(a);  // as forward: keys and values, or gradients instead of activations
     if (p_.cp == 1) return;
     const Widths w = widths(a);
-    if (p_.cp_comm == CpComm::p2p)  // the gradients of keys and values travel behind them
+    if (p_.cp_comm == CpComm::p2p)  // the gradients of keys and values follow them
       for (i64 i = 1; i < p_.cp; ++i)
         issue(K::cp_ring, Op::send_recv, G::cp, wide(w.key + w.value));
     if (p_.cp_comm == CpComm::all_gather)
@@ -212,12 +212,14 @@ class Framework {
         for (i64 i = 0; i < stage.mtp; ++i) mtp(n++);
         for (i64 i = 0; stage.loss && i < predictions; ++i) head_and_loss();
       }
-      // Layers are numbered over all that the rank holds, met by this microbatch or not.
+      // Layers are numbered over all stages of the rank, whether or not this microbatch passes
+      // them.
       if (held_.count(s) > 0) nth += stage.layers + stage.mtp;
       first += stage.layers;
     }
   }
-  /// Between two stages: the hidden states of every prediction so far, and their gradients.
+  /// Sends the hidden states of every prediction so far between two stages, and their gradients
+  /// back.
   void boundary(i64 from, i64 to, i64 predictions) {
     if (from == to) return;
     const double bytes = double(predictions) * hidden() / (sp() ? double(p_.tp) : 1);
@@ -229,7 +231,8 @@ class Framework {
   i64 rows() const { return (s_.model.vocab + p_.tp - 1) / p_.tp; }
   Share embedding() const { return {.dense = (rows() + s_.model.positions) * s_.model.hidden}; }
 
-  /// The parts of stage s without the vocabulary: layers, MTP modules, what else the head has.
+  /// Returns the parts of stage s without the vocabulary: layers, MTP modules, the rest of the
+  /// head.
   std::vector<Share> inner(i64 s) const {
     const model::Model& m = s_.model;
     const Stages stages = s_.stages();
@@ -247,13 +250,13 @@ class Framework {
     if (stage.loss) list.push_back({.dense = norm + (m.head_bias ? rows() : 0)});
     return list;
   }
-  /// The parts of stage s that ZeRO-3 wraps. It gathers in every stage what that stage reads.
+  /// Returns the parts of stage s that ZeRO-3 wraps. Every stage gathers what it reads.
   std::vector<Share> units(i64 s) const {
     const Stages stages = s_.stages();
     const Stage& stage = stages[std::size_t(s)];
     std::vector<Share> list = inner(s);
     const i64 weight = rows() * s_.model.hidden;
-    if (shared()) {  // the weight by itself, wherever it is read
+    if (shared()) {  // the weight is a unit of its own wherever it is read
       const bool tied_head = stage.loss && s_.model.tied;
       if (stage.loss && !s_.model.tied) list.back().dense += weight;
       if (embeds(stage) || tied_head) list.push_back({.dense = weight});
@@ -264,7 +267,7 @@ class Framework {
     if (embeds(stage)) list.push_back(embedding());
     return list;
   }
-  /// Ranks with the embedding's weight; those that hold the same stages stand as one.
+  /// Returns the ranks with the embedding's weight; ranks that hold the same stages count as one.
   std::set<std::set<i64>> holders() const {
     std::set<std::set<i64>> all;
     for (i64 r = 0; r < p_.pp; ++r)
@@ -272,15 +275,15 @@ class Framework {
     return all;
   }
   bool shared() const { return p_.zero > 0 && holders().size() > 1; }
-  /// What stage s holds where no earlier stage of its rank does; of that the weight that others
-  /// hold too.
+  /// The parameters that stage s holds unless an earlier stage of its rank does, and the part of
+  /// them that other ranks hold too.
   struct Held {
     Share all{};
     i64 shared = 0;
   };
   Held held_by(i64 s) const {
     const Stages stages = s_.stages();
-    i64 owner = -1;  // of the embedding
+    i64 owner = -1;  // stage that holds the embedding
     for (const i64 t : held_)
       if (owner < 0 && embeds(stages[std::size_t(t)])) owner = t;
     const i64 weight = rows() * s_.model.hidden;
@@ -308,7 +311,8 @@ class Framework {
       list.push_back(double(std::min(parameters, max)));
     return list;
   }
-  /// Dense or expert pieces of what is reduced or gathered in one call, of these stages.
+  /// Returns the dense or expert pieces that are reduced or gathered in one call each, for these
+  /// stages.
   std::vector<double> pieces(bool expert, const std::set<i64>& met) const {
     const auto of = [&](const Share& share) { return expert ? share.expert : share.dense; };
     std::vector<double> list;
@@ -349,7 +353,7 @@ class Framework {
       for (const double n : pieces(expert, held_)) gather_piece(expert, n);
   }
 
-  /// Once a step: what tp ranks hold alike, what pp ranks hold alike, the norm.
+  /// Issues the calls once per step: what tp ranks share, what pp ranks share, the gradient norm.
   void finish() {
     const double shared = double(rank_share(s_, rank_).sequence_shared);
     double head_norms = 0;
@@ -378,8 +382,8 @@ class Framework {
     }
     return false;
   }
-  /// With every other rank that holds the same stages: bucket by bucket, of which ZeRO leaves one
-  /// data rank's part.
+  /// Reduces with every other rank that holds the same stages, bucket by bucket; with ZeRO only the
+  /// part of one data rank.
   void join_copies() {
     const double dense_parts = p_.zero > 0 ? double(size_of(G::shard)) : 1;
     const double expert_parts = p_.zero > 0 ? double(size_of(G::edp)) : 1;
@@ -403,27 +407,27 @@ class Framework {
 };
 
 void compare(const TrainingConfig& config, i64 pp_rank) {
-  Account expected = Framework(config, pp_rank).step();
+  Account expected = ReferenceFramework(config, pp_rank).step();
   for (const Traffic& t : traffic(config, pp_rank)) {
     RC_LOG() << row(t.kind).label << " " << name(t.op) << " on pp rank " << pp_rank << std::endl;
     const auto found = expected.find({t.kind, t.op, t.group});
     RC_ASSERT(found != expected.end());
     RC_ASSERT(t.calls == found->second.calls);
     RC_ASSERT(std::abs(t.total.value - found->second.bytes) <= 1e-9 * found->second.bytes);
-    expected.erase(found);  // so a second row of the same kind is not found
+    expected.erase(found);  // so that a second row of the same kind is an error
   }
   for (const auto& [key, sum] : expected)
     RC_FAIL("no row for " + std::string(row(std::get<0>(key)).label));
 }
 
-RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOneInEverySchedule, ()) {
+RC_GTEST_PROP(Traffic, EverySchedule_MatchesIssuingCallsOneByOne, ()) {
   for (const ScheduleRow& s : schedules()) {
     const TrainingConfig config = sample::random_setup(sample::random_model(), s.schedule);
     for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
   }
 }
 
-RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesForKnownModels, ()) {
+RC_GTEST_PROP(Traffic, KnownModels_MatchIssuingCallsOneByOne, ()) {
   const TrainingConfig config = sample::random_setup(sample::random_known_model());
   for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
 }
@@ -435,7 +439,7 @@ i64 calls_of(const TrainingConfig& config, K kind) {
   return calls;
 }
 
-RC_GTEST_PROP(Traffic, SendsOnceAcrossEveryBoundaryBetweenRanks, ()) {
+RC_GTEST_PROP(Traffic, EveryRankBoundary_IsOneSendEachWay, ()) {
   const TrainingConfig config = sample::random_setup();
   i64 boundaries = 0;
   for (i64 m = 0; m < config.microbatches(); ++m) {
@@ -446,7 +450,7 @@ RC_GTEST_PROP(Traffic, SendsOnceAcrossEveryBoundaryBetweenRanks, ()) {
   RC_ASSERT(calls_of(config, K::pp_backward) == boundaries);
 }
 
-RC_GTEST_PROP(Traffic, IsNothingOnOneRank, ()) {
+RC_GTEST_PROP(Traffic, OneRank_HasNone, ()) {
   TrainingConfig config = sample::random_setup();
   config.plan = {.zero = config.plan.zero, .recompute = config.plan.recompute};
   config.world = 1;

@@ -1,5 +1,5 @@
-// Worked examples, one or more a kind of traffic, in units of what one microbatch of 2048 tokens
-// weighs: kHidden, its hidden states in bf16.
+// Worked examples, at least one per kind of traffic. kHidden is the size of the hidden states of
+// one microbatch of 2048 tokens in bf16.
 #include "rankwright/plan/traffic.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using sample::sparse_layer;
 
 constexpr double kHidden = 2048.0 * 1024 * 2;  // tokens x width x 2 bytes
 
-/// The row of a kind; without one: no calls.
+/// Returns the row of a kind; if there is none, a row without calls.
 Traffic find(const TrainingConfig& config, i64 pp_rank, K kind) {
   for (const Traffic& t : traffic(config, pp_rank))
     if (t.kind == kind) return t;
@@ -32,89 +32,89 @@ void expect(const Traffic& t, i64 calls, double each, Op op) {
   EXPECT_EQ(t.op, op) << row(t.kind).label;
 }
 
-/// 8 dense layers, 4 microbatches.
+/// Makes a config with 8 dense layers and 4 microbatches.
 TrainingConfig tensor_setup(bool sequence_parallel) {
   return dense_setup({.tp = 2, .sequence_parallel = sequence_parallel});
 }
 
-TEST(TrafficKinds, StandInTheOrderOfTheirEnum) {
+TEST(TrafficKinds, AreInTheOrderOfTheirEnum) {
   for (const TrafficKindRow& kind : traffic_kinds()) EXPECT_EQ(&row(kind.kind), &kind);
 }
 
-TEST(TpTraffic, OfSequenceParallelismIsSixGathersAndFourScattersALayer) {
+TEST(TpTraffic, SequenceParallelism_IsSixGathersAndFourScattersPerLayer) {
   // forward 2 + 2, backward 4 + 2; x 8 layers x 4 microbatches
   expect(find(tensor_setup(true), 0, K::tp_all_gather), 6 * 8 * 4, kHidden, Op::all_gather);
   expect(find(tensor_setup(true), 0, K::tp_reduce_scatter), 4 * 8 * 4, kHidden, Op::reduce_scatter);
   EXPECT_EQ(find(tensor_setup(true), 0, K::tp_all_reduce).calls, 0);
 }
 
-TEST(TpTraffic, WithoutItIsFourAllReducesALayer) {
+TEST(TpTraffic, NoSequenceParallelism_IsFourAllReducesPerLayer) {
   // forward 2, backward 2; x 8 layers x 4 microbatches
   expect(find(tensor_setup(false), 0, K::tp_all_reduce), 4 * 8 * 4, kHidden, Op::all_reduce);
   EXPECT_EQ(find(tensor_setup(false), 0, K::tp_all_gather).calls, 0);
 }
 
-TEST(TpTraffic, OfFullRecomputeRunsForwardAgain) {
-  rankwright::plan::TrainingConfig config = tensor_setup(true);
+TEST(TpTraffic, FullRecompute_RepeatsTheForwardCalls) {
+  TrainingConfig config = tensor_setup(true);
   config.plan.recompute = Recompute::full;
-  // 2 more gathers and 2 more scatters a layer
+  // 2 more gathers and 2 more scatters per layer
   expect(find(config, 0, K::tp_all_gather), 8 * 8 * 4, kHidden, Op::all_gather);
   expect(find(config, 0, K::tp_reduce_scatter), 6 * 8 * 4, kHidden, Op::reduce_scatter);
   config.plan.recompute_layers = 3;  // of three layers only: (6 x 8 + 2 x 3) x 4
   expect(find(config, 0, K::tp_all_gather), 54 * 4, kHidden, Op::all_gather);
 }
 
-TEST(TpTraffic, OfSelectiveRecomputeIsThatOfNone) {
-  rankwright::plan::TrainingConfig config = tensor_setup(true);
+TEST(TpTraffic, SelectiveRecompute_EqualsNoRecompute) {
+  TrainingConfig config = tensor_setup(true);
   config.plan.recompute = Recompute::selective;
   EXPECT_EQ(find(config, 0, K::tp_all_gather), find(tensor_setup(true), 0, K::tp_all_gather));
 }
 
-TEST(TpTraffic, OfExpertLayersIsAttentionAndTheSharedExpert) {
-  rankwright::plan::TrainingConfig config = tensor_setup(true);
+TEST(TpTraffic, ExpertLayers_AreAttentionAndTheSharedExpert) {
+  TrainingConfig config = tensor_setup(true);
   config.model = model_of({{8, sparse_layer()}});
   EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 6 * 8 * 4);
   model::Layer without = sparse_layer();
   without.ffn.shared_width = 0;
   config.model = model_of({{8, without}});
-  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // attention alone
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 8 * 4);  // only attention
 }
 
-TEST(TpTraffic, OfTheEmbedding) {
+TEST(TpTraffic, Embedding_IsOneCallPerMicrobatch) {
   expect(find(tensor_setup(true), 0, K::tp_embedding), 4, kHidden, Op::reduce_scatter);
   expect(find(tensor_setup(true), 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
   expect(find(tensor_setup(false), 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
   EXPECT_EQ(find(tensor_setup(false), 0, K::tp_embedding_grad).calls, 0);
 }
 
-TEST(TpTraffic, OfAnEmbeddingWithLearnedPositionsIsAllReduced) {
-  rankwright::plan::TrainingConfig config = tensor_setup(true);
+TEST(TpTraffic, LearnedPositions_AllReduceTheEmbedding) {
+  TrainingConfig config = tensor_setup(true);
   config.model.positions = 2048;
   expect(find(config, 0, K::tp_embedding), 4, kHidden, Op::all_reduce);
   expect(find(config, 0, K::tp_embedding_grad), 4, kHidden, Op::all_gather);
 }
 
-TEST(TpTraffic, OfTheHead) {
-  // gathered forward and again for the weight's gradient; the input's gradient is scattered
+TEST(TpTraffic, Head_IsTwoGathersAndOneReduction) {
+  // gathered forward and again for the weight gradient; the input gradient is scattered
   expect(find(tensor_setup(true), 0, K::tp_head_gather), 2 * 4, kHidden, Op::all_gather);
   expect(find(tensor_setup(true), 0, K::tp_head_reduce), 4, kHidden, Op::reduce_scatter);
   expect(find(tensor_setup(false), 0, K::tp_head_reduce), 4, kHidden, Op::all_reduce);
   EXPECT_EQ(find(tensor_setup(false), 0, K::tp_head_gather).calls, 0);
 }
 
-TEST(TpTraffic, OfTheCrossEntropyIsThreeNumbersAToken) {
+TEST(TpTraffic, CrossEntropy_IsThreeNumbersPerToken) {
   // maximum, target, sum of exponentials: 3 x 4 microbatches of 2048 fp32
   expect(find(tensor_setup(false), 0, K::tp_cross_entropy), 12, 2048 * 4, Op::all_reduce);
 }
 
-TEST(TpTraffic, OfNormGradientsIsOnceAStepUnderSequenceParallelism) {
-  // 8 layers x 2 norms of 1024 and the last one, 2 bytes a gradient
+TEST(TpTraffic, SequenceParallelism_ReducesNormGradientsOncePerStep) {
+  // 8 layers x 2 norms of 1024 and the final one, 2 bytes per gradient
   expect(find(tensor_setup(true), 0, K::tp_norm_grads), 1, 17 * 1024 * 2, Op::all_reduce);
   EXPECT_EQ(find(tensor_setup(false), 0, K::tp_norm_grads).calls, 0);
 }
 
-TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
-  rankwright::plan::TrainingConfig config = tensor_setup(false);
+TEST(TpTraffic, HeadNorms_AreReducedWithoutSequenceParallelismToo) {
+  TrainingConfig config = tensor_setup(false);
   model::Layer layer = dense_layer();
   layer.attention.qk_norm = true;
   config.model = model_of({{8, layer}});
@@ -122,8 +122,8 @@ TEST(TpTraffic, OfNormsOnHeadsIsThereWithoutSequenceParallelismToo) {
   expect(find(config, 0, K::tp_norm_grads), 1, 8 * 128 * 2, Op::all_reduce);
 }
 
-TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
-  rankwright::plan::TrainingConfig config = tensor_setup(true);
+TEST(TpTraffic, Mtp_IsALayerAnEmbeddingAHeadAndAProjection) {
+  TrainingConfig config = tensor_setup(true);
   config.model.mtp_layers = 1;
   expect(find(config, 0, K::tp_embedding), 2 * 4, kHidden, Op::reduce_scatter);
   expect(find(config, 0, K::tp_head_gather), 2 * 2 * 4, kHidden, Op::all_gather);
@@ -138,78 +138,76 @@ TEST(TpTraffic, OfMtpIsALayerAnEmbeddingAHeadAndAProjection) {
   EXPECT_EQ(scatters.total.value, (4 * 9 + 1 + 2) * 4 * kHidden);
 }
 
-TEST(TpTraffic, OfMtpAwayFromTheLoss) {
-  rankwright::plan::TrainingConfig config =
-      dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
+TEST(TpTraffic, MtpWithoutLoss_EmbedsButHasNoCrossEntropy) {
+  TrainingConfig config = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
-  EXPECT_EQ(find(config, 2, K::tp_embedding).calls, 4);       // its own, of the next tokens
+  EXPECT_EQ(find(config, 2, K::tp_embedding).calls, 4);  // its own embedding, of the next tokens
   EXPECT_EQ(find(config, 2, K::tp_cross_entropy).calls, 0);   // no loss here
   EXPECT_EQ(find(config, 3, K::tp_cross_entropy).calls, 24);  // 2 losses x 3 x 4 microbatches
 }
 
-/// cp 4: a microbatch has 512 tokens a rank; keys and values are 256 wide each.
+/// Makes a config with cp 4: 512 tokens per rank and microbatch; keys and values are 256 wide each.
 TrainingConfig context_setup(CpComm comm, Recompute recompute = Recompute::none) {
   return dense_setup({.cp = 4, .cp_comm = comm, .recompute = recompute});
 }
 constexpr double kKeyValue = 512.0 * (256 + 256) * 2;
 
-TEST(CpTraffic, OfTheRingIsThreeSendsForwardAndSixBackward) {
-  // forward keys and values, backward those and their gradients: 3 x (cp - 1) a layer
+TEST(CpTraffic, Ring_IsThreeSendsForwardAndSixBackward) {
+  // forward keys and values, backward those and their gradients: 3 x (cp - 1) per layer
   expect(find(context_setup(CpComm::p2p), 0, K::cp_ring), 9 * 8 * 4, kKeyValue, Op::send_recv);
 }
 
-TEST(CpTraffic, OfAllGatherIsTwoGathersAndAScatter) {
-  const rankwright::plan::TrainingConfig config = context_setup(CpComm::all_gather);
+TEST(CpTraffic, AllGather_IsTwoGathersAndAScatter) {
+  const TrainingConfig config = context_setup(CpComm::all_gather);
   expect(find(config, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
   expect(find(config, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
 }
 
-TEST(CpTraffic, OfAllToAllIsFourTensorsEachWay) {
-  // query and output 1024 wide, key and value 256: 2560 numbers a token in 4 calls, twice a layer
+TEST(CpTraffic, AllToAll_IsFourTensorsEachWay) {
+  // query and output 1024 wide, key and value 256: 2560 numbers per token in 4 calls, twice per
+  // layer
   const Traffic t = find(context_setup(CpComm::a2a), 0, K::cp_all_to_all);
   EXPECT_EQ(t.calls, 4 * 2 * 8 * 4);
   EXPECT_EQ(t.total.value, 2 * 8 * 4 * 512.0 * 2560 * 2);
 }
 
-TEST(CpTraffic, OfSelectiveRecomputeRunsAttentionAgain) {
-  const rankwright::plan::TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
-  EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 sends more
-  const rankwright::plan::TrainingConfig gather =
-      context_setup(CpComm::all_gather, Recompute::selective);
+TEST(CpTraffic, SelectiveRecompute_RepeatsAttention) {
+  const TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
+  EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 more sends
+  const TrainingConfig gather = context_setup(CpComm::all_gather, Recompute::selective);
   EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 3 * 8 * 4);
   EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 8 * 4);
 }
 
-TEST(CpTraffic, OfUnlikeLayersIsOneRow) {
-  rankwright::plan::TrainingConfig config = context_setup(CpComm::p2p);
+TEST(CpTraffic, DifferentLayers_AreOneRow) {
+  TrainingConfig config = context_setup(CpComm::p2p);
   config.model = model_of({{3, dense_layer()}, {5, sparse_layer()}});
   EXPECT_EQ(find(config, 0, K::cp_ring).calls, 9 * 8 * 4);
 }
 
-/// 2 of 8 experts a token, over ep 4.
+/// Makes a config with 2 of 8 experts per token.
 TrainingConfig expert_setup(Plan plan) { return config_of(model_of({{8, sparse_layer()}}), plan); }
 
-TEST(EpTraffic, OfTokensIsThereAndBackForwardAndBackward) {
-  const rankwright::plan::TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
-  // 4 a layer, each with 2 copies of every token
+TEST(EpTraffic, Tokens_AreDispatchedAndCombinedForwardAndBackward) {
+  const TrainingConfig config = expert_setup({.dp = 4, .ep = 4});
+  // 4 per layer, each with 2 copies of every token
   expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden, Op::all_to_all);
 }
 
-TEST(EpTraffic, OfFullRecomputeIsSixALayer) {
-  const rankwright::plan::TrainingConfig config =
-      expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
+TEST(EpTraffic, FullRecompute_IsSixPerLayer) {
+  const TrainingConfig config = expert_setup({.dp = 4, .ep = 4, .recompute = Recompute::full});
   EXPECT_EQ(find(config, 0, K::ep_all_to_all).calls, 6 * 8 * 4);
 }
 
-TEST(EpTraffic, OfSequenceParallelismIsEachRanksOwnTokens) {
-  const rankwright::plan::TrainingConfig config =
+TEST(EpTraffic, SequenceParallelism_SendsEachRanksOwnTokens) {
+  const TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true});
   expect(find(config, 0, K::ep_all_to_all), 4 * 8 * 4, 2 * kHidden / 2, Op::all_to_all);
 }
 
-TEST(EtpTraffic, GathersWhatItsRanksReceivedAndScattersWhatTheyComputed) {
-  const rankwright::plan::TrainingConfig config =
+TEST(EtpTraffic, GathersReceivedTokensAndScattersOutputs) {
+  const TrainingConfig config =
       expert_setup({.tp = 2, .dp = 4, .ep = 4, .etp = 2, .sequence_parallel = true});
   // forward one of each, backward one of each; 2 copies of half the tokens from 2 ranks
   expect(find(config, 0, K::etp_all_gather), 2 * 8 * 4, 2 * kHidden, Op::all_gather);
@@ -220,41 +218,41 @@ TrainingConfig pipeline_setup(Schedule schedule, i64 chunks) {
   return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
 
-TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
+TEST(PpTraffic, OneStagePerRank_IsOneSendPerMicrobatch) {
+  const TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
   expect(find(config, 1, K::pp_backward), 4, kHidden, Op::send_recv);
-  EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // nobody before the first
-  EXPECT_EQ(find(config, 3, K::pp_forward).calls, 0);   // nobody behind the last
+  EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // no stage before the first
+  EXPECT_EQ(find(config, 3, K::pp_forward).calls, 0);   // no stage after the last
 }
 
-TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
-  // rank 3 holds stages 3 and 7: 3 -> 4 is sent, behind 7 there is nothing
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
+TEST(PpTraffic, Chunks_SendRoundRobin) {
+  // rank 3 holds stages 3 and 7: 3 -> 4 is sent, after 7 there is nothing
+  const TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 2 * 4);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 4);
   EXPECT_EQ(find(config, 3, K::pp_backward).calls, 2 * 4);
 }
 
-TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
+TEST(PpTraffic, VShape_TurnsOnTheLastRankWithoutASend) {
   // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  const TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);   // 4 -> 5
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 4);   // 0 -> 1
   EXPECT_EQ(find(config, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
   EXPECT_EQ(find(config, 3, K::pp_backward).calls, 4);  // 3 -> 2
 }
 
-TEST(PpTraffic, OfSequenceParallelismIsEachRanksPart) {
-  rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
+TEST(PpTraffic, SequenceParallelism_SendsEachRanksPart) {
+  TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
   expect(find(config, 0, K::pp_forward), 4, kHidden, Op::send_recv);
   config.plan.sequence_parallel = true;
   expect(find(config, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
 }
 
-TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
-  rankwright::plan::TrainingConfig config = dense_setup({.pp = 4});
+TEST(PpTraffic, AfterMtp_ItsOutputIsSentToTheLoss) {
+  TrainingConfig config = dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
@@ -262,8 +260,8 @@ TEST(PpTraffic, BehindMtpCarriesItsOutputToTheLoss) {
   expect(find(config, 3, K::pp_backward), 4, 2 * kHidden, Op::send_recv);
 }
 
-TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
-  rankwright::plan::TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+TEST(TiedEmbedding, IsReducedBetweenFirstAndLastRank) {
+  TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
   config.model.tied = true;
   // 32,000 / 2 rows of 1024, 2 bytes each
@@ -272,10 +270,10 @@ TEST(TiedEmbedding, IsReducedBetweenTheEdges) {
   EXPECT_EQ(find(config, 1, K::tied_embedding_grad).calls, 0);
 }
 
-TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
+TEST(TiedEmbedding, Zero2AndUp_ReducesOnlyAShard) {
   // 32,000 rows of 1024 over 4 data ranks; ZeRO-1 keeps whole gradients
   for (const int zero : {0, 1, 2, 3}) {
-    rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
+    TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
     config.model.tied = true;
     const double whole = 32000 * 1024 * 2;
     expect(find(config, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4,
@@ -283,46 +281,45 @@ TEST(TiedEmbedding, IsReducedAsAShardFromZero2On) {
   }
 }
 
-TEST(TiedEmbedding, IsABucketOfItsOwnFromZero1On) {
+TEST(TiedEmbedding, Zero1AndUp_HasABucketOfItsOwn) {
   // Four layers of 15,206,400 and the weight of 32,768,000 fit into one bucket.
-  rankwright::plan::TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
+  TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
   config.model.tied = true;
   const double parameters = 4 * 15'206'400.0 + 32'768'000;
   expect(find(config, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
   config.plan.zero = 1;
   expect(find(config, 0, K::dp_reduce_scatter), 2, parameters, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 2, parameters, Op::all_gather);
-  config.plan.bucket_size = 1'000'000;  // 61 of the layers; the weight is not cut
+  config.plan.bucket_size = 1'000'000;  // 61 for the layers; the weight is not split
   EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 61 + 1);
-  config.model.tied = false;  // 94 of all
+  config.model.tied = false;  // 94 for all
   EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 94);
 }
 
-TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
-  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
+TEST(TiedEmbedding, Zero3_HasAUnitOfItsOwn) {
+  TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
   config.model.tied = true;
   config.model.positions = 2048;
-  // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers of 4 microbatches
+  // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers x 4 microbatches
   for (const i64 rank : {0, 1}) EXPECT_EQ(find(config, rank, K::dp_all_gather).calls, 2 * 6 * 4);
   config.model.tied = false;
   for (const i64 rank : {0, 1}) EXPECT_EQ(find(config, rank, K::dp_all_gather).calls, 2 * 5 * 4);
 }
 
-TEST(TiedEmbedding, OfAVIsOnOneRank) {
-  rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+TEST(TiedEmbedding, VShape_NeedsNoReduction) {
+  TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
   config.model.tied = true;
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
 }
 
-TEST(TiedEmbedding, IsReducedWithMtpEvenIfTheHeadIsNotTied) {
-  rankwright::plan::TrainingConfig config = dense_setup({.pp = 2});
+TEST(TiedEmbedding, Mtp_IsReducedEvenIfTheHeadIsNotTied) {
+  TrainingConfig config = dense_setup({.pp = 2});
   config.model.mtp_layers = 1;
   expect(find(config, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
   expect(find(config, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
 }
 
-TEST(Buckets, HoldFortyMillionElementsOrAMillionADataRank) {
+TEST(Buckets, DefaultSize_Is40MillionOrAMillionPerDataRank) {
   EXPECT_EQ(bucket_elements({.dp = 8}), 40'000'000);
   EXPECT_EQ(bucket_elements({.cp = 2, .dp = 64}), 128'000'000);
   EXPECT_EQ(bucket_elements({.dp = 64, .bucket_size = 1000}), 1000);
@@ -332,43 +329,43 @@ TEST(Buckets, HoldFortyMillionElementsOrAMillionADataRank) {
 /// In buckets of 40 million: 5.
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
-TEST(DpTraffic, OfReplicasIsOneAllReduceABucket) {
+TEST(DpTraffic, Zero0_IsOneAllReducePerBucket) {
   const Traffic t = find(dense_setup({.dp = 4}), 0, K::dp_all_reduce);
   EXPECT_EQ(t.group, mesh::GroupKind::dp_cp);
   expect(t, 5, 2 * kParameters / 5, Op::all_reduce);
 }
 
-TEST(DpTraffic, OfStatedBucketsIsAsManyCallsOfTheSameBytes) {
+TEST(DpTraffic, StatedBucketSize_ChangesOnlyTheCalls) {
   // 187,188,224 / 10,000,000: 18 full ones and one more
   const Traffic t = find(dense_setup({.dp = 4, .bucket_size = 10'000'000}), 0, K::dp_all_reduce);
   expect(t, 19, 2 * kParameters / 19, Op::all_reduce);
 }
 
-TEST(DpTraffic, OfZero1ScattersGradientsAndGathersParameters) {
-  rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
+TEST(DpTraffic, Zero1_ScattersGradientsAndGathersParameters) {
+  TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
   config.job.grad_dtype = Dtype::fp32;
   expect(find(config, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 0);
 }
 
-TEST(DpTraffic, OfZero2ScattersEveryMicrobatch) {
-  const rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
+TEST(DpTraffic, Zero2_ScattersEveryMicrobatch) {
+  const TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
 }
 
-TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
+TEST(DpTraffic, Zero3_GathersEveryUnitTwicePerMicrobatch) {
   // 10 units: 8 layers, the embedding, the head with its norm
-  const rankwright::plan::TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
+  const TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
   expect(find(config, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
 }
 
-TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
-  // 4 layers a rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
-  // make 1 bucket, with the embedding or the head (32,768,000) 2.
-  rankwright::plan::TrainingConfig config =
+TEST(DpTraffic, Chunks_HaveSeparateBuckets) {
+  // 4 layers per rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
+  // make 1 bucket, or 2 with the embedding or the head (32,768,000).
+  TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
@@ -377,9 +374,9 @@ TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
 }
 
-TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
-  // Rank 0 of a V holds the embedding and the head: one weight, read by both of its chunks.
-  rankwright::plan::TrainingConfig config =
+TEST(DpTraffic, Zero3_GathersTheTiedWeightInEveryChunkThatReadsIt) {
+  // Rank 0 of a V shape holds the embedding and the head: one weight, read by both of its chunks.
+  TrainingConfig config =
       dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
   config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
@@ -389,8 +386,8 @@ TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).calls, 4 * 6);
 }
 
-TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
-  rankwright::plan::TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+TEST(DpTraffic, HybridSharding_ReducesAShardAcrossReplicas) {
+  TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).group, mesh::GroupKind::shard);
   // 5 buckets, a quarter of each
   expect(find(config, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
@@ -403,27 +400,26 @@ TEST(DpTraffic, OfHybridShardsReducesAShardAcrossReplicas) {
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).group, mesh::GroupKind::dp_cp);
 }
 
-/// 8 experts of 3 x 1024 x 512 over ep 4: two of them in each of 8 layers, 25,165,824 in all.
+/// 8 experts of 3 x 1024 x 512 over ep 4: two per rank in each of 8 layers, 25,165,824 in all.
 constexpr double kExperts = 8 * 2 * 3 * 1024.0 * 512;
 
-TEST(ExpertDpTraffic, RunsOverTheExpertDataRanks) {
+TEST(ExpertDpTraffic, UsesTheExpertDataRanks) {
   const Traffic t = find(expert_setup({.dp = 8, .ep = 4}), 0, K::expert_dp_all_reduce);
   EXPECT_EQ(t.group, mesh::GroupKind::edp);  // of 8 / 4 = 2
   expect(t, 1, 2 * kExperts, Op::all_reduce);
   EXPECT_EQ(find(expert_setup({.dp = 4, .ep = 4}), 0, K::expert_dp_all_reduce).calls, 0);
 }
 
-TEST(ExpertDpTraffic, OfZeroIsThatOfTheDenseParts) {
-  const rankwright::plan::TrainingConfig one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
+TEST(ExpertDpTraffic, Zero_WorksAsForDenseParameters) {
+  const TrainingConfig one = expert_setup({.dp = 8, .ep = 4, .zero = 1});
   expect(find(one, 0, K::expert_dp_reduce_scatter), 1, 2 * kExperts, Op::reduce_scatter);
   expect(find(one, 0, K::expert_dp_all_gather), 1, 2 * kExperts, Op::all_gather);
-  const rankwright::plan::TrainingConfig three =
-      expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
+  const TrainingConfig three = expert_setup({.dp = 8, .ep = 4, .zero = 3});  // 8 units
   expect(find(three, 0, K::expert_dp_all_gather), 2 * 4 * 8, 2 * kExperts / 8, Op::all_gather);
   expect(find(three, 0, K::expert_dp_reduce_scatter), 4 * 8, 2 * kExperts / 8, Op::reduce_scatter);
 }
 
-TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
+TEST(GradientNorm, IsOneNumberOverAllRanksWithDifferentGradients) {
   const Traffic replicas = find(dense_setup({.tp = 2, .dp = 2, .pp = 2}), 0, K::gradient_norm);
   EXPECT_EQ(replicas.group, mesh::GroupKind::model);
   expect(replicas, 1, 4, Op::all_reduce);
@@ -433,8 +429,8 @@ TEST(GradientNorm, IsOneNumberOverAllThatHoldDifferentGradients) {
   EXPECT_EQ(find(dense_setup({.dp = 2}), 0, K::gradient_norm).calls, 0);
 }
 
-TEST(GradientNorm, OfFp64ParametersIsEightBytes) {
-  rankwright::plan::TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
+TEST(GradientNorm, Fp64Parameters_UseEightBytes) {
+  TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
   config.job.param_dtype = Dtype::fp64;
   expect(find(config, 0, K::gradient_norm), 1, 8, Op::all_reduce);
 }

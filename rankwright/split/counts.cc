@@ -14,9 +14,9 @@ using Verdict = Probe::Verdict;
 
 constexpr i64 kStepsOfStage = 8;
 
-/// One way in which the runs' ends fall into stages. Run i ends in stage last[i]; the stages behind
-/// the end of the run before it up to there have at least one of its items, and the stage in which
-/// the run before it ends may have some. So all that is left open is how many more.
+/// One assignment of the runs' ends to stages. Run i ends in stage last[i]. Every stage after the
+/// end of the previous run up to last[i] has at least one of its items, and the stage in which the
+/// previous run ends may have some. The numbers beyond these minimums remain open.
 class Pattern {
  public:
   Pattern(const SplitProblem& problem, const SplitLimits& limits, const std::vector<i64>& last)
@@ -25,7 +25,7 @@ class Pattern {
   Probe probe(Steps& steps) {
     if (!steps.take(kStepsOfStage * problem_.stages()) || !force()) return no_or_unknown(steps);
     if (open_.empty()) return {Verdict::yes, cuts()};
-    // The run with most items is the one that is not enumerated.
+    // The run with the most items is not enumerated.
     std::stable_sort(order_.begin(), order_.end(),
                      [&](std::size_t a, std::size_t b) { return open_[a].more < open_[b].more; });
     Packing packing{.room = room_, .max = [this](i64 team, const std::vector<i64>& others) {
@@ -35,27 +35,27 @@ class Pattern {
       packing.demand.push_back(open_[o].more);
       packing.weight.push_back(open_[o].weight);
     }
-    packing.like = alike();
+    packing.like = group_alike();
     Packed packed = pack(packing, steps);
     if (packed.verdict != Verdict::yes) return {packed.verdict};
     level(packed.taken);
     for (i64 team = 0; team < problem_.teams(); ++team)
-      hand_out(team, packed.taken[std::size_t(team)]);
+      assign(team, packed.taken[std::size_t(team)]);
     return {Verdict::yes, cuts()};
   }
 
  private:
-  /// A run that has more items than its stages must have.
+  /// A run that has more items than its stages require.
   struct Open {
     std::size_t run;
     i64 weight;
     i64 more;
-    i64 begin, end;             // the stage in which the run before it ends, and its own last
-    i64 each;                   // items that a stage of its own takes beside the one it must have
-    std::vector<i64> own = {};  // by team: stages that have nothing but this run
+    i64 begin, end;  // the last stage of the previous run, and its own last stage
+    i64 each;        // items that a stage with only this run takes beside the required one
+    std::vector<i64> own = {};  // by team: number of stages that have only this run
   };
-  /// Where a team's items of an open run go: where the run begins, stages of its own, where it
-  /// ends.
+  /// Where a team's items of an open run go: the stage where the run begins, stages of its own, the
+  /// stage where it ends.
   struct Spread {
     i64 begin = 0, own = 0, end = 0;
   };
@@ -74,7 +74,8 @@ class Pattern {
     if (problem_.limited) memory_[t] += count * problem_.runs[run].memory[t];
   }
 
-  /// Items that must stand where they stand. False where they alone are too much.
+  /// Places the items that are required in each stage. Returns false if they alone exceed the
+  /// limits.
   bool force() {
     const std::size_t stages = std::size_t(problem_.stages()), teams = problem_.ranks.size();
     items_.assign(stages, 0);
@@ -104,7 +105,8 @@ class Pattern {
     return open_stages_suffice();
   }
 
-  /// Also counts the stages of its own that every open run has.
+  /// Returns whether the stages have room for the open runs; also counts the stages of its own that
+  /// every open run has.
   bool open_stages_suffice() {
     for (Open& open : open_) {
       order_.push_back(order_.size());
@@ -121,18 +123,20 @@ class Pattern {
     return true;
   }
 
-  /// How many items of a run fit into a stage beside what must be there, `used` of it taken.
+  /// Returns how many items of a run fit into a stage beside the required items, with weight `used`
+  /// already taken.
   i64 fitting(const Open& open, i64 stage, i64 used = 0) const {
     if (limits_.stage == kNoLimit || open.weight == 0) return open.more;
     const i64 room = limits_.stage - weight_[std::size_t(stage)] - used;
     return std::min(open.more, room / open.weight);
   }
 
-  /// Where so many more items, by open run, go in the stages of a team; false where they do not
-  /// fit. A run fills what only it can use, then the stage where it begins (which the run before it
-  /// has left), and leaves the most to the run behind it.
+  /// Assigns `more` items, by open run, to the stages of a team; returns false if they do not fit.
+  /// A run first fills its own stages, then the stage where it begins (which the previous run
+  /// left), and so leaves the most room to the next run.
   bool spread(i64 of_team, const std::vector<i64>& more, std::vector<Spread>* where) const {
-    i64 shared = -1, used = 0;  // the stage in which the open run before ends, and what it took
+    i64 shared = -1,
+        used = 0;  // the last stage of the previous open run, and the weight that it took there
     for (std::size_t o = 0; o < open_.size(); ++o) {
       const Open& open = open_[o];
       Spread spread{.own = std::min(more[o], open.own[std::size_t(of_team)] * open.each)};
@@ -150,8 +154,8 @@ class Pattern {
     return true;
   }
 
-  /// By team: the first that takes just the same.
-  std::vector<i64> alike() const {
+  /// Returns by team the first team with the same limits and contents.
+  std::vector<i64> group_alike() const {
     std::map<std::vector<i64>, i64> first;
     std::vector<i64> like;
     for (i64 t = 0; t < problem_.teams(); ++t) {
@@ -159,7 +163,7 @@ class Pattern {
       if (problem_.limited) takes.push_back(memory_[std::size_t(t)]);
       for (const Open& open : open_) {
         takes.push_back(open.own[std::size_t(t)]);
-        // A stage that runs share is like no other.
+        // A team with a stage that two runs share is unlike any other.
         takes.push_back(team(open.begin) == t || team(open.end) == t ? t : -1);
         if (problem_.limited) takes.push_back(problem_.runs[open.run].memory[std::size_t(t)]);
       }
@@ -187,7 +191,7 @@ class Pattern {
     if (open_[last].weight > 0) high = std::min(high, room / open_[last].weight);
     const i64 bytes = problem_.limited ? problem_.runs[open_[last].run].memory[t] : 0;
     if (bytes > 0) high = std::min(high, memory / bytes);
-    // The most that can be spread over the team's stages: what fits less fits too.
+    // Binary search for the maximum that can be spread over the team's stages.
     i64 low = -1, next = high;
     while (low < high) {
       more[last] = next;
@@ -200,8 +204,8 @@ class Pattern {
     return low;
   }
 
-  /// More of the last run than there is was taken: each team is filled to one level, and so takes
-  /// what it can up to there. Of equal teams the later ones get the items that are left: the first
+  /// Reduces the items taken of the last run to the number that exists: all teams are filled up to
+  /// the same load. Among equal teams, the later ones get the remainder, because the first ones
   /// hold more microbatches.
   void level(std::vector<std::vector<i64>>& taken) const {
     const Open& open = open_[order_.back()];
@@ -232,10 +236,10 @@ class Pattern {
     }
   }
 
-  void hand_out(i64 of_team, const std::vector<i64>& taken) {
+  void assign(i64 of_team, const std::vector<i64>& taken) {
     std::vector<i64> more(open_.size());
     for (std::size_t k = 0; k < taken.size(); ++k) more[order_[k]] = taken[k];
-    if (hand_out_evenly(of_team, more)) return;
+    if (assign_evenly(of_team, more)) return;
     std::vector<Spread> spreads;
     spread(of_team, more, &spreads);
     for (std::size_t o = 0; o < open_.size(); ++o) {
@@ -257,10 +261,10 @@ class Pattern {
     return stages;
   }
 
-  /// Item by item to the lightest stage that may have it. False, and nothing done, where that leads
-  /// above the limit of a stage.
-  bool hand_out_evenly(i64 of_team, const std::vector<i64>& more) {
-    std::vector<std::pair<std::size_t, i64>> given;  // run and stage, one item each
+  /// Gives items one by one to the lightest stage that may have them. Returns false and changes
+  /// nothing if that exceeds the limit of a stage.
+  bool assign_evenly(i64 of_team, const std::vector<i64>& more) {
+    std::vector<std::pair<std::size_t, i64>> given;  // (run, stage), one item each
     const auto take_back = [&] {
       for (const auto& [run, stage] : given) put(run, stage, -1);
       return false;
@@ -291,9 +295,9 @@ class Pattern {
   std::vector<i64> items_{}, weight_{};  // by stage
   std::vector<i64> load_{}, memory_{};   // by team
   std::vector<std::vector<i64>> by_team_{};
-  std::vector<i64> room_{};  // by team: weight beside what it must have
+  std::vector<i64> room_{};  // by team: weight left beside the required items
   std::vector<Open> open_{};
-  std::vector<std::size_t> order_{};  // of open runs for packing
+  std::vector<std::size_t> order_{};  // order of the open runs for packing
 };
 
 class PatternSearch {
@@ -317,7 +321,7 @@ class PatternSearch {
   }
 
  private:
-  /// Chooses the last stage of the next run, behind one that ends in stage `before`.
+  /// Chooses the last stage of the next run; the previous one ends in stage `before`.
   Probe place(i64 before) {
     const std::size_t run = last_.size();
     if (run == problem_.runs.size()) {
@@ -325,7 +329,7 @@ class PatternSearch {
       open_question_ = open_question_ || probe.verdict == Verdict::unknown;
       return probe;
     }
-    // Every stage has an item: of this run up to its last stage, and of those behind it from there.
+    // Every stage needs an item: of this run up to its last stage, of the later runs from there on.
     const i64 end = problem_.stages() - 1;
     const i64 low = std::max({before, i64{0}, end - behind_[run]});
     const i64 high = std::min(end, before + problem_.runs[run].count);
@@ -350,8 +354,8 @@ class PatternSearch {
   const SplitProblem& problem_;
   const SplitLimits& limits_;
   Steps& steps_;
-  std::vector<i64> ideal_{};   // by run: the stage in which it would end
-  std::vector<i64> behind_{};  // by run: items behind it
+  std::vector<i64> ideal_{};   // by run: the stage in which it ends in an ideal split
+  std::vector<i64> behind_{};  // by run: number of items after it
   std::vector<i64> last_{};    // by run: the stage in which it ends
   bool open_question_ = false;
 };

@@ -1,12 +1,13 @@
-// The search for models of few runs of equal items: inside a run only counts matter. It goes
-// through all ways in which the ends of runs can fall into stages, and for each asks packing.h how
-// many items of each run every team takes: exact as long as the steps last. For split.cc only.
+// Searches for splits of models with few runs of equal items, where only counts per run matter. It
+// enumerates in which stages the runs end, and for each combination asks packing.h how many items
+// of each run every team takes. Exact while the step budget lasts. For split.cc only.
 #pragma once
 
 #include "rankwright/split/problem.h"
 
 namespace rankwright::split {
 
+/// Looks for a split within the limits.
 Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
 }  // namespace rankwright::split

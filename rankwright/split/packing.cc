@@ -8,16 +8,18 @@ namespace {
 
 using Verdict = Probe::Verdict;
 
-/// Entries of the table that is kept to walk back: bins x combinations of the enumerated kinds.
+/// Maximum number of entries of the table kept for backtracking: bins x combinations of the
+/// enumerated kinds.
 constexpr i64 kMaxPackingEntries = i64{1} << 21;
-/// A step is some nanoseconds; these are dearer.
+/// A step is some nanoseconds; these operations take longer.
 constexpr i64 kStepsOfQuestion = 32;
 constexpr i64 kStepsOfSum = 4;
 
-/// What one bin may take: so many of the other kinds, and then the most of the last.
+/// One choice for a bin: counts of the enumerated kinds, and the maximum of the last kind that fits
+/// beside them.
 struct Choice {
   std::vector<i64> others{};
-  i64 key = 0;  // the others as one number in mixed radix: keys add up as counts do
+  i64 key = 0;  // the others as one mixed-radix number: keys add up as counts do
   i64 last = 0;
 };
 
@@ -28,15 +30,15 @@ class Packer {
     for (std::size_t k = 0; k <= kinds_; ++k) all_ += packing.weight[k] * packing.demand[k];
   }
 
-  Packed packed() {
+  Packed solve() {
     const std::size_t bins = packing_.room.size();
-    if (!lay_out()) return {Verdict::unknown};
-    // Twice what is needed is as good as any more.
+    if (!allocate()) return {Verdict::unknown};
+    // Twice the required weight is as good as more, and cannot overflow.
     for (std::size_t b = bins; b-- > 0;) behind_[b] = std::min(2 * all_, behind_[b + 1] + room(b));
     if (behind_[0] < all_) return {Verdict::no};
     for (std::size_t b = 0; b < bins; ++b) choices_.push_back(choices(b));
     if (steps_.out()) return {Verdict::unknown};
-    if (!enough()) return {Verdict::no};
+    if (!enough_alone()) return {Verdict::no};
     best_.assign(1, std::vector<i64>(std::size_t(keys_), -1));
     best_[0][0] = 0;
     live_ = {0};
@@ -49,8 +51,8 @@ class Packer {
   }
 
  private:
-  /// False where the tables would be too large.
-  bool lay_out() {
+  /// Returns false if the tables would be too large.
+  bool allocate() {
     for (std::size_t k = 0; k < kinds_; ++k) {
       stride_.push_back(keys_);
       const std::optional<i64> keys = product({keys_, packing_.demand[k] + 1});
@@ -63,8 +65,8 @@ class Packer {
 
   i64 room(std::size_t bin) const { return std::min(all_, packing_.room[bin]); }
 
-  /// Counts up like an odometer; where a count does not fit, no greater one does. What leaves more
-  /// unused than all bins together may is no choice.
+  /// Enumerates the choices of a bin like an odometer; if a count does not fit, no greater one
+  /// does. Omits choices that leave more weight unused than all bins together may.
   std::vector<Choice> choices(std::size_t bin) {
     if (packing_.like[bin] < i64(bin)) return choices_[std::size_t(packing_.like[bin])];
     const i64 spare = behind_[0] - all_;
@@ -76,7 +78,8 @@ class Packer {
       for (std::size_t k = 0; k < kinds_; ++k) unused -= packing_.weight[k] * choice.others[k];
       if (choice.last >= 0 && unused <= spare) found.push_back(choice);
       std::size_t k = 0;
-      // After a failure the first kind that is not at zero has gone too far: the next one moves.
+      // After a failure, the first kind with a nonzero count is too large: reset it and advance the
+      // next kind.
       for (bool failed = choice.last < 0; k < kinds_; ++k) {
         i64& count = choice.others[k];
         if (failed && count == 0) continue;
@@ -92,8 +95,8 @@ class Packer {
     return found;
   }
 
-  /// Whether bins could take all of each kind, if it were for that kind alone.
-  bool enough() const {
+  /// Returns whether the bins could take all items of each kind, if there were only that kind.
+  bool enough_alone() const {
     for (std::size_t k = 0; k <= kinds_; ++k) {
       i64 sum = 0;
       for (const std::vector<Choice>& of_bin : choices_) {
@@ -108,7 +111,7 @@ class Packer {
     return true;
   }
 
-  /// Counts of the other kinds, from their key.
+  /// Decodes the counts of the other kinds from their key.
   void unfold(i64 key, std::vector<i64>& others) const {
     for (std::size_t k = kinds_; k-- > 0; key %= stride_[k]) others[k] = key / stride_[k];
   }
@@ -167,18 +170,19 @@ class Packer {
 
   const Packing& packing_;
   Steps& steps_;
-  const std::size_t kinds_;  // that are enumerated
-  i64 all_ = 0;              // weight of everything
+  const std::size_t kinds_;  // number of enumerated kinds
+  i64 all_ = 0;              // weight of all items
   i64 keys_ = 1;
-  std::vector<i64> stride_{};  // by kind: what one more adds to a key
-  std::vector<i64> behind_{};  // by bin: weight that it and those behind it take at most
+  std::vector<i64> stride_{};  // by kind: how much one more item adds to a key
+  std::vector<i64> behind_{};  // by bin: maximum weight that it and the later bins take
   std::vector<std::vector<Choice>> choices_{};  // by bin
-  std::vector<std::vector<i64>> best_{};  // by bins filled and key: most of the last kind, or -1
-  std::vector<i64> live_{};               // keys that the bins so far can have
+  std::vector<std::vector<i64>>
+      best_{};               // by number of bins filled and key: maximum of the last kind, or -1
+  std::vector<i64> live_{};  // keys reachable with the bins so far
 };
 
 }  // namespace
 
-Packed pack(const Packing& packing, Steps& steps) { return Packer(packing, steps).packed(); }
+Packed pack(const Packing& packing, Steps& steps) { return Packer(packing, steps).solve(); }
 
 }  // namespace rankwright::split

@@ -10,7 +10,7 @@ namespace packing_test {
 
 using Verdict = Probe::Verdict;
 
-/// Bins that take whatever stays within their room.
+/// Makes bins that take anything within their room.
 Packing by_weight(std::vector<i64> demand, std::vector<i64> weight, std::vector<i64> room) {
   Packing packing{.demand = demand, .weight = weight, .room = room};
   for (std::size_t b = 0; b < room.size(); ++b)
@@ -28,27 +28,27 @@ Packed pack_all(const Packing& packing) {
   return pack(packing, steps);
 }
 
-TEST(Pack, FillsOneBin) {
+TEST(Pack, OneBin_FitsUpToItsRoom) {
   EXPECT_EQ(pack_all(by_weight({3}, {2}, {6})).verdict, Verdict::yes);
   EXPECT_EQ(pack_all(by_weight({3}, {2}, {5})).verdict, Verdict::no);
 }
 
-TEST(Pack, FindsWhatFitsOnlyOneWay) {
+TEST(Pack, UniquePacking_IsFound) {
   // Two 5s and three 3s into 8 and 11: 5 + 3 and 5 + 3 + 3.
   const Packed packed = pack_all(by_weight({2, 3}, {5, 3}, {8, 11}));
   ASSERT_EQ(packed.verdict, Verdict::yes);
   EXPECT_EQ(packed.taken, (std::vector<std::vector<i64>>{{1, 1}, {1, 2}}));
-  // As much room in bins of 7 and 12 is not enough: 3 + 3 and 5 + 5 leave a 3, and so do 5 and
-  // 5 + 3 + 3.
+  // Bins of 7 and 12 have the same total room, but do not suffice: 3 + 3 and 5 + 5 leave a 3, and
+  // so do 5 and 5 + 3 + 3.
   EXPECT_EQ(pack_all(by_weight({2, 3}, {5, 3}, {7, 12})).verdict, Verdict::no);
 }
 
-TEST(Pack, SaysWhenItRunsOutOfSteps) {
+TEST(Pack, StepsExhausted_IsUnknown) {
   Steps steps(10);
   EXPECT_EQ(pack(by_weight({2, 3}, {5, 3}, {8, 11}), steps).verdict, Verdict::unknown);
 }
 
-/// Tries all ways, bin by bin.
+/// Tries all packings, bin by bin.
 bool fits(const Packing& packing, std::size_t bin, std::vector<i64> left) {
   if (std::all_of(left.begin(), left.end(), [](i64 n) { return n == 0; })) return true;
   if (bin == packing.room.size()) return false;
@@ -68,7 +68,7 @@ bool fits(const Packing& packing, std::size_t bin, std::vector<i64> left) {
   }
 }
 
-RC_GTEST_PROP(Pack, AgreesWithTryingAllWays, ()) {
+RC_GTEST_PROP(Pack, MatchesExhaustiveSearch, ()) {
   const std::size_t kinds = *rc::gen::inRange<std::size_t>(1, 4);
   const Packing packing =
       by_weight(*rc::gen::container<std::vector<i64>>(kinds, rc::gen::inRange<i64>(0, 4)),

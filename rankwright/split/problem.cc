@@ -53,7 +53,7 @@ Cuts ideal_cuts(const SplitProblem& problem) {
   i64 before = 0;  // items before the run
   double weight_before = 0;
   for (i64 s = 1; s < stages; ++s) {
-    // Without weights an item is as good as any other.
+    // If all weights are 0, count items instead.
     const double share = double(weight > 0 ? weight : items) * double(s) / double(stages);
     const auto each = [&] { return weight > 0 ? double(problem.runs[run].weight) : 1.0; };
     for (; run + 1 < problem.runs.size(); ++run) {
@@ -63,7 +63,7 @@ Cuts ideal_cuts(const SplitProblem& problem) {
       before += problem.runs[run].count;
     }
     const i64 inside = each() > 0 ? i64((share - weight_before) / each()) : 0;
-    // Every stage before and behind has at least one item.
+    // Leave at least one item for every stage before and after.
     const i64 first = cuts.empty() ? 1 : cuts.back() + 1;
     cuts.push_back(std::clamp(before + inside, first, items - (stages - s)));
   }

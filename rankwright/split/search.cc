@@ -14,21 +14,22 @@ namespace {
 
 using Verdict = Probe::Verdict;
 
-/// How many questions, and how many bounds, could be asked if each took the most that it may.
+/// The step budget of one probe and of one bound is this fraction of all steps.
 constexpr i64 kMaxProbes = 5;
 constexpr i64 kMaxBounds = 80;
 
-/// Runs that are searched by their counts: embedding, four runs of layers, MTP modules and head.
+/// Maximum number of runs for the search by counts: embedding, four runs of layers, MTP modules and
+/// head.
 constexpr std::size_t kMaxCountedRuns = 7;
 
-/// Items x stages up to which a bound looks at every item.
+/// Maximum items x stages for which a bound looks at every item.
 constexpr i64 kMaxInBound = 1 << 16;
 
-/// Items of a kind weigh the same on every team.
+/// Items of one kind have the same weight, and the same memory on every team.
 using Kinds = std::vector<SplitProblem::Run>;
 
-/// The items between embedding and head without their order.
-Kinds kinds_of(const SplitProblem& problem) {
+/// Returns the items between embedding and head, grouped by kind without their order.
+Kinds group_kinds(const SplitProblem& problem) {
   Kinds kinds;
   for (std::size_t i = 1; i + 1 < problem.runs.size(); ++i) {
     const SplitProblem::Run& run = problem.runs[i];
@@ -46,7 +47,8 @@ Kinds kinds_of(const SplitProblem& problem) {
 }
 
 class LimitSearch {
-  /// Asks a question that may take so many steps, and takes them from all.
+  /// Calls `ask` with a budget of at most `max` steps, and deducts the steps that it used from
+  /// steps_.
   template <class Ask>
   auto within(i64 max, const Ask& ask) {
     const i64 granted = std::clamp<i64>(steps_.left(), 0, max);
@@ -62,26 +64,26 @@ class LimitSearch {
         all_steps_(steps),
         steps_(steps),
         sizes_(problem.ranks.begin(), problem.ranks.end()) {
-    // Very many runs are no few kinds, or not to be sorted out in time.
+    // With very many runs there are too many kinds, or grouping them takes too long.
     constexpr std::size_t kMaxRuns = 4096;
-    if (problem.runs.size() <= kMaxRuns) kinds_ = kinds_of(problem);
+    if (problem.runs.size() <= kMaxRuns) kinds_ = group_kinds(problem);
   }
 
-  struct Least {
-    i64 min = 0;  // nothing less is possible
+  struct Minimum {
+    i64 min = 0;  // proven lower bound
     Cuts cuts{};
     SplitLimits reached{};
     bool proved = false;
   };
 
-  /// `known` keeps the other limits.
-  Least minimise(i64 SplitLimits::*what, SplitLimits limits, i64 min, const Cuts& known) {
-    Least best{value_from(what, min), known, reached(problem_, known)};
+  /// Minimizes one limit. Requires: the split `known` keeps the other limits.
+  Minimum minimize(i64 SplitLimits::*what, SplitLimits limits, i64 min, const Cuts& known) {
+    Minimum best{value_from(what, min), known, reached(problem_, known)};
     const auto at = [&](i64 value) {
       limits.*what = value;
       return limits;
     };
-    // Bounds are cheap: first as far up as they reach.
+    // Bounds are cheap, so raise the lower bound with them first.
     for (i64 high = best.reached.*what; best.min < high;) {
       const i64 middle = best.min + (high - best.min) / 2;
       if (possible(at(middle)))
@@ -118,7 +120,7 @@ class LimitSearch {
   }
 
  private:
-  /// False only where no split keeps the limits.
+  /// Returns false only if no split keeps the limits.
   bool possible(const SplitLimits& limits) {
     if (takes_units(problem_) && problem_.items() * problem_.stages() <= kMaxInBound &&
         !stages_fit(problem_, limits))
@@ -126,7 +128,7 @@ class LimitSearch {
     return kinds_.empty() || packs(limits);
   }
 
-  /// Teams as bins that take items of any kind, in no order.
+  /// Returns whether the teams could hold all items, if these could be assigned in any order.
   bool packs(const SplitLimits& limits) {
     Packing packing;
     for (const SplitProblem::Run& kind : kinds_) {
@@ -176,7 +178,7 @@ class LimitSearch {
            std::all_of(kinds_.begin(), kinds_.end(), same);
   }
 
-  /// The least weight from `least` on that some items have together, in any order: what lies
+  /// Returns the smallest sum of item weights that is at least `min`, in any order of items: values
   /// between need not be tried.
   i64 weight_from(i64 min) const {
     constexpr i64 kMaxSums = 1 << 15;
@@ -201,7 +203,7 @@ class LimitSearch {
     for (i64 n = 0; n <= count; ++n) add_kind(kind + 1, sum + n * weight, min, best);
   }
 
-  /// The least value from `least` on that a limit can take.
+  /// Returns the smallest value from `min` on that a limit can take.
   i64 value_from(i64 SplitLimits::*what, i64 min) const {
     if (what == &SplitLimits::memory) return min;
     if (what == &SplitLimits::stage) return weight_from(min);
@@ -216,7 +218,7 @@ class LimitSearch {
   const SplitProblem& problem_;
   const i64 all_steps_;
   Steps steps_;
-  std::set<i64> sizes_;  // of teams
+  std::set<i64> sizes_;  // distinct team sizes
   Kinds kinds_{};
 };
 
@@ -231,7 +233,7 @@ BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
     if (fitting.verdict == Verdict::yes) {
       known = std::move(fitting.cuts);
     } else {
-      const LimitSearch::Least min = search.minimise(&SplitLimits::memory, {}, 0, known);
+      const LimitSearch::Minimum min = search.minimize(&SplitLimits::memory, {}, 0, known);
       if (min.reached.memory > capacity) return {.reached = min.reached, .proved = min.proved};
       known = min.cuts;
     }
@@ -240,11 +242,11 @@ BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
   const i64 ranks = std::accumulate(problem.ranks.begin(), problem.ranks.end(), i64{0});
   i64 heaviest = 0;
   for (const SplitProblem::Run& run : problem.runs) heaviest = std::max(heaviest, run.weight);
-  const LimitSearch::Least load =
-      search.minimise(&SplitLimits::load, limits, ceil_div(weight * problem.parts, ranks), known);
+  const LimitSearch::Minimum load =
+      search.minimize(&SplitLimits::load, limits, ceil_div(weight * problem.parts, ranks), known);
   limits.load = load.reached.load;
-  const LimitSearch::Least stage =
-      search.minimise(&SplitLimits::stage, limits,
+  const LimitSearch::Minimum stage =
+      search.minimize(&SplitLimits::stage, limits,
                       std::max(heaviest, ceil_div(weight, problem.stages())), load.cuts);
   return {.cuts = stage.cuts,
           .reached = stage.reached,

@@ -1,5 +1,5 @@
-// The least limits that a split of a SplitProblem can keep, by asking the two searches again and
-// again, from a bound that ignores the order of items upwards. For split.cc only.
+// Finds the smallest limits that a split of a SplitProblem can keep, by repeated calls of the two
+// searches, starting from a lower bound that ignores the order of items. For split.cc only.
 #pragma once
 
 #include <optional>
@@ -8,14 +8,15 @@
 
 namespace rankwright::split {
 
+/// The best cuts found, and what was proved about them.
 struct BestCuts {
-  std::optional<Cuts> cuts{};  // nothing where no split keeps the capacity, or none was found
-  SplitLimits reached{};       // by the cuts; of memory, without them, the least that was reached
-  i64 min_load = 0;            // no split that keeps the capacity has less
+  std::optional<Cuts> cuts{};  // empty if no split keeps the capacity, or none was found
+  SplitLimits reached{};  // by the cuts; without cuts, `memory` is the smallest that was reached
+  i64 min_load = 0;       // lower bound on the load of all splits that keep the capacity
   bool proved = true;
 };
 
-/// First the load as small as it can be, then the heaviest stage, in so many steps.
+/// Minimizes first the load, then the heaviest stage, in at most `steps` steps.
 BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps);
 
 }  // namespace rankwright::split

@@ -11,8 +11,8 @@
 namespace rankwright::split {
 namespace {
 
-/// Whole numbers for quantities of which all together are `total`: first in up to 2^48 units of
-/// them, so that whole quantities stay whole; then in multiples of what all of them have in common.
+/// Converts quantities with the sum `total` to integers: first to up to 2^48 units of the total, so
+/// that integers stay exact; then divided by their greatest common divisor.
 class Scale {
  public:
   explicit Scale(double total) {
@@ -23,13 +23,13 @@ class Scale {
     shift_ = kBits - exponent;
   }
   i64 units(double quantity) const {
-    RW_CHECK(quantity >= 0);  // NaN is not
+    RW_CHECK(quantity >= 0);  // false for NaN
     return std::llround(std::ldexp(quantity, shift_));
   }
   void measure(double quantity) { multiple_ = std::gcd(multiple_, units(quantity)); }
 
   i64 whole(double quantity) const { return units(quantity) / std::max<i64>(multiple_, 1); }
-  /// As a limit. Nothing reaches 2^50 units, so more than that is no limit.
+  /// Converts a limit. No quantity reaches 2^50 units, so larger limits are clamped.
   i64 limit(double quantity) const {
     RW_CHECK(quantity >= 0);
     const double units = std::min(std::ldexp(quantity, shift_), std::ldexp(1.0, 50));
@@ -42,8 +42,8 @@ class Scale {
   i64 multiple_ = 0;
 };
 
-/// The items in order. MTP modules that stay together are one item.
-std::vector<ItemRun> item_runs(const SplitTask& task) {
+/// Returns the items in order. MTP modules that must stay together are one item.
+std::vector<ItemRun> list_items(const SplitTask& task) {
   std::vector<ItemRun> runs{{1, task.embedding}};
   for (const ItemRun& run : task.layers) {
     RW_CHECK(run.count >= 0);
@@ -63,13 +63,14 @@ double held(const ItemCost& cost, double in_flight) {
   return cost.states.value + in_flight * cost.activations.value;
 }
 
-/// By team: the most microbatches in flight on one of its ranks, and how many ranks it has.
+/// By team: the maximum number of microbatches in flight on one of its ranks, and its number of
+/// ranks.
 struct Teams {
   std::vector<double> in_flight{};
   std::vector<i64> ranks{};
 };
 
-Teams teams_of(const SplitTask& task) {
+Teams make_teams(const SplitTask& task) {
   const StageMap& map = task.map;
   RW_CHECK(!map.team_of_stage.empty() && !map.team_of_rank.empty());
   const i64 last = *std::max_element(map.team_of_rank.begin(), map.team_of_rank.end());
@@ -96,7 +97,7 @@ struct Scales {
   Scale weight, bytes;
 };
 
-Scales scales_of(const SplitTask& task, const std::vector<ItemRun>& runs, const Teams& teams) {
+Scales make_scales(const SplitTask& task, const std::vector<ItemRun>& runs, const Teams& teams) {
   const double max = *std::max_element(teams.in_flight.begin(), teams.in_flight.end());
   double weight = 0, bytes = 0;
   for (const ItemRun& run : runs) {
@@ -113,12 +114,12 @@ Scales scales_of(const SplitTask& task, const std::vector<ItemRun>& runs, const 
   return scales;
 }
 
-SplitProblem problem_of(const SplitTask& task, const std::vector<ItemRun>& runs, const Teams& teams,
-                        const Scales& scales) {
+SplitProblem make_problem(const SplitTask& task, const std::vector<ItemRun>& runs,
+                          const Teams& teams, const Scales& scales) {
   SplitProblem problem{.team_of_stage = task.map.team_of_stage,
                        .ranks = teams.ranks,
                        .limited = task.capacity.has_value()};
-  constexpr i64 kMaxRanks = 8;  // of a team, so that parts of weights stay in 64 bits
+  constexpr i64 kMaxRanks = 8;  // per team, so that weights in parts fit in 64 bits
   for (const i64 ranks : teams.ranks) {
     RW_CHECK(ranks >= 1 && ranks <= kMaxRanks);
     problem.parts = std::lcm(problem.parts, ranks);
@@ -132,7 +133,7 @@ SplitProblem problem_of(const SplitTask& task, const std::vector<ItemRun>& runs,
   return problem;
 }
 
-plan::Stages stages_of(const SplitTask& task, const Cuts& cuts) {
+plan::Stages make_stages(const SplitTask& task, const Cuts& cuts) {
   i64 layers = 0;
   for (const ItemRun& run : task.layers) layers += run.count;
   const i64 mtp_items = task.mtp_apart ? task.mtp_modules : std::min<i64>(task.mtp_modules, 1);
@@ -176,10 +177,10 @@ StageMap both_ends_map(i64 pp) {
 }
 
 Split best_split(const SplitTask& task) {
-  const std::vector<ItemRun> runs = item_runs(task);
-  const Teams teams = teams_of(task);
-  const Scales scales = scales_of(task, runs, teams);
-  const SplitProblem problem = problem_of(task, runs, teams, scales);
+  const std::vector<ItemRun> runs = list_items(task);
+  const Teams teams = make_teams(task);
+  const Scales scales = make_scales(task, runs, teams);
+  const SplitProblem problem = make_problem(task, runs, teams, scales);
   if (problem.items() < problem.stages()) return {.fault = Split::Fault::items, .proved = true};
 
   const BestCuts best = best_cuts(
@@ -189,7 +190,7 @@ Split best_split(const SplitTask& task) {
   const auto weight = [&](i64 load) {
     return scales.weight.back(double(load) / double(problem.parts));
   };
-  return {.stages = stages_of(task, *best.cuts),
+  return {.stages = make_stages(task, *best.cuts),
           .rank_weight = weight(best.reached.load),
           .stage_weight = scales.weight.back(double(best.reached.stage)),
           .min_rank_weight = weight(best.min_load),

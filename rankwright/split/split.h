@@ -1,9 +1,9 @@
-// Where to cut a model into pipeline stages: so that the heaviest pp rank is as light as it can be,
-// and then the heaviest stage (formulas SP1 to SP4). Pure: what an item weighs and which pp rank
-// runs which stage are arguments; cost/work.h says what a model's items weigh.
+// Splits a model into pipeline stages so that the weight of the heaviest pp rank is minimal, and
+// then that of the heaviest stage (formulas SP1 to SP4). The weights of items and the assignment of
+// stages to pp ranks are arguments; cost/work.h computes the weights.
 //
-// It is a search with a budget of steps, not of time: the same task has the same answer everywhere,
-// and an answer that was not proved best says so.
+// The search has a budget of steps, not of time, so a task has the same answer everywhere. The
+// result says whether it was proved optimal.
 #pragma once
 
 #include <optional>
@@ -15,67 +15,71 @@
 
 namespace rankwright::split {
 
-/// What one item of the model (embedding, layer, MTP module, head) costs the pp rank that has it.
-/// Nothing is negative.
+/// The cost of one item of the model (embedding, layer, MTP module, head) for the pp rank that
+/// holds it. Requires: no value is negative.
 struct ItemCost {
-  double weight = 0;    // in any unit, the same for all
-  Bytes states{};       // held all the time
-  Bytes activations{};  // held for every microbatch in flight
+  double weight = 0;    // in any unit, but the same for all items
+  Bytes states{};       // held permanently
+  Bytes activations{};  // held per microbatch in flight
 
   friend bool operator==(const ItemCost&, const ItemCost&) = default;
 };
 
-/// `count` consecutive layers that cost the same.
+/// A run of `count` consecutive layers with the same cost.
 struct ItemRun {
   i64 count = 0;
   ItemCost each{};
 };
 
 /// Which pp ranks run which stages. A stage belongs to a team of pp ranks; all ranks of a team hold
-/// all stages of the team, and each runs an equal share of the microbatches through them. But for
-/// DualPipe a team is one pp rank.
+/// all its stages, and each runs an equal share of the microbatches through them. Except for
+/// DualPipe, a team is one pp rank.
 struct StageMap {
   std::vector<i64> team_of_stage{};
   std::vector<i64> team_of_rank{};
 };
 
-/// Stage s on pp rank s mod pp.
+/// Maps stage s to pp rank s mod pp.
 StageMap round_map(i64 pp, i64 chunks);
-/// Chunks in turn from pp rank 0 up and from the last rank down.
+/// Maps chunks alternately from pp rank 0 up and from the last rank down.
 StageMap vee_map(i64 pp, i64 chunks);
-/// DualPipe: stage s on the pp ranks s and pp - 1 - s.
+/// Maps stage s to the pp ranks s and pp - 1 - s (DualPipe).
 StageMap both_ends_map(i64 pp);
 
+/// The model to split and the limits of the split.
 struct SplitTask {
   ItemCost embedding{};
   std::vector<ItemRun> layers{};
-  ItemCost mtp{};  // one module
+  ItemCost mtp{};  // per module
   i64 mtp_modules = 0;
-  bool mtp_apart = false;  // Megatron-LM wants all MTP modules in one stage
+  bool mtp_apart =
+      false;  // whether MTP modules may be in different stages; Megatron-LM needs them in one
   ItemCost head{};
   StageMap map{};
-  std::optional<Bytes> capacity{};  // of a pp rank, for its items; without it memory is no matter
-  std::vector<double> in_flight{};  // by pp rank: microbatches whose activations it holds at most
-  i64 steps = 40'000'000;           // that the search may take; one is some nanoseconds
+  std::optional<Bytes> capacity{};  // memory per pp rank for its items; empty: unlimited
+  std::vector<double>
+      in_flight{};         // by pp rank: maximum number of microbatches whose activations it holds
+  i64 steps = 40'000'000;  // step budget of the search; a step takes some nanoseconds
 };
 
+/// The result of a split.
 struct Split {
   enum class Fault : unsigned char {
     none,
     items,   // fewer items than stages
-    memory,  // no split fits into the capacity, or none was found
+    memory,  // no split fits the capacity, or none was found
   };
   Fault fault = Fault::none;
-  plan::Stages stages{};       // each has at least one item; empty with a fault
+  plan::Stages stages{};       // each has at least one item; empty if there is a fault
   double rank_weight = 0;      // of the heaviest pp rank
   double stage_weight = 0;     // of the heaviest stage
-  double min_rank_weight = 0;  // no split has a lighter heaviest pp rank
-  Bytes memory{};              // of the fullest pp rank; with Fault::memory the least it needs
-  bool proved = false;         // that nothing is better, or nothing fits
+  double min_rank_weight = 0;  // lower bound on rank_weight over all splits
+  Bytes memory{};              // of the fullest pp rank; with Fault::memory the minimum required
+  bool proved = false;         // the result is proved optimal, or proved not to fit
 };
 
-/// The same task has the same answer. Weights count to one part in 2^48 of their sum: whole numbers
-/// below that are exact.
+/// Computes the best split. Deterministic. Weights have a resolution of one part in 2^48 of their
+/// sum: integers below that are exact.
 Split best_split(const SplitTask& task);
 
 }  // namespace rankwright::split

@@ -13,7 +13,7 @@ namespace split_test {
 
 ItemCost weighs(double weight) { return {.weight = weight}; }
 
-/// The items of a task one by one; MTP modules that stay together are one.
+/// Returns the items of a task one by one; MTP modules that must stay together are one.
 std::vector<ItemCost> items_of(const SplitTask& task) {
   std::vector<ItemCost> items{task.embedding};
   for (const ItemRun& run : task.layers)
@@ -31,7 +31,8 @@ struct Figures {
   double rank = 0, stage = 0, memory = 0;
 };
 
-/// As the words say it: a rank's share of the weight of its stages, and all of their memory.
+/// Computes the maxima from their definition: a rank's share of the weight of its stages, and all
+/// of their memory.
 Figures figures(const SplitTask& task, const std::vector<i64>& cuts) {
   const std::vector<ItemCost> items = items_of(task);
   Figures max;
@@ -87,7 +88,7 @@ void each_split(i64 items, i64 stages, std::vector<i64>& cuts,
   }
 }
 
-/// Looks at all splits.
+/// Finds the best of all splits.
 Figures brute_force(const SplitTask& task) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   Figures best{kNone, kNone, kNone};
@@ -111,7 +112,7 @@ ItemCost random_cost(int max) {
           .activations = Bytes{double(*rc::gen::inRange(0, 10))}};
 }
 
-/// Up to `longest` layers in a row are alike: with 1 they all differ.
+/// Makes a random task with runs of up to `longest` equal layers: with 1 they all differ.
 SplitTask random_task(StageMap map, i64 longest) {
   const int weights = *rc::gen::element(3, 12, 1000);
   SplitTask task{.embedding = random_cost(weights),
@@ -137,7 +138,7 @@ StageMap random_map() {
   return kind == 0 ? round_map(pp, chunks) : kind == 1 ? vee_map(pp, chunks) : both_ends_map(pp);
 }
 
-/// About what the best split for memory needs, so that the limit is felt.
+/// Sets a capacity near the minimum required, so that the limit matters.
 void limit_memory(SplitTask& task) {
   for (std::size_t r = 0; r < task.map.team_of_rank.size(); ++r)
     task.in_flight.push_back(*rc::gen::inRange(0, 9) / 2.0);
@@ -173,38 +174,38 @@ void expect_best(const SplitTask& task) {
   if (task.capacity) RC_ASSERT(mine.memory <= task.capacity->value);
 }
 
-RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnOneStageARank, ()) {
+RC_GTEST_PROP(BestSplit, OneStagePerRank_MatchesBruteForce, ()) {
   expect_best(random_task(round_map(random_pp(), 1), random_longest()));
 }
 
-RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnChunksInTurn, ()) {
+RC_GTEST_PROP(BestSplit, RoundRobinChunks_MatchesBruteForce, ()) {
   const i64 chunks = *rc::gen::inRange<i64>(2, 4);
   expect_best(random_task(round_map(random_pp(), chunks), random_longest()));
 }
 
-RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnAVee, ()) {
+RC_GTEST_PROP(BestSplit, VShape_MatchesBruteForce, ()) {
   const i64 chunks = *rc::gen::inRange<i64>(2, 4);
   expect_best(random_task(vee_map(random_pp(), chunks), random_longest()));
 }
 
-RC_GTEST_PROP(BestSplit, IsTheBestOfAllOnBothEnds, ()) {
+RC_GTEST_PROP(BestSplit, BothEnds_MatchesBruteForce, ()) {
   expect_best(random_task(both_ends_map(random_pp()), random_longest()));
 }
 
-RC_GTEST_PROP(BestSplit, IsTheBestOfAllWithinALimitOfMemory, ()) {
+RC_GTEST_PROP(BestSplit, MemoryLimit_MatchesBruteForce, ()) {
   SplitTask task = random_task(random_map(), random_longest());
   limit_memory(task);
   expect_best(task);
 }
 
-TEST(StageMaps, SayWhichRankRunsAStage) {
+TEST(StageMaps, AssignStagesToRanks) {
   EXPECT_EQ(round_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 0, 1, 2}));
   EXPECT_EQ(vee_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 2, 1, 0}));
   EXPECT_EQ(both_ends_map(5).team_of_stage, (std::vector<i64>{0, 1, 2, 1, 0}));
   EXPECT_EQ(both_ends_map(4).team_of_rank, (std::vector<i64>{0, 1, 1, 0}));
 }
 
-TEST(BestSplit, OfOneStageIsEverything) {
+TEST(BestSplit, OneStage_HoldsEverything) {
   const SplitTask task{
       .layers = {{3, weighs(2)}}, .mtp_modules = 1, .head = weighs(1), .map = round_map(1, 1)};
   const Split split = best_split(task);
@@ -213,17 +214,17 @@ TEST(BestSplit, OfOneStageIsEverything) {
   EXPECT_TRUE(split.proved);
 }
 
-TEST(BestSplit, MayLeaveEmbeddingAndHeadAlone) {
+TEST(BestSplit, EmbeddingAndHead_MayBeStagesOfTheirOwn) {
   const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(3, 1)};
   EXPECT_EQ(show_layout(best_split(task).stages), "E|t|L");
 }
 
-TEST(BestSplit, NeedsAnItemForEveryStage) {
+TEST(BestSplit, FewerItemsThanStages_IsAFault) {
   const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(2, 2)};
   EXPECT_EQ(best_split(task).fault, Split::Fault::items);  // 3 items, 4 stages
 }
 
-TEST(BestSplit, WithoutWeightsIsStillASplit) {
+TEST(BestSplit, ZeroWeights_GiveASplit) {
   const SplitTask task{.layers = {{6, {}}}, .map = round_map(4, 1)};
   const Split split = best_split(task);
   EXPECT_EQ(total_layers(split.stages), 6);
@@ -231,10 +232,10 @@ TEST(BestSplit, WithoutWeightsIsStillASplit) {
   EXPECT_TRUE(split.proved);
 }
 
-TEST(BestSplit, MatchesTheWorkedExampleOfChunks) {
-  // 5 layers of 2 and a head of 3 on 2 ranks with 2 chunks: rank 1 has 3 + 2a, rank 0 has 2b, and
-  // a + b = 5. b = 3: 6 and 7. b = 4: 8. So 7, with two layers beside the head's rank: both in its
-  // first stage (4), because one of them in the last would make that 5.
+TEST(BestSplit, Chunks_MatchTheWorkedExample) {
+  // 5 layers of 2 and a head of 3 on 2 ranks with 2 chunks: rank 1 has 3 + 2a, rank 0 has 2b, and a
+  // + b = 5. b = 3: 6 and 7. b = 4: 8. So the best is 7, with two layers on the head's rank: both
+  // in its first stage (4), because one of them in the last stage would make that 5.
   const SplitTask task{.layers = {{5, weighs(2)}}, .head = weighs(3), .map = round_map(2, 2)};
   const Split split = best_split(task);
   EXPECT_EQ(split.rank_weight, 7);
@@ -243,10 +244,10 @@ TEST(BestSplit, MatchesTheWorkedExampleOfChunks) {
   EXPECT_EQ(split.stages[3].layers, 0);
 }
 
-TEST(BestSplit, OnBothEndsEvensOutPairsOfStages) {
-  // 8 layers of 1 and a head of 4 on 4 ranks: ranks 0 and 3 share the stages 0 and 3, ranks 1 and 2
-  // the others. 12 in all, so 3 each: 6 in each pair. A stage with the head has at least 4, and
-  // then no stage needs more.
+TEST(BestSplit, BothEnds_BalancesPairsOfStages) {
+  // 8 layers of 1 and a head of 4 on 4 ranks: ranks 0 and 3 share stages 0 and 3, ranks 1 and 2 the
+  // others. The total is 12, so 3 per rank and 6 per pair. The stage with the head has at least 4,
+  // and no stage needs more.
   const SplitTask task{.layers = {{8, weighs(1)}}, .head = weighs(4), .map = both_ends_map(4)};
   const Split split = best_split(task);
   EXPECT_EQ(split.rank_weight, 3);
@@ -254,8 +255,8 @@ TEST(BestSplit, OnBothEndsEvensOutPairsOfStages) {
   EXPECT_EQ(split.stages[0].layers + split.stages[3].layers, 2);
 }
 
-TEST(BestSplit, KeepsMtpModulesTogetherUnlessTold) {
-  // 2 modules of 3 beside 2 layers of 1 and a head of 1: together they are 6 of 9.
+TEST(BestSplit, MtpModules_StayTogetherUnlessMtpApart) {
+  // 2 modules of 3, 2 layers of 1 and a head of 1: together the modules are 6 of 9.
   SplitTask task{.layers = {{2, weighs(1)}},
                  .mtp = weighs(3),
                  .mtp_modules = 2,
@@ -267,9 +268,10 @@ TEST(BestSplit, KeepsMtpModulesTogetherUnlessTold) {
   EXPECT_EQ(show_layout(best_split(task).stages), "Ettm|mL");
 }
 
-TEST(BestSplit, PutsFewerLayersWhereMoreMicrobatchesAreInFlight) {
-  // 10 layers of 10 bytes and 1 for every microbatch. Rank 0 holds 10 of them, so a layer takes 20
-  // there and 11 on rank 1. Of 80 bytes: 4 layers there, 6 here, though 5 and 5 weigh less.
+TEST(BestSplit, MemoryLimit_MovesLayersToRanksWithFewerMicrobatchesInFlight) {
+  // 10 layers of 10 bytes and 1 byte per microbatch in flight. Rank 0 holds 10 microbatches, so a
+  // layer takes 20 bytes there and 11 on rank 1. With 80 bytes: 4 layers on rank 0 and 6 on rank 1,
+  // although 5 and 5 weigh less.
   SplitTask task{.layers = {{10, {1, Bytes{10}, Bytes{1}}}}, .map = round_map(2, 1)};
   EXPECT_EQ(show_layers(best_split(task).stages), "5 5");
   task.capacity = Bytes{80};
@@ -279,7 +281,7 @@ TEST(BestSplit, PutsFewerLayersWhereMoreMicrobatchesAreInFlight) {
   EXPECT_EQ(split.memory, Bytes{80});
 }
 
-TEST(BestSplit, SaysWhatTheFullestRankNeedsAtLeast) {
+TEST(BestSplit, TooLittleMemory_ReturnsTheMinimumRequired) {
   // 4 layers of 10 bytes on 2 ranks: 20.
   SplitTask task{.layers = {{4, {1, Bytes{10}, {}}}}, .map = round_map(2, 1)};
   task.in_flight = {1, 1};
@@ -293,14 +295,14 @@ TEST(BestSplit, SaysWhatTheFullestRankNeedsAtLeast) {
   EXPECT_EQ(best_split(task).fault, Split::Fault::none);
 }
 
-TEST(BestSplit, OfBrokenWeightsIsABrokenPromise) {
+TEST(BestSplit, InvalidWeights_Abort) {
   SplitTask task{.layers = {{4, weighs(-1)}}, .map = round_map(2, 1)};
   EXPECT_DEATH(best_split(task), "internal error");
   task.layers[0].each.weight = std::numeric_limits<double>::quiet_NaN();
   EXPECT_DEATH(best_split(task), "internal error");
 }
 
-RC_GTEST_PROP(BestSplit, DoesNotDependOnTheUnit, ()) {
+RC_GTEST_PROP(BestSplit, IsInvariantUnderScaling, ()) {
   SplitTask task = random_task(random_map(), random_longest());
   const Split split = best_split(task);
   const double factor = *rc::gen::element(1e-12, 3.0, 1e12);
@@ -312,8 +314,8 @@ RC_GTEST_PROP(BestSplit, DoesNotDependOnTheUnit, ()) {
             1e-9 * factor * split.rank_weight);
 }
 
-// How models are trained: a few alike layers, then many others.
-SplitTask real_task() {
+// Makes a task as in practice: a few equal layers, then many others.
+SplitTask realistic_task() {
   SplitTask task{.mtp = weighs(*rc::gen::inRange(50, 200)),
                  .mtp_modules = *rc::gen::inRange<i64>(0, 2),
                  .head = weighs(*rc::gen::inRange(0, 500))};
@@ -328,8 +330,8 @@ SplitTask real_task() {
   return task;
 }
 
-RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
-  const SplitTask task = real_task();
+RC_GTEST_PROP(BestSplit, RealisticModels_AreProvedOptimal, ()) {
+  const SplitTask task = realistic_task();
   const Split split = best_split(task);
   RC_ASSERT(split.fault == Split::Fault::none);
   RC_ASSERT(split.proved);
@@ -340,14 +342,14 @@ RC_GTEST_PROP(BestSplit, IsProvedForModelsAsTheyAre, ()) {
   RC_ASSERT(plan::parse_layout(show_layout(split.stages)).value() == split.stages);
 }
 
-/// Whether ranks that hold less than `most` each have room for layers of weight 1, one of them
-/// beside a head. Nothing else is a matter where every stage can have a layer.
+/// Returns whether ranks that hold less than `max` each have room for layers of weight 1, one of
+/// them beside a head. Nothing else matters if every stage can have a layer.
 bool has_room(double max, i64 layers, i64 pp, double head) {
   const auto below = [](double room) { return std::max<i64>(0, i64(std::ceil(room)) - 1); };
   return head < max && (pp - 1) * below(max) + below(max - head) >= layers;
 }
 
-TEST(BestSplit, IsExactAtFullSize) {
+TEST(BestSplit, FullSize_IsProvedOptimal) {
   constexpr double kHead = 0.66;
   struct Case {
     i64 layers, pp, chunks;
@@ -364,7 +366,7 @@ TEST(BestSplit, IsExactAtFullSize) {
   }
 }
 
-RC_GTEST_PROP(BestSplit, IsASplitAndNoBetterThanItsBoundWhenStepsRunOut, ()) {
+RC_GTEST_PROP(BestSplit, StepsExhausted_GivesAValidSplitAndBound, ()) {
   SplitTask task = random_task(random_map(), random_longest());
   RC_PRE(items_of(task).size() >= task.map.team_of_stage.size());
   task.steps = *rc::gen::inRange(0, 20'000);
@@ -383,8 +385,9 @@ RC_GTEST_PROP(BestSplit, IsASplitAndNoBetterThanItsBoundWhenStepsRunOut, ()) {
   if (split.proved) RC_ASSERT(mine.rank == best.rank && mine.stage == best.stage);
 }
 
-TEST(BestSplit, SaysWhatItDidNotProve) {
-  // 5,000 layers, no two of 4,096 neighbours alike, on 256 ranks: more than it looks at one by one.
+TEST(BestSplit, LargeProblem_ReportsThatItIsNotProved) {
+  // 5,000 layers, all different within any 4,096 neighbors, on 256 ranks: more than it examines one
+  // by one.
   SplitTask task{.map = round_map(256, 1)};
   for (i64 i = 0; i < 5000; ++i) task.layers.push_back({1, weighs(double(10'000 + i % 4096))});
   const Split split = best_split(task);

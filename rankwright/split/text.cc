@@ -31,7 +31,7 @@ std::optional<TitanSplit> titan_split(const plan::Stages& stages) {
     return titan_layers(layers, count, first_less, last_less) == wanted;
   };
   const auto settings = [&](i64 first_less, i64 last_less) {
-    // So many stages come of the smallest number that does not give more.
+    // The smallest layers_per_stage that does not yield more stages.
     const i64 counted = layers + first_less + last_less;
     const i64 each = std::max<i64>(1, ceil_div(counted, count));
     TitanSplit split{first_less, last_less};
@@ -39,8 +39,8 @@ std::optional<TitanSplit> titan_split(const plan::Stages& stages) {
     return split;
   };
   if (cuts_so(1, 1)) return settings(1, 1);
-  // A stage in the middle has what torchtitan counts for each, or one more. Of two stages both are
-  // at an end, and the smallest settings will do.
+  // A middle stage has the base number of layers per stage, or one more. With two stages there is
+  // no middle, and the smallest settings suffice.
   const i64 low = count > 2 ? wanted[1] - 1 : 1;
   const i64 high = count > 2 ? wanted[1] : *std::max_element(wanted.begin(), wanted.end()) + 1;
   for (i64 each = std::max<i64>(low, 1); each <= high; ++each)

@@ -15,7 +15,7 @@ constexpr i64 kMaxUnitEntries = i64{1} << 20;
 constexpr i64 kOpen = -1;
 constexpr i64 kStepsPerUnitStage = 8;
 
-/// Sums over the items before one, and so over any items in a row.
+/// Prefix sums, which give the sum over any range of items.
 class Sums {
  public:
   void add(i64 value) { sums_.push_back(sums_.back() + value); }
@@ -28,7 +28,7 @@ class Sums {
   std::vector<i64> sums_{0};
 };
 
-/// Items one by one, and what the stages and teams may have.
+/// All items in order, and the limits of stages and teams.
 class Line {
  public:
   Line(const SplitProblem& problem, const SplitLimits& limits)
@@ -53,7 +53,7 @@ class Line {
   i64 max_memory() const { return limits_.memory; }
   i64 max_weight(i64 stage) const { return std::min(limits_.stage, room(team(stage))); }
 
-  /// The items from `first` to `end` as a stage whose team has nothing else.
+  /// Returns whether items `first` to `end` fit as a stage whose team has nothing else.
   bool fits(i64 stage, i64 first, i64 end) const {
     return weight(first, end) <= max_weight(stage) &&
            memory(team(stage), first, end) <= limits_.memory;
@@ -67,19 +67,21 @@ class Line {
   std::vector<i64> room_{};   // by team
 };
 
-/// By stage and first item: whether the items from there on can be the stages from there on, each
-/// within what a team may have that has nothing else.
+/// By stage and first item: whether the items from there on can be divided into the stages from
+/// there on, each within the limits of a team that has nothing else.
 using Ahead = std::vector<std::vector<char>>;
 
 Ahead look_ahead(const Line& line) {
   const i64 all = line.items();
   Ahead ahead(std::size_t(line.stages()) + 1, std::vector<char>(std::size_t(all) + 1));
   ahead.back().back() = 1;
-  std::vector<i64> good(std::size_t(all) + 2);  // ends before an item from which it can be done
+  std::vector<i64> good(
+      std::size_t(all) +
+      2);  // prefix count of the ends from which the remaining stages are feasible
   for (i64 s = line.stages() - 1; s >= 0; --s) {
     const std::vector<char>& next = ahead[std::size_t(s) + 1];
     for (std::size_t p = 0; p < next.size(); ++p) good[p + 1] = good[p] + next[p];
-    // The farthest end moves on with the first item: a stage costs one pass.
+    // The farthest end only moves forward with the first item, so a stage takes one pass.
     i64 end = 0;
     for (i64 p = 0; p < all; ++p) {
       end = std::max(end, p);
@@ -91,7 +93,8 @@ Ahead look_ahead(const Line& line) {
   return ahead;
 }
 
-/// The first value in a range, nearest to `ideal` first, that does; nothing where none does.
+/// Returns the value in a range nearest to `ideal` for which `does` holds; nothing if there is
+/// none.
 template <class Does>
 std::optional<i64> nearest(i64 low, i64 high, i64 ideal, const Does& does) {
   if (low > high) return std::nullopt;
@@ -116,9 +119,9 @@ Cuts chain_cuts(const Line& line, const Ahead& ahead, const Cuts& ideal) {
   return cuts;
 }
 
-/// Teams one by one, each with all its stages: so a team's load is known at once, and what it
-/// leaves unused is lost. Of the teams before, only the cuts matter that the teams behind share
-/// with them; combinations of these that lead nowhere are remembered.
+/// Places team after team, each with all its stages, so that a team's load is known at once and its
+/// unused weight is lost. The remaining teams depend only on the cuts that they share with the
+/// earlier ones; combinations of these that lead nowhere are remembered.
 class TeamSearch {
  public:
   TeamSearch(const SplitProblem& problem, const Line& line, Steps& steps)
@@ -158,7 +161,8 @@ class TeamSearch {
     return false;
   }
 
-  /// The cuts next to a stage of a team that is still to come: all that it needs to know.
+  /// Returns the cuts next to a stage of a remaining team: all that the rest of the search depends
+  /// on.
   std::u32string shared_cuts(std::size_t team) const {
     std::u32string key{char32_t(team)};
     for (i64 s = 0; s < line_.stages(); ++s) {
@@ -169,7 +173,7 @@ class TeamSearch {
     return key;
   }
 
-  /// The k-th stage of a team, which holds so much already.
+  /// Places the k-th stage of a team, which already holds `held`.
   bool place_stage(std::size_t team, std::size_t k, Held held) {
     if (!steps_.take(kStepsPerUnitStage)) return false;
     if (k == stages_of_[team].size()) {
@@ -198,7 +202,7 @@ class TeamSearch {
     const i64 low = cut(below) + stage - below, high = cut(above) - (above - stage);
     const std::optional<i64> found = nearest(low, high, ideal_[std::size_t(stage)], [&](i64 value) {
       if (!steps_.take(1)) return false;
-      // What lies between two cuts has to fit into the stages between them.
+      // The items between two cuts must fit into the stages between them.
       if (line_.weight(cut(below), value) > max_.between(below + 1, stage + 1)) return false;
       if (line_.weight(value, cut(above)) > max_.between(stage + 1, above + 1)) return false;
       cuts_[std::size_t(stage)] = value;
@@ -213,8 +217,8 @@ class TeamSearch {
   const Cuts ideal_;
   std::vector<std::vector<i64>> stages_of_;
   Cuts cuts_;
-  Sums max_{};     // weight that stages may have
-  i64 spare_ = 0;  // weight that the teams to come may leave unused
+  Sums max_{};     // maximum weight of stages
+  i64 spare_ = 0;  // weight that the remaining teams may leave unused
   std::unordered_set<std::u32string> dead_ends_{};
 };
 

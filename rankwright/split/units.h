@@ -1,19 +1,20 @@
-// The search that looks at every item by itself: any weights. Where no team has two stages it is a
-// chain, and exact in items x stages steps. Else stages are set one by one, and only the last stage
-// of every team by a chain: exact as long as the steps last. For split.cc only.
+// Searches for splits item by item, with arbitrary weights. If no team has two stages, it is a
+// chain and exact in items x stages steps. Otherwise it places stages one by one, with only the
+// last stage of every team in a chain: exact while the step budget lasts. For split.cc only.
 #pragma once
 
 #include "rankwright/split/problem.h"
 
 namespace rankwright::split {
 
-/// Whether unit_split() can be asked at all: its tables hold items x stages.
+/// Returns whether unit_split() supports the problem: its tables have items x stages entries.
 bool takes_units(const SplitProblem& problem);
 
+/// Looks for a split within the limits. Requires: takes_units().
 Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
-/// Whether stages can be cut that each alone stay within the limits, whatever their teams add up
-/// to. Where they cannot, no split can.
+/// Returns whether there are stages that each stay within the limits, ignoring the sums per team.
+/// If not, no split exists.
 bool stages_fit(const SplitProblem& problem, const SplitLimits& limits);
 
 }  // namespace rankwright::split

@@ -1,5 +1,5 @@
-// For tests of writers: configs with any of what a plan file can state, whether or not it goes
-// together. Setups without violations are sample.h. Not part of the library.
+// Random configs for tests of writers: anything that a plan file can state, whether or not it is
+// valid. sample.h makes valid configs.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 
 namespace rankwright::any {
 
-/// What a file cannot say because it means nothing is as resolve() has it.
+/// Sets the values that a file cannot state, because they have no effect, to what resolve() sets.
 inline void settle(plan::TrainingConfig& config) {
   plan::Plan& plan = config.plan;
   if (!config.model.sparse()) plan.etp = plan.ep > 1 ? 1 : plan.tp;
@@ -26,7 +26,7 @@ inline void settle(plan::TrainingConfig& config) {
 using sample::coin;
 using sample::one_of;
 
-/// A figure with more digits than a person types.
+/// Returns a number with more digits than a person types.
 inline double random_share() {
   return 1 + double(*rc::gen::inRange<i64>(0, i64{1} << 40)) / 0x1p40;
 }
@@ -61,7 +61,7 @@ inline cluster::Level random_level(i64 arity) {
           .latency_origin = cluster::Origin(one_of({0, 1, 2, 3}))};
 }
 
-/// With a device for each of `world` ranks, and perhaps some more.
+/// Makes a cluster with at least `world` devices.
 inline cluster::Cluster random_cluster(i64 world) {
   if (coin()) {
     const catalog::System& system =
@@ -85,7 +85,8 @@ inline mesh::Placement random_placement(i64 world, i64 host) {
     return {.kind = mesh::Placement::Kind::cyclic,
             .host_devices = host,
             .hosts = ceil_div(world, host)};
-  const i64 size = kind == 2 && divides(host, world) ? host : 1;  // whole hosts, or single ranks
+  const i64 size =
+      kind == 2 && divides(host, world) ? host : 1;  // permute whole hosts, or single ranks
   std::vector<i64> order(std::size_t(world / size));
   std::iota(order.begin(), order.end(), i64{0});
   for (std::size_t i = order.size(); i > 1; --i)
@@ -106,7 +107,7 @@ inline plan::Software random_software() {
   return software;
 }
 
-/// Any of what a file can state, whether or not it goes together.
+/// Makes a config with anything that a file can state, whether or not it is valid.
 inline plan::TrainingConfig random_setup() {
   const model::Model model = coin() ? *build(random_shapes()) : sample::random_known_model();
   const plan::Plan plan = sample::random_plan(model, sample::random_schedule());

@@ -1,7 +1,7 @@
-// For the tests of search/: the space of plans once more, as plain loops. Every candidate is one
-// whole plan that is judged and priced from scratch by the functions that judge and price any plan;
-// nothing is shared, nothing is bounded. Only the balanced stage split is the search's own, because
-// that is how it is defined. Not part of the library.
+// A brute-force reference for the tests of search/: the space of plans as plain loops. Every
+// candidate is a whole plan, checked and evaluated from scratch by the functions for any plan;
+// nothing is shared or pruned. Only the balanced stage split comes from the search itself, because
+// the search defines it.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@
 
 namespace rankwright {
 
-/// For messages of tests.
+/// Formats a candidate for test messages.
 inline std::string told(const search::Candidate& one) {
   const plan::Plan& p = one.plan;
   return fmt::format(
@@ -33,13 +33,13 @@ inline std::string told(const search::Candidate& one) {
       p.sequence_parallel, name(p.cp_comm), p.stages.empty() ? "even" : show_layout(p.stages));
 }
 
-/// Everything that a search can say of a problem, for any capacity.
+/// All candidates of a problem and how they were classified, for any capacity.
 struct Brute {
   i64 candidates = 0;
-  i64 duplicates = 0;  // groups, shards or stages are those of another candidate
-  i64 violations = 0;
+  i64 duplicates = 0;  // its groups, shards or stages are those of another candidate
+  i64 find_violations = 0;
   i64 rules = 0;
-  std::vector<search::Candidate> runs{};  // that nothing forbids, whether or not they fit
+  std::vector<search::Candidate> runs{};  // valid candidates, whether or not they fit
 };
 
 class BruteForce {
@@ -52,24 +52,24 @@ class BruteForce {
         rules_.push_back(rule);
   }
 
-  /// How many candidates there are: what all() would take. Above `most` it no longer counts.
+  /// Returns the number of candidates that all() would visit. Stops counting above `max`.
   i64 count(i64 max) {
     counting_ = true;
     max_ = max;
-    degrees();
+    visit_degrees();
     counting_ = false;
     return std::exchange(found_, {}).candidates;
   }
 
   Brute all() {
-    degrees();
+    visit_degrees();
     return std::exchange(found_, {});
   }
 
  private:
   i64 world() const { return problem_.config.world; }
 
-  void degrees() {
+  void visit_degrees() {
     const i64 w = world();
     for (i64 tp = 1; tp <= w; ++tp)
       for (i64 cp = 1; cp <= w; ++cp)
@@ -94,7 +94,8 @@ class BruteForce {
           sizes(plan);
   }
 
-  /// One, where the batch does not divide over the replicas: all of those are violations.
+  /// Enumerates micro-batch sizes; only size 1 if dp does not divide the batch, because all of
+  /// those are violations.
   void sizes(plan::Plan plan) {
     const i64 batch = problem_.config.job.global_batch;
     const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
@@ -105,7 +106,7 @@ class BruteForce {
 
   using Axes = std::vector<mesh::Axis>;
 
-  /// Axes along which ranks differ, in a dense layer or among experts, in this order.
+  /// Returns the axes along which ranks differ, in a dense layer or among experts, in this order.
   Axes split_axes(const plan::Plan& plan, const mesh::Order& order) const {
     const bool sparse = problem_.config.model.sparse();
     Axes split;
@@ -130,10 +131,11 @@ class BruteForce {
     return shapes;
   }
 
-  /// All 120. Those that number the axes which are split alike are one candidate; those whose
-  /// groups are the same are another candidate that costs the same.
+  /// Visits all 120 orders. Orders with the same sequence of split axes are one candidate; orders
+  /// with the same groups are duplicates that cost the same.
   void orders(plan::Plan plan) {
-    const bool meshes = world() % (plan.etp * plan.ep * plan.pp) == 0;  // else there are no groups
+    const bool meshes =
+        world() % (plan.etp * plan.ep * plan.pp) == 0;  // otherwise groups are undefined
     std::vector<Axes> seen;
     std::vector<std::vector<mesh::GroupShape>> known;
     plan.order = {mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::dp, mesh::Axis::pp};
@@ -174,8 +176,8 @@ class BruteForce {
     }
   }
 
-  /// From the fewest chunks that a schedule takes to as many as there are layers for, or one number
-  /// that there are not.
+  /// Visits every number of chunks from the schedule's minimum to the number of layers per rank;
+  /// the minimum is visited even if there are too few layers.
   void pipelines(plan::Plan plan) {
     if (plan.pp == 1) return shards(plan, false);
     const i64 layers = problem_.config.model.layers() / plan.pp;
@@ -193,7 +195,8 @@ class BruteForce {
     }
   }
 
-  /// The data ranks of one group that stand in one domain of `level`: the most and the fewest.
+  /// Returns the maximum and the minimum number of data ranks of one group in one domain of
+  /// `level`.
   std::pair<i64, i64> inside(const plan::Plan& plan, int level) const {
     const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp_cp, 0);
     std::map<std::pair<i64, i64>, i64> members;  // by group and domain
@@ -207,7 +210,7 @@ class BruteForce {
 
   void shards(plan::Plan plan, bool balanced) {
     const bool spread = plan.data_ranks() > 1 || problem_.config.model.sparse();
-    if (!spread && !limits_.zero.has(0)) return judge(plan, balanced);  // as if it were 0
+    if (!spread && !limits_.zero.has(0)) return judge(plan, balanced);  // as if zero were 0
     for (plan.zero = 0; plan.zero <= (spread ? 3 : 0); ++plan.zero) {
       if (!limits_.zero.has(plan.zero)) continue;
       plan.shard_size = 0;
@@ -250,7 +253,7 @@ class BruteForce {
       ++found_.violations;
       return;
     }
-    if (repeated_ || (balanced && !split_cache(config))) {
+    if (repeated_ || (balanced && !balance_stages(config))) {
       ++found_.duplicates;
       return;
     }
@@ -268,12 +271,13 @@ class BruteForce {
                            cost::fullest(config, calibration_).total()});
   }
 
-  /// The split by time, where it is another than the even one: what layers take whatever the links.
-  bool split_cache(plan::TrainingConfig& config) {
+  /// Sets the stage split balanced by time; returns false if it equals the even split. Balancing
+  /// assumes links that cost nothing.
+  bool balance_stages(plan::TrainingConfig& config) {
     plan::TrainingConfig anywhere = config;
     anywhere.plan.order = mesh::kDefaultOrder;
     anywhere.plan.cp_comm = plan::CpComm::p2p;
-    const plan::Stages stages = balance_.stages(
+    const plan::Stages stages = split_cache_.stages(
         config, layer_prices(anywhere, cost::Links::none(anywhere, calibration_), calibration_));
     if (stages.empty() || stages == config.stages()) return false;
     config.plan.stages = stages;
@@ -284,10 +288,10 @@ class BruteForce {
   const search::Limits& limits_;
   const cluster::Calibration& calibration_;
   std::vector<const rules::Rule*> rules_{};
-  search::StageSplitCache balance_{};
+  search::StageSplitCache split_cache_{};
   bool counting_ = false;
   i64 max_ = 0;
-  bool repeated_ = false;  // this order's groups were there already
+  bool repeated_ = false;  // the groups of this order were seen before
   Brute found_{};
 };
 

@@ -1,5 +1,5 @@
-// For tests of readers of clusters: a sample of tests/data/import or a text, read, and a cluster in
-// a line. Not part of the library.
+// Helpers for tests of cluster readers: reads a sample of tests/data/import or a text, and formats
+// a cluster as one line.
 #pragma once
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ inline Reading read(std::string_view format, std::string_view text) {
   return reading;
 }
 
-/// "h100-sxm: nvlink 8 x 450 GB/s, infiniband 4 x 50 GB/s a domain (assumed)".
+/// Formats a cluster: "h100-sxm: nvlink 8 x 450 GB/s, infiniband 4 x 50 GB/s a domain (assumed)".
 inline std::string show(const std::optional<cluster::Cluster>& cluster) {
   if (!cluster) return "nothing";
   std::string text = cluster->device.name + ":";

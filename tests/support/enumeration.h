@@ -1,5 +1,5 @@
-// For the tests of this folder: ranks, groups and domains by plain enumeration, without a stride or
-// a division in sight, and random meshes to hold the arithmetic against. Not part of the library.
+// Ranks, groups and domains by plain enumeration, without strides or division, and random meshes: a
+// reference for the arithmetic of mesh/.
 #pragma once
 
 #include <rapidcheck.h>
@@ -16,7 +16,7 @@ namespace rankwright::enumeration {
 using Coordinates = std::array<i64, mesh::kAxes>;  // by Axis
 using Groups = std::vector<std::vector<i64>>;
 
-/// The coordinates of every rank: the mesh counted through like an odometer.
+/// Returns the coordinates of every rank by counting through the mesh like an odometer.
 inline std::vector<Coordinates> coordinates(const mesh::Mesh& mesh) {
   std::vector<Coordinates> ranks;
   Coordinates at{};
@@ -30,7 +30,8 @@ inline std::vector<Coordinates> coordinates(const mesh::Mesh& mesh) {
   return ranks;
 }
 
-/// All groups of ranks that agree in every coordinate but those on `axes`, by their lowest rank.
+/// Returns all groups of ranks that agree in every coordinate except those on `axes`, ordered by
+/// their lowest rank.
 inline Groups groups(const mesh::Mesh& mesh, const std::vector<mesh::Axis>& axes) {
   Groups result;
   std::vector<Coordinates> fixed = coordinates(mesh);
@@ -49,7 +50,7 @@ inline Groups groups(const mesh::Mesh& mesh, const std::vector<mesh::Axis>& axes
   return result;
 }
 
-/// The kinds of groups that are axes of one mesh; shard and replicate are not.
+/// A kind of group that is defined by axes of one mesh; shard and replicate are not.
 struct KindAxes {
   mesh::GroupKind kind;
   bool expert;
@@ -86,7 +87,7 @@ inline mesh::Order random_order() {
   return order;
 }
 
-/// Two meshes over `world` ranks, in one order.
+/// Makes two meshes over `world` ranks with the same order.
 inline mesh::MeshPair random_meshes(i64 world) {
   mesh::MeshPair meshes;
   meshes.dense.order = meshes.expert.order = random_order();

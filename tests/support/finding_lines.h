@@ -1,4 +1,4 @@
-// For tests: findings as text, one a line, so that a test states what, where and how to mend it.
+// Formats findings for tests, one per line: what is wrong, where, and the fix.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace rankwright {
 
-/// "RW0904 3:12 0 is less than 1".
+/// Formats one finding: "RW0904 3:12 0 is less than 1".
 inline std::string told(const Diagnostic& finding) {
   return fmt::format("{} {}:{} {}", finding.code, finding.where.line, finding.where.column,
                      finding.detail);

@@ -1,5 +1,5 @@
-// Golden files: what the tool says, as a person reads it, kept under tests/golden. To accept what
-// it says now, run the test with RANKWRIGHT_UPDATE_GOLDEN=1 and read the diff before committing.
+// Golden files: expected output, kept in tests/golden. To accept new output, run the test with
+// RANKWRIGHT_UPDATE_GOLDEN=1 and review the diff before committing.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ inline std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-/// The first line in which the two differ, from both.
+/// Returns the first line that differs, from both texts.
 inline std::string difference(const std::string& expected, const std::string& actual) {
   const std::vector<std::string> want = lines(expected), have = lines(actual);
   std::size_t at = 0;
@@ -42,7 +42,7 @@ inline std::string difference(const std::string& expected, const std::string& ac
   return "line " + std::to_string(at + 1) + "\n- " + shown(want) + "\n+ " + shown(have) + "\n";
 }
 
-/// `actual` is what the file says, byte for byte.
+/// Expects `actual` to equal the golden file byte for byte.
 inline void expect(const std::string& name, const std::string& actual) {
   const std::string file = path(name);
   if (std::getenv("RANKWRIGHT_UPDATE_GOLDEN") != nullptr) {

@@ -1,7 +1,6 @@
-// For tests: what Megatron-LM's own checks say to a set of flags, written down a second time from
-// its sources and from nothing of ours: validate_args (training/arguments.py), TransformerConfig,
-// initialize_model_parallel, the pipeline schedules, PipelineParallelLayerLayout, the MoE layer.
-// Not part of the library, and it includes nothing of it.
+// Megatron-LM's own checks of its flags, reimplemented from its sources and independent of our
+// code: validate_args (training/arguments.py), TransformerConfig, initialize_model_parallel, the
+// pipeline schedules, PipelineParallelLayerLayout, the MoE layer. Includes nothing of the library.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +16,7 @@ namespace megatron_judge {
 
 using Number = std::int64_t;
 
-/// A shell file with one list of flags, one a line.
+/// The flags and variables of a shell file that has one flag per line.
 struct Script {
   std::map<std::string, std::string> flags{};        // "" for a switch
   std::map<std::string, std::string> environment{};  // variables that are set
@@ -50,7 +49,7 @@ inline Script parse(const std::string& text) {
   return script;
 }
 
-/// Repeats written out as parse_str_to_list does: groups first, then single symbols.
+/// Expands repeats as parse_str_to_list does: groups first, then single symbols.
 inline std::string unfolded(std::string layout) {
   for (std::size_t star = layout.find(")*"); star != std::string::npos; star = layout.find(")*")) {
     const std::size_t open = layout.rfind('(', star);
@@ -86,7 +85,7 @@ inline std::vector<std::string> stages_of(const std::string& layout) {
   return stages;
 }
 
-/// validate_layer_layout; empty where it passes.
+/// Returns why validate_layer_layout fails; empty if it passes.
 inline std::string layout_fault(const std::vector<std::string>& stages, Number pp, Number layers,
                                 Number mtp) {
   std::string flat;
@@ -106,13 +105,13 @@ inline std::string layout_fault(const std::vector<std::string>& stages, Number p
   return "";
 }
 
-/// Where a rank stands on the pipeline axis, by the sizes of the axes that vary faster.
+/// Returns the stride of the pipeline axis: the product of the sizes of the axes that vary faster.
 inline Number stride_before(Number tp, Number cp, Number ep, Number dp, bool pp_last) {
   return tp * cp * ep * (pp_last ? dp : 1);
 }
 
-/// Why Megatron-LM would stop on `world` ranks; empty where it starts and trains. `hopper`: the
-/// device is older than Blackwell.
+/// Returns why Megatron-LM would stop on `world` ranks; empty if it trains. `hopper`: the device is
+/// older than Blackwell.
 inline std::string refusal(const Script& s, Number world, bool hopper) {
   const Number tp = s.number("tensor-model-parallel-size", 1);
   const Number pp = s.number("pipeline-model-parallel-size", 1);

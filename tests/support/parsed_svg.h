@@ -1,5 +1,4 @@
-// For tests of pictures: an SVG read back, as boxes and lines of text with the room that they take.
-// Not part of the library.
+// Parses an SVG for tests of pictures, as boxes and lines of text with the space that they take.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,12 +15,12 @@ namespace rankwright::drawn {
 
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
-  std::string classes{}, words{};  // of a rectangle its title
+  std::string classes{}, words{};  // for a rectangle, `words` is its title
 
   double width() const { return right - left; }
   double height() const { return bottom - top; }
 
-  /// Coordinates are written with two digits.
+  /// Tolerance: coordinates are written with two decimals.
   static constexpr double kRounded = 0.011;
   bool inside(const Box& other) const {
     return left >= other.left - kRounded && right <= other.right + kRounded &&
@@ -50,7 +49,8 @@ inline bool is_of(const std::string& classes, const std::string& one) {
   return false;
 }
 
-/// As high as digits are above its line, and as wide as chart.h says.
+/// Returns the bounding box of a text: as high as digits above the baseline, and as wide as chart.h
+/// says.
 inline Box box_of_text(const pugi::xml_node& text) {
   const std::string classes = text.attribute("class").value(), words = text.text().get();
   const double x = text.attribute("x").as_double(), y = text.attribute("y").as_double();
@@ -85,7 +85,7 @@ class Picture {
     return all;
   }
 
-  /// What is wrong with it as a picture that stands alone; empty where nothing is.
+  /// Returns what is wrong with the picture as a standalone file; empty if nothing is.
   std::string fault() const {
     if (!fault_.empty()) return fault_;
     if (std::string(root().attribute("role").value()) != "img") return "it has no role";

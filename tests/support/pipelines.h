@@ -1,4 +1,4 @@
-// For tests: pipelines of every schedule, by enumeration and at random. Not part of the library.
+// Pipelines of every schedule for tests, by enumeration and at random.
 #pragma once
 
 #include <rapidcheck.h>
@@ -13,7 +13,7 @@
 
 namespace rankwright::pipelines {
 
-/// Whatever numbers: many of them no schedule takes.
+/// Makes a random shape, often one that no schedule supports.
 inline plan::PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) {
   plan::PipelineShape shape;
   shape.schedule = plan::schedules()[*rc::gen::inRange<std::size_t>(0, plan::kSchedules)].schedule;
@@ -39,14 +39,14 @@ inline program::Program program_of(const plan::PipelineShape& shape) {
   return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
 }
 
-/// "zb-v pp 4 x 2, 8 microbatches, group 0".
+/// Formats a shape: "zb-v pp 4 x 2, 8 microbatches, group 0".
 inline std::string show(const plan::PipelineShape& s) {
   return std::string(name(s.schedule)) + " pp " + std::to_string(s.pp) + " x " +
          std::to_string(s.chunks) + ", " + std::to_string(s.microbatches) +
          " microbatches, group " + std::to_string(s.group);
 }
 
-/// Every shape up to these sizes, with the default group.
+/// Visits every shape up to these sizes, with the default group.
 template <class Visit>
 void for_every_shape(i64 max_pp, i64 max_chunks, i64 max_microbatches, const Visit& visit) {
   for (const plan::ScheduleRow& r : plan::schedules())

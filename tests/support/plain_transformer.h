@@ -1,5 +1,5 @@
-// For tests and benchmarks: the runtime's models written straight in libtorch, with its own layers,
-// autograd and nothing of ours, as somebody would who has one process. Not part of the library.
+// A reference for tests and benchmarks: the runtime's models written directly in libtorch for one
+// process, with libtorch's layers and autograd and none of our code.
 #pragma once
 
 #include <torch/torch.h>
@@ -15,14 +15,14 @@ namespace rankwright {
 
 class PlainTransformer {
  public:
-  /// Weights by the runtime's names, copied.
+  /// Copies the weights, which have the runtime's names.
   PlainTransformer(const model::Model& model, const std::map<std::string, torch::Tensor>& weights)
       : model_(model) {
     for (const auto& [name, weight] : weights)
       weights_[name] = weight.detach().clone().requires_grad_(true);
   }
 
-  /// Mean over tokens; tokens and targets are [batch, sequence].
+  /// Returns the mean loss over tokens; tokens and targets are [batch, sequence].
   torch::Tensor loss(const torch::Tensor& tokens, const torch::Tensor& targets) const {
     const i64 sequence = tokens.size(1);
     torch::Tensor x = torch::embedding(w("embedding.words"), tokens);
@@ -55,7 +55,7 @@ class PlainTransformer {
     return x * torch::rsqrt(x.square().mean(-1, true) + kEpsilon) * w(name + ".weight");
   }
 
-  /// Made once, as anybody would.
+  /// Makes the causal mask and the rotary tables once per sequence length.
   void make_tables(const torch::Tensor& x, i64 width) const {
     const i64 sequence = x.size(1);
     if (future_.defined() && future_.size(0) == sequence) return;

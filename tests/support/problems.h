@@ -1,6 +1,5 @@
-// For the tests of search/: problems small enough to be solved by trying everything, with clusters
-// and limits that nobody would expect. The same seed makes the same problem. Not part of the
-// library.
+// Random problems for the tests of search/, small enough for brute force, with unusual clusters and
+// limits. A seed always makes the same problem.
 #pragma once
 
 #include <random>
@@ -14,7 +13,7 @@ class Dice {
  public:
   explicit Dice(std::uint64_t seed) : engine_(seed) {}
 
-  /// 0 to n - 1. Not a standard distribution: those differ from library to library.
+  /// Returns 0 to n - 1. Not a standard distribution, because those differ between libraries.
   i64 below(i64 n) { return i64(engine_() % std::uint64_t(n)); }
   bool coin() { return below(2) == 1; }
   bool rarely() { return below(5) == 0; }
@@ -69,7 +68,7 @@ inline model::Model random_model(Dice& dice) {
   return model;
 }
 
-/// Arities of the levels, innermost first: 4 to 24 devices.
+/// Returns the arities of the levels, innermost first: 4 to 24 devices.
 inline std::vector<i64> random_arities(Dice& dice) {
   static const std::vector<std::vector<i64>> all{
       {4},    {6},    {8},    {12},      {16},      {2, 2},    {4, 2},    {2, 3},    {3, 2},
@@ -78,7 +77,7 @@ inline std::vector<i64> random_arities(Dice& dice) {
   return dice.of(all);
 }
 
-/// Links of any speed at any level: the outer one may be the faster.
+/// Makes links of any speed at any level: outer levels may be faster.
 inline cluster::Cluster random_cluster(Dice& dice) {
   cluster::Cluster cluster{.name = "random"};
   cluster.device = {.name = "h",
@@ -122,7 +121,7 @@ inline mesh::Order random_order(Dice& dice) {
   return order;
 }
 
-/// Limits one thing more.
+/// Adds one random limit.
 inline void narrow(search::Limits& limits, Dice& dice) {
   switch (dice.below(16)) {
     case 0:
@@ -176,14 +175,15 @@ inline void narrow(search::Limits& limits, Dice& dice) {
   }
 }
 
-/// As it comes, and not yet limited to what can be tried. A capacity is for the caller to choose.
+/// Makes a problem that is not yet limited to a size for brute force. The caller chooses the
+/// capacity.
 inline search::Problem random_problem(Dice& dice) {
   plan::TrainingConfig config{.model = random_model(dice),
                               .cluster = random_cluster(dice),
                               .job = random_job(dice),
                               .plan = {}};
   config.world = config.cluster.devices();
-  if (dice.rarely() && config.world % 2 == 0) config.world /= 2;  // part of the cluster
+  if (dice.rarely() && config.world % 2 == 0) config.world /= 2;  // use half of the cluster
   config.software =
       dice.of(std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};

@@ -1,5 +1,4 @@
-// For tests of what is made from a report: reports of plans as somebody types them, and random
-// ones. Not part of the library.
+// Reports for tests of their consumers: of plans as a user types them, and random ones.
 #pragma once
 
 #include "rankwright/report/page/report_view.h"
@@ -13,14 +12,14 @@ inline planner::PlanReport report_of(const std::string& plan) {
   return planner::build_plan_report("plan.yaml", config_of(plan), {});
 }
 
-/// The plan of the course, 64 ranks: tp 8 inside a node, dp 2, pp 4.
+/// Makes the report of the course's plan, 64 ranks: tp 8 inside a node, dp 2, pp 4.
 inline planner::PlanReport course_report() {
   return report_of(
       "{model: llama-3.1-70b, cluster: dgx-h100 x 8, parallelism: {tp_size: 8, pp_size: 4, "
       "dp_size: 2}}");
 }
 
-/// Text that would be markup if it were not escaped, and that is too long for any place.
+/// Returns text that would be markup if it were not escaped, and that is too long for any place.
 inline std::string hostile_name() {
   std::string name = "</text><script>&\"'\x01\xff";
   for (int i = 0; i < 40; ++i) name += "very long ";
@@ -28,7 +27,7 @@ inline std::string hostile_name() {
          "Wwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwwww";
 }
 
-/// Everything in it that somebody may name has such a name.
+/// Makes a report in which everything that a user can name has such a name.
 inline planner::PlanReport hostile_report() {
   plan::TrainingConfig config = course_report().config;
   config.model.name = hostile_name();
@@ -37,7 +36,8 @@ inline planner::PlanReport hostile_report() {
   return planner::build_plan_report(hostile_name(), config, {});
 }
 
-/// Of a plan that can be, on a cluster of one to three levels, with ranks anywhere on it.
+/// Makes the report of a valid plan on a cluster of one to three levels, with ranks placed
+/// anywhere.
 inline planner::PlanReport random_report() {
   plan::TrainingConfig config = sample::random_setup();
   config.cluster = any::random_cluster(config.world);
@@ -46,7 +46,7 @@ inline planner::PlanReport random_report() {
   return planner::build_plan_report("plan.yaml", config, {});
 }
 
-/// The trace of a run that took exactly as long as it was simulated to.
+/// Makes the trace of a run that took exactly as long as simulated.
 inline importer::RunTrace run_as_simulated(const planner::PlanReport& report) {
   importer::RunTrace run{.file = "step.json", .end = report.step->summary.end};
   const planner::SimulatedStep& p = report.step->simulated;

@@ -1,5 +1,5 @@
-// For tests: a plan that is exported and read back says the same, key by key, but for what was said
-// to be lost. Not part of the library.
+// Round-trip tests: a plan that is exported and imported again is the same, key by key, except for
+// what the export reported as lost.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ inline bool is_lost(const std::vector<exporter::Lost>& lost, std::string_view ke
                      [&](const exporter::Lost& one) { return one.key == key; });
 }
 
-/// What a file need not repeat: a shard over all data ranks, stages that are even, groups of pp, a
-/// longest sequence that is not longer than what is trained.
+/// Removes what a file need not state: a shard over all data ranks, an even stage split, groups of
+/// pp, a maximum sequence no longer than the trained one.
 inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
@@ -37,7 +37,7 @@ inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   return s;
 }
 
-/// The files of the export that is being read back, which may name each other.
+/// Returns the files of the export that is being imported, which may refer to each other.
 inline std::vector<exporter::ExportFile>& written_files() {
   static std::vector<exporter::ExportFile> files;
   return files;
@@ -49,15 +49,15 @@ inline Result<std::string> read_written(const std::string& path) {
   return importer::refuse_file(path);
 }
 
-/// The same cells in the same order, whatever the schedule is called.
+/// Returns whether two configs have the same cells in the same order, whatever the schedule's name.
 inline bool same_cells(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   const plan::PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
   return one.pp == two.pp && one.chunks == two.chunks && one.microbatches == two.microbatches &&
          !shape_fault(one) && !shape_fault(two) && program::cells(one) == program::cells(two);
 }
 
-/// What comes back where the files of `exporter` are read as `format`, and the cluster, the world
-/// and what is lost are given again.
+/// Exports with `exporter` and imports the files as `format`. The cluster, the world size and lost
+/// values are supplied again.
 inline plan::TrainingConfig there_and_back(const exporter::Exporter& exporter,
                                            const importer::PlanFormat& format,
                                            const plan::TrainingConfig& config,
@@ -69,12 +69,12 @@ inline plan::TrainingConfig there_and_back(const exporter::Exporter& exporter,
   plan.draft.cluster = config.cluster;
   plan.draft.world = config.world;
   if (!plan.draft.model) plan.draft.model = config.model;
-  // A degree that is set elsewhere, or the others would not multiply to the world.
+  // Without a degree that is set elsewhere, the others would not multiply to the world size.
   if (is_lost(losses(exporter, config), "parallelism.pp_size")) plan.draft.pp = config.plan.pp;
   return resolve(plan.draft);
 }
 
-/// The keys that came back otherwise, with both values; empty where all is well.
+/// Returns the keys that changed, with both values; empty if none did.
 inline std::string differences(const exporter::Exporter& exporter,
                                const plan::TrainingConfig& before,
                                const plan::TrainingConfig& after) {
@@ -94,15 +94,15 @@ inline std::string differences(const exporter::Exporter& exporter,
         key.path == "parallelism.schedule" || key.path == "parallelism.microbatch_group";
     if (of_cells && same_cells(a, b)) continue;
     if (key.path == "parallelism.order" && rules::same_order(a, b.plan.order)) continue;
-    if (!key.written(a) && !key.written(b)) continue;  // both are what the other keys make of it
+    if (!key.written(a) && !key.written(b)) continue;  // both follow from the other keys
     const std::string was = key.value(a), is = key.value(b);
     if (was != is) text += fmt::format("{}: {} came back as {}\n", key.path, was, is);
   }
   return text;
 }
 
-/// The law for one case of a property: four configs without violations, so that the usual 100
-/// cases are 400 of which none is thrown away.
+/// Checks the round trip for one case of a property: four valid configs, so that the usual 100
+/// cases test 400 configs and discard none.
 inline void hold(const exporter::Exporter& exporter) {
   const importer::PlanFormat& format = *importer::find_plan_format(row(exporter.target).name);
   for (int i = 0; i < 4; ++i) {

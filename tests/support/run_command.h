@@ -1,4 +1,4 @@
-// For tests: a command line, run inside the test, and what it said. Not part of the program.
+// Runs a command line inside a test and captures its output.
 #pragma once
 
 #include <filesystem>
@@ -16,7 +16,7 @@ struct Said {
   std::string err;
 };
 
-/// Runs from the repository's root, so that names of examples are short.
+/// Runs in the repository's root, so that paths of examples are short.
 inline Said say(const std::vector<std::string>& args, const std::string& input = "",
                 bool color = false) {
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
@@ -26,13 +26,13 @@ inline Said say(const std::vector<std::string>& args, const std::string& input =
   return {code, out.str(), err.str()};
 }
 
-/// What `rankwright check - FLAGS...` says about a plan.
+/// Runs `rankwright check - FLAGS...` on a plan.
 inline Said check_text(const std::string& plan, std::vector<std::string> flags = {}) {
   flags.insert(flags.begin(), {"check", "-"});
   return say(flags, plan);
 }
 
-/// A file that is gone when the test is over.
+/// A temporary file that is removed at the end of the test.
 class Scratch {
  public:
   explicit Scratch(const std::string& name)

@@ -1,5 +1,4 @@
-// For tests: the log that a run would have written if it had taken what a trial says, in
-// Megatron-LM's form. Not part of the library.
+// Writes the log of a run that took what a trial predicts, in Megatron-LM's format.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,7 +9,7 @@
 
 namespace rankwright::run_logs {
 
-/// 20 steps around `step`, which is their median once the first three are left out.
+/// Returns 18 steps around `step`, which is the median without the first three.
 inline std::string steps(Seconds step) {
   constexpr double kAround[] = {-0.2, 0.1, 0, -0.1, 0.2};  // percent
   std::string text = "training ...\n";

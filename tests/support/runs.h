@@ -1,4 +1,4 @@
-// For tests: tables of measured runs, and rows of them. Not part of the program.
+// Tables of measured runs for tests, and their rows.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace rankwright {
 
-/// A row of a table of runs that can be scored; a test states what it changes. It is made up.
+/// Returns a made-up row of a table of runs that can be scored; a test states only what it changes.
 inline std::map<std::string, std::string> run_cells() {
   return {{"id", "a"},
           {"family", "own"},
@@ -43,7 +43,7 @@ inline std::map<std::string, std::string> run_cells() {
           {"measured_mem_gb", ""}};
 }
 
-/// run_cells() with other cells; columns that it has not are added.
+/// Returns run_cells() with other cells; new columns are added.
 inline std::map<std::string, std::string> with_cells(
     const std::map<std::string, std::string>& other) {
   std::map<std::string, std::string> cells = run_cells();
@@ -68,7 +68,7 @@ inline Csv run_table(const std::vector<std::map<std::string, std::string>>& rows
   return table;
 }
 
-/// tests/data/validation/NAME.
+/// Reads tests/data/validation/NAME.
 inline validate::Runs published(const std::string& name) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR "/tests/data/validation/") + name,
                        std::ios::binary);

@@ -1,5 +1,5 @@
-// For the tests of plan/ and cost/: a small config to write worked examples with, and random
-// configs without violations to hold laws over. Not part of the library.
+// Configs for the tests of plan/ and cost/: a small one for worked examples, and random valid ones
+// for properties.
 #pragma once
 
 #include <rapidcheck.h>
@@ -14,12 +14,13 @@
 
 namespace rankwright::sample {
 
-/// 16 heads of 64 on 4 key-value heads, feed-forward 4096, all in round numbers.
+/// Makes a layer with 16 heads of 64, 4 key-value heads and a feed-forward width of 4096.
 inline model::Layer dense_layer() {
   return {.attention = {.heads = 16, .kv_heads = 4, .head_dim = 64}, .ffn = {.width = 4096}};
 }
 
-/// The same with 8 experts of width 512, of which a token visits 2, and a shared one of 1024.
+/// Makes a layer with the same attention and 8 experts of width 512, 2 of them active, and a shared
+/// expert of 1024.
 inline model::Layer sparse_layer() {
   return {.attention = dense_layer().attention,
           .ffn = {.experts = 8, .active = 2, .expert_width = 512, .shared_width = 1024}};
@@ -29,8 +30,8 @@ inline model::Model model_of(std::vector<model::LayerRun> runs) {
   return {.hidden = 1024, .vocab = 32000, .runs = std::move(runs)};
 }
 
-/// `microbatches` of one sequence of 2048 tokens, in bf16, on as many devices as the plan has
-/// ranks.
+/// Makes a config with `microbatches` of one sequence of 2048 tokens, in bf16, with one device per
+/// rank.
 inline plan::TrainingConfig config_of(model::Model model, plan::Plan plan, i64 microbatches = 4) {
   plan::TrainingConfig config{
       .model = std::move(model), .cluster = {}, .job = {}, .plan = std::move(plan)};
@@ -41,7 +42,7 @@ inline plan::TrainingConfig config_of(model::Model model, plan::Plan plan, i64 m
   return config;
 }
 
-/// Eight dense layers.
+/// Makes a config with eight dense layers.
 inline plan::TrainingConfig dense_setup(plan::Plan plan, i64 microbatches = 4) {
   return config_of(model_of({{8, dense_layer()}}), std::move(plan), microbatches);
 }
@@ -79,7 +80,8 @@ inline model::FeedForward random_ffn() {
   return ffn;
 }
 
-/// Small, of everything that a model may have. Runs of unlike layers alternate.
+/// Makes a small model with any feature that a model may have. Runs of two kinds of layers
+/// alternate.
 inline model::Model random_model() {
   model::Model model{.hidden = one_of({64, 128}),
                      .vocab = 1000,
@@ -101,8 +103,8 @@ inline model::Model random_known_model() {
   return known[std::size_t(*rc::gen::inRange<i64>(0, i64(known.size())))].model;
 }
 
-/// Layers thrown onto the stages at random, some of which stay empty; MTP with the loss, or on the
-/// stage before a loss that stands alone.
+/// Distributes layers over the stages at random; some stages stay empty. MTP is on the stage of the
+/// loss, or on the one before if the loss has a stage of its own.
 inline plan::Stages random_stages(const model::Model& model, i64 stages) {
   const bool alone = stages > 1 && coin();
   plan::Stages split(std::size_t(stages), plan::Stage{});
@@ -143,14 +145,14 @@ inline plan::Plan random_plan(const model::Model& model, plan::Schedule which) {
   return plan;
 }
 
-/// As many microbatches as the plan's schedule takes, and not many more.
+/// Returns a number of microbatches that the plan's schedule supports, near the minimum.
 inline i64 random_microbatches(const plan::Plan& plan) {
   const plan::ScheduleRow& schedule = row(plan.schedule);
   if (plan.pp == 1 || schedule.rounds == 0) return one_of({1, 2, 3, 5});
   return schedule.rounds * plan.pp + schedule.multiple * one_of({0, 1, 2});
 }
 
-/// A config that has no violation.
+/// Makes a config without violations.
 inline plan::TrainingConfig random_setup(const model::Model& model, plan::Schedule schedule) {
   const auto draw = [&] {
     const plan::Plan plan = random_plan(model, schedule);

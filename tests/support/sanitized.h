@@ -2,8 +2,8 @@
 
 namespace rankwright {
 
-// Whether this build watches every access to memory: ten times slower, so that a test over many
-// cases takes a part of them.
+// Whether this build uses AddressSanitizer. It is ten times slower, so tests over many cases run
+// only some of them.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kSanitized = true;
 #elif defined(__has_feature)

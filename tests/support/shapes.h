@@ -1,4 +1,4 @@
-// For tests: shapes of every family, as a config.json may state them. Not part of the library.
+// Random shapes of every family for tests, as a config.json may state them.
 #pragma once
 
 #include <rapidcheck.h>
@@ -7,7 +7,7 @@
 
 namespace rankwright {
 
-/// Shapes that build() takes, with what a family leaves open stated or not.
+/// Makes shapes that build() accepts, with optional values stated or not.
 inline model::Shapes random_shapes() {
   const auto any = [](i64 min, i64 max) { return *rc::gen::inRange<i64>(min, max + 1); };
   const auto maybe = [] { return *rc::gen::arbitrary<bool>(); };

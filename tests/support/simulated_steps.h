@@ -1,5 +1,5 @@
-// For the tests of report/: steps that were simulated, small ones to write worked examples with and
-// random ones to hold laws over. Not part of the library.
+// Simulated steps for the tests of report/: small ones for worked examples, random ones for
+// properties.
 #pragma once
 
 #include <rapidcheck.h>
@@ -17,18 +17,18 @@ inline program::Program program_of(const plan::PipelineShape& shape) {
   return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
 }
 
-/// Every stage alike: F, I and W take a second each, B two.
+/// Simulates a pipeline with equal stages: F, I and W take one second each, B two.
 inline planner::SimulatedStep unit_play(const plan::PipelineShape& shape) {
   program::Program program = program_of(shape);
   program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   return planner::simulate_step(shape, std::move(program), std::move(durations));
 }
 
-/// 1F1B with 4 pp ranks and 8 microbatches.
+/// Simulates 1F1B with 4 pp ranks and 8 microbatches.
 inline planner::SimulatedStep four_by_eight() { return unit_play({.pp = 4, .microbatches = 8}); }
 
-/// Puts steps into every role: one that runs beside in the middle, then a collective over all ranks
-/// and the optimizer at the end.
+/// Adds steps to every role: an overlapped one in the middle, then a collective over all ranks and
+/// the optimizer at the end.
 inline void add_steps(program::Program& program) {
   for (program::Sequence& role : program.roles) {
     const auto half = std::find_if(role.begin() + std::ptrdiff_t(role.size() / 2), role.end(),
@@ -45,7 +45,7 @@ inline void add_steps(program::Program& program) {
   program.steps.assign(program.roles.size(), steps);
 }
 
-/// A shape without faults, of any schedule.
+/// Makes a valid shape of any schedule.
 inline plan::PipelineShape random_shape() {
   const std::vector<plan::ScheduleRow> rows(plan::schedules().begin(), plan::schedules().end());
   const plan::ScheduleRow schedule = *rc::gen::elementOf(rows);
@@ -59,7 +59,8 @@ inline plan::PipelineShape random_shape() {
   return shape;
 }
 
-/// With times in whole milliseconds, every stage its own, and steps in half of the cases.
+/// Simulates a random pipeline with times in whole milliseconds that differ by stage, and with
+/// steps in half of the cases.
 inline planner::SimulatedStep random_play() {
   const plan::PipelineShape shape = random_shape();
   program::Program program = program_of(shape);

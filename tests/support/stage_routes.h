@@ -1,5 +1,5 @@
-// For the tests of plan/: which pp rank runs which stage, by following every microbatch through the
-// pipeline step by step. Not part of the library.
+// Which pp rank runs which stage, for the tests of plan/, by following every microbatch through the
+// pipeline.
 #pragma once
 
 #include <set>
@@ -9,9 +9,9 @@
 
 namespace rankwright::ways {
 
-/// The pp rank of each stage that a microbatch passes, one step after the other: up the ranks and
-/// from the last to the first again; up and down (V); or down only, for the second half of
-/// DualPipe's microbatches.
+/// Returns the pp rank of each stage that a microbatch passes: up the ranks, and from the last to
+/// the first again; up and down (V schedules); or only down, for the second half of DualPipe's
+/// microbatches.
 inline std::vector<i64> way(const plan::TrainingConfig& config, i64 microbatch) {
   const plan::Plan& p = config.plan;
   const bool vee = p.schedule == plan::Schedule::zb_v || p.schedule == plan::Schedule::dualpipe_v;
@@ -30,7 +30,7 @@ inline std::vector<i64> way(const plan::TrainingConfig& config, i64 microbatch) 
   return ranks;
 }
 
-/// The stages that a microbatch meets on a pp rank.
+/// Returns the stages that a microbatch passes on a pp rank.
 inline std::set<i64> met(const plan::TrainingConfig& config, i64 microbatch, i64 pp_rank) {
   const std::vector<i64> ranks = way(config, microbatch);
   std::set<i64> stages;
@@ -39,7 +39,7 @@ inline std::set<i64> met(const plan::TrainingConfig& config, i64 microbatch, i64
   return stages;
 }
 
-/// Stages whose parameters a pp rank holds: those that any microbatch meets there.
+/// Returns the stages whose parameters a pp rank holds: those that any microbatch passes there.
 inline std::set<i64> held(const plan::TrainingConfig& config, i64 pp_rank) {
   std::set<i64> stages;
   for (i64 m = 0; m < config.microbatches(); ++m) stages.merge(met(config, m, pp_rank));

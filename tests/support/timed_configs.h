@@ -1,5 +1,5 @@
-// For the tests of cost/: configs on devices and links that have a speed, so that they can be
-// priced. Not part of the library.
+// Configs for the tests of cost/ on devices and links with realistic speeds, so that their time can
+// be estimated.
 #pragma once
 
 #include "rankwright/cost/links.h"
@@ -9,7 +9,7 @@
 
 namespace rankwright::sample {
 
-/// The device that the constants of its generation were fitted on, in round numbers.
+/// Returns the device that the constants of its generation were fitted on, in round numbers.
 inline cluster::Device hopper() {
   return {.name = "h",
           .memory = 80.0_GB,
@@ -22,7 +22,7 @@ inline cluster::Device hopper() {
           .watts = 700};
 }
 
-/// The same config on Hopper devices and one level of 100 GB/s.
+/// Returns the config on Hopper devices and levels of 100 GB/s.
 inline plan::TrainingConfig timed(plan::TrainingConfig config) {
   config.cluster.device = hopper();
   for (cluster::Level& level : config.cluster.levels) {
@@ -32,7 +32,7 @@ inline plan::TrainingConfig timed(plan::TrainingConfig config) {
   return config;
 }
 
-/// Any plan whose pipeline can run.
+/// Makes a config with any plan whose pipeline can run.
 inline plan::TrainingConfig random_timed() {
   plan::TrainingConfig config = timed(random_setup());
   RC_PRE(!shape_fault(pipeline_shape(config)));
@@ -40,7 +40,7 @@ inline plan::TrainingConfig random_timed() {
   return config;
 }
 
-/// Constants with which a layer takes what its FLOPs take, and nothing else.
+/// Returns constants with which a layer takes exactly the time of its FLOPs.
 inline cluster::Calibration plain() {
   cluster::Calibration c = catalog::calibration();
   c[cluster::Constant::matmul_bytes] = c[cluster::Constant::wave] =

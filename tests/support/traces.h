@@ -1,6 +1,5 @@
-// For tests of traces: files in both formats, slice by slice, faults and all. They are written here
-// a second time, and not by report/timeline/trace.h, so that a mistake in it is not read as it was
-// written.
+// Writes trace files in both formats for tests, slice by slice, including faulty ones. Independent
+// of report/timeline/trace.h, so that a mistake there is not hidden by a matching one here.
 #pragma once
 
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ inline i64 thread_of(const importer::TraceTrack& track) {
   return 2 * track.pp_rank + (track.beside ? 2 : 1);
 }
 
-/// Tracks stand behind the slices: no reader may count on the order.
+/// Writes a Chrome trace, with tracks after the slices: readers must not rely on the order.
 inline std::string chrome_file(const std::vector<WrittenSlice>& slices) {
   std::string events;
   std::map<i64, importer::TraceTrack> tracks;
@@ -44,7 +43,7 @@ inline std::string chrome_file(const std::vector<WrittenSlice>& slices) {
   return R"({"traceEvents":[)" + events + "]}";
 }
 
-/// TracePacket with track_descriptor 60 {uuid 1, thread 4 {thread_name 5}}.
+/// Writes a TracePacket with track_descriptor 60 {uuid 1, thread 4 {thread_name 5}}.
 inline std::string described(std::uint64_t uuid, const std::string& name) {
   std::string out;
   protozero::pbf_writer trace(out);
@@ -55,8 +54,8 @@ inline std::string described(std::uint64_t uuid, const std::string& name) {
   return out;
 }
 
-/// TracePacket with timestamp 8 and track_event 11 {type 9: 1 begins, track_uuid 11, categories 22,
-/// name 23}.
+/// Writes a TracePacket with timestamp 8 and track_event 11 {type 9: 1 begins, track_uuid 11,
+/// categories 22, name 23}.
 inline std::string begun(std::uint64_t uuid, std::uint64_t at, const std::string& name = "0F0",
                          const std::string& category = "forward") {
   std::string out;
@@ -71,7 +70,7 @@ inline std::string begun(std::uint64_t uuid, std::uint64_t at, const std::string
   return out;
 }
 
-/// The same of type 2: it ends.
+/// Writes the TracePacket that ends a slice: type 2.
 inline std::string ended(std::uint64_t uuid, std::uint64_t at) {
   std::string out;
   protozero::pbf_writer trace(out);

@@ -1,4 +1,4 @@
-// For tests: a config as somebody types it. Not part of the library.
+// Makes a config for tests from the text of a plan file.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// For tests: a plan file as somebody types it, linted, and edited as a fix says.
+// Lints the text of a plan file for tests, and applies the edits of a fix.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -29,7 +29,7 @@ inline void set(YAML::Node map, std::string_view path, const YAML::Node& value) 
   }
 }
 
-/// The text with the edits made in it.
+/// Returns the text with the edits applied.
 inline std::string typed(const std::string& text, const std::vector<Edit>& edits) {
   YAML::Node root = YAML::Load(text);
   for (const Edit& edit : edits) set(root, edit.key, YAML::Load(edit.value));
@@ -49,7 +49,8 @@ inline std::string show(const Diagnostics& diagnostics) {
   return text;
 }
 
-/// What a fix of `code` left or brought: the code itself, and errors that were not there before.
+/// Returns what a fix of `code` left or caused: the code itself, and errors that were not there
+/// before.
 inline std::string unhealed(const Diagnostics& before, const Diagnostics& after,
                             std::string_view code) {
   const std::set<std::string> old = codes(before);
