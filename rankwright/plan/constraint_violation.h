@@ -52,9 +52,9 @@ struct ConstraintViolation {
 
 /// Returns the first constraint that the config violates, cheapest check first, or none. Requires:
 /// all degrees and sizes are at least 1.
-ConstraintViolation first_misfit(const TrainingConfig& config);
+ConstraintViolation find_violation(const TrainingConfig& config);
 
-/// Like first_misfit(), but checks only schedule, chunks and stages: for a search that changes
+/// Like find_violation(), but checks only schedule, chunks and stages: for a search that changes
 /// nothing else.
 ConstraintViolation find_pipeline_violation(const TrainingConfig& config);
 

@@ -37,7 +37,7 @@ inline std::string told(const search::Candidate& one) {
 struct Brute {
   i64 candidates = 0;
   i64 duplicates = 0;  // its groups, shards or stages are those of another candidate
-  i64 find_violations = 0;
+  i64 violations = 0;
   i64 rules = 0;
   std::vector<search::Candidate> runs{};  // valid candidates, whether or not they fit
 };
