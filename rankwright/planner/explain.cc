@@ -115,6 +115,7 @@ Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
   if (const rules::Page* page = rules::find_page(upper(word)))
     return ExplainWordAnswer{.page = page};
   if (const importer::PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
+  if (const catalog::Term* term = catalog::find_term(word)) return ExplainWordAnswer{.term = term};
   return tl::unexpected(refuse_word(word));
 }
 

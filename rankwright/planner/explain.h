@@ -66,13 +66,13 @@ std::optional<Refusal> check_views(const ExplainViews& views);
 /// Returns the refusal of a view or of an option that a schedule does not have.
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
-/// The page of a diagnostic code, or a plan key. One of the two is set.
+/// The page of a diagnostic code, a plan key or a term of the glossary. One of the three is set.
 struct ExplainWordAnswer {
   const rules::Page* page = nullptr;
   const importer::PlanKey* key = nullptr;
   const catalog::Term* term = nullptr;
 };
-/// Looks up a diagnostic code, in either case, or a plan key.
+/// Looks up a diagnostic code in either case, a plan key or a term of the glossary.
 Outcome<ExplainWordAnswer> explain_word(const std::string& word);
 
 }  // namespace rankwright::planner
