@@ -17,7 +17,7 @@ std::string summary_of(const std::string& plan) {
   return describe_plan(config, planner::make_explain_view(config));
 }
 
-TEST(Words, SayWhatIsNotSplit) {
+TEST(DescribePlan, NamesWhatIsNotSplit) {
   const std::string words = summary_of(kModel + "world_size: 1\nparallelism: {dp_size: 1}\n");
   EXPECT_THAT(words, HasSubstr("No layer is cut: tensor parallelism is off."));
   EXPECT_THAT(words, HasSubstr("Every rank holds all layers: there is no pipeline."));
@@ -25,8 +25,8 @@ TEST(Words, SayWhatIsNotSplit) {
   EXPECT_THAT(words, HasSubstr("Nothing but compute is expected to take time."));
 }
 
-TEST(Words, SayWhatIsSplitAndWhichLinkIsCrossed) {
-  // 16 microbatches on 2 pp ranks: 1 of 17 slots is idle, and slots are not all of the step.
+TEST(DescribePlan, NamesWhatIsSplitAndWhichLinksAreCrossed) {
+  // 16 microbatches on 2 pp ranks: 1 of 17 slots is idle, and the slots are not the whole step.
   const std::string words = summary_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n");
@@ -39,7 +39,7 @@ TEST(Words, SayWhatIsSplitAndWhichLinkIsCrossed) {
   EXPECT_THAT(words, HasSubstr("A profile of one step would prove it."));
 }
 
-TEST(Words, SayThatDualPipeHoldsEveryStageTwice) {
+TEST(DescribePlan, SaysThatDualPipeHoldsEveryStageTwice) {
   const std::string words = summary_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 4, dp_size: 1, schedule: dualpipe}\n");
@@ -50,15 +50,15 @@ TEST(Words, SayThatDualPipeHoldsEveryStageTwice) {
   EXPECT_THAT(words, Not(HasSubstr("one copy")));
 }
 
-TEST(Words, SayWhetherItFits) {
+TEST(DescribePlan, SaysWhetherItFits) {
   const std::string cluster = "cluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n";
   EXPECT_THAT(summary_of("model: llama-3.1-8b\n" + cluster), HasSubstr("it does not fit"));
   EXPECT_THAT(summary_of("model: llama-3.2-1b\n" + cluster), HasSubstr("of 79.1 GiB: it fits."));
-  // Nobody knows about a model that is not named.
+  // Without a model nothing is known about memory.
   EXPECT_THAT(summary_of(cluster), Not(HasSubstr("fullest")));
 }
 
-TEST(Words, SayHowExpertsAndSequencesAreSpread) {
+TEST(DescribePlan, SaysHowExpertsAndSequencesAreSplit) {
   const std::string words = summary_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\n"
       "parallelism: {cp_size: 2, dp_size: 8, ep_size: 4, zero_stage: 1}\n");
@@ -66,7 +66,7 @@ TEST(Words, SayHowExpertsAndSequencesAreSpread) {
   EXPECT_THAT(words, HasSubstr("Each sequence is cut over 2 ranks"));
 }
 
-TEST(Words, NameEveryZeroStage) {
+TEST(DescribePlan, NamesEveryZeroStage) {
   const auto with = [](int stage) {
     return summary_of(kModel + "parallelism: {dp_size: 8, zero_stage: " + std::to_string(stage) +
                       "}\n");

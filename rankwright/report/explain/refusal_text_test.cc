@@ -34,7 +34,7 @@ TEST(RefusalText, TwoFiles_AreShownOneAfterAnother) {
   EXPECT_EQ(findings_of(refusal)[1].where.file, "b.yaml");
 }
 
-TEST(FindingsIn, SeveralFiles_EachFindingHasTheLineOfItsOwn) {
+TEST(FindingsIn, SeveralFiles_EachFindingHasItsOwnLine) {
   const std::string text = findings_in({{"a.txt", "first\n"}, {"b.txt", "second\n"}},
                                        {finding("b.txt", 1), finding("a.txt", 1)});
   EXPECT_LT(text.find("second"), text.find("first"));

@@ -22,8 +22,9 @@ std::string text_of(const rankwright::plan::TrainingConfig& config) {
   return stages_text(config, planner::stages_view(config), {}, 100);
 }
 
-TEST(StagesText, SaysWhatIsEvenAlready) {
-  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A rank with 8 layers is the least that can be.
+TEST(StagesText, SaysThatASplitIsAlreadyEven) {
+  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. No split has a busiest rank with fewer than 8
+  // layers.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 16\n"
       "parallelism: {tp_size: 8, pp_size: 16}\njob: {global_batch: 64, sequence: 8192}\n");
@@ -34,7 +35,7 @@ TEST(StagesText, SaysWhatIsEvenAlready) {
   EXPECT_THAT(text_of(config), HasSubstr("no split of the\nlayers is more even."));
 }
 
-TEST(StagesText, ProposesWhatTakesLayersFromTheHead) {
+TEST(StagesText, ProposesFewerLayersBesideTheHead) {
   const rankwright::plan::TrainingConfig config = deepseek();
   const std::string layout = show_layout(planner::stages_view(config).best.stages);
   EXPECT_THAT(text_of(config), HasSubstr("parallelism: {stages: \"" + layout + "\"}"));
@@ -43,15 +44,15 @@ TEST(StagesText, ProposesWhatTakesLayersFromTheHead) {
 }
 
 TEST(StagesText, FindsTorchtitansSettings) {
-  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers less, and the
-  // other 30 are spread: 5 5 4 4 4 4 4 2 is as good as any.
+  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers fewer, and
+  // the other 30 are spread: no split is better than 5 5 4 4 4 4 4 2.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 64, sequence: 8192}\n");
   EXPECT_THAT(text_of(config), HasSubstr("pipeline_parallel_last_stage_less_layers = "));
 }
 
-TEST(StagesJson, SaysWhatTheTextSays) {
+TEST(StagesJson, AgreesWithTheText) {
   const rankwright::plan::TrainingConfig config = deepseek();
   const planner::StagesView view = planner::stages_view(config);
   const nlohmann::json json = nlohmann::json::parse(stages_json(config, view));

@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks a sample is in the report
+constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks the report has a sample
 
 ordered_json verdict_json(const planner::PlanReport& report) {
   const PlanVerdict verdict = plan_verdict(report);
@@ -54,10 +54,10 @@ ordered_json domain_json(const planner::MapDomain& domain) {
           {"devices", domain.devices}};
 }
 
-/// The rows of the worksheet's communication that ranks of a pp rank take part in: head and loss
-/// are on one pp rank, and dense layers send no tokens to experts. Whoever does not send along the
-/// pipeline receives.
-ordered_json calls_of(const planner::PlanReport& report, i64 pp_rank) {
+/// Lists the communication rows that the ranks of a pp rank take part in: head and loss are on one
+/// pp rank, and dense layers send no tokens to experts. Pipeline traffic concerns every pp rank,
+/// as sender or receiver.
+ordered_json list_calls(const planner::PlanReport& report, i64 pp_rank) {
   const std::vector<plan::Traffic> sent = traffic(report.config, pp_rank);
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
@@ -70,7 +70,7 @@ ordered_json calls_of(const planner::PlanReport& report, i64 pp_rank) {
   return all;
 }
 
-/// Where a rank stands on both meshes, and what it calls; of an idle device -1 everywhere.
+/// Describes a device: its coordinates on both meshes, -1 if it is idle, and its collectives.
 ordered_json device_json(const plan::TrainingConfig& config, const planner::MapDevice& of,
                          const ordered_json& calls) {
   const mesh::MeshPair meshes = config.plan.meshes();
@@ -93,9 +93,9 @@ ordered_json device_json(const plan::TrainingConfig& config, const planner::MapD
           {"collectives", calls}};
 }
 
-/// The collectives that any group of this kind calls, whatever the kind that they are called under:
-/// without context parallelism dp and dp-cp are the same ranks.
-ordered_json collectives_of(const planner::PlanReport& report, mesh::GroupKind kind) {
+/// Lists the collectives whose groups have the same ranks as this kind, even if they belong to
+/// another kind: without context parallelism dp and dp-cp are the same ranks.
+ordered_json list_collectives(const planner::PlanReport& report, mesh::GroupKind kind) {
   const plan::Plan& plan = report.config.plan;
   const mesh::MeshPair meshes = plan.meshes();
   const mesh::GroupShape shape = group_shape(meshes, kind, plan.shards());
@@ -117,7 +117,7 @@ ordered_json ranks_json(const planner::PlanReport& report) {
   for (const planner::MapDevice& device : report.ranks.devices) {
     const i64 pp_rank = device.rank < 0 ? -1 : dense.coordinate(device.rank, mesh::Axis::pp);
     const auto [of, added] = calls.try_emplace(pp_rank, ordered_json::array());
-    if (added && pp_rank >= 0) of->second = calls_of(report, pp_rank);
+    if (added && pp_rank >= 0) of->second = list_calls(report, pp_rank);
     devices.push_back(device_json(config, device, of->second));
   }
   for (const planner::MapGroups& of : report.ranks.groups) {
@@ -127,7 +127,7 @@ ordered_json ranks_json(const planner::PlanReport& report) {
                       {"lies", planner::placement_text(config.cluster, of.span)},
                       {"level", of.span.level},
                       {"of_device", of.of_device},
-                      {"collectives", collectives_of(report, of.kind)}});
+                      {"collectives", list_collectives(report, of.kind)}});
   }
   return {{"world", config.world},
           {"folded", report.ranks.folded},
@@ -138,26 +138,25 @@ ordered_json ranks_json(const planner::PlanReport& report) {
           {"groups", std::move(groups)}};
 }
 
-/// Null of a model that is not named.
+/// Returns null if no model is given.
 ordered_json memory_json(const planner::PlanReport& report) {
   if (report.config.reference_model) return nullptr;
   const cost::Estimate& e = report.sheet.estimate;
   const std::vector<plan::RankContents> contents = rank_contents(report.config);
   ordered_json all = ordered_json::array();
   for (const i64 rank : drawn_ranks(report.config.plan.pp, i64(kMaxStageBars))) {
-    const cost::MemoryEstimate& estimate_memory =
-        report.estimate_memory_per_pp_rank[std::size_t(rank)];
+    const cost::MemoryEstimate& memory = report.estimate_memory_per_pp_rank[std::size_t(rank)];
     ordered_json rows = ordered_json::array();
     for (const cost::EntryRow& of : cost::entries())
-      if (estimate_memory[of.entry] > Bytes{})
-        rows.push_back({{"entry", of.name}, {"bytes", estimate_memory[of.entry].value}});
+      if (memory[of.entry] > Bytes{})
+        rows.push_back({{"entry", of.name}, {"bytes", memory[of.entry].value}});
     all.push_back({{"pp_rank", rank},
                    {"holds", describe_contents(contents[std::size_t(rank)])},
-                   {"instant", name(estimate_memory.instant)},
-                   {"instant_words", words(estimate_memory.instant)},
-                   {"total_bytes", estimate_memory.total().value},
-                   {"fits", estimate_memory.total() <= e.capacity},
-                   {"verdict", memory_verdict(estimate_memory.total(), e.capacity, e.memory_band)},
+                   {"instant", name(memory.instant)},
+                   {"instant_words", words(memory.instant)},
+                   {"total_bytes", memory.total().value},
+                   {"fits", memory.total() <= e.capacity},
+                   {"verdict", memory_verdict(memory.total(), e.capacity, e.memory_band)},
                    {"entries", std::move(rows)}});
   }
   return all;

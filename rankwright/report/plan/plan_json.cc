@@ -17,11 +17,10 @@ ordered_json items_json(const cost::StepTime& step) {
   return all;
 }
 
-ordered_json entries_json(const cost::MemoryEstimate& estimate_memory) {
+ordered_json entries_json(const cost::MemoryEstimate& memory) {
   ordered_json all = ordered_json::object();
   for (const cost::EntryRow& of : cost::entries())
-    if (estimate_memory[of.entry] > Bytes{})
-      all[std::string(of.name)] = estimate_memory[of.entry].value;
+    if (memory[of.entry] > Bytes{}) all[std::string(of.name)] = memory[of.entry].value;
   return all;
 }
 
@@ -39,7 +38,7 @@ ordered_json mfu_json(const plan::TrainingConfig& s, Seconds step) {
           {"palm_full", cost::mfu(s, step, model::FlopsConvention::palm_full)}};
 }
 
-/// A plan with what it comes to; `more`: with all its items.
+/// Describes a plan and its estimate; with `more`, all items of the step and of its memory.
 ordered_json priced_json(const search::Priced& one, bool more = false) {
   const cost::Estimate& e = one.estimate;
   ordered_json json = {
@@ -59,7 +58,7 @@ ordered_json priced_json(const search::Priced& one, bool more = false) {
   return json;
 }
 
-ordered_json maybe(const std::optional<search::Priced>& one) {
+ordered_json make_optional_json(const std::optional<search::Priced>& one) {
   return one ? priced_json(*one) : ordered_json(nullptr);
 }
 
@@ -93,17 +92,17 @@ ordered_json trade_json(const planner::PlanAnswer& view) {
   for (const search::TradePoint& point : view.trade)
     all.push_back({{"gpus", point.gpus},
                    {"capacity_bytes", point.capacity.value},
-                   {"plan", maybe(point.plan)}});
+                   {"plan", make_optional_json(point.plan)}});
   return all;
 }
 
 ordered_json search_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
-  ordered_json find_violations = ordered_json::object(), rules = ordered_json::object();
-  for (const auto& [why, n] : a.stats.find_violations) find_violations[std::string(name(why))] = n;
+  ordered_json violations = ordered_json::object(), rules = ordered_json::object();
+  for (const auto& [why, n] : a.stats.find_violations) violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
   return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
-          {"misfits", find_violations},   {"rules", rules},
+          {"misfits", violations},        {"rules", rules},
           {"alike", a.stats.duplicates},  {"memory", a.stats.memory},
           {"bounded", a.stats.pruned},    {"priced", a.stats.priced},
           {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
@@ -148,14 +147,14 @@ ordered_json training_json(const planner::PlanAnswer& view) {
 
 ordered_json leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
-  const auto& [lean, estimate_memory] = *view.leanest;
+  const auto& [lean, memory] = *view.leanest;
   return {{"brief", brief(lean)},
           {"plan", plan_json(lean)},
-          {"pp_rank", estimate_memory.pp_rank},
-          {"total_bytes", estimate_memory.total().value},
+          {"pp_rank", memory.pp_rank},
+          {"total_bytes", memory.total().value},
           {"capacity_bytes", view.problem.capacity.value},
-          {"largest_entry", row(largest_item(estimate_memory)).name},
-          {"entries_bytes", entries_json(estimate_memory)}};
+          {"largest_entry", row(largest_item(memory)).name},
+          {"entries_bytes", entries_json(memory)}};
 }
 
 ordered_json own_json(const planner::PlanAnswer& view) {
@@ -163,7 +162,7 @@ ordered_json own_json(const planner::PlanAnswer& view) {
   return {{"name", view.own->name},
           {"possible", view.own->priced.has_value()},
           {"plan", plan_json(view.own->config)},
-          {"priced", maybe(view.own->priced)}};
+          {"priced", make_optional_json(view.own->priced)}};
 }
 
 ordered_json hosts_json(const planner::PlanAnswer& view) {
@@ -198,7 +197,8 @@ std::string plan_json(const planner::PlanAnswer& view) {
   ordered_json rivals = ordered_json::array();
   for (const search::Priced& one : a.rivals) rivals.push_back(priced_json(one));
   ordered_json fewest_gpus = nullptr;
-  if (view.fewest) fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", maybe(view.fewest->plan)}};
+  if (view.fewest)
+    fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", make_optional_json(view.fewest->plan)}};
   const ordered_json json = {
       {"schema", "rankwright.plan/1"},
       {"headline", headline(a.best ? a.best->config : asked)},
@@ -211,11 +211,11 @@ std::string plan_json(const planner::PlanAnswer& view) {
       {"stop_reason", name(view.stopped)},
       {"best", a.best ? priced_json(*a.best, true) : ordered_json(nullptr)},
       {"why", a.best ? ordered_json(describe_choices(view)) : ordered_json(nullptr)},
-      {"fastest", maybe(a.fastest)},
+      {"fastest", make_optional_json(a.fastest)},
       {"tie", {{"band", a.band}, {"plans", a.tied}, {"rivals", rivals}}},
       {"margin", a.margin ? ordered_json(*a.margin) : ordered_json(nullptr)},
-      {"safe", maybe(a.safe)},
-      {"usual_order", maybe(a.usual)},
+      {"safe", make_optional_json(a.safe)},
+      {"usual_order", make_optional_json(a.usual)},
       {"front", front_json(a, view.problem)},
       {"neighbours", neighbours_json(view)},
       {"trade", trade_json(view)},

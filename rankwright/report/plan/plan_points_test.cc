@@ -27,8 +27,8 @@ std::vector<PlanPoint> front_of(const planner::PlanReport& report) {
   return front;
 }
 
-// GPipe takes as long as 1F1B and keeps the activations of all microbatches.
-TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
+// GPipe takes as long as 1F1B but keeps the activations of all microbatches.
+TEST(CollectPoints, DropsDominatedFrontPoints) {
   planner::PlanReport report = with("dp_size: 8, zero_stage: 0");
   ASSERT_FALSE(report.sheet.estimate.fits());
   const planner::PlanReport lean = with("pp_size: 8, recompute: full");
@@ -45,7 +45,7 @@ TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
   EXPECT_EQ(front.front().config.plan, lean.config.plan);
 }
 
-TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
+TEST(CollectPoints, NoPointDominatesTheFront) {
   planner::PlanReport report = with("tp_size: 8, recompute: full");
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
