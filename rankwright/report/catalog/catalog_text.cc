@@ -19,10 +19,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
+std::string format_or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
 
-Result<Table> unknown(std::string_view what, std::string_view name,
-                      const std::vector<std::string>& known) {
+Result<Table> refuse_unknown(std::string_view what, std::string_view name,
+                             const std::vector<std::string>& known) {
   const std::optional<std::string> near = nearest(name, known);
   return fail({.code = "RW0908",
                .message = "a name that is not known",
@@ -31,7 +31,7 @@ Result<Table> unknown(std::string_view what, std::string_view name,
                             : fmt::format("rankwright catalog {}s lists them", what)});
 }
 
-Table model_list() {
+Table list_models() {
   Table table{{{"model"},
                {"parameters", kRight},
                {"active", kRight},
@@ -53,8 +53,8 @@ Table model_list() {
   return table;
 }
 
-/// Parameters by layer and by kind, and FLOPs in both conventions.
-Result<Table> model_show(std::string_view name) {
+/// Shows parameters by layer and by kind, and FLOPs in both conventions.
+Result<Table> show_model(std::string_view name) {
   const Result<model::Model> found = catalog::find_model(name);
   if (!found) return fail(found.error());
   const model::Model& m = *found;
@@ -90,7 +90,7 @@ Result<Table> model_show(std::string_view name) {
   return table;
 }
 
-Table device_list() {
+Table list_devices() {
   Table table{{{"device"},
                {"memory", kRight},
                {"bandwidth", kRight},
@@ -99,28 +99,29 @@ Table device_list() {
                {"fp8", kRight},
                {"source"}}};
   for (const cluster::Device& d : catalog::devices())
-    table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth), or_dash(d.fp16),
-                          or_dash(d.bf16), or_dash(d.fp8), d.source});
+    table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth),
+                          format_or_dash(d.fp16), format_or_dash(d.bf16), format_or_dash(d.fp8),
+                          d.source});
   return table;
 }
 
-Result<Table> device_show(std::string_view name) {
+Result<Table> show_device(std::string_view name) {
   const Result<cluster::Device> d = catalog::find_device(name);
   if (!d) return fail(d.error());
   return Table{{{d->name}, {"value"}},
                {{"memory", show_memory(d->memory)},
                 {"memory bandwidth", show(d->memory_bandwidth)},
-                {"fp16, dense", or_dash(d->fp16)},
-                {"bf16, dense", or_dash(d->bf16)},
-                {"fp8, dense", or_dash(d->fp8)},
-                {"fp4, dense", or_dash(d->fp4)},
-                {"best matmul measured", or_dash(d->best_matmul)},
+                {"fp16, dense", format_or_dash(d->fp16)},
+                {"bf16, dense", format_or_dash(d->bf16)},
+                {"fp8, dense", format_or_dash(d->fp8)},
+                {"fp4, dense", format_or_dash(d->fp4)},
+                {"best matmul measured", format_or_dash(d->best_matmul)},
                 {"generation", d->generation.empty() ? "-" : d->generation},
                 {"board power", d->watts > 0 ? fmt::format("{} W", d->watts) : "-"},
                 {"source", d->source}}};
 }
 
-Table system_list() {
+Table list_systems() {
   Table table{{{"system"}, {"device"}, {"levels, innermost first"}, {"what it is"}}};
   for (const catalog::System& s : catalog::systems()) {
     std::string levels;
@@ -136,7 +137,7 @@ Table system_list() {
   return table;
 }
 
-Result<Table> system_show(std::string_view name) {
+Result<Table> show_system(std::string_view name) {
   const Result<cluster::Cluster> c = catalog::find_cluster(name);
   if (!c) return fail(c.error());
   Table table{{{"level"},
@@ -154,18 +155,18 @@ Result<Table> system_show(std::string_view name) {
   return table;
 }
 
-Table architecture_list() {
+Table list_architectures() {
   Table table{{{"architecture"}, {"what it is"}}};
   for (const model::Architecture& a : model::architectures())
     table.rows.push_back({std::string(a.name), std::string(a.summary)});
   return table;
 }
 
-Result<Table> architecture_show(std::string_view name) {
+Result<Table> show_architecture(std::string_view name) {
   const model::Architecture* const a = model::find_architecture(name);
   std::vector<std::string> known;
   for (const model::Architecture& one : model::architectures()) known.emplace_back(one.name);
-  if (a == nullptr) return unknown("architecture", name, known);
+  if (a == nullptr) return refuse_unknown("architecture", name, known);
   const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
   return Table{{{std::string(a->name)}, {"value"}},
                {{"feed-forward matrices", count(a->matrices)},
@@ -178,7 +179,7 @@ Result<Table> architecture_show(std::string_view name) {
                 {"experts", yes(a->sparse)}}};
 }
 
-Table code_list() {
+Table list_codes() {
   Table table{{{"code"}, {"severity"}, {"means"}}};
   for (const rules::Page* page : rules::pages())
     table.rows.push_back({std::string(page->code), std::string(rankwright::name(page->severity)),
@@ -186,11 +187,11 @@ Table code_list() {
   return table;
 }
 
-Result<Table> code_show(std::string_view name) {
+Result<Table> show_code(std::string_view name) {
   const rules::Page* const page = rules::find_page(name);
   std::vector<std::string> known;
   for (const rules::Page* one : rules::pages()) known.emplace_back(one->code);
-  if (page == nullptr) return unknown("code", name, known);
+  if (page == nullptr) return refuse_unknown("code", name, known);
   return Table{{{std::string(page->code)}, {"text"}},
                {{"title", std::string(page->title)},
                 {"why", std::string(page->why)},
@@ -198,7 +199,7 @@ Result<Table> code_show(std::string_view name) {
                 {"source", std::string(page->source)}}};
 }
 
-Table key_list() {
+Table list_keys() {
   Table table{{{"key"}, {"values"}, {"where it is not given"}}};
   for (const importer::KeyRow& row : importer::key_rows())
     table.rows.push_back(
@@ -206,7 +207,7 @@ Table key_list() {
   return table;
 }
 
-Result<Table> key_show(std::string_view name) {
+Result<Table> show_key(std::string_view name) {
   std::vector<std::string> known;
   for (const importer::KeyRow& row : importer::key_rows()) {
     known.emplace_back(row.key.path);
@@ -217,30 +218,31 @@ Result<Table> key_show(std::string_view name) {
                   {"not given", std::string(row.key.missing)},
                   {"cost", std::string(row.key.cost)}}};
   }
-  return unknown("key", name, known);
+  return refuse_unknown("key", name, known);
 }
 
-/// "0.82 ms", "0.9".
-std::string figure(double value, const std::string& unit) {
+/// Formats a value with its unit: "0.82 ms", "0.9".
+std::string format_figure(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
 }
 
-Table constant_list() {
+Table list_constants() {
   Table table{{{"constant"}, {"value", kRight}, {"band"}, {"how"}, {"what it is"}}};
   for (const catalog::ConstantRow& c : catalog::constants())
-    table.rows.push_back({c.name, figure(c.value, c.unit), fmt::format("{} to {}", c.low, c.high),
+    table.rows.push_back({c.name, format_figure(c.value, c.unit),
+                          fmt::format("{} to {}", c.low, c.high),
                           std::string(rankwright::catalog::name(c.found)), c.meaning});
   return table;
 }
 
-Result<Table> constant_show(std::string_view name) {
+Result<Table> show_constant(std::string_view name) {
   std::vector<std::string> known;
   for (const catalog::ConstantRow& c : catalog::constants()) {
     known.push_back(c.name);
     if (c.name != name) continue;
     Table table{{{c.name}, {"value"}},
                 {{"means", c.meaning},
-                 {"shipped", figure(c.value, c.unit)},
+                 {"shipped", format_figure(c.value, c.unit)},
                  {"band", fmt::format("{} to {}", c.low, c.high)},
                  {"how", std::string(rankwright::catalog::name(c.found))},
                  {"origin", c.origin}}};
@@ -249,12 +251,12 @@ Result<Table> constant_show(std::string_view name) {
           {"a fit begins at", fmt::format("{}, sure to {}", c.prior, percent(c.spread))});
     return table;
   }
-  return unknown("constant", name, known);
+  return refuse_unknown("constant", name, known);
 }
 
 std::string yes(bool value) { return value ? "yes" : "no"; }
 
-Table framework_list() {
+Table list_frameworks() {
   Table table{{{"framework"},
                {"attention"},
                {"launch"},
@@ -270,7 +272,7 @@ Table framework_list() {
   return table;
 }
 
-Result<Table> framework_show(std::string_view name) {
+Result<Table> show_framework(std::string_view name) {
   std::vector<std::string> known;
   for (const plan::Software& f : plan::frameworks()) {
     known.emplace_back(f.name);
@@ -299,49 +301,49 @@ Result<Table> framework_show(std::string_view name) {
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};
   }
-  return unknown("framework", name, known);
+  return refuse_unknown("framework", name, known);
 }
 
-/// What a row's value counts.
-std::string_view failure_unit(catalog::FailureRow::Kind kind) {
+/// Returns the unit of a row's value.
+std::string_view find_failure_unit(catalog::FailureRow::Kind kind) {
   constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
   return kUnits[std::size_t(kind)];
 }
 
-Table failure_list() {
+Table list_failures() {
   Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
   for (const catalog::FailureRow& f : catalog::failure_rows())
-    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), std::string(failure_unit(f.kind)),
-                          f.system, f.source});
+    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value),
+                          std::string(find_failure_unit(f.kind)), f.system, f.source});
   return table;
 }
 
-Result<Table> failure_show(std::string_view name) {
+Result<Table> show_failure(std::string_view name) {
   std::vector<std::string> known;
   for (const catalog::FailureRow& f : catalog::failure_rows()) {
     known.push_back(f.name);
     if (f.name != name) continue;
     return Table{{{f.name}, {"value"}},
-                 {{"value", fmt::format("{:.4g} {}", f.value, failure_unit(f.kind))},
+                 {{"value", fmt::format("{:.4g} {}", f.value, find_failure_unit(f.kind))},
                   {"of", f.system},
                   {"source", f.source},
                   {"verified", f.verified},
                   {"notes", f.notes}}};
   }
-  return unknown("failure rate", name, known);
+  return refuse_unknown("failure rate", name, known);
 }
 
 constexpr CatalogKind kKinds[] = {
-    {"models", "networks by name, with their parameters", model_list, model_show},
-    {"devices", "accelerators, from their data sheets", device_list, device_show},
-    {"systems", "machines by name: \"dgx-h100 x 8\"", system_list, system_show},
-    {"architectures", "families of models that can be read", architecture_list, architecture_show},
-    {"constants", "of the cost model, and how each was found", constant_list, constant_show},
-    {"frameworks", "what the software does that a plan does not say", framework_list,
-     framework_show},
-    {"failures", "published failure rates, restarts and storage", failure_list, failure_show},
-    {"codes", "diagnostics of `check`", code_list, code_show},
-    {"keys", "keys of a plan file", key_list, key_show},
+    {"models", "networks by name, with their parameters", list_models, show_model},
+    {"devices", "accelerators, from their data sheets", list_devices, show_device},
+    {"systems", "machines by name: \"dgx-h100 x 8\"", list_systems, show_system},
+    {"architectures", "families of models that can be read", list_architectures, show_architecture},
+    {"constants", "of the cost model, and how each was found", list_constants, show_constant},
+    {"frameworks", "what the software does that a plan does not say", list_frameworks,
+     show_framework},
+    {"failures", "published failure rates, restarts and storage", list_failures, show_failure},
+    {"codes", "diagnostics of `check`", list_codes, show_code},
+    {"keys", "keys of a plan file", list_keys, show_key},
 };
 
 constexpr std::string_view kOverview = "kinds";

@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Llama 8B on two nodes; `parallelism` as typed.
+/// Returns Llama 8B on two nodes; `parallelism` as in a plan file.
 rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: " + std::to_string(batch) +
@@ -26,22 +26,22 @@ CompareWords words_of(const rankwright::plan::TrainingConfig& a,
   return compare_words(a, b, planner::compare_view(a, b));
 }
 
-TEST(Verdict, OfAPlanWithItself_IsThatBothTakeAsLong) {
+TEST(Verdict, SamePlan_SaysThatBothTakeAsLong) {
   const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
   EXPECT_EQ(words_of(plan, plan).verdict, "Both take as long.");
 }
 
-TEST(Verdict, SameWork_SaysNothingAboutTheBasis) {
+TEST(Verdict, SameWork_OmitsTheBasis) {
   EXPECT_EQ(words_of(on_two_nodes(kPlan), on_two_nodes("tp_size: 8, dp_size: 2")).unlike, "");
 }
 
-TEST(Verdict, OtherBatches_AreComparedByTokens) {
+TEST(Verdict, DifferentBatches_AreComparedByTokens) {
   const CompareWords words = words_of(on_two_nodes(kPlan), on_two_nodes(kPlan, 64));
   EXPECT_THAT(words.unlike, HasSubstr("32 x 4,096 against 64 x 4,096 tokens"));
   EXPECT_THAT(words.verdict, HasSubstr("a million tokens"));
 }
 
-TEST(Verdict, OtherWorlds_AreComparedByGpuTimeAndByTheClock) {
+TEST(Verdict, DifferentWorlds_AreComparedByGpuTimeAndElapsedTime) {
   const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
@@ -50,14 +50,14 @@ TEST(Verdict, OtherWorlds_AreComparedByGpuTimeAndByTheClock) {
 
 TEST(Verdict, NamesTheFasterAndTheError) {
   rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
-  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
+  slow.plan.recompute = plan::Recompute::full;  // one more forward: a third more work
   const std::string verdict = words_of(slow, on_two_nodes(kPlan)).verdict;
   EXPECT_THAT(verdict, StartsWith("B is "));
   EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(catalog::bands().pair.within) +
                                  ", the median error between two plans of one model."));
 }
 
-TEST(Verdict, OfTwoDevicesIsHeldAgainstTheErrorOfEach) {
+TEST(Verdict, DifferentDevices_UseTheErrorOfEach) {
   const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.cluster.device = *catalog::find_device("h200-sxm");
@@ -75,7 +75,7 @@ TEST(Fit, NamesThePlanThatCannotRun) {
   EXPECT_THAT(words_of(full, full).fit, HasSubstr("Neither can run"));
 }
 
-TEST(Fit, IsSaidOfThePlanWhoseModelIsNamed) {
+TEST(Fit, IsStatedForThePlanWithAModel) {
   const rankwright::plan::TrainingConfig named = on_two_nodes(kPlan);
   const rankwright::plan::TrainingConfig open =
       config_of("{world_size: 16, parallelism: {tp_size: 8, dp_size: 2}}");
@@ -90,7 +90,7 @@ TEST(Fit, IsSaidOfThePlanWhoseModelIsNamed) {
   EXPECT_THAT(words_of(open, full).fit, Not(HasSubstr("can run")));
 }
 
-TEST(Fit, IsNotForSureInsideTheBand) {
+TEST(Fit, IsUncertainInsideTheErrorBand) {
   const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
   EXPECT_EQ(words_of(fits, fits).fit, "");
   rankwright::plan::TrainingConfig near = fits;

@@ -19,7 +19,7 @@ rankwright::plan::TrainingConfig config_of(const std::string& text) {
   return resolve(importer::read_plan(text, "plan.yaml", importer::refuse_file).draft);
 }
 
-/// Ten lines of a step that takes so many times what is predicted.
+/// Returns ten log lines of a step that takes `times` times the prediction.
 importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
   importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
@@ -28,7 +28,7 @@ importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double t
   return log;
 }
 
-TEST(GapText, InsideTheError_NamesNothingToLookAt) {
+TEST(GapText, InsideTheError_OffersNoExplanation) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::string text = gap_text(
       config, planner::gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr), {},
@@ -37,7 +37,7 @@ TEST(GapText, InsideTheError_NamesNothingToLookAt) {
   EXPECT_THAT(text, Not(HasSubstr("look at:")));
 }
 
-TEST(GapText, PutsSettingsFirstThatTheLogStatesOtherwise) {
+TEST(GapText, ListsSettingsThatDifferFromTheLogFirst) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   importer::RunLog log = log_of(config, 1.5);
   log.world = 16;
@@ -46,7 +46,7 @@ TEST(GapText, PutsSettingsFirstThatTheLogStatesOtherwise) {
   EXPECT_LT(text.find("says otherwise"), text.find("measured "));
 }
 
-TEST(GapText, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
+TEST(GapText, WithoutTimers_SaysThatTheStepTimeIsNotEnough) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
       planner::gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
@@ -54,7 +54,7 @@ TEST(GapText, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
   EXPECT_THAT(gap_markdown(config, view), HasSubstr("## step"));
 }
 
-TEST(GapText, OfARunThatNothingExplainsSaysSo) {
+TEST(GapText, UnexplainedRun_SaysSo) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
       planner::gap_view(config, catalog::calibration(), log_of(config, 20), nullptr);

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json communication_json(const planner::CommunicationRow& c) {
+ordered_json make_communication_json(const planner::CommunicationRow& c) {
   const plan::Traffic& t = c.priced.traffic;
   const plan::TrafficKindRow& kind = row(t.kind);
   return {{"communication", kind.label},
@@ -36,7 +36,7 @@ ordered_json communication_json(const planner::CommunicationRow& c) {
           {"risk", kind.risk}};
 }
 
-ordered_json step_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
+ordered_json make_step_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
   const cost::StepTime& step = view.estimate.step;
   const planner::Waterfall& fall = view.waterfall;
   ordered_json items = ordered_json::array();
@@ -60,7 +60,8 @@ ordered_json step_json(const plan::TrainingConfig& config, const planner::Explai
 }
 
 /// Returns null if no model is given.
-ordered_json memory_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
+ordered_json make_memory_json(const plan::TrainingConfig& config,
+                              const planner::ExplainView& view) {
   if (config.reference_model) return nullptr;
   const cost::Estimate& e = view.estimate;
   ordered_json entries = ordered_json::array();
@@ -98,7 +99,7 @@ ordered_json explain_document(const plan::TrainingConfig& config,
                     {"reason", row.reason}});
   ordered_json communication = ordered_json::array();
   for (const planner::CommunicationRow& c : view.communication)
-    communication.push_back(communication_json(c));
+    communication.push_back(make_communication_json(c));
   ordered_json states = ordered_json::array();
   for (const planner::StateRow& s : view.states)
     states.push_back({{"state", s.state},
@@ -120,7 +121,8 @@ ordered_json explain_document(const plan::TrainingConfig& config,
           {"axes", axes},
           {"communication", communication},
           {"states", states},
-          {"estimate", {{"step", step_json(config, view)}, {"memory", memory_json(config, view)}}},
+          {"estimate",
+           {{"step", make_step_json(config, view)}, {"memory", make_memory_json(config, view)}}},
           {"assumed", assumed_json(config)}};
 }
 

@@ -23,14 +23,14 @@ constexpr std::string_view kOrigins =
     "assumed. "
     "The table's times are those of calls one after another, hidden or not.";
 
-Table axis_table(const planner::ExplainView& view) {
+Table make_axis_table(const planner::ExplainView& view) {
   Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
   for (const planner::AxisRow& row : view.axes)
     table.rows.push_back({row.axis, row.degree, row.placement, row.reason});
   return table;
 }
 
-Table communication_table(const planner::ExplainView& view) {
+Table make_communication_table(const planner::ExplainView& view) {
   Table table{{{"communication"},
                {"frequency"},
                {"calls", kRight},
@@ -50,7 +50,7 @@ Table communication_table(const planner::ExplainView& view) {
   return table;
 }
 
-Table state_table(const planner::ExplainView& view) {
+Table make_state_table(const planner::ExplainView& view) {
   Table table{{{"state"},
                {"TP"},
                {"PP"},
@@ -64,7 +64,7 @@ Table state_table(const planner::ExplainView& view) {
   return table;
 }
 
-Table assumed_table(const plan::TrainingConfig& config) {
+Table make_assumed_table(const plan::TrainingConfig& config) {
   Table table{{{"left open"}, {"assumed"}, {"because"}}};
   for (const plan::Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
   return table;
@@ -102,11 +102,11 @@ std::string explain_text(const plan::TrainingConfig& config, const planner::Expl
   std::string out = paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n";
   out += wrapped(describe_plan(config, view), width - 4, "  ") + "\n";
   out += write_estimate_text(config, view, paint, width) + "\n";
-  out += axis_table(view).text(paint) + "\n";
-  out += communication_table(view).text(paint) + "\n";
-  out += state_table(view).text(paint) + "\n";
+  out += make_axis_table(view).text(paint) + "\n";
+  out += make_communication_table(view).text(paint) + "\n";
+  out += make_state_table(view).text(paint) + "\n";
   out += rank_grid(config, paint, width) + "\n";
-  if (!config.assumed.empty()) out += assumed_table(config).text(paint) + "\n";
+  if (!config.assumed.empty()) out += make_assumed_table(config).text(paint) + "\n";
   return out + wrapped(kOrigins, width - 2, "");
 }
 
@@ -119,12 +119,13 @@ std::string explain_markdown(const plan::TrainingConfig& config, const planner::
 std::string worksheet_markdown(const plan::TrainingConfig& config,
                                const planner::ExplainView& view) {
   std::string out = write_estimate_markdown(config, view);
-  out += "## Axes\n\n" + axis_table(view).markdown() + "\n";
-  out += "## Communication\n\n" + communication_table(view).markdown() + "\n";
-  out += "## States\n\n" + state_table(view).markdown() + "\n";
+  out += "## Axes\n\n" + make_axis_table(view).markdown() + "\n";
+  out += "## Communication\n\n" + make_communication_table(view).markdown() + "\n";
+  out += "## States\n\n" + make_state_table(view).markdown() + "\n";
   constexpr std::size_t kPageWidth = 100;
   out += "## Ranks\n\n" + markdown_block("text", rank_grid(config, Paint{}, kPageWidth)) + "\n";
-  if (!config.assumed.empty()) out += "## Assumed\n\n" + assumed_table(config).markdown() + "\n";
+  if (!config.assumed.empty())
+    out += "## Assumed\n\n" + make_assumed_table(config).markdown() + "\n";
   return out + std::string(kOrigins) + "\n";
 }
 

@@ -50,7 +50,8 @@ std::string list_partners(const planner::RankView& view, i64 RankView::Chunk::*p
 }
 
 /// Returns null if no model is given.
-ordered_json memory_json(const plan::TrainingConfig& config, const cost::MemoryEstimate& memory) {
+ordered_json make_memory_json(const plan::TrainingConfig& config,
+                              const cost::MemoryEstimate& memory) {
   if (config.reference_model) return nullptr;
   ordered_json rows = ordered_json::array();
   for (const cost::EntryRow& of : cost::entries())
@@ -134,7 +135,7 @@ std::string rank_json(const plan::TrainingConfig& config, const planner::RankVie
       {"stages", stages},
       {"pipeline", {{"previous", view.previous}, {"next", view.next}}},
       {"groups", groups},
-      {"memory", memory_json(config, view.memory)}};
+      {"memory", make_memory_json(config, view.memory)}};
   return json.dump(2) + "\n";
 }
 

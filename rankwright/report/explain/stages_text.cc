@@ -17,7 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Lists the pp ranks; adjacent equal ranks share a row: "1-14".
-Table rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
+Table make_rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
   Table table{{{"pp rank"},
                {"layers", Table::Align::right},
                {"by chunk"},
@@ -65,7 +65,7 @@ std::string describe_split(const planner::StagesView& view) {
 }
 
 /// Lists how a plan file and the frameworks express the best split.
-Table syntax_table(const planner::StagesView& view) {
+Table make_syntax_table(const planner::StagesView& view) {
   const std::string layout = show_layout(view.best.stages);
   Table table{{{"for"}, {"write"}}};
   table.rows.push_back({"plan file", fmt::format("parallelism: {{stages: \"{}\"}}", layout)});
@@ -98,14 +98,14 @@ std::string stages_text(const plan::TrainingConfig& config, const planner::Stage
   out += fmt::format("{} over {} x {}: {}\n\n", plural(config.model.layers(), "layer", "layers"),
                      plural(config.plan.pp, "pp rank", "pp ranks"),
                      plural(config.plan.virtual_stages, "chunk", "chunks"), show_layout(view.now));
-  out += rank_table(config, view).text(paint, "  ") + "\n";
+  out += make_rank_table(config, view).text(paint, "  ") + "\n";
   out += wrapped(
       fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
                   "split: {}.",
                   busiest - view.work.begin(), percent(view.imbalance), describe_split(view)),
       width, "");
   if (view.best.fault != split::Split::Fault::none) return out;
-  return out + "\n" + syntax_table(view).text(paint, "  ");
+  return out + "\n" + make_syntax_table(view).text(paint, "  ");
 }
 
 std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {

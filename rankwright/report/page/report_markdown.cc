@@ -22,14 +22,14 @@ std::string write_section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
 }
 
-Table figure_table(const planner::PlanReport& report) {
+Table make_figure_table(const planner::PlanReport& report) {
   Table table{{{"figure"}, {"value", kRight}, {"note"}}};
   for (const KeyFigure& figure : key_figures(report))
     table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
   return table;
 }
 
-Table point_table(const planner::PlanReport& report) {
+Table make_point_table(const planner::PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
   const PlanPoints drawn = collect_points(report);
@@ -50,7 +50,7 @@ std::string write_alternatives(const planner::PlanReport& report) {
   if (!report.search) return markdown_text(explain_missing_search(report)) + "\n";
   std::string text;
   for (const std::string& words : explain_choice(report)) text += markdown_text(words) + "\n\n";
-  text += point_table(report).markdown();
+  text += make_point_table(report).markdown();
   for (const std::string& words : describe_certificate(report))
     text += "\n" + markdown_text(words) + "\n";
   return text;
@@ -99,7 +99,7 @@ std::string write_plan(const planner::PlanReport& report, const std::string& dra
   std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.config)),
                                 markdown_text(plan_verdict(report).sentence));
   out += markdown_text(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
-  out += figure_table(report).markdown() + "\n" +
+  out += make_figure_table(report).markdown() + "\n" +
          markdown_text(describe_plan(report.config, report.sheet)) + "\n\n";
   out += drawn;
   out += write_section("What else could be chosen", write_alternatives(report));

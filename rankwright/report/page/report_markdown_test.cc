@@ -18,7 +18,7 @@ std::string document_of(const planner::PlanReport& plan, const std::string& pict
       {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
 }
 
-/// Without blocks of code, and without code inside lines: there nothing is markup.
+/// Removes code blocks and inline code, in which nothing is markup.
 std::string prose_of(const std::string& document) {
   std::istringstream in(document);
   std::string prose, line, fence;
@@ -38,7 +38,7 @@ std::string prose_of(const std::string& document) {
   return prose;
 }
 
-TEST(ReportMarkdown, HasItsPartsInOrder) {
+TEST(ReportMarkdown, HasItsSectionsInOrder) {
   const std::string text = document_of(course_report());
   EXPECT_THAT(text, StartsWith("# llama-3.1-70b "));
   std::size_t before = 0;
@@ -51,8 +51,8 @@ TEST(ReportMarkdown, HasItsPartsInOrder) {
   }
 }
 
-// A name is shown as it is; it is no tag, link, code or heading.
-TEST(ReportMarkdown, TakesNamesForNoMarkup) {
+// A name appears literally and never becomes a tag, link, code or heading.
+TEST(ReportMarkdown, EscapesNames) {
   planner::PlanReport report = hostile_report();
   report.config.model.name = "<img src=x> &lt; [a](b) `c` | \\\n# big";
   const std::string text = document_of(report);
@@ -62,7 +62,7 @@ TEST(ReportMarkdown, TakesNamesForNoMarkup) {
     EXPECT_THAT(prose, Not(HasSubstr(markup)));
 }
 
-TEST(ReportMarkdown, NamesPicturesInFoldersWithBlanks) {
+TEST(ReportMarkdown, LinksPicturesInFoldersWithBlanks) {
   EXPECT_THAT(document_of(course_report(), "my pics"), HasSubstr("![step](<my pics/step.svg>)\n"));
   EXPECT_THAT(document_of(course_report()), Not(HasSubstr("![step]")));
 }

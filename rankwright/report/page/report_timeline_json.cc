@@ -41,8 +41,8 @@ class Names {
   std::vector<std::string> all_{};
 };
 
-ordered_json event_json(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
-                        Seconds tick, Names& steps) {
+ordered_json make_event_json(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
+                             Seconds tick, Names& steps) {
   const i64 begin = to_ticks(e.start, tick);
   const i64 length = to_ticks(e.end, tick) - begin;
   const std::size_t kind = std::size_t(planner::event_kind(p.program, rank, e.action));
@@ -55,13 +55,13 @@ ordered_json event_json(const planner::SimulatedStep& p, i64 rank, const program
           -1,    steps.of(event_name(p.program, rank, e.action))};
 }
 
-ordered_json rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks, Seconds tick,
-                       Names& steps) {
+ordered_json make_rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks,
+                            Seconds tick, Names& steps) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
     for (const program::Event& e : events(p, rank))
-      if (!is_transfer(e.action.kind)) line.push_back(event_json(p, rank, e, tick, steps));
+      if (!is_transfer(e.action.kind)) line.push_back(make_event_json(p, rank, e, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
   return rows;
@@ -75,8 +75,8 @@ planner::EventKind find_event_kind(std::string_view category) {
   return planner::EventKind::collective;
 }
 
-ordered_json slice_json(const plan::PipelineShape& shape, i64 rank,
-                        const importer::TraceSlice& slice, Seconds tick, Names& steps) {
+ordered_json make_slice_json(const plan::PipelineShape& shape, i64 rank,
+                             const importer::TraceSlice& slice, Seconds tick, Names& steps) {
   const i64 begin = to_ticks(slice.begin, tick);
   const i64 length = to_ticks(slice.end, tick) - begin;
   const std::size_t kind = std::size_t(find_event_kind(slice.category));
@@ -91,7 +91,7 @@ ordered_json slice_json(const plan::PipelineShape& shape, i64 rank,
 }
 
 /// Lists shares in percent, which keeps the document short.
-ordered_json columns_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks) {
+ordered_json make_columns_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
@@ -106,7 +106,7 @@ ordered_json columns_json(const planner::SimulatedStep& p, const std::vector<i64
 }
 
 /// Lists the kinds of work with the colors of a rank's chunks, first chunk first.
-ordered_json kinds_json(i64 chunks) {
+ordered_json make_kinds_json(i64 chunks) {
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < planner::kEventKinds; ++k) {
     const EventColor& of = row(planner::EventKind(k));
@@ -118,7 +118,7 @@ ordered_json kinds_json(i64 chunks) {
   return all;
 }
 
-ordered_json path_json(const planner::TimelineSummary& summary, Seconds tick) {
+ordered_json make_path_json(const planner::TimelineSummary& summary, Seconds tick) {
   ordered_json path = ordered_json::array();
   if (summary.path.size() > kMaxJsonRuns) return path;
   for (const planner::PathRun& run : summary.path)
@@ -138,19 +138,19 @@ ordered_json timeline_report_json(const planner::PlanReport& report) {
   Names steps;
   ordered_json rows = ordered_json::array();
   if (each)
-    rows = rows_json(p, ranks, tick, steps);
+    rows = make_rows_json(p, ranks, tick, steps);
   else
     for (const i64 rank : ranks)
       rows.push_back({{"pp_rank", rank}, {"events", ordered_json::array()}});
   return {{"summary", timeline_document(p, sum, headline(report.config))},
           {"words", describe_drawn_step(report)},
-          {"kinds", kinds_json(shades(p.shape))},
+          {"kinds", make_kinds_json(shades(p.shape))},
           {"steps", steps.all()},
           {"tick_seconds", tick.value},
           {"end", to_ticks(sum.end, tick)},
           {"rows", std::move(rows)},
-          {"path", path_json(sum, tick)},
-          {"columns", each ? ordered_json(nullptr) : columns_json(p, ranks)}};
+          {"path", make_path_json(sum, tick)},
+          {"columns", each ? ordered_json(nullptr) : make_columns_json(p, ranks)}};
 }
 
 ordered_json measured_report_json(const planner::PlanReport& report) {
@@ -164,7 +164,7 @@ ordered_json measured_report_json(const planner::PlanReport& report) {
     ordered_json line = ordered_json::array();
     if (can_be_drawn(run))
       for (const importer::TraceSlice& slice : run.ranks[std::size_t(rank)])
-        line.push_back(slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
+        line.push_back(make_slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
   return {{"name", run.file},           {"words", describe_measurement(report)},

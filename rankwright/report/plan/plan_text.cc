@@ -51,7 +51,7 @@ std::string describe_safe(const planner::PlanAnswer& view) {
 
 /// Lists the alternatives. `joined`: the plan precedes its reason in one column, to keep lines
 /// short on a terminal.
-Table why_table(const planner::PlanAnswer& view, bool joined) {
+Table make_why_table(const planner::PlanAnswer& view, bool joined) {
   Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
   if (!joined) table.columns.push_back({"best such plan"});
   table.columns.push_back({"because"});
@@ -72,7 +72,7 @@ std::string describe_ties(const planner::PlanAnswer& view) {
   return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
 }
 
-Table tie_table(const planner::PlanAnswer& view) {
+Table make_tie_table(const planner::PlanAnswer& view) {
   Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
   for (const search::Priced& rival : view.answer.rivals)
     table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
@@ -94,7 +94,7 @@ std::string describe_order(const planner::PlanAnswer& view) {
       brief(a.usual->config));
 }
 
-Table trade_table(const planner::PlanAnswer& view) {
+Table make_trade_table(const planner::PlanAnswer& view) {
   const search::Priced& best = view.best();
   Table table{{{"instead"},
                {"step", kRight},
@@ -235,12 +235,12 @@ std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::
   say("hosts", describe_excluded_hosts(view));
   say("training", describe_training(view));
   say("why", describe_choices(view));
-  show_table(why_table(view, true));
+  show_table(make_why_table(view, true));
   say("tie", describe_ties(view));
-  show_table(tie_table(view));
+  show_table(make_tie_table(view));
   say("order", describe_order(view));
   if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
-  show_table(trade_table(view));
+  show_table(make_trade_table(view));
   say("searched", describe_search(view.answer));
   say("", describe_violations(view.answer.stats));
   say("", describe_space(view));
@@ -274,10 +274,10 @@ std::string plan_markdown(const planner::PlanAnswer& view) {
                                    describe_excluded_hosts(view), describe_training(view)})
     say(words);
   section("Step", "", waterfall_table(view.sheet.waterfall));
-  section("Why", describe_choices(view), why_table(view, false));
-  section("Tie", describe_ties(view), tie_table(view));
+  section("Why", describe_choices(view), make_why_table(view, false));
+  section("Tie", describe_ties(view), make_tie_table(view));
   section("Order", describe_order(view), {});
-  section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
+  section("Trade", "", view.trade.size() > 1 ? make_trade_table(view) : Table{});
   section("Searched", describe_search(view.answer) + " " + describe_violations(view.answer.stats),
           {});
   say(describe_space(view));

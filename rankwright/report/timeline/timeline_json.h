@@ -1,5 +1,5 @@
-// A simulated step for machines: schema rankwright.timeline/1. Times are in seconds. Every pp rank
-// is in it, also those that a drawing leaves out; single cells are in traces (trace.h).
+// A simulated step as JSON: schema rankwright.timeline/1. Times are in seconds. Contains every pp
+// rank, even those that a drawing leaves out; individual cells are in traces (trace.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -20,7 +20,7 @@ std::string said(const planner::SimulatedStep& p, std::string_view name) {
   return "nothing";
 }
 
-TEST(TimelineWords, OfOneRankIsAllBusy) {
+TEST(TimelineSentences, OneRank_IsAlwaysBusy) {
   const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 3});
   const planner::TimelineSummary s = summary(p);
   EXPECT_DOUBLE_EQ(s.bubble, 0);
@@ -28,7 +28,7 @@ TEST(TimelineWords, OfOneRankIsAllBusy) {
   EXPECT_THAT(said(p, "limits"), Not(HasSubstr("others")));
 }
 
-TEST(TimelineWords, NamesTheHeavierRank) {
+TEST(TimelineSentences, NamesTheRankWithMoreWork) {
   planner::SimulatedStep p = sample::four_by_eight();
   for (Seconds& one : p.durations.cells[2]) one = 1.5 * one;
   p = planner::simulate_step(p.shape, p.program, p.durations, "made up");
@@ -39,7 +39,7 @@ TEST(TimelineWords, NamesTheHeavierRank) {
   EXPECT_THAT(said(sample::four_by_eight(), "limits"), HasSubstr("no more work than the others"));
 }
 
-TEST(TimelineWords, OfNothingDividesByNothing) {
+TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
   planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
   p.durations = duplicates(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
@@ -47,7 +47,7 @@ TEST(TimelineWords, OfNothingDividesByNothing) {
   EXPECT_THAT(timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
 }
 
-TEST(TimelineJson, SaysWhatTheSummarySays) {
+TEST(TimelineJson, AgreesWithTheSummary) {
   const planner::SimulatedStep p = sample::four_by_eight();
   const json all = json::parse(timeline_json(p, summary(p), "a \"model\""));
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");

@@ -27,7 +27,7 @@ std::size_t occurrences(const std::string& text, std::string_view what) {
   return found;
 }
 
-/// What is wrong with the nesting of an XML text; empty where nothing is.
+/// Returns what is wrong with the nesting of an XML text; empty if nothing is.
 std::string badly_nested(const std::string& text) {
   std::vector<std::string> open;
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
@@ -47,10 +47,11 @@ std::string badly_nested(const std::string& text) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
-TEST(TimelineSvg, DrawsEveryCellWhereItBelongs) {
+TEST(TimelineSvg, DrawsEveryCellAtItsTime) {
   const std::string text = drawn(sample::four_by_eight());
   EXPECT_EQ(occurrences(text, "</title></rect>"), 64u);
-  // 1,090 pixels for 33 s: 0B0 lasts from 10 s to 12 s, 72 + 330.3 to 72 + 396.36, less the gap.
+  // 1,090 pixels for 33 s: 0B0 lasts from 10 s to 12 s, 72 + 330.3 to 72 + 396.36, minus the
+  // gap.
   EXPECT_THAT(text,
               HasSubstr("<rect x=\"402.3\" y=\"78\" width=\"65.36\" height=\"26\" class=\"b0\">"
                         "<title>0B0: backward, 10 s to 12 s</title>"));
@@ -60,16 +61,16 @@ TEST(TimelineSvg, DrawsEveryCellWhereItBelongs) {
   EXPECT_EQ(occurrences(text, "class=\"l "), 64u);  // every cell has room for its number
 }
 
-TEST(TimelineSvg, StandsAloneInLightAndDark) {
+TEST(TimelineSvg, IsSelfContainedForLightAndDarkPages) {
   const std::string text = drawn(sample::four_by_eight());
   EXPECT_THAT(text, HasSubstr("@media (prefers-color-scheme:dark)"));
-  // No address but the name of the format.
+  // The only address is the name of the format.
   EXPECT_EQ(occurrences(text, "http"), 1u);
   EXPECT_THAT(text, Not(HasSubstr("href")));
   EXPECT_THAT(text, Not(HasSubstr("url(")));
 }
 
-TEST(TimelineSvg, EscapesWhatItIsGiven) {
+TEST(TimelineSvg, EscapesTheHeading) {
   planner::SimulatedStep p = sample::four_by_eight();
   p.times = "a < b && \"c\"";
   const std::string text = drawn(p, "</text><script>\033");
@@ -78,7 +79,7 @@ TEST(TimelineSvg, EscapesWhatItIsGiven) {
   EXPECT_EQ(badly_nested(text), "");
 }
 
-TEST(TimelineSvg, StaysSmallAndSaysSo) {
+TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
   // 128 x 2 x 512 cells.
   const std::string text = drawn(sample::unit_play({.pp = 128, .microbatches = 512}));
   EXPECT_LT(text.size(), 3u << 20);
@@ -87,7 +88,7 @@ TEST(TimelineSvg, StaysSmallAndSaysSo) {
   EXPECT_EQ(badly_nested(text), "");
 }
 
-TEST(TimelineSvg, DrawsSomeOfManyRanksAndSaysSo) {
+TEST(TimelineSvg, DrawsASampleOfManyRanksAndSaysSo) {
   const std::string text = drawn(sample::unit_play({.pp = 300, .microbatches = 2}));
   EXPECT_THAT(text, HasSubstr("128 of 300 pp ranks are drawn."));
   EXPECT_THAT(text, HasSubstr(">pp 299<"));
@@ -107,10 +108,11 @@ RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
   RC_ASSERT(occurrences(text, "</title></rect>") == all);
 }
 
-/// The column paths of a row, as the area that each class covers.
+/// Returns the area that each class covers in the column paths of a row.
 double area(const std::string& text, std::string_view classes) {
   const std::string path = fmt::format("<path class=\"{}\" d=\"", classes);
-  const std::regex box("M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");  // a path is too long for one
+  const std::regex box(
+      "M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");  // std::regex cannot match a whole path
   double sum = 0;
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + 1)) {
     const std::size_t begin = at + path.size();
@@ -121,9 +123,9 @@ double area(const std::string& text, std::string_view classes) {
   return sum;
 }
 
-TEST(TimelineSvg, ColumnsCoverTheTimeThatIsSpent) {
-  // 4 ranks x 3,000 microbatches: of (3,000 + 3) x 3 s forward takes 3,000 s, backward 6,000 s. A
-  // row is 1,090 x 26 pixels; heights are rounded to quarters.
+TEST(TimelineSvg, ColumnAreasMatchTheTimeSpent) {
+  // 4 ranks x 3,000 microbatches: of (3,000 + 3) x 3 s, forward takes 3,000 s and backward 6,000
+  // s. A row is 1,090 x 26 pixels; heights are rounded to quarters of a pixel.
   const std::string text = drawn(sample::unit_play({.pp = 4, .microbatches = 3000}));
   const double all = 4 * 1090.0 * 26;
   EXPECT_NEAR(area(text, "f0") / all, 3000 / 9009.0, 0.01);

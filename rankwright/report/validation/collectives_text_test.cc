@@ -23,7 +23,7 @@ const char* const kTwo =
     "other,8,all_reduce,1000,20,dgx-a100,\n"
     "mesh,8,all_reduce,1000,20,dgx-1-v100,a mesh of links\n";
 
-TEST(CollectivesText, HasARowForEachSystemAndClass) {
+TEST(CollectivesText, HasARowPerSystemAndSizeClass) {
   const std::string text = collectives_text(score_of(kTwo));
   EXPECT_THAT(text, HasSubstr("2 measurements of collectives on 2 systems."));
   EXPECT_THAT(text, HasSubstr("\nnode    >= 1 MB "));
@@ -32,23 +32,23 @@ TEST(CollectivesText, HasARowForEachSystemAndClass) {
   EXPECT_THAT(text, HasSubstr("collective_floor"));
 }
 
-TEST(CollectivesText, SaysWhatWasNotScored) {
+TEST(CollectivesText, ListsUnscoredRows) {
   EXPECT_THAT(collectives_text(score_of(kTwo)), HasSubstr("1  a mesh of links  mesh"));
   EXPECT_THAT(collectives_text(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
               Not(HasSubstr("not scored")));
 }
 
-TEST(CollectivesText, LetsNoControlCharacterThrough) {
+TEST(CollectivesText, EscapesControlCharacters) {
   const std::string text = collectives_text(score_of("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }
 
-TEST(CollectivesText, OfOneSystemHasNothingHeldOut) {
+TEST(CollectivesText, OneSystem_HasNothingHeldOut) {
   EXPECT_THAT(collectives_markdown(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
               HasSubstr("| - | - | - |"));
 }
 
-TEST(CollectivesJson, HasEveryPrediction) {
+TEST(CollectivesJson, ListsEveryPrediction) {
   const validate::CollectiveScore score = score_of(kTwo);
   const nlohmann::json json = nlohmann::json::parse(collectives_json(score));
   EXPECT_EQ(json["schema"], "rankwright.collectives/1");
