@@ -167,16 +167,16 @@ Result<Table> show_architecture(std::string_view name) {
   std::vector<std::string> known;
   for (const model::Architecture& one : model::architectures()) known.emplace_back(one.name);
   if (a == nullptr) return refuse_unknown("architecture", name, known);
-  const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
+  const auto format_bool = [](bool value) { return std::string(value ? "yes" : "no"); };
   return Table{{{std::string(a->name)}, {"value"}},
                {{"feed-forward matrices", count(a->matrices)},
                 {"norms a layer", count(a->norms)},
-                {"norm bias", yes(a->norm_bias)},
-                {"query, key, value bias", yes(a->qkv_bias)},
-                {"attention output bias", yes(a->out_bias)},
-                {"feed-forward bias", yes(a->ffn_bias)},
-                {"latent attention (MLA)", yes(a->latent)},
-                {"experts", yes(a->sparse)}}};
+                {"norm bias", format_bool(a->norm_bias)},
+                {"query, key, value bias", format_bool(a->qkv_bias)},
+                {"attention output bias", format_bool(a->out_bias)},
+                {"feed-forward bias", format_bool(a->ffn_bias)},
+                {"latent attention (MLA)", format_bool(a->latent)},
+                {"experts", format_bool(a->sparse)}}};
 }
 
 Table list_codes() {
@@ -254,7 +254,7 @@ Result<Table> show_constant(std::string_view name) {
   return refuse_unknown("constant", name, known);
 }
 
-std::string yes(bool value) { return value ? "yes" : "no"; }
+std::string format_bool(bool value) { return value ? "yes" : "no"; }
 
 Table list_frameworks() {
   Table table{{{"framework"},
@@ -267,7 +267,8 @@ Table list_frameworks() {
   for (const plan::Software& f : plan::frameworks())
     table.rows.push_back({std::string(f.name), std::string(rankwright::plan::name(f.attention)),
                           std::string(rankwright::plan::name(f.launch)),
-                          std::string(rankwright::plan::name(f.loss)), yes(f.fsdp), yes(f.tuned),
+                          std::string(rankwright::plan::name(f.loss)), format_bool(f.fsdp),
+                          format_bool(f.tuned),
                           f.recomputes_ops ? "every second matmul" : "attention's core"});
   return table;
 }
@@ -282,22 +283,22 @@ Result<Table> show_framework(std::string_view name) {
                   {"launch", std::string(rankwright::plan::name(f.launch))},
                   {"loss", fmt::format("{}, {} bytes a logit", rankwright::plan::name(f.loss),
                                        bytes_per_logit(f.loss, plan::Job{}))},
-                  {"tuned by its vendor", yes(f.tuned)},
-                  {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
-                  {"selective recompute by operation", yes(f.recomputes_ops)},
-                  {"ZeRO-3 gathers fp8", yes(f.gathers_fp8)},
-                  {"rings of data ranks use one NIC", yes(f.single_rail)},
-                  {"tp ranks send parts of a stage's output", yes(f.scatters_sends)},
-                  {"ZeRO-1 and 2 all-reduce gradients", yes(f.all_reduces)},
-                  {"fp32 weights, sharded, cast when gathered", yes(f.fsdp)},
-                  {"dropout masks", yes(f.dropout)},
-                  {"cached empty gradients", yes(f.empty_gradients)},
-                  {"whole gradient of the embedding", yes(f.dense_embedding)},
-                  {"outputs of stages kept", yes(f.keeps_outputs)},
-                  {"fp32 copy of gradients at the step", yes(f.fp32_gradients)},
-                  {"logits kept until backward", yes(f.keeps_logits)},
-                  {"gradients in fp32 unless told", yes(f.wide_gradients)},
-                  {"nothing beside its tensors", yes(f.bare)},
+                  {"tuned by its vendor", format_bool(f.tuned)},
+                  {"weight gradients added inside the matmul", format_bool(f.fused_accumulation)},
+                  {"selective recompute by operation", format_bool(f.recomputes_ops)},
+                  {"ZeRO-3 gathers fp8", format_bool(f.gathers_fp8)},
+                  {"rings of data ranks use one NIC", format_bool(f.single_rail)},
+                  {"tp ranks send parts of a stage's output", format_bool(f.scatters_sends)},
+                  {"ZeRO-1 and 2 all-reduce gradients", format_bool(f.all_reduces)},
+                  {"fp32 weights, sharded, cast when gathered", format_bool(f.fsdp)},
+                  {"dropout masks", format_bool(f.dropout)},
+                  {"cached empty gradients", format_bool(f.empty_gradients)},
+                  {"whole gradient of the embedding", format_bool(f.dense_embedding)},
+                  {"outputs of stages kept", format_bool(f.keeps_outputs)},
+                  {"fp32 copy of gradients at the step", format_bool(f.fp32_gradients)},
+                  {"logits kept until backward", format_bool(f.keeps_logits)},
+                  {"gradients in fp32 unless told", format_bool(f.wide_gradients)},
+                  {"nothing beside its tensors", format_bool(f.bare)},
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};
   }

@@ -12,7 +12,7 @@ namespace catalog_text_test {
 
 using ::testing::HasSubstr;
 
-std::string value(const Table& table, std::string_view what) {
+std::string find_value(const Table& table, std::string_view what) {
   for (const std::vector<std::string>& row : table.rows)
     if (row[0] == what) return row[1];
   return "";
@@ -56,21 +56,21 @@ TEST(CatalogKinds, SuggestTheNearestKnownName) {
 
 TEST(CatalogModels, ParametersAddUp) {
   const Table llama = find_catalog_kind("models")->show("llama-3.1-8b").value();
-  EXPECT_EQ(value(llama, "parameters"), "8,030,261,248");
-  EXPECT_EQ(value(llama, "  embedding"), "525,336,576");  // 128,256 x 4,096
-  EXPECT_EQ(value(llama, "  output head"), "525,336,576");
-  EXPECT_EQ(value(llama, "  norms"), "266,240");  // (2 x 32 + 1) x 4,096
+  EXPECT_EQ(find_value(llama, "parameters"), "8,030,261,248");
+  EXPECT_EQ(find_value(llama, "  embedding"), "525,336,576");  // 128,256 x 4,096
+  EXPECT_EQ(find_value(llama, "  output head"), "525,336,576");
+  EXPECT_EQ(find_value(llama, "  norms"), "266,240");  // (2 x 32 + 1) x 4,096
   // 8,030,261,248 - 2 x 525,336,576 - the last norm, divided by 32 layers.
-  EXPECT_EQ(value(llama, "each of layers 0 to 31"), "218,112,000");
+  EXPECT_EQ(find_value(llama, "each of layers 0 to 31"), "218,112,000");
 }
 
 TEST(CatalogModels, ShowTiedHeadsAndExperts) {
-  EXPECT_EQ(value(find_catalog_kind("models")->show("llama-3.2-1b").value(), "  output head"),
+  EXPECT_EQ(find_value(find_catalog_kind("models")->show("llama-3.2-1b").value(), "  output head"),
             "tied to the embedding");
   const Table deepseek = find_catalog_kind("models")->show("deepseek-v3").value();
-  EXPECT_EQ(value(deepseek, "parameters"), "671,026,419,200");
-  EXPECT_NE(value(deepseek, "each of layers 3 to 60, MoE"), "");
-  EXPECT_NE(value(deepseek, "MTP modules, not in the total"), "");
+  EXPECT_EQ(find_value(deepseek, "parameters"), "671,026,419,200");
+  EXPECT_NE(find_value(deepseek, "each of layers 3 to 60, MoE"), "");
+  EXPECT_NE(find_value(deepseek, "MTP modules, not in the total"), "");
 }
 
 TEST(CatalogCodes, ListEveryPage) {

@@ -31,18 +31,18 @@ struct Unit {
   int decimals = 0;
 
   /// Formats a figure; "-" for zero.
-  std::string text(double figure) const {
+  std::string format(double figure) const {
     if (figure == 0) return "-";
     const double scaled = figure / value;
     return decimals == 0 ? count(std::llround(scaled)) : fmt::format("{:.{}f}", scaled, decimals);
   }
   /// Returns whether a figure rounds to zero.
   bool rounds_to_zero(double figure) const {
-    return text(std::abs(figure)).find_first_not_of("-0.") == std::string::npos;
+    return format(std::abs(figure)).find_first_not_of("-0.") == std::string::npos;
   }
   /// Formats a difference: "+1.20", "-0.34", "=".
-  std::string signed_text(double figure) const {
-    return rounds_to_zero(figure) ? "=" : (figure > 0 ? "+" : "-") + text(std::abs(figure));
+  std::string format_signed(double figure) const {
+    return rounds_to_zero(figure) ? "=" : (figure > 0 ? "+" : "-") + format(std::abs(figure));
   }
 };
 
@@ -125,8 +125,8 @@ Sheet make_memory_sheet(const planner::CompareView& view) {
 Table make_sheet_table(const Sheet& sheet) {
   Table table{{{sheet.title}, {"A", kRight}, {"B", kRight}, {"B - A", kRight}}};
   for (const SheetLine& line : sheet.lines)
-    table.rows.push_back({line.name, sheet.unit.text(line.a), sheet.unit.text(line.b),
-                          sheet.unit.signed_text(line.difference())});
+    table.rows.push_back({line.name, sheet.unit.format(line.a), sheet.unit.format(line.b),
+                          sheet.unit.format_signed(line.difference())});
   return table;
 }
 

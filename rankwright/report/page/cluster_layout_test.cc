@@ -74,7 +74,7 @@ struct Square {
   bool inside(const Square& o) const {
     return left >= o.left && right <= o.right && top >= o.top && bottom <= o.bottom;
   }
-  bool overlaps(const Square& o) const {
+  bool do_overlap(const Square& o) const {
     return left < o.right && o.left < right && top < o.bottom && o.top < bottom;
   }
 };
@@ -93,7 +93,7 @@ std::size_t check(const PlacedDomain& domain) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     RC_ASSERT(all[k].inside(own));
     RC_ASSERT(all[k].top >= domain.bars.front() + kDomainStub);
-    for (std::size_t other = 0; other < k; ++other) RC_ASSERT(!all[k].overlaps(all[other]));
+    for (std::size_t other = 0; other < k; ++other) RC_ASSERT(!all[k].do_overlap(all[other]));
   }
   return devices;
 }

@@ -42,7 +42,7 @@ class ClusterDrawing {
     for (i64 k = 0; k < std::min(colors_.colors, kChartColors); ++k)
       chart_.css += fmt::format(".c{}{{fill:{}}}", k, hex(chart_color(k)));
     for (std::size_t k = 0; k < levels().size(); ++k)
-      chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, thickness(k));
+      chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, choose_thickness(k));
     chart_.css +=
         ".u{fill:#808080;fill-opacity:.08}.i{fill:none;stroke:#8c959f;stroke-dasharray:3 2}"
         ".y{stroke:#000;stroke-opacity:.4;stroke-width:.8}.f{fill:none;stroke:#8c959f;stroke-"
@@ -52,7 +52,7 @@ class ClusterDrawing {
   std::string render() {
     chart_.y += 6;
     const PlacedDomain root = place();
-    find_room(root);
+    find_roomy_levels(root);
     draw(root);
     chart_.y = root.bottom() + 30;
     write_lists();
@@ -66,33 +66,34 @@ class ClusterDrawing {
     return levels()[std::size_t(domain.level)];
   }
 
-  DomainLabel label(const planner::MapDomain& domain) const {
+  DomainLabel make_label(const planner::MapDomain& domain) const {
     DomainLabel of = domain_label(config_.cluster, domain, colors_);
     of.name = fitted(of.name, kLongestName, kNameClass);
     of.stages = fitted(of.stages, kLongestRuns, kBoldClass);
     return of;
   }
 
-  double width_of(const planner::MapDomain& domain) const {
-    const DomainLabel of = label(domain);
+  double measure_title(const planner::MapDomain& domain) const {
+    const DomainLabel of = make_label(domain);
     double width = text_width(of.name, kNameClass);
     for (const std::string& part : {of.stages, of.times})
       if (!part.empty()) width += kApart + text_width(part, kBoldClass);
     return width;
   }
 
-  std::string number(std::size_t device) const {
+  std::string format_rank(std::size_t device) const {
     const i64 rank = map_.devices[device].rank;
     return rank < 0 ? "-" : std::to_string(rank);
   }
-  std::string times(std::size_t device) const {
+  std::string format_times(std::size_t device) const {
     return times_[device] > 1 ? "x " + count(times_[device]) : "";
   }
 
-  double smallest_side() const {
+  double find_smallest_side() const {
     double longest = 0;
     for (std::size_t k = 0; k < map_.devices.size(); ++k)
-      longest = std::max({longest, text_width(number(k), number_size_), text_width(times(k), "x")});
+      longest = std::max(
+          {longest, text_width(format_rank(k), number_size_), text_width(format_times(k), "x")});
     return std::max(kSmallest, std::ceil(longest) + 7);
   }
 
@@ -102,29 +103,29 @@ class ClusterDrawing {
     number_size_ = std::find_if(std::begin(kNumberSizes), std::end(kNumberSizes), [&](auto& size) {
                      return map_.devices.size() <= size.devices;
                    })->classes;
-    const double smallest = smallest_side();
+    const double smallest = find_smallest_side();
     for (side_ = std::max(smallest, kLargest);; side_ = std::max(smallest, side_ - kStep)) {
       PlacedDomain root = cluster_layout(
           map_.root, {.left = kChartMargin,
                       .top = chart_.y,
                       .side = side_,
                       .widest = kChartRight - kChartMargin,
-                      .heading = [&](const planner::MapDomain& d) { return width_of(d); }});
+                      .heading = [&](const planner::MapDomain& d) { return measure_title(d); }});
       if (side_ == smallest || root.height <= kHighest) return root;
     }
   }
 
   /// Finds the levels whose boxes all have room for the speed of their links.
-  void find_room(const PlacedDomain& at) {
+  void find_roomy_levels(const PlacedDomain& at) {
     roomy_.resize(levels().size(), true);
     const double more = text_width(" · " + describe_link(level(*at.domain)), kNameClass);
-    if (width_of(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
+    if (measure_title(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
       roomy_[std::size_t(at.domain->level)] = false;
-    for (const PlacedDomain& below : at.domains) find_room(below);
+    for (const PlacedDomain& below : at.domains) find_roomy_levels(below);
   }
 
   /// Returns the line width of a level's links; faster links are thicker.
-  double thickness(std::size_t k) const {
+  double choose_thickness(std::size_t k) const {
     const auto speed = [](const cluster::Level& l) {
       return l.bandwidth.value / l.oversubscription;
     };
@@ -144,15 +145,15 @@ class ClusterDrawing {
     if (behind > 0)  // the edges of the domains behind it
       chart_.body += fmt::format("<path class=\"f\" d=\"M{} {}h{}v{}\"/>\n", svg::px(at.x + 3),
                                  svg::px(at.bottom() + 3), svg::px(at.width), svg::px(-at.height));
-    title(at);
+    write_title(at);
     draw_bars(at);
     for (const PlacedDevice& device : at.devices) draw_device(device);
     for (const PlacedDomain& below : at.domains) draw(below);
     chart_.body += "</g>\n";
   }
 
-  void title(const PlacedDomain& at) {
-    const DomainLabel of = label(*at.domain);
+  void write_title(const PlacedDomain& at) {
+    const DomainLabel of = make_label(*at.domain);
     const bool roomy = roomy_[std::size_t(at.domain->level)];
     chart_.write(at.x + kDomainLeft, at.y + 13, kNameClass,
                  roomy ? of.name + " · " + describe_link(level(*at.domain)) : of.name);
@@ -190,11 +191,11 @@ class ClusterDrawing {
                              color < 0 ? "i" : fmt::format("c{} y", color % kChartColors));
     chart_.body += svg::titled("rect", describe_device(config_, map_.devices[at.device]));
     const std::string_view on = color < 0 ? "q" : text_class_on(chart_color(color));
-    const std::string more = times(at.device);
+    const std::string more = format_times(at.device);
     const double middle = at.y + side_ / 2;
     chart_.write(at.x + side_ / 2,
                  more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
-                 fmt::format("m {} {}", number_size_, on), number(at.device));
+                 fmt::format("m {} {}", number_size_, on), format_rank(at.device));
     if (!more.empty()) chart_.write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
   }
 

@@ -109,11 +109,10 @@ RC_GTEST_PROP(MemorySvg, BarsAddUpToTheTotalOfEachPpRank, ()) {
   RC_ASSERT(svg.size() < 1'000'000u);
   // The bars of a pp rank are as long as its total, on the scale of the longest.
   std::vector<double> lengths;
-  for (const cost::MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+  for (const cost::MemoryEstimate& memory : report.estimate_memory_per_pp_rank) {
     double length = 0;
     for (const Box& box : picture.rects)
-      if (box.words.starts_with(fmt::format("pp rank {}: ", estimate_memory.pp_rank)))
-        length += box.width();
+      if (box.words.starts_with(fmt::format("pp rank {}: ", memory.pp_rank))) length += box.width();
     lengths.push_back(length);
   }
   const double scale = lengths[0] / report.estimate_memory_per_pp_rank[0].total().value;

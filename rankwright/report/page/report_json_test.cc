@@ -22,7 +22,7 @@ namespace report_json_test {
 using nlohmann::json;
 
 /// Returns the only plan of a report as JSON.
-json document_of(const planner::PlanReport& plan) {
+json parse_report(const planner::PlanReport& plan) {
   const Report report{.version = "1", .command = "rankwright report", .plans = {plan}};
   const json document = json::parse(report_json(report));
   EXPECT_EQ(document["schema"], "rankwright.report/1");
@@ -35,7 +35,7 @@ TEST(ReportJson, ContainsWhatOtherCommandsPrint) {
       "{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {tp_size: 2, pp_size: 4, "
       "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
   const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
-  const json plan = document_of(report);
+  const json plan = parse_report(report);
   EXPECT_EQ(plan["explain"], json::parse(explain_json(config, report.sheet)));
   EXPECT_EQ(
       plan["timeline"]["summary"],
@@ -71,7 +71,7 @@ std::set<std::string> list_collectives(const json& plan, i64 pp_rank) {
 
 // The embedding is on the first of four pp ranks, head and loss are on the last.
 TEST(ReportJson, ListsTheCollectivesOfEachRank) {
-  const json plan = document_of(example("course-64.yaml"));
+  const json plan = parse_report(example("course-64.yaml"));
   const std::string embedding(row(plan::TrafficKind::tp_embedding).label);
   const std::string loss(row(plan::TrafficKind::tp_cross_entropy).label);
   const std::string layers(row(plan::TrafficKind::tp_all_gather).label);
@@ -87,7 +87,7 @@ TEST(ReportJson, ListsTheCollectivesOfEachRank) {
 // The three dense layers are alone on the first pp rank, which sends no tokens to experts.
 TEST(ReportJson, DenseStagesHaveNoExpertCollectives) {
   const planner::PlanReport report = example("deepseek-v3-2048.yaml");
-  const json plan = document_of(report);
+  const json plan = parse_report(report);
   const std::string experts(row(plan::TrafficKind::ep_all_to_all).label);
   i64 without = 0;
   for (i64 r = 0; r < report.config.plan.pp; ++r) {
@@ -106,7 +106,7 @@ TEST(ReportJson, ListsEveryCellInTicks) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 4, parallelism: {pp_size: 4}, job: {global_batch: 16, sequence: 4096}}");
   const json timeline =
-      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
+      parse_report(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const double tick = timeline["tick_seconds"];
   EXPECT_NEAR(double(timeline["end"]) * tick, double(timeline["summary"]["step_seconds"]), tick);
   EXPECT_GE(double(timeline["end"]), 1e6);
@@ -133,7 +133,7 @@ TEST(ReportJson, ListsColumnsIfThereAreTooManyCells) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 16, parallelism: {pp_size: 16}, job: {global_batch: 1024, sequence: 4096}}");
   const json timeline =
-      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
+      parse_report(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const json& columns = timeline["columns"];
   ASSERT_EQ(columns["rows"].size(), 16u);
   for (const json& row : columns["rows"]) {

@@ -13,13 +13,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string document_of(const planner::PlanReport& plan, const std::string& pictures = "") {
+std::string write_document(const planner::PlanReport& plan, const std::string& pictures = "") {
   return report_markdown(
       {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
 }
 
 /// Removes code blocks and inline code, in which nothing is markup.
-std::string prose_of(const std::string& document) {
+std::string strip_code(const std::string& document) {
   std::istringstream in(document);
   std::string prose, line, fence;
   while (std::getline(in, line)) {
@@ -39,7 +39,7 @@ std::string prose_of(const std::string& document) {
 }
 
 TEST(ReportMarkdown, HasItsSectionsInOrder) {
-  const std::string text = document_of(course_report());
+  const std::string text = write_document(course_report());
   EXPECT_THAT(text, StartsWith("# llama-3.1-70b "));
   std::size_t before = 0;
   for (const char* part :
@@ -55,16 +55,17 @@ TEST(ReportMarkdown, HasItsSectionsInOrder) {
 TEST(ReportMarkdown, EscapesNames) {
   planner::PlanReport report = hostile_report();
   report.config.model.name = "<img src=x> &lt; [a](b) `c` | \\\n# big";
-  const std::string text = document_of(report);
+  const std::string text = write_document(report);
   EXPECT_THAT(text, StartsWith("# &lt;img src=x> &amp;lt; \\[a](b) \\`c\\` \\| \\\\ # big ("));
-  const std::string prose = prose_of(text);
+  const std::string prose = strip_code(text);
   for (const char* markup : {"<script", "</text", "<img", "\n# big", " &lt; "})
     EXPECT_THAT(prose, Not(HasSubstr(markup)));
 }
 
 TEST(ReportMarkdown, LinksPicturesInFoldersWithBlanks) {
-  EXPECT_THAT(document_of(course_report(), "my pics"), HasSubstr("![step](<my pics/step.svg>)\n"));
-  EXPECT_THAT(document_of(course_report()), Not(HasSubstr("![step]")));
+  EXPECT_THAT(write_document(course_report(), "my pics"),
+              HasSubstr("![step](<my pics/step.svg>)\n"));
+  EXPECT_THAT(write_document(course_report()), Not(HasSubstr("![step]")));
 }
 
 }  // namespace report_markdown_test

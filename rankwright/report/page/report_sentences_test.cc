@@ -11,7 +11,7 @@
 #include "tests/support/reports.h"
 
 namespace rankwright::report {
-namespace report_words_test {
+namespace report_sentences_test {
 
 using ::testing::Contains;
 using ::testing::EndsWith;
@@ -199,5 +199,5 @@ TEST(DescribeContents, CountsLayersAndNamesEmbeddingAndHead) {
   EXPECT_EQ(describe_contents({.layers = 4}), "4 layers");
 }
 
-}  // namespace report_words_test
+}  // namespace report_sentences_test
 }  // namespace rankwright::report

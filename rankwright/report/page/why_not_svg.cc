@@ -161,7 +161,7 @@ class WhyNotDrawing {
   }
 
   /// Names the two plans of this role: the one that the search would choose and the fastest.
-  std::string_view best_name(const PlanPoint& p) const {
+  std::string_view name_best(const PlanPoint& p) const {
     const std::optional<search::Priced>& best = report_.search->answer.best;
     return best && best->config.plan == p.config.plan ? "best" : "fastest";
   }
@@ -169,7 +169,7 @@ class WhyNotDrawing {
   std::string make_label(const PlanPoint& p) const {
     if (p.role == Role::itself) return fmt::format("this plan, {}", show(p.time));
     if (p.role == Role::neighbour) return p.change;
-    if (p.role == Role::best) return fmt::format("{}, {}", best_name(p), show(p.time));
+    if (p.role == Role::best) return fmt::format("{}, {}", name_best(p), show(p.time));
     return brief(p.config);
   }
 
@@ -248,7 +248,7 @@ class WhyNotDrawing {
     chart_.y += 8;
     for (const PlanPoint& p : points_.points)
       if (p.role == Role::itself || p.role == Role::best)
-        add(p.role == Role::itself ? "this plan" : best_name(p), brief(p.config));
+        add(p.role == Role::itself ? "this plan" : name_best(p), brief(p.config));
     std::string refused;
     for (const RefusedChange& one : points_.refused)
       refused += (refused.empty() ? "" : ", ") + one.change;

@@ -134,9 +134,9 @@ RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsTextsApart, ()) {
   std::vector<PlanPoint> points;
   const int many = *rc::gen::inRange(1, 80);
   for (int k = 0; k < many; ++k)
-    points.push_back(point(course, k == 0 ? Role::itself : Role(*rc::gen::inRange(1, 6)),
-                           double(*rc::gen::inRange(1, 400)) / 20 * 1.0_s,
-                           double(*rc::gen::inRange(1, 3000)) / 20 * 1.0_GiB));
+    points.push_back(make_point(course, k == 0 ? Role::itself : Role(*rc::gen::inRange(1, 6)),
+                                double(*rc::gen::inRange(1, 400)) / 20 * 1.0_s,
+                                double(*rc::gen::inRange(1, 3000)) / 20 * 1.0_GiB));
   const Drawing drawing = make_drawing(points, course);
   const std::string svg = drawing.svg();
   const drawn::Picture picture(svg);

@@ -15,12 +15,12 @@ planner::PlanReport with(const std::string& parallelism) {
   return report_of("{" + kJob + ", parallelism: {" + parallelism + "}}");
 }
 
-bool beats(const PlanPoint& a, const PlanPoint& b) {
+bool dominates(const PlanPoint& a, const PlanPoint& b) {
   return a.fits && a.time <= b.time && a.memory <= b.memory &&
          (a.time < b.time || a.memory < b.memory);
 }
 
-std::vector<PlanPoint> front_of(const planner::PlanReport& report) {
+std::vector<PlanPoint> find_front(const planner::PlanReport& report) {
   std::vector<PlanPoint> front;
   for (const PlanPoint& p : collect_points(report).points)
     if (p.role == PlanPoint::Role::front) front.push_back(p);
@@ -40,7 +40,7 @@ TEST(CollectPoints, DropsDominatedFrontPoints) {
   planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer.front = {{.plan = wasteful}, {.plan = lean.config.plan}};
   add_search(report, view);
-  const std::vector<PlanPoint> front = front_of(report);
+  const std::vector<PlanPoint> front = find_front(report);
   ASSERT_EQ(front.size(), 1u);
   EXPECT_EQ(front.front().config.plan, lean.config.plan);
 }
@@ -53,8 +53,8 @@ TEST(CollectPoints, NoPointDominatesTheFront) {
   view.answer = answer(view.problem, calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
-  for (const PlanPoint& p : front_of(report))
-    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(beats(q, p));
+  for (const PlanPoint& p : find_front(report))
+    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(dominates(q, p));
 }
 
 }  // namespace plan_points_test

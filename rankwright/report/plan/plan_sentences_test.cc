@@ -8,7 +8,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 
 namespace rankwright::report {
-namespace plan_words_test {
+namespace plan_sentences_test {
 
 using ::testing::HasSubstr;
 
@@ -18,7 +18,7 @@ rankwright::plan::TrainingConfig config_of(const std::string& plan) {
                      .draft);
 }
 
-planner::PlanAnswer view_of(const rankwright::plan::TrainingConfig& config) {
+planner::PlanAnswer make_view(const rankwright::plan::TrainingConfig& config) {
   planner::PlanAnswer view{.problem = search::problem(config)};
   view.answer.best = priced(view.problem, config.plan, catalog::calibration());
   return view;
@@ -62,7 +62,7 @@ TEST(ViolationTexts, AreInTheOrderOfTheEnum) {
 TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
   const rankwright::plan::TrainingConfig best =
       config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
-  planner::PlanAnswer view = view_of(best);
+  planner::PlanAnswer view = make_view(best);
   // tp 16 spans more than one node.
   search::Neighbour slower{
       .kind = search::Neighbour::Kind::tp,
@@ -137,5 +137,5 @@ TEST(CountsText, SaysThatNoCountMeetsTheDeadline) {
   EXPECT_THAT(counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
 }
 
-}  // namespace plan_words_test
+}  // namespace plan_sentences_test
 }  // namespace rankwright::report

@@ -44,14 +44,14 @@ bool has_class(std::string_view classes, char letter) {
   return false;
 }
 
-double size_of(std::string_view classes) {
+double find_font_size(std::string_view classes) {
   /// Returns the font size in pixels.
   for (const Font& font : kFonts)
     if (has_class(classes, font.letter)) return font.size;
   return kUsual;
 }
 
-double width_of(char32_t character) {
+double find_width(char32_t character) {
   if (character == U'·') return kDotWidth;
   if (character > 0x7E) return kOther;
   for (const Widths& row : kWidths)
@@ -60,9 +60,9 @@ double width_of(char32_t character) {
 }
 
 /// Returns the factor from character widths to pixels.
-double scale_of(std::string_view classes) {
+double compute_scale(std::string_view classes) {
   const bool bold = has_class(classes, 'n') || has_class(classes, 'h');
-  return size_of(classes) * (bold ? kBold : 1);
+  return find_font_size(classes) * (bold ? kBold : 1);
 }
 
 std::string write_style() {
@@ -118,21 +118,21 @@ double text_width(std::string_view words, std::string_view classes) {
   double sum = 0;
   while (!words.empty()) {
     const Character next = first_character(words);
-    sum += next.bytes == 0 ? width_of(U'?') : width_of(next.code);
+    sum += next.bytes == 0 ? find_width(U'?') : find_width(next.code);
     words.remove_prefix(std::max<std::size_t>(1, next.bytes));
   }
-  return sum * scale_of(classes);
+  return sum * compute_scale(classes);
 }
 
-double text_height(std::string_view classes) { return size_of(classes); }
+double text_height(std::string_view classes) { return find_font_size(classes); }
 
 std::string fitted(std::string_view words, double width, std::string_view classes) {
   if (text_width(words, classes) <= width) return std::string(words);
-  const double room = width - kOther * scale_of(classes);
+  const double room = width - kOther * compute_scale(classes);
   std::size_t kept = 0;
   for (double sum = 0; kept < words.size();) {
     const Character next = first_character(words.substr(kept));
-    sum += (next.bytes == 0 ? width_of(U'?') : width_of(next.code)) * scale_of(classes);
+    sum += (next.bytes == 0 ? find_width(U'?') : find_width(next.code)) * compute_scale(classes);
     if (sum > room) break;
     kept += std::max<std::size_t>(1, next.bytes);
   }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 namespace rankwright::report {
-namespace page_test {
+namespace page_shell_test {
 
 constexpr std::string_view kPage = "<script id=d>RANKWRIGHT_DOCUMENT</script><p>";
 
@@ -38,5 +38,5 @@ TEST(Page, IsSelfContained) {
   EXPECT_NE(kReportPage.find("default-src 'none'"), std::string_view::npos);
 }
 
-}  // namespace page_test
+}  // namespace page_shell_test
 }  // namespace rankwright::report

@@ -13,7 +13,7 @@ namespace timeline_drawing_test {
 using ::testing::ElementsAre;
 
 /// WCAG 2.1 requires a contrast of 4.5 for text and 3 for large text.
-double contrast(Rgb a, Rgb b) {
+double compute_contrast(Rgb a, Rgb b) {
   const auto luminance = [](Rgb c) {
     const auto linear = [](int value) {
       const double v = value / 255.0;
@@ -30,7 +30,7 @@ TEST(EventColor, IsReadableInEveryShade) {
     for (const i64 chunks : {1, 2, 4, 16})
       for (i64 chunk = 0; chunk < chunks; ++chunk) {
         const Rgb ground = shade(planner::EventKind(i), chunk, chunks);
-        EXPECT_GE(contrast(ground, text_on(ground)), 4.5) << hex(ground);
+        EXPECT_GE(compute_contrast(ground, text_on(ground)), 4.5) << hex(ground);
       }
 }
 

@@ -43,7 +43,7 @@ struct Message {
   std::map<std::uint32_t, std::string> texts{};
 };
 
-Message message_of(pbf_reader reader) {
+Message read_message(pbf_reader reader) {
   Message found;
   while (reader.next()) {
     const std::uint32_t tag = reader.tag();
@@ -57,17 +57,17 @@ Message message_of(pbf_reader reader) {
   return found;
 }
 
-Message nested(const Message& message, std::uint32_t tag) {
-  return message_of(pbf_reader(message.texts.at(tag)));
+Message read_nested(const Message& message, std::uint32_t tag) {
+  return read_message(pbf_reader(message.texts.at(tag)));
 }
 
 /// TrackDescriptor: uuid 1, process 3 {process_name 6}, thread 4 {thread_name 5}.
 void read_track(const Message& track, std::map<std::uint64_t, std::string>& tracks, Trace& trace) {
   if (track.texts.contains(3)) {
-    trace.process = nested(track, 3).texts.at(6);
+    trace.process = read_nested(track, 3).texts.at(6);
     return;
   }
-  trace.tracks.push_back(nested(track, 4).texts.at(5));
+  trace.tracks.push_back(read_nested(track, 4).texts.at(5));
   EXPECT_TRUE(tracks.emplace(track.numbers.at(1), trace.tracks.back()).second);
 }
 
@@ -80,13 +80,13 @@ Trace read_perfetto(const std::string& bytes) {
   std::map<std::uint64_t, std::size_t> open;  // by track: the slice that has not ended
   pbf_reader reader(bytes);
   while (reader.next(1)) {
-    const Message packet = message_of(reader.get_message());
+    const Message packet = read_message(reader.get_message());
     EXPECT_NE(packet.numbers.at(10), 0u);  // every packet sequence has an ID
     if (packet.texts.contains(60)) {
-      read_track(nested(packet, 60), tracks, trace);
+      read_track(read_nested(packet, 60), tracks, trace);
       continue;
     }
-    const Message event = nested(packet, 11);
+    const Message event = read_nested(packet, 11);
     const std::uint64_t track = event.numbers.at(11);
     const i64 time = i64(packet.numbers.at(8));
     if (event.numbers.at(9) == 2) {
@@ -172,7 +172,7 @@ TEST(Trace, MeasuredTransfersBecomeArrows) {
 TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
   program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  program::Durations times = duplicates(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const Trace trace = read_perfetto(
       perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
