@@ -9,8 +9,8 @@
 
 namespace rankwright::report {
 
-/// Writes all findings in order, then their number by severity. `text` is the file that most of
-/// them point into and `file` its name. Empty if there are no findings.
+/// Writes all findings in the given order, then their number by severity. `text` is the file that
+/// most of them point into and `file` its name. Empty if there are no findings.
 std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
                           const Paint& paint);
 

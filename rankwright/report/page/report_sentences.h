@@ -16,6 +16,7 @@ enum class Standing : unsigned char { good, tie, fits, slower, unsure, refused }
 /// Returns the name: "good", ...
 std::string_view name(Standing);
 
+/// The standing of a plan and the sentence that explains it.
 struct PlanVerdict {
   Standing standing{};
   std::string sentence{};

@@ -1,5 +1,5 @@
 // The answer of `plan` as JSON: schema rankwright.plan/1. Quantities are in base units, with the
-// unit in the key. A complete search gives the same bytes with any number of threads.
+// unit in the key. The output does not depend on the number of threads.
 #pragma once
 
 #include <string>

@@ -24,13 +24,14 @@ struct PlanPoint {
 /// Returns the name of a role: "this", "best", ...
 std::string_view name(PlanPoint::Role);
 
-/// A neighbor that breaks a rule or that the target framework cannot run.
+/// A neighbor that violates a constraint or that the target framework refuses.
 struct RefusedChange {
   std::string change{};
   std::string plan{};
   std::string because{};
 };
 
+/// The points of a picture, and the neighbors that have none.
 struct PlanPoints {
   std::vector<PlanPoint> points{};  // the plan itself first, then by decreasing relevance
   std::vector<RefusedChange> refused{};

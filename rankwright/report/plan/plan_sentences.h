@@ -44,7 +44,7 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
 /// Describes how much memory is left, compared with the error of the memory estimate.
 std::string describe_memory(const search::Priced& best);
 
-/// Describes a trade-off: "leave 1/8 of the memory free", "half the GPUs".
+/// Describes a trade-off: "leave 12.5 % of the memory free", "1/2 of the GPUs: 32".
 std::string describe_trade(const search::Problem& problem, const search::TradePoint& point);
 
 /// Lists the assumptions: "grad_dtype bf16 (16 bytes a parameter in all; ...), optimizer adam".

@@ -9,7 +9,8 @@ namespace rankwright::report {
 /// The page that web/ builds. Empty if the program was built without Node.
 extern const std::string_view kReportPage;
 
-/// Embeds a document, as report_json() writes it, in the page.
+/// Embeds a document, the JSON of report_json.h, in the page. Requires: `page` has its
+/// placeholder.
 std::string page_with(std::string_view page, std::string_view document);
 
 }  // namespace rankwright::report

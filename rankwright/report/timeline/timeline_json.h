@@ -11,8 +11,8 @@ namespace rankwright::report {
 
 nlohmann::ordered_json timeline_document(const planner::SimulatedStep& simulated,
                                          const planner::TimelineSummary& summary,
-                                         std::string_view headline);
+                                         std::string_view heading);
 std::string timeline_json(const planner::SimulatedStep& simulated,
-                          const planner::TimelineSummary& summary, std::string_view headline);
+                          const planner::TimelineSummary& summary, std::string_view heading);
 
 }  // namespace rankwright::report

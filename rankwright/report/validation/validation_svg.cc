@@ -79,7 +79,7 @@ std::string write_plot_style() {
 }
 
 /// Returns the marker of a family. The element stays open, so that a title can follow.
-std::string draw_marker(std::size_t family, bool sparse, double x, double y) {
+std::string draw_family_marker(std::size_t family, bool sparse, double x, double y) {
   const std::string classes =
       fmt::format("{} c{}", sparse ? 'o' : 'f', family % std::size(kFamilyColors));
   constexpr double r = kDotRadius;
@@ -157,7 +157,8 @@ std::string draw_points(const validate::Validation& v, const PlotScale& scale,
   for (const auto& [rows, family] : order)
     for (const validate::ScoredRun& row : v.rows) {
       if (!is_drawn(row) || row.run->family != families[family]) continue;
-      out += draw_marker(family, row.run->sparse, scale.x(row.run->measured), scale.y(row.step));
+      out += draw_family_marker(family, row.run->sparse, scale.x(row.run->measured),
+                                scale.y(row.step));
       out += fmt::format("><title>{}: predicted {}, measured {}, {:+.1f} %</title></{}>\n",
                          svg::escaped(excerpt(row.run->id, 80)), show(row.step),
                          show(row.run->measured), 100 * row.error(), name_element(family));
@@ -174,7 +175,7 @@ std::string draw_family_legend(const validate::Validation& v,
     for (const validate::FamilyErrors& f : v.score.families) {
       if (f.family != families[i]) continue;
       y += kLine;
-      out += draw_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
+      out += draw_family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
       out += svg::text(kLegend + 20, y, "", excerpt(f.errors.name, 18));
       out += svg::text(kPlotWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
     }
