@@ -20,10 +20,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
+std::string format_or_dash(FlopsPerSecond rate) { return rate.value > 0 ? show(rate) : "-"; }
 
-Result<Table> unknown(std::string_view what, std::string_view name,
-                      const std::vector<std::string>& known) {
+Result<Table> refuse_unknown(std::string_view what, std::string_view name,
+                             const std::vector<std::string>& known) {
   const std::optional<std::string> near = nearest(name, known);
   return fail({.code = "RW0908",
                .message = "a name that is not known",
@@ -32,7 +32,7 @@ Result<Table> unknown(std::string_view what, std::string_view name,
                             : fmt::format("rankwright catalog {}s lists them", what)});
 }
 
-Table model_list() {
+Table list_models() {
   Table table{{{"model"},
                {"parameters", kRight},
                {"active", kRight},
@@ -54,8 +54,8 @@ Table model_list() {
   return table;
 }
 
-/// Parameters by layer and by kind, and FLOPs in both conventions.
-Result<Table> model_show(std::string_view name) {
+/// Shows parameters by layer and by kind, and FLOPs in both conventions.
+Result<Table> show_model(std::string_view name) {
   const Result<model::Model> found = catalog::find_model(name);
   if (!found) return fail(found.error());
   const model::Model& m = *found;
@@ -91,7 +91,7 @@ Result<Table> model_show(std::string_view name) {
   return table;
 }
 
-Table device_list() {
+Table list_devices() {
   Table table{{{"device"},
                {"memory", kRight},
                {"bandwidth", kRight},
@@ -100,28 +100,29 @@ Table device_list() {
                {"fp8", kRight},
                {"source"}}};
   for (const cluster::Device& d : catalog::devices())
-    table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth), or_dash(d.fp16),
-                          or_dash(d.bf16), or_dash(d.fp8), d.source});
+    table.rows.push_back({d.name, show_memory(d.memory), show(d.memory_bandwidth),
+                          format_or_dash(d.fp16), format_or_dash(d.bf16), format_or_dash(d.fp8),
+                          d.source});
   return table;
 }
 
-Result<Table> device_show(std::string_view name) {
+Result<Table> show_device(std::string_view name) {
   const Result<cluster::Device> d = catalog::find_device(name);
   if (!d) return fail(d.error());
   return Table{{{d->name}, {"value"}},
                {{"memory", show_memory(d->memory)},
                 {"memory bandwidth", show(d->memory_bandwidth)},
-                {"fp16, dense", or_dash(d->fp16)},
-                {"bf16, dense", or_dash(d->bf16)},
-                {"fp8, dense", or_dash(d->fp8)},
-                {"fp4, dense", or_dash(d->fp4)},
-                {"best matmul measured", or_dash(d->best_matmul)},
+                {"fp16, dense", format_or_dash(d->fp16)},
+                {"bf16, dense", format_or_dash(d->bf16)},
+                {"fp8, dense", format_or_dash(d->fp8)},
+                {"fp4, dense", format_or_dash(d->fp4)},
+                {"best matmul measured", format_or_dash(d->best_matmul)},
                 {"generation", d->generation.empty() ? "-" : d->generation},
                 {"board power", d->watts > 0 ? fmt::format("{} W", d->watts) : "-"},
                 {"source", d->source}}};
 }
 
-Table system_list() {
+Table list_systems() {
   Table table{{{"system"}, {"device"}, {"levels, innermost first"}, {"what it is"}}};
   for (const catalog::System& s : catalog::systems()) {
     std::string levels;
@@ -137,7 +138,7 @@ Table system_list() {
   return table;
 }
 
-Result<Table> system_show(std::string_view name) {
+Result<Table> show_system(std::string_view name) {
   const Result<cluster::Cluster> c = catalog::find_cluster(name);
   if (!c) return fail(c.error());
   Table table{{{"level"},
@@ -155,31 +156,31 @@ Result<Table> system_show(std::string_view name) {
   return table;
 }
 
-Table architecture_list() {
+Table list_architectures() {
   Table table{{{"architecture"}, {"what it is"}}};
   for (const model::Architecture& a : model::architectures())
     table.rows.push_back({std::string(a.name), std::string(a.summary)});
   return table;
 }
 
-Result<Table> architecture_show(std::string_view name) {
+Result<Table> show_architecture(std::string_view name) {
   const model::Architecture* const a = model::find_architecture(name);
   std::vector<std::string> known;
   for (const model::Architecture& one : model::architectures()) known.emplace_back(one.name);
-  if (a == nullptr) return unknown("architecture", name, known);
-  const auto yes = [](bool value) { return std::string(value ? "yes" : "no"); };
+  if (a == nullptr) return refuse_unknown("architecture", name, known);
+  const auto format_bool = [](bool value) { return std::string(value ? "yes" : "no"); };
   return Table{{{std::string(a->name)}, {"value"}},
                {{"feed-forward matrices", count(a->matrices)},
                 {"norms a layer", count(a->norms)},
-                {"norm bias", yes(a->norm_bias)},
-                {"query, key, value bias", yes(a->qkv_bias)},
-                {"attention output bias", yes(a->out_bias)},
-                {"feed-forward bias", yes(a->ffn_bias)},
-                {"latent attention (MLA)", yes(a->latent)},
-                {"experts", yes(a->sparse)}}};
+                {"norm bias", format_bool(a->norm_bias)},
+                {"query, key, value bias", format_bool(a->qkv_bias)},
+                {"attention output bias", format_bool(a->out_bias)},
+                {"feed-forward bias", format_bool(a->ffn_bias)},
+                {"latent attention (MLA)", format_bool(a->latent)},
+                {"experts", format_bool(a->sparse)}}};
 }
 
-Table code_list() {
+Table list_codes() {
   Table table{{{"code"}, {"severity"}, {"means"}}};
   for (const rules::Page* page : rules::pages())
     table.rows.push_back({std::string(page->code), std::string(rankwright::name(page->severity)),
@@ -187,11 +188,11 @@ Table code_list() {
   return table;
 }
 
-Result<Table> code_show(std::string_view name) {
+Result<Table> show_code(std::string_view name) {
   const rules::Page* const page = rules::find_page(name);
   std::vector<std::string> known;
   for (const rules::Page* one : rules::pages()) known.emplace_back(one->code);
-  if (page == nullptr) return unknown("code", name, known);
+  if (page == nullptr) return refuse_unknown("code", name, known);
   return Table{{{std::string(page->code)}, {"text"}},
                {{"title", std::string(page->title)},
                 {"why", std::string(page->why)},
@@ -199,7 +200,7 @@ Result<Table> code_show(std::string_view name) {
                 {"source", std::string(page->source)}}};
 }
 
-Table key_list() {
+Table list_keys() {
   Table table{{{"key"}, {"values"}, {"where it is not given"}}};
   for (const importer::KeyRow& row : importer::key_rows())
     table.rows.push_back(
@@ -207,7 +208,7 @@ Table key_list() {
   return table;
 }
 
-Result<Table> key_show(std::string_view name) {
+Result<Table> show_key(std::string_view name) {
   std::vector<std::string> known;
   for (const importer::KeyRow& row : importer::key_rows()) {
     known.emplace_back(row.key.path);
@@ -218,30 +219,31 @@ Result<Table> key_show(std::string_view name) {
                   {"not given", std::string(row.key.missing)},
                   {"cost", std::string(row.key.cost)}}};
   }
-  return unknown("key", name, known);
+  return refuse_unknown("key", name, known);
 }
 
-/// "0.82 ms", "0.9".
-std::string figure(double value, const std::string& unit) {
+/// Formats a value with its unit: "0.82 ms", "0.9".
+std::string format_figure(double value, const std::string& unit) {
   return fmt::format("{:.4g}{}{}", value, unit.empty() ? "" : " ", unit);
 }
 
-Table constant_list() {
+Table list_constants() {
   Table table{{{"constant"}, {"value", kRight}, {"band"}, {"how"}, {"what it is"}}};
   for (const catalog::ConstantRow& c : catalog::constants())
-    table.rows.push_back({c.name, figure(c.value, c.unit), fmt::format("{} to {}", c.low, c.high),
+    table.rows.push_back({c.name, format_figure(c.value, c.unit),
+                          fmt::format("{} to {}", c.low, c.high),
                           std::string(rankwright::catalog::name(c.found)), c.meaning});
   return table;
 }
 
-Result<Table> constant_show(std::string_view name) {
+Result<Table> show_constant(std::string_view name) {
   std::vector<std::string> known;
   for (const catalog::ConstantRow& c : catalog::constants()) {
     known.push_back(c.name);
     if (c.name != name) continue;
     Table table{{{c.name}, {"value"}},
                 {{"means", c.meaning},
-                 {"shipped", figure(c.value, c.unit)},
+                 {"shipped", format_figure(c.value, c.unit)},
                  {"band", fmt::format("{} to {}", c.low, c.high)},
                  {"how", std::string(rankwright::catalog::name(c.found))},
                  {"origin", c.origin}}};
@@ -250,12 +252,12 @@ Result<Table> constant_show(std::string_view name) {
           {"a fit begins at", fmt::format("{}, sure to {}", c.prior, percent(c.spread))});
     return table;
   }
-  return unknown("constant", name, known);
+  return refuse_unknown("constant", name, known);
 }
 
-std::string yes(bool value) { return value ? "yes" : "no"; }
+std::string format_bool(bool value) { return value ? "yes" : "no"; }
 
-Table framework_list() {
+Table list_frameworks() {
   Table table{{{"framework"},
                {"attention"},
                {"launch"},
@@ -266,12 +268,13 @@ Table framework_list() {
   for (const plan::Software& f : plan::frameworks())
     table.rows.push_back({std::string(f.name), std::string(rankwright::plan::name(f.attention)),
                           std::string(rankwright::plan::name(f.launch)),
-                          std::string(rankwright::plan::name(f.loss)), yes(f.fsdp), yes(f.tuned),
+                          std::string(rankwright::plan::name(f.loss)), format_bool(f.fsdp),
+                          format_bool(f.tuned),
                           f.recomputes_ops ? "every second matmul" : "attention's core"});
   return table;
 }
 
-Result<Table> framework_show(std::string_view name) {
+Result<Table> show_framework(std::string_view name) {
   std::vector<std::string> known;
   for (const plan::Software& f : plan::frameworks()) {
     known.emplace_back(f.name);
@@ -281,55 +284,55 @@ Result<Table> framework_show(std::string_view name) {
                   {"launch", std::string(rankwright::plan::name(f.launch))},
                   {"loss", fmt::format("{}, {} bytes a logit", rankwright::plan::name(f.loss),
                                        bytes_per_logit(f.loss, plan::Job{}))},
-                  {"tuned by its vendor", yes(f.tuned)},
-                  {"weight gradients added inside the matmul", yes(f.fused_accumulation)},
-                  {"selective recompute by operation", yes(f.recomputes_ops)},
-                  {"ZeRO-3 gathers fp8", yes(f.gathers_fp8)},
-                  {"rings of data ranks use one NIC", yes(f.single_rail)},
-                  {"tp ranks send parts of a stage's output", yes(f.scatters_sends)},
-                  {"ZeRO-1 and 2 all-reduce gradients", yes(f.all_reduces)},
-                  {"fp32 weights, sharded, cast when gathered", yes(f.fsdp)},
-                  {"dropout masks", yes(f.dropout)},
-                  {"cached empty gradients", yes(f.empty_gradients)},
-                  {"whole gradient of the embedding", yes(f.dense_embedding)},
-                  {"outputs of stages kept", yes(f.keeps_outputs)},
-                  {"fp32 copy of gradients at the step", yes(f.fp32_gradients)},
-                  {"logits kept until backward", yes(f.keeps_logits)},
-                  {"gradients in fp32 unless told", yes(f.wide_gradients)},
-                  {"nothing beside its tensors", yes(f.bare)},
+                  {"tuned by its vendor", format_bool(f.tuned)},
+                  {"weight gradients added inside the matmul", format_bool(f.fused_accumulation)},
+                  {"selective recompute by operation", format_bool(f.recomputes_ops)},
+                  {"ZeRO-3 gathers fp8", format_bool(f.gathers_fp8)},
+                  {"rings of data ranks use one NIC", format_bool(f.single_rail)},
+                  {"tp ranks send parts of a stage's output", format_bool(f.scatters_sends)},
+                  {"ZeRO-1 and 2 all-reduce gradients", format_bool(f.all_reduces)},
+                  {"fp32 weights, sharded, cast when gathered", format_bool(f.fsdp)},
+                  {"dropout masks", format_bool(f.dropout)},
+                  {"cached empty gradients", format_bool(f.empty_gradients)},
+                  {"whole gradient of the embedding", format_bool(f.dense_embedding)},
+                  {"outputs of stages kept", format_bool(f.keeps_outputs)},
+                  {"fp32 copy of gradients at the step", format_bool(f.fp32_gradients)},
+                  {"logits kept until backward", format_bool(f.keeps_logits)},
+                  {"gradients in fp32 unless told", format_bool(f.wide_gradients)},
+                  {"nothing beside its tensors", format_bool(f.bare)},
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};
   }
-  return unknown("framework", name, known);
+  return refuse_unknown("framework", name, known);
 }
 
-/// What a row's value counts.
-std::string_view failure_unit(catalog::FailureRow::Kind kind) {
+/// Returns the unit of a row's value.
+std::string_view find_failure_unit(catalog::FailureRow::Kind kind) {
   constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
   return kUnits[std::size_t(kind)];
 }
 
-Table failure_list() {
+Table list_failures() {
   Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
   for (const catalog::FailureRow& f : catalog::failure_rows())
-    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value), std::string(failure_unit(f.kind)),
-                          f.system, f.source});
+    table.rows.push_back({f.name, fmt::format("{:.4g}", f.value),
+                          std::string(find_failure_unit(f.kind)), f.system, f.source});
   return table;
 }
 
-Result<Table> failure_show(std::string_view name) {
+Result<Table> show_failure(std::string_view name) {
   std::vector<std::string> known;
   for (const catalog::FailureRow& f : catalog::failure_rows()) {
     known.push_back(f.name);
     if (f.name != name) continue;
     return Table{{{f.name}, {"value"}},
-                 {{"value", fmt::format("{:.4g} {}", f.value, failure_unit(f.kind))},
+                 {{"value", fmt::format("{:.4g} {}", f.value, find_failure_unit(f.kind))},
                   {"of", f.system},
                   {"source", f.source},
                   {"verified", f.verified},
                   {"notes", f.notes}}};
   }
-  return unknown("failure rate", name, known);
+  return refuse_unknown("failure rate", name, known);
 }
 
 Table term_list() {
@@ -351,17 +354,16 @@ Result<Table> term_show(std::string_view name) {
 }
 
 constexpr CatalogKind kKinds[] = {
-    {"models", "networks by name, with their parameters", model_list, model_show},
-    {"devices", "accelerators, from their data sheets", device_list, device_show},
-    {"systems", "machines by name: \"dgx-h100 x 8\"", system_list, system_show},
-    {"architectures", "families of models that can be read", architecture_list, architecture_show},
-    {"constants", "of the cost model, and how each was found", constant_list, constant_show},
-    {"frameworks", "what the software does that a plan does not say", framework_list,
-     framework_show},
-    {"failures", "published failure rates, restarts and storage", failure_list, failure_show},
-    {"codes", "diagnostics of `check`", code_list, code_show},
-    {"keys", "keys of a plan file", key_list, key_show},
-    {"terms", "words of the output and of the documentation", term_list, term_show},
+    {"models", "networks by name, with their parameters", list_models, show_model},
+    {"devices", "accelerators, from their data sheets", list_devices, show_device},
+    {"systems", "machines by name: \"dgx-h100 x 8\"", list_systems, show_system},
+    {"architectures", "families of models that can be read", list_architectures, show_architecture},
+    {"constants", "of the cost model, and how each was found", list_constants, show_constant},
+    {"frameworks", "what the software does that a plan does not say", list_frameworks,
+     show_framework},
+    {"failures", "published failure rates, restarts and storage", list_failures, show_failure},
+    {"codes", "diagnostics of `check`", list_codes, show_code},
+    {"keys", "keys of a plan file", list_keys, show_key},
 };
 
 constexpr std::string_view kOverview = "kinds";

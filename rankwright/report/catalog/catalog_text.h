@@ -1,5 +1,4 @@
-// What `catalog` lists and shows: one row a kind of thing, each with a table of all and a table of
-// one.
+// The tables of `catalog`: one per kind of entry, and one per entry.
 #pragma once
 
 #include <span>
@@ -12,6 +11,7 @@
 
 namespace rankwright::report {
 
+/// A kind of catalog entry, with a table of all entries and a table of one.
 struct CatalogKind {
   std::string_view name;  // "models"
   std::string_view summary;
@@ -22,22 +22,23 @@ struct CatalogKind {
 std::span<const CatalogKind> catalog_kinds();
 const CatalogKind* find_catalog_kind(std::string_view name);
 
-/// The kinds themselves, and how many of each are known.
+/// Lists the kinds and the number of entries of each.
 Table catalog_overview();
 
-/// What `catalog` shows: the kinds, the things of a kind, or one of them.
+/// The table that `catalog` shows: the kinds, the entries of a kind, or one entry.
 struct CatalogAnswer {
   std::string_view kind;
   Table table;
 };
 
-/// An empty kind asks for the kinds, an empty name for all of a kind.
+/// Finds the requested table. An empty `kind` requests the list of kinds, an empty `name` all
+/// entries of a kind.
 planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
 
-/// Returns the table, below the kinds with how to see more.
+/// Formats the table; below the list of kinds, explains how to see more.
 std::string catalog_text(const CatalogAnswer& answer, const Paint& paint);
 
-/// Schema rankwright.catalog/1: an object a row, keyed by the columns.
+/// Writes schema rankwright.catalog/1: one object per row, keyed by the columns.
 std::string table_json(std::string_view kind, const Table& table);
 
 }  // namespace rankwright::report

@@ -12,19 +12,19 @@ namespace catalog_text_test {
 
 using ::testing::HasSubstr;
 
-std::string value(const Table& table, std::string_view what) {
+std::string find_value(const Table& table, std::string_view what) {
   for (const std::vector<std::string>& row : table.rows)
     if (row[0] == what) return row[1];
   return "";
 }
 
-TEST(CatalogKinds, AreFoundByTheirNames) {
+TEST(CatalogKinds, AreFoundByName) {
   for (const CatalogKind& kind : catalog_kinds()) EXPECT_EQ(find_catalog_kind(kind.name), &kind);
   EXPECT_EQ(find_catalog_kind("model"), nullptr);
   EXPECT_EQ(find_catalog_kind(""), nullptr);
 }
 
-TEST(CatalogKinds, ListEachThingOnceWithACellForEachColumn) {
+TEST(CatalogKinds, ListEachEntryOnceWithACellPerColumn) {
   for (const CatalogKind& kind : catalog_kinds()) {
     const Table table = kind.list();
     std::set<std::string> names;
@@ -35,7 +35,7 @@ TEST(CatalogKinds, ListEachThingOnceWithACellForEachColumn) {
   }
 }
 
-TEST(CatalogKinds, ShowEveryThingTheyList) {
+TEST(CatalogKinds, ShowEveryListedEntry) {
   for (const CatalogKind& kind : catalog_kinds())
     for (const std::vector<std::string>& row : kind.list().rows) {
       const Result<Table> one = kind.show(row[0]);
@@ -45,7 +45,7 @@ TEST(CatalogKinds, ShowEveryThingTheyList) {
     }
 }
 
-TEST(CatalogKinds, GuessANameThatIsNotKnown) {
+TEST(CatalogKinds, SuggestTheNearestKnownName) {
   for (const CatalogKind& kind : catalog_kinds()) {
     const Result<Table> none = kind.show("qqqqqqqq");
     ASSERT_FALSE(none) << kind.name;
@@ -54,26 +54,26 @@ TEST(CatalogKinds, GuessANameThatIsNotKnown) {
   }
 }
 
-TEST(CatalogModels, AddUp) {
+TEST(CatalogModels, ParametersAddUp) {
   const Table llama = find_catalog_kind("models")->show("llama-3.1-8b").value();
-  EXPECT_EQ(value(llama, "parameters"), "8,030,261,248");
-  EXPECT_EQ(value(llama, "  embedding"), "525,336,576");  // 128,256 x 4,096
-  EXPECT_EQ(value(llama, "  output head"), "525,336,576");
-  EXPECT_EQ(value(llama, "  norms"), "266,240");  // (2 x 32 + 1) x 4,096
-  // 8,030,261,248 - 2 x 525,336,576 - the last norm, over 32 layers.
-  EXPECT_EQ(value(llama, "each of layers 0 to 31"), "218,112,000");
+  EXPECT_EQ(find_value(llama, "parameters"), "8,030,261,248");
+  EXPECT_EQ(find_value(llama, "  embedding"), "525,336,576");  // 128,256 x 4,096
+  EXPECT_EQ(find_value(llama, "  output head"), "525,336,576");
+  EXPECT_EQ(find_value(llama, "  norms"), "266,240");  // (2 x 32 + 1) x 4,096
+  // 8,030,261,248 - 2 x 525,336,576 - the last norm, divided by 32 layers.
+  EXPECT_EQ(find_value(llama, "each of layers 0 to 31"), "218,112,000");
 }
 
-TEST(CatalogModels, SayWhatIsTiedAndWhatIsSparse) {
-  EXPECT_EQ(value(find_catalog_kind("models")->show("llama-3.2-1b").value(), "  output head"),
+TEST(CatalogModels, ShowTiedHeadsAndExperts) {
+  EXPECT_EQ(find_value(find_catalog_kind("models")->show("llama-3.2-1b").value(), "  output head"),
             "tied to the embedding");
   const Table deepseek = find_catalog_kind("models")->show("deepseek-v3").value();
-  EXPECT_EQ(value(deepseek, "parameters"), "671,026,419,200");
-  EXPECT_NE(value(deepseek, "each of layers 3 to 60, MoE"), "");
-  EXPECT_NE(value(deepseek, "MTP modules, not in the total"), "");
+  EXPECT_EQ(find_value(deepseek, "parameters"), "671,026,419,200");
+  EXPECT_NE(find_value(deepseek, "each of layers 3 to 60, MoE"), "");
+  EXPECT_NE(find_value(deepseek, "MTP modules, not in the total"), "");
 }
 
-TEST(CatalogCodes, AreAllThePages) {
+TEST(CatalogCodes, ListEveryPage) {
   EXPECT_EQ(find_catalog_kind("codes")->list().rows.size(), rules::pages().size());
 }
 
@@ -86,7 +86,7 @@ TEST(CatalogOverview, CountsEachKind) {
   }
 }
 
-TEST(TableJson, HasAnObjectForEachRow) {
+TEST(TableJson, HasOneObjectPerRow) {
   const Table table{{{"name"}, {"n"}}, {{"a", "1"}, {"b\xff", "2"}}};
   const nlohmann::json json = nlohmann::json::parse(table_json("things", table));
   EXPECT_EQ(json["schema"], "rankwright.catalog/1");
@@ -95,7 +95,7 @@ TEST(TableJson, HasAnObjectForEachRow) {
   EXPECT_EQ(json["rows"][1]["name"], "b\uFFFD");
 }
 
-TEST(ShowCatalog, KindsThingsAndOne) {
+TEST(ShowCatalog, ShowsKindsEntriesAndOneEntry) {
   const planner::Outcome<CatalogAnswer> kinds = show_catalog("", "");
   ASSERT_TRUE(kinds.has_value());
   EXPECT_EQ(kinds->table.rows.size(), catalog_kinds().size());
@@ -104,7 +104,7 @@ TEST(ShowCatalog, KindsThingsAndOne) {
   EXPECT_EQ(show_catalog("models", "gpt2")->kind, "models");
 }
 
-TEST(ShowCatalog, UnknownName_IsRefusedWithTheNearest) {
+TEST(ShowCatalog, UnknownName_SuggestsTheNearest) {
   const planner::Refusal kind = show_catalog("modls", "").error();
   EXPECT_EQ(kind.kind, planner::Refusal::Kind::unreadable);
   EXPECT_EQ(kind.message, "there is no kind 'modls'");

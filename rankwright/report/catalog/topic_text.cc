@@ -11,13 +11,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string section(std::string_view title, std::string_view text, const Paint& paint,
-                    std::size_t width) {
+std::string write_section(std::string_view title, std::string_view text, const Paint& paint,
+                          std::size_t width) {
   if (text.empty()) return "";
   return paint.bold(title) + "\n" + wrapped(text, width - 4, "  ") + "\n";
 }
 
-std::string indented(std::string_view text) {
+std::string indent(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -33,13 +33,13 @@ std::string page_text(const rules::Page& page, const Paint& paint, std::size_t w
   std::string out =
       paint.severity(page.severity, fmt::format("{}[{}]", name(page.severity), page.code)) +
       paint.bold(fmt::format(": {}", page.title)) + "\n\n";
-  out += section("Why", page.why, paint, width);
-  out += section("What to do", page.remedy, paint, width);
-  out += section("Source", page.source, paint, width);
+  out += write_section("Why", page.why, paint, width);
+  out += write_section("What to do", page.remedy, paint, width);
+  out += write_section("Source", page.source, paint, width);
   if (!page.example.empty())
     out += paint.bold(page.example.starts_with("0") ? "A schedule that has it"
                                                     : "A plan that has it") +
-           "\n" + indented(page.example);
+           "\n" + indent(page.example);
   return out;
 }
 
@@ -53,10 +53,10 @@ std::string page_json(const rules::Page& page) {
 
 std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(key.path) + "\n\n";
-  out += section("Means", key.meaning, paint, width);
-  out += section("Values", key.values, paint, width);
-  out += section("Where it is not given", key.missing, paint, width);
-  out += section("What it buys and costs", key.cost, paint, width);
+  out += write_section("Means", key.meaning, paint, width);
+  out += write_section("Values", key.values, paint, width);
+  out += write_section("Where it is not given", key.missing, paint, width);
+  out += write_section("What it buys and costs", key.cost, paint, width);
   return out;
 }
 

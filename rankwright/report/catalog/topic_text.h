@@ -1,4 +1,4 @@
-// The pages of `explain CODE` and `explain KEY`, from the tables that the tool itself runs on.
+// The pages of `explain CODE` and `explain KEY`, from the tables that the tool itself uses.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json side_json(const NamedPlan& plan, const cost::Estimate& e) {
+ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
   const plan::TrainingConfig& config = plan.config;
   ordered_json memory = nullptr;
   if (!config.reference_model)
@@ -35,7 +35,7 @@ ordered_json side_json(const NamedPlan& plan, const cost::Estimate& e) {
           {"memory", memory}};
 }
 
-ordered_json items_json(const planner::CompareView& view) {
+ordered_json make_items_json(const planner::CompareView& view) {
   ordered_json all = ordered_json::array();
   for (const planner::TimeRow& of : view.items)
     all.push_back({{"item", row(of.item).name},
@@ -45,8 +45,8 @@ ordered_json items_json(const planner::CompareView& view) {
   return all;
 }
 
-/// Null where a model is not named.
-ordered_json entries_json(const planner::CompareView& view) {
+/// Returns null if a model is not given.
+ordered_json make_entries_json(const planner::CompareView& view) {
   if (view.entries.empty()) return nullptr;
   ordered_json all = ordered_json::array();
   for (const planner::MemoryRow& of : view.entries)
@@ -74,11 +74,11 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
                       {"difference_seconds", cause.difference.value},
                       {"words", cause.words}});
   const CompareWords words = compare_words(a.config, b.config, view);
-  ordered_json faster = nullptr;  // where both take as long
+  ordered_json faster = nullptr;  // null if both take equally long
   if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
   return {{"schema", "rankwright.compare/1"},
-          {"a", side_json(a, view.a)},
-          {"b", side_json(b, view.b)},
+          {"a", make_side_json(a, view.a)},
+          {"b", make_side_json(b, view.b)},
           {"basis", name(view.basis)},
           {"unlike", words.unlike},
           {"fit", words.fit},
@@ -91,12 +91,12 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
             {"tie", view.tie()}}},
           {"differs", keys},
           {"time",
-           {{"items", items_json(view)},
+           {{"items", make_items_json(view)},
             {"a_seconds", view.total_a.value},
             {"b_seconds", view.total_b.value},
             {"difference_seconds", view.difference().value}}},
           {"causes", causes},
-          {"memory", entries_json(view)}};
+          {"memory", make_entries_json(view)}};
 }
 
 std::string compare_json(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view) {

@@ -1,4 +1,4 @@
-// A comparison for machines: schema rankwright.compare/1. Quantities are in base units (bytes,
+// A comparison as JSON: schema rankwright.compare/1. Quantities are in base units (bytes,
 // seconds), with the unit in the key.
 #pragma once
 

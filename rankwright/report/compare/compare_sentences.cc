@@ -13,9 +13,9 @@ namespace {
 
 constexpr double kMillion = 1e6;
 
-/// Why a step of one is not a step of the other.
-std::string unlike_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                        planner::Basis basis) {
+/// Explains why steps of the two plans are different work; empty if they are not.
+std::string explain_unlike(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                           planner::Basis basis) {
   if (basis == planner::Basis::step) return {};
   std::string text = "Steps are not the same work in both (";
   std::string_view comma;
@@ -38,47 +38,48 @@ std::string unlike_text(const plan::TrainingConfig& a, const plan::TrainingConfi
   return text;
 }
 
-/// "12 %", and from twice on "2.1 times".
-std::string faster(double gap) {
+/// Formats a speedup: "12 % faster", from a factor of two on "2.1 times as fast".
+std::string format_speedup(double gap) {
   return gap < 1 ? fmt::format("{} faster", percent(std::round(1000 * gap) / 1000))
                  : fmt::format("{:.1f} times as fast", 1 + gap);
 }
 
-/// How full the fullest rank is.
-std::string need_of(const cost::Estimate& e) {
+/// Describes the memory of the fullest rank.
+std::string describe_need(const cost::Estimate& e) {
   return fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                      band_text(e.memory_band), e.memory.pp_rank);
 }
 
-/// Of a plan that does not fit, or not for sure.
-std::string fit_of(std::string_view name, const cost::Estimate& e) {
+/// Says that a plan does not fit or may not fit; empty if it surely fits.
+std::string describe_fit_of(std::string_view name, const cost::Estimate& e) {
   if (e.fits() && e.sure()) return {};
-  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, need_of(e));
+  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, describe_need(e));
   if (!e.sure())
-    return fmt::format("{} does not fit, but the error is as large: {}.", name, need_of(e));
-  return fmt::format("{} does not fit: {}.", name, need_of(e));
+    return fmt::format("{} does not fit, but the error is as large: {}.", name, describe_need(e));
+  return fmt::format("{} does not fit: {}.", name, describe_need(e));
 }
 
-/// Where one of two models is not named: what is known of the other.
-std::string half_known(std::string_view known, const cost::Estimate& e, std::string_view unknown) {
-  const std::string fit = fit_of(known, e);
+/// Describes whether a plan fits if the other plan has no model.
+std::string describe_half_known(std::string_view known, const cost::Estimate& e,
+                                std::string_view unknown) {
+  const std::string fit = describe_fit_of(known, e);
   return fmt::format(
       "{} Whether {} fits cannot be said of a model that is not named: --model NAME.",
-      fit.empty() ? fmt::format("{} fits: {}.", known, need_of(e)) : fit, unknown);
+      fit.empty() ? fmt::format("{} fits: {}.", known, describe_need(e)) : fit, unknown);
 }
 
 bool cannot_run(const plan::TrainingConfig& s, const cost::Estimate& e) {
   return !s.reference_model && !e.fits() && e.sure();
 }
 
-std::string fit_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                     const planner::CompareView& view) {
+std::string describe_both_fits(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                               const planner::CompareView& view) {
   if (a.reference_model && b.reference_model)
     return "Whether they fit cannot be said of a model that is not named: --model NAME.";
-  if (a.reference_model) return half_known("B", view.b, "A");
-  if (b.reference_model) return half_known("A", view.a, "B");
-  std::string text = fit_of("A", view.a);
-  const std::string of_b = fit_of("B", view.b);
+  if (a.reference_model) return describe_half_known("B", view.b, "A");
+  if (b.reference_model) return describe_half_known("A", view.a, "B");
+  std::string text = describe_fit_of("A", view.a);
+  const std::string of_b = describe_fit_of("B", view.b);
   if (!text.empty() && !of_b.empty()) text += " ";
   text += of_b;
   const bool no_a = cannot_run(a, view.a), no_b = cannot_run(b, view.b);
@@ -87,9 +88,10 @@ std::string fit_text(const plan::TrainingConfig& a, const plan::TrainingConfig& 
   return text;
 }
 
-/// With more GPUs a step of the same tokens is shorter, whatever they cost.
-std::string wall_clock(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                       const planner::CompareView& view) {
+/// Compares the elapsed time for the same number of tokens: more GPUs are faster, whatever they
+/// cost.
+std::string describe_wall_clock(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                                const planner::CompareView& view) {
   const auto of = [](const plan::TrainingConfig& s, const cost::Estimate& e) {
     return show((kMillion / planner::tokens_per_step(s)) * e.time());
   };
@@ -97,35 +99,36 @@ std::string wall_clock(const plan::TrainingConfig& a, const plan::TrainingConfig
                      count(a.world), of(a, view.a), count(b.world), of(b, view.b));
 }
 
-/// "B is 12 % faster (8.1 s against 9.2 s a step)"; of a plan that cannot run, what it would be.
-std::string winner_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                        const planner::CompareView& view) {
+/// Names the faster plan: "B is 12 % faster (8.1 s against 9.2 s a step)"; for a plan that cannot
+/// run, "would be".
+std::string describe_winner(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                            const planner::CompareView& view) {
   const bool b_wins = view.lead() > 0;
   const bool cannot = b_wins ? cannot_run(b, view.b) : cannot_run(a, view.a);
   return fmt::format("{}{} {} {} ({} against {} {})",
                      view.basis == planner::Basis::device_tokens ? "for each GPU " : "",
-                     b_wins ? "B" : "A", cannot ? "would be" : "is", faster(view.gap()),
+                     b_wins ? "B" : "A", cannot ? "would be" : "is", format_speedup(view.gap()),
                      show(std::min(view.total_a, view.total_b)),
                      show(std::max(view.total_a, view.total_b)), words(view.basis));
 }
 
-/// What the gap is held against.
-std::string error_text(const planner::CompareView& view) {
+/// Describes the error that the gap is compared with.
+std::string describe_error(const planner::CompareView& view) {
   const std::string within = percent(view.within);
   return view.paired ? fmt::format("±{}, the median error between two plans of one model", within)
                      : fmt::format("the model's error of ±{}", within);
 }
 
-std::string verdict_text(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                         const planner::CompareView& view) {
+std::string describe_lead(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                          const planner::CompareView& view) {
   const bool by_device = view.basis == planner::Basis::device_tokens;
-  const std::string clock = by_device ? wall_clock(a, b, view) : "";
+  const std::string clock = by_device ? describe_wall_clock(a, b, view) : "";
   constexpr double kNothing = 1e-6;
   if (view.gap() < kNothing)
     return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
            clock;
-  std::string winner = winner_text(a, b, view);
-  const std::string error = error_text(view);
+  std::string winner = describe_winner(a, b, view);
+  const std::string error = describe_error(view);
   if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", winner, error) + clock;
   if (by_device) winner.front() = 'F';
   return fmt::format("{}: more than {}.", winner, error) + clock;
@@ -135,9 +138,9 @@ std::string verdict_text(const plan::TrainingConfig& a, const plan::TrainingConf
 
 CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                            const planner::CompareView& view) {
-  return {.fit = fit_text(a, b, view),
-          .verdict = verdict_text(a, b, view),
-          .unlike = unlike_text(a, b, view.basis)};
+  return {.fit = describe_both_fits(a, b, view),
+          .verdict = describe_lead(a, b, view),
+          .unlike = explain_unlike(a, b, view.basis)};
 }
 
 }  // namespace rankwright::report

@@ -1,5 +1,5 @@
-// Sentences of a comparison of two plans: what fits, which plan is faster, and why steps
-// are not compared where they are not.
+// The sentences of a comparison of two plans: which plans fit, which is faster, and why step times
+// are not compared if they are not.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace rankwright::report {
 
+/// The sentences of one comparison.
 struct CompareWords {
-  std::string fit{};  // what does not fit, or not for sure; empty where nothing is to be said
+  std::string fit{};  // plans that do not fit or may not fit; empty if both fit
   std::string verdict{};
-  std::string unlike{};  // why steps are not compared; empty where they are
+  std::string unlike{};  // why step times are not compared; empty if they are
 };
 
-/// Requires: `view` compares these two configs.
+/// Compares two plans in sentences. Requires: `view` compares these two configs.
 CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                            const planner::CompareView& view);
 

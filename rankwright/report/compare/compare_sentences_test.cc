@@ -7,96 +7,102 @@
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::report {
-namespace compare_words_test {
+namespace compare_sentences_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-/// Llama 8B on two nodes; `parallelism` as typed.
-rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism, i64 batch = 32) {
+/// Returns Llama 8B on two nodes; `parallelism` as in a plan file.
+rankwright::plan::TrainingConfig make_two_node_config(const std::string& parallelism,
+                                                      i64 batch = 32) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: " + std::to_string(batch) +
       ", sequence: 4096}\nparallelism: {" + parallelism + "}\n");
 }
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
-CompareWords words_of(const rankwright::plan::TrainingConfig& a,
-                      const rankwright::plan::TrainingConfig& b) {
+CompareWords compare_configs(const rankwright::plan::TrainingConfig& a,
+                             const rankwright::plan::TrainingConfig& b) {
   return compare_words(a, b, planner::compare_view(a, b));
 }
 
-TEST(Verdict, OfAPlanWithItself_IsThatBothTakeAsLong) {
-  const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
-  EXPECT_EQ(words_of(plan, plan).verdict, "Both take as long.");
+TEST(Verdict, SamePlan_SaysThatBothTakeAsLong) {
+  const rankwright::plan::TrainingConfig plan = make_two_node_config(kPlan);
+  EXPECT_EQ(compare_configs(plan, plan).verdict, "Both take as long.");
 }
 
-TEST(Verdict, SameWork_SaysNothingAboutTheBasis) {
-  EXPECT_EQ(words_of(on_two_nodes(kPlan), on_two_nodes("tp_size: 8, dp_size: 2")).unlike, "");
+TEST(Verdict, SameWork_OmitsTheBasis) {
+  EXPECT_EQ(
+      compare_configs(make_two_node_config(kPlan), make_two_node_config("tp_size: 8, dp_size: 2"))
+          .unlike,
+      "");
 }
 
-TEST(Verdict, OtherBatches_AreComparedByTokens) {
-  const CompareWords words = words_of(on_two_nodes(kPlan), on_two_nodes(kPlan, 64));
+TEST(Verdict, DifferentBatches_AreComparedByTokens) {
+  const CompareWords words =
+      compare_configs(make_two_node_config(kPlan), make_two_node_config(kPlan, 64));
   EXPECT_THAT(words.unlike, HasSubstr("32 x 4,096 against 64 x 4,096 tokens"));
   EXPECT_THAT(words.verdict, HasSubstr("a million tokens"));
 }
 
-TEST(Verdict, OtherWorlds_AreComparedByGpuTimeAndByTheClock) {
+TEST(Verdict, DifferentWorlds_AreComparedByGpuTimeAndElapsedTime) {
   const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
-  EXPECT_THAT(words_of(on_two_nodes(kPlan), large).verdict, HasSubstr("the 16 GPUs of A take "));
+  EXPECT_THAT(compare_configs(make_two_node_config(kPlan), large).verdict,
+              HasSubstr("the 16 GPUs of A take "));
 }
 
 TEST(Verdict, NamesTheFasterAndTheError) {
-  rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
-  slow.plan.recompute = plan::Recompute::full;  // a forward more: a third of the work
-  const std::string verdict = words_of(slow, on_two_nodes(kPlan)).verdict;
+  rankwright::plan::TrainingConfig slow = make_two_node_config(kPlan);
+  slow.plan.recompute = plan::Recompute::full;  // one more forward: a third more work
+  const std::string verdict = compare_configs(slow, make_two_node_config(kPlan)).verdict;
   EXPECT_THAT(verdict, StartsWith("B is "));
   EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(catalog::bands().pair.within) +
                                  ", the median error between two plans of one model."));
 }
 
-TEST(Verdict, OfTwoDevicesIsHeldAgainstTheErrorOfEach) {
-  const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
+TEST(Verdict, DifferentDevices_UseTheErrorOfEach) {
+  const rankwright::plan::TrainingConfig a = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.cluster.device = *catalog::find_device("h200-sxm");
-  EXPECT_THAT(words_of(a, b).verdict,
+  EXPECT_THAT(compare_configs(a, b).verdict,
               HasSubstr("inside the model's error of ±" + percent(catalog::bands().dense.within)));
 }
 
 TEST(Fit, NamesThePlanThatCannotRun) {
-  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
+  const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig full = fits;
   full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
-  EXPECT_THAT(words_of(fits, full).fit, StartsWith("B does not fit: "));
-  EXPECT_THAT(words_of(fits, full).fit, HasSubstr("Only A can run."));
+  EXPECT_THAT(compare_configs(fits, full).fit, StartsWith("B does not fit: "));
+  EXPECT_THAT(compare_configs(fits, full).fit, HasSubstr("Only A can run."));
   full.plan.overlap.grad_reduce = false;
-  EXPECT_THAT(words_of(full, full).fit, HasSubstr("Neither can run"));
+  EXPECT_THAT(compare_configs(full, full).fit, HasSubstr("Neither can run"));
 }
 
-TEST(Fit, IsSaidOfThePlanWhoseModelIsNamed) {
-  const rankwright::plan::TrainingConfig named = on_two_nodes(kPlan);
+TEST(Fit, IsStatedForThePlanWithAModel) {
+  const rankwright::plan::TrainingConfig named = make_two_node_config(kPlan);
   const rankwright::plan::TrainingConfig open =
       config_of("{world_size: 16, parallelism: {tp_size: 8, dp_size: 2}}");
   const std::string unknown = "fits cannot be said of a model that is not named: --model NAME.";
-  EXPECT_THAT(words_of(named, open).fit, StartsWith("A fits: "));
-  EXPECT_THAT(words_of(named, open).fit, HasSubstr(" on pp rank 0. Whether B " + unknown));
-  EXPECT_THAT(words_of(open, named).fit, StartsWith("B fits: "));
-  EXPECT_THAT(words_of(open, open).fit, StartsWith("Whether they fit cannot be said"));
+  EXPECT_THAT(compare_configs(named, open).fit, StartsWith("A fits: "));
+  EXPECT_THAT(compare_configs(named, open).fit, HasSubstr(" on pp rank 0. Whether B " + unknown));
+  EXPECT_THAT(compare_configs(open, named).fit, StartsWith("B fits: "));
+  EXPECT_THAT(compare_configs(open, open).fit, StartsWith("Whether they fit cannot be said"));
   rankwright::plan::TrainingConfig full = named;
   full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
-  EXPECT_THAT(words_of(open, full).fit, StartsWith("B does not fit: "));
-  EXPECT_THAT(words_of(open, full).fit, Not(HasSubstr("can run")));
+  EXPECT_THAT(compare_configs(open, full).fit, StartsWith("B does not fit: "));
+  EXPECT_THAT(compare_configs(open, full).fit, Not(HasSubstr("can run")));
 }
 
-TEST(Fit, IsNotForSureInsideTheBand) {
-  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
-  EXPECT_EQ(words_of(fits, fits).fit, "");
+TEST(Fit, IsUncertainInsideTheErrorBand) {
+  const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
+  EXPECT_EQ(compare_configs(fits, fits).fit, "");
   rankwright::plan::TrainingConfig near = fits;
   near.cluster.device.memory = 1.01 * cost::fullest(near, catalog::calibration()).total();
-  EXPECT_THAT(words_of(fits, near).fit, StartsWith("B fits, but not for sure: "));
+  EXPECT_THAT(compare_configs(fits, near).fit, StartsWith("B fits, but not for sure: "));
 }
 
-}  // namespace compare_words_test
+}  // namespace compare_sentences_test
 }  // namespace rankwright::report

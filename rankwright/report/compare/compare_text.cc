@@ -18,47 +18,50 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kNegligible = 0.002;  // of the larger total: what is less in both plans is joined
+constexpr double kNegligible =
+    0.002;  // of the larger total; items below it in both plans are merged
 constexpr std::string_view kSeparator = " · ";
-constexpr std::size_t kValue = 48;  // characters of a key's value
+constexpr std::size_t kValue = 48;  // characters shown of a key's value
 
-/// Figures of one column in one unit, so that they can be added up by eye.
+/// The unit and precision of a column, the same for all its figures, so that they can be added up
+/// by eye.
 struct Unit {
   std::string name{};
   double value = 1;  // in base units
   int decimals = 0;
 
-  /// "-" for nothing at all.
-  std::string text(double figure) const {
+  /// Formats a figure; "-" for zero.
+  std::string format(double figure) const {
     if (figure == 0) return "-";
     const double scaled = figure / value;
     return decimals == 0 ? count(std::llround(scaled)) : fmt::format("{:.{}f}", scaled, decimals);
   }
-  /// Nothing is left of it in these digits.
-  bool nothing(double figure) const {
-    return text(std::abs(figure)).find_first_not_of("-0.") == std::string::npos;
+  /// Returns whether a figure rounds to zero.
+  bool rounds_to_zero(double figure) const {
+    return format(std::abs(figure)).find_first_not_of("-0.") == std::string::npos;
   }
-  /// "+1.20", "-0.34", "=".
-  std::string signed_text(double figure) const {
-    return nothing(figure) ? "=" : (figure > 0 ? "+" : "-") + text(std::abs(figure));
+  /// Formats a difference: "+1.20", "-0.34", "=".
+  std::string format_signed(double figure) const {
+    return rounds_to_zero(figure) ? "=" : (figure > 0 ? "+" : "-") + format(std::abs(figure));
   }
 };
 
-/// Four digits of the largest figure.
-int decimals_for(double largest) {
+/// Returns the number of decimals that shows the largest figure with four digits.
+int choose_decimals(double largest) {
   return largest >= 1000 ? 0 : largest >= 100 ? 1 : largest >= 10 ? 2 : 3;
 }
 
-Unit time_unit(Seconds largest) {
+Unit choose_time_unit(Seconds largest) {
   Unit unit{"seconds", 1};
   if (largest.value < 1) unit = {"milliseconds", 1e-3};
   if (largest.value < 1e-3) unit = {"microseconds", 1e-6};
-  unit.decimals = decimals_for(largest.value / unit.value);
+  unit.decimals = choose_decimals(largest.value / unit.value);
   return unit;
 }
 
-Unit memory_unit() { return {"GiB", (1.0_GiB).value, 2}; }
+Unit make_memory_unit() { return {"GiB", (1.0_GiB).value, 2}; }
 
+/// One row of a comparison sheet.
 struct SheetLine {
   std::string name;
   double a = 0, b = 0;
@@ -67,15 +70,15 @@ struct SheetLine {
   double difference() const { return b - a; }
 };
 
-/// What is drawn: lines with bars add up to the first without.
+/// A sheet to be drawn. The lines with bars add up to the first line without one.
 struct Sheet {
   std::string title{};
   Unit unit{};
   std::vector<SheetLine> lines{};
 };
 
-/// Those that are small in both plans are one.
-std::vector<SheetLine> joined(const std::vector<SheetLine>& lines, double total) {
+/// Merges lines that are small in both plans into one.
+std::vector<SheetLine> merge_small_lines(const std::vector<SheetLine>& lines, double total) {
   std::vector<SheetLine> kept;
   SheetLine other{.name = "other"};
   std::size_t small = 0;
@@ -92,47 +95,49 @@ std::vector<SheetLine> joined(const std::vector<SheetLine>& lines, double total)
   return kept;
 }
 
-Sheet time_sheet(const planner::CompareView& view) {
+Sheet make_time_sheet(const planner::CompareView& view) {
   const Seconds largest = std::max(view.total_a, view.total_b);
   std::vector<SheetLine> lines;
   for (const planner::TimeRow& of : view.items)
     lines.push_back({std::string(row(of.item).name), of.a.value, of.b.value});
-  Sheet sheet{.title = {}, .unit = time_unit(largest), .lines = joined(lines, largest.value)};
+  Sheet sheet{.title = {},
+              .unit = choose_time_unit(largest),
+              .lines = merge_small_lines(lines, largest.value)};
   sheet.title = fmt::format("{} {}", sheet.unit.name, words(view.basis));
   sheet.lines.push_back({"total", view.total_a.value, view.total_b.value, false});
   return sheet;
 }
 
-Sheet memory_sheet(const planner::CompareView& view) {
+Sheet make_memory_sheet(const planner::CompareView& view) {
   const double a = view.a.memory.total().value, b = view.b.memory.total().value;
   std::vector<SheetLine> lines;
   for (const planner::MemoryRow& of : view.entries)
     lines.push_back({std::string(row(of.entry).name), of.a.value, of.b.value});
   Sheet sheet{.title = "GiB on the fullest rank",
-              .unit = memory_unit(),
-              .lines = joined(lines, std::max(a, b))};
+              .unit = make_memory_unit(),
+              .lines = merge_small_lines(lines, std::max(a, b))};
   sheet.lines.push_back({"total", a, b, false});
   sheet.lines.push_back({"device", view.a.capacity.value, view.b.capacity.value, false});
   return sheet;
 }
 
-/// Name, A, B and the difference.
-Table sheet_table(const Sheet& sheet) {
+/// Lists name, A, B and the difference.
+Table make_sheet_table(const Sheet& sheet) {
   Table table{{{sheet.title}, {"A", kRight}, {"B", kRight}, {"B - A", kRight}}};
   for (const SheetLine& line : sheet.lines)
-    table.rows.push_back({line.name, sheet.unit.text(line.a), sheet.unit.text(line.b),
-                          sheet.unit.signed_text(line.difference())});
+    table.rows.push_back({line.name, sheet.unit.format(line.a), sheet.unit.format(line.b),
+                          sheet.unit.format_signed(line.difference())});
   return table;
 }
 
-/// "-6.8 %": how much B has more than A.
-std::string change_text(const SheetLine& line) {
+/// Formats how much more B has than A: "-6.8 %".
+std::string format_change(const SheetLine& line) {
   return line.a > 0 && line.a != line.b ? fmt::format("{:+.1f} %", 100 * (line.b / line.a - 1))
                                         : "";
 }
 
-/// Columns that are left for a bar on each side of its middle.
-std::size_t half_width(const Table& table, std::size_t width) {
+/// Returns the columns available for a bar on each side of its center.
+std::size_t compute_half_width(const Table& table, std::size_t width) {
   constexpr std::size_t kMin = 6, kMax = 24;
   std::size_t used = 2;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -144,26 +149,27 @@ std::size_t half_width(const Table& table, std::size_t width) {
   return std::clamp(width > used + 1 ? (width - used - 1) / 2 : 0, kMin, kMax);
 }
 
-std::string sheet_text(const Sheet& sheet, const Paint& paint, std::size_t width) {
-  Table table = sheet_table(sheet);
-  const std::size_t half = half_width(table, width);
+std::string draw_sheet(const Sheet& sheet, const Paint& paint, std::size_t width) {
+  Table table = make_sheet_table(sheet);
+  const std::size_t half = compute_half_width(table, width);
   table.columns.push_back({fmt::format("{:>{}} {}", "less", half, "more")});
-  // What rounds to nothing has no bar.
-  const auto seen = [&](const SheetLine& line) {
-    return sheet.unit.nothing(line.difference()) ? 0 : line.difference();
+  // A difference that rounds to zero has no bar.
+  const auto visible_difference = [&](const SheetLine& line) {
+    return sheet.unit.rounds_to_zero(line.difference()) ? 0 : line.difference();
   };
   double largest = std::numeric_limits<double>::min();
   for (const SheetLine& line : sheet.lines)
-    if (line.bar) largest = std::max(largest, std::abs(seen(line)));
+    if (line.bar) largest = std::max(largest, std::abs(visible_difference(line)));
   for (std::size_t i = 0; i < sheet.lines.size(); ++i) {
     const SheetLine& line = sheet.lines[i];
-    table.rows[i].push_back(line.bar ? difference_bar(seen(line) / largest, half, paint)
-                                     : change_text(line));
+    table.rows[i].push_back(line.bar
+                                ? difference_bar(visible_difference(line) / largest, half, paint)
+                                : format_change(line));
   }
   return table.text(paint, "  ");
 }
 
-Table key_table(const planner::CompareView& view) {
+Table make_key_table(const planner::CompareView& view) {
   Table table{{{"differs"}, {"A"}, {"B"}}};
   const auto value = [](const std::string& text, bool assumed) {
     return excerpt(text, kValue) + (text.size() > kValue ? "..." : "") +
@@ -174,17 +180,16 @@ Table key_table(const planner::CompareView& view) {
   return table;
 }
 
-/// "why B takes 1.2 s less"
-std::string why_title(const planner::CompareView& view) {
+/// Returns the heading of the causes: "why B takes 1.2 s less".
+std::string write_why_title(const planner::CompareView& view) {
   const Seconds apart = view.difference();
   if (apart == Seconds{}) return "why";
   return fmt::format("why B takes {} {}", show(Seconds{std::abs(apart.value)}),
                      apart > Seconds{} ? "more" : "less");
 }
 
-/// "+1.2 s", "-340 ms".
-/// The causes and what they leave of the difference: amount, item, words.
-Table cause_table(const planner::CompareView& view) {
+/// Lists the causes, and the part of the difference that they leave unexplained.
+Table make_cause_table(const planner::CompareView& view) {
   Table table{{{"B - A", kRight}, {"item"}, {"cause"}}};
   Seconds rest = view.difference();
   for (const planner::Cause& cause : view.causes) {
@@ -197,14 +202,14 @@ Table cause_table(const planner::CompareView& view) {
   return table;
 }
 
-std::string causes_text(const planner::CompareView& view, const Paint& paint, std::size_t width) {
+std::string write_causes(const planner::CompareView& view, const Paint& paint, std::size_t width) {
   if (view.causes.empty()) return {};
-  const Table table = cause_table(view);
+  const Table table = make_cause_table(view);
   std::size_t amount = 0;
   for (const std::vector<std::string>& cells : table.rows)
     amount = std::max(amount, display_width(cells[0]));
   const std::string indent(amount + 4, ' ');
-  std::string out = "  " + paint.bold(why_title(view)) + "\n";
+  std::string out = "  " + paint.bold(write_why_title(view)) + "\n";
   for (const std::vector<std::string>& cells : table.rows)
     out += fmt::format("  {:>{}}  ", cells[0], amount) +
            wrapped(cells[2].empty() ? cells[1] : cells[1] + ": " + cells[2],
@@ -213,8 +218,8 @@ std::string causes_text(const planner::CompareView& view, const Paint& paint, st
   return out + "\n";
 }
 
-std::string side_text(std::string_view letter, const NamedPlan& plan, const cost::Estimate& e,
-                      bool headed, const Paint& paint, std::size_t width) {
+std::string write_side(std::string_view letter, const NamedPlan& plan, const cost::Estimate& e,
+                       bool headed, const Paint& paint, std::size_t width) {
   constexpr std::string_view kPlanIndent = "     ";
   std::string out =
       "  " + paint.bold(fmt::format("{}  {}", letter, excerpt(plan.name, 200))) + "\n";
@@ -242,21 +247,21 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::
   std::string out;
   if (same_head)
     out += bold_lines(lines_of(headline(a.config), kSeparator, " ·", width, ""), paint) + "\n";
-  out += side_text("A", a, view.a, !same_head, paint, width);
-  out += side_text("B", b, view.b, !same_head, paint, width) + "\n";
+  out += write_side("A", a, view.a, !same_head, paint, width);
+  out += write_side("B", b, view.b, !same_head, paint, width) + "\n";
   const auto paragraph = [&](std::string_view text) { return wrapped(text, width - 4, "  "); };
   const CompareWords words = compare_words(a.config, b.config, view);
-  // What cannot run is said before what is fast.
+  // Whether a plan can run comes before how fast it is.
   const bool named = !view.entries.empty();
   if (named && !words.fit.empty()) out += bold_lines(paragraph(words.fit), paint);
   out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
   if (!named) out += paragraph(words.fit);
   out += paragraph(planner::describe_calibration(a.config));
   out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
-                           : "\n" + key_table(view).text(paint, "  ") + "\n";
-  out += sheet_text(time_sheet(view), paint, width) + "\n";
-  out += causes_text(view, paint, width);
-  if (named) out += sheet_text(memory_sheet(view), paint, width) + "\n";
+                           : "\n" + make_key_table(view).text(paint, "  ") + "\n";
+  out += draw_sheet(make_time_sheet(view), paint, width) + "\n";
+  out += write_causes(view, paint, width);
+  if (named) out += draw_sheet(make_memory_sheet(view), paint, width) + "\n";
   out.pop_back();  // the last blank line
   return out;
 }
@@ -273,11 +278,13 @@ std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
   plans.rows.push_back({"A", headline(a.config), plan_line(a.config), figures(a.config, view.a)});
   plans.rows.push_back({"B", headline(b.config), plan_line(b.config), figures(b.config, view.b)});
   out += plans.markdown() + "\n## What differs\n\n";
-  out += view.keys.empty() ? std::string(kSame) + "\n" : key_table(view).markdown();
-  out += "\n## Time\n\n" + sheet_table(time_sheet(view)).markdown();
+  out += view.keys.empty() ? std::string(kSame) + "\n" : make_key_table(view).markdown();
+  out += "\n## Time\n\n" + make_sheet_table(make_time_sheet(view)).markdown();
   if (!view.causes.empty())
-    out += fmt::format("\n## W{}\n\n", why_title(view).substr(1)) + cause_table(view).markdown();
-  if (!view.entries.empty()) out += "\n## Memory\n\n" + sheet_table(memory_sheet(view)).markdown();
+    out += fmt::format("\n## W{}\n\n", write_why_title(view).substr(1)) +
+           make_cause_table(view).markdown();
+  if (!view.entries.empty())
+    out += "\n## Memory\n\n" + make_sheet_table(make_memory_sheet(view)).markdown();
   return out;
 }
 

@@ -1,4 +1,4 @@
-// A comparison for people: on a terminal, or as Markdown for a design document.
+// A comparison as text for a terminal, or as Markdown for a design document.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rankwright::report {
 
-/// A plan with its name: a file's.
+/// A plan with the name of its file.
 struct NamedPlan {
   std::string name;
   const plan::TrainingConfig& config;
@@ -20,7 +20,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::
 std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
                              const planner::CompareView& view);
 
-/// The plan's degree_tags with its schedule, and how many microbatches run through it.
+/// Returns the plan's degree tags with its schedule and number of microbatches.
 std::string plan_line(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::report

@@ -20,8 +20,8 @@ namespace compare_text_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Llama 8B on two nodes; `parallelism` as typed.
-rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism) {
+/// Returns Llama 8B on two nodes; `parallelism` as in a plan file.
+rankwright::plan::TrainingConfig make_two_node_config(const std::string& parallelism) {
   return config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {" +
@@ -29,16 +29,16 @@ rankwright::plan::TrainingConfig on_two_nodes(const std::string& parallelism) {
 }
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
-TEST(CompareText, OfAPlanWithItself_SaysThatNoKeyDiffers) {
-  const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
+TEST(CompareText, SamePlan_SaysThatNoKeyDiffers) {
+  const rankwright::plan::TrainingConfig plan = make_two_node_config(kPlan);
   const planner::CompareView view = planner::compare_view(plan, plan);
   const std::string text = compare_text({"a", plan}, {"b", plan}, view, {}, 80);
   EXPECT_THAT(text, HasSubstr("No key differs"));
   EXPECT_THAT(text, Not(HasSubstr("why")));
 }
 
-TEST(CompareText, SaysWhatFitsBeforeWhatIsFast) {
-  const rankwright::plan::TrainingConfig fits = on_two_nodes(kPlan);
+TEST(CompareText, SaysWhatFitsBeforeWhichIsFaster) {
+  const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig full = fits;
   full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
   const planner::CompareView view = planner::compare_view(fits, full);
@@ -50,7 +50,7 @@ TEST(CompareText, SaysWhatFitsBeforeWhatIsFast) {
 RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const planner::CompareView view = planner::compare_view(a, b);
-  // Keys are not broken: a layout of stages may be long.
+  // Keys are not broken: a stage layout may be long.
   std::string text = compare_text({"a", a}, {"b", b}, view, {}, 100);
   const std::size_t keys = text.find("\n  differs");
   if (keys != std::string::npos) text.erase(keys, text.find("\n\n", keys) - keys);
@@ -61,9 +61,9 @@ RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
   }
 }
 
-TEST(CompareJson, SaysWhatTheTextSays) {
-  const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan),
-                                         b = on_two_nodes("tp_size: 8, dp_size: 2");
+TEST(CompareJson, AgreesWithTheText) {
+  const rankwright::plan::TrainingConfig a = make_two_node_config(kPlan),
+                                         b = make_two_node_config("tp_size: 8, dp_size: 2");
   const planner::CompareView view = planner::compare_view(a, b);
   const nlohmann::json json = nlohmann::json::parse(compare_json({"a", a}, {"b", b}, view));
   EXPECT_EQ(json["schema"], "rankwright.compare/1");

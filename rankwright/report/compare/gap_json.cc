@@ -8,17 +8,17 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json sample_json(const importer::TimerSample& sample) {
+ordered_json make_sample_json(const importer::TimerSample& sample) {
   return {{"least_seconds", sample.both ? ordered_json(sample.min.value) : ordered_json()},
           {"most_seconds", sample.max.value}};
 }
 
-ordered_json time_json(const validate::TimeGap& gap) {
+ordered_json make_time_json(const validate::TimeGap& gap) {
   ordered_json timers = ordered_json::array();
   for (const validate::TimerGap& timer : gap.timers)
     timers.push_back({{"name", timer.name},
-                      {"measured", sample_json(timer.measured)},
-                      {"predicted", sample_json(timer.predicted)}});
+                      {"measured", make_sample_json(timer.measured)},
+                      {"predicted", make_sample_json(timer.predicted)}});
   ordered_json explanations = ordered_json::array();
   for (const validate::Explanation& e : gap.explanations)
     explanations.push_back({{"name", e.name},
@@ -48,7 +48,7 @@ ordered_json time_json(const validate::TimeGap& gap) {
           {"explanations", explanations}};
 }
 
-ordered_json memory_json(const validate::MemoryGap& gap) {
+ordered_json make_memory_json(const validate::MemoryGap& gap) {
   ordered_json explanations = ordered_json::array();
   for (const validate::MemoryExplanation& e : gap.explanations)
     explanations.push_back({{"name", e.name},
@@ -68,7 +68,7 @@ ordered_json memory_json(const validate::MemoryGap& gap) {
           {"explanations", explanations}};
 }
 
-ordered_json oom_json(const validate::OomGap& gap) {
+ordered_json make_oom_json(const validate::OomGap& gap) {
   ordered_json alike = ordered_json::array(), fits = ordered_json::array();
   for (const validate::Tensor& tensor : gap.alike)
     alike.push_back(
@@ -107,9 +107,9 @@ std::string gap_json(const plan::TrainingConfig& config, const planner::GapView&
       {"log", view.log},
       {"headline", headline(config)},
       {"settings", settings},
-      {"time", view.time ? time_json(*view.time) : ordered_json()},
-      {"memory", view.memory ? memory_json(*view.memory) : ordered_json()},
-      {"out_of_memory", view.oom ? oom_json(*view.oom) : ordered_json()},
+      {"time", view.time ? make_time_json(*view.time) : ordered_json()},
+      {"memory", view.memory ? make_memory_json(*view.memory) : ordered_json()},
+      {"out_of_memory", view.oom ? make_oom_json(*view.oom) : ordered_json()},
   };
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -13,21 +13,21 @@
 namespace rankwright::report {
 namespace {
 
-constexpr std::size_t kShown = 3;  // explanations
+constexpr std::size_t kShown = 3;  // number of explanations
 
-/// A piece of the report: a title, sentences, a table.
+/// A part of the report: a title, sentences, a table.
 struct Block {
   std::string title;
   std::vector<std::string> lines{};
   std::optional<Table> table{};
 };
 
-/// "18 % longer", "4 % shorter".
-std::string longer(double ratio, std::string_view more, std::string_view less) {
+/// Formats a ratio as a difference: "18 % longer", "4 % shorter".
+std::string format_ratio(double ratio, std::string_view more, std::string_view less) {
   return fmt::format("{} {}", percent(std::abs(ratio - 1)), ratio >= 1 ? more : less);
 }
 
-std::string measured_text(const importer::MeasuredStep& m) {
+std::string describe_measured(const importer::MeasuredStep& m) {
   std::string text = fmt::format("measured {} a step: the median of {}", show(m.median),
                                  plural(m.steps, "line", "lines"));
   if (m.steps > 1) text += fmt::format(", {} to {}", show(m.low), show(m.high));
@@ -36,33 +36,33 @@ std::string measured_text(const importer::MeasuredStep& m) {
   return text;
 }
 
-std::string predicted_text(const validate::TimeGap& gap) {
+std::string describe_predicted(const validate::TimeGap& gap) {
   const double ratio = gap.measured.median / gap.predicted.time();
   return fmt::format("predicted {} {}: the run takes {}, {} the error", show(gap.predicted.time()),
-                     band_text(gap.predicted.step_band), longer(ratio, "longer", "shorter"),
+                     band_text(gap.predicted.step_band), format_ratio(ratio, "longer", "shorter"),
                      gap.inside() ? "which is inside" : "which is more than");
 }
 
-std::string sample_text(const importer::TimerSample& sample) {
+std::string format_sample(const importer::TimerSample& sample) {
   if (!sample.both || show(sample.min) == show(sample.max)) return show(sample.max);
   return fmt::format("{} to {}", show(sample.min), show(sample.max));
 }
 
-Table timer_table(const validate::TimeGap& gap) {
+Table make_timer_table(const validate::TimeGap& gap) {
   Table table{{{"timer"},
                {"measured", kRight},
                {"predicted", kRight},
                {"difference", kRight},
                {"entries"}}};
   for (const validate::TimerGap& timer : gap.timers)
-    table.rows.push_back({timer.name, sample_text(timer.measured), sample_text(timer.predicted),
+    table.rows.push_back({timer.name, format_sample(timer.measured), format_sample(timer.predicted),
                           (timer.difference() > Seconds{} ? "+" : "") + show(timer.difference()),
                           std::string(timer.entries)});
   return table;
 }
 
-/// Sentences of one explanation: what, why it may be, what to try.
-std::string explained(const validate::Explanation& e, bool timed) {
+/// Describes one explanation: the item, why it is possible, and how well the timers fit.
+std::string describe_explanation(const validate::Explanation& e, bool timed) {
   std::string text = fmt::format("{}: {} {} instead of {}", e.name, row(e.item).name, show(e.after),
                                  show(e.before));
   if (e.factor != 1)
@@ -77,8 +77,8 @@ std::string explained(const validate::Explanation& e, bool timed) {
 
 void add_time(std::vector<Block>& all, const planner::GapView& view) {
   const validate::TimeGap& gap = *view.time;
-  all.push_back({"step", {measured_text(gap.measured), predicted_text(gap)}, {}});
-  if (view.timed) all.push_back({"timers", {}, timer_table(gap)});
+  all.push_back({"step", {describe_measured(gap.measured), describe_predicted(gap)}, {}});
+  if (view.timed) all.push_back({"timers", {}, make_timer_table(gap)});
   if (gap.inside()) return;
   Block block{"", {}, {}};
   if (gap.explanations.empty())
@@ -93,7 +93,7 @@ void add_time(std::vector<Block>& all, const planner::GapView& view) {
                                "(Megatron-LM: --timing-log-level 2)";
   for (std::size_t i = 0; i < std::min(kShown, gap.explanations.size()); ++i) {
     const validate::Explanation& e = gap.explanations[i];
-    block.lines.push_back(fmt::format("{}. {}", i + 1, explained(e, view.timed)));
+    block.lines.push_back(fmt::format("{}. {}", i + 1, describe_explanation(e, view.timed)));
     if (!e.suggestion.empty()) block.lines.push_back("   look at: " + e.suggestion);
   }
   all.push_back(std::move(block));
@@ -108,7 +108,7 @@ void add_memory(std::vector<Block>& all, const validate::MemoryGap& gap) {
                   gap.figure == validate::MemoryFigure::allocated ? "allocates" : "reserves",
                   show_memory(gap.measured), show_memory(gap.predicted),
                   percent(std::round(100 * gap.band.within) / 100), gap.estimate_memory.pp_rank,
-                  longer(gap.measured / gap.predicted, "more", "less"),
+                  format_ratio(gap.measured / gap.predicted, "more", "less"),
                   gap.inside() ? "which is inside" : "which is more than"));
   if (!gap.inside() && !gap.explanations.empty() && !gap.explanations.front().likely())
     block.lines.push_back("nothing that is plausible explains it alone; nearest to it:");
@@ -124,7 +124,7 @@ void add_memory(std::vector<Block>& all, const validate::MemoryGap& gap) {
   all.push_back(std::move(block));
 }
 
-std::string edits_text(const rules::Change& change) {
+std::string format_edits(const rules::Change& change) {
   std::string text;
   for (const Edit& edit : change.edits())
     text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", edit.key, edit.value);
@@ -150,13 +150,13 @@ void add_oom(std::vector<Block>& all, const validate::OomGap& gap) {
   if (gap.entry == cost::Entry::reserve)
     block.lines.push_back("try: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
   for (const rules::Fitting& fit : gap.fits)
-    block.lines.push_back(fmt::format("try: {}: {} and {} a step", edits_text(fit.change),
+    block.lines.push_back(fmt::format("try: {}: {} and {} a step", format_edits(fit.change),
                                       show_memory(fit.estimate.memory.total()),
                                       show(fit.estimate.time())));
   all.push_back(std::move(block));
 }
 
-std::vector<Block> blocks(const planner::GapView& view) {
+std::vector<Block> make_blocks(const planner::GapView& view) {
   std::vector<Block> all;
   if (!view.settings.empty()) {
     Table table{{{"key"}, {"plan"}, {"log"}}};
@@ -185,7 +185,7 @@ std::vector<Block> blocks(const planner::GapView& view) {
 std::string gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
                      const Paint& paint, std::size_t width) {
   std::string text = fmt::format("{} against {}\n{}\n", view.log, view.plan, headline(config));
-  for (const Block& block : blocks(view)) {
+  for (const Block& block : make_blocks(view)) {
     text += "\n" + wrapped(paint.bold(block.title), width, "");
     for (const std::string& line : block.lines)
       text += wrapped(line, width, line.starts_with("   ") ? "     " : "  ");
@@ -196,7 +196,7 @@ std::string gap_text(const plan::TrainingConfig& config, const planner::GapView&
 
 std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view) {
   std::string text = fmt::format("# {} against {}\n\n{}\n", view.log, view.plan, headline(config));
-  for (const Block& block : blocks(view)) {
+  for (const Block& block : make_blocks(view)) {
     text += fmt::format("\n## {}\n\n", block.title);
     for (const std::string& line : block.lines)
       text += (line.starts_with("   ") || line.starts_with("1.") || line.starts_with("2.") ||

@@ -1,4 +1,4 @@
-// A measured run against its plan, for people: on a terminal, or as Markdown.
+// A measured run compared with its plan, as text for a terminal or as Markdown.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ std::string gap_text(const plan::TrainingConfig& config, const planner::GapView&
                      const Paint& paint, std::size_t width);
 std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view);
 
-/// Schema rankwright.gap/1. Quantities are in base units, with the unit in the key.
+/// Writes schema rankwright.gap/1. Quantities are in base units, with the unit in the key.
 std::string gap_json(const plan::TrainingConfig& config, const planner::GapView& view);
 
 }  // namespace rankwright::report

@@ -19,8 +19,8 @@ rankwright::plan::TrainingConfig config_of(const std::string& text) {
   return resolve(importer::read_plan(text, "plan.yaml", importer::refuse_file).draft);
 }
 
-/// Ten lines of a step that takes so many times what is predicted.
-importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
+/// Returns ten log lines of a step that takes `times` times the prediction.
+importer::RunLog make_log(const rankwright::plan::TrainingConfig& config, double times) {
   importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
     add_step(log, {.iteration = i,
@@ -28,36 +28,36 @@ importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double t
   return log;
 }
 
-TEST(GapText, InsideTheError_NamesNothingToLookAt) {
+TEST(GapText, InsideTheError_OffersNoExplanation) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::string text = gap_text(
-      config, planner::gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr), {},
-      100);
+      config, planner::gap_view(config, catalog::calibration(), make_log(config, 1.05), nullptr),
+      {}, 100);
   EXPECT_THAT(text, HasSubstr("5 % longer, which is inside the error"));
   EXPECT_THAT(text, Not(HasSubstr("look at:")));
 }
 
-TEST(GapText, PutsSettingsFirstThatTheLogStatesOtherwise) {
+TEST(GapText, ListsSettingsThatDifferFromTheLogFirst) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  importer::RunLog log = log_of(config, 1.5);
+  importer::RunLog log = make_log(config, 1.5);
   log.world = 16;
   const std::string text =
       gap_text(config, planner::gap_view(config, catalog::calibration(), log, nullptr), {}, 100);
   EXPECT_LT(text.find("says otherwise"), text.find("measured "));
 }
 
-TEST(GapText, WithoutTimersSaysThatTheStepAloneDoesNotTell) {
+TEST(GapText, WithoutTimers_SaysThatTheStepTimeIsNotEnough) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
-      planner::gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
+      planner::gap_view(config, catalog::calibration(), make_log(config, 1.18), nullptr);
   EXPECT_THAT(gap_text(config, view, {}, 100), HasSubstr("timers would"));
   EXPECT_THAT(gap_markdown(config, view), HasSubstr("## step"));
 }
 
-TEST(GapText, OfARunThatNothingExplainsSaysSo) {
+TEST(GapText, UnexplainedRun_SaysSo) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
-      planner::gap_view(config, catalog::calibration(), log_of(config, 20), nullptr);
+      planner::gap_view(config, catalog::calibration(), make_log(config, 20), nullptr);
   EXPECT_THAT(gap_text(config, view, {}, 100), HasSubstr("nothing that is plausible"));
 }
 

@@ -11,7 +11,7 @@
 namespace rankwright::report {
 namespace {
 
-std::string plan_summary(const plan::TrainingConfig& s, const planner::CheckAnswer& answer) {
+std::string summarize_plan(const plan::TrainingConfig& s, const planner::CheckAnswer& answer) {
   const plan::Plan& p = s.plan;
   std::string product = fmt::format("{} = tp {}", s.world, p.tp);
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
@@ -26,7 +26,7 @@ std::string plan_summary(const plan::TrainingConfig& s, const planner::CheckAnsw
   return text + "\n";
 }
 
-std::string schedule_summary(const rules::CheckedSchedule& s) {
+std::string summarize_schedule(const rules::CheckedSchedule& s) {
   return fmt::format(
       "{}, {}, {}: {} actions\nno rank waits for ever, with or without buffered sends; every send "
       "has its receive\n\n",
@@ -38,8 +38,8 @@ std::string schedule_summary(const rules::CheckedSchedule& s) {
 
 std::string check_summary(const planner::CheckAnswer& answer) {
   if (has_errors(answer.findings)) return {};
-  if (answer.schedule) return schedule_summary(*answer.schedule);
-  return answer.config ? plan_summary(*answer.config, answer) : std::string();
+  if (answer.schedule) return summarize_schedule(*answer.schedule);
+  return answer.config ? summarize_plan(*answer.config, answer) : std::string();
 }
 
 std::string check_text(const planner::CheckAnswer& answer, const Paint& paint, bool summary) {

@@ -1,4 +1,4 @@
-// The findings of `check`, and the summary above them of a plan or a schedule without errors.
+// The findings of `check`, below a summary of the plan or schedule if there are no errors.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace rankwright::report {
 
-/// Returns the degrees as a product, what the plan comes to, and what was proved of its pipeline.
-/// Empty where there are errors.
+/// Summarizes the degrees as a product, the main figures of the plan, and what was proved about
+/// its pipeline. Empty if there are errors.
 std::string check_summary(const planner::CheckAnswer& answer);
 
-/// Returns the findings, below the summary unless that is left out.
+/// Writes the findings, after the summary if `summary`.
 std::string check_text(const planner::CheckAnswer& answer, const Paint& paint, bool summary = true);
 
 }  // namespace rankwright::report

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json communication_json(const planner::CommunicationRow& c) {
+ordered_json make_communication_json(const planner::CommunicationRow& c) {
   const plan::Traffic& t = c.priced.traffic;
   const plan::TrafficKindRow& kind = row(t.kind);
   return {{"communication", kind.label},
@@ -36,9 +36,9 @@ ordered_json communication_json(const planner::CommunicationRow& c) {
           {"risk", kind.risk}};
 }
 
-ordered_json step_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
-  const cost::StepTime& step = sheet.estimate.step;
-  const planner::Waterfall& fall = sheet.waterfall;
+ordered_json make_step_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
+  const cost::StepTime& step = view.estimate.step;
+  const planner::Waterfall& fall = view.waterfall;
   ordered_json items = ordered_json::array();
   for (const planner::Waterfall::Bar& bar : fall.bars)
     items.push_back({{"item", bar.name},
@@ -59,10 +59,11 @@ ordered_json step_json(const plan::TrainingConfig& config, const planner::Explai
           {"items", items}};
 }
 
-/// Null of a model that is not named.
-ordered_json memory_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
+/// Returns null if no model is given.
+ordered_json make_memory_json(const plan::TrainingConfig& config,
+                              const planner::ExplainView& view) {
   if (config.reference_model) return nullptr;
-  const cost::Estimate& e = sheet.estimate;
+  const cost::Estimate& e = view.estimate;
   ordered_json entries = ordered_json::array();
   for (const cost::EntryRow& of : rankwright::cost::entries())
     if (e.memory[of.entry] > Bytes{})
@@ -72,7 +73,7 @@ ordered_json memory_json(const plan::TrainingConfig& config, const planner::Expl
                          {"formula", of.formula},
                          {"meaning", of.meaning}});
   ordered_json totals = ordered_json::array();
-  for (const Bytes& total : sheet.totals) totals.push_back(total.value);
+  for (const Bytes& total : view.totals) totals.push_back(total.value);
   return {{"pp_rank", e.memory.pp_rank},
           {"instant", name(e.memory.instant)},
           {"instant_words", words(e.memory.instant)},
@@ -89,18 +90,18 @@ ordered_json memory_json(const plan::TrainingConfig& config, const planner::Expl
 }  // namespace
 
 ordered_json explain_document(const plan::TrainingConfig& config,
-                              const planner::ExplainView& sheet) {
+                              const planner::ExplainView& view) {
   ordered_json axes = ordered_json::array();
-  for (const planner::AxisRow& row : sheet.axes)
+  for (const planner::AxisRow& row : view.axes)
     axes.push_back({{"axis", row.axis},
                     {"degree", row.degree},
                     {"placement", row.placement},
                     {"reason", row.reason}});
   ordered_json communication = ordered_json::array();
-  for (const planner::CommunicationRow& c : sheet.communication)
-    communication.push_back(communication_json(c));
+  for (const planner::CommunicationRow& c : view.communication)
+    communication.push_back(make_communication_json(c));
   ordered_json states = ordered_json::array();
-  for (const planner::StateRow& s : sheet.states)
+  for (const planner::StateRow& s : view.states)
     states.push_back({{"state", s.state},
                       {"tp", s.tp},
                       {"pp", s.pp},
@@ -109,24 +110,24 @@ ordered_json explain_document(const plan::TrainingConfig& config,
                       {"ep", s.ep},
                       {"consistent", s.consistent},
                       {"critical", s.critical}});
-  return {
-      {"schema", "rankwright.explain/2"},
-      {"headline", headline(config)},
-      {"words", describe_plan(config, sheet)},
-      {"world", config.world},
-      {"model", model_json(config)},
-      {"cluster", cluster_json(config)},
-      {"job", job_json(config)},
-      {"plan", plan_json(config)},
-      {"axes", axes},
-      {"communication", communication},
-      {"states", states},
-      {"estimate", {{"step", step_json(config, sheet)}, {"memory", memory_json(config, sheet)}}},
-      {"assumed", assumed_json(config)}};
+  return {{"schema", "rankwright.explain/2"},
+          {"headline", headline(config)},
+          {"words", describe_plan(config, view)},
+          {"world", config.world},
+          {"model", model_json(config)},
+          {"cluster", cluster_json(config)},
+          {"job", job_json(config)},
+          {"plan", plan_json(config)},
+          {"axes", axes},
+          {"communication", communication},
+          {"states", states},
+          {"estimate",
+           {{"step", make_step_json(config, view)}, {"memory", make_memory_json(config, view)}}},
+          {"assumed", assumed_json(config)}};
 }
 
-std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet) {
-  return dumped(explain_document(config, sheet));
+std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
+  return dumped(explain_document(config, view));
 }
 
 }  // namespace rankwright::report

@@ -1,4 +1,4 @@
-// A worksheet for machines: schema rankwright.explain/2. Quantities are in base units (bytes,
+// The view of `explain` as JSON: schema rankwright.explain/2. Quantities are in base units (bytes,
 // seconds), with the unit in the key.
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace rankwright::report {
 
 nlohmann::ordered_json explain_document(const plan::TrainingConfig& config,
-                                        const planner::ExplainView& sheet);
-std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
+                                        const planner::ExplainView& view);
+std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view);
 
 }  // namespace rankwright::report

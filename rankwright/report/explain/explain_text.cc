@@ -23,14 +23,14 @@ constexpr std::string_view kOrigins =
     "assumed. "
     "The table's times are those of calls one after another, hidden or not.";
 
-Table axis_table(const planner::ExplainView& sheet) {
+Table make_axis_table(const planner::ExplainView& view) {
   Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
-  for (const planner::AxisRow& row : sheet.axes)
+  for (const planner::AxisRow& row : view.axes)
     table.rows.push_back({row.axis, row.degree, row.placement, row.reason});
   return table;
 }
 
-Table communication_table(const planner::ExplainView& sheet) {
+Table make_communication_table(const planner::ExplainView& view) {
   Table table{{{"communication"},
                {"frequency"},
                {"calls", kRight},
@@ -40,7 +40,7 @@ Table communication_table(const planner::ExplainView& sheet) {
                {"groups/link", kRight},
                {"time", kRight},
                {"risk"}}};
-  for (const planner::CommunicationRow& c : sheet.communication) {
+  for (const planner::CommunicationRow& c : view.communication) {
     const plan::TrafficKindRow& kind = row(c.priced.traffic.kind);
     table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
                           count(c.priced.traffic.calls), show(c.priced.traffic.bytes()),
@@ -50,7 +50,7 @@ Table communication_table(const planner::ExplainView& sheet) {
   return table;
 }
 
-Table state_table(const planner::ExplainView& sheet) {
+Table make_state_table(const planner::ExplainView& view) {
   Table table{{{"state"},
                {"TP"},
                {"PP"},
@@ -59,72 +59,73 @@ Table state_table(const planner::ExplainView& sheet) {
                {"EP"},
                {"kept consistent by"},
                {"critical path"}}};
-  for (const planner::StateRow& s : sheet.states)
+  for (const planner::StateRow& s : view.states)
     table.rows.push_back({s.state, s.tp, s.pp, s.cp, s.dp, s.ep, s.consistent, s.critical});
   return table;
 }
 
-Table assumed_table(const plan::TrainingConfig& config) {
+Table make_assumed_table(const plan::TrainingConfig& config) {
   Table table{{{"left open"}, {"assumed"}, {"because"}}};
   for (const plan::Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
   return table;
 }
 
-/// The step and its bars, and, of a model that is named, what fills the fullest rank.
-std::string estimate_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
-                          const Paint& paint, std::size_t width) {
-  const cost::Estimate& e = sheet.estimate;
+/// Writes the step as bars and, if a model is given, the memory of the fullest rank.
+std::string write_estimate_text(const plan::TrainingConfig& config,
+                                const planner::ExplainView& view, const Paint& paint,
+                                std::size_t width) {
+  const cost::Estimate& e = view.estimate;
   std::string out = paint.bold("  " + figures(config, e)) + "\n\n";
-  out += waterfall_text(sheet.waterfall, paint, width);
+  out += waterfall_text(view.waterfall, paint, width);
   if (config.reference_model) return out;
   out += "\n" + memory_text(e.memory, e.capacity, e.memory_band, paint, width);
-  const std::string others = totals_text(sheet.totals);
+  const std::string others = totals_text(view.totals);
   return others.empty() ? out : out + "  " + others + "\n";
 }
 
-std::string estimate_markdown(const plan::TrainingConfig& config,
-                              const planner::ExplainView& sheet) {
-  const cost::Estimate& e = sheet.estimate;
+std::string write_estimate_markdown(const plan::TrainingConfig& config,
+                                    const planner::ExplainView& view) {
+  const cost::Estimate& e = view.estimate;
   std::string out = "## Step\n\n" + markdown_text(figures(config, e)) + "\n\n";
-  out += waterfall_table(sheet.waterfall).markdown() + "\n";
+  out += waterfall_table(view.waterfall).markdown() + "\n";
   if (config.reference_model) return out;
   out += "## Memory\n\n" + memory_title(e.memory, e.capacity, e.memory_band) + "\n\n";
   out += memory_table(e.memory, e.capacity).markdown() + "\n";
-  const std::string others = totals_text(sheet.totals);
+  const std::string others = totals_text(view.totals);
   return others.empty() ? out : out + others + "\n\n";
 }
 
 }  // namespace
 
-std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
+std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& view,
                          const Paint& paint, std::size_t width) {
   std::string out = paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n";
-  out += wrapped(describe_plan(config, sheet), width - 4, "  ") + "\n";
-  out += estimate_text(config, sheet, paint, width) + "\n";
-  out += axis_table(sheet).text(paint) + "\n";
-  out += communication_table(sheet).text(paint) + "\n";
-  out += state_table(sheet).text(paint) + "\n";
+  out += wrapped(describe_plan(config, view), width - 4, "  ") + "\n";
+  out += write_estimate_text(config, view, paint, width) + "\n";
+  out += make_axis_table(view).text(paint) + "\n";
+  out += make_communication_table(view).text(paint) + "\n";
+  out += make_state_table(view).text(paint) + "\n";
   out += rank_grid(config, paint, width) + "\n";
-  if (!config.assumed.empty()) out += assumed_table(config).text(paint) + "\n";
+  if (!config.assumed.empty()) out += make_assumed_table(config).text(paint) + "\n";
   return out + wrapped(kOrigins, width - 2, "");
 }
 
-std::string explain_markdown(const plan::TrainingConfig& config,
-                             const planner::ExplainView& sheet) {
+std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& view) {
   return "# " + markdown_text(headline(config)) + "\n\n" + markdown_text(degree_tags(config)) +
-         "\n\n" + markdown_text(describe_plan(config, sheet)) + "\n\n" +
-         worksheet_markdown(config, sheet);
+         "\n\n" + markdown_text(describe_plan(config, view)) + "\n\n" +
+         worksheet_markdown(config, view);
 }
 
 std::string worksheet_markdown(const plan::TrainingConfig& config,
-                               const planner::ExplainView& sheet) {
-  std::string out = estimate_markdown(config, sheet);
-  out += "## Axes\n\n" + axis_table(sheet).markdown() + "\n";
-  out += "## Communication\n\n" + communication_table(sheet).markdown() + "\n";
-  out += "## States\n\n" + state_table(sheet).markdown() + "\n";
+                               const planner::ExplainView& view) {
+  std::string out = write_estimate_markdown(config, view);
+  out += "## Axes\n\n" + make_axis_table(view).markdown() + "\n";
+  out += "## Communication\n\n" + make_communication_table(view).markdown() + "\n";
+  out += "## States\n\n" + make_state_table(view).markdown() + "\n";
   constexpr std::size_t kPageWidth = 100;
   out += "## Ranks\n\n" + markdown_block("text", rank_grid(config, Paint{}, kPageWidth)) + "\n";
-  if (!config.assumed.empty()) out += "## Assumed\n\n" + assumed_table(config).markdown() + "\n";
+  if (!config.assumed.empty())
+    out += "## Assumed\n\n" + make_assumed_table(config).markdown() + "\n";
   return out + std::string(kOrigins) + "\n";
 }
 

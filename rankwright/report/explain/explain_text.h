@@ -1,4 +1,4 @@
-// A worksheet for people: on a terminal, or as Markdown for a design document.
+// The view of `explain` as text for a terminal, or as Markdown for a design document.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace rankwright::report {
 
-std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& sheet,
+std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& view,
                          const Paint& paint, std::size_t width);
 
-std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
+std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& view);
 
-/// Its tables alone, each below a heading of the second rank.
+/// Writes only the tables, each below a second-level heading.
 std::string worksheet_markdown(const plan::TrainingConfig& config,
-                               const planner::ExplainView& sheet);
+                               const planner::ExplainView& view);
 
 }  // namespace rankwright::report

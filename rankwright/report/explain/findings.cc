@@ -19,25 +19,25 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// A line of a file, with one character for each of its own, so that a caret stands where it
-/// should.
-std::string shown_line(std::string_view line) {
+/// Returns a line of a file with one displayed character per character of the file, so that a
+/// caret below it is aligned.
+std::string make_printable(std::string_view line) {
   std::string blanks(line);
   std::replace(blanks.begin(), blanks.end(), '\t', ' ');
   return excerpt(blanks, blanks.size());
 }
 
-/// What is shown of a line, and how many characters stand before and under the caret.
+/// The part of a line that is shown, and the number of characters before and under the caret.
 struct Window {
   std::string text;
   std::size_t before = 0;
   std::size_t width = 1;
 };
 
-/// Long lines are cut to a window around the place. Columns count bytes, carets characters.
-Window window(std::string_view line, const Location& where) {
+/// Cuts a long line to a window around the location. Columns count bytes, carets characters.
+Window cut_window(std::string_view line, const Location& where) {
   constexpr std::size_t kLongestLine = 160;
-  constexpr std::size_t kLead = 60;  // shown before the place where the beginning is cut off
+  constexpr std::size_t kLead = 60;  // bytes shown before the location if the beginning is cut off
   const auto boundary = [&](std::size_t at) {
     while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0u) == 0x80u) ++at;
     return std::min(at, line.size());
@@ -51,16 +51,16 @@ Window window(std::string_view line, const Location& where) {
   const std::string_view head = begin > 0 ? "..." : "";
   const std::string_view tail = end < line.size() ? "..." : "";
   const auto width = [&](std::size_t from, std::size_t to) {
-    return display_width(shown_line(line.substr(from, to - from)));
+    return display_width(make_printable(line.substr(from, to - from)));
   };
-  return {
-      .text = std::string(head) + shown_line(line.substr(begin, end - begin)) + std::string(tail),
-      .before = head.size() + width(begin, place),
-      .width = std::max<std::size_t>(1, width(place, last))};
+  return {.text = std::string(head) + make_printable(line.substr(begin, end - begin)) +
+                  std::string(tail),
+          .before = head.size() + width(begin, place),
+          .width = std::max<std::size_t>(1, width(place, last))};
 }
 
-std::string one_text(const Diagnostic& d, std::string_view file,
-                     std::span<const importer::TextLine> lines, const Paint& paint) {
+std::string write_finding(const Diagnostic& d, std::string_view file,
+                          std::span<const importer::TextLine> lines, const Paint& paint) {
   std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
                     paint.bold(": " + clean_name(d.message)) + "\n";
   const bool placed = d.where.line > 0;
@@ -74,7 +74,7 @@ std::string one_text(const Diagnostic& d, std::string_view file,
   if (!line.empty()) {
     const std::string number = std::to_string(d.where.line);
     const std::string gutter = std::string(number.size() + 3, ' ') + "|";
-    const Window shown = window(line, d.where);
+    const Window shown = cut_window(line, d.where);
     out += paint.blue(gutter) + "\n";
     out += paint.blue(fmt::format("  {} |", number)) + " " + shown.text + "\n";
     out += paint.blue(gutter) + std::string(shown.before + 1, ' ') +
@@ -89,12 +89,12 @@ std::string one_text(const Diagnostic& d, std::string_view file,
   return out;
 }
 
-i64 how_many(const Diagnostics& findings, Severity severity) {
+i64 count_severity(const Diagnostics& findings, Severity severity) {
   return std::count_if(findings.begin(), findings.end(),
                        [&](const Diagnostic& d) { return d.severity == severity; });
 }
 
-ordered_json one_json(const Diagnostic& d) {
+ordered_json make_finding_json(const Diagnostic& d) {
   ordered_json fix = ordered_json::array();
   for (const Edit& edit : d.fix) fix.push_back({{"key", edit.key}, {"value", edit.value}});
   return {{"code", d.code},
@@ -110,9 +110,9 @@ ordered_json one_json(const Diagnostic& d) {
           {"column", d.where.column}};
 }
 
-/// A file's name as a relative URI reference: what is not a letter, a digit or one of -._~/ is
-/// percent-encoded.
-std::string uri(std::string_view file) {
+/// Converts a file name to a relative URI reference: characters other than letters, digits and
+/// -._~/ are percent-encoded.
+std::string to_uri(std::string_view file) {
   std::string out;
   for (const char c : file) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -122,15 +122,14 @@ std::string uri(std::string_view file) {
   return out;
 }
 
-/// Returns `text` without the links that viewers make of "[text](address)" in a message (SARIF
-/// 2.1.0, 3.11.6).
-std::string without_links(std::string text) {
+/// Breaks up "[text](address)", which viewers show as a link in a message (SARIF 2.1.0, 3.11.6).
+std::string break_links(std::string text) {
   for (std::size_t at = text.find("]("); at != std::string::npos; at = text.find("](", at))
     text.insert(at + 1, " ");
   return text;
 }
 
-/// Text from files may not be valid UTF-8: replace what is not, never throw.
+/// Serializes JSON. Invalid UTF-8, which files may contain, is replaced; never throws.
 std::string dump(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -140,7 +139,7 @@ std::string dump(const ordered_json& json) {
 std::string stats(const Diagnostics& findings) {
   std::string text;
   const auto add = [&](Severity severity, std::string_view one, std::string_view many) {
-    const i64 n = how_many(findings, severity);
+    const i64 n = count_severity(findings, severity);
     if (n > 0) text += (text.empty() ? "" : ", ") + plural(n, one, many);
   };
   add(Severity::error, "error", "errors");
@@ -154,18 +153,18 @@ std::string findings_text(const Diagnostics& findings, std::string_view file, st
   if (findings.empty()) return "";
   const std::vector<importer::TextLine> lines = importer::lines_of(text);
   std::string out;
-  for (const Diagnostic& d : findings) out += one_text(d, file, lines, paint) + "\n";
+  for (const Diagnostic& d : findings) out += write_finding(d, file, lines, paint) + "\n";
   return out + fmt::format("{} · rankwright explain {}\n", stats(findings), findings.front().code);
 }
 
 std::string findings_json(const Diagnostics& findings, std::string_view file) {
   ordered_json all = ordered_json::array();
-  for (const Diagnostic& d : findings) all.push_back(one_json(d));
+  for (const Diagnostic& d : findings) all.push_back(make_finding_json(d));
   return dump({{"schema", "rankwright.check/1"},
                {"file", file},
-               {"errors", how_many(findings, Severity::error)},
-               {"warnings", how_many(findings, Severity::warning)},
-               {"notes", how_many(findings, Severity::note)},
+               {"errors", count_severity(findings, Severity::error)},
+               {"warnings", count_severity(findings, Severity::warning)},
+               {"notes", count_severity(findings, Severity::note)},
                {"findings", all}});
 }
 
@@ -181,7 +180,7 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
   }
   ordered_json results = ordered_json::array();
   for (const Diagnostic& d : findings) {
-    ordered_json place = {{"artifactLocation", {{"uri", uri(d.where.file)}}}};
+    ordered_json place = {{"artifactLocation", {{"uri", to_uri(d.where.file)}}}};
     if (d.where.line > 0)
       place["region"] = {{"startLine", d.where.line},
                          {"startColumn", d.where.column},
@@ -191,7 +190,7 @@ std::string findings_sarif(const Diagnostics& findings, std::string_view version
     if (!help(d).empty()) text += ". Try " + help(d);
     results.push_back({{"ruleId", d.code},
                        {"level", name(d.severity)},
-                       {"message", {{"text", without_links(text)}}},
+                       {"message", {{"text", break_links(text)}}},
                        {"locations", {{{"physicalLocation", place}}}}});
   }
   return dump(

@@ -1,4 +1,4 @@
-// Diagnostics as people and machines read them: text with the line and a caret, JSON, SARIF.
+// Writes diagnostics as text with the source line and a caret, as JSON, and as SARIF.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace rankwright::report {
 
-/// All findings, most severe first, then a line that counts them. `text` is the file that most of
-/// them point into, named `file`. Empty where there are none.
+/// Writes all findings in the given order, then their number by severity. `text` is the file that
+/// most of them point into and `file` its name. Empty if there are no findings.
 std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
                           const Paint& paint);
 
-/// "2 errors, 1 warning".
+/// Counts findings by severity: "2 errors, 1 warning".
 std::string stats(const Diagnostics& findings);
 
-/// Schema rankwright.check/1.
+/// Writes schema rankwright.check/1.
 std::string findings_json(const Diagnostics& findings, std::string_view file);
 
-/// SARIF 2.1.0: what code hosts and editors show beside the line.
+/// Writes SARIF 2.1.0, which code hosts and editors show beside the line.
 std::string findings_sarif(const Diagnostics& findings, std::string_view version);
 
 }  // namespace rankwright::report

@@ -25,7 +25,7 @@ std::string text_of(const Diagnostic& d, std::string_view file_text) {
   return findings_text({d}, "plan.yaml", file_text, {});
 }
 
-TEST(FindingsText, PointsAtThePlace) {
+TEST(FindingsText, PointsAtTheLocation) {
   Diagnostic d = at(2, 4, 3);
   d.notes = {"a note"};
   d.hint = "b: 2";
@@ -43,7 +43,7 @@ TEST(FindingsText, PointsAtThePlace) {
 
 TEST(FindingsText, IsEmptyWithoutFindings) { EXPECT_EQ(findings_text({}, "", "", {}), ""); }
 
-TEST(FindingsText, KeepsTheGutterStraightForLongLineNumbers) {
+TEST(FindingsText, AlignsTheGutterForLongLineNumbers) {
   EXPECT_THAT(text_of(at(100, 1, 1), std::string(99, '\n') + "x\n"),
               HasSubstr("      |\n  100 | x\n      | ^ so\n"));
 }
@@ -55,12 +55,12 @@ TEST(FindingsText, ClampsTheCaretToTheLine) {
 }
 
 TEST(FindingsText, CountsCharactersBeforeTheCaret) {
-  // 'é' has two bytes: column 7 of the bytes is the sixth character.
+  // 'é' has two bytes: byte column 7 is the sixth character.
   EXPECT_THAT(text_of(at(1, 7, 1), "{é: 1, b: 2}\n"),
               HasSubstr("  1 | {é: 1, b: 2}\n    |      ^ so\n"));
 }
 
-TEST(FindingsText, ShowsNoLineWhereThereIsNone) {
+TEST(FindingsText, OmitsAMissingSourceLine) {
   const std::string beyond = text_of(at(9, 1, 1), "a: 1\n");
   EXPECT_THAT(beyond, HasSubstr("  --> plan.yaml:9:1\n  so\n"));
   Diagnostic other = at(1, 1, 1);
@@ -75,14 +75,14 @@ TEST(FindingsText, Tab_IsOneBlank_ControlCharacters_AreQuestionMarks) {
               HasSubstr("  1 |  a?[31m?\n    |  ^ so\n"));
 }
 
-TEST(FindingsText, NeverSteersTheTerminal) {
+TEST(FindingsText, EscapesTerminalControlCodes) {
   Diagnostic d = at(1, 1, 1);
   d.message = d.detail = d.hint = "\x1b[31m\n";
   d.notes = {"\x1b[0m"};
   EXPECT_THAT(text_of(d, "\x1b\n"), Not(HasSubstr("\x1b")));
 }
 
-TEST(FindingsText, ShowsAllOfALineThatIsNotLong) {
+TEST(FindingsText, ShowsAShortLineWhole) {
   const std::string line = std::string(155, 'a') + "HERE";
   EXPECT_THAT(text_of(at(1, 156, 4), line + "\n"), HasSubstr("  1 | " + line + "\n"));
 }
@@ -96,7 +96,7 @@ TEST(FindingsText, ShowsAWindowOfALongLine) {
               HasSubstr("  1 | " + std::string(160, 'a') + "...\n    | ^ so\n"));
 }
 
-RC_GTEST_PROP(FindingsText, PointsInsideTheLineWhateverItIs, ()) {
+RC_GTEST_PROP(FindingsText, CaretStaysInsideAnyLine, ()) {
   const auto line = *rc::gen::container<std::string>(rc::gen::arbitrary<char>());
   const Diagnostic d = at(1, *rc::gen::inRange(-5, 400), *rc::gen::inRange(-5, 400));
   const std::string text = text_of(d, line);
@@ -107,7 +107,7 @@ RC_GTEST_PROP(FindingsText, PointsInsideTheLineWhateverItIs, ()) {
   RC_ASSERT(caret - start < 240);
 }
 
-TEST(SearchStats, CountsBySeverity) {
+TEST(FindingsCount, CountsBySeverity) {
   Diagnostics all(3);
   EXPECT_EQ(stats(all), "3 errors");
   all[1].severity = Severity::warning;
@@ -116,7 +116,7 @@ TEST(SearchStats, CountsBySeverity) {
   EXPECT_EQ(stats({}), "");
 }
 
-TEST(FindingsText, IsColouredBySeverity) {
+TEST(FindingsText, IsColoredBySeverity) {
   Diagnostic d = at(1, 1, 1);
   const Paint paint{.on = true};
   EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;31merror[RW0102]"));
@@ -126,7 +126,7 @@ TEST(FindingsText, IsColouredBySeverity) {
   EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;36mnote["));
 }
 
-TEST(FindingsJson, HoldsBytesThatAreNoUtf8) {
+TEST(FindingsJson, ReplacesInvalidUtf8) {
   Diagnostic d = at(1, 1, 1);
   d.detail = "\xff\xc3";
   const json all = json::parse(findings_json({d}, "plan.yaml"));
@@ -145,7 +145,7 @@ TEST(FindingsSarif, NamesFilesAsUris) {
   EXPECT_EQ(run["results"][0]["message"]["text"], "wrong");
 }
 
-TEST(FindingsSarif, MakesNoLinksOfNames) {
+TEST(FindingsSarif, BreaksLinksInNames) {
   Diagnostic d = at(1, 1, 1);
   d.detail = "[a](b) [c]((d)";
   const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];

@@ -13,18 +13,19 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kSmallEntry = 0.002;  // of the device: less is joined
-constexpr std::size_t kRuns = 6;       // of equal pp ranks in one line
+constexpr double kSmallEntry = 0.002;  // of the device's memory; smaller items are merged
+constexpr std::size_t kRuns = 6;       // maximum number of runs of equal pp ranks in one line
 
-struct Filled {
+/// One bar of the chart: an item, or several small ones merged.
+struct MemoryItem {
   std::string name{}, meaning{};
   Bytes bytes{};
 };
 
-std::vector<Filled> filled(const cost::MemoryEstimate& estimate_memory, Bytes capacity) {
-  std::vector<Filled> kept, small;
+std::vector<MemoryItem> merge_small_items(const cost::MemoryEstimate& memory, Bytes capacity) {
+  std::vector<MemoryItem> kept, small;
   for (const cost::EntryRow& of : cost::entries()) {
-    const Bytes held = estimate_memory[of.entry];
+    const Bytes held = memory[of.entry];
     if (held <= Bytes{}) continue;
     (held < kSmallEntry * capacity ? small : kept)
         .push_back({std::string(of.name), std::string(of.meaning), held});
@@ -33,8 +34,8 @@ std::vector<Filled> filled(const cost::MemoryEstimate& estimate_memory, Bytes ca
     kept.insert(kept.end(), small.begin(), small.end());
     return kept;
   }
-  Filled other{.name = "other"};
-  for (const Filled& one : small) {
+  MemoryItem other{.name = "other"};
+  for (const MemoryItem& one : small) {
     other.bytes += one.bytes;
     other.meaning += (other.meaning.empty() ? "" : ", ") + one.name;
   }
@@ -63,22 +64,22 @@ std::string memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& b
   return over > 0 ? "does not fit" : "fits";
 }
 
-std::string memory_title(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+std::string memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
                          const cost::ErrorBand& band) {
-  return "memory of " + memory_line(estimate_memory, capacity, band);
+  return "memory of " + memory_line(memory, capacity, band);
 }
 
-std::string memory_line(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+std::string memory_line(const cost::MemoryEstimate& memory, Bytes capacity,
                         const cost::ErrorBand& band) {
-  const Bytes total = estimate_memory.total();
-  return fmt::format("pp rank {} {}: {} {}, {}", estimate_memory.pp_rank,
-                     words(estimate_memory.instant), show_memory(total, capacity), band_text(band),
+  const Bytes total = memory.total();
+  return fmt::format("pp rank {} {}: {} {}, {}", memory.pp_rank, words(memory.instant),
+                     show_memory(total, capacity), band_text(band),
                      memory_verdict(total, capacity, band));
 }
 
-std::string memory_text(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+std::string memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
                         const cost::ErrorBand& band, const Paint& paint, std::size_t width) {
-  const Bytes total = estimate_memory.total();
+  const Bytes total = memory.total();
   const Bytes longest = std::max(total, capacity);
   const auto line = [&](std::string name, Bytes bytes, std::string remark, BarLine::Tone tone) {
     return BarLine{.name = std::move(name),
@@ -88,7 +89,7 @@ std::string memory_text(const cost::MemoryEstimate& estimate_memory, Bytes capac
                    .tone = tone};
   };
   std::vector<BarLine> lines;
-  for (const Filled& one : filled(estimate_memory, capacity))
+  for (const MemoryItem& one : merge_small_items(memory, capacity))
     lines.push_back(line(one.name, one.bytes, one.meaning, BarLine::Tone::work));
   const bool fits = total <= capacity;
   lines.push_back(line("total", total,
@@ -96,11 +97,10 @@ std::string memory_text(const cost::MemoryEstimate& estimate_memory, Bytes capac
                                    fits ? "are left" : "too much"),
                        BarLine::Tone::total));
   lines.push_back(line("device", capacity, "what a framework finds on it", BarLine::Tone::total));
-  return paint.bold(memory_title(estimate_memory, capacity, band)) + "\n" +
-         bars_text(lines, paint, width);
+  return paint.bold(memory_title(memory, capacity, band)) + "\n" + bars_text(lines, paint, width);
 }
 
-Table memory_table(const cost::MemoryEstimate& estimate_memory, Bytes capacity) {
+Table memory_table(const cost::MemoryEstimate& memory, Bytes capacity) {
   Table table{{{"entry"},
                {"bytes", Table::Align::right},
                {"of the device", Table::Align::right},
@@ -108,7 +108,7 @@ Table memory_table(const cost::MemoryEstimate& estimate_memory, Bytes capacity) 
                {"meaning"},
                {"formula"}}};
   for (const cost::EntryRow& of : cost::entries())
-    if (const Bytes held = estimate_memory[of.entry]; held > Bytes{})
+    if (const Bytes held = memory[of.entry]; held > Bytes{})
       table.rows.push_back(
           {std::string(of.name), show_memory(held), share_text(held / capacity),
            std::string(of.origin == cluster::Origin::data_sheet ? "counted" : name(of.origin)),

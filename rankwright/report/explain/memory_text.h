@@ -1,6 +1,6 @@
-// What fills a device when it is fullest, one bar an entry of a MemoryEstimate, against what the
-// device has; and in one line how full the other pp ranks are. The entries are
-// cost/memory/memory.h's.
+// The memory of a device at its peak as bars, one per item of a MemoryEstimate, compared with the
+// device's memory; and the totals of the other pp ranks in one line. cost/memory/memory.h computes
+// the estimate.
 #pragma once
 
 #include <span>
@@ -12,24 +12,28 @@
 
 namespace rankwright::report {
 
-std::string_view words(cost::Instant instant);  // "in the backward of a layer"
+/// Describes an instant of the step: "in the backward of a layer".
+std::string_view words(cost::Instant instant);
 
-/// "fits", "does not fit, but the error is as large".
+/// Says whether `total` fits, and whether the error band leaves that open.
 std::string memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band);
 
-/// "pp rank 0 in the backward of a layer: 68.1 of 79.1 GiB ±9 %, fits", and "memory of" that.
-std::string memory_line(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+/// Summarizes a memory estimate in one line: "pp rank 0 in the backward of a layer: 68.1 of 79.1
+/// GiB ±9 %, fits".
+std::string memory_line(const cost::MemoryEstimate& memory, Bytes capacity,
                         const cost::ErrorBand& band);
-std::string memory_title(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+/// Returns that line with "memory of" before it.
+std::string memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
                          const cost::ErrorBand& band);
 
-/// Entries of nothing are left out, and those of less than a five-hundredth of the device joined.
-std::string memory_text(const cost::MemoryEstimate& estimate_memory, Bytes capacity,
+/// Draws one bar per item. Empty items are left out; items below 0.2 % of the device are merged.
+std::string memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
                         const cost::ErrorBand& band, const Paint& paint, std::size_t width);
-Table memory_table(const cost::MemoryEstimate& estimate_memory, Bytes capacity);
+/// Lists all nonempty items with their origin, meaning and formula.
+Table memory_table(const cost::MemoryEstimate& memory, Bytes capacity);
 
-/// "by pp rank: 0 68.1 GiB, 1-2 61 GiB, 3 64.2 GiB"; of many the least and the most. Empty where
-/// there is one.
+/// Lists the totals by pp rank: "by pp rank: 0 has 68.1 GiB, 1-2 have 61 GiB, 3 has 64.2 GiB", or
+/// only the smallest, largest and last if there are many. Empty for a single rank.
 std::string totals_text(std::span<const Bytes> totals);
 
 }  // namespace rankwright::report

@@ -3,32 +3,32 @@
 #include <gmock/gmock.h>
 
 namespace rankwright::report {
-namespace ledger_view_test {
+namespace memory_text_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr cost::ErrorBand kBand{0.1, 20};
 
-/// 40 GiB of parameters and 20 of activations.
-cost::MemoryEstimate sixty() {
-  cost::MemoryEstimate estimate_memory{.pp_rank = 3, .instant = cost::Instant::loss};
-  estimate_memory[cost::Entry::parameters] = 40.0_GiB;
-  estimate_memory[cost::Entry::activations] = 20.0_GiB;
-  return estimate_memory;
+/// Returns an estimate of 40 GiB of parameters and 20 GiB of activations.
+cost::MemoryEstimate make_sixty_gib() {
+  cost::MemoryEstimate memory{.pp_rank = 3, .instant = cost::Instant::loss};
+  memory[cost::Entry::parameters] = 40.0_GiB;
+  memory[cost::Entry::activations] = 20.0_GiB;
+  return memory;
 }
 
-TEST(LedgerTitle, SaysWhichRankWhenAndWhether) {
-  EXPECT_EQ(memory_title(sixty(), 80.0_GiB, kBand),
+TEST(MemoryTitle, NamesRankInstantAndVerdict) {
+  EXPECT_EQ(memory_title(make_sixty_gib(), 80.0_GiB, kBand),
             "memory of pp rank 3 at the loss: 60 of 80 GiB ±10 %, fits");
-  EXPECT_THAT(memory_title(sixty(), 62.0_GiB, kBand), HasSubstr("fits, but not for sure"));
-  EXPECT_THAT(memory_title(sixty(), 58.0_GiB, kBand), HasSubstr("the error is as large"));
-  EXPECT_THAT(memory_title(sixty(), 40.0_GiB, kBand), HasSubstr("does not fit"));
+  EXPECT_THAT(memory_title(make_sixty_gib(), 62.0_GiB, kBand), HasSubstr("fits, but not for sure"));
+  EXPECT_THAT(memory_title(make_sixty_gib(), 58.0_GiB, kBand), HasSubstr("the error is as large"));
+  EXPECT_THAT(memory_title(make_sixty_gib(), 40.0_GiB, kBand), HasSubstr("does not fit"));
 }
 
-TEST(LedgerText, ShowsEntriesTotalAndDevice) {
-  // Bars are of 80 GiB: 40, 20, 60 and 80 of them in 40 columns.
-  const std::string text = memory_text(sixty(), 80.0_GiB, kBand, {}, 160);
+TEST(MemoryText, ShowsItemsTotalAndDevice) {
+  // The longest bar is 80 GiB in 40 columns; the others are 40, 20 and 60 GiB.
+  const std::string text = memory_text(make_sixty_gib(), 80.0_GiB, kBand, {}, 160);
   const auto line = [](const char* name, std::size_t bars, const char* figures) {
     return "  " + std::string(name) + std::string(bars, '#') + std::string(40 - bars, ' ') +
            figures;
@@ -40,13 +40,13 @@ TEST(LedgerText, ShowsEntriesTotalAndDevice) {
   EXPECT_THAT(text, Not(HasSubstr("gradients")));
 }
 
-TEST(LedgerText, JoinsSmallEntriesWithoutLosingThem) {
-  cost::MemoryEstimate estimate_memory = sixty();
-  estimate_memory[cost::Entry::workspace] = 0.0625_GiB;
-  estimate_memory[cost::Entry::buckets] = 0.0625_GiB;
-  EXPECT_THAT(memory_text(estimate_memory, 80.0_GiB, kBand, {}, 120),
+TEST(MemoryText, MergesSmallItemsIntoOther) {
+  cost::MemoryEstimate memory = make_sixty_gib();
+  memory[cost::Entry::workspace] = 0.0625_GiB;
+  memory[cost::Entry::buckets] = 0.0625_GiB;
+  EXPECT_THAT(memory_text(memory, 80.0_GiB, kBand, {}, 120),
               HasSubstr("128 MiB    0.2 %  buckets, workspace"));
-  EXPECT_EQ(memory_table(estimate_memory, 80.0_GiB).rows.size(), 4u);
+  EXPECT_EQ(memory_table(memory, 80.0_GiB).rows.size(), 4u);
 }
 
 TEST(TotalsText, IsEmptyForOneAndShortForMany) {
@@ -58,5 +58,5 @@ TEST(TotalsText, IsEmptyForOneAndShortForMany) {
   EXPECT_EQ(totals_text(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
 }
 
-}  // namespace ledger_view_test
+}  // namespace memory_text_test
 }  // namespace rankwright::report

@@ -9,22 +9,23 @@
 namespace rankwright::report {
 namespace {
 
-/// "stay inside a nvlink domain", "cross infiniband".
-std::string where(const plan::TrainingConfig& s, mesh::GroupKind kind) {
+/// Says which links the collectives of a group use: "stay on nvlink", "cross infiniband at 50
+/// GB/s".
+std::string describe_links(const plan::TrainingConfig& s, mesh::GroupKind kind) {
   const mesh::Span span = cost::span_of(s, kind);
   if (span.level <= 0) return fmt::format("stay on {}", s.cluster.levels[0].name);
   const cluster::Level& level = s.cluster.levels[std::size_t(span.level)];
   return fmt::format("cross {} at {}", level.name, show(level.bandwidth));
 }
 
-std::string tensor(const plan::TrainingConfig& s) {
+std::string describe_tensor(const plan::TrainingConfig& s) {
   if (s.plan.tp == 1) return "No layer is cut: tensor parallelism is off.";
   return fmt::format("Every layer's matrices are cut over {} ranks, whose collectives {}{}.",
-                     s.plan.tp, where(s, mesh::GroupKind::tp),
+                     s.plan.tp, describe_links(s, mesh::GroupKind::tp),
                      s.plan.sequence_parallel ? ", with the norms cut along the sequence" : "");
 }
 
-std::string pipeline(const plan::TrainingConfig& s, const cost::StepTime& step) {
+std::string describe_pipeline(const plan::TrainingConfig& s, const cost::StepTime& step) {
   const plan::Plan& p = s.plan;
   if (p.pp == 1)
     return fmt::format("Every rank holds {}: there is no pipeline.",
@@ -33,33 +34,33 @@ std::string pipeline(const plan::TrainingConfig& s, const cost::StepTime& step) 
                                  ? fmt::format(
                                        " Every stage is on two pp ranks, which run half of the "
                                        "microbatches each; their gradients {} to be added up.",
-                                       where(s, mesh::GroupKind::mirror))
+                                       describe_links(s, mesh::GroupKind::mirror))
                                  : "";
   return fmt::format(
       "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
       "fills and drains for {} of the step.{}",
-      s.model.layers(), p.pp * p.virtual_stages, p.pp, where(s, mesh::GroupKind::pp),
+      s.model.layers(), p.pp * p.virtual_stages, p.pp, describe_links(s, mesh::GroupKind::pp),
       plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule),
       percent(step[cost::Item::bubble] / step.total()), mirror);
 }
 
-std::string context(const plan::TrainingConfig& s) {
+std::string describe_context(const plan::TrainingConfig& s) {
   if (s.plan.cp == 1) return "";
   return fmt::format(" Each sequence is cut over {} ranks, whose keys and values {}.", s.plan.cp,
-                     where(s, mesh::GroupKind::cp));
+                     describe_links(s, mesh::GroupKind::cp));
 }
 
-std::string experts(const plan::TrainingConfig& s) {
+std::string describe_experts(const plan::TrainingConfig& s) {
   if (s.plan.ep == 1) return "";
   i64 total = 0;
   for (const model::LayerRun& run : s.model.runs) total = std::max(total, run.layer.ffn.experts);
   return fmt::format(
       " The {} experts of a layer are spread over {} ranks, {} on each, whose "
       "all-to-alls {}.",
-      total, s.plan.ep, total / s.plan.ep, where(s, mesh::GroupKind::ep));
+      total, s.plan.ep, total / s.plan.ep, describe_links(s, mesh::GroupKind::ep));
 }
 
-std::string data(const plan::TrainingConfig& s) {
+std::string describe_data(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   if (p.dp == 1)
     return p.mirrored() ? " There is no data parallelism."
@@ -71,10 +72,10 @@ std::string data(const plan::TrainingConfig& s) {
   return fmt::format(
       " {} copies of this work on a batch of {} x {} tokens and {}; their gradients {}.",
       count(p.dp), count(s.job.global_batch), count(s.job.sequence), kKept[p.zero],
-      where(s, mesh::GroupKind::dp_cp));
+      describe_links(s, mesh::GroupKind::dp_cp));
 }
 
-std::string memory(const plan::TrainingConfig& s, const cost::Estimate& e) {
+std::string describe_fullest_rank(const plan::TrainingConfig& s, const cost::Estimate& e) {
   if (s.reference_model) return "";
   const std::string verdict = !e.sure()  ? "so near that it may or may not fit"
                               : e.fits() ? "it fits"
@@ -83,8 +84,8 @@ std::string memory(const plan::TrainingConfig& s, const cost::Estimate& e) {
                      show_memory(e.memory.total()), show_memory(e.capacity), verdict);
 }
 
-/// What is waited for, as one says it. Items that compute have no words here.
-std::string_view waiting_for(cost::Item item) {
+/// Returns a phrase for an item that the step waits for; empty for items that compute.
+std::string_view describe_wait(cost::Item item) {
   switch (item) {
     case cost::Item::tp:
       return "tensor parallelism's collectives";
@@ -107,7 +108,7 @@ std::string_view waiting_for(cost::Item item) {
   }
 }
 
-std::string bottleneck(const cost::StepTime& step) {
+std::string describe_bottleneck(const cost::StepTime& step) {
   cost::Item longest = cost::Item::matmul;
   Seconds max{};
   for (const cost::ItemRow& row : cost::items())
@@ -116,14 +117,15 @@ std::string bottleneck(const cost::StepTime& step) {
   return fmt::format(
       " Of {} a step, {} is compute; most of what is waited for is {}: {}. A profile of one step "
       "would prove it.",
-      show(step.total()), show(step.compute()), waiting_for(longest), show(max));
+      show(step.total()), show(step.compute()), describe_wait(longest), show(max));
 }
 
 }  // namespace
 
-std::string describe_plan(const plan::TrainingConfig& s, const planner::ExplainView& sheet) {
-  return tensor(s) + " " + pipeline(s, sheet.estimate.step) + context(s) + experts(s) + data(s) +
-         memory(s, sheet.estimate) + bottleneck(sheet.estimate.step);
+std::string describe_plan(const plan::TrainingConfig& s, const planner::ExplainView& view) {
+  return describe_tensor(s) + " " + describe_pipeline(s, view.estimate.step) + describe_context(s) +
+         describe_experts(s) + describe_data(s) + describe_fullest_rank(s, view.estimate) +
+         describe_bottleneck(view.estimate.step);
 }
 
 }  // namespace rankwright::report

@@ -1,5 +1,5 @@
-// A plan in one paragraph: what is split where, which links its collectives cross, and what
-// probably limits it.
+// Describes a plan in one paragraph: what is split where, which links its collectives cross, and
+// what probably limits its speed.
 #pragma once
 
 #include <string>
@@ -8,6 +8,6 @@
 
 namespace rankwright::report {
 
-std::string describe_plan(const plan::TrainingConfig& config, const planner::ExplainView& sheet);
+std::string describe_plan(const plan::TrainingConfig& config, const planner::ExplainView& view);
 
 }  // namespace rankwright::report

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string members_text(const planner::RankView::GroupView& group) {
+std::string list_members(const planner::RankView::GroupView& group) {
   std::string text;
   for (std::size_t i = 0; i < group.members.size(); ++i) {
     if (i > 0) text += group.shortened && i + 1 == group.members.size() ? " ... " : " ";
@@ -23,7 +23,7 @@ std::string members_text(const planner::RankView::GroupView& group) {
   return text;
 }
 
-std::string chunk_text(const planner::RankView::Chunk& chunk) {
+std::string describe_chunk(const planner::RankView::Chunk& chunk) {
   std::string text = chunk.embedding ? "embedding, " : "";
   text += chunk.layers == 0   ? "no layers"
           : chunk.layers == 1 ? fmt::format("layer {}", chunk.first_layer)
@@ -34,12 +34,13 @@ std::string chunk_text(const planner::RankView::Chunk& chunk) {
   return text;
 }
 
-std::string half_text(const plan::MicrobatchRun& run) {
+std::string describe_microbatches(const plan::MicrobatchRun& run) {
   return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
 }
 
-/// Who the chunks hand over to, or have from: other ranks than this one, each once.
-std::string partners(const planner::RankView& view, i64 planner::RankView::Chunk::*partner) {
+/// Lists the ranks that the chunks send to or receive from, each once and without this rank
+/// itself.
+std::string list_partners(const planner::RankView& view, i64 RankView::Chunk::*partner) {
   std::set<i64> ranks;
   for (const planner::RankView::Chunk& chunk : view.chunks)
     if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);
@@ -48,8 +49,9 @@ std::string partners(const planner::RankView& view, i64 planner::RankView::Chunk
   return text.empty() ? "none" : text;
 }
 
-/// Null of a model that is not named.
-ordered_json memory_json(const plan::TrainingConfig& config, const cost::MemoryEstimate& memory) {
+/// Returns null if no model is given.
+ordered_json make_memory_json(const plan::TrainingConfig& config,
+                              const cost::MemoryEstimate& memory) {
   if (config.reference_model) return nullptr;
   ordered_json rows = ordered_json::array();
   for (const cost::EntryRow& of : cost::entries())
@@ -81,16 +83,16 @@ std::string rank_text(const plan::TrainingConfig& config, const planner::RankVie
                          count(view.domains[level]));
   out += "\n";
   for (const planner::RankView::Chunk& chunk : view.chunks)
-    out += fmt::format("  stage {:<7}{}{}\n", chunk.stage, chunk_text(chunk),
-                       config.plan.mirrored() ? half_text(chunk.microbatches) : "");
+    out += fmt::format("  stage {:<7}{}{}\n", chunk.stage, describe_chunk(chunk),
+                       config.plan.mirrored() ? describe_microbatches(chunk.microbatches) : "");
   out += fmt::format("  pipeline     receives from {}, sends to {}\n\n",
-                     partners(view, &planner::RankView::Chunk::receives_from),
-                     partners(view, &planner::RankView::Chunk::sends_to));
+                     list_partners(view, &planner::RankView::Chunk::receives_from),
+                     list_partners(view, &planner::RankView::Chunk::sends_to));
   Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
   for (const planner::RankView::GroupView& group : view.groups)
-    table.rows.push_back({group.name, count(group.size), group.levels, members_text(group)});
+    table.rows.push_back({group.name, count(group.size), group.levels, list_members(group)});
   out += table.text(paint, "  ");
-  // Of a model that is not named nothing can be said.
+  // Without a model there is no memory estimate.
   if (config.reference_model) return out;
   return out + "\n" +
          memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint, width);
@@ -133,7 +135,7 @@ std::string rank_json(const plan::TrainingConfig& config, const planner::RankVie
       {"stages", stages},
       {"pipeline", {{"previous", view.previous}, {"next", view.next}}},
       {"groups", groups},
-      {"memory", memory_json(config, view.memory)}};
+      {"memory", make_memory_json(config, view.memory)}};
   return json.dump(2) + "\n";
 }
 

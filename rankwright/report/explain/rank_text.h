@@ -1,4 +1,4 @@
-// Everything about one rank, for people and as JSON.
+// Everything about one rank: coordinates, device, stages, groups and memory, as text and as JSON.
 #pragma once
 
 #include <string>

@@ -21,7 +21,7 @@ TEST(RankText, LargeGroup_ListsTheFirstAndTheLast) {
   EXPECT_THAT(rank_text(config, planner::rank_view(config, 17), {}), HasSubstr("0 1 2 ... 31\n"));
 }
 
-TEST(RankText, NamesTheRanksBeforeAndAfter) {
+TEST(RankText, NamesPreviousAndNextRanks) {
   const rankwright::plan::TrainingConfig vee =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
   EXPECT_THAT(rank_text(vee, planner::rank_view(vee, 0), {}),
@@ -31,8 +31,9 @@ TEST(RankText, NamesTheRanksBeforeAndAfter) {
               HasSubstr("receives from none, sends to 2"));
 }
 
-TEST(RankText, HasTheLayersOfItsStages) {
-  // 16 layers in 8 stages of 2. In a loop pp rank 1 has stages 1 and 5, in a V stages 1 and 6.
+TEST(RankText, ListsTheLayersOfItsStages) {
+  // 16 layers in 8 stages of 2. pp rank 1 has stages 1 and 5 in a loop, and stages 1 and 6 in a
+  // V.
   const rankwright::plan::TrainingConfig loop =
       config_of(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n");
   EXPECT_THAT(rank_text(loop, planner::rank_view(loop, 2), {}),
@@ -46,7 +47,7 @@ TEST(RankText, HasTheLayersOfItsStages) {
                         "  stage 7      layers 14 to 15, output head and loss\n"));
 }
 
-TEST(RankText, OfDualPipeHasTwoStagesAndTheirMicrobatches) {
+TEST(RankText, DualPipe_ListsTwoStagesAndTheirMicrobatches) {
   // pp ranks 0 to 3 are ranks 0 2 4 6 (dp 0); 16 layers in 4 stages.
   const rankwright::plan::TrainingConfig config = config_of(kMirror);
   EXPECT_THAT(rank_text(config, planner::rank_view(config, 2), {}),
@@ -60,7 +61,7 @@ TEST(RankText, OfDualPipeHasTwoStagesAndTheirMicrobatches) {
                 "  pipeline     receives from 4, sends to 4\n"));
 }
 
-TEST(RankJson, ListsWhatTheTextLists) {
+TEST(RankJson, AgreesWithTheText) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline + "schedule: 1f1b}\n");
   const planner::RankView view = planner::rank_view(config, 5);
   const nlohmann::json json = nlohmann::json::parse(rank_json(config, view));

@@ -1,4 +1,4 @@
-// Why a request has no answer, as the command line prints it and Python raises it.
+// Why a request was refused, as the command line prints it and Python raises it.
 #pragma once
 
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace rankwright::report {
 
-/// Returns the findings, then "rankwright VERB: MESSAGE" and the hint; then those of other files.
+/// Writes the findings, then "rankwright VERB: MESSAGE" and the hint, then the refusals of further
+/// files.
 std::string refusal_text(std::string_view verb, const planner::Refusal& refusal);
 
-/// Returns the exit code: 1 unreadable or unknown, 2 refused, 64 usage. Of several files the first
-/// of these counts.
+/// Returns the exit code: 1 unreadable or unknown, 2 refused, 64 usage. If several files were
+/// refused, the smallest code.
 int exit_code(const planner::Refusal& refusal);
 
-/// Returns all findings, of other files too.
+/// Returns all findings, including those of further files.
 Diagnostics findings_of(const planner::Refusal& refusal);
 
-/// Returns findings in several files, each with the line of its own, without their count.
+/// Writes findings from several files, each with its own source line, without counting them.
 std::string findings_in(const std::vector<planner::SourceFile>& sources,
                         const Diagnostics& findings);
 

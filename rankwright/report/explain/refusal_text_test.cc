@@ -5,7 +5,7 @@
 namespace rankwright::report {
 namespace refusal_text_test {
 
-Diagnostic finding(std::string file, int line) {
+Diagnostic make_finding(std::string file, int line) {
   return {.code = "RW0903",
           .message = "not a whole number",
           .detail = "'x' is not a whole number",
@@ -22,10 +22,10 @@ TEST(RefusalText, UsageFault_NamesTheVerbAndWhatToType) {
 
 TEST(RefusalText, TwoFiles_AreShownOneAfterAnother) {
   planner::Refusal refusal{.kind = planner::Refusal::Kind::refused,
-                           .findings = {finding("a.yaml", 1)},
+                           .findings = {make_finding("a.yaml", 1)},
                            .file = {"a.yaml", "x\n"}};
   refusal.also.push_back({.kind = planner::Refusal::Kind::unreadable,
-                          .findings = {finding("b.yaml", 1)},
+                          .findings = {make_finding("b.yaml", 1)},
                           .file = {"b.yaml", "x\n"}});
   const std::string text = refusal_text("compare", refusal);
   EXPECT_LT(text.find("--> a.yaml:1:1"), text.find("--> b.yaml:1:1"));
@@ -34,9 +34,9 @@ TEST(RefusalText, TwoFiles_AreShownOneAfterAnother) {
   EXPECT_EQ(findings_of(refusal)[1].where.file, "b.yaml");
 }
 
-TEST(FindingsIn, SeveralFiles_EachFindingHasTheLineOfItsOwn) {
+TEST(FindingsIn, SeveralFiles_EachFindingHasItsOwnLine) {
   const std::string text = findings_in({{"a.txt", "first\n"}, {"b.txt", "second\n"}},
-                                       {finding("b.txt", 1), finding("a.txt", 1)});
+                                       {make_finding("b.txt", 1), make_finding("a.txt", 1)});
   EXPECT_LT(text.find("second"), text.find("first"));
   EXPECT_EQ(text.find("2 errors"), text.npos);
 }

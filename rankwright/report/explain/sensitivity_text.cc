@@ -19,33 +19,33 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t kShownConstants = 12;
 
-const catalog::ConstantRow& row_of(cluster::Constant constant) {
+const catalog::ConstantRow& find_constant(cluster::Constant constant) {
   return catalog::constants()[std::size_t(constant)];
 }
 
-std::string value_text(const catalog::ConstantRow& row, double value) {
+std::string format_value(const catalog::ConstantRow& row, double value) {
   return fmt::format("{:.3g}{}{}", value, row.unit.empty() ? "" : " ", row.unit);
 }
 
-/// "0.674: 7.12 s"
-std::string end_text(const catalog::ConstantRow& row, double value, const std::string& what) {
-  return fmt::format("{}: {}", value_text(row, value), what);
+/// Formats one end of a constant's range with its result: "0.674: 7.12 s".
+std::string format_end(const catalog::ConstantRow& row, double value, const std::string& what) {
+  return fmt::format("{}: {}", format_value(row, value), what);
 }
 
-std::string names(const std::vector<std::string>& all) {
+std::string join_names(const std::vector<std::string>& all) {
   std::string text;
   for (const std::string& one : all) text += (text.empty() ? "" : ", ") + one;
   return text;
 }
 
-std::string verdict(const planner::SensitivityView& view) {
+std::string describe_verdict(const planner::SensitivityView& view) {
   std::vector<std::string> flipping;
   for (const cost::Sensitivity& s : view.constants)
-    if (s.flips) flipping.push_back(row_of(s.constant).name);
+    if (s.flips) flipping.push_back(find_constant(s.constant).name);
   const std::string now = view.now.fits() ? "It fits" : "It does not fit";
   if (flipping.empty()) return now + ", whichever of them moves.";
   return fmt::format("{}; it {} at one end of {}.", now, view.now.fits() ? "would not" : "would",
-                     names(flipping));
+                     join_names(flipping));
 }
 
 constexpr std::string_view kHow =
@@ -62,16 +62,16 @@ std::string sensitivity_text(const plan::TrainingConfig& config,
   std::vector<BarLine> lines;
   for (const cost::Sensitivity& s : view.constants) {
     if (lines.size() == kShownConstants || s.moves <= 0) break;
-    const catalog::ConstantRow& of = row_of(s.constant);
+    const catalog::ConstantRow& of = find_constant(s.constant);
     lines.push_back({.name = of.name,
                      .fraction = s.moves / view.constants.front().moves,
-                     .figures = {share_text(s.moves), end_text(of, s.low.value, show(s.low.step)),
-                                 end_text(of, s.high.value, show(s.high.step))},
+                     .figures = {share_text(s.moves), format_end(of, s.low.value, show(s.low.step)),
+                                 format_end(of, s.high.value, show(s.high.step))},
                      .remark = fmt::format("{}, {}", name(of.found), of.meaning),
                      .tone = s.flips ? BarLine::Tone::wait : BarLine::Tone::work});
   }
   out += bars_text(lines, paint, width) + "\n";
-  if (!config.reference_model) out += wrapped(verdict(view), width - 2, "");
+  if (!config.reference_model) out += wrapped(describe_verdict(view), width - 2, "");
   return out + wrapped(kHow, width - 2, "");
 }
 
@@ -85,9 +85,9 @@ std::string sensitivity_json(const plan::TrainingConfig& config,
   };
   ordered_json rows = ordered_json::array();
   for (const cost::Sensitivity& s : view.constants)
-    rows.push_back({{"constant", row_of(s.constant).name},
-                    {"value", row_of(s.constant).value},
-                    {"found", name(row_of(s.constant).found)},
+    rows.push_back({{"constant", find_constant(s.constant).name},
+                    {"value", find_constant(s.constant).value},
+                    {"found", name(find_constant(s.constant).found)},
                     {"moves", s.moves},
                     {"changes_verdict", s.flips},
                     {"low", end(s.low)},
@@ -130,14 +130,14 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
   std::vector<BarLine> lines;
   std::vector<std::string> swapping;
   for (const cost::Rivalry& r : comparison.rivals) {
-    const catalog::ConstantRow& of = row_of(r.constant);
+    const catalog::ConstantRow& of = find_constant(r.constant);
     if (r.swaps) swapping.push_back(of.name);
     if (lines.size() == kShownConstants) continue;
     lines.push_back(
         {.name = of.name,
          .fraction = width_of(r) / widest,
-         .figures = {end_text(of, r.low, signed_percent(r.at_low)),
-                     end_text(of, r.high, signed_percent(r.at_high))},
+         .figures = {format_end(of, r.low, signed_percent(r.at_low)),
+                     format_end(of, r.high, signed_percent(r.at_high))},
          .remark = r.swaps ? "the other is faster at one end: " + of.meaning : of.meaning,
          .tone = r.swaps ? BarLine::Tone::wait : BarLine::Tone::work});
   }
@@ -145,7 +145,7 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
   const std::string conclusion =
       swapping.empty() ? fmt::format("{} is the faster, whichever constant moves.", winner.name)
                        : fmt::format("{} is the faster, but not at one end of {}: measure both.",
-                                     winner.name, names(swapping));
+                                     winner.name, join_names(swapping));
   return out + wrapped(conclusion, width - 2, "") + wrapped(kHow, width - 2, "");
 }
 
@@ -154,9 +154,9 @@ std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
   const cost::Comparison& comparison = view.comparison;
   ordered_json rows = ordered_json::array();
   for (const cost::Rivalry& r : comparison.rivals)
-    rows.push_back({{"constant", row_of(r.constant).name},
-                    {"value", row_of(r.constant).value},
-                    {"found", name(row_of(r.constant).found)},
+    rows.push_back({{"constant", find_constant(r.constant).name},
+                    {"value", find_constant(r.constant).value},
+                    {"found", name(find_constant(r.constant).found)},
                     {"changes_winner", r.swaps},
                     {"low", {{"value", r.low}, {"lead", r.at_low}}},
                     {"high", {{"value", r.high}, {"lead", r.at_high}}}});

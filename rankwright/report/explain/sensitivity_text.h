@@ -1,5 +1,6 @@
-// Which constants of the cost model a plan's figures depend on, as bars and as JSON: the first
-// dozen, the step at either end, and which would change the verdict or, of two plans, the winner.
+// Shows which constants of the cost model a plan's figures depend on, as bars and as JSON: the
+// twelve with the largest effect, the step time at either end, and which of them would change the
+// verdict or, for two plans, the winner.
 #pragma once
 
 #include <string>
@@ -15,7 +16,7 @@ std::string sensitivity_text(const plan::TrainingConfig& config,
 std::string sensitivity_json(const plan::TrainingConfig& config,
                              const planner::SensitivityView& view);
 
-/// One of two plans with its name.
+/// One of two compared plans, with its name.
 struct RivalPlan {
   std::string name;
   const plan::TrainingConfig& config;

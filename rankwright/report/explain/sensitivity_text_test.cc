@@ -15,13 +15,13 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
-TEST(SensitivityText, SaysThatNothingChangesTheVerdict) {
+TEST(SensitivityText, SaysThatNoConstantChangesTheVerdict) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits, whichever of them moves."));
 }
 
-TEST(SensitivityText, NamesWhatWouldChangeTheVerdict) {
+TEST(SensitivityText, NamesConstantsThatWouldChangeTheVerdict) {
   rankwright::plan::TrainingConfig config = config_of(kPlan);
   config.cluster.device.memory = 1.001 * cost::fullest(config, catalog::calibration()).total();
   const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
@@ -32,7 +32,7 @@ TEST(SensitivityText, NamesWhatWouldChangeTheVerdict) {
               HasSubstr("It does not fit; it would at one end of "));
 }
 
-TEST(SensitivityText, ShowsADozenAtMost) {
+TEST(SensitivityText, ShowsAtMostTwelveConstants) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::SensitivityView view = planner::sensitivity_view(config);
   ASSERT_GT(view.constants.size(), 12u);

@@ -1,5 +1,5 @@
-// A TrainingConfig as JSON, for every schema that has one: model, cluster, job, plan and what was
-// assumed.
+// A TrainingConfig as JSON, shared by all schemas that contain one: model, cluster, job, plan and
+// assumptions.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,7 +15,7 @@ nlohmann::ordered_json plan_json(const plan::TrainingConfig& config);
 nlohmann::ordered_json assumed_json(const plan::TrainingConfig& config);
 nlohmann::ordered_json band_json(const cost::ErrorBand& band);
 
-/// As every verb prints it: indented, with what is no UTF-8 replaced.
+/// Serializes a document as every command prints it: indented, with invalid UTF-8 replaced.
 std::string dumped(const nlohmann::ordered_json& document);
 
 }  // namespace rankwright::report

@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// One row for neighbours that are alike: "1-14".
-Table rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
+/// Lists the pp ranks; adjacent equal ranks share a row: "1-14".
+Table make_rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
   Table table{{{"pp rank"},
                {"layers", Table::Align::right},
                {"by chunk"},
@@ -50,7 +50,7 @@ Table rank_table(const plan::TrainingConfig& config, const planner::StagesView& 
   return table;
 }
 
-std::string verdict(const planner::StagesView& view) {
+std::string describe_split(const planner::StagesView& view) {
   if (view.best.fault != split::Split::Fault::none)
     return "there are fewer layers than stages: nothing to split";
   if (view.best.stages == view.now)
@@ -64,15 +64,15 @@ std::string verdict(const planner::StagesView& view) {
       view.best.proved ? ": the best there is, proved" : ": the best that was found");
 }
 
-/// How a plan file and the frameworks say it.
-Table words_table(const planner::StagesView& view) {
+/// Lists how a plan file and the frameworks express the best split.
+Table make_syntax_table(const planner::StagesView& view) {
   const std::string layout = show_layout(view.best.stages);
   Table table{{{"for"}, {"write"}}};
   table.rows.push_back({"plan file", fmt::format("parallelism: {{stages: \"{}\"}}", layout)});
   table.rows.push_back(
       {"megatron", fmt::format("--pipeline-model-parallel-layout \"{}\"", layout)});
   if (view.titan) {
-    // Its first line after the name, the others below.
+    // The framework's name is only on the first of its lines.
     std::string lines = show(*view.titan);
     std::string who = "torchtitan";
     for (std::size_t end; (end = lines.find('\n')) != std::string::npos;) {
@@ -98,13 +98,14 @@ std::string stages_text(const plan::TrainingConfig& config, const planner::Stage
   out += fmt::format("{} over {} x {}: {}\n\n", plural(config.model.layers(), "layer", "layers"),
                      plural(config.plan.pp, "pp rank", "pp ranks"),
                      plural(config.plan.virtual_stages, "chunk", "chunks"), show_layout(view.now));
-  out += rank_table(config, view).text(paint, "  ") + "\n";
-  out += wrapped(fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
-                             "split: {}.",
-                             busiest - view.work.begin(), percent(view.imbalance), verdict(view)),
-                 width, "");
+  out += make_rank_table(config, view).text(paint, "  ") + "\n";
+  out += wrapped(
+      fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
+                  "split: {}.",
+                  busiest - view.work.begin(), percent(view.imbalance), describe_split(view)),
+      width, "");
   if (view.best.fault != split::Split::Fault::none) return out;
-  return out + "\n" + words_table(view).text(paint, "  ");
+  return out + "\n" + make_syntax_table(view).text(paint, "  ");
 }
 
 std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {

@@ -1,5 +1,5 @@
-// Which layers are on which pp rank, for people and as JSON, and the most even split as a plan
-// file, Megatron-LM and torchtitan state it.
+// Shows which layers are on which pp rank, as text and as JSON, and the most even split in the
+// syntax of a plan file, Megatron-LM and torchtitan.
 #pragma once
 
 #include <string>

@@ -11,48 +11,50 @@ namespace stages_text_test {
 
 using testing::HasSubstr;
 
-rankwright::plan::TrainingConfig deepseek() {
+rankwright::plan::TrainingConfig make_deepseek_config() {
   return config_of(
       "model: deepseek-v3\ncluster: dgx-h100 x 16\n"
       "parallelism: {pp_size: 16, dp_size: 8, ep_size: 8, zero_stage: 1}\n"
       "job: {global_batch: 512, sequence: 4096}\n");
 }
 
-std::string text_of(const rankwright::plan::TrainingConfig& config) {
+std::string write_stages(const rankwright::plan::TrainingConfig& config) {
   return stages_text(config, planner::stages_view(config), {}, 100);
 }
 
-TEST(StagesText, SaysWhatIsEvenAlready) {
-  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. A rank with 8 layers is the least that can be.
+TEST(StagesText, SaysThatASplitIsAlreadyEven) {
+  // 126 layers on 16 ranks: 14 x 8 + 2 x 7. No split has a busiest rank with fewer than 8
+  // layers.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 16\n"
       "parallelism: {tp_size: 8, pp_size: 16}\njob: {global_batch: 64, sequence: 8192}\n");
-  EXPECT_THAT(text_of(config),
+  EXPECT_THAT(write_stages(config),
               HasSubstr("126 layers over 16 pp ranks x 1 chunk: Et*7|(t*8|)*14t*7L"));
-  EXPECT_THAT(text_of(config),
+  EXPECT_THAT(write_stages(config),
               HasSubstr("  1-14          8  8                              101 %\n"));
-  EXPECT_THAT(text_of(config), HasSubstr("no split of the\nlayers is more even."));
+  EXPECT_THAT(write_stages(config), HasSubstr("no split of the\nlayers is more even."));
 }
 
-TEST(StagesText, ProposesWhatTakesLayersFromTheHead) {
-  const rankwright::plan::TrainingConfig config = deepseek();
+TEST(StagesText, ProposesFewerLayersBesideTheHead) {
+  const rankwright::plan::TrainingConfig config = make_deepseek_config();
   const std::string layout = show_layout(planner::stages_view(config).best.stages);
-  EXPECT_THAT(text_of(config), HasSubstr("parallelism: {stages: \"" + layout + "\"}"));
-  EXPECT_THAT(text_of(config), HasSubstr("--pipeline-model-parallel-layout \"" + layout + "\""));
-  EXPECT_THAT(text_of(config), HasSubstr("it has no words for stages with MTP modules"));
+  EXPECT_THAT(write_stages(config), HasSubstr("parallelism: {stages: \"" + layout + "\"}"));
+  EXPECT_THAT(write_stages(config),
+              HasSubstr("--pipeline-model-parallel-layout \"" + layout + "\""));
+  EXPECT_THAT(write_stages(config), HasSubstr("it has no words for stages with MTP modules"));
 }
 
 TEST(StagesText, FindsTorchtitansSettings) {
-  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers less, and the
-  // other 30 are spread: 5 5 4 4 4 4 4 2 is as good as any.
+  // 32 layers on 8 ranks, and a head worth 2.1 layers. The last rank takes two layers fewer, and
+  // the other 30 are spread: no split is better than 5 5 4 4 4 4 4 2.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 64, sequence: 8192}\n");
-  EXPECT_THAT(text_of(config), HasSubstr("pipeline_parallel_last_stage_less_layers = "));
+  EXPECT_THAT(write_stages(config), HasSubstr("pipeline_parallel_last_stage_less_layers = "));
 }
 
-TEST(StagesJson, SaysWhatTheTextSays) {
-  const rankwright::plan::TrainingConfig config = deepseek();
+TEST(StagesJson, AgreesWithTheText) {
+  const rankwright::plan::TrainingConfig config = make_deepseek_config();
   const planner::StagesView view = planner::stages_view(config);
   const nlohmann::json json = nlohmann::json::parse(stages_json(config, view));
   EXPECT_EQ(json["schema"], "rankwright.stages/1");

@@ -12,10 +12,10 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kSmallBar = 0.002;  // of the step: less is joined
+constexpr double kSmallBar = 0.002;  // of the step; smaller bars are merged
 
-/// Returns the bars that are shown on their own, and one for all others.
-std::vector<planner::Waterfall::Bar> joined(const planner::Waterfall& fall) {
+/// Returns the bars to show; the small ones are merged into one.
+std::vector<planner::Waterfall::Bar> merge_small_bars(const planner::Waterfall& fall) {
   std::vector<planner::Waterfall::Bar> kept, small;
   for (const planner::Waterfall::Bar& bar : fall.bars)
     (bar.share < kSmallBar ? small : kept).push_back(bar);
@@ -48,7 +48,7 @@ std::string figures(const plan::TrainingConfig& config, const cost::Estimate& e)
 }
 
 std::string waterfall_text(const planner::Waterfall& fall, const Paint& paint, std::size_t width) {
-  const std::vector<planner::Waterfall::Bar> bars = joined(fall);
+  const std::vector<planner::Waterfall::Bar> bars = merge_small_bars(fall);
   Seconds longest{};
   for (const planner::Waterfall::Bar& bar : bars) longest = std::max(longest, bar.time);
   std::vector<BarLine> lines;

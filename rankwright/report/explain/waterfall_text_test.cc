@@ -15,7 +15,7 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
-TEST(WaterfallText, JoinsWhatIsSmallWithoutLosingIt) {
+TEST(WaterfallText, MergesSmallItemsIntoOther) {
   planner::Waterfall fall{.total = 1000.0_s};
   fall.bars = {{.name = "big", .time = 998.0_s, .share = 0.998},
                {.name = "one", .time = 1.0_s, .share = 0.001},
@@ -26,12 +26,12 @@ TEST(WaterfallText, JoinsWhatIsSmallWithoutLosingIt) {
   EXPECT_EQ(waterfall_table(fall).rows.size(), 3u);
 }
 
-TEST(BandText, SaysWhereNothingWasMeasured) {
+TEST(BandText, SaysWhenTheErrorIsAssumed) {
   EXPECT_EQ(band_text({0.134, 599}), "±13 %");
   EXPECT_EQ(band_text({0.35, 0}), "±35 % assumed");
 }
 
-TEST(Figures, SayNothingOfMemoryWithoutAModel) {
+TEST(Figures, OmitMemoryWithoutAModel) {
   const rankwright::plan::TrainingConfig named = config_of(kPlan);
   EXPECT_THAT(figures(named, planner::make_explain_view(named).estimate),
               HasSubstr("of 79.1 GiB on pp rank "));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBar = 40;
 
-Table halts(const plan::TrainingConfig& config, const cost::Failure& failure) {
+Table make_halt_table(const plan::TrainingConfig& config, const cost::Failure& failure) {
   const plan::Plan& plan = config.plan;
   Table table{{{"who halts"}, {"ranks", Table::Align::right}, {"at"}}};
   const auto add = [&](std::string who, i64 ranks, std::string at) {
@@ -38,8 +38,8 @@ Table halts(const plan::TrainingConfig& config, const cost::Failure& failure) {
   return table;
 }
 
-/// What of its states other ranks hold.
-std::string survivors(const cost::Failure& failure) {
+/// Says which of the rank's states other ranks also hold.
+std::string describe_survivors(const cost::Failure& failure) {
   const auto held = [](i64 copies) {
     return copies == 1 ? std::string("nobody else holds")
                        : plural(copies - 1, "other rank holds too", "other ranks hold too");
@@ -53,12 +53,12 @@ std::string survivors(const cost::Failure& failure) {
           : "A peer could hand them on; frameworks go back to the last checkpoint all the same.");
 }
 
-std::string gpu_hours(Seconds time, const plan::TrainingConfig& config) {
+std::string format_gpu_hours(Seconds time, const plan::TrainingConfig& config) {
   return about(time.value / 3600 * double(config.world));
 }
 
-Table failure_table(const plan::TrainingConfig& config, const cost::Failure& failure,
-              const planner::FailureSources& from) {
+Table make_figure_table(const plan::TrainingConfig& config, const cost::Failure& failure,
+                        const planner::FailureSources& from) {
   const cost::FailureModel& model = failure.task.model;
   Table table{{{"figure"}, {"value", Table::Align::right}, {"from"}}};
   table.rows.push_back({fmt::format("between failures of {} GPUs", count(config.world)),
@@ -72,7 +72,7 @@ Table failure_table(const plan::TrainingConfig& config, const cost::Failure& fai
   return table;
 }
 
-Table shares(const cost::Uptime& uptime) {
+Table make_share_table(const cost::Uptime& uptime) {
   Table table{{{"of the time"}, {"share", Table::Align::right}, {""}}};
   const auto add = [&](std::string what, double share) {
     table.rows.push_back({std::move(what), percent(share), bar(share, 1, kBar)});
@@ -96,21 +96,21 @@ std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cos
                   "does.",
                   rank, plural(config.world, "rank", "ranks")),
       width, "");
-  if (const Table table = halts(config, failure); !table.rows.empty())
+  if (const Table table = make_halt_table(config, failure); !table.rows.empty())
     out += "\n" + table.text(paint, "  ");
   out += "\n" + wrapped(fmt::format("A process that ends is seen by its launcher at once; one that "
                                     "hangs only when a collective has waited {} ({}).",
                                     show(failure.task.hang), from.hang),
                         width, "");
-  out += wrapped(survivors(failure), width, "") + "\n";
-  out += failure_table(config, failure, from).text(paint, "  ") + "\n";
+  out += wrapped(describe_survivors(failure), width, "") + "\n";
+  out += make_figure_table(config, failure, from).text(paint, "  ") + "\n";
   out += wrapped(fmt::format("One failure costs {} of work on average and {} of restart, on all "
                              "GPUs: {} GPU-hours.",
                              show(up.lost_each), show(model.restart),
-                             gpu_hours(up.lost_each + model.restart, config)),
+                             format_gpu_hours(up.lost_each + model.restart, config)),
                  width, "") +
          "\n";
-  out += shares(up).text(paint, "  ") + "\n";
+  out += make_share_table(up).text(paint, "  ") + "\n";
   out += wrapped(fmt::format("If every failure were a hang, {} would be useful.",
                              percent(failure.when_hung.useful)),
                  width, "");

@@ -1,5 +1,6 @@
-// A dead rank said out loud: what halts and when it is noticed, what is lost, and the share of time
-// that is useful work. Numbers come from cost/faults/failure.h; `from` says where each was had.
+// Describes the failure of a rank: which ranks halt and when it is noticed, what is lost, and the
+// share of time that is useful work. cost/faults/failure.h computes the numbers; `from` names the
+// source of each.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ namespace failure_text_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string said(const std::string& parallelism) {
+std::string describe(const std::string& parallelism) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64}\nparallelism: " +
       parallelism + "\n");
@@ -20,8 +20,8 @@ std::string said(const std::string& parallelism) {
                       {.hang = "somebody's"}, {}, 100);
 }
 
-TEST(FailureText, SaysWhoHaltsAndWhere) {
-  const std::string text = said("{pp_size: 2, tp_size: 8, dp_size: 2}");
+TEST(FailureText, ListsWhichRanksHaltAndWhere) {
+  const std::string text = describe("{pp_size: 2, tp_size: 8, dp_size: 2}");
   EXPECT_THAT(text, HasSubstr("Rank 9 dies, and all 32 ranks halt"));
   EXPECT_THAT(text, HasSubstr("its tp peers                       7"));
   EXPECT_THAT(text, HasSubstr("other pp ranks of its replica      8"));
@@ -29,15 +29,16 @@ TEST(FailureText, SaysWhoHaltsAndWhere) {
   EXPECT_THAT(text, HasSubstr("waited 600 s (somebody's)"));
 }
 
-TEST(FailureText, SaysWhoElseHoldsItsStates) {
-  EXPECT_THAT(said("{pp_size: 2, tp_size: 8, dp_size: 2}"), HasSubstr("A peer could hand them on"));
-  const std::string sharded = said("{pp_size: 2, tp_size: 8, dp_size: 2, zero_stage: 1}");
+TEST(FailureText, SaysWhetherOtherRanksHoldItsStates) {
+  EXPECT_THAT(describe("{pp_size: 2, tp_size: 8, dp_size: 2}"),
+              HasSubstr("A peer could hand them on"));
+  const std::string sharded = describe("{pp_size: 2, tp_size: 8, dp_size: 2, zero_stage: 1}");
   EXPECT_THAT(sharded, HasSubstr("only in the last checkpoint"));
   EXPECT_THAT(sharded, Not(HasSubstr("A peer could hand them on")));
 }
 
-TEST(FailureText, UnderZero3HaltsWithinALayer) {
-  EXPECT_THAT(said("{dp_size: 32, zero_stage: 3}"), HasSubstr("31  the next gather of ZeRO-3"));
+TEST(FailureText, Zero3_HaltsWithinALayer) {
+  EXPECT_THAT(describe("{dp_size: 32, zero_stage: 3}"), HasSubstr("31  the next gather of ZeRO-3"));
 }
 
 }  // namespace failure_text_test

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json links_json(const plan::TrainingConfig& config, const cost::LinkLoss& loss) {
+ordered_json make_links_json(const plan::TrainingConfig& config, const cost::LinkLoss& loss) {
   ordered_json links = ordered_json::array(), all = ordered_json::array(),
                crossings = ordered_json::array();
   for (const cost::SlowLink& link : loss.links) {
@@ -40,24 +40,24 @@ ordered_json links_json(const plan::TrainingConfig& config, const cost::LinkLoss
        {{"order", show(loss.best.order)}, {"step", loss.best.after.value}, {"tried", loss.tried}}}};
 }
 
-ordered_json relief_json(const cost::StragglerMitigation& mitigate_straggler) {
+ordered_json make_mitigation_json(const cost::StragglerMitigation& mitigation) {
   ordered_json place = nullptr, lighter = nullptr, without = nullptr;
-  if (mitigate_straggler.place)
-    place = {{"exchange", mitigate_straggler.place->hosts ? "nodes" : "devices"},
-             {"first", mitigate_straggler.place->first},
-             {"second", mitigate_straggler.place->second},
-             {"pp_rank", mitigate_straggler.place->pp_rank},
-             {"step", mitigate_straggler.place->after.value}};
-  if (mitigate_straggler.lighter)
-    lighter = {{"layout", show_layout(mitigate_straggler.lighter->stages)},
-               {"layers_moved", mitigate_straggler.lighter->moved},
-               {"step", mitigate_straggler.lighter->after.value}};
-  if (mitigate_straggler.without) without = {{"throughput", *mitigate_straggler.without}};
+  if (mitigation.place)
+    place = {{"exchange", mitigation.place->hosts ? "nodes" : "devices"},
+             {"first", mitigation.place->first},
+             {"second", mitigation.place->second},
+             {"pp_rank", mitigation.place->pp_rank},
+             {"step", mitigation.place->after.value}};
+  if (mitigation.lighter)
+    lighter = {{"layout", show_layout(mitigation.lighter->stages)},
+               {"layers_moved", mitigation.lighter->moved},
+               {"step", mitigation.lighter->after.value}};
+  if (mitigation.without) without = {{"throughput", *mitigation.without}};
   return {{"place", place}, {"fewer_layers", lighter}, {"without_replica", without}};
 }
 
-ordered_json slow_json(const cost::Straggler& slow,
-                       const cost::StragglerMitigation& mitigate_straggler) {
+ordered_json make_slow_json(const cost::Straggler& slow,
+                            const cost::StragglerMitigation& mitigation) {
   constexpr std::string_view kMeet[] = {"never", "gradients", "experts", "gathers"};
   ordered_json ranks = ordered_json::array(), by_pp = ordered_json::array(),
                places = ordered_json::array();
@@ -78,10 +78,10 @@ ordered_json slow_json(const cost::Straggler& slow,
           {"waited_for", slow.waited_for},
           {"pp_ranks", by_pp},
           {"places", places},
-          {"relief", relief_json(mitigate_straggler)}};
+          {"relief", make_mitigation_json(mitigation)}};
 }
 
-ordered_json uptime_json(const cost::Uptime& up) {
+ordered_json make_uptime_json(const cost::Uptime& up) {
   return {{"useful", up.useful},
           {"checkpoints", up.checkpoints},
           {"lost", up.lost},
@@ -89,8 +89,8 @@ ordered_json uptime_json(const cost::Uptime& up) {
           {"work_lost_each", up.lost_each.value}};
 }
 
-ordered_json failure_json(i64 rank, const cost::Failure& failure,
-                          const planner::FailureSources& from) {
+ordered_json make_failure_json(i64 rank, const cost::Failure& failure,
+                               const planner::FailureSources& from) {
   const cost::FailureModel& model = failure.task.model;
   return {{"rank", rank},
           {"step", failure.step.value},
@@ -101,8 +101,8 @@ ordered_json failure_json(i64 rank, const cost::Failure& failure,
           {"interval",
            {{"seconds", failure.uptime.interval.value},
             {"steps", failure.steps == 0 ? ordered_json(nullptr) : ordered_json(failure.steps)}}},
-          {"time", uptime_json(failure.uptime)},
-          {"time_if_all_hang", uptime_json(failure.when_hung)},
+          {"time", make_uptime_json(failure.uptime)},
+          {"time_if_all_hang", make_uptime_json(failure.when_hung)},
           {"copies",
            {{"parameters", failure.copies.parameters}, {"optimizer", failure.copies.optimizer}}},
           {"sources", from.cites}};
@@ -115,9 +115,10 @@ std::string faults_json(const plan::TrainingConfig& config, const planner::Fault
   const ordered_json json = {
       {"schema", "rankwright.faults/1"},
       {"world", config.world},
-      {"slow_links", faults.links ? links_json(config, *faults.links) : none},
-      {"slow_ranks", faults.slow ? slow_json(*faults.slow, faults.mitigate_straggler) : none},
-      {"dead_rank", faults.dead ? failure_json(*faults.dead, faults.failure, faults.from) : none}};
+      {"slow_links", faults.links ? make_links_json(config, *faults.links) : none},
+      {"slow_ranks", faults.slow ? make_slow_json(*faults.slow, faults.mitigate_straggler) : none},
+      {"dead_rank",
+       faults.dead ? make_failure_json(*faults.dead, faults.failure, faults.from) : none}};
   return json.dump(2) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// Slow ranks, slow links and a dead rank as one JSON document, schema rankwright.faults/1: each
-// part that was asked for, the others null.
+// Slow ranks, slow links and a dead rank as JSON, schema rankwright.faults/1. Parts that were not
+// requested are null.
 #pragma once
 
 #include <string>

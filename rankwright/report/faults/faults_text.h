@@ -1,4 +1,4 @@
-// Slow links, slow ranks and a dead rank for people, one after another.
+// Slow links, slow ranks and a dead rank as text, one after another.
 #pragma once
 
 #include <string>

@@ -12,15 +12,16 @@ namespace rankwright::report {
 namespace {
 
 constexpr i64 kMaxRankRows = 24;  // of pp ranks
-constexpr i64 kMaxTyped = 64;     // hosts or ranks of a placement that is written out
+constexpr i64 kMaxTyped = 64;     // of hosts or ranks in a placement that is printed
 constexpr std::size_t kBarCells = 24;
 
-i64 host_of(const plan::TrainingConfig& config, i64 device) {
+i64 find_host(const plan::TrainingConfig& config, i64 device) {
   return device / std::max<i64>(1, config.cluster.host_devices);
 }
 
-/// "rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3 times as long".
-std::string who(const plan::TrainingConfig& config, const cost::SlowRank& slow) {
+/// Describes a slow rank: "rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3 times
+/// as long".
+std::string describe_slow_rank(const plan::TrainingConfig& config, const cost::SlowRank& slow) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   const i64 device = config.plan.placement.device(slow.rank);
   const auto at = [&](mesh::Axis axis) { return mesh.coordinate(slow.rank, axis); };
@@ -28,11 +29,11 @@ std::string who(const plan::TrainingConfig& config, const cost::SlowRank& slow) 
       "rank {} (pp rank {}, tp {}, {}dp {}; device {} on node {}) computes {:.4g} times as long",
       slow.rank, at(mesh::Axis::pp), at(mesh::Axis::tp),
       config.plan.cp > 1 ? fmt::format("cp {}, ", at(mesh::Axis::cp)) : "", at(mesh::Axis::dp),
-      device, host_of(config, device), slow.factor);
+      device, find_host(config, device), slow.factor);
 }
 
-/// The step, and what of the job is lost with it.
-std::string verdict(const plan::TrainingConfig& config, Seconds before, Seconds after) {
+/// Says how long the step takes, and how much of the job's work is lost.
+std::string describe_loss(const plan::TrainingConfig& config, Seconds before, Seconds after) {
   const double lost = 1 - before / after;
   std::string text = fmt::format("The step takes {} instead of {}, {}", show(after), show(before),
                                  describe_slowdown(before, after));
@@ -44,7 +45,7 @@ std::string verdict(const plan::TrainingConfig& config, Seconds before, Seconds 
                     percent(lost), count(config.world), about(gpus), about(24 * gpus));
 }
 
-std::string_view at_replicas(cost::ReplicasMeet meet) {
+std::string_view describe_meeting(cost::ReplicasMeet meet) {
   switch (meet) {
     case cost::ReplicasMeet::gathers:
       return "at every ZeRO-3 gather: they slow down with it, layer by layer";
@@ -58,14 +59,14 @@ std::string_view at_replicas(cost::ReplicasMeet meet) {
   return "";
 }
 
-/// "tp and cp", of those that are split.
-std::string inner_axes(const plan::Plan& plan) {
+/// Names the inner axes that are split: "tp and cp".
+std::string name_inner_axes(const plan::Plan& plan) {
   std::string text = plan.tp > 1 ? "tp" : "";
   if (plan.cp > 1) text += text.empty() ? "cp" : " and cp";
   return text;
 }
 
-Table waiting(const plan::TrainingConfig& config, const cost::Straggler& slow) {
+Table make_waiting_table(const plan::TrainingConfig& config, const cost::Straggler& slow) {
   const plan::Plan& plan = config.plan;
   const Seconds more = slow.after - slow.before;
   const mesh::Mesh mesh = plan.meshes().dense;
@@ -80,17 +81,18 @@ Table waiting(const plan::TrainingConfig& config, const cost::Straggler& slow) {
   const i64 stage = plan.tp * plan.cp;
   add(fmt::format("rank {} itself", slow.waited_for), 1, more - extra,
       more < extra ? "it had slack, and uses it" : "the others are not ready earlier");
-  add(fmt::format("its {} peers", inner_axes(plan)), stage - 1, more,
+  add(fmt::format("its {} peers", name_inner_axes(plan)), stage - 1, more,
       fmt::format("{} of it in the {} collectives of its layers", show(std::min(more, extra)),
-                  inner_axes(plan)));
+                  name_inner_axes(plan)));
   add("other pp ranks of its replica", (plan.pp - 1) * stage, more,
       "for activations and gradients that come later");
-  add("other replicas", (plan.dp - 1) * plan.pp * stage, more, std::string(at_replicas(slow.meet)));
+  add("other replicas", (plan.dp - 1) * plan.pp * stage, more,
+      std::string(describe_meeting(slow.meet)));
   return table;
 }
 
-/// One row a pp rank; of many those that were tried, evenly spaced.
-Table by_pp_rank(const cost::Straggler& slow) {
+/// Lists the pp ranks; if there are many, an evenly spaced sample of those that were tried.
+Table make_rank_table(const cost::Straggler& slow) {
   Table table{{{"pp rank"},
                {"idle before", Table::Align::right},
                {"idle now", Table::Align::right},
@@ -118,12 +120,12 @@ Table by_pp_rank(const cost::Straggler& slow) {
   return table;
 }
 
-std::string remedies(const plan::TrainingConfig& config, const cost::Straggler& slow,
-                     const cost::StragglerMitigation& mitigate_straggler, std::size_t width) {
+std::string describe_mitigation(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                                const cost::StragglerMitigation& mitigation, std::size_t width) {
   std::string out;
   const auto add = [&](const std::string& text) { out += wrapped(text, width, "  "); };
-  if (mitigate_straggler.place) {
-    const cost::Swap& swap = *mitigate_straggler.place;
+  if (mitigation.place) {
+    const cost::Swap& swap = *mitigation.place;
     add(
         fmt::format("Another place: {} {} and {} change places, so that the slow device works for "
                     "pp rank {}: {}, {}.",
@@ -137,23 +139,23 @@ std::string remedies(const plan::TrainingConfig& config, const cost::Straggler& 
     add(config.plan.pp == 1 ? "Another place: none hurts less; every rank computes the same."
                             : "Another place: no other pp rank would hurt less.");
   }
-  if (mitigate_straggler.lighter) {
+  if (mitigation.lighter) {
     add(fmt::format("Fewer layers for it: {} to other pp ranks, on all replicas: {}, {}.",
-                    plural(mitigate_straggler.lighter->moved, "layer goes", "layers go"),
-                    show(mitigate_straggler.lighter->after),
-                    describe_slowdown(slow.before, mitigate_straggler.lighter->after)));
+                    plural(mitigation.lighter->moved, "layer goes", "layers go"),
+                    show(mitigation.lighter->after),
+                    longer(slow.before, mitigation.lighter->after)));
     out += fmt::format("    parallelism: {{stages: \"{}\"}}\n",
-                       show_layout(mitigate_straggler.lighter->stages));
+                       show_layout(mitigation.lighter->stages));
   }
-  if (mitigate_straggler.without) {
+  if (mitigation.without) {
     const double kept = slow.before / slow.after;
     add(fmt::format(
         "Without its replica: dp {} instead of {} does {} of the work; with the slow "
         "rank it is {}. {}",
-        count(config.plan.dp - 1), count(config.plan.dp), percent(*mitigate_straggler.without),
+        count(config.plan.dp - 1), count(config.plan.dp), percent(*mitigation.without),
         percent(kept),
-        *mitigate_straggler.without > kept ? "Leave the replica out until a spare is in its place."
-                                           : "Keep it until a spare is in its place."));
+        *mitigation.without > kept ? "Leave the replica out until a spare is in its place."
+                                   : "Keep it until a spare is in its place."));
   }
   return out;
 }
@@ -164,8 +166,8 @@ constexpr std::string_view kBadCable =
     "not in the step. One bad cable costs as much as a bad level: its collective goes at its pace, "
     "and all wait for that.";
 
-/// The items of the step that changed.
-Table by_item(const cost::LinkLoss& loss) {
+/// Lists the items of the step that changed.
+Table make_item_table(const cost::LinkLoss& loss) {
   Table table{{{"item"},
                {"before", Table::Align::right},
                {"after", Table::Align::right},
@@ -184,7 +186,7 @@ Table by_item(const cost::LinkLoss& loss) {
   return table;
 }
 
-Table crossing(const cost::LinkLoss& loss) {
+Table make_crossing_table(const cost::LinkLoss& loss) {
   Table table{{{"crosses it"},
                {"group"},
                {"ranks", Table::Align::right},
@@ -230,18 +232,19 @@ std::string typed(const mesh::Placement& placement, i64 host_devices) {
 }
 
 std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
-                           const cost::StragglerMitigation& mitigate_straggler, const Paint& paint,
+                           const cost::StragglerMitigation& mitigation, const Paint& paint,
                            std::size_t width) {
   std::string out;
-  for (const cost::SlowRank& one : slow.slow) out += wrapped(who(config, one) + ".", width, "");
-  out += wrapped(verdict(config, slow.before, slow.after), width, "") + "\n";
+  for (const cost::SlowRank& one : slow.slow)
+    out += wrapped(describe_slow_rank(config, one) + ".", width, "");
+  out += wrapped(describe_loss(config, slow.before, slow.after), width, "") + "\n";
   if (slow.slow.size() > 1)
     out += wrapped(fmt::format("All wait for the replica of rank {}.", slow.waited_for), width, "");
   if (slow.after <= slow.before)
     return out + wrapped("Nobody waits for it: the others set the pace.", width, "");
-  out += waiting(config, slow).text(paint, "  ") + "\n";
-  if (config.plan.pp > 1) out += by_pp_rank(slow).text(paint, "  ") + "\n";
-  out += "What would hurt less:\n" + remedies(config, slow, mitigate_straggler, width);
+  out += make_waiting_table(config, slow).text(paint, "  ") + "\n";
+  if (config.plan.pp > 1) out += make_rank_table(slow).text(paint, "  ") + "\n";
+  out += "What would hurt less:\n" + describe_mitigation(config, slow, mitigation, width);
   out += "\n" + wrapped(slow.simulated
                             ? "times: the step played with the slow cells in it (Z1 to Z4)"
                             : "times: the closed form of the pipeline with the slow stage in it; "
@@ -260,11 +263,12 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
                    width, "");
   }
   const Seconds before = loss.before.total(), after = loss.after.total();
-  out += wrapped(verdict(config, before, after), width, "") + "\n";
-  if (const Table items = by_item(loss); !items.rows.empty()) out += items.text(paint, "  ") + "\n";
+  out += wrapped(describe_loss(config, before, after), width, "") + "\n";
+  if (const Table items = make_item_table(loss); !items.rows.empty())
+    out += items.text(paint, "  ") + "\n";
   if (loss.crossings.empty() && before == after)
     return out + wrapped("No collective of this plan crosses it.", width, "");
-  out += crossing(loss).text(paint, "  ") + "\n" + wrapped(kBadCable, width, "") + "\n";
+  out += make_crossing_table(loss).text(paint, "  ") + "\n" + wrapped(kBadCable, width, "") + "\n";
   if (before == after) return out + wrapped("Another level sets their pace.", width, "");
   const std::string verdict =
       loss.best.order == config.plan.order

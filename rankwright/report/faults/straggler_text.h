@@ -1,5 +1,6 @@
-// Slow ranks and slow links said out loud: what the step takes before and after, who waits where,
-// and what would hurt less. Numbers come from cost/faults/straggler.h, relief.h and slow_link.h.
+// Describes slow ranks and slow links: the step time before and after, which ranks wait where, and
+// what would reduce the loss. straggler.h, straggler_mitigation.h and slow_link.h in cost/faults
+// compute the numbers.
 #pragma once
 
 #include <string>
@@ -10,24 +11,26 @@
 
 namespace rankwright::report {
 
+/// Describes slow ranks and how to mitigate them.
 std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
-                           const cost::StragglerMitigation& mitigate_straggler, const Paint& paint,
+                           const cost::StragglerMitigation& mitigation, const Paint& paint,
                            std::size_t width);
 
-/// `config` has the cluster as it should be.
+/// Describes slow links. `config` has the cluster with its links at full speed.
 std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
                       const Paint& paint, std::size_t width);
 
-/// "+21.4 %", "-3 %", "no longer".
-std::string describe_slowdown(Seconds before, Seconds after);
+/// Formats the relative difference of two step times: "+21.4 %", "-3 %", "no longer".
+std::string longer(Seconds before, Seconds after);
 
-/// "7.86", "1,432": an amount of GPUs or GPU-hours.
+/// Formats a number of GPUs or GPU-hours: "7.86", "1,432".
 std::string about(double amount);
 
-/// A bar of '#' for a share of `most`, none of it less than one mark; `cells` is the whole.
+/// Draws `share` of `max` as a bar of '#', at most `cells` long; at least one mark if `share` > 0.
 std::string bar(double share, double max, std::size_t cells);
 
-/// How a placement is typed: {hosts: [...]} where whole hosts are moved, else {ranks: [...]}.
+/// Formats a placement for a plan file: {hosts: [...]} if whole hosts are moved, otherwise {ranks:
+/// [...]}. Empty if it is too long to print.
 std::string typed(const mesh::Placement& placement, i64 host_devices);
 
 }  // namespace rankwright::report

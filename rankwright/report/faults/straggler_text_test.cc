@@ -18,7 +18,7 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
     "parallelism: {pp_size: 2, tp_size: 8, dp_size: 2}\n";
 
-std::string said(const std::string& plan, i64 rank, double factor) {
+std::string describe(const std::string& plan, i64 rank, double factor) {
   const rankwright::plan::TrainingConfig config = config_of(plan);
   const cost::SlowRank slow[] = {{rank, factor}};
   const cost::Straggler out = straggler(config, catalog::calibration(), slow);
@@ -26,9 +26,9 @@ std::string said(const std::string& plan, i64 rank, double factor) {
                         100);
 }
 
-TEST(StragglerText, NamesTheRankAndWhoWaitsWhere) {
-  // Order tp-dp-pp: rank 17 is tp 1 of dp 0 on pp rank 1.
-  const std::string text = said(kPlan, 17, 1.3);
+TEST(StragglerText, NamesTheRankAndWhichRanksWait) {
+  // Order tp-dp-pp: rank 17 has tp 1 and dp 0 on pp rank 1.
+  const std::string text = describe(kPlan, 17, 1.3);
   EXPECT_THAT(text, HasSubstr("rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2)"));
   EXPECT_THAT(text, HasSubstr("its tp peers                       7"));
   EXPECT_THAT(text, HasSubstr("other pp ranks of its replica      8"));
@@ -38,21 +38,21 @@ TEST(StragglerText, NamesTheRankAndWhoWaitsWhere) {
   EXPECT_THAT(text, HasSubstr("does 50 % of the work"));
 }
 
-TEST(StragglerText, OfOneThatIsNotSlowSaysThatNothingIsLost) {
-  const std::string text = said(kPlan, 17, 0.9);
+TEST(StragglerText, FasterRank_SaysThatNothingIsLost) {
+  const std::string text = describe(kPlan, 17, 0.9);
   EXPECT_THAT(text, HasSubstr("no longer: nothing is lost."));
   EXPECT_THAT(text, HasSubstr("the others set the pace"));
   EXPECT_THAT(text, Not(HasSubstr("What would hurt less")));
 }
 
-TEST(StragglerText, UnderZero3SaysThatAllSlowDown) {
-  EXPECT_THAT(said("model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8}\n"
-                   "parallelism: {dp_size: 8, zero_stage: 3}\n",
-                   3, 2),
+TEST(StragglerText, Zero3_SaysThatAllReplicasSlowDown) {
+  EXPECT_THAT(describe("model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8}\n"
+                       "parallelism: {dp_size: 8, zero_stage: 3}\n",
+                       3, 2),
               HasSubstr("at every ZeRO-3 gather"));
 }
 
-TEST(LinkText, SaysWhatCrossesIt) {
+TEST(LinkText, ListsTheCollectivesThatCrossTheLink) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const cost::SlowLink links[] = {{1, 25.0_GBps}};
   const std::string text =
@@ -68,7 +68,7 @@ TEST(Longer, HasASign) {
   EXPECT_EQ(describe_slowdown(1.0_s, 1.0_s), "no longer");
 }
 
-TEST(Bar, IsAtLeastOneMarkForSomethingAndNoneForNothing) {
+TEST(Bar, HasAtLeastOneMarkForAPositiveShare) {
   EXPECT_EQ(bar(0, 1, 10), "");
   EXPECT_EQ(bar(-1, 1, 10), "");
   EXPECT_EQ(bar(1e-9, 1, 10), "#");
@@ -76,7 +76,7 @@ TEST(Bar, IsAtLeastOneMarkForSomethingAndNoneForNothing) {
   EXPECT_EQ(bar(2, 1, 10), "##########");
 }
 
-TEST(Typed, IsReadBackAsThePlacement) {
+TEST(Typed, ReadsBackAsThePlacement) {
   const auto read = [](const std::string& text) {
     return config_of(
                "cluster: dgx-h100 x 2\nworld_size: 16\nparallelism: {tp_size: 8, pp_size: "
@@ -93,7 +93,7 @@ TEST(Typed, IsReadBackAsThePlacement) {
   EXPECT_EQ(read(typed(ranks, 8)), ranks);
 }
 
-TEST(FaultsJson, HasAllPartsAndSaysWhichWereNotAskedFor) {
+TEST(FaultsJson, PartsThatWereNotRequestedAreNull) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const cost::SlowRank slow[] = {{17, 1.3}};
   planner::Faults faults{.slow = straggler(config, catalog::calibration(), slow)};

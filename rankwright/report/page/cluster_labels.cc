@@ -9,8 +9,8 @@
 namespace rankwright::report {
 namespace {
 
-/// "0-3, 8" of 0, 1, 2, 3 and 8.
-std::string runs_of(std::vector<i64> numbers) {
+/// Formats numbers as ranges: 0, 1, 2, 3 and 8 give "0-3, 8".
+std::string format_ranges(std::vector<i64> numbers) {
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   std::string text;
@@ -61,7 +61,7 @@ DomainLabel domain_label(const cluster::Cluster& cluster, const planner::MapDoma
   for (const std::size_t device : domain.devices)
     if (colors.by_stage && colors.of_device[device] >= 0)
       stages.push_back(colors.of_device[device]);
-  if (!stages.empty()) label.stages = "pp " + runs_of(std::move(stages));
+  if (!stages.empty()) label.stages = "pp " + format_ranges(std::move(stages));
   return label;
 }
 

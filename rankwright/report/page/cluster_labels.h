@@ -1,5 +1,5 @@
-// What is written in a drawing of the cluster: above a domain, in a device, on a link; and what
-// devices are coloured by. Words and numbers only: where they stand is cluster_svg.h.
+// The texts in the drawing of the cluster: above a domain, in a device, on a link; and the colors
+// of devices. cluster_svg.h decides where they are placed.
 #pragma once
 
 #include <string>
@@ -9,29 +9,31 @@
 
 namespace rankwright::report {
 
-/// By pp rank, else by the first kind of group that there is.
+/// The colors of the map's devices: by pp rank if there is a pipeline, otherwise by the first kind
+/// of group.
 struct DeviceColors {
-  std::vector<i64> of_device{};  // of the map; -1: idle
+  std::vector<i64> of_device{};  // one per device of the map; -1: idle
   i64 colors = 1;
   bool by_stage = false;
-  std::string kind{};  // of groups; empty where there is nothing to tell apart
+  std::string kind{};  // of the groups; empty if there is only one color
 };
 DeviceColors device_colors(const plan::TrainingConfig& config, const planner::RankMap& map);
 
-/// Above a domain: "nvlink 12", "pp 0-3" of an innermost one, "x 128" where it stands for more.
+/// The texts above a domain: its name "nvlink 12"; for an innermost domain its pp ranks, "pp 0-3";
+/// and "x 128" if it represents several equal domains.
 struct DomainLabel {
   std::string name{}, stages{}, times{};
 };
 DomainLabel domain_label(const cluster::Cluster& cluster, const planner::MapDomain& domain,
                          const DeviceColors& colors);
 
-/// "450 GB/s a device, 2 : 1 oversubscribed".
+/// Describes the bandwidth of a level: "450 GB/s a device, 2 : 1 oversubscribed".
 std::string describe_link(const cluster::Level& level);
 
-/// By device of the map: how often it stands in its own domain.
+/// Counts, for each device of the map, how many devices of its own domain it represents.
 std::vector<i64> times_in_domain(const planner::RankMap& map);
 
-/// "rank 17 on device 17: tp 1 pp 2, and 127 more like it".
+/// Describes a device: "rank 17 on device 17: tp 1 pp 2, and 127 more like it".
 std::string describe_device(const plan::TrainingConfig& config, const planner::MapDevice& device);
 
 }  // namespace rankwright::report

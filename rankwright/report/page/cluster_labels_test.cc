@@ -12,16 +12,16 @@ using ::testing::ElementsAre;
 
 const std::string kCourse = "{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}";
 
-TEST(DeviceColors, ArePpRanksWhereThereAreAny) {
+TEST(DeviceColors, FollowPpRanksIfThereIsAPipeline) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
   const DeviceColors colors = device_colors(config, planner::rank_map(config));
   EXPECT_TRUE(colors.by_stage);
   EXPECT_EQ(colors.colors, 4);
-  // tp is innermost, then dp, then pp: 16 ranks a stage.
+  // tp is innermost, then dp, then pp: 16 ranks per stage.
   for (std::size_t k = 0; k < 64; ++k) EXPECT_EQ(colors.of_device[k], i64(k / 16));
 }
 
-TEST(DeviceColors, AreTheFirstGroupsElse) {
+TEST(DeviceColors, FollowTheFirstGroupsWithoutAPipeline) {
   const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 16, parallelism: {tp_size: 4, dp_size: 4}}");
   const DeviceColors colors = device_colors(config, planner::rank_map(config));
@@ -30,7 +30,7 @@ TEST(DeviceColors, AreTheFirstGroupsElse) {
   EXPECT_EQ(colors.of_device[5], 1);
 }
 
-TEST(DeviceColors, OfOneRankAreOneAndTheOthersIdle) {
+TEST(DeviceColors, OneRank_OneColorAndIdleDevices) {
   const rankwright::plan::TrainingConfig config = config_of("{world_size: 1, cluster: dgx-h100}");
   const DeviceColors colors = device_colors(config, planner::rank_map(config));
   EXPECT_EQ(colors.kind, "");
@@ -38,8 +38,8 @@ TEST(DeviceColors, OfOneRankAreOneAndTheOthersIdle) {
   EXPECT_EQ(colors.of_device.back(), -1);
 }
 
-TEST(DomainLabel, NamesTheLevelTheStagesAndHowManyItStandsFor) {
-  // 2,048 nodes, of which the 128 of a pp rank are alike.
+TEST(DomainLabel, NamesLevelStagesAndNumberOfEqualDomains) {
+  // 2,048 nodes, of which the 128 of a pp rank are equal.
   const rankwright::plan::TrainingConfig config = config_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
@@ -50,11 +50,11 @@ TEST(DomainLabel, NamesTheLevelTheStagesAndHowManyItStandsFor) {
   EXPECT_EQ(second.stages, "pp 1");
   EXPECT_EQ(second.times, "x 128");
   const DomainLabel root = domain_label(config.cluster, map.root, colors);
-  EXPECT_EQ(root.name, "infiniband");  // there is one
+  EXPECT_EQ(root.name, "infiniband");  // there is only one
   EXPECT_EQ(root.stages + root.times, "");
 }
 
-TEST(DomainLabel, SaysWhichStagesShareADomain) {
+TEST(DomainLabel, ListsTheStagesThatShareADomain) {
   const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 8, parallelism: {tp_size: 2, pp_size: 4}}");
   const planner::RankMap map = planner::rank_map(config);
@@ -62,7 +62,7 @@ TEST(DomainLabel, SaysWhichStagesShareADomain) {
             "pp 0-3");
 }
 
-TEST(LinkWords, SayWhoHasTheBandwidth) {
+TEST(DescribeLink, SaysWhetherBandwidthIsPerDeviceOrDomain) {
   cluster::Level level{.name = "spine", .bandwidth = 50.0_GBps, .oversubscription = 2};
   EXPECT_EQ(describe_link(level), "50 GB/s a device, 2 : 1 oversubscribed");
   level.oversubscription = 1;
@@ -73,12 +73,12 @@ TEST(LinkWords, SayWhoHasTheBandwidth) {
 TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
   EXPECT_THAT(times_in_domain(planner::rank_map(config)), Each(1));
-  // Two devices for 64: one for each half of a pipeline at most, or one for all.
+  // One device represents all 64, eight in its own domain.
   const planner::RankMap folded = planner::rank_map(config, 1);
   EXPECT_THAT(times_in_domain(folded), ElementsAre(8));
 }
 
-TEST(DeviceWords, SayWhereARankStands) {
+TEST(DescribeDevice, NamesTheCoordinatesOfARank) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
   EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19}),
             "rank 19 on device 19: tp 3 dp 0 pp 1");

@@ -9,14 +9,13 @@ namespace rankwright::report {
 namespace {
 
 constexpr double kBottom = 9;
-constexpr double kBetween = 8;  // domains, and rows
-constexpr double kBesides = 3;  // devices
-constexpr double kUneven = 2;   // rows that are not full, or more of them than columns, are as bad
-                                // as so many times the height
+constexpr double kBetween = 8;  // between domains and between rows
+constexpr double kBesides = 3;  // between devices
+constexpr double kUneven = 2;   // penalty on the height for partial rows or more rows than columns
 
-/// Things of one size in as many columns as fit; of a few rows in rows of one length where that
-/// does not take many more of them.
-std::size_t columns_of(std::size_t things, double width, double apart, double room) {
+/// Returns the number of columns for `things` boxes of equal width: as many as fit, or if there
+/// are few rows, a smaller number that gives rows of equal length.
+std::size_t choose_columns(std::size_t things, double width, double apart, double room) {
   constexpr std::size_t kFewRows = 4;
   const std::size_t fit =
       std::clamp<std::size_t>(std::size_t(std::max(0.0, (room + apart) / (width + apart))), 1,
@@ -35,7 +34,7 @@ void move(PlacedDomain& domain, double right, double down) {
   for (PlacedDomain& below : domain.domains) move(below, right, down);
 }
 
-/// With so many devices in a row.
+/// A layout with at most `in_a_row` devices per row.
 class Layout {
  public:
   Layout(const ClusterSizes& sizes, std::size_t in_a_row) : sizes_(sizes), in_a_row_(in_a_row) {}
@@ -43,9 +42,9 @@ class Layout {
   PlacedDomain place(const planner::MapDomain& domain, double widest) {
     PlacedDomain placed{.domain = &domain};
     if (domain.domains.empty())
-      put_devices(placed, widest);
+      place_devices(placed, widest);
     else
-      put_domains(placed, widest);
+      place_domains(placed, widest);
     placed.width = std::max(placed.width, kDomainLeft + sizes_.heading(domain) + kDomainRight);
     return placed;
   }
@@ -53,11 +52,11 @@ class Layout {
   bool uneven() const { return uneven_; }
 
  private:
-  void put_devices(PlacedDomain& placed, double widest) {
+  void place_devices(PlacedDomain& placed, double widest) {
     const std::vector<std::size_t>& devices = placed.domain->devices;
     const std::size_t columns = std::min(
         in_a_row_,
-        columns_of(devices.size(), sizes_.side, kBesides, widest - kDomainLeft - kDomainRight));
+        choose_columns(devices.size(), sizes_.side, kBesides, widest - kDomainLeft - kDomainRight));
     uneven_ = uneven_ || devices.size() % columns != 0 || columns * columns < devices.size();
     double y = kDomainHead;
     for (std::size_t k = 0; k < devices.size(); ++k) {
@@ -70,14 +69,14 @@ class Layout {
     }
   }
 
-  void put_domains(PlacedDomain& placed, double widest) {
+  void place_domains(PlacedDomain& placed, double widest) {
     double width = 0;
     for (const planner::MapDomain& below : placed.domain->domains) {
       placed.domains.push_back(place(below, widest - kDomainLeft - kDomainRight));
       width = std::max(width, placed.domains.back().width);
     }
     const std::size_t columns =
-        columns_of(placed.domains.size(), width, kBetween, widest - kDomainLeft - kDomainRight);
+        choose_columns(placed.domains.size(), width, kBetween, widest - kDomainLeft - kDomainRight);
     double y = kDomainHead, row = 0;
     for (std::size_t k = 0; k < placed.domains.size(); ++k) {
       PlacedDomain& below = placed.domains[k];
@@ -99,9 +98,10 @@ class Layout {
   bool uneven_ = false;
 };
 
-std::size_t max_devices(const planner::MapDomain& domain) {
+std::size_t find_max_devices(const planner::MapDomain& domain) {
   std::size_t max = domain.devices.size();
-  for (const planner::MapDomain& below : domain.domains) max = std::max(max, max_devices(below));
+  for (const planner::MapDomain& below : domain.domains)
+    max = std::max(max, find_max_devices(below));
   return max;
 }
 
@@ -110,7 +110,7 @@ std::size_t max_devices(const planner::MapDomain& domain) {
 PlacedDomain cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes) {
   PlacedDomain best;
   double min = INFINITY;
-  for (std::size_t in_a_row = max_devices(root); in_a_row > 0; --in_a_row) {
+  for (std::size_t in_a_row = find_max_devices(root); in_a_row > 0; --in_a_row) {
     Layout layout(sizes, in_a_row);
     PlacedDomain placed = layout.place(root, sizes.widest);
     const double cost = placed.height * (layout.uneven() ? kUneven : 1);

@@ -25,7 +25,7 @@ ClusterSizes sizes(double widest, double heading = 20) {
           .heading = [=](const planner::MapDomain&) { return heading; }};
 }
 
-TEST(ClusterLayout, PutsBoxesIntoBoxes) {
+TEST(ClusterLayout, NestsDomains) {
   const planner::MapDomain root{.level = 1, .domains = {innermost(2, 0), innermost(2, 2)}};
   const PlacedDomain placed = cluster_layout(root, sizes(500));
   // 14 + 30 + 3 + 30 + 9 wide, 19 + 6 + 30 + 9 high; two of them 8 apart in 14 + ... + 9.
@@ -40,7 +40,7 @@ TEST(ClusterLayout, PutsBoxesIntoBoxes) {
   EXPECT_EQ(placed.domains[1].devices[1].x, 108 + 14 + 33);
 }
 
-TEST(ClusterLayout, HasRowsOfOneLengthWithABarOverEach) {
+TEST(ClusterLayout, HasRowsOfEqualLengthWithABarAboveEach) {
   planner::MapDomain root{.level = 1};
   for (std::size_t k = 0; k < 8; ++k) root.domains.push_back(innermost(8, 8 * k));
   const PlacedDomain placed = cluster_layout(root, sizes(952));
@@ -51,7 +51,7 @@ TEST(ClusterLayout, HasRowsOfOneLengthWithABarOverEach) {
   EXPECT_EQ(placed.domains[0].bars.size(), 2u);
 }
 
-TEST(ClusterLayout, HasRoomForWordsAboveEveryDomain) {
+TEST(ClusterLayout, HasRoomForATitleAboveEveryDomain) {
   EXPECT_EQ(cluster_layout(innermost(1), sizes(500, 111)).width, 14 + 111 + 9);
 }
 
@@ -74,12 +74,12 @@ struct Square {
   bool inside(const Square& o) const {
     return left >= o.left && right <= o.right && top >= o.top && bottom <= o.bottom;
   }
-  bool overlaps(const Square& o) const {
+  bool do_overlap(const Square& o) const {
     return left < o.right && o.left < right && top < o.bottom && o.top < bottom;
   }
 };
 
-/// Everything in a domain is inside it, apart from everything else in it.
+/// Checks that everything in a domain is inside it and does not overlap anything else in it.
 std::size_t check(const PlacedDomain& domain) {
   const Square own{domain.x, domain.y, domain.right(), domain.bottom()};
   std::vector<Square> all;
@@ -93,7 +93,7 @@ std::size_t check(const PlacedDomain& domain) {
   for (std::size_t k = 0; k < all.size(); ++k) {
     RC_ASSERT(all[k].inside(own));
     RC_ASSERT(all[k].top >= domain.bars.front() + kDomainStub);
-    for (std::size_t other = 0; other < k; ++other) RC_ASSERT(!all[k].overlaps(all[other]));
+    for (std::size_t other = 0; other < k; ++other) RC_ASSERT(!all[k].do_overlap(all[other]));
   }
   return devices;
 }

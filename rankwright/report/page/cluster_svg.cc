@@ -15,14 +15,14 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kSmallest = 24, kLargest = 44;  // side of a device
-constexpr double kHighest = 420;      // of a drawing whose devices are larger than need be
-constexpr double kLongestName = 170;  // pixels, of a level with its number
-constexpr double kLongestRuns = 90;   // pixels, of pp ranks
-constexpr double kApart = 12;         // words above a domain
+constexpr double kSmallest = 24, kLargest = 44;  // side of a device, in pixels
+constexpr double kHighest = 420;      // of the drawing, if devices are larger than their minimum
+constexpr double kLongestName = 170;  // pixels, for a level's name and number
+constexpr double kLongestRuns = 90;   // pixels, for a list of pp ranks
+constexpr double kApart = 12;         // between texts above a domain
 constexpr double kThinnest = 1.2, kThickest = 3;
 
-/// How large ranks are written, by how many devices there are at most.
+/// The text size of rank numbers in drawings of up to `devices` devices.
 struct NumberSize {
   std::size_t devices;
   std::string_view classes;
@@ -42,21 +42,21 @@ class ClusterDrawing {
     for (i64 k = 0; k < std::min(colors_.colors, kChartColors); ++k)
       chart_.css += fmt::format(".c{}{{fill:{}}}", k, hex(chart_color(k)));
     for (std::size_t k = 0; k < levels().size(); ++k)
-      chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, thickness(k));
+      chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, choose_thickness(k));
     chart_.css +=
         ".u{fill:#808080;fill-opacity:.08}.i{fill:none;stroke:#8c959f;stroke-dasharray:3 2}"
         ".y{stroke:#000;stroke-opacity:.4;stroke-width:.8}.f{fill:none;stroke:#8c959f;stroke-"
         "opacity:.6}";
   }
 
-  std::string drawn() {
+  std::string render() {
     chart_.y += 6;
-    const PlacedDomain root = placed();
-    find_room(root);
+    const PlacedDomain root = place();
+    find_roomy_levels(root);
     draw(root);
     chart_.y = root.bottom() + 30;
-    words();
-    keys();
+    write_lists();
+    write_legend();
     return chart_.text();
   }
 
@@ -66,65 +66,66 @@ class ClusterDrawing {
     return levels()[std::size_t(domain.level)];
   }
 
-  DomainLabel label(const planner::MapDomain& domain) const {
+  DomainLabel make_label(const planner::MapDomain& domain) const {
     DomainLabel of = domain_label(config_.cluster, domain, colors_);
     of.name = fitted(of.name, kLongestName, kNameClass);
     of.stages = fitted(of.stages, kLongestRuns, kBoldClass);
     return of;
   }
 
-  double width_of(const planner::MapDomain& domain) const {
-    const DomainLabel of = label(domain);
+  double measure_title(const planner::MapDomain& domain) const {
+    const DomainLabel of = make_label(domain);
     double width = text_width(of.name, kNameClass);
     for (const std::string& part : {of.stages, of.times})
       if (!part.empty()) width += kApart + text_width(part, kBoldClass);
     return width;
   }
 
-  std::string number(std::size_t device) const {
+  std::string format_rank(std::size_t device) const {
     const i64 rank = map_.devices[device].rank;
     return rank < 0 ? "-" : std::to_string(rank);
   }
-  std::string times(std::size_t device) const {
+  std::string format_times(std::size_t device) const {
     return times_[device] > 1 ? "x " + count(times_[device]) : "";
   }
 
-  double smallest_side() const {
+  double find_smallest_side() const {
     double longest = 0;
     for (std::size_t k = 0; k < map_.devices.size(); ++k)
-      longest = std::max({longest, text_width(number(k), number_size_), text_width(times(k), "x")});
+      longest = std::max(
+          {longest, text_width(format_rank(k), number_size_), text_width(format_times(k), "x")});
     return std::max(kSmallest, std::ceil(longest) + 7);
   }
 
-  /// With devices as large as there is room for.
-  PlacedDomain placed() {
+  /// Lays out the cluster with the largest devices for which there is room.
+  PlacedDomain place() {
     constexpr double kStep = 4;
     number_size_ = std::find_if(std::begin(kNumberSizes), std::end(kNumberSizes), [&](auto& size) {
                      return map_.devices.size() <= size.devices;
                    })->classes;
-    const double smallest = smallest_side();
+    const double smallest = find_smallest_side();
     for (side_ = std::max(smallest, kLargest);; side_ = std::max(smallest, side_ - kStep)) {
       PlacedDomain root = cluster_layout(
           map_.root, {.left = kChartMargin,
                       .top = chart_.y,
                       .side = side_,
                       .widest = kChartRight - kChartMargin,
-                      .heading = [&](const planner::MapDomain& d) { return width_of(d); }});
+                      .heading = [&](const planner::MapDomain& d) { return measure_title(d); }});
       if (side_ == smallest || root.height <= kHighest) return root;
     }
   }
 
-  /// Which levels have room for the speed of their links in every box.
-  void find_room(const PlacedDomain& at) {
+  /// Finds the levels whose boxes all have room for the speed of their links.
+  void find_roomy_levels(const PlacedDomain& at) {
     roomy_.resize(levels().size(), true);
     const double more = text_width(" · " + describe_link(level(*at.domain)), kNameClass);
-    if (width_of(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
+    if (measure_title(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
       roomy_[std::size_t(at.domain->level)] = false;
-    for (const PlacedDomain& below : at.domains) find_room(below);
+    for (const PlacedDomain& below : at.domains) find_roomy_levels(below);
   }
 
-  /// Of its links: the faster, the thicker.
-  double thickness(std::size_t k) const {
+  /// Returns the line width of a level's links; faster links are thicker.
+  double choose_thickness(std::size_t k) const {
     const auto speed = [](const cluster::Level& l) {
       return l.bandwidth.value / l.oversubscription;
     };
@@ -141,18 +142,18 @@ class ClusterDrawing {
         "rect", fmt::format("{}{}: {}", domain_label(config_.cluster, *at.domain, colors_).name,
                             behind > 0 ? fmt::format(" and {} more like it", count(behind)) : "",
                             describe_link(level(*at.domain))));
-    if (behind > 0)  // their edges
+    if (behind > 0)  // the edges of the domains behind it
       chart_.body += fmt::format("<path class=\"f\" d=\"M{} {}h{}v{}\"/>\n", svg::px(at.x + 3),
                                  svg::px(at.bottom() + 3), svg::px(at.width), svg::px(-at.height));
-    title(at);
-    bars(at);
-    for (const PlacedDevice& device : at.devices) square(device);
+    write_title(at);
+    draw_bars(at);
+    for (const PlacedDevice& device : at.devices) draw_device(device);
     for (const PlacedDomain& below : at.domains) draw(below);
     chart_.body += "</g>\n";
   }
 
-  void title(const PlacedDomain& at) {
-    const DomainLabel of = label(*at.domain);
+  void write_title(const PlacedDomain& at) {
+    const DomainLabel of = make_label(*at.domain);
     const bool roomy = roomy_[std::size_t(at.domain->level)];
     chart_.write(at.x + kDomainLeft, at.y + 13, kNameClass,
                  roomy ? of.name + " · " + describe_link(level(*at.domain)) : of.name);
@@ -164,8 +165,8 @@ class ClusterDrawing {
     }
   }
 
-  /// A bar over each row, what hangs on it, and the line that joins them to the level above.
-  void bars(const PlacedDomain& at) {
+  /// Draws a bar above each row, the stubs to its members, and the trunk to the level above.
+  void draw_bars(const PlacedDomain& at) {
     const std::string link = fmt::format("a w{}", at.domain->level);
     const double trunk = at.x + kDomainTrunk;
     const bool alone = at.domain == &map_.root;
@@ -174,7 +175,7 @@ class ClusterDrawing {
     for (const double bar : at.bars) {
       double end = trunk;
       const auto hang = [&](double x, double top) {
-        if (top != bar + kDomainStub) return;  // of another row
+        if (top != bar + kDomainStub) return;  // in another row
         chart_.body += svg::line(x, bar, x, top, link);
         end = std::max(end, x);
       };
@@ -184,21 +185,21 @@ class ClusterDrawing {
     }
   }
 
-  void square(const PlacedDevice& at) {
+  void draw_device(const PlacedDevice& at) {
     const i64 color = colors_.of_device[at.device];
     chart_.body += svg::rect(at.x, at.y, side_, side_,
                              color < 0 ? "i" : fmt::format("c{} y", color % kChartColors));
     chart_.body += svg::titled("rect", describe_device(config_, map_.devices[at.device]));
     const std::string_view on = color < 0 ? "q" : text_class_on(chart_color(color));
-    const std::string more = times(at.device);
+    const std::string more = format_times(at.device);
     const double middle = at.y + side_ / 2;
     chart_.write(at.x + side_ / 2,
                  more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
-                 fmt::format("m {} {}", number_size_, on), number(at.device));
+                 fmt::format("m {} {}", number_size_, on), format_rank(at.device));
     if (!more.empty()) chart_.write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
   }
 
-  /// A name and what is said of it, `y` below.
+  /// Writes a name and its description; moves `y` below them.
   void row(double left, double& y, std::string_view name, std::string_view rest) {
     constexpr double kName = 92, kColumn = (kChartRight - kChartMargin) / 2;
     chart_.write(left, y, "n", fitted(name, kName - 8, "n"));
@@ -208,8 +209,8 @@ class ClusterDrawing {
     }
   }
 
-  /// Two columns: links, and groups.
-  void words() {
+  /// Writes two columns: links and groups.
+  void write_lists() {
     double left = chart_.y, right = chart_.y;
     for (std::size_t k = 0; k < levels().size(); ++k) {
       const i64 arity = levels()[k].arity;
@@ -225,8 +226,8 @@ class ClusterDrawing {
     chart_.y = std::max(left, right) + 8;
   }
 
-  /// What colours mean.
-  void keys() {
+  /// Writes the legend of the colors.
+  void write_legend() {
     std::vector<LegendKey> all;
     for (i64 k = 0; colors_.by_stage && k < std::min(colors_.colors, kChartColors); ++k)
       all.push_back({fmt::format("c{}", k), fmt::format("pp {}", k)});
@@ -256,7 +257,7 @@ class ClusterDrawing {
 }  // namespace
 
 std::string cluster_svg(const planner::PlanReport& report) {
-  return ClusterDrawing(report).drawn();
+  return ClusterDrawing(report).render();
 }
 
 }  // namespace rankwright::report

@@ -1,6 +1,6 @@
-// The cluster with every rank in its place: nested domains whose links run to a bar of the level
-// above, devices coloured by pp rank, and in words which groups lie where. Domains that simulate
-// the same part are one, with their number (rank_map.h).
+// Draws the cluster with every rank on its device: nested domains linked to a bar of the level
+// above, devices colored by pp rank, and a list of where each kind of group is placed. Equal
+// domains are drawn once, with their number (rank_map.h).
 #pragma once
 
 #include <string>

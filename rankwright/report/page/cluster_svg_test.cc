@@ -12,9 +12,9 @@ namespace cluster_svg_test {
 using drawn::Box;
 using ::testing::HasSubstr;
 
-/// The domains of a picture are groups, each with its box first. Says what leaves its domain, or
-/// lies on what stands beside it.
-std::string misplaced(const pugi::xml_node& domain) {
+/// Returns which box of a drawn domain extends beyond it or overlaps another box; empty if none
+/// does. A domain is an SVG group with its own box first.
+std::string find_misplaced(const pugi::xml_node& domain) {
   const Box own = drawn::box_of(domain.child("rect"));
   std::vector<Box> inside;
   for (const pugi::xml_node& part : domain.children()) {
@@ -22,7 +22,7 @@ std::string misplaced(const pugi::xml_node& domain) {
     if (std::string(part.name()) == "rect") inside.push_back(drawn::box_of(part));
     if (std::string(part.name()) != "g") continue;
     inside.push_back(drawn::box_of(part.child("rect")));
-    if (std::string wrong = misplaced(part); !wrong.empty()) return wrong;
+    if (std::string wrong = find_misplaced(part); !wrong.empty()) return wrong;
   }
   for (std::size_t k = 0; k < inside.size(); ++k) {
     if (!inside[k].inside(own)) return inside[k].words + " leaves " + own.words;
@@ -32,18 +32,18 @@ std::string misplaced(const pugi::xml_node& domain) {
   return {};
 }
 
-TEST(ClusterSvg, DrawsEveryRankOnceInTheColourOfItsStage) {
+TEST(ClusterSvg, DrawsEveryRankOnceInTheColorOfItsStage) {
   const drawn::Picture picture(cluster_svg(course_report()));
   EXPECT_EQ(picture.fault(), "");
   for (int rank = 0; rank < 64; ++rank)
     EXPECT_EQ(picture.texts_that_are(std::to_string(rank)).size(), 1u) << rank;
-  // 16 ranks of each stage, and the key.
+  // 16 ranks of each stage, and the legend.
   for (const char* color : {"c0", "c1", "c2", "c3"})
     EXPECT_EQ(picture.rects_of(color).size(), 17u) << color;
-  EXPECT_EQ(picture.texts_that_are("pp 3").size(), 3u);  // over two nodes, and in the key
+  EXPECT_EQ(picture.texts_that_are("pp 3").size(), 3u);  // above two nodes, and in the legend
 }
 
-TEST(ClusterSvg, SaysWhichGroupsLieWhere) {
+TEST(ClusterSvg, ListsWhereGroupsArePlaced) {
   const drawn::Picture picture(cluster_svg(course_report()));
   for (const char* words :
        {"tp 8", "8 groups, inside nvlink", "pp 4", "16 groups, 4 across infiniband", "dp 2",
@@ -52,7 +52,7 @@ TEST(ClusterSvg, SaysWhichGroupsLieWhere) {
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
 }
 
-TEST(ClusterSvg, FoldsWhatIsAlikeAndSaysHowMany) {
+TEST(ClusterSvg, FoldsEqualDomainsAndCountsThem) {
   const planner::PlanReport report = report_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
@@ -80,7 +80,7 @@ TEST(ClusterSvg, LinksEveryDomainToTheBarAboveIt) {
 TEST(ClusterSvg, ShowsIdleDevices) {
   const drawn::Picture picture(cluster_svg(report_of("{world_size: 1, cluster: dgx-h100}")));
   EXPECT_EQ(picture.fault(), "");
-  EXPECT_EQ(picture.rects_of("i").size(), 8u);  // seven, and the key
+  EXPECT_EQ(picture.rects_of("i").size(), 8u);  // seven, and the legend
 }
 
 TEST(ClusterSvg, EscapesAndCutsNames) {
@@ -89,12 +89,12 @@ TEST(ClusterSvg, EscapesAndCutsNames) {
   EXPECT_THAT(svg, HasSubstr("&lt;/text&gt;&lt;script&gt;"));
 }
 
-RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndWordsApart, ()) {
+RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndTextsApart, ()) {
   const planner::PlanReport report = random_report();
   const std::string svg = cluster_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
-  RC_ASSERT(misplaced(picture.root().child("g")) == "");
+  RC_ASSERT(find_misplaced(picture.root().child("g")) == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   RC_ASSERT(svg == cluster_svg(report));
 }

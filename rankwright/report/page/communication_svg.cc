@@ -11,17 +11,17 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kCollectiveNames = 212;  // pixels for the names of collectives
+constexpr double kCollectiveNames = 212;  // pixels
 constexpr double kCellGap = 4, kPad = 6;
 constexpr double kSmallLine = 14;
-constexpr double kFaintest = 0.05, kDarkest = 0.6;  // of the colour, still with readable text on it
+constexpr double kFaintest = 0.05, kDarkest = 0.6;  // opacity; text stays readable on it
 
 constexpr std::string_view kAbout =
     "Each collective in the column of the outermost links that it crosses; the deeper the colour, "
     "the longer. Times are those of all calls one after another, whether or not they are hidden.";
 
-/// Words that belong together, one after another in lines of at most `width`.
-std::vector<std::string> packed(const std::vector<std::string>& parts, double width) {
+/// Joins texts into lines of at most `width` pixels, without breaking a text that fits on a line.
+std::vector<std::string> pack_lines(const std::vector<std::string>& parts, double width) {
   std::vector<std::string> lines;
   for (const std::string& part : parts) {
     const std::string longer = lines.empty() ? part : lines.back() + " · " + part;
@@ -40,14 +40,15 @@ class CommunicationDrawing {
         rows_(report.sheet.communication),
         chart_(report.config, "which collective crosses which links",
                report.sheet.communication.empty() ? "Nothing is sent: there is one rank." : kAbout),
-        wide_((kChartRight - kChartMargin - kCollectiveNames) / double(cluster_.levels.size())) {
+        column_width_((kChartRight - kChartMargin - kCollectiveNames) /
+                      double(cluster_.levels.size())) {
     for (const planner::CommunicationRow& row : rows_)
       longest_ = std::max(longest_, row.priced.total);
     chart_.css += ".hot{fill:#0072b2}";
   }
 
-  std::string drawn() {
-    if (!rows_.empty()) head();
+  std::string render() {
+    if (!rows_.empty()) draw_head();
     for (const planner::CommunicationRow& row : rows_) draw(row);
     chart_.y += 14;
     return chart_.text();
@@ -55,9 +56,9 @@ class CommunicationDrawing {
 
  private:
   double left(std::size_t level) const {
-    return kChartMargin + kCollectiveNames + wide_ * double(level);
+    return kChartMargin + kCollectiveNames + column_width_ * double(level);
   }
-  double inner() const { return wide_ - kCellGap - 2 * kPad; }
+  double inner() const { return column_width_ - kCellGap - 2 * kPad; }
 
   void write_lines(double at, double baseline, std::string_view classes,
                    const std::vector<std::string>& lines) {
@@ -65,7 +66,7 @@ class CommunicationDrawing {
       chart_.write(at, baseline + kSmallLine * double(i), classes, lines[i]);
   }
 
-  void head() {
+  void draw_head() {
     chart_.y += 16;
     std::size_t max = 0;
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
@@ -76,26 +77,27 @@ class CommunicationDrawing {
           (level.per == cluster::Level::Per::device ? " a device" : " a domain")};
       if (level.oversubscription > 1)
         parts.push_back(fmt::format("{:.3g} : 1 shared", level.oversubscription));
-      const std::vector<std::string> lines = packed(parts, inner());
+      const std::vector<std::string> lines = pack_lines(parts, inner());
       write_lines(left(k) + kPad, chart_.y + kSmallLine, "q s", lines);
       max = std::max(max, lines.size());
     }
     chart_.y += kSmallLine * double(max) + 10;
   }
 
-  /// What stands in the cell of the outermost level.
-  std::vector<std::string> figures(const planner::CommunicationRow& row) const {
+  /// Returns the figures in the cell of the outermost level.
+  std::vector<std::string> list_figures(const planner::CommunicationRow& row) const {
     const cost::PricedTraffic& priced = row.priced;
     std::vector<std::string> parts{plural(priced.traffic.calls, "call", "calls"),
                                    show(priced.traffic.total),
                                    plural(priced.sharers, "group", "groups") + " on a link"};
     if (priced.slowest >= 0 && priced.slowest != priced.level)
       parts.push_back(row.slowest + " sets the time");
-    return packed(parts, inner());
+    return pack_lines(parts, inner());
   }
 
-  /// How its groups lie on an inner level that they cross on the way; empty where they do not.
-  static std::string passing(const cost::PricedTraffic& priced, std::size_t level) {
+  /// Says how many ranks of a group are inside a domain of an inner level; empty if the group
+  /// does not cross that level.
+  static std::string describe_inner_level(const cost::PricedTraffic& priced, std::size_t level) {
     const i64 here = priced.span.inside[level],
               below = level == 0 ? 1 : priced.span.inside[level - 1];
     return here > below ? plural(here, "rank", "ranks") + " inside" : std::string();
@@ -104,33 +106,33 @@ class CommunicationDrawing {
   void draw(const planner::CommunicationRow& row) {
     const cost::PricedTraffic& priced = row.priced;
     const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
-    const std::vector<std::string> lines = figures(row);
+    const std::vector<std::string> lines = list_figures(row);
     const std::vector<std::string> who =
-        packed({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
-                std::string(kind.frequency)},
-               kCollectiveNames - kPad);
+        pack_lines({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
+                    std::string(kind.frequency)},
+                   kCollectiveNames - kPad);
     const double height =
         20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kCellGap;
     chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kCollectiveNames - kPad));
     write_lines(kChartMargin, chart_.y + 16 + kSmallLine, "q s", who);
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
-      chart_.body += svg::rect(left(k), chart_.y, wide_ - kCellGap, height, "b") + "/>\n";
+      chart_.body += svg::rect(left(k), chart_.y, column_width_ - kCellGap, height, "b") + "/>\n";
       if (int(k) == priced.level)
-        crossed(row, left(k), height, lines);
+        draw_crossed(row, left(k), height, lines);
       else if (int(k) < priced.level)
         write_lines(left(k) + kPad, chart_.y + 16, "q s",
-                    text_lines(passing(priced, k), inner(), "s"));
+                    text_lines(describe_inner_level(priced, k), inner(), "s"));
     }
     chart_.y += height + kCellGap;
   }
 
-  void crossed(const planner::CommunicationRow& row, double at, double height,
-               const std::vector<std::string>& lines) {
+  void draw_crossed(const planner::CommunicationRow& row, double at, double height,
+                    const std::vector<std::string>& lines) {
     const cost::PricedTraffic& priced = row.priced;
     const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
-    // By the root, so that what is short can be told from nothing.
+    // The square root keeps short collectives visible.
     const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
-    std::string cell = svg::rect(at, chart_.y, wide_ - kCellGap, height, "hot");
+    std::string cell = svg::rect(at, chart_.y, column_width_ - kCellGap, height, "hot");
     cell += fmt::format(" fill-opacity=\"{:.2f}\"", kFaintest + (kDarkest - kFaintest) * share);
     chart_.body +=
         cell + svg::titled("rect", fmt::format("{} on pp rank {}: {} calls of {}, {}. {}",
@@ -144,14 +146,14 @@ class CommunicationDrawing {
   const cluster::Cluster& cluster_;
   const std::vector<planner::CommunicationRow>& rows_;
   Chart chart_;
-  double wide_;
+  double column_width_;
   Seconds longest_{};
 };
 
 }  // namespace
 
 std::string communication_svg(const planner::PlanReport& report) {
-  return CommunicationDrawing(report).drawn();
+  return CommunicationDrawing(report).render();
 }
 
 }  // namespace rankwright::report

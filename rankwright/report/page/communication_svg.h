@@ -1,5 +1,6 @@
-// Which collective crosses which links: a row a collective, a column a level, and where they meet
-// how often, how much, how long and beside how many others; the deeper the colour, the longer.
+// Draws which collective crosses which links: one row per collective, one column per level, and in
+// each cell the calls, bytes, time and number of groups that share a link. Darker cells take
+// longer.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ using drawn::Box;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
+TEST(CommunicationSvg, PutsEveryCollectiveInTheColumnOfItsLevel) {
   planner::PlanReport report = course_report();
   report.sheet.communication.resize(1);
   cost::PricedTraffic& gather = report.sheet.communication[0].priced;
@@ -24,7 +24,7 @@ TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
   gather.sharers = 2;
   const drawn::Picture picture(communication_svg(report));
   EXPECT_EQ(picture.fault(), "");
-  // Two columns of (952 - 212) / 2 = 370 pixels, 4 apart, from 24 + 212 on.
+  // Two columns of (952 - 212) / 2 = 370 pixels, 4 apart, starting at 24 + 212.
   const std::vector<Box> cells = picture.rects_of("hot");
   ASSERT_EQ(cells.size(), 1u);
   EXPECT_EQ(cells[0].left, 236);
@@ -34,25 +34,25 @@ TEST(CommunicationSvg, PutsEveryCollectiveIntoTheColumnOfItsLinks) {
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
 }
 
-TEST(CommunicationSvg, IsDeepestWhereItTakesLongest) {
+TEST(CommunicationSvg, LongestCollectiveIsDarkest) {
   planner::PlanReport report = course_report();
   report.sheet.communication.resize(2);
   report.sheet.communication[0].priced.total = 4.0_s;
   report.sheet.communication[1].priced.total = 0.64_s;
   const std::string svg = communication_svg(report);
-  // 0.05 + 0.55 x the root of the share of the longest: 0.05 + 0.55 x 0.4.
+  // 0.05 + 0.55 x the square root of the share of the longest: 0.05 + 0.55 x 0.4.
   EXPECT_THAT(svg, HasSubstr("class=\"hot\" fill-opacity=\"0.60\""));
   EXPECT_THAT(svg, HasSubstr("class=\"hot\" fill-opacity=\"0.27\""));
 }
 
-TEST(CommunicationSvg, SaysHowGroupsLieOnTheLevelsInside) {
-  // dp 16 as 8 in a node and 2 nodes.
+TEST(CommunicationSvg, SaysHowManyRanksAreInsideInnerLevels) {
+  // dp 16 as 8 ranks per node on 2 nodes.
   const drawn::Picture picture(communication_svg(
       report_of("{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {dp_size: 16}}")));
   EXPECT_FALSE(picture.texts_that_are("8 ranks inside").empty());
 }
 
-TEST(CommunicationSvg, OfOneRankSaysThatNothingIsSent) {
+TEST(CommunicationSvg, OneRank_SaysThatNothingIsSent) {
   const drawn::Picture picture(
       communication_svg(report_of("{world_size: 1, cluster: dgx-h100 x 1}")));
   EXPECT_EQ(picture.fault(), "");
@@ -60,7 +60,7 @@ TEST(CommunicationSvg, OfOneRankSaysThatNothingIsSent) {
   EXPECT_EQ(picture.texts_that_are("Nothing is sent: there is one rank.").size(), 1u);
 }
 
-TEST(CommunicationSvg, HasRoomForAsManyLevelsAsThereMayBe) {
+TEST(CommunicationSvg, HasRoomForTheMaximumNumberOfLevels) {
   planner::PlanReport report = course_report();
   rankwright::plan::TrainingConfig config = report.config;
   const cluster::Level outermost = config.cluster.levels.back();
@@ -81,7 +81,7 @@ TEST(CommunicationSvg, EscapesAndCutsNames) {
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
-RC_GTEST_PROP(CommunicationSvg, HasOneCellACollective, ()) {
+RC_GTEST_PROP(CommunicationSvg, HasOneCellPerCollective, ()) {
   const planner::PlanReport report = random_report();
   const std::string svg = communication_svg(report);
   const drawn::Picture picture(svg);

@@ -18,12 +18,11 @@ namespace {
 
 constexpr i64 kMaxBars = 128, kMaxNamed = 32;
 constexpr double kRankNames = 62, kTotals = 84;  // pixels at the left and at the right
-constexpr std::size_t kLegendColumns = 3;        // of the legend
-constexpr double kFarLimit =
-    16;  // a limit of more than so many times what is held would leave no bars
+constexpr std::size_t kLegendColumns = 3;        // number of columns
+constexpr double kFarLimit = 16;  // a limit beyond this many times the longest bar is not drawn
 
-/// Those of the page. Entries of one family are alike: states, activations, logits, what ZeRO
-/// gathers, overheads.
+/// The colors of the items, as on the page. Items of one family have similar colors: states,
+/// activations, logits, buffers of ZeRO, overheads.
 struct EntryColor {
   cost::Entry entry;
   Rgb color;
@@ -53,15 +52,15 @@ static_assert(std::size(kEntryColors) == cost::kEntries);
 class MemoryDrawing {
  public:
   explicit MemoryDrawing(const planner::PlanReport& report)
-      : ledgers_(report.estimate_memory_per_pp_rank),
+      : rank_memory_(report.estimate_memory_per_pp_rank),
         estimate_(report.sheet.estimate),
         device_(report.config.cluster.device.name),
         contents_(rank_contents(report.config)),
-        ranks_(ranks_drawn(report)),
-        chart_(report.config, "memory by pp rank", about(report)) {
+        ranks_(select_ranks(report)),
+        chart_(report.config, "memory by pp rank", describe_fullest(report)) {
     Bytes max{};
-    for (const cost::MemoryEstimate& estimate_memory : ledgers_)
-      max = std::max(max, (1 + estimate_.memory_band.within) * estimate_memory.total());
+    for (const cost::MemoryEstimate& memory : rank_memory_)
+      max = std::max(max, (1 + estimate_.memory_band.within) * memory.total());
     limit_drawn_ = estimate_.capacity <= kFarLimit * max;
     if (limit_drawn_) max = std::max(max, estimate_.capacity);
     while (max >= 1024 * unit_) unit_ = 1024 * unit_;
@@ -72,31 +71,31 @@ class MemoryDrawing {
     pitch_ = rows <= 4 ? 36 : rows <= 16 ? 27 : rows <= 32 ? 20 : rows <= 64 ? 11 : 7;
     bar_ = pitch_ - (rows <= 32 ? 6 : rows <= 64 ? 3 : 1);
     for (const cost::EntryRow& of : cost::entries())
-      if (std::any_of(ledgers_.begin(), ledgers_.end(),
+      if (std::any_of(rank_memory_.begin(), rank_memory_.end(),
                       [&](const cost::MemoryEstimate& l) { return l[of.entry] > Bytes{}; }))
         used_.push_back(of.entry);
     for (std::size_t k = 0; k < used_.size(); ++k)
       chart_.css += fmt::format(".{}{{fill:{}}}", fill(k), hex(color(k)));
   }
 
-  std::string drawn() {
-    axis();
-    for (std::size_t i = 0; i < ranks_.size(); ++i) row(i);
-    limit();
-    legend();
+  std::string render() {
+    draw_axis();
+    for (std::size_t i = 0; i < ranks_.size(); ++i) draw_row(i);
+    draw_limit();
+    draw_legend();
     return chart_.text();
   }
 
  private:
-  /// A sample has the fullest in it.
-  static std::vector<i64> ranks_drawn(const planner::PlanReport& report) {
+  /// Selects the pp ranks to draw; a sample includes the fullest.
+  static std::vector<i64> select_ranks(const planner::PlanReport& report) {
     std::vector<i64> ranks = drawn_ranks(i64(report.estimate_memory_per_pp_rank.size()), kMaxBars);
     *std::lower_bound(ranks.begin(), ranks.end(), report.sheet.estimate.memory.pp_rank) =
         report.sheet.estimate.memory.pp_rank;
     return ranks;
   }
 
-  static std::string about(const planner::PlanReport& report) {
+  static std::string describe_fullest(const planner::PlanReport& report) {
     const cost::Estimate& e = report.sheet.estimate;
     return "The fullest is " + memory_line(e.memory, e.capacity, e.memory_band) + ".";
   }
@@ -104,10 +103,10 @@ class MemoryDrawing {
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }
   const Rgb& color(std::size_t k) const { return kEntryColors[std::size_t(used_[k])].color; }
   static std::string fill(std::size_t k) { return fmt::format("m{}", k); }
-  /// Stands for an entry where colours cannot be seen.
+  /// Returns the letter that identifies an item where colors cannot be seen.
   static std::string letter(std::size_t k) { return std::string(1, char('a' + k)); }
 
-  void axis() {
+  void draw_axis() {
     chart_.y += 20;
     top_ = chart_.y + 8;
     bottom_ = top_ + pitch_ * double(ranks_.size());
@@ -125,42 +124,40 @@ class MemoryDrawing {
     chart_.y = top_;
   }
 
-  bool named(std::size_t i) const {
+  bool is_named(std::size_t i) const {
     const std::size_t left = ranks_.size() - i - 1;
     return i64(ranks_.size()) <= kMaxNamed || left == 0 || (i % 8 == 0 && left >= 8);
   }
 
-  void row(std::size_t i) {
-    const cost::MemoryEstimate& estimate_memory = ledgers_[std::size_t(ranks_[i])];
+  void draw_row(std::size_t i) {
+    const cost::MemoryEstimate& memory = rank_memory_[std::size_t(ranks_[i])];
     const double top = chart_.y + (pitch_ - bar_) / 2, baseline = top + bar_ / 2 + 4.5;
-    const bool fullest = estimate_memory.pp_rank == estimate_.memory.pp_rank;
-    const double error_begin = x((1 - estimate_.memory_band.within) * estimate_memory.total());
+    const bool fullest = memory.pp_rank == estimate_.memory.pp_rank;
+    const double error_begin = x((1 - estimate_.memory_band.within) * memory.total());
     Bytes begin{};
     for (std::size_t k = 0; k < used_.size(); ++k) {
-      const Bytes held = estimate_memory[used_[k]];
+      const Bytes held = memory[used_[k]];
       if (held <= Bytes{}) continue;
       const double left = x(begin), width = x(begin + held) - left;
       chart_.body += svg::rect(left, top, width, bar_, fill(k));
       chart_.body += svg::titled(
-          "rect",
-          fmt::format("pp rank {}: {} {}, {} of the device", estimate_memory.pp_rank,
-                      name(used_[k]), show_memory(held), share_text(held / estimate_.capacity)));
+          "rect", fmt::format("pp rank {}: {} {}, {} of the device", memory.pp_rank, name(used_[k]),
+                              show_memory(held), share_text(held / estimate_.capacity)));
       if (bar_ >= 12 && width >= 14 && !(fullest && left + width / 2 + 6 > error_begin))
         chart_.write(left + width / 2, top + bar_ / 2 + 4,
                      fmt::format("m s {}", text_class_on(color(k))), letter(k));
       begin += held;
     }
-    if (fullest) error(estimate_memory.total(), top + bar_ / 2);
-    if (named(i)) {
-      chart_.write(x_.from - 8, baseline, "e", fmt::format("pp {}", estimate_memory.pp_rank));
-      chart_.write(kChartRight, baseline,
-                   estimate_memory.total() > estimate_.capacity ? "e n" : "e",
-                   show_memory(estimate_memory.total()));
+    if (fullest) draw_error(memory.total(), top + bar_ / 2);
+    if (is_named(i)) {
+      chart_.write(x_.from - 8, baseline, "e", fmt::format("pp {}", memory.pp_rank));
+      chart_.write(kChartRight, baseline, memory.total() > estimate_.capacity ? "e n" : "e",
+                   show_memory(memory.total()));
     }
     chart_.y += pitch_;
   }
 
-  void error(Bytes total, double middle) {
+  void draw_error(Bytes total, double middle) {
     const double within = estimate_.memory_band.within;
     const double low = x((1 - within) * total), high = x((1 + within) * total);
     const double reach = std::min(6.0, bar_ / 2);
@@ -170,14 +167,14 @@ class MemoryDrawing {
       chart_.body += svg::line(end, middle - reach, end, middle + reach, "p");
   }
 
-  void limit() {
+  void draw_limit() {
     const double edge = x(estimate_.capacity);
     if (limit_drawn_) chart_.body += svg::line(edge, top_ - 20, edge, bottom_, "l");
     chart_.y = bottom_ + 46;
   }
 
-  /// In the order of the bars, down the columns.
-  void legend() {
+  /// Writes the items in the order of the bars, column by column.
+  void draw_legend() {
     const cost::MemoryEstimate& fullest = estimate_.memory;
     chart_.write(
         kChartMargin, chart_.y, "q",
@@ -185,7 +182,7 @@ class MemoryDrawing {
             fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
                         "end of its bar is the error, {}.{}",
                         fullest.pp_rank, describe_contents(contents_[std::size_t(fullest.pp_rank)]),
-                        band_text(estimate_.memory_band), sampled()),
+                        band_text(estimate_.memory_band), describe_sample()),
             kChartRight - kChartMargin));
     chart_.y += kChartLine + 4;
     constexpr double kWide = (kChartRight - kChartMargin) / double(kLegendColumns);
@@ -203,19 +200,20 @@ class MemoryDrawing {
     chart_.y += kChartLine * double(rows) + 4;
   }
 
-  std::string sampled() const {
-    if (ranks_.size() == ledgers_.size()) return {};
-    return fmt::format(" {} of {} pp ranks are drawn.", ranks_.size(), count(i64(ledgers_.size())));
+  std::string describe_sample() const {
+    if (ranks_.size() == rank_memory_.size()) return {};
+    return fmt::format(" {} of {} pp ranks are drawn.", ranks_.size(),
+                       count(i64(rank_memory_.size())));
   }
 
-  const std::vector<cost::MemoryEstimate>& ledgers_;
+  const std::vector<cost::MemoryEstimate>& rank_memory_;
   const cost::Estimate& estimate_;
   const std::string& device_;
   std::vector<plan::RankContents> contents_;
   std::vector<i64> ranks_;
   std::vector<cost::Entry> used_{};
   Chart chart_;
-  Scale x_{};  // in units, so that its ticks are round
+  Scale x_{};  // in unit_, so that its ticks are round
   Bytes unit_{1};
   bool limit_drawn_ = true;
   double pitch_ = 0, bar_ = 0;
@@ -224,6 +222,6 @@ class MemoryDrawing {
 
 }  // namespace
 
-std::string memory_svg(const planner::PlanReport& report) { return MemoryDrawing(report).drawn(); }
+std::string memory_svg(const planner::PlanReport& report) { return MemoryDrawing(report).render(); }
 
 }  // namespace rankwright::report

@@ -1,5 +1,6 @@
-// What fills the devices of each pp rank when they are fullest: stacked bars, one colour an entry
-// of the ledger, against what a device has. Of more pp ranks than fit a sample is drawn.
+// Draws the memory of each pp rank's devices at their peak: stacked bars, one color per item of
+// the memory estimate, compared with the device's memory. If there are too many pp ranks, a sample
+// is drawn.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace rankwright::report {
 
-/// Of a model that is named.
+/// Requires: the report names a model.
 std::string memory_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

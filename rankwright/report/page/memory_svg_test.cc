@@ -17,30 +17,30 @@ bool is_bar(const Box& box) {
   return box.classes.starts_with("m") && !drawn::is_of(box.classes, "key");
 }
 
-/// The course's, on a device of 100 GiB, with 20 GiB of parameters and 30 of activations on each pp
-/// rank, and 10 GiB of logits on the last, which is the fullest.
-planner::PlanReport round_report() {
+/// Returns the course's report on a device of 100 GiB, with 20 GiB of parameters and 30 GiB of
+/// activations on each pp rank, and 10 GiB of logits on the last, which is the fullest.
+planner::PlanReport make_round_report() {
   planner::PlanReport report = course_report();
   cost::Estimate& e = report.sheet.estimate;
   e.capacity = 100.0_GiB;
   e.memory_band = {.within = 0.1, .rows = 5};
-  for (cost::MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
-    estimate_memory.entries = {};
-    estimate_memory[cost::Entry::parameters] = 20.0_GiB;
-    estimate_memory[cost::Entry::activations] = 30.0_GiB;
+  for (cost::MemoryEstimate& memory : report.estimate_memory_per_pp_rank) {
+    memory.entries = {};
+    memory[cost::Entry::parameters] = 20.0_GiB;
+    memory[cost::Entry::activations] = 30.0_GiB;
   }
   report.estimate_memory_per_pp_rank.back()[cost::Entry::logits] = 10.0_GiB;
   e.memory = report.estimate_memory_per_pp_rank.back();
   return report;
 }
 
-TEST(MemorySvg, StacksEntriesAgainstTheLimit) {
-  const drawn::Picture picture(memory_svg(round_report()));
+TEST(MemorySvg, StacksItemsUpToTheLimit) {
+  const drawn::Picture picture(memory_svg(make_round_report()));
   EXPECT_EQ(picture.fault(), "");
-  // From 24 + 62 to 976 - 84 are 806 pixels for 101 GiB: 7.98 each.
+  // From 24 + 62 to 976 - 84 there are 806 pixels for 101 GiB: 7.98 each.
   const std::vector<Box> parameters = picture.rects_of("m0"), activations = picture.rects_of("m1"),
                          logits = picture.rects_of("m2");
-  ASSERT_EQ(parameters.size(), 5u);  // with the key
+  ASSERT_EQ(parameters.size(), 5u);  // including the legend
   ASSERT_EQ(logits.size(), 2u);
   EXPECT_NEAR(parameters[0].left, 86, 0.01);
   EXPECT_NEAR(parameters[0].width(), 20 * 806 / 101.0, 0.02);
@@ -51,21 +51,22 @@ TEST(MemorySvg, StacksEntriesAgainstTheLimit) {
   EXPECT_NEAR(beyond[0].left, 86 + 100 * 806 / 101.0, 0.02);
 }
 
-TEST(MemorySvg, WritesTotalsAndWhatTheyConsistOf) {
-  const drawn::Picture picture(memory_svg(round_report()));
+TEST(MemorySvg, WritesTotalsAndItems) {
+  const drawn::Picture picture(memory_svg(make_round_report()));
   for (const char* words :
        {"pp 0", "pp 3", "parameters", "activations", "logits", "h100-sxm has 100 GiB"})
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
-  // Totals of three pp ranks; of the fourth, and a tick.
+  // The totals of three pp ranks; the total of the fourth, and a tick.
   EXPECT_EQ(picture.texts_that_are("50 GiB").size(), 3u);
   EXPECT_EQ(picture.texts_that_are("60 GiB").size(), 2u);
-  // A letter in each bar that is wide enough, and in the key; not under the error, 54 to 66 GiB.
+  // A letter in each bar that is wide enough and in the legend, but not under the error range of
+  // 54 to 66 GiB.
   EXPECT_EQ(picture.texts_that_are("b").size(), 5u);
   EXPECT_EQ(picture.texts_that_are("c").size(), 1u);
 }
 
 TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
-  planner::PlanReport report = round_report();
+  planner::PlanReport report = make_round_report();
   report.sheet.estimate.capacity = 2000.0_GiB;
   const drawn::Picture picture(memory_svg(report));
   EXPECT_EQ(picture.fault(), "");
@@ -74,8 +75,8 @@ TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
   EXPECT_GT(picture.rects_of("m0")[0].width(), 200);
 }
 
-TEST(MemorySvg, DrawsASampleOfManyPpRanksWithTheFullestInIt) {
-  planner::PlanReport report = round_report();
+TEST(MemorySvg, SampleOfManyPpRanksIncludesTheFullest) {
+  planner::PlanReport report = make_round_report();
   const cost::MemoryEstimate one = report.estimate_memory_per_pp_rank.front();
   report.config.plan.pp = 300;
   report.config.model.runs.front().count = 600;
@@ -100,19 +101,18 @@ TEST(MemorySvg, EscapesAndCutsNames) {
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
-RC_GTEST_PROP(MemorySvg, AddsUpToWhatEachPpRankHolds, ()) {
+RC_GTEST_PROP(MemorySvg, BarsAddUpToTheTotalOfEachPpRank, ()) {
   const planner::PlanReport report = random_report();
   const std::string svg = memory_svg(report);
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
-  // Bars of a pp rank are as long as its total, to the scale of the longest.
+  // The bars of a pp rank are as long as its total, on the scale of the longest.
   std::vector<double> lengths;
-  for (const cost::MemoryEstimate& estimate_memory : report.estimate_memory_per_pp_rank) {
+  for (const cost::MemoryEstimate& memory : report.estimate_memory_per_pp_rank) {
     double length = 0;
     for (const Box& box : picture.rects)
-      if (box.words.starts_with(fmt::format("pp rank {}: ", estimate_memory.pp_rank)))
-        length += box.width();
+      if (box.words.starts_with(fmt::format("pp rank {}: ", memory.pp_rank))) length += box.width();
     lengths.push_back(length);
   }
   const double scale = lengths[0] / report.estimate_memory_per_pp_rank[0].total().value;

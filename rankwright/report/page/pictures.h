@@ -1,4 +1,4 @@
-// The pictures of a report, each alone as an SVG file for a paper or slides.
+// The pictures of a report, each as a separate SVG file for a paper or slides.
 #pragma once
 
 #include <string>
@@ -9,19 +9,21 @@
 
 namespace rankwright::report {
 
+/// One picture.
 struct Picture {
   std::string_view name;  // of the file, without ".svg"
   std::string svg;
 };
 
-/// In the order of the page. Memory is left out where no model is named, the timeline where the
-/// step was not simulated, what else could be chosen where nothing was searched.
+/// Draws the pictures in the order of the page. Leaves out the memory if no model is given, the
+/// timeline if the step was not simulated, and the alternatives if nothing was searched.
 std::vector<Picture> pictures(const planner::PlanReport& report);
 
-/// Their names alone, without drawing them.
+/// Returns the names of those pictures without drawing them.
 std::vector<std::string_view> picture_names(const planner::PlanReport& report);
 
-/// "step.svg"; of two plans "step-a.svg" and "step-b.svg".
+/// Returns the file name of a picture: "step.svg", or "step-a.svg" and "step-b.svg" if the report
+/// has two plans.
 std::string picture_file(const Report& report, std::size_t plan, std::string_view name);
 
 }  // namespace rankwright::report

@@ -20,7 +20,7 @@ std::vector<std::string> names(const planner::PlanReport& report) {
   return all;
 }
 
-TEST(Pictures, ComeInTheOrderOfThePage) {
+TEST(Pictures, AreInTheOrderOfThePage) {
   planner::PlanReport report = course_report();
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
   report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
@@ -28,7 +28,7 @@ TEST(Pictures, ComeInTheOrderOfThePage) {
               ElementsAre("cluster", "step", "memory", "timeline", "communication", "why-not"));
 }
 
-TEST(Pictures, LeaveOutWhatCannotBeDrawn) {
+TEST(Pictures, OmitPicturesThatCannotBeDrawn) {
   planner::PlanReport report =
       report_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}");
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "timeline", "communication"));
@@ -36,17 +36,17 @@ TEST(Pictures, LeaveOutWhatCannotBeDrawn) {
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "communication"));
 }
 
-TEST(Pictures, StandAloneInLightAndDark) {
+TEST(Pictures, AreSelfContainedForLightAndDarkPages) {
   for (const rankwright::report::Picture& picture : pictures(course_report())) {
     EXPECT_THAT(picture.svg, HasSubstr("@media (prefers-color-scheme:dark)")) << picture.name;
     EXPECT_THAT(picture.svg, HasSubstr("llama-3.1-70b (70.6 B parameters) on 64 h100-sxm"));
-    // No address but the name of the format.
+    // The only address is the name of the format.
     EXPECT_EQ(picture.svg.find("http", picture.svg.find("http") + 1), std::string::npos);
     EXPECT_THAT(picture.svg, Not(HasSubstr("href")));
   }
 }
 
-TEST(Pictures, AreTheSameEveryTime) {
+TEST(Pictures, AreDeterministic) {
   const std::vector<rankwright::report::Picture> first = pictures(course_report()),
                                                  second = pictures(course_report());
   ASSERT_EQ(first.size(), second.size());

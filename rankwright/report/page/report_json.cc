@@ -21,9 +21,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks a sample is in the report
+constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks the report has a sample
 
-ordered_json verdict_json(const planner::PlanReport& report) {
+ordered_json make_verdict_json(const planner::PlanReport& report) {
   const PlanVerdict verdict = plan_verdict(report);
   ordered_json figures = ordered_json::array();
   for (const KeyFigure& figure : key_figures(report))
@@ -33,7 +33,7 @@ ordered_json verdict_json(const planner::PlanReport& report) {
           {"figures", std::move(figures)}};
 }
 
-ordered_json findings_json(const Diagnostics& findings) {
+ordered_json make_findings_json(const Diagnostics& findings) {
   ordered_json all = ordered_json::array();
   for (const Diagnostic& found : findings)
     all.push_back({{"code", found.code},
@@ -44,9 +44,9 @@ ordered_json findings_json(const Diagnostics& findings) {
   return all;
 }
 
-ordered_json domain_json(const planner::MapDomain& domain) {
+ordered_json make_domain_json(const planner::MapDomain& domain) {
   ordered_json below = ordered_json::array();
-  for (const planner::MapDomain& one : domain.domains) below.push_back(domain_json(one));
+  for (const planner::MapDomain& one : domain.domains) below.push_back(make_domain_json(one));
   return {{"level", domain.level},
           {"index", domain.index},
           {"count", domain.count},
@@ -54,10 +54,10 @@ ordered_json domain_json(const planner::MapDomain& domain) {
           {"devices", domain.devices}};
 }
 
-/// The rows of the worksheet's communication that ranks of a pp rank take part in: head and loss
-/// are on one pp rank, and dense layers send no tokens to experts. Whoever does not send along the
-/// pipeline receives.
-ordered_json calls_of(const planner::PlanReport& report, i64 pp_rank) {
+/// Lists the communication rows that the ranks of a pp rank take part in: head and loss are on one
+/// pp rank, and dense layers send no tokens to experts. Pipeline traffic concerns every pp rank,
+/// as sender or receiver.
+ordered_json list_calls(const planner::PlanReport& report, i64 pp_rank) {
   const std::vector<plan::Traffic> sent = traffic(report.config, pp_rank);
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
@@ -70,9 +70,9 @@ ordered_json calls_of(const planner::PlanReport& report, i64 pp_rank) {
   return all;
 }
 
-/// Where a rank stands on both meshes, and what it calls; of an idle device -1 everywhere.
-ordered_json device_json(const plan::TrainingConfig& config, const planner::MapDevice& of,
-                         const ordered_json& calls) {
+/// Describes a device: its coordinates on both meshes, -1 if it is idle, and its collectives.
+ordered_json make_device_json(const plan::TrainingConfig& config, const planner::MapDevice& of,
+                              const ordered_json& calls) {
   const mesh::MeshPair meshes = config.plan.meshes();
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
   const auto at = [&](const mesh::Mesh& mesh, mesh::Axis axis) {
@@ -93,9 +93,9 @@ ordered_json device_json(const plan::TrainingConfig& config, const planner::MapD
           {"collectives", calls}};
 }
 
-/// The collectives that any group of this kind calls, whatever the kind that they are called under:
-/// without context parallelism dp and dp-cp are the same ranks.
-ordered_json collectives_of(const planner::PlanReport& report, mesh::GroupKind kind) {
+/// Lists the collectives whose groups have the same ranks as this kind, even if they belong to
+/// another kind: without context parallelism dp and dp-cp are the same ranks.
+ordered_json list_collectives(const planner::PlanReport& report, mesh::GroupKind kind) {
   const plan::Plan& plan = report.config.plan;
   const mesh::MeshPair meshes = plan.meshes();
   const mesh::GroupShape shape = group_shape(meshes, kind, plan.shards());
@@ -107,7 +107,7 @@ ordered_json collectives_of(const planner::PlanReport& report, mesh::GroupKind k
   return all;
 }
 
-ordered_json ranks_json(const planner::PlanReport& report) {
+ordered_json make_ranks_json(const planner::PlanReport& report) {
   const plan::TrainingConfig& config = report.config;
   ordered_json levels = ordered_json::array(), devices = ordered_json::array(),
                groups = ordered_json::array();
@@ -117,8 +117,8 @@ ordered_json ranks_json(const planner::PlanReport& report) {
   for (const planner::MapDevice& device : report.ranks.devices) {
     const i64 pp_rank = device.rank < 0 ? -1 : dense.coordinate(device.rank, mesh::Axis::pp);
     const auto [of, added] = calls.try_emplace(pp_rank, ordered_json::array());
-    if (added && pp_rank >= 0) of->second = calls_of(report, pp_rank);
-    devices.push_back(device_json(config, device, of->second));
+    if (added && pp_rank >= 0) of->second = list_calls(report, pp_rank);
+    devices.push_back(make_device_json(config, device, of->second));
   }
   for (const planner::MapGroups& of : report.ranks.groups) {
     groups.push_back({{"kind", name(of.kind)},
@@ -127,43 +127,42 @@ ordered_json ranks_json(const planner::PlanReport& report) {
                       {"lies", planner::placement_text(config.cluster, of.span)},
                       {"level", of.span.level},
                       {"of_device", of.of_device},
-                      {"collectives", collectives_of(report, of.kind)}});
+                      {"collectives", list_collectives(report, of.kind)}});
   }
   return {{"world", config.world},
           {"folded", report.ranks.folded},
           {"words", report.ranks.words},
           {"levels", std::move(levels)},
-          {"root", domain_json(report.ranks.root)},
+          {"root", make_domain_json(report.ranks.root)},
           {"devices", std::move(devices)},
           {"groups", std::move(groups)}};
 }
 
-/// Null of a model that is not named.
-ordered_json memory_json(const planner::PlanReport& report) {
+/// Returns null if no model is given.
+ordered_json make_memory_json(const planner::PlanReport& report) {
   if (report.config.reference_model) return nullptr;
   const cost::Estimate& e = report.sheet.estimate;
   const std::vector<plan::RankContents> contents = rank_contents(report.config);
   ordered_json all = ordered_json::array();
   for (const i64 rank : drawn_ranks(report.config.plan.pp, i64(kMaxStageBars))) {
-    const cost::MemoryEstimate& estimate_memory =
-        report.estimate_memory_per_pp_rank[std::size_t(rank)];
+    const cost::MemoryEstimate& memory = report.estimate_memory_per_pp_rank[std::size_t(rank)];
     ordered_json rows = ordered_json::array();
     for (const cost::EntryRow& of : cost::entries())
-      if (estimate_memory[of.entry] > Bytes{})
-        rows.push_back({{"entry", of.name}, {"bytes", estimate_memory[of.entry].value}});
+      if (memory[of.entry] > Bytes{})
+        rows.push_back({{"entry", of.name}, {"bytes", memory[of.entry].value}});
     all.push_back({{"pp_rank", rank},
                    {"holds", describe_contents(contents[std::size_t(rank)])},
-                   {"instant", name(estimate_memory.instant)},
-                   {"instant_words", words(estimate_memory.instant)},
-                   {"total_bytes", estimate_memory.total().value},
-                   {"fits", estimate_memory.total() <= e.capacity},
-                   {"verdict", memory_verdict(estimate_memory.total(), e.capacity, e.memory_band)},
+                   {"instant", name(memory.instant)},
+                   {"instant_words", words(memory.instant)},
+                   {"total_bytes", memory.total().value},
+                   {"fits", memory.total() <= e.capacity},
+                   {"verdict", memory_verdict(memory.total(), e.capacity, e.memory_band)},
                    {"entries", std::move(rows)}});
   }
   return all;
 }
 
-ordered_json why_not_json(const planner::PlanReport& report) {
+ordered_json make_why_not_json(const planner::PlanReport& report) {
   if (!report.search) return nullptr;
   ordered_json points = ordered_json::array(), refused = ordered_json::array();
   const PlanPoints drawn = collect_points(report);
@@ -188,36 +187,36 @@ ordered_json why_not_json(const planner::PlanReport& report) {
           {"refused", std::move(refused)}};
 }
 
-ordered_json commands_json(const planner::PlanReport& report) {
+ordered_json make_commands_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
   for (const NextCommand& next : next_commands(report))
     all.push_back({{"what", next.what}, {"command", next.command}, {"remark", next.remark}});
   return all;
 }
 
-ordered_json plan_report_json(const planner::PlanReport& report) {
+ordered_json make_plan_report_json(const planner::PlanReport& report) {
   const exporter::PlanComments comments{
       .head = {headline(report.config), degree_tags(report.config)}};
   return {{"name", report.name},
-          {"verdict", verdict_json(report)},
+          {"verdict", make_verdict_json(report)},
           {"chips", list_all_tags(report.config)},
           {"explain", explain_document(report.config, report.sheet)},
-          {"findings", findings_json(report.findings)},
-          {"ranks", ranks_json(report)},
-          {"memory", memory_json(report)},
+          {"findings", make_findings_json(report.findings)},
+          {"ranks", make_ranks_json(report)},
+          {"memory", make_memory_json(report)},
           {"timeline", timeline_report_json(report)},
           {"measured", measured_report_json(report)},
-          {"why_not", why_not_json(report)},
+          {"why_not", make_why_not_json(report)},
           {"why_not_missing", explain_missing_search(report)},
           {"file", plan_yaml(report.config, comments)},
-          {"commands", commands_json(report)}};
+          {"commands", make_commands_json(report)}};
 }
 
 }  // namespace
 
 std::string report_json(const Report& report) {
   ordered_json plans = ordered_json::array();
-  for (const planner::PlanReport& plan : report.plans) plans.push_back(plan_report_json(plan));
+  for (const planner::PlanReport& plan : report.plans) plans.push_back(make_plan_report_json(plan));
   ordered_json compared = nullptr;
   if (report.compare) {
     const planner::PlanReport &a = report.plans[0], &b = report.plans[1];

@@ -1,6 +1,6 @@
-// A report for the page and for machines: schema rankwright.report/1. Quantities are in base units
-// (bytes, seconds, shares of 1), with the unit in the key; web/src/document.ts has every key. Parts
-// that other verbs print are in it as they are there.
+// A report as JSON, for the HTML page and for programs: schema rankwright.report/1. Quantities are
+// in base units (bytes, seconds, fractions of 1), with the unit in the key; web/src/document.ts
+// lists all keys. Parts that other commands print have the same form here.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rankwright::report {
 
-/// One line.
+/// Writes the report on one line.
 std::string report_json(const Report& report);
 
 }  // namespace rankwright::report

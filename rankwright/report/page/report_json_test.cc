@@ -21,8 +21,8 @@ namespace report_json_test {
 
 using nlohmann::json;
 
-/// The only plan of a report.
-json document_of(const planner::PlanReport& plan) {
+/// Returns the only plan of a report as JSON.
+json parse_report(const planner::PlanReport& plan) {
   const Report report{.version = "1", .command = "rankwright report", .plans = {plan}};
   const json document = json::parse(report_json(report));
   EXPECT_EQ(document["schema"], "rankwright.report/1");
@@ -30,12 +30,12 @@ json document_of(const planner::PlanReport& plan) {
   return document["plans"][0];
 }
 
-TEST(ReportJson, HasWhatOtherVerbsPrint) {
+TEST(ReportJson, ContainsWhatOtherCommandsPrint) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{model: llama-3.1-8b, cluster: dgx-h100 x 2, parallelism: {tp_size: 2, pp_size: 4, "
       "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
   const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
-  const json plan = document_of(report);
+  const json plan = parse_report(report);
   EXPECT_EQ(plan["explain"], json::parse(explain_json(config, report.sheet)));
   EXPECT_EQ(
       plan["timeline"]["summary"],
@@ -59,8 +59,8 @@ planner::PlanReport example(const std::string& name) {
   return planner::build_plan_report(name, config_of(text.str()), {});
 }
 
-/// What the ranks of a pp rank call, by the names in the worksheet.
-std::set<std::string> called(const json& plan, i64 pp_rank) {
+/// Returns the collectives of a pp rank's ranks, by their names in the communication table.
+std::set<std::string> list_collectives(const json& plan, i64 pp_rank) {
   std::set<std::string> names;
   for (const json& device : plan["ranks"]["devices"])
     if (device["pp"] == pp_rank)
@@ -69,25 +69,25 @@ std::set<std::string> called(const json& plan, i64 pp_rank) {
   return names;
 }
 
-// Embedding on the first of four pp ranks, head and loss on the last.
-TEST(ReportJson, SaysWhatEachRankCalls) {
-  const json plan = document_of(example("course-64.yaml"));
+// The embedding is on the first of four pp ranks, head and loss are on the last.
+TEST(ReportJson, ListsTheCollectivesOfEachRank) {
+  const json plan = parse_report(example("course-64.yaml"));
   const std::string embedding(row(plan::TrafficKind::tp_embedding).label);
   const std::string loss(row(plan::TrafficKind::tp_cross_entropy).label);
   const std::string layers(row(plan::TrafficKind::tp_all_gather).label);
   const std::string sends(row(plan::TrafficKind::pp_forward).label);
   for (i64 r = 0; r < 4; ++r) {
-    EXPECT_EQ(called(plan, r).count(embedding), r == 0 ? 1u : 0u) << r;
-    EXPECT_EQ(called(plan, r).count(loss), r == 3 ? 1u : 0u) << r;
-    EXPECT_EQ(called(plan, r).count(layers), 1u) << r;
-    EXPECT_EQ(called(plan, r).count(sends), 1u) << r << " sends or receives";
+    EXPECT_EQ(list_collectives(plan, r).count(embedding), r == 0 ? 1u : 0u) << r;
+    EXPECT_EQ(list_collectives(plan, r).count(loss), r == 3 ? 1u : 0u) << r;
+    EXPECT_EQ(list_collectives(plan, r).count(layers), 1u) << r;
+    EXPECT_EQ(list_collectives(plan, r).count(sends), 1u) << r << " sends or receives";
   }
 }
 
-// Its three dense layers stand alone on the first pp rank, where no token goes to an expert.
-TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
+// The three dense layers are alone on the first pp rank, which sends no tokens to experts.
+TEST(ReportJson, DenseStagesHaveNoExpertCollectives) {
   const planner::PlanReport report = example("deepseek-v3-2048.yaml");
-  const json plan = document_of(report);
+  const json plan = parse_report(report);
   const std::string experts(row(plan::TrafficKind::ep_all_to_all).label);
   i64 without = 0;
   for (i64 r = 0; r < report.config.plan.pp; ++r) {
@@ -95,18 +95,18 @@ TEST(ReportJson, SaysThatDenseStagesCallNoExperts) {
     for (const plan::Traffic& of : traffic(report.config, r))
       sent |= of.kind == plan::TrafficKind::ep_all_to_all;
     if (!sent) ++without;
-    EXPECT_EQ(called(plan, r).count(experts), sent ? 1u : 0u) << r;
+    EXPECT_EQ(list_collectives(plan, r).count(experts), sent ? 1u : 0u) << r;
   }
   EXPECT_GT(without, 0);
 }
 
-// 4 pp ranks and 16 microbatches of one forward and one backward each: 128 cells, and a rank's
-// follow each other.
-TEST(ReportJson, HasEveryCellInTicks) {
+// 4 pp ranks and 16 microbatches of one forward and one backward each: 128 cells, which do not
+// overlap on a rank.
+TEST(ReportJson, ListsEveryCellInTicks) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 4, parallelism: {pp_size: 4}, job: {global_batch: 16, sequence: 4096}}");
   const json timeline =
-      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
+      parse_report(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const double tick = timeline["tick_seconds"];
   EXPECT_NEAR(double(timeline["end"]) * tick, double(timeline["summary"]["step_seconds"]), tick);
   EXPECT_GE(double(timeline["end"]), 1e6);
@@ -128,12 +128,12 @@ TEST(ReportJson, HasEveryCellInTicks) {
   EXPECT_EQ(cells, i64(timeline["summary"]["cells"]));
 }
 
-// 2 x 16 x 1,024 = 32,768 cells are more than a page shows one by one.
-TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
+// 2 x 16 x 1,024 = 32,768 cells are more than a page shows individually.
+TEST(ReportJson, ListsColumnsIfThereAreTooManyCells) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{world_size: 16, parallelism: {pp_size: 16}, job: {global_batch: 1024, sequence: 4096}}");
   const json timeline =
-      document_of(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
+      parse_report(planner::build_plan_report("plan.yaml", config, {}))["timeline"];
   const json& columns = timeline["columns"];
   ASSERT_EQ(columns["rows"].size(), 16u);
   for (const json& row : columns["rows"]) {
@@ -141,13 +141,13 @@ TEST(ReportJson, HasColumnsWhereCellsAreTooMany) {
     for (const json& shares : row) {
       i64 sum = 0;
       for (const json& share : shares) sum += i64(share);
-      EXPECT_LE(sum, 103);  // six of them, each rounded
+      EXPECT_LE(sum, 103);  // six shares, each rounded
     }
   }
   for (const json& row : timeline["rows"]) EXPECT_TRUE(row["events"].empty());
 }
 
-RC_GTEST_PROP(ReportJsonLaw, IsTheSameTwiceAndAddsUp, ()) {
+RC_GTEST_PROP(ReportJsonLaw, IsDeterministicAndAddsUp, ()) {
   rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
   config.cluster =
       catalog::find_cluster(fmt::format("dgx-h100 x {}", ceil_div(config.world, i64{8}))).value();

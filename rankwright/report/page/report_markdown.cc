@@ -18,18 +18,18 @@
 namespace rankwright::report {
 namespace {
 
-std::string section(std::string_view title, const std::string& text) {
+std::string write_section(std::string_view title, const std::string& text) {
   return text.empty() ? "" : fmt::format("## {}\n\n{}\n", title, text);
 }
 
-Table figure_table(const planner::PlanReport& report) {
+Table make_figure_table(const planner::PlanReport& report) {
   Table table{{{"figure"}, {"value", kRight}, {"note"}}};
   for (const KeyFigure& figure : key_figures(report))
     table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
   return table;
 }
 
-Table point_table(const planner::PlanReport& report) {
+Table make_point_table(const planner::PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
   const PlanPoints drawn = collect_points(report);
@@ -46,17 +46,17 @@ Table point_table(const planner::PlanReport& report) {
   return table;
 }
 
-std::string choices(const planner::PlanReport& report) {
+std::string write_alternatives(const planner::PlanReport& report) {
   if (!report.search) return markdown_text(explain_missing_search(report)) + "\n";
   std::string text;
   for (const std::string& words : explain_choice(report)) text += markdown_text(words) + "\n\n";
-  text += point_table(report).markdown();
+  text += make_point_table(report).markdown();
   for (const std::string& words : describe_certificate(report))
     text += "\n" + markdown_text(words) + "\n";
   return text;
 }
 
-std::string pipeline(const planner::PlanReport& report) {
+std::string write_pipeline(const planner::PlanReport& report) {
   std::string text = markdown_text(describe_drawn_step(report)) + "\n";
   if (report.measured) text += "\n" + markdown_text(describe_measurement(report)) + "\n";
   if (!report.step) return text;
@@ -66,7 +66,7 @@ std::string pipeline(const planner::PlanReport& report) {
   return text;
 }
 
-std::string found(const Diagnostics& findings) {
+std::string write_findings(const Diagnostics& findings) {
   Table table{{{"code"}, {"severity"}, {"what"}, {"help"}}};
   for (const Diagnostic& one : findings)
     table.rows.push_back(
@@ -76,7 +76,7 @@ std::string found(const Diagnostics& findings) {
   return table.rows.empty() ? "" : table.markdown();
 }
 
-std::string commands(const planner::PlanReport& report) {
+std::string write_commands(const planner::PlanReport& report) {
   std::string text;
   for (const NextCommand& next : next_commands(report))
     text += fmt::format(
@@ -85,8 +85,8 @@ std::string commands(const planner::PlanReport& report) {
   return text;
 }
 
-/// Its pictures, one below the other.
-std::string shown(const Report& report, std::size_t plan, const std::string& folder) {
+/// Writes links to the plan's pictures, one below the other.
+std::string write_pictures(const Report& report, std::size_t plan, const std::string& folder) {
   std::string text;
   if (folder.empty()) return text;
   for (const std::string_view name : picture_names(report.plans[plan]))
@@ -95,19 +95,19 @@ std::string shown(const Report& report, std::size_t plan, const std::string& fol
   return text;
 }
 
-std::string one_plan(const planner::PlanReport& report, const std::string& drawn) {
+std::string write_plan(const planner::PlanReport& report, const std::string& drawn) {
   std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.config)),
                                 markdown_text(plan_verdict(report).sentence));
   out += markdown_text(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
-  out += figure_table(report).markdown() + "\n" +
+  out += make_figure_table(report).markdown() + "\n" +
          markdown_text(describe_plan(report.config, report.sheet)) + "\n\n";
   out += drawn;
-  out += section("What else could be chosen", choices(report));
+  out += write_section("What else could be chosen", write_alternatives(report));
   out += worksheet_markdown(report.config, report.sheet) + "\n";
-  out += section("Pipeline", pipeline(report));
-  out += section("Findings", found(report.findings));
-  out += section("The plan", markdown_block("yaml", exporter::plan_yaml(report.config)));
-  return out + section("Commands", commands(report));
+  out += write_section("Pipeline", write_pipeline(report));
+  out += write_section("Findings", write_findings(report.findings));
+  out += write_section("The plan", markdown_block("yaml", exporter::plan_yaml(report.config)));
+  return out + write_section("Commands", write_commands(report));
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ std::string report_markdown(const Report& report, const std::string& pictures) {
     out += compare_markdown({a.name, a.config}, {b.name, b.config}, *report.compare) + "\n";
   }
   for (std::size_t k = 0; k < report.plans.size(); ++k)
-    out += one_plan(report.plans[k], shown(report, k, pictures));
+    out += write_plan(report.plans[k], write_pictures(report, k, pictures));
   return out +
          fmt::format("Made by {}, rankwright {}.\n", markdown_code(report.command), report.version);
 }

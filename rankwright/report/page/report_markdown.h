@@ -1,5 +1,5 @@
-// A report as Markdown: a design document that says what was chosen, why, and what it costs, ready
-// to be reviewed beside the code that it is about.
+// A report as Markdown: a design document that states the chosen plan, the reasons, and its cost,
+// ready for review beside the code.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace rankwright::report {
 
-/// `pictures` is the folder of the report's pictures, as the document names it; empty where there
-/// is none.
+/// Writes the document. `pictures` is the folder of the report's pictures, relative to the
+/// document; empty if there are none.
 std::string report_markdown(const Report& report, const std::string& pictures = "");
 
 }  // namespace rankwright::report

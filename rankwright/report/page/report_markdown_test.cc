@@ -13,13 +13,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string document_of(const planner::PlanReport& plan, const std::string& pictures = "") {
+std::string write_document(const planner::PlanReport& plan, const std::string& pictures = "") {
   return report_markdown(
       {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
 }
 
-/// Without blocks of code, and without code inside lines: there nothing is markup.
-std::string prose_of(const std::string& document) {
+/// Removes code blocks and inline code, in which nothing is markup.
+std::string strip_code(const std::string& document) {
   std::istringstream in(document);
   std::string prose, line, fence;
   while (std::getline(in, line)) {
@@ -38,8 +38,8 @@ std::string prose_of(const std::string& document) {
   return prose;
 }
 
-TEST(ReportMarkdown, HasItsPartsInOrder) {
-  const std::string text = document_of(course_report());
+TEST(ReportMarkdown, HasItsSectionsInOrder) {
+  const std::string text = write_document(course_report());
   EXPECT_THAT(text, StartsWith("# llama-3.1-70b "));
   std::size_t before = 0;
   for (const char* part :
@@ -51,20 +51,21 @@ TEST(ReportMarkdown, HasItsPartsInOrder) {
   }
 }
 
-// A name is shown as it is; it is no tag, link, code or heading.
-TEST(ReportMarkdown, TakesNamesForNoMarkup) {
+// A name appears literally and never becomes a tag, link, code or heading.
+TEST(ReportMarkdown, EscapesNames) {
   planner::PlanReport report = hostile_report();
   report.config.model.name = "<img src=x> &lt; [a](b) `c` | \\\n# big";
-  const std::string text = document_of(report);
+  const std::string text = write_document(report);
   EXPECT_THAT(text, StartsWith("# &lt;img src=x> &amp;lt; \\[a](b) \\`c\\` \\| \\\\ # big ("));
-  const std::string prose = prose_of(text);
+  const std::string prose = strip_code(text);
   for (const char* markup : {"<script", "</text", "<img", "\n# big", " &lt; "})
     EXPECT_THAT(prose, Not(HasSubstr(markup)));
 }
 
-TEST(ReportMarkdown, NamesPicturesInFoldersWithBlanks) {
-  EXPECT_THAT(document_of(course_report(), "my pics"), HasSubstr("![step](<my pics/step.svg>)\n"));
-  EXPECT_THAT(document_of(course_report()), Not(HasSubstr("![step]")));
+TEST(ReportMarkdown, LinksPicturesInFoldersWithBlanks) {
+  EXPECT_THAT(write_document(course_report(), "my pics"),
+              HasSubstr("![step](<my pics/step.svg>)\n"));
+  EXPECT_THAT(write_document(course_report()), Not(HasSubstr("![step]")));
 }
 
 }  // namespace report_markdown_test

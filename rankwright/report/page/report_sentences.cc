@@ -18,7 +18,7 @@
 namespace rankwright::report {
 namespace {
 
-/// Whether it fits, as the first half of a sentence.
+/// Says whether it fits, as the first half of a sentence.
 std::string describe_fit(const planner::PlanReport& report) {
   const cost::Estimate& e = report.sheet.estimate;
   if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
@@ -31,15 +31,16 @@ std::string describe_fit(const planner::PlanReport& report) {
   return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
 }
 
-/// The fastest that was found; nothing where nothing fits.
-const search::Priced* fastest_found(const search::Answer& found) {
+/// Returns the fastest plan that the search found; null if nothing fits.
+const search::Priced* find_fastest(const search::Answer& found) {
   if (found.fastest) return &*found.fastest;
   return found.best ? &*found.best : nullptr;
 }
 
-/// How far it is from the fastest; of a search that found one.
-double behind(const planner::PlanReport& report) {
-  return report.time() / fastest_found(report.search->answer)->time() - 1;
+/// Returns by which fraction the plan is slower than the fastest. Requires: the search found a
+/// plan.
+double compute_slowdown(const planner::PlanReport& report) {
+  return report.time() / find_fastest(report.search->answer)->time() - 1;
 }
 
 bool is_chosen(const planner::PlanReport& report) {
@@ -48,45 +49,46 @@ bool is_chosen(const planner::PlanReport& report) {
 }
 
 bool is_fastest(const planner::PlanReport& report) {
-  return fastest_found(report.search->answer) != nullptr && behind(report) <= 0;
+  return find_fastest(report.search->answer) != nullptr && compute_slowdown(report) <= 0;
 }
 
-/// What does not fit is neither.
+/// Returns whether the plan fits and is the chosen or the fastest one.
 bool is_best(const planner::PlanReport& report) {
   return report.sheet.estimate.fits() && (is_chosen(report) || is_fastest(report));
 }
 
-/// "28.7 s (-55.9 %)".
-std::string time_against(const search::Priced& other, const planner::PlanReport& report) {
+/// Formats a time and its difference to the report's plan: "28.7 s (-55.9 %)".
+std::string format_comparison(const search::Priced& other, const planner::PlanReport& report) {
   return fmt::format("{} ({})", show(other.time()), difference_text(other.time(), report.time()));
 }
 
-/// What else there is, of a search.
+/// Compares the plan with the best alternatives. Requires: the report has a search.
 std::string describe_rival(const planner::PlanReport& report) {
   const search::Answer& found = report.search->answer;
   const std::string so_far = found.complete ? "" : " so far";
-  const search::Priced* const fastest = fastest_found(found);
+  const search::Priced* const fastest = find_fastest(found);
   if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
   if (!report.sheet.estimate.fits())
     return fmt::format("the fastest that fits{} takes {}: {}", so_far,
-                       time_against(*fastest, report), brief(fastest->config));
+                       format_comparison(*fastest, report), brief(fastest->config));
   if (is_chosen(report))
     return fmt::format("no layout that was found{} is faster{}", so_far,
                        found.fastest ? " by more than the model's error" : "");
   const std::string chosen =
       fmt::format("the search{} would run {} in {}", so_far, brief(found.best->config),
-                  time_against(*found.best, report));
+                  format_comparison(*found.best, report));
   if (is_fastest(report))
     return fmt::format("no layout that was found{} is faster, but {}", so_far, chosen);
-  const bool apart = time_against(*fastest, report) != time_against(*found.best, report);
+  const bool apart = format_comparison(*fastest, report) != format_comparison(*found.best, report);
   const std::string faster =
       apart ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->config),
-                          time_against(*fastest, report))
+                          format_comparison(*fastest, report))
             : "";
-  return chosen + faster + (behind(report) <= found.band ? ": within the model's error" : "");
+  return chosen + faster +
+         (compute_slowdown(report) <= found.band ? ": within the model's error" : "");
 }
 
-/// How fast it is, and against what else there is, as the second half.
+/// Says how fast it is, also compared with alternatives, as the second half of a sentence.
 std::string describe_speed(const planner::PlanReport& report) {
   const cost::Estimate& e = report.sheet.estimate;
   const bool runs = report.config.reference_model || e.fits();
@@ -95,20 +97,20 @@ std::string describe_speed(const planner::PlanReport& report) {
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
 }
 
-std::size_t slice_count(const importer::RunTrace& run) {
+std::size_t count_slices(const importer::RunTrace& run) {
   std::size_t slices = 0;
   for (const std::vector<importer::TraceSlice>& of_rank : run.ranks) slices += of_rank.size();
   return slices;
 }
 
-Standing standing(const planner::PlanReport& report) {
+Standing rate_plan(const planner::PlanReport& report) {
   const cost::Estimate& e = report.sheet.estimate;
   if (has_errors(report.findings)) return Standing::refused;
   if (report.config.reference_model || !e.sure()) return Standing::unsure;
   if (!e.fits()) return Standing::refused;
   if (!report.search || !report.search->answer.best) return Standing::fits;
   if (is_best(report)) return Standing::good;
-  return behind(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
+  return compute_slowdown(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
 }
 
 }  // namespace
@@ -119,7 +121,7 @@ std::string_view name(Standing standing) {
 }
 
 PlanVerdict plan_verdict(const planner::PlanReport& report) {
-  return {standing(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
+  return {rate_plan(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
 }
 
 std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
@@ -148,10 +150,10 @@ std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
 }
 
 std::vector<std::string> list_all_tags(const plan::TrainingConfig& config) {
-  std::vector<std::string> degree_tags = list_degree_tags(config);
+  std::vector<std::string> tags = list_degree_tags(config);
   const std::vector<std::string> more = detail_list(config);
-  degree_tags.insert(degree_tags.end(), more.begin(), more.end());
-  return degree_tags;
+  tags.insert(tags.end(), more.begin(), more.end());
+  return tags;
 }
 
 std::vector<std::string> explain_choice(const planner::PlanReport& report) {
@@ -198,7 +200,7 @@ std::string describe_drawn_step(const planner::PlanReport& report) {
 }
 
 bool can_be_drawn(const importer::RunTrace& run) {
-  return slice_count(run) <= std::size_t(kMaxDrawnCells);
+  return count_slices(run) <= std::size_t(kMaxDrawnCells);
 }
 
 std::string describe_measurement(const planner::PlanReport& report) {
@@ -218,7 +220,7 @@ std::string describe_measurement(const planner::PlanReport& report) {
   }
   if (can_be_drawn(run)) return text + ".";
   return text + fmt::format(". Its {} slices are too many to be drawn: at most {} are.",
-                            count(i64(slice_count(run))), count(kMaxDrawnCells));
+                            count(i64(count_slices(run))), count(kMaxDrawnCells));
 }
 
 std::string describe_contents(const plan::RankContents& on_rank) {

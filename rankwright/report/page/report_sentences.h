@@ -1,5 +1,5 @@
-// The sentences of a report: what it comes to, the figures that stand first, what was searched, and
-// which commands go on from it.
+// The sentences of a report: the verdict, the main figures, what was searched, and the next
+// commands.
 #pragma once
 
 #include <span>
@@ -11,56 +11,62 @@
 
 namespace rankwright::report {
 
-/// How a plan stands, worst last. One that fits and was held against no other is neither good nor
-/// slower.
+/// How good a plan is, best first. `fits` is a plan that fits but was not compared with others.
 enum class Standing : unsigned char { good, tie, fits, slower, unsure, refused };
-std::string_view name(Standing);  // "good"
+/// Returns the name: "good", ...
+std::string_view name(Standing);
 
+/// The standing of a plan and the sentence that explains it.
 struct PlanVerdict {
   Standing standing{};
   std::string sentence{};
 };
+/// Says whether the plan fits and how fast it is compared with the fastest plan found.
 PlanVerdict plan_verdict(const planner::PlanReport& report);
 
+/// One of the main figures of a report, as text.
 struct KeyFigure {
   std::string_view name;
   std::string text;
   std::string detail;
 };
+/// Lists step time, MFU, throughput and, if a model is given, memory.
 std::vector<KeyFigure> key_figures(const planner::PlanReport& report);
 
-/// The degree_tags, and what they leave out.
+/// Lists the degree tags and all other settings.
 std::vector<std::string> list_all_tags(const plan::TrainingConfig& config);
 
-/// Why this plan or another, and what ties; what was searched, and in which space. Empty where
-/// nothing was.
+/// Explains why the search prefers this plan or another, and which plans tie. Empty if nothing was
+/// searched.
 std::vector<std::string> explain_choice(const planner::PlanReport& report);
+/// Describes the search and its space. Empty if nothing was searched.
 std::vector<std::string> describe_certificate(const planner::PlanReport& report);
 
-/// Why nothing was searched, and what to type. Empty where something was.
+/// Says why nothing was searched and which command does. Empty if there was a search.
 std::string explain_missing_search(const planner::PlanReport& report);
 
-/// How the drawn step and the estimate go together.
+/// Explains the difference between the simulated step that is drawn and the estimate.
 std::string describe_drawn_step(const planner::PlanReport& report);
 
-/// Whether the slices of a run are few enough to be drawn one by one.
+/// Returns whether a run has few enough slices to draw each of them.
 bool can_be_drawn(const importer::RunTrace& run);
 
-/// What a run took against what was predicted of it; of a report that has one.
+/// Compares the measured run with the prediction. Requires: the report has a measured run.
 std::string describe_measurement(const planner::PlanReport& report);
 
-/// "8 layers, embedding".
+/// Describes the contents of a pp rank: "8 layers, embedding".
 std::string describe_contents(const plan::RankContents& on_rank);
 
-/// Something to type next.
+/// A suggested command.
 struct NextCommand {
   std::string what;
   std::string command;
-  std::string remark;  // why it would be refused; else empty
+  std::string remark;  // the rules that would refuse it; empty if none
 };
+/// Lists the commands that go on from this report.
 std::vector<NextCommand> next_commands(const planner::PlanReport& report);
 
-/// What was typed, so that it can be typed again.
+/// Returns the command line, quoted so that it can be pasted into a shell.
 std::string command_line(std::string_view verb, std::span<const std::string> words);
 
 }  // namespace rankwright::report

@@ -11,7 +11,7 @@
 #include "tests/support/reports.h"
 
 namespace rankwright::report {
-namespace report_words_test {
+namespace report_sentences_test {
 
 using ::testing::Contains;
 using ::testing::EndsWith;
@@ -36,12 +36,12 @@ planner::PlanReport report_with(const std::string& degrees, bool searched = true
   return report;
 }
 
-/// A plan against what a search might have found: made up, so that each case is there.
-struct Found {
+/// An invented search result for a plan, so that every case can be tested.
+struct InventedSearch {
   std::string best, fastest{};
   double band = 0;
 };
-planner::PlanReport report_against(const std::string& degrees, const Found& found) {
+planner::PlanReport report_against(const std::string& degrees, const InventedSearch& found) {
   planner::PlanReport report = report_with(degrees, false);
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
@@ -53,21 +53,21 @@ planner::PlanReport report_against(const std::string& degrees, const Found& foun
   return report;
 }
 
-// Slowest first; all fit but the last, which is the fastest.
+// Slowest first. All fit except the last, which is the fastest.
 constexpr const char* kSlow = "parallelism: {tp_size: 8, recompute: full}";
 constexpr const char* kMiddle = "parallelism: {tp_size: 8}";
 constexpr const char* kFast = "parallelism: {tp_size: 4, dp_size: 2, zero_stage: 1}";
 constexpr const char* kTooLarge = "parallelism: {dp_size: 8, zero_stage: 0}";
 
 std::string time_of(const char* degrees) { return show(report_with(degrees, false).time()); }
-double behind(const char* one, const char* other) {
+double compute_slowdown(const char* one, const char* other) {
   return report_with(one, false).time() / report_with(other, false).time() - 1;
 }
 
-TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
-  ASSERT_GT(behind(kSlow, kMiddle), 0);
-  ASSERT_GT(behind(kMiddle, kFast), 0);
-  const double between = (behind(kSlow, kMiddle) + behind(kSlow, kFast)) / 2;
+TEST(PlanVerdict, ComparesWithTheFastestPlanNotTheChosenOne) {
+  ASSERT_GT(compute_slowdown(kSlow, kMiddle), 0);
+  ASSERT_GT(compute_slowdown(kMiddle, kFast), 0);
+  const double between = (compute_slowdown(kSlow, kMiddle) + compute_slowdown(kSlow, kFast)) / 2;
   const planner::PlanReport report =
       report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = between});
   const PlanVerdict verdict = plan_verdict(report);
@@ -84,7 +84,7 @@ TEST(PlanVerdict, IsHeldAgainstTheFastestNotAgainstWhatTheSearchWouldRun) {
   EXPECT_THAT(plan_verdict(tie).sentence, EndsWith(": within the model's error."));
 }
 
-TEST(PlanVerdict, OfWhatTheSearchWouldRunSaysThatNothingIsClearlyFaster) {
+TEST(PlanVerdict, ChosenPlan_SaysThatNothingIsClearlyFaster) {
   const planner::PlanReport report =
       report_against(kMiddle, {.best = kMiddle, .fastest = kFast, .band = 9});
   EXPECT_EQ(plan_verdict(report).standing, Standing::good);
@@ -94,7 +94,7 @@ TEST(PlanVerdict, OfWhatTheSearchWouldRunSaysThatNothingIsClearlyFaster) {
               HasSubstr("This plan is within the model's error of it"));
 }
 
-TEST(PlanVerdict, OfTheFastestSaysWhatWouldBeRunInstead) {
+TEST(PlanVerdict, FastestPlan_NamesTheChosenOne) {
   const planner::PlanReport report =
       report_against(kFast, {.best = kMiddle, .fastest = kFast, .band = 9});
   EXPECT_EQ(plan_verdict(report).standing, Standing::good);
@@ -105,9 +105,9 @@ TEST(PlanVerdict, OfTheFastestSaysWhatWouldBeRunInstead) {
               HasSubstr(". tp 8 is within the model's error of it"));
 }
 
-// It would be faster than whatever fits: no reason to praise it.
-TEST(PlanVerdict, NeverPraisesWhatDoesNotFit) {
-  ASSERT_LT(behind(kTooLarge, kMiddle), 0);
+// It would be faster than any plan that fits, but it cannot run.
+TEST(PlanVerdict, PlanThatDoesNotFit_IsRefusedEvenIfFaster) {
+  ASSERT_LT(compute_slowdown(kTooLarge, kMiddle), 0);
   const planner::PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::refused);
@@ -117,7 +117,7 @@ TEST(PlanVerdict, NeverPraisesWhatDoesNotFit) {
   EXPECT_THAT(verdict.sentence, EndsWith(" %): tp 8."));
 }
 
-TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
+TEST(PlanVerdict, WithoutSearch_OnlySaysThatItFits) {
   const PlanVerdict verdict = plan_verdict(report_with(kFast, false));
   EXPECT_EQ(verdict.standing, Standing::fits);
   EXPECT_EQ(name(verdict.standing), "fits");
@@ -125,7 +125,7 @@ TEST(PlanVerdict, IsNeutralWhereNothingWasSearched) {
   EXPECT_THAT(verdict.sentence, HasSubstr("; a step takes " + time_of(kFast) + " ±"));
 }
 
-TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
+TEST(PlanVerdict, FastestPlan_SaysSo) {
   planner::PlanReport first = report_with("parallelism: {dp_size: 8, zero_stage: 1}");
   const rankwright::plan::TrainingConfig best = first.search->best().config;
   planner::PlanReport report = planner::build_plan_report("plan.yaml", best, {});
@@ -135,7 +135,7 @@ TEST(PlanVerdict, SaysThatAPlanIsTheFastest) {
   EXPECT_THAT(verdict.sentence, HasSubstr("no layout that was found is faster"));
 }
 
-TEST(PlanVerdict, SaysWhatIsFasterAndByHowMuch) {
+TEST(PlanVerdict, SlowerPlan_NamesAFasterOne) {
   const planner::PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
   const PlanVerdict verdict = plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
@@ -146,14 +146,14 @@ TEST(PlanVerdict, SaysWhatIsFasterAndByHowMuch) {
   EXPECT_EQ(drawn.points.front().role, PlanPoint::Role::itself);
 }
 
-// 8 B parameters of 16 bytes and more are 128 GB on every device.
+// 8 B parameters of at least 16 bytes each are 128 GB on every device.
 TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
   const PlanVerdict verdict = plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
   EXPECT_EQ(verdict.standing, Standing::refused);
   EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: pp rank 0 takes "));
 }
 
-TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
+TEST(PlanVerdict, WithoutModel_SaysNothingAboutMemory) {
   const planner::PlanReport report = planner::build_plan_report(
       "plan.yaml", config_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
   EXPECT_EQ(plan_verdict(report).standing, Standing::unsure);
@@ -163,7 +163,7 @@ TEST(PlanVerdict, SaysNothingOfMemoryWhereNoModelIsNamed) {
   EXPECT_TRUE(explain_choice(report).empty());
 }
 
-TEST(KeyFigures, AreThoseOfTheEstimate) {
+TEST(KeyFigures, MatchTheEstimate) {
   const planner::PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
   const std::vector<KeyFigure> figures = key_figures(report);
   ASSERT_EQ(figures.size(), 5u);
@@ -172,7 +172,7 @@ TEST(KeyFigures, AreThoseOfTheEstimate) {
   EXPECT_THAT(figures[4].detail, HasSubstr("left"));
 }
 
-TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
+TEST(DescribeMeasurement, SaysWhetherTheSlicesAreDrawn) {
   planner::PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.measured = run_as_simulated(report);
   EXPECT_TRUE(can_be_drawn(*report.measured));
@@ -183,7 +183,7 @@ TEST(MeasuredWords, SayWhetherTheSlicesAreDrawn) {
               EndsWith(" slices are too many to be drawn: at most 20,000 are."));
 }
 
-TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
+TEST(NextCommands, NameThePlanAndTheRulesThatATargetBreaks) {
   planner::PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.name = "my plan.yaml";
   const std::vector<NextCommand> commands = next_commands(report);
@@ -192,12 +192,12 @@ TEST(NextCommands, NameThePlanAndWhatATargetWouldRefuse) {
   EXPECT_THAT(commands, Contains(Field(&NextCommand::remark, HasSubstr("RW05"))));
 }
 
-TEST(HoldsWords, CountLayersAndNameTheEnds) {
+TEST(DescribeContents, CountsLayersAndNamesEmbeddingAndHead) {
   EXPECT_EQ(describe_contents({.layers = 8, .embedding = true}), "8 layers, embedding");
   EXPECT_EQ(describe_contents({.layers = 1, .mtp = 1, .loss = true}),
             "1 layer, 1 MTP module, head and loss");
   EXPECT_EQ(describe_contents({.layers = 4}), "4 layers");
 }
 
-}  // namespace report_words_test
+}  // namespace report_sentences_test
 }  // namespace rankwright::report

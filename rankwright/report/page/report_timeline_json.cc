@@ -14,18 +14,19 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr i64 kMaxJsonRows = 128;            // of more pp ranks a sample is drawn
-constexpr std::size_t kJsonColumns = 320;    // of a row whose cells are too many
-constexpr std::size_t kMaxJsonRuns = 4'000;  // of the critical path
+constexpr std::size_t kJsonColumns = 320;    // per row, if there are too many cells
+constexpr std::size_t kMaxJsonRuns = 4'000;  // maximum length of the critical path
 
-/// The largest power of ten of a second of which a step has at least a million.
-Seconds tick_of(Seconds end) {
+/// Returns the largest power of ten of a second that divides the step into at least a million
+/// ticks.
+Seconds choose_tick(Seconds end) {
   if (end.value <= 0) return 1.0_s;
   return Seconds{std::pow(10.0, std::floor(std::log10(end.value)) - 6)};
 }
 
-i64 ticks(Seconds time, Seconds tick) { return i64(std::llround(time / tick)); }
+i64 to_ticks(Seconds time, Seconds tick) { return i64(std::llround(time / tick)); }
 
-/// Names, each with its number.
+/// A list of distinct names, each with its index.
 class Names {
  public:
   std::size_t of(const std::string& name) {
@@ -40,55 +41,57 @@ class Names {
   std::vector<std::string> all_{};
 };
 
-ordered_json event_json(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
-                        Seconds tick, Names& steps) {
-  const i64 begin = ticks(e.start, tick);
-  const i64 length = ticks(e.end, tick) - begin;
-  const std::size_t ink = std::size_t(planner::event_kind(p.program, rank, e.action));
+ordered_json make_event_json(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
+                             Seconds tick, Names& steps) {
+  const i64 begin = to_ticks(e.start, tick);
+  const i64 length = to_ticks(e.end, tick) - begin;
+  const std::size_t kind = std::size_t(planner::event_kind(p.program, rank, e.action));
   if (is_cell(e.action.kind))
-    return {
-        begin, length, ink, shade_of(p.shape, rank, e.action), e.action.stage, e.action.microbatch};
+    return {begin,          length,
+            kind,           shade_of(p.shape, rank, e.action),
+            e.action.stage, e.action.microbatch};
   return {begin, length,
-          ink,   planner::is_beside(p.program, rank, e.action) ? 1 : 0,
+          kind,  planner::is_beside(p.program, rank, e.action) ? 1 : 0,
           -1,    steps.of(event_name(p.program, rank, e.action))};
 }
 
-ordered_json rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks, Seconds tick,
-                       Names& steps) {
+ordered_json make_rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks,
+                            Seconds tick, Names& steps) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
     for (const program::Event& e : events(p, rank))
-      if (!is_transfer(e.action.kind)) line.push_back(event_json(p, rank, e, tick, steps));
+      if (!is_transfer(e.action.kind)) line.push_back(make_event_json(p, rank, e, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
   return rows;
 }
 
-/// What a trace calls a kind of work; what it calls otherwise is drawn as a collective.
-planner::EventKind ink_named(std::string_view category) {
+/// Returns the kind of work with this category in a trace; unknown categories are drawn as
+/// collectives.
+planner::EventKind find_event_kind(std::string_view category) {
   for (std::size_t k = 0; k < planner::kEventKinds; ++k)
     if (row(planner::EventKind(k)).category == category) return planner::EventKind(k);
   return planner::EventKind::collective;
 }
 
-ordered_json slice_json(const plan::PipelineShape& shape, i64 rank,
-                        const importer::TraceSlice& slice, Seconds tick, Names& steps) {
-  const i64 begin = ticks(slice.begin, tick);
-  const i64 length = ticks(slice.end, tick) - begin;
-  const std::size_t ink = std::size_t(ink_named(slice.category));
+ordered_json make_slice_json(const plan::PipelineShape& shape, i64 rank,
+                             const importer::TraceSlice& slice, Seconds tick, Names& steps) {
+  const i64 begin = to_ticks(slice.begin, tick);
+  const i64 length = to_ticks(slice.end, tick) - begin;
+  const std::size_t kind = std::size_t(find_event_kind(slice.category));
   if (slice.cell)
     return {begin,
             length,
-            ink,
+            kind,
             shade_of(shape, rank, *slice.cell),
             slice.cell->stage,
             slice.cell->microbatch};
-  return {begin, length, ink, slice.beside ? 1 : 0, -1, steps.of(slice.name)};
+  return {begin, length, kind, slice.beside ? 1 : 0, -1, steps.of(slice.name)};
 }
 
-/// Shares in percent, so that they are short.
-ordered_json columns_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks) {
+/// Lists shares in percent, which keeps the document short.
+ordered_json make_columns_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks) {
   ordered_json rows = ordered_json::array();
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
@@ -102,8 +105,8 @@ ordered_json columns_json(const planner::SimulatedStep& p, const std::vector<i64
   return {{"count", kJsonColumns}, {"rows", std::move(rows)}};
 }
 
-/// With the colours of a rank's chunks, the first chunk's first.
-ordered_json kinds_json(i64 chunks) {
+/// Lists the kinds of work with the colors of a rank's chunks, first chunk first.
+ordered_json make_kinds_json(i64 chunks) {
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < planner::kEventKinds; ++k) {
     const EventColor& of = row(planner::EventKind(k));
@@ -115,11 +118,11 @@ ordered_json kinds_json(i64 chunks) {
   return all;
 }
 
-ordered_json path_json(const planner::TimelineSummary& summary, Seconds tick) {
+ordered_json make_path_json(const planner::TimelineSummary& summary, Seconds tick) {
   ordered_json path = ordered_json::array();
   if (summary.path.size() > kMaxJsonRuns) return path;
   for (const planner::PathRun& run : summary.path)
-    path.push_back({run.pp_rank, ticks(run.begin, tick), ticks(run.end, tick)});
+    path.push_back({run.pp_rank, to_ticks(run.begin, tick), to_ticks(run.end, tick)});
   return path;
 }
 
@@ -129,31 +132,31 @@ ordered_json timeline_report_json(const planner::PlanReport& report) {
   if (!report.step) return nullptr;
   const planner::SimulatedStep& p = report.step->simulated;
   const planner::TimelineSummary& sum = report.step->summary;
-  const Seconds tick = tick_of(sum.end);
+  const Seconds tick = choose_tick(sum.end);
   const bool each = draws_each(p.program, sum.cells);
   const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
   Names steps;
   ordered_json rows = ordered_json::array();
   if (each)
-    rows = rows_json(p, ranks, tick, steps);
+    rows = make_rows_json(p, ranks, tick, steps);
   else
     for (const i64 rank : ranks)
       rows.push_back({{"pp_rank", rank}, {"events", ordered_json::array()}});
   return {{"summary", timeline_document(p, sum, headline(report.config))},
           {"words", describe_drawn_step(report)},
-          {"kinds", kinds_json(shades(p.shape))},
+          {"kinds", make_kinds_json(shades(p.shape))},
           {"steps", steps.all()},
           {"tick_seconds", tick.value},
-          {"end", ticks(sum.end, tick)},
+          {"end", to_ticks(sum.end, tick)},
           {"rows", std::move(rows)},
-          {"path", path_json(sum, tick)},
-          {"columns", each ? ordered_json(nullptr) : columns_json(p, ranks)}};
+          {"path", make_path_json(sum, tick)},
+          {"columns", each ? ordered_json(nullptr) : make_columns_json(p, ranks)}};
 }
 
 ordered_json measured_report_json(const planner::PlanReport& report) {
   if (!report.measured) return nullptr;
   const importer::RunTrace& run = *report.measured;
-  const Seconds tick = tick_of(run.end);
+  const Seconds tick = choose_tick(run.end);
   Names steps;
   ordered_json rows = ordered_json::array();
   const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMaxJsonRows);
@@ -161,11 +164,11 @@ ordered_json measured_report_json(const planner::PlanReport& report) {
     ordered_json line = ordered_json::array();
     if (can_be_drawn(run))
       for (const importer::TraceSlice& slice : run.ranks[std::size_t(rank)])
-        line.push_back(slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
+        line.push_back(make_slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
   return {{"name", run.file},           {"words", describe_measurement(report)},
-          {"tick_seconds", tick.value}, {"end", ticks(run.end, tick)},
+          {"tick_seconds", tick.value}, {"end", to_ticks(run.end, tick)},
           {"steps", steps.all()},       {"rows", std::move(rows)}};
 }
 

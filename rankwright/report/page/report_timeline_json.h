@@ -1,6 +1,6 @@
-// The timelines of a report: every cell of a simulated step, and of a measured one, in whole ticks
-// of a power of ten of a second; of more cells than a page can hold, what fills equal parts of the
-// step.
+// The timelines of a report: every cell of the simulated and of the measured step, in integer
+// ticks of a power of ten of a second. If there are too many cells, the shares of each kind of
+// work in equal parts of the step.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,10 +9,10 @@
 
 namespace rankwright::report {
 
-/// Null where the step was not simulated.
+/// Returns null if the step was not simulated.
 nlohmann::ordered_json timeline_report_json(const planner::PlanReport& report);
 
-/// Null where no trace was given.
+/// Returns null if no trace was given.
 nlohmann::ordered_json measured_report_json(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -1,6 +1,6 @@
-// A report: one plan, or two that are compared, with what was typed to make it. report_json.h lays
-// it out for the page and for machines, report_markdown.h for a design document, and pictures.h
-// draws it.
+// A report: one plan, or two compared plans, with the command that made it. report_json.h writes
+// it for the page and for programs, report_markdown.h as a design document, and pictures.h draws
+// it.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,11 @@
 
 namespace rankwright::report {
 
+/// A report on one or two plans.
 struct Report {
   std::string version{};
   std::string command{};
-  std::vector<planner::PlanReport> plans{};  // one, or two
+  std::vector<planner::PlanReport> plans{};  // one or two
   std::optional<planner::CompareView> compare{};
 };
 

@@ -12,14 +12,14 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kPitch = 25, kBarHeight = 17;  // from row to row, and of a bar's height
-constexpr double kItemNames = 140;              // pixels for names, at the left
-constexpr double kFigures = 150;                // for time and share, at the right
-constexpr double kShare = 70;                   // of them
+constexpr double kPitch = 25, kBarHeight = 17;  // distance of rows, and height of a bar
+constexpr double kItemNames = 140;              // pixels for names at the left
+constexpr double kFigures = 150;                // pixels for time and share at the right
+constexpr double kShare = 70;                   // of these, for the share
 constexpr double kFigureGap = 7;
 
-/// What a bar is, in the order of the legend. Two families that can be told apart in grey: what
-/// computes is dark.
+/// A group of items with one color, in the order of the legend. The groups that compute are dark,
+/// so that they can be told apart in grayscale.
 struct ItemGroup {
   std::string_view name;
   std::string_view css;
@@ -31,7 +31,7 @@ bool is_model_math(const planner::Waterfall::Bar& bar) {
          bar.item == cost::Item::vocabulary;
 }
 
-constexpr ItemGroup kFamilies[] = {
+constexpr ItemGroup kItemGroups[] = {
     {"the model's FLOPs", "#005a8f", [](const auto& bar) { return is_model_math(bar); }},
     {"other computing", "#3f93c9",
      [](const auto& bar) { return bar.computes && !is_model_math(bar); }},
@@ -40,40 +40,40 @@ constexpr ItemGroup kFamilies[] = {
     {"idle", "#f5cf7d", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
 };
 
-std::size_t family_of(const planner::Waterfall::Bar& bar) {
-  return std::size_t(std::find_if(std::begin(kFamilies), std::end(kFamilies),
+std::size_t find_group(const planner::Waterfall::Bar& bar) {
+  return std::size_t(std::find_if(std::begin(kItemGroups), std::end(kItemGroups),
                                   [&](const ItemGroup& f) { return f.holds(bar); }) -
-                     std::begin(kFamilies));
+                     std::begin(kItemGroups));
 }
 
-std::string bar_class(std::size_t family) { return fmt::format("f{}", family); }
+std::string name_bar_class(std::size_t group) { return fmt::format("f{}", group); }
 
 class StepDrawing {
  public:
   explicit StepDrawing(const planner::PlanReport& report)
       : fall_(report.sheet.waterfall),
-        chart_(report.config, "where the time of a step goes", about(report)),
+        chart_(report.config, "where the time of a step goes", summarize(report)),
         x_{.high = fall_.total.value * (1 + fall_.band.within),
            .from = kChartMargin + kItemNames,
            .to = kChartRight - kFigures} {
-    for (std::size_t f = 0; f < std::size(kFamilies); ++f)
-      chart_.css += fmt::format(".{}{{fill:{}}}", bar_class(f), kFamilies[f].css);
+    for (std::size_t f = 0; f < std::size(kItemGroups); ++f)
+      chart_.css += fmt::format(".{}{{fill:{}}}", name_bar_class(f), kItemGroups[f].css);
   }
 
-  std::string drawn() {
-    axis();
+  std::string render() {
+    draw_axis();
     Seconds begin{};
     for (const planner::Waterfall::Bar& bar : fall_.bars) {
-      row(bar, begin);
+      draw_row(bar, begin);
       begin += bar.time;
     }
-    total();
-    legend();
+    draw_total();
+    draw_legend();
     return chart_.text();
   }
 
  private:
-  static std::string about(const planner::PlanReport& report) {
+  static std::string summarize(const planner::PlanReport& report) {
     std::string words = figures(report.config, report.sheet.estimate);
     for (std::size_t at; (at = words.find("   ")) != std::string::npos;)
       words.replace(at, 3, " · ");
@@ -82,12 +82,13 @@ class StepDrawing {
 
   double x(Seconds t) const { return x_.at(t.value); }
 
-  void figures_at(double baseline, std::string_view classes, Seconds time, std::string_view share) {
+  void write_figures(double baseline, std::string_view classes, Seconds time,
+                     std::string_view share) {
     chart_.write(kChartRight - kShare, baseline, classes, show(time));
     chart_.write(kChartRight, baseline, classes, share);
   }
 
-  void axis() {
+  void draw_axis() {
     chart_.y += 14;
     chart_.write(kChartRight - kShare, chart_.y, "e q", "time");
     chart_.write(kChartRight, chart_.y, "e q", "share");
@@ -100,8 +101,8 @@ class StepDrawing {
     chart_.y = top;
   }
 
-  /// On the side that has more room, cut to it.
-  void level(const planner::Waterfall::Bar& bar, Seconds begin, double baseline) {
+  /// Writes the level on the side of the bar that has more room, cut to fit.
+  void write_level(const planner::Waterfall::Bar& bar, Seconds begin, double baseline) {
     if (bar.level.empty()) return;
     const double left = x(begin) - kFigureGap - x_.from, end = x(begin + bar.time) + kFigureGap;
     const std::string words = "on " + bar.level;
@@ -111,32 +112,33 @@ class StepDrawing {
       chart_.write(x(begin) - kFigureGap, baseline, "e q s", fitted(words, left, "s"));
   }
 
-  void row(const planner::Waterfall::Bar& bar, Seconds begin) {
+  void draw_row(const planner::Waterfall::Bar& bar, Seconds begin) {
     const double top = chart_.y + (kPitch - kBarHeight) / 2, baseline = top + kBarHeight - 4;
     const double end = x(begin + bar.time);
     chart_.write(kChartMargin, baseline, "", bar.name);
-    chart_.body += svg::rect(x(begin), top, end - x(begin), kBarHeight, bar_class(family_of(bar)));
+    chart_.body +=
+        svg::rect(x(begin), top, end - x(begin), kBarHeight, name_bar_class(find_group(bar)));
     chart_.body += svg::titled("rect", fmt::format("{}: {}, {}. {}", bar.name, show(bar.time),
                                                    share_text(bar.share), bar.remark));
-    // To where the next one begins; of a bar too short to be seen it is what is seen.
+    // This line leads to the start of the next bar and marks bars that are too short to see.
     chart_.body += svg::line(end, top, end, top + kPitch, "a");
-    level(bar, begin, baseline);
-    figures_at(baseline, "e", bar.time, share_text(bar.share));
+    write_level(bar, begin, baseline);
+    write_figures(baseline, "e", bar.time, share_text(bar.share));
     chart_.y += kPitch;
   }
 
-  /// All of them once more in one bar, with the error at its end.
-  void total() {
+  /// Draws the whole step as one bar, with its error range at the end.
+  void draw_total() {
     const double top = chart_.y + (kPitch - kBarHeight) / 2 + 4, middle = top + kBarHeight / 2;
     chart_.body += svg::line(kChartMargin, chart_.y + 2, kChartRight, chart_.y + 2, "t");
     chart_.write(kChartMargin, top + kBarHeight - 4, "n", "step");
     Seconds begin{};
-    for (std::size_t f = 0; f < std::size(kFamilies); ++f) {
-      const Seconds time = time_of(f);
+    for (std::size_t f = 0; f < std::size(kItemGroups); ++f) {
+      const Seconds time = sum_time(f);
       if (time <= Seconds{}) continue;
-      chart_.body +=
-          svg::rect(x(begin), top, x(begin + time) - x(begin), kBarHeight, bar_class(f) + " sum");
-      chart_.body += svg::titled("rect", fmt::format("{}: {}", kFamilies[f].name, show(time)));
+      chart_.body += svg::rect(x(begin), top, x(begin + time) - x(begin), kBarHeight,
+                               name_bar_class(f) + " sum");
+      chart_.body += svg::titled("rect", fmt::format("{}: {}", kItemGroups[f].name, show(time)));
       begin += time;
     }
     const double low = x((1 - fall_.band.within) * fall_.total);
@@ -145,25 +147,25 @@ class StepDrawing {
     chart_.body += svg::line(low, middle, high, middle, "p");
     for (const double end : {low, high})
       chart_.body += svg::line(end, middle - 6, end, middle + 6, "p");
-    figures_at(top + kBarHeight - 4, "e n", fall_.total,
-               fmt::format("±{:.0f} %", 100 * fall_.band.within));
+    write_figures(top + kBarHeight - 4, "e n", fall_.total,
+                  fmt::format("±{:.0f} %", 100 * fall_.band.within));
     chart_.y += kPitch + 12;
   }
 
-  Seconds time_of(std::size_t family) const {
+  Seconds sum_time(std::size_t group) const {
     Seconds sum{};
     for (const planner::Waterfall::Bar& bar : fall_.bars)
-      if (family_of(bar) == family) sum += bar.time;
+      if (find_group(bar) == group) sum += bar.time;
     return sum;
   }
 
-  void legend() {
+  void draw_legend() {
     chart_.y += 14;
     std::vector<LegendKey> keys;
-    for (std::size_t f = 0; f < std::size(kFamilies); ++f)
-      if (const Seconds time = time_of(f); time > Seconds{})
-        keys.push_back({bar_class(f) + " key",
-                        fmt::format("{} · {}", kFamilies[f].name, share_text(time / fall_.total))});
+    for (std::size_t f = 0; f < std::size(kItemGroups); ++f)
+      if (const Seconds time = sum_time(f); time > Seconds{})
+        keys.push_back({name_bar_class(f) + " key", fmt::format("{} · {}", kItemGroups[f].name,
+                                                                share_text(time / fall_.total))});
     add_legend(chart_, keys);
     chart_.write(
         kChartMargin, chart_.y, "q",
@@ -184,6 +186,6 @@ class StepDrawing {
 
 }  // namespace
 
-std::string step_svg(const planner::PlanReport& report) { return StepDrawing(report).drawn(); }
+std::string step_svg(const planner::PlanReport& report) { return StepDrawing(report).render(); }
 
 }  // namespace rankwright::report

@@ -1,5 +1,5 @@
-// The time of a step as a waterfall: one bar an item, each beginning where the one before ends, so
-// that the last ends with the step; what computes dark, what waits light.
+// Draws the time of a step as a waterfall: one bar per item, each starting where the previous one
+// ends. Bars that compute are dark, bars that wait are light.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@ namespace step_svg_test {
 using drawn::Box;
 using ::testing::HasSubstr;
 
-/// The bars of items, from the top down; and those of the step itself, from left to right.
-std::vector<Box> bars(const drawn::Picture& picture, bool of_the_step) {
+/// Returns the bars of the items from the top down, or those of the whole step from left to right.
+std::vector<Box> find_bars(const drawn::Picture& picture, bool of_the_step) {
   std::vector<Box> all;
   for (const Box& box : picture.rects)
     if (box.classes.starts_with("f") && !drawn::is_of(box.classes, "key") &&
@@ -22,7 +22,7 @@ std::vector<Box> bars(const drawn::Picture& picture, bool of_the_step) {
   return all;
 }
 
-planner::PlanReport ten_seconds() {
+planner::PlanReport make_ten_second_report() {
   planner::PlanReport report = course_report();
   cost::Estimate& e = report.sheet.estimate;
   e.step.items = {};
@@ -34,11 +34,12 @@ planner::PlanReport ten_seconds() {
   return report;
 }
 
-TEST(StepSvg, BeginsEveryBarWhereTheOneBeforeEnds) {
-  const drawn::Picture picture(step_svg(ten_seconds()));
+TEST(StepSvg, EachBarStartsWhereThePreviousOneEnds) {
+  const drawn::Picture picture(step_svg(make_ten_second_report()));
   EXPECT_EQ(picture.fault(), "");
-  // From 24 + 140 to 976 - 150 are 662 pixels for 10 s and the error of 1 s: 60.18 a second.
-  const std::vector<Box> all = bars(picture, false);
+  // From 24 + 140 to 976 - 150 there are 662 pixels for 10 s and the error of 1 s: 60.18 per
+  // second.
+  const std::vector<Box> all = find_bars(picture, false);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_NEAR(all[0].left, 164, 0.01);
   EXPECT_NEAR(all[0].right, 164 + 6 * 662 / 11.0, 0.02);
@@ -48,21 +49,21 @@ TEST(StepSvg, BeginsEveryBarWhereTheOneBeforeEnds) {
   EXPECT_LT(all[0].bottom, all[1].top);
 }
 
-TEST(StepSvg, SaysNameTimeShareAndLevel) {
-  const drawn::Picture picture(step_svg(ten_seconds()));
+TEST(StepSvg, WritesNameTimeShareAndLevel) {
+  const drawn::Picture picture(step_svg(make_ten_second_report()));
   for (const char* words :
        {"matmuls", "60.0 %", "tp collectives", "on nvlink", "bubble", "step", "±10 %",
         "the model's FLOPs · 60.0 %", "communication that shows · 20.0 %", "idle · 20.0 %"})
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
-  // An item, the step, two items; and a tick each.
+  // An item, the step, two items; and one tick for each.
   EXPECT_EQ(picture.texts_that_are("6 s").size(), 2u);
   EXPECT_EQ(picture.texts_that_are("10 s").size(), 2u);
   EXPECT_EQ(picture.texts_that_are("2 s").size(), 3u);
 }
 
-TEST(StepSvg, ColoursWhatComputesApartFromWhatWaits) {
-  const drawn::Picture picture(step_svg(ten_seconds()));
-  const std::vector<Box> all = bars(picture, false);
+TEST(StepSvg, ColorsComputingAndWaitingItemsDifferently) {
+  const drawn::Picture picture(step_svg(make_ten_second_report()));
+  const std::vector<Box> all = find_bars(picture, false);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].classes, "f0");
   EXPECT_EQ(all[1].classes, "f2");
@@ -81,7 +82,7 @@ RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
   const drawn::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
-  const std::vector<Box> all = bars(picture, false), sums = bars(picture, true);
+  const std::vector<Box> all = find_bars(picture, false), sums = find_bars(picture, true);
   RC_ASSERT(all.size() == report.sheet.waterfall.bars.size());
   for (std::size_t k = 1; k < all.size(); ++k)
     RC_ASSERT(std::abs(all[k].left - all[k - 1].right) < 0.02);

@@ -16,14 +16,15 @@ namespace {
 
 using Role = PlanPoint::Role;
 
-constexpr double kAxis = 64, kEnd = 24;  // pixels for figures at the left, and beyond the last
+constexpr double kAxis = 64, kEnd = 24;  // pixels for figures at the left and beyond the last point
 constexpr double kHeight = 430;
-constexpr double kRadius = 7;               // of any shape, at most
+constexpr double kRadius = 7;               // of the largest marker
 constexpr double kLongestLabel = 330;       // pixels
-constexpr double kBeside = 10, kFar = 260;  // how far from its point a label may stand
-constexpr double kLogarithmic = 3;          // a range of more than this many times its low end
+constexpr double kBeside = 10, kFar = 260;  // maximum distance of a label from its point
+constexpr double kLogarithmic =
+    3;  // ratio of the range's ends beyond which the scale is logarithmic
 
-/// How the plans of a role are drawn; the later rows lie above, and are labelled first.
+/// How the plans of a role are drawn. Later rows are drawn on top and are labeled first.
 struct RoleRow {
   Role role;
   std::string_view words;
@@ -41,10 +42,10 @@ constexpr RoleRow kRoles[] = {
     {Role::itself, "this plan", "#d55e00", "M0 -7l7 7l-7 7l-7 -7z"},
 };
 
-std::string role_class(std::size_t row) { return fmt::format("r{} z", row); }
+std::string name_role_class(std::size_t row) { return fmt::format("r{} z", row); }
 
-/// From the least to the most with room at both ends.
-Scale scale_over(double min, double max, double from, double to) {
+/// Returns a scale from `min` to `max` with some room at both ends.
+Scale make_scale(double min, double max, double from, double to) {
   if (min > 0 && max / min > kLogarithmic)
     return {.low = min / 1.2, .high = max * 1.2, .from = from, .to = to, .log = true};
   const double room = std::max(0.07 * (max - min), 0.01 * max);
@@ -67,22 +68,22 @@ class WhyNotDrawing {
     while (max >= 1024 * unit_) unit_ = 1024 * unit_;
     top_ = chart_.y + 26;
     bottom_ = top_ + kHeight;
-    x_ = scale_over(min / unit_, max / unit_, kChartMargin + kAxis, kChartRight - kEnd);
+    x_ = make_scale(min / unit_, max / unit_, kChartMargin + kAxis, kChartRight - kEnd);
     x_.base = 2;
-    y_ = scale_over(fastest.value, slowest.value, bottom_, top_);
+    y_ = make_scale(fastest.value, slowest.value, bottom_, top_);
     for (std::size_t k = 0; k < std::size(kRoles); ++k)
       chart_.css += fmt::format(".r{}{{fill:{}}}", k, kRoles[k].color);
     chart_.css += ".front{fill:none;stroke:#56b4e9;stroke-width:2}";
   }
 
-  std::string drawn() {
-    ground();
-    axes();
-    front();
-    points();
-    labels();
-    legend();
-    words();
+  std::string render() {
+    draw_background();
+    draw_axes();
+    draw_front();
+    draw_points();
+    draw_labels();
+    draw_legend();
+    write_lists();
     return chart_.text();
   }
 
@@ -90,8 +91,8 @@ class WhyNotDrawing {
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }
   double y(Seconds time) const { return y_.at(time.value); }
 
-  /// What does not fit, and what is as fast as the best for all that is known.
-  void ground() {
+  /// Draws the area that does not fit and the band that ties with the best plan.
+  void draw_background() {
     const double edge = x(limit_);
     chart_.body += svg::rect(edge, top_, x_.to - edge, kHeight, "w") + "/>\n";
     const search::Answer& found = report_.search->answer;
@@ -102,7 +103,7 @@ class WhyNotDrawing {
       chart_.body += svg::rect(x_.from, tied, x_.to - x_.from, fast - tied, "b") + "/>\n";
   }
 
-  void axes() {
+  void draw_axes() {
     chart_.write(kChartMargin, top_ - 12, "q", "step time");
     chart_.write(x_.to, bottom_ + 36, "e q", "memory of the fullest rank");
     for (const double tick : ticks(y_, 8)) {
@@ -124,8 +125,8 @@ class WhyNotDrawing {
                  fitted(device, (right ? x_.to - edge : edge - x_.from - 100) - 6, "n"));
   }
 
-  /// Those that fit and that none is faster than with no more memory, least memory first.
-  std::vector<const PlanPoint*> unbeaten() const {
+  /// Returns the Pareto front of the plans that fit, by increasing memory.
+  std::vector<const PlanPoint*> find_front() const {
     std::vector<const PlanPoint*> all;
     for (const PlanPoint& p : points_.points)
       if (p.fits) all.push_back(&p);
@@ -138,44 +139,44 @@ class WhyNotDrawing {
     return kept;
   }
 
-  /// Steps: with so much memory nothing is faster until the next one fits.
-  void front() {
+  /// Draws the front as steps: the time stays constant until the next plan fits.
+  void draw_front() {
     std::string path;
-    for (const PlanPoint* p : unbeaten())
+    for (const PlanPoint* p : find_front())
       path += path.empty() ? fmt::format("M{} {}", svg::px(x(p->memory)), svg::px(y(p->time)))
                            : fmt::format("H{}V{}", svg::px(x(p->memory)), svg::px(y(p->time)));
     if (path.find('H') != std::string::npos)
       chart_.body += fmt::format("<path class=\"front\" d=\"{}\"/>\n", path);
   }
 
-  void points() {
+  void draw_points() {
     for (std::size_t k = 0; k < std::size(kRoles); ++k)
       for (const PlanPoint& p : points_.points) {
         if (p.role != kRoles[k].role) continue;
-        chart_.body += marker(kRoles[k].path, x(p.memory), y(p.time), role_class(k));
+        chart_.body += marker(kRoles[k].path, x(p.memory), y(p.time), name_role_class(k));
         chart_.body += svg::titled(
             "path", fmt::format("{}{}: {}, {}. {}", p.change.empty() ? "" : p.change + ", ",
                                 brief(p.config), show(p.time), show_memory(p.memory), p.because));
       }
   }
 
-  /// Of two: what the search would run leaves room, the fastest of all may not.
-  std::string_view best_name(const PlanPoint& p) const {
+  /// Names the two plans of this role: the one that the search would choose and the fastest.
+  std::string_view name_best(const PlanPoint& p) const {
     const std::optional<search::Priced>& best = report_.search->answer.best;
     return best && best->config.plan == p.config.plan ? "best" : "fastest";
   }
 
-  std::string label(const PlanPoint& p) const {
+  std::string make_label(const PlanPoint& p) const {
     if (p.role == Role::itself) return fmt::format("this plan, {}", show(p.time));
     if (p.role == Role::neighbour) return p.change;
-    if (p.role == Role::best) return fmt::format("{}, {}", best_name(p), show(p.time));
+    if (p.role == Role::best) return fmt::format("{}, {}", name_best(p), show(p.time));
     return brief(p.config);
   }
 
-  /// What labels may not lie on besides points: the limit, and the steps of the front.
-  std::vector<LabelBox> lines() const {
+  /// Returns the lines that labels must avoid: the limit and the steps of the front.
+  std::vector<LabelBox> list_obstacles() const {
     std::vector<LabelBox> all{{x(limit_) - 2, top_, x(limit_) + 2, bottom_}};
-    const std::vector<const PlanPoint*> front = unbeaten();
+    const std::vector<const PlanPoint*> front = find_front();
     for (std::size_t k = 1; k < front.size(); ++k) {
       const double left = x(front[k - 1]->memory), right = x(front[k]->memory);
       const double slow = y(front[k - 1]->time), fast = y(front[k]->time);
@@ -185,32 +186,32 @@ class WhyNotDrawing {
     return all;
   }
 
-  /// Those of this plan and of the best wherever there is room, the others beside their points or
-  /// not at all.
-  void labels() {
+  /// Writes labels: those of this plan and of the best anywhere with room, the others only
+  /// directly beside their points.
+  void draw_labels() {
     LabelRoom room({x_.from + 2, top_ + 2, x_.to - 2, bottom_ - 2});
     for (const PlanPoint& p : points_.points)
       room.block(
           {x(p.memory) - kRadius, y(p.time) - kRadius, x(p.memory) + kRadius, y(p.time) + kRadius});
-    for (const LabelBox& box : lines()) room.block(box);
+    for (const LabelBox& box : list_obstacles()) room.block(box);
     for (std::size_t k = std::size(kRoles); k-- > 0;)
       for (const PlanPoint& p : points_.points) {
         if (p.role != kRoles[k].role) continue;
         const bool first = p.role == Role::itself || p.role == Role::best;
         const std::string_view classes = first ? "s n" : "s q";
-        const std::string text = label(p);
+        const std::string text = make_label(p);
         const double width = text_width(text, classes);
         if (width > kLongestLabel) continue;
         const std::optional<LabelBox> box = room.take(
             x(p.memory), y(p.time), width, text_height(classes) + 2, first ? kFar : kBeside);
         if (!box) continue;
-        leader(p, *box);
+        draw_leader(p, *box);
         chart_.write(box->left, box->bottom - 3, classes, text);
       }
   }
 
-  /// To a label that stands apart.
-  void leader(const PlanPoint& p, const LabelBox& box) {
+  /// Draws a line from a point to a label that is not beside it.
+  void draw_leader(const PlanPoint& p, const LabelBox& box) {
     const double at_x = std::clamp(x(p.memory), box.left, box.right);
     const double at_y = std::clamp(y(p.time), box.top, box.bottom);
     const double away = std::hypot(at_x - x(p.memory), at_y - y(p.time));
@@ -220,13 +221,13 @@ class WhyNotDrawing {
                              at_x, at_y, "a");
   }
 
-  void legend() {
+  void draw_legend() {
     chart_.y = bottom_ + 62;
     std::vector<LegendKey> keys;
     for (std::size_t k = std::size(kRoles); k-- > 0;)
       if (std::any_of(points_.points.begin(), points_.points.end(),
                       [&](const PlanPoint& p) { return p.role == kRoles[k].role; }))
-        keys.push_back({role_class(k), std::string(kRoles[k].words), kRoles[k].path});
+        keys.push_back({name_role_class(k), std::string(kRoles[k].words), kRoles[k].path});
     if (const search::Answer& found = report_.search->answer; found.best)
       keys.push_back({"b", fmt::format("within {} of the best: as fast, for all that is known",
                                        percent(found.band))});
@@ -234,8 +235,8 @@ class WhyNotDrawing {
     add_legend(chart_, keys);
   }
 
-  /// Which plans they are, and what cannot be.
-  void words() {
+  /// Lists the main plans and the changes that are not possible.
+  void write_lists() {
     const auto add = [&](std::string_view name, std::string_view rest) {
       constexpr double kName = 130;
       chart_.write(kChartMargin, chart_.y, "n", name);
@@ -247,7 +248,7 @@ class WhyNotDrawing {
     chart_.y += 8;
     for (const PlanPoint& p : points_.points)
       if (p.role == Role::itself || p.role == Role::best)
-        add(p.role == Role::itself ? "this plan" : best_name(p), brief(p.config));
+        add(p.role == Role::itself ? "this plan" : name_best(p), brief(p.config));
     std::string refused;
     for (const RefusedChange& one : points_.refused)
       refused += (refused.empty() ? "" : ", ") + one.change;
@@ -267,7 +268,7 @@ class WhyNotDrawing {
 }  // namespace
 
 std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points) {
-  return WhyNotDrawing(report, points).drawn();
+  return WhyNotDrawing(report, points).render();
 }
 
 std::string why_not_svg(const planner::PlanReport& report) {

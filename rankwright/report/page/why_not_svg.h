@@ -1,6 +1,5 @@
-// A plan among those that might be chosen instead: memory to the right, time upwards, the device's
-// limit between what fits and what does not, and a line along the plans that no other beats in
-// both.
+// Draws a plan among its alternatives: memory to the right, step time upwards, a line at the
+// device's memory, and the Pareto front of the plans that fit.
 #pragma once
 
 #include <string>
@@ -9,9 +8,9 @@
 
 namespace rankwright::report {
 
-/// Draws the plan of a report among these points. Requires: the report has a search.
+/// Draws the report's plan among these points. Requires: the report has a search.
 std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points);
-/// Draws it among all points of its search.
+/// Draws it among all points of its search. Requires: the report has a search.
 std::string why_not_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

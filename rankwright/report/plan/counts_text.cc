@@ -18,19 +18,19 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// The first row that fits: what others scale from.
-const search::CountRow* first_fit(const planner::CountsAnswer& view) {
+/// Returns the first row that fits, which scaling is relative to; null if none does.
+const search::CountRow* find_first_fit(const planner::CountsAnswer& view) {
   for (const search::CountRow& row : view.rows)
     if (row.plan) return &row;
   return nullptr;
 }
 
-/// Work of a GPU over that of a GPU of the fewest.
-double scaling(const search::CountRow& base, const search::CountRow& row) {
+/// Computes the per-GPU throughput of `row` relative to `base`.
+double compute_scaling(const search::CountRow& base, const search::CountRow& row) {
   return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
 }
 
-Table table_of(const planner::CountsAnswer& view) {
+Table make_counts_table(const planner::CountsAnswer& view) {
   const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
   Table table{{{"GPUs", kRight},
                {"step", kRight},
@@ -40,7 +40,7 @@ Table table_of(const planner::CountsAnswer& view) {
   if (trained) table.columns.insert(table.columns.end(), {{"time", kRight}, {"GPU-hours", kRight}});
   if (paid) table.columns.push_back({"cost", kRight});
   table.columns.push_back({"plan"});
-  const search::CountRow* const base = first_fit(view);
+  const search::CountRow* const base = find_first_fit(view);
   for (std::size_t k = 0; k < view.rows.size(); ++k) {
     const search::CountRow& row = view.rows[k];
     std::vector<std::string> cells{count(row.gpus)};
@@ -55,7 +55,7 @@ Table table_of(const planner::CountsAnswer& view) {
     const search::Priced& plan = *row.plan;
     cells.insert(cells.end(),
                  {show(plan.time()), short_count(cost::tokens_per_second(plan.config, plan.time())),
-                  percent(scaling(*base, row)), show_memory(plan.estimate.memory.total())});
+                  percent(compute_scaling(*base, row)), show_memory(plan.estimate.memory.total())});
     if (const std::optional<planner::Training>& run = view.runs[k]) {
       cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
@@ -69,7 +69,7 @@ Table table_of(const planner::CountsAnswer& view) {
 std::string describe_choice(const planner::CountsAnswer& view) {
   const bool deadline = view.training.deadline.has_value();
   if (!view.chosen)
-    return deadline && first_fit(view) != nullptr
+    return deadline && find_first_fit(view) != nullptr
                ? fmt::format("None of these makes {}.", show(*view.training.deadline))
                : "Nothing fits on any of these.";
   const search::CountRow& row = view.rows[*view.chosen];
@@ -81,8 +81,8 @@ std::string describe_choice(const planner::CountsAnswer& view) {
   return text + ".";
 }
 
-/// Where the framework whose prices these are does not run the chosen plan; a single plan says what
-/// runs it.
+/// Says that the framework whose calibration was used cannot run the chosen plan; empty if it can.
+/// Only for counts: the text of a single plan lists every framework.
 std::string describe_unrunnable(const planner::CountsAnswer& view) {
   if (!view.chosen || view.problem.limits.target != rules::Target::any) return {};
   const plan::TrainingConfig& config = view.chosen_plan().config;
@@ -97,7 +97,7 @@ std::string describe_unrunnable(const planner::CountsAnswer& view) {
   return {};
 }
 
-std::string headline_of(const planner::CountsAnswer& view) {
+std::string write_headline(const planner::CountsAnswer& view) {
   return headline(view.chosen ? view.chosen_plan().config : view.problem.config);
 }
 
@@ -105,7 +105,7 @@ constexpr std::string_view kNote =
     "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
     "over "
     "that of one in the first row that fits.";
-std::string stopped_sentences(const planner::CountsAnswer& view) {
+std::string describe_stopped_counts(const planner::CountsAnswer& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
   return "Stopped: larger counts were not looked at." + (budget.empty() ? "" : " " + budget);
 }
@@ -113,11 +113,11 @@ std::string stopped_sentences(const planner::CountsAnswer& view) {
 }  // namespace
 
 std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, std::size_t width) {
-  std::string out = paint.bold(headline_of(view)) + "\n";
+  std::string out = paint.bold(write_headline(view)) + "\n";
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
   out += "\n";
-  out += remarked(table_of(view), paint, "  ", width) + "\n";
+  out += remarked(make_counts_table(view), paint, "  ", width) + "\n";
   out += wrapped(describe_choice(view), width - 2, "  ");
   if (view.chosen) {
     const search::Priced& plan = view.chosen_plan();
@@ -127,16 +127,17 @@ std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, s
   const std::string unrunnable = describe_unrunnable(view);
   if (!unrunnable.empty()) out += wrapped(unrunnable, width - 2, "  ");
   if (view.stopped != planner::StopReason::none)
-    out += wrapped(stopped_sentences(view), width - 2, "  ");
+    out += wrapped(describe_stopped_counts(view), width - 2, "  ");
   return out + wrapped(kNote, width - 2, "  ");
 }
 
 std::string counts_markdown(const planner::CountsAnswer& view) {
-  std::string out = "# " + headline_of(view) + "\n\n" + table_of(view).markdown() + "\n";
+  std::string out =
+      "# " + write_headline(view) + "\n\n" + make_counts_table(view).markdown() + "\n";
   out += describe_choice(view) + "\n\n";
   const std::string unrunnable = describe_unrunnable(view);
   if (!unrunnable.empty()) out += unrunnable + "\n\n";
-  if (view.stopped != planner::StopReason::none) out += stopped_sentences(view) + "\n\n";
+  if (view.stopped != planner::StopReason::none) out += describe_stopped_counts(view) + "\n\n";
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
   return out + std::string(kNote) + "\n";
@@ -144,7 +145,7 @@ std::string counts_markdown(const planner::CountsAnswer& view) {
 
 std::string counts_json(const planner::CountsAnswer& view) {
   ordered_json rows = ordered_json::array();
-  const search::CountRow* const base = first_fit(view);
+  const search::CountRow* const base = find_first_fit(view);
   for (std::size_t k = 0; k < view.rows.size(); ++k) {
     const search::CountRow& row = view.rows[k];
     ordered_json json = {{"gpus", row.gpus}, {"fits", row.plan.has_value()}};
@@ -156,7 +157,7 @@ std::string counts_json(const planner::CountsAnswer& view) {
       json["within"] = plan.estimate.step_band.within;
       json["tokens_per_second_per_device"] = cost::tokens_per_second(plan.config, plan.time());
       json["mfu"] = cost::mfu(plan.config, plan.time());
-      json["scaling"] = scaling(*base, row);
+      json["scaling"] = compute_scaling(*base, row);
       json["memory_bytes"] = plan.estimate.memory.total().value;
       json["surely_fits"] = row.sure;
     } else if (row.leanest) {

@@ -1,5 +1,5 @@
-// The same job on several numbers of GPUs, one row each: what a step takes, how well it scales,
-// what the whole training takes and costs. Text, Markdown and JSON (schema rankwright.counts/1).
+// One job on several numbers of GPUs, one row each: step time, scaling efficiency, and the time
+// and cost of the whole training. Text, Markdown and JSON (schema rankwright.counts/1).
 #pragma once
 
 #include <string>

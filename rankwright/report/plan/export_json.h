@@ -1,4 +1,4 @@
-// The files of an export for machines.
+// The files of an export as JSON.
 #pragma once
 
 #include <string>
@@ -7,7 +7,8 @@
 
 namespace rankwright::report {
 
-/// Schema rankwright.export/1: names and texts of the files, and what they cannot express.
+/// Writes schema rankwright.export/1: the names and texts of the files, and the settings that they
+/// cannot express.
 std::string export_json(const planner::ExportAnswer& answer);
 
 }  // namespace rankwright::report

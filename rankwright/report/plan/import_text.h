@@ -1,4 +1,4 @@
-// A plan that was imported: as a plan file with what was assumed beside each key, and as JSON.
+// An imported plan as a plan file, with a comment beside each assumed key, and as JSON.
 #pragma once
 
 #include <string>
@@ -7,9 +7,11 @@
 
 namespace rankwright::report {
 
+/// Writes the plan file.
 std::string imported_plan_text(const planner::ImportedPlan& plan);
 
-/// Schema rankwright.import/1: the plan file as text, and what `check --json` says of the input.
+/// Writes schema rankwright.import/1: the plan file as text, and the findings of `check --json`
+/// for the input.
 std::string imported_plan_json(const planner::ImportedPlan& plan);
 
 }  // namespace rankwright::report

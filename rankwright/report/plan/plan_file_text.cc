@@ -9,9 +9,9 @@
 namespace rankwright::report {
 namespace {
 
-/// `stopped`: what a search that was stopped had looked at; empty where it was complete.
-std::string file_text(const search::Priced& plan, const std::string& command,
-                      const std::string& stopped) {
+/// Writes a plan file. `stopped` says how far a stopped search had come; empty if it was complete.
+std::string write_plan_file(const search::Priced& plan, const std::string& command,
+                            const std::string& stopped) {
   const plan::TrainingConfig named = exporter::with_safe_names(plan.config);
   exporter::PlanComments comments;
   comments.head = {command, headline(named), degree_tags(named), figures(named, plan.estimate)};
@@ -23,12 +23,12 @@ std::string file_text(const search::Priced& plan, const std::string& command,
 
 std::string plan_file_text(const planner::PlanAnswer& answer, const std::string& command) {
   if (!answer.answer.best) return {};
-  return file_text(answer.best(), command, describe_stop(answer.answer));
+  return write_plan_file(answer.best(), command, describe_stop(answer.answer));
 }
 
 std::string plan_file_text(const planner::CountsAnswer& answer, const std::string& command) {
   if (!answer.chosen) return {};
-  return file_text(
+  return write_plan_file(
       answer.chosen_plan(), command,
       answer.stopped != planner::StopReason::none ? "larger counts were not looked at" : "");
 }

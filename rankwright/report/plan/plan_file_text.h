@@ -1,4 +1,4 @@
-// The plan file of an answer, with the command that made it and its figures as comments.
+// The plan file of an answer, with the command that made it and its main figures as comments.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace rankwright::report {
 
-/// Returns the best plan as a plan file; empty where nothing fits. `command` is what was typed. A
-/// search that was stopped says how much it had looked at.
+/// Writes the best plan as a plan file; empty if nothing fits. `command` is the command line that
+/// the user typed. A comment says how much of the space a stopped search had covered.
 std::string plan_file_text(const planner::PlanAnswer& answer, const std::string& command);
 
-/// Returns the chosen plan as a plan file; empty where no row is chosen.
+/// Writes the chosen plan as a plan file; empty if no row is chosen.
 std::string plan_file_text(const planner::CountsAnswer& answer, const std::string& command);
 
 }  // namespace rankwright::report

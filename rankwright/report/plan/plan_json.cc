@@ -10,22 +10,21 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json items_json(const cost::StepTime& step) {
+ordered_json make_items_json(const cost::StepTime& step) {
   ordered_json all = ordered_json::object();
   for (const cost::ItemRow& of : cost::items())
     if (step[of.item] > Seconds{}) all[std::string(of.name)] = step[of.item].value;
   return all;
 }
 
-ordered_json entries_json(const cost::MemoryEstimate& estimate_memory) {
+ordered_json make_entries_json(const cost::MemoryEstimate& memory) {
   ordered_json all = ordered_json::object();
   for (const cost::EntryRow& of : cost::entries())
-    if (estimate_memory[of.entry] > Bytes{})
-      all[std::string(of.name)] = estimate_memory[of.entry].value;
+    if (memory[of.entry] > Bytes{}) all[std::string(of.name)] = memory[of.entry].value;
   return all;
 }
 
-ordered_json memory_json(const cost::Estimate& e) {
+ordered_json make_memory_json(const cost::Estimate& e) {
   return {{"pp_rank", e.memory.pp_rank},
           {"total_bytes", e.memory.total().value},
           {"capacity_bytes", e.capacity.value},
@@ -34,13 +33,13 @@ ordered_json memory_json(const cost::Estimate& e) {
           {"band", band_json(e.memory_band)}};
 }
 
-ordered_json mfu_json(const plan::TrainingConfig& s, Seconds step) {
+ordered_json make_mfu_json(const plan::TrainingConfig& s, Seconds step) {
   return {{"megatron_causal", cost::mfu(s, step)},
           {"palm_full", cost::mfu(s, step, model::FlopsConvention::palm_full)}};
 }
 
-/// A plan with what it comes to; `more`: with all its items.
-ordered_json priced_json(const search::Priced& one, bool more = false) {
+/// Describes a plan and its estimate; with `more`, all items of the step and of its memory.
+ordered_json make_priced_json(const search::Priced& one, bool more = false) {
   const cost::Estimate& e = one.estimate;
   ordered_json json = {
       {"brief", brief(one.config)},
@@ -50,20 +49,20 @@ ordered_json priced_json(const search::Priced& one, bool more = false) {
       {"closed_form_seconds", one.closed.value},
       {"band", band_json(e.step_band)},
       {"tokens_per_second_per_device", cost::tokens_per_second(one.config, one.time())},
-      {"mfu", mfu_json(one.config, one.time())},
-      {"memory", memory_json(e)}};
+      {"mfu", make_mfu_json(one.config, one.time())},
+      {"memory", make_memory_json(e)}};
   if (more) {
-    json["items_seconds"] = items_json(e.step);
-    json["entries_bytes"] = entries_json(e.memory);
+    json["items_seconds"] = make_items_json(e.step);
+    json["entries_bytes"] = make_entries_json(e.memory);
   }
   return json;
 }
 
-ordered_json maybe(const std::optional<search::Priced>& one) {
-  return one ? priced_json(*one) : ordered_json(nullptr);
+ordered_json make_optional_json(const std::optional<search::Priced>& one) {
+  return one ? make_priced_json(*one) : ordered_json(nullptr);
 }
 
-ordered_json neighbours_json(const planner::PlanAnswer& view) {
+ordered_json make_neighbors_json(const planner::PlanAnswer& view) {
   constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
   ordered_json all = ordered_json::array();
   if (!view.answer.best) return all;
@@ -88,22 +87,22 @@ ordered_json neighbours_json(const planner::PlanAnswer& view) {
   return all;
 }
 
-ordered_json trade_json(const planner::PlanAnswer& view) {
+ordered_json make_trade_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
   for (const search::TradePoint& point : view.trade)
     all.push_back({{"gpus", point.gpus},
                    {"capacity_bytes", point.capacity.value},
-                   {"plan", maybe(point.plan)}});
+                   {"plan", make_optional_json(point.plan)}});
   return all;
 }
 
-ordered_json search_json(const planner::PlanAnswer& view) {
+ordered_json make_search_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
   ordered_json violations = ordered_json::object(), rules = ordered_json::object();
-  for (const auto& [why, n] : a.stats.violations) violations[std::string(name(why))] = n;
+  for (const auto& [why, n] : a.stats.find_violations) violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
   return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
-          {"misfits", violations},   {"rules", rules},
+          {"misfits", violations},        {"rules", rules},
           {"alike", a.stats.duplicates},  {"memory", a.stats.memory},
           {"bounded", a.stats.pruned},    {"priced", a.stats.priced},
           {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
@@ -111,7 +110,7 @@ ordered_json search_json(const planner::PlanAnswer& view) {
           {"space", describe_space(view)}};
 }
 
-ordered_json targets_json(const planner::PlanAnswer& view) {
+ordered_json make_targets_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
   for (const planner::TargetVerdict& verdict : view.targets) {
     ordered_json broken = ordered_json::array();
@@ -126,7 +125,7 @@ ordered_json targets_json(const planner::PlanAnswer& view) {
   return all;
 }
 
-ordered_json training_json(const planner::PlanAnswer& view) {
+ordered_json make_training_json(const planner::PlanAnswer& view) {
   const std::optional<planner::Training>& run = view.run;
   if (!run) return nullptr;
   ordered_json json = {{"tokens", *view.training.tokens},
@@ -146,27 +145,27 @@ ordered_json training_json(const planner::PlanAnswer& view) {
   return json;
 }
 
-ordered_json leanest_json(const planner::PlanAnswer& view) {
+ordered_json make_leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
-  const auto& [lean, estimate_memory] = *view.leanest;
+  const auto& [lean, memory] = *view.leanest;
   return {{"brief", brief(lean)},
           {"plan", plan_json(lean)},
-          {"pp_rank", estimate_memory.pp_rank},
-          {"total_bytes", estimate_memory.total().value},
+          {"pp_rank", memory.pp_rank},
+          {"total_bytes", memory.total().value},
           {"capacity_bytes", view.problem.capacity.value},
-          {"largest_entry", row(largest_item(estimate_memory)).name},
-          {"entries_bytes", entries_json(estimate_memory)}};
+          {"largest_entry", row(largest_item(memory)).name},
+          {"entries_bytes", make_entries_json(memory)}};
 }
 
-ordered_json own_json(const planner::PlanAnswer& view) {
+ordered_json make_own_json(const planner::PlanAnswer& view) {
   if (!view.own) return nullptr;
   return {{"name", view.own->name},
           {"possible", view.own->priced.has_value()},
           {"plan", plan_json(view.own->config)},
-          {"priced", maybe(view.own->priced)}};
+          {"priced", make_optional_json(view.own->priced)}};
 }
 
-ordered_json hosts_json(const planner::PlanAnswer& view) {
+ordered_json make_hosts_json(const planner::PlanAnswer& view) {
   if (!view.hosts) return nullptr;
   const planner::HostUse& out = *view.hosts;
   ordered_json broken = ordered_json::object();
@@ -181,7 +180,7 @@ ordered_json hosts_json(const planner::PlanAnswer& view) {
           {"cut_short", out.cut_short}};
 }
 
-ordered_json front_json(const search::Answer& a, const search::Problem& problem) {
+ordered_json make_front_json(const search::Answer& a, const search::Problem& problem) {
   ordered_json all = ordered_json::array();
   for (const search::Candidate& one : a.front)
     all.push_back({{"brief", brief(config_of(problem, one.plan))},
@@ -196,9 +195,10 @@ std::string plan_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
   const plan::TrainingConfig& asked = view.problem.config;
   ordered_json rivals = ordered_json::array();
-  for (const search::Priced& one : a.rivals) rivals.push_back(priced_json(one));
+  for (const search::Priced& one : a.rivals) rivals.push_back(make_priced_json(one));
   ordered_json fewest_gpus = nullptr;
-  if (view.fewest) fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", maybe(view.fewest->plan)}};
+  if (view.fewest)
+    fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", make_optional_json(view.fewest->plan)}};
   const ordered_json json = {
       {"schema", "rankwright.plan/1"},
       {"headline", headline(a.best ? a.best->config : asked)},
@@ -209,23 +209,23 @@ std::string plan_json(const planner::PlanAnswer& view) {
       {"assumed", assumed_json(asked)},
       {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},
-      {"best", a.best ? priced_json(*a.best, true) : ordered_json(nullptr)},
+      {"best", a.best ? make_priced_json(*a.best, true) : ordered_json(nullptr)},
       {"why", a.best ? ordered_json(describe_choices(view)) : ordered_json(nullptr)},
-      {"fastest", maybe(a.fastest)},
+      {"fastest", make_optional_json(a.fastest)},
       {"tie", {{"band", a.band}, {"plans", a.tied}, {"rivals", rivals}}},
       {"margin", a.margin ? ordered_json(*a.margin) : ordered_json(nullptr)},
-      {"safe", maybe(a.safe)},
-      {"usual_order", maybe(a.usual)},
-      {"front", front_json(a, view.problem)},
-      {"neighbours", neighbours_json(view)},
-      {"trade", trade_json(view)},
-      {"own", own_json(view)},
-      {"training", training_json(view)},
-      {"hosts", hosts_json(view)},
-      {"leanest", leanest_json(view)},
+      {"safe", make_optional_json(a.safe)},
+      {"usual_order", make_optional_json(a.usual)},
+      {"front", make_front_json(a, view.problem)},
+      {"neighbours", make_neighbors_json(view)},
+      {"trade", make_trade_json(view)},
+      {"own", make_own_json(view)},
+      {"training", make_training_json(view)},
+      {"hosts", make_hosts_json(view)},
+      {"leanest", make_leanest_json(view)},
       {"fewest", fewest_gpus},
-      {"search", search_json(view)},
-      {"targets", targets_json(view)}};
+      {"search", make_search_json(view)},
+      {"targets", make_targets_json(view)}};
   return dumped(json);
 }
 

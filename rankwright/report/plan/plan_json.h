@@ -1,5 +1,5 @@
-// What `plan` found, for machines: schema rankwright.plan/1. Quantities are in base units, with the
-// unit in the key. The same search gives the same bytes, however many threads it had.
+// The answer of `plan` as JSON: schema rankwright.plan/1. Quantities are in base units, with the
+// unit in the key. The output does not depend on the number of threads.
 #pragma once
 
 #include <string>

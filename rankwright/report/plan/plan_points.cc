@@ -8,7 +8,7 @@
 namespace rankwright::report {
 namespace {
 
-PlanPoint point(PlanPoint::Role role, const search::Priced& plan, std::string because) {
+PlanPoint make_point(PlanPoint::Role role, const search::Priced& plan, std::string because) {
   return {.role = role,
           .config = plan.config,
           .time = plan.time(),
@@ -17,7 +17,7 @@ PlanPoint point(PlanPoint::Role role, const search::Priced& plan, std::string be
           .because = std::move(because)};
 }
 
-/// Keeps every plan once, as the first thing that it is.
+/// A list in which every plan appears once, in its first role.
 class PointList {
  public:
   void add(PlanPoint one) {
@@ -27,8 +27,8 @@ class PointList {
   std::vector<PlanPoint> all{};
 };
 
-void add_neighbours(const planner::PlanAnswer& search, const search::Priced& plan,
-                    PointList& points, std::vector<RefusedChange>& refused) {
+void add_neighbors(const planner::PlanAnswer& search, const search::Priced& plan, PointList& points,
+                   std::vector<RefusedChange>& refused) {
   using Verdict = search::Neighbour::Verdict;
   for (const WhyRow& row : why_rows(search, plan)) {
     const search::Neighbour& n = search.neighbours[row.neighbour];
@@ -46,17 +46,17 @@ void add_neighbours(const planner::PlanAnswer& search, const search::Priced& pla
   }
 }
 
-/// Drops points of the front that another point beats: the front is that of closed forms, and
-/// simulated plans or neighbors may be faster and smaller.
-void drop_beaten(std::vector<PlanPoint>& points) {
-  const auto beats = [](const PlanPoint& a, const PlanPoint& b) {
+/// Drops points of the Pareto front that another point dominates. The front comes from closed
+/// forms; simulated plans or neighbors may be both faster and smaller.
+void drop_dominated(std::vector<PlanPoint>& points) {
+  const auto dominates = [](const PlanPoint& a, const PlanPoint& b) {
     return a.fits && a.time <= b.time && a.memory <= b.memory &&
            (a.time < b.time || a.memory < b.memory);
   };
   const std::vector<PlanPoint> all = points;
   std::erase_if(points, [&](const PlanPoint& p) {
     return p.role == PlanPoint::Role::front &&
-           std::any_of(all.begin(), all.end(), [&](const PlanPoint& q) { return beats(q, p); });
+           std::any_of(all.begin(), all.end(), [&](const PlanPoint& q) { return dominates(q, p); });
   });
 }
 
@@ -75,16 +75,16 @@ PlanPoints collect_points(const planner::PlanReport& report) {
   const search::Priced itself = report.priced();
   PointList list;
   std::vector<RefusedChange> refused;
-  list.add(point(Role::itself, itself, "the plan that this is about"));
-  if (found.best) list.add(point(Role::best, *found.best, "what the search would run"));
-  if (found.fastest) list.add(point(Role::best, *found.fastest, "the fastest of all"));
-  if (found.safe) list.add(point(Role::safe, *found.safe, "fits whatever the ledger's error"));
+  list.add(make_point(Role::itself, itself, "the plan that this is about"));
+  if (found.best) list.add(make_point(Role::best, *found.best, "what the search would run"));
+  if (found.fastest) list.add(make_point(Role::best, *found.fastest, "the fastest of all"));
+  if (found.safe) list.add(make_point(Role::safe, *found.safe, "fits whatever the ledger's error"));
   for (const search::Priced& rival : found.rivals)
-    list.add(point(Role::tie, rival, "within the model's error of the fastest"));
-  add_neighbours(search, itself, list, refused);
+    list.add(make_point(Role::tie, rival, "within the model's error of the fastest"));
+  add_neighbors(search, itself, list, refused);
   for (const search::Priced& plan : report.front)
-    list.add(point(Role::front, plan, "nothing faster takes less memory"));
-  drop_beaten(list.all);
+    list.add(make_point(Role::front, plan, "nothing faster takes less memory"));
+  drop_dominated(list.all);
   return {std::move(list.all), std::move(refused)};
 }
 

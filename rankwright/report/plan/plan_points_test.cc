@@ -15,20 +15,20 @@ planner::PlanReport with(const std::string& parallelism) {
   return report_of("{" + kJob + ", parallelism: {" + parallelism + "}}");
 }
 
-bool beats(const PlanPoint& a, const PlanPoint& b) {
+bool dominates(const PlanPoint& a, const PlanPoint& b) {
   return a.fits && a.time <= b.time && a.memory <= b.memory &&
          (a.time < b.time || a.memory < b.memory);
 }
 
-std::vector<PlanPoint> front_of(const planner::PlanReport& report) {
+std::vector<PlanPoint> find_front(const planner::PlanReport& report) {
   std::vector<PlanPoint> front;
   for (const PlanPoint& p : collect_points(report).points)
     if (p.role == PlanPoint::Role::front) front.push_back(p);
   return front;
 }
 
-// GPipe takes as long as 1F1B and keeps the activations of all microbatches.
-TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
+// GPipe takes as long as 1F1B but keeps the activations of all microbatches.
+TEST(CollectPoints, DropsDominatedFrontPoints) {
   planner::PlanReport report = with("dp_size: 8, zero_stage: 0");
   ASSERT_FALSE(report.sheet.estimate.fits());
   const planner::PlanReport lean = with("pp_size: 8, recompute: full");
@@ -40,12 +40,12 @@ TEST(CollectPoints, DropsFrontPointsThatAnotherBeats) {
   planner::PlanAnswer view{.problem = search::problem(open)};
   view.answer.front = {{.plan = wasteful}, {.plan = lean.config.plan}};
   add_search(report, view);
-  const std::vector<PlanPoint> front = front_of(report);
+  const std::vector<PlanPoint> front = find_front(report);
   ASSERT_EQ(front.size(), 1u);
   EXPECT_EQ(front.front().config.plan, lean.config.plan);
 }
 
-TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
+TEST(CollectPoints, NoPointDominatesTheFront) {
   planner::PlanReport report = with("tp_size: 8, recompute: full");
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
@@ -53,8 +53,8 @@ TEST(CollectPoints, NoPointOfASearchBeatsTheFront) {
   view.answer = answer(view.problem, calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
-  for (const PlanPoint& p : front_of(report))
-    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(beats(q, p));
+  for (const PlanPoint& p : find_front(report))
+    for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(dominates(q, p));
 }
 
 }  // namespace plan_points_test

@@ -29,20 +29,20 @@ std::string describe_schedule(const plan::Plan& p) {
   return std::string(name(p.schedule)) + chunks;
 }
 
-/// An axis: what was asked of its degree.
+/// Returns an axis with its new degree: "tp 4".
 template <Kind kind>
 std::string describe_degrees(const search::Neighbour& n) {
   constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
   return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
 }
 
-/// One row a kind of change, those that people ask about first.
+/// One row per kind of change; the ones that people ask about first come first.
 struct KindRow {
   Kind kind;
   std::string_view key;
   std::string (*change)(const search::Neighbour&);
 };
-constexpr KindRow kNeighbourKinds[] = {
+constexpr KindRow kNeighborKinds[] = {
     {Kind::data_alone, "data_alone",
      [](const search::Neighbour&) { return std::string("dp alone"); }},
     {Kind::tp, "tp", describe_degrees<Kind::tp>},
@@ -72,14 +72,15 @@ constexpr KindRow kNeighbourKinds[] = {
      [](const search::Neighbour& n) { return "order " + show(n.config.plan.order); }},
 };
 
-/// "tp collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s": what decides the difference, most first.
+/// Lists the items that contribute most to the difference, largest first: "tp collectives +3.1 s,
+/// bubble +1.2 s, matmuls -0.4 s".
 std::string describe_items(const cost::StepTime& from, const cost::StepTime& to) {
   struct Change {
     cost::Item item;
     Seconds more;
   };
   constexpr std::size_t kMax = 3;
-  constexpr double kMin = 0.2;  // of the largest
+  constexpr double kMin = 0.2;  // of the largest change
   std::vector<Change> changes;
   for (const cost::ItemRow& of : cost::items())
     if (from[of.item] != to[of.item]) changes.push_back({of.item, to[of.item] - from[of.item]});
@@ -95,9 +96,9 @@ std::string describe_items(const cost::StepTime& from, const cost::StepTime& to)
   return text;
 }
 
-/// "needs 194 of 79.1 GiB: gradients +120 GiB".
-std::string memory_refusal(const cost::MemoryEstimate& from, const cost::MemoryEstimate& to,
-                           Bytes capacity) {
+/// Explains why a plan does not fit: "needs 194 of 79.1 GiB: gradients +120 GiB".
+std::string explain_memory_refusal(const cost::MemoryEstimate& from, const cost::MemoryEstimate& to,
+                                   Bytes capacity) {
   const cost::EntryRow* grown = nullptr;
   Bytes max{};
   for (const cost::EntryRow& of : cost::entries()) {
@@ -108,19 +109,19 @@ std::string memory_refusal(const cost::MemoryEstimate& from, const cost::MemoryE
   return grown == nullptr ? text : text + fmt::format(": {} +{}", grown->name, show_memory(max));
 }
 
-/// Returns what arithmetic says, with the numbers.
-std::string misfit_refusal(const search::Neighbour& n) {
+/// Explains which constraint is violated, with the numbers if they are known.
+std::string explain_violation(const search::Neighbour& n) {
   return n.detail.empty() ? std::string(words(n.violation.why)) : n.detail;
 }
 
-std::string rule_refusal(std::string_view code) {
+std::string explain_rule_refusal(std::string_view code) {
   const rules::Page* const page = rules::find_page(code);
   RW_CHECK(page != nullptr);
   return fmt::format("{} ({})", page->title, code);
 }
 
-WhyRow why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer& view,
-               const search::Priced& plan) {
+WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer& view,
+                    const search::Priced& plan) {
   const search::Neighbour& n = view.neighbours[index];
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
@@ -137,16 +138,16 @@ WhyRow why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer
       break;
     case Verdict::memory:
       row.difference = "does not fit";
-      row.because = memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
+      row.because = explain_memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
       break;
     case Verdict::violation:
       row.difference = "cannot be";
       row.plan.clear();
-      row.because = misfit_refusal(n);
+      row.because = explain_violation(n);
       break;
     case Verdict::rule:
       row.difference = "refused";
-      row.because = rule_refusal(n.rule);
+      row.because = explain_rule_refusal(n.rule);
       break;
   }
   return row;
@@ -210,16 +211,18 @@ std::vector<WhyRow> why_rows(const planner::PlanAnswer& view) {
 
 std::vector<WhyRow> why_rows(const planner::PlanAnswer& view, const search::Priced& plan) {
   std::vector<WhyRow> rows;
-  for (const KindRow& kind : kNeighbourKinds)
+  for (const KindRow& kind : kNeighborKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
-      if (view.neighbours[k].kind == kind.kind) rows.push_back(why_row(kind, k, view, plan));
+      if (view.neighbours[k].kind == kind.kind) rows.push_back(make_why_row(kind, k, view, plan));
   return rows;
 }
 
 namespace {
 
-/// What the chosen plan has before the fastest, in the order in which it counts (search/answer.cc).
-std::string choice_reason(const search::Priced& chosen, const search::Priced& fastest, Bytes safe) {
+/// Explains why the chosen plan was preferred to the fastest, by the criteria of search/answer.cc
+/// in their order.
+std::string explain_preference(const search::Priced& chosen, const search::Priced& fastest,
+                               Bytes safe) {
   const search::Family a = search::family(chosen.config.plan),
                        b = search::family(fastest.config.plan);
   if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
@@ -249,7 +252,7 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
         "{} of all takes {} ({}): {}. {} is within the model's error of it ({}) and {}.", which,
         show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
         brief(a.fastest->config), chosen, percent(a.band),
-        choice_reason(best, *a.fastest, view.problem.safe()));
+        explain_preference(best, *a.fastest, view.problem.safe()));
   else
     text = fmt::format(
         "{} of all{}.", which,
@@ -294,10 +297,10 @@ std::string describe_assumptions(const plan::TrainingConfig& s) {
   return text;
 }
 
-cost::Entry largest_item(const cost::MemoryEstimate& estimate_memory) {
+cost::Entry largest_item(const cost::MemoryEstimate& memory) {
   cost::Entry max{};
   for (const cost::EntryRow& of : cost::entries())
-    if (estimate_memory[of.entry] > estimate_memory[max]) max = of.entry;
+    if (memory[of.entry] > memory[max]) max = of.entry;
   return max;
 }
 

@@ -1,6 +1,5 @@
-// The sentences of `plan`: a plan in few words, why it was chosen, what each other choice costs or
-// what refuses it. Tables of rows; how they are laid out is plan_text.h, what was searched is said
-// by search_words.h.
+// The sentences of `plan`: a short name of a plan, why it was chosen, and what each alternative
+// costs or why it is refused. plan_text.h lays them out; search_sentences.h describes the search.
 #pragma once
 
 #include <string>
@@ -11,45 +10,47 @@
 
 namespace rankwright::report {
 
-/// "tp 2 cp 4 pp 4 x 2 dp 2 ZeRO-1 zb-h1": what tells plans of one job apart.
+/// Returns the settings that distinguish plans of one job: "tp 2 cp 4 pp 4 x 2 dp 2 ZeRO-1 zb-h1".
 std::string brief(const plan::TrainingConfig& config);
 
-/// What the degree_tags do not say: schedule and microbatches, uneven stages, an order that is not
-/// the default, hybrid shards, how context is exchanged.
+/// Returns the settings that the degree tags leave out: schedule and number of microbatches,
+/// uneven stages, a non-default axis order, hybrid sharding, the context-parallel algorithm.
 std::vector<std::string> detail_list(const plan::TrainingConfig& config);
+/// Returns the same details in one line.
 std::string details(const plan::TrainingConfig& config);
 
-/// "+4.9 %", "-2.5 %", "=".
+/// Formats the relative difference of `time` to `than`: "+4.9 %", "-2.5 %", "=".
 std::string difference_text(Seconds time, Seconds than);
 
-/// One neighbour of the plan.
+/// One alternative to the plan: the same plan with one setting changed.
 struct WhyRow {
   std::string_view key;    // "tp", for machines
   std::string change;      // "tp 2"
-  std::string step;        // "65 s"; "-" where it does not run
-  std::string difference;  // "-2.5 %"; what refuses it: "does not fit"
-  std::string plan;        // the best such plan, where everything else was searched anew
-  std::string because;     // what grew, what shrank; what refuses it
-  std::size_t neighbour;   // in the view
+  std::string step;        // "65 s"; "-" if it cannot run
+  std::string difference;  // "-2.5 %", or "does not fit"
+  std::string plan;        // the best plan with this setting, if the others were searched again
+  std::string because;     // the items that grew and shrank, or why it is refused
+  std::size_t neighbour;   // index into PlanAnswer::neighbours
 };
-/// What people would ask first.
+/// Returns the alternatives to the best plan, in the order in which people usually ask.
 std::vector<WhyRow> why_rows(const planner::PlanAnswer& view);
-/// Of another plan, whose neighbours the view has.
+/// Returns the alternatives to `plan`. Requires: the neighbors in `view` are those of `plan`.
 std::vector<WhyRow> why_rows(const planner::PlanAnswer& view, const search::Priced& plan);
 
-/// Why this one, in a sentence or two, which call it `chosen`.
+/// Explains in one or two sentences why the best plan was chosen; `chosen` is how they refer to
+/// it.
 std::string describe_choices(const planner::PlanAnswer& view, std::string_view chosen = "This one");
 
-/// How near the memory is to the device's.
+/// Describes how much memory is left, compared with the error of the memory estimate.
 std::string describe_memory(const search::Priced& best);
 
-/// "leave 1/8 of the memory free", "half the GPUs".
+/// Describes a trade-off: "leave 12.5 % of the memory free", "1/2 of the GPUs: 32".
 std::string describe_trade(const search::Problem& problem, const search::TradePoint& point);
 
-/// "grad_dtype bf16 (16 bytes a parameter in all; ...), optimizer adam".
+/// Lists the assumptions: "grad_dtype bf16 (16 bytes a parameter in all; ...), optimizer adam".
 std::string describe_assumptions(const plan::TrainingConfig& config);
 
-/// The entry of a ledger that is largest.
-cost::Entry largest_item(const cost::MemoryEstimate& estimate_memory);
+/// Returns the largest item of a memory estimate.
+cost::Entry largest_item(const cost::MemoryEstimate& memory);
 
 }  // namespace rankwright::report

@@ -8,7 +8,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 
 namespace rankwright::report {
-namespace plan_words_test {
+namespace plan_sentences_test {
 
 using ::testing::HasSubstr;
 
@@ -18,13 +18,13 @@ rankwright::plan::TrainingConfig config_of(const std::string& plan) {
                      .draft);
 }
 
-planner::PlanAnswer view_of(const rankwright::plan::TrainingConfig& config) {
+planner::PlanAnswer make_view(const rankwright::plan::TrainingConfig& config) {
   planner::PlanAnswer view{.problem = search::problem(config)};
   view.answer.best = priced(view.problem, config.plan, catalog::calibration());
   return view;
 }
 
-TEST(Brief, SaysOnlyWhatTellsPlansApart) {
+TEST(Brief, ListsOnlyNonDefaultSettings) {
   EXPECT_EQ(brief(config_of("parallelism: {dp_size: 16}")), "dp 16");
   EXPECT_EQ(brief(config_of("parallelism: {tp_size: 2, pp_size: 2, dp_size: 4, virtual_stages: 4, "
                             "zero_stage: 1, shard_size: 2, micro_batch: 2, recompute: full, order: "
@@ -33,7 +33,7 @@ TEST(Brief, SaysOnlyWhatTellsPlansApart) {
   EXPECT_EQ(brief(config_of("world_size: 1\nparallelism: {dp_size: 1}")), "one GPU");
 }
 
-TEST(Details, SayWhatTheChipsDoNot) {
+TEST(Details, ListWhatTheDegreeTagsLeaveOut) {
   const std::string plain = details(config_of("parallelism: {dp_size: 16}"));
   EXPECT_EQ(plain, "1 microbatch");
   const std::string all = details(
@@ -51,7 +51,7 @@ TEST(Difference, HasASign) {
   EXPECT_EQ(difference_text(Seconds{1.0001}, Seconds{1}), "=");
 }
 
-TEST(MisfitWords, StandInTheOrderOfTheirNames) {
+TEST(ViolationTexts, AreInTheOrderOfTheEnum) {
   for (int k = 0; k <= int(plan::ConstraintViolation::Why::buckets); ++k)
     EXPECT_FALSE(words(plan::ConstraintViolation::Why(k)).empty());
   EXPECT_EQ(name(plan::ConstraintViolation::Why::heads), "heads");
@@ -59,11 +59,11 @@ TEST(MisfitWords, StandInTheOrderOfTheirNames) {
   EXPECT_EQ(name(plan::ConstraintViolation::Why::shard), "shard");
 }
 
-TEST(Why, NamesWhatGrewAndWhatRefuses) {
+TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
   const rankwright::plan::TrainingConfig best =
       config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
-  planner::PlanAnswer view = view_of(best);
-  // tp 16 leaves the node.
+  planner::PlanAnswer view = make_view(best);
+  // tp 16 spans more than one node.
   search::Neighbour slower{
       .kind = search::Neighbour::Kind::tp,
       .searched = true,
@@ -87,7 +87,7 @@ TEST(Why, NamesWhatGrewAndWhatRefuses) {
   complete_figures(view);
   const std::vector<WhyRow> rows = why_rows(view);
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0].change, "tp 16");  // axes are asked about first
+  EXPECT_EQ(rows[0].change, "tp 16");  // axes come first
   EXPECT_EQ(rows[0].neighbour, 1u);
   EXPECT_THAT(rows[0].because, HasSubstr("tp collectives +"));
   EXPECT_EQ(rows[1].change, "tp 3");
@@ -97,7 +97,7 @@ TEST(Why, NamesWhatGrewAndWhatRefuses) {
   EXPECT_THAT(rows[2].because, HasSubstr("optimizer +"));
 }
 
-TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
+TEST(DescribeSearch, CountsAddUpAndCompletenessIsStated) {
   search::Answer answer;
   answer.stats.candidates = 60;
   answer.stats.duplicates = 10;
@@ -111,7 +111,7 @@ TEST(SearchedWords, AddUpAndSayWhetherItIsAll) {
   EXPECT_THAT(describe_search(answer), HasSubstr("Stopped: best so far of 25 % of the space."));
 }
 
-TEST(HostsWords, SayHowManyIdleAndWhy) {
+TEST(DescribeHosts, SaysHowManyAreIdleAndWhy) {
   planner::HostUse out{.count = 1, .listed = {3}, .left = 7, .used = 7};
   EXPECT_EQ(describe_hosts(out, 8), "1 host is out, 7 left, and all of them are used.");
   out.used = 4;
@@ -125,7 +125,7 @@ TEST(HostsWords, SayHowManyIdleAndWhy) {
   EXPECT_THAT(describe_hosts(out, 8), HasSubstr("--exclude-nodes 3,17"));
 }
 
-TEST(CountsText, SaysThatNoneMakesTheDeadline) {
+TEST(CountsText, SaysThatNoCountMeetsTheDeadline) {
   const rankwright::plan::TrainingConfig config =
       config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
   planner::CountsAnswer answer{.problem = search::problem(config)};
@@ -137,5 +137,5 @@ TEST(CountsText, SaysThatNoneMakesTheDeadline) {
   EXPECT_THAT(counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
 }
 
-}  // namespace plan_words_test
+}  // namespace plan_sentences_test
 }  // namespace rankwright::report

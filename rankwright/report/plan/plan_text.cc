@@ -19,11 +19,12 @@ namespace rankwright::report {
 namespace {
 
 constexpr std::string_view kLineDot = " · ";
-constexpr std::size_t kLabel = 11;  // columns of a label and its indent
+constexpr std::size_t kLabel = 11;  // columns of a label including its indent
 
-/// "  why      The fastest of all ...": a label, and words that go on below themselves.
-std::string labelled(std::string_view label, const std::string& words, const Paint& paint,
-                     std::size_t width) {
+/// Writes a bold label and text that is wrapped in its own column: "  why      The fastest of all
+/// ...".
+std::string write_labeled(std::string_view label, const std::string& words, const Paint& paint,
+                          std::size_t width) {
   if (words.empty()) return {};
   const std::string indent(kLabel, ' ');
   const std::string text = wrapped(words, width - kLabel, indent);
@@ -31,7 +32,7 @@ std::string labelled(std::string_view label, const std::string& words, const Pai
   return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
 }
 
-std::string figures_more(const search::Priced& best) {
+std::string describe_more_figures(const search::Priced& best) {
   return fmt::format(
       "MFU {} where attention counts in full (PaLM) · {}",
       percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
@@ -48,8 +49,9 @@ std::string describe_safe(const planner::PlanAnswer& view) {
                      brief(a.safe->config));
 }
 
-/// On a terminal the plan stands before its reasons, so that lines stay short.
-Table why_table(const planner::PlanAnswer& view, bool joined) {
+/// Lists the alternatives. `joined`: the plan precedes its reason in one column, to keep lines
+/// short on a terminal.
+Table make_why_table(const planner::PlanAnswer& view, bool joined) {
   Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
   if (!joined) table.columns.push_back({"best such plan"});
   table.columns.push_back({"because"});
@@ -62,15 +64,15 @@ Table why_table(const planner::PlanAnswer& view, bool joined) {
   return table;
 }
 
-/// What ties, above the table of the fastest others.
-std::string tie_line(const planner::PlanAnswer& view) {
+/// Introduces the table of tied plans.
+std::string describe_ties(const planner::PlanAnswer& view) {
   const std::string text = describe_tie(view.answer);
   const std::size_t others = view.answer.rivals.size();
   if (text.empty() || others == 0) return text;
   return text + fmt::format(" The fastest {}:", others == 1 ? "other" : "others");
 }
 
-Table tie_table(const planner::PlanAnswer& view) {
+Table make_tie_table(const planner::PlanAnswer& view) {
   Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
   for (const search::Priced& rival : view.answer.rivals)
     table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
@@ -92,7 +94,7 @@ std::string describe_order(const planner::PlanAnswer& view) {
       brief(a.usual->config));
 }
 
-Table trade_table(const planner::PlanAnswer& view) {
+Table make_trade_table(const planner::PlanAnswer& view) {
   const search::Priced& best = view.best();
   Table table{{{"instead"},
                {"step", kRight},
@@ -140,7 +142,8 @@ std::string describe_training(const planner::PlanAnswer& view) {
   return view.run ? training_text(*view.run, view.training) + "." : "";
 }
 
-/// "megatron yes · torchtitan no: RW0512 it splits the layers itself".
+/// Lists which frameworks run the plan: "megatron yes · torchtitan no: RW0512 it splits the layers
+/// itself".
 std::string describe_targets(const planner::PlanAnswer& view) {
   std::string text;
   for (const planner::TargetVerdict& verdict : view.targets) {
@@ -157,8 +160,9 @@ std::string describe_targets(const planner::PlanAnswer& view) {
   return text;
 }
 
-/// The target that was asked for, else the first framework that runs the plan; or none.
-const rules::TargetRow* target_to_name(const planner::PlanAnswer& view) {
+/// Returns the requested target, otherwise the first framework that runs the plan; null if there
+/// is none.
+const rules::TargetRow* find_named_target(const planner::PlanAnswer& view) {
   const rules::Target asked = view.problem.limits.target;
   if (asked != rules::Target::any) return &row(asked);
   for (const planner::TargetVerdict& verdict : view.targets)
@@ -166,10 +170,10 @@ const rules::TargetRow* target_to_name(const planner::PlanAnswer& view) {
   return nullptr;
 }
 
-/// `saved`: the file that the plan was written to; empty where it was not.
+/// Suggests the next commands. `saved` is the file that the plan was written to; empty if none.
 std::string describe_next_steps(const planner::PlanAnswer& view, const std::string& saved) {
   std::string text = "-o plan.yaml writes this plan";
-  const rules::TargetRow* const target = target_to_name(view);
+  const rules::TargetRow* const target = find_named_target(view);
   if (!saved.empty()) {
     const std::string file = shell_path(saved);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
@@ -189,17 +193,17 @@ std::string describe_fit(const planner::PlanAnswer& view) {
                      count(view.problem.config.cluster.devices()));
 }
 
-std::string out_words(const planner::PlanAnswer& view) {
+std::string describe_excluded_hosts(const planner::PlanAnswer& view) {
   return view.hosts ? describe_hosts(*view.hosts, view.problem.config.cluster.host_devices) : "";
 }
 
-std::string indented_lines(const std::string& text, std::size_t width) {
+std::string indent_lines(const std::string& text, std::size_t width) {
   return lines_of(text, kLineDot, " ·", width, "  ");
 }
 
-/// The headline and what was assumed.
-std::string head(const planner::PlanAnswer& view, const plan::TrainingConfig& config,
-                 const Paint& paint, std::size_t width) {
+/// Writes the headline and the assumptions.
+std::string write_head(const planner::PlanAnswer& view, const plan::TrainingConfig& config,
+                       const Paint& paint, std::size_t width) {
   std::string out = bold_lines(lines_of(headline(config), kLineDot, " ·", width, ""), paint);
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
@@ -211,32 +215,32 @@ std::string head(const planner::PlanAnswer& view, const plan::TrainingConfig& co
 std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                       const std::string& saved) {
   const search::Priced& best = view.best();
-  std::string out = head(view, best.config, paint, width);
-  out += bold_lines(indented_lines(degree_tags(best.config), width), paint);
-  out += indented_lines(details(best.config), width);
+  std::string out = write_head(view, best.config, paint, width);
+  out += bold_lines(indent_lines(degree_tags(best.config), width), paint);
+  out += indent_lines(details(best.config), width);
   out += bold_lines(lines_of(figures(best.config, best.estimate), "   ", "", width, "  "), paint);
-  out += indented_lines(figures_more(best), width);
+  out += indent_lines(describe_more_figures(best), width);
   const std::string safe = describe_safe(view);
   if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
   out += "\n" + waterfall_text(view.sheet.waterfall, paint, width) + "\n";
 
   const auto say = [&](std::string_view label, const std::string& words) {
-    out += labelled(label, words, paint, width);
+    out += write_labeled(label, words, paint, width);
   };
   const auto show_table = [&](const Table& table) {
     if (!table.rows.empty()) out += remarked(table, paint, "    ", width) + "\n";
   };
   say("yours", describe_own_plan(view));
   say("fit", describe_fit(view));
-  say("hosts", out_words(view));
+  say("hosts", describe_excluded_hosts(view));
   say("training", describe_training(view));
   say("why", describe_choices(view));
-  show_table(why_table(view, true));
-  say("tie", tie_line(view));
-  show_table(tie_table(view));
+  show_table(make_why_table(view, true));
+  say("tie", describe_ties(view));
+  show_table(make_tie_table(view));
   say("order", describe_order(view));
   if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
-  show_table(trade_table(view));
+  show_table(make_trade_table(view));
   say("searched", describe_search(view.answer));
   say("", describe_violations(view.answer.stats));
   say("", describe_space(view));
@@ -264,16 +268,16 @@ std::string plan_markdown(const planner::PlanAnswer& view) {
   say(degree_tags(best.config));
   say(details(best.config));
   say(figures(best.config, best.estimate));
-  say(figures_more(best));
+  say(describe_more_figures(best));
   say(describe_safe(view));
-  for (const std::string& words :
-       {describe_own_plan(view), describe_fit(view), out_words(view), describe_training(view)})
+  for (const std::string& words : {describe_own_plan(view), describe_fit(view),
+                                   describe_excluded_hosts(view), describe_training(view)})
     say(words);
   section("Step", "", waterfall_table(view.sheet.waterfall));
-  section("Why", describe_choices(view), why_table(view, false));
-  section("Tie", tie_line(view), tie_table(view));
+  section("Why", describe_choices(view), make_why_table(view, false));
+  section("Tie", describe_ties(view), make_tie_table(view));
   section("Order", describe_order(view), {});
-  section("Trade", "", view.trade.size() > 1 ? trade_table(view) : Table{});
+  section("Trade", "", view.trade.size() > 1 ? make_trade_table(view) : Table{});
   section("Searched", describe_search(view.answer) + " " + describe_violations(view.answer.stats),
           {});
   say(describe_space(view));
@@ -286,18 +290,18 @@ std::string plan_markdown(const planner::PlanAnswer& view) {
 
 namespace {
 
-/// The name of a catalog system without its number of units; empty for other clusters.
-std::string system_name(const cluster::Cluster& cluster) {
+/// Returns the name of a catalog system without its number of units; empty for other clusters.
+std::string find_system_name(const cluster::Cluster& cluster) {
   for (const catalog::System& system : catalog::systems())
     if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
       return system.name;
   return {};
 }
 
-/// What would make it fit: `lean` needs least.
+/// Suggests how to make it fit. `lean` is the estimate of the layout that needs the least memory.
 std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryEstimate& lean) {
   const plan::TrainingConfig& config = view.problem.config;
-  std::string text, system = system_name(config.cluster);
+  std::string text, system = find_system_name(config.cluster);
   if (view.fewest && view.fewest->plan && !system.empty()) {
     const i64 gpus = view.fewest->gpus;
     const i64 unit = config.cluster.devices() / config.cluster.levels.back().arity;
@@ -321,27 +325,27 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
 
 std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width) {
   const search::Answer& a = view.answer;
-  std::string out = head(view, view.problem.config, paint, width);
+  std::string out = write_head(view, view.problem.config, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
-    out += labelled(label, words, paint, width);
+    out += write_labeled(label, words, paint, width);
   };
   std::string next;
   if (!a.complete) {
     say("stopped", "Nothing was found yet. " + describe_budget(view.stopped, view.budget));
   } else if (view.leanest) {
-    const auto& [lean, estimate_memory] = *view.leanest;
-    const cost::Entry max = largest_item(estimate_memory);
+    const auto& [lean, memory] = *view.leanest;
+    const cost::Entry max = largest_item(memory);
     say("nothing",
         fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
                     "{}: {}.",
-                    show_memory(a.leanest->memory, view.problem.capacity), estimate_memory.pp_rank,
-                    show_memory(estimate_memory[max]), row(max).name, brief(lean)));
-    next = describe_remedy(view, estimate_memory);
+                    show_memory(a.leanest->memory, view.problem.capacity), memory.pp_rank,
+                    show_memory(memory[max]), row(max).name, brief(lean)));
+    next = describe_remedy(view, memory);
   } else {
     say("nothing", "is possible: every layout within these limits breaks a rule.");
     next = "Leave out a limit, another --global-batch, or another --gpus.";
   }
-  say("hosts", out_words(view));
+  say("hosts", describe_excluded_hosts(view));
   say("searched", describe_search(a));
   say("", describe_violations(a.stats));
   say("", describe_space(view));

@@ -1,5 +1,5 @@
-// What `plan` found, for people: on a terminal, or as Markdown for a design document. Same view,
-// same bytes.
+// The answer of `plan` as text for a terminal or as Markdown for a design document. The output is
+// deterministic.
 #pragma once
 
 #include <string>
@@ -9,15 +9,17 @@
 
 namespace rankwright::report {
 
-/// Lays out an answer that has a best plan. `saved` is the file that the plan was written to.
+/// Lays out an answer that has a best plan. `saved` is the file that the plan was written to, if
+/// any.
 std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                       const std::string& saved = {});
-/// The same for any answer.
+/// Lays out any answer, with or without a best plan.
 std::string answer_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                         const std::string& saved = {});
+/// Writes the answer as Markdown. Requires: it has a best plan.
 std::string plan_markdown(const planner::PlanAnswer& view);
 
-/// Lays out an answer without a best plan: nothing fits, or the search was stopped before.
+/// Lays out an answer without a best plan: nothing fits, or the search was stopped too early.
 std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width);
 
 }  // namespace rankwright::report

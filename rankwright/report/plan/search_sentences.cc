@@ -16,7 +16,7 @@ struct ViolationRow {
   std::string_view name, words;
 };
 using Why = plan::ConstraintViolation::Why;
-constexpr ViolationRow kMisfits[] = {
+constexpr ViolationRow kViolations[] = {
     {Why::none, "none", "nothing"},
     {Why::degrees, "degrees", "the degrees do not multiply to the world"},
     {Why::devices, "devices", "more ranks than devices"},
@@ -45,10 +45,10 @@ constexpr ViolationRow kMisfits[] = {
     {Why::shard, "shard", "shards that do not cut the data ranks evenly"},
     {Why::buckets, "buckets", "buckets so small that there are more than a million"},
 };
-static_assert(std::size(kMisfits) == std::size_t(Why::buckets) + 1);
+static_assert(std::size(kViolations) == std::size_t(Why::buckets) + 1);
 
-/// Returns how much of the space a search that was stopped had decided.
-std::string decided_share(const search::Answer& answer) {
+/// Returns the share of the space that a stopped search had decided.
+std::string format_decided_share(const search::Answer& answer) {
   const double decided = double(answer.stats.candidates);
   const double all = decided + double(answer.undecided);
   return percent(all > 0 ? decided / all : 0);
@@ -74,14 +74,15 @@ std::string describe_budget(planner::StopReason reason, const planner::SearchBud
 }
 
 std::string describe_stop(const search::Answer& answer) {
-  return answer.complete ? "" : fmt::format("the best of {} of the space", decided_share(answer));
+  return answer.complete ? ""
+                         : fmt::format("the best of {} of the space", format_decided_share(answer));
 }
 
 std::string_view name(plan::ConstraintViolation::Why why) {
-  return kMisfits[std::size_t(why)].name;
+  return kViolations[std::size_t(why)].name;
 }
 std::string_view words(plan::ConstraintViolation::Why why) {
-  return kMisfits[std::size_t(why)].words;
+  return kViolations[std::size_t(why)].words;
 }
 
 std::string describe_search(const search::Answer& answer) {
@@ -98,9 +99,9 @@ std::string describe_search(const search::Answer& answer) {
   add(t.priced, "priced");
   add(answer.undecided, "not looked at");
   if (!parts.empty()) text += ": " + parts;
-  text += answer.complete
-              ? ". Complete."
-              : fmt::format(". Stopped: best so far of {} of the space.", decided_share(answer));
+  text += answer.complete ? ". Complete."
+                          : fmt::format(". Stopped: best so far of {} of the space.",
+                                        format_decided_share(answer));
   if (answer.ranked_again > 0)
     text += fmt::format(" {} near the fastest ranked again: ",
                         plural(answer.ranked_again, "plan", "plans"));

@@ -1,4 +1,4 @@
-// Writes the figures of a training run (planner/plan/training.h) as one sentence.
+// The figures of a whole training run (planner/plan/training.h) as one sentence.
 #pragma once
 
 #include <string>
@@ -7,10 +7,11 @@
 
 namespace rankwright::report {
 
-/// "$1.2 M", "1.2 M EUR".
+/// Formats an amount of money: "$1.2 M", "1.2 M EUR".
 std::string money(double amount, const planner::Price& price);
 
-/// "15 T tokens: 3,576,279 steps, 276 days ±36 days, 424 k GPU-hours, $0.89 M ±0.12 M"
+/// Describes a training run: "15 T tokens: 3,576,279 steps, 276 days ±36 days, 424 k GPU-hours,
+/// $0.89 M ±0.12 M".
 std::string training_text(const planner::Training& run, const planner::TrainingAsk& ask);
 
 }  // namespace rankwright::report

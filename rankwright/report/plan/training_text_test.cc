@@ -19,7 +19,7 @@ TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
             "GPU-hour");
 }
 
-TEST(TrainingText, SaysWhetherItIsInTime) {
+TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
   const auto said = [](double days) {
     const planner::TrainingAsk ask{
         .tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
@@ -34,11 +34,11 @@ TEST(TrainingText, SaysWhetherItIsInTime) {
   EXPECT_EQ(said(2), "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; in time for 2 days");
   EXPECT_EQ(said(0.5),
             "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; 12 h too late for 12 h");
-  // Within a tenth of a day nobody knows.
+  // A tenth of a day is within the error.
   EXPECT_TRUE(said(1.05).ends_with("in time for 1.05 days, within the error"));
 }
 
-TEST(Money, StandsWithItsCurrency) {
+TEST(Money, HasItsCurrency) {
   EXPECT_EQ(money(2.1, {}), "2.10");
   EXPECT_EQ(money(1.5e6, {.amount = 1, .before = "$", .after = ""}), "$1.5 M");
   EXPECT_EQ(money(1.5e6, {.amount = 1, .before = "", .after = "EUR"}), "1.5 M EUR");

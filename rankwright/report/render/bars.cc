@@ -14,13 +14,13 @@ constexpr std::size_t kShortest = 12, kLongest = 40;  // columns of the longest 
 constexpr std::size_t kNarrowest = 26;                // columns of a remark
 constexpr std::string_view kIndent = "  ", kColumnGap = "  ";
 
-std::string colored(const std::string& text, BarLine::Tone tone, const Paint& paint) {
+std::string apply_tone(const std::string& text, BarLine::Tone tone, const Paint& paint) {
   constexpr i64 kYellow = 1;
   if (tone == BarLine::Tone::wait) return paint.group(kYellow, text);
   return tone == BarLine::Tone::work ? paint.blue(text) : paint.bold(text);
 }
 
-std::string blanks(std::size_t width, const std::string& text) {
+std::string pad_to(std::size_t width, const std::string& text) {
   return std::string(width - std::min(width, display_width(text)), ' ');
 }
 
@@ -69,8 +69,9 @@ std::string difference_bar(double fraction, std::size_t columns, const Paint& pa
   const std::string line = paint.on ? "│" : "|";
   if (fraction > 0)
     return std::string(columns, ' ') + line +
-           colored(bar(fraction, columns, paint), BarLine::Tone::wait, paint);
-  // Blocks are cut on their right: leftwards there are whole ones and a half.
+           apply_tone(bar(fraction, columns, paint), BarLine::Tone::wait, paint);
+  // Partial blocks are left-aligned, so a bar that grows leftwards has only whole and half
+  // blocks.
   const double length = std::min(1.0, -fraction) * double(columns);
   std::string drawn;
   if (!paint.on) {
@@ -80,7 +81,7 @@ std::string difference_bar(double fraction, std::size_t columns, const Paint& pa
     if (halves % 2 == 1) drawn = "▐";
     for (long i = 0; i < halves / 2; ++i) drawn += "█";
   }
-  return blanks(columns, drawn) + (drawn.empty() ? "" : paint.green(drawn)) + line;
+  return pad_to(columns, drawn) + (drawn.empty() ? "" : paint.green(drawn)) + line;
 }
 
 std::string share_text(double share) {
@@ -93,15 +94,15 @@ std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std
   std::string out;
   for (const BarLine& line : lines) {
     const std::string drawn = bar(line.fraction, c.bar, paint);
-    std::string text = std::string(kIndent) + line.name + blanks(c.name, line.name);
-    text += std::string(kColumnGap) + colored(drawn, line.tone, paint) + blanks(c.bar, drawn);
+    std::string text = std::string(kIndent) + line.name + pad_to(c.name, line.name);
+    text += std::string(kColumnGap) + apply_tone(drawn, line.tone, paint) + pad_to(c.bar, drawn);
     for (std::size_t i = 0; i < line.figures.size(); ++i)
-      text += std::string(kColumnGap) + blanks(c.figures[i], line.figures[i]) + line.figures[i];
+      text += std::string(kColumnGap) + pad_to(c.figures[i], line.figures[i]) + line.figures[i];
     if (!line.remark.empty()) {
       const std::string indent(c.before_remark(), ' ');
       const std::string remark = wrapped(line.remark, c.remark, indent);
-      text += remark.substr(indent.size() -
-                            kColumnGap.size());  // its first line stands beside the figures
+      text +=
+          remark.substr(indent.size() - kColumnGap.size());  // the first line continues this one
       text.pop_back();
     }
     out += text.erase(text.find_last_not_of(' ') + 1) + "\n";

@@ -1,5 +1,6 @@
-// Bars of a chart on a terminal: one line each, with a name, figures and a remark. Eighths of a
-// block where there is colour, '#' elsewhere. What the bars say is decided by the caller.
+// Bar charts for a terminal: one line per bar, with a name, figures and a remark. Bars are drawn
+// in eighths of a block on a color terminal and with '#' elsewhere. The caller decides what the
+// bars show.
 #pragma once
 
 #include <string>
@@ -9,26 +10,29 @@
 
 namespace rankwright::report {
 
+/// One line of a bar chart.
 struct BarLine {
   enum class Tone : unsigned char { work, wait, total };
   std::string name;
-  double fraction = 0;                 // of the longest bar that there may be
-  std::vector<std::string> figures{};  // as many on every line
+  double fraction = 0;                 // of the longest possible bar
+  std::vector<std::string> figures{};  // the same number on every line
   std::string remark{};
   Tone tone = Tone::work;
 };
 
-/// Not longer than `columns`; what is more than nothing is seen.
+/// Draws a bar of `fraction` times `columns` columns, at most `columns`. A fraction above 0 is
+/// always visible.
 std::string bar(double fraction, std::size_t columns, const Paint& paint);
 
-/// How much more or less: a bar of at most `columns` to the right or to the left of a line in the
-/// middle, in colour yellow and green. As wide as the line and what is left of it at least.
+/// Draws a signed difference: a bar of at most `columns` columns to the right (more, yellow) or to
+/// the left (less, green) of a center line. The result is at least `columns` + 1 columns wide.
 std::string difference_bar(double fraction, std::size_t columns, const Paint& paint);
 
-/// "41.0 %": one digit behind the point, so that shares stand below each other; "<0.1 %".
+/// Formats a share: "41.0 %", always with one decimal so that shares align; "<0.1 %" for less.
 std::string share_text(double share);
 
-/// Names, bars, figures and remarks in columns. Remarks that do not fit in `width` go on below.
+/// Lays out names, bars, figures and remarks in columns. A remark that does not fit into `width`
+/// continues on the lines below.
 std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width);
 
 }  // namespace rankwright::report

@@ -12,24 +12,24 @@ namespace bars_test {
 
 constexpr Paint kPlain{}, kColor{.on = true};
 
-TEST(Bar, OfNothingIsNotDrawn) {
+TEST(Bar, ZeroFractionIsEmpty) {
   EXPECT_EQ(bar(0, 10, kPlain), "");
   EXPECT_EQ(bar(-1, 10, kColor), "");
 }
 
 TEST(Bar, IsDrawnInEighths) {
-  // 0.45 of 10 columns are 4 and 4 eighths.
+  // 0.45 of 10 columns is 4 columns and 4 eighths.
   EXPECT_EQ(bar(0.45, 10, kColor), "████▌");
   EXPECT_EQ(bar(1, 3, kColor), "███");
   EXPECT_EQ(bar(0.001, 10, kColor), "▏");
 }
 
-TEST(Bar, IsOfSignsWithoutColor) {
+TEST(Bar, UsesAsciiWithoutColor) {
   EXPECT_EQ(bar(0.45, 10, kPlain), "#####");
   EXPECT_EQ(bar(0.001, 10, kPlain), ".");
 }
 
-RC_GTEST_PROP(Bar, IsNeverTooLongAndNeverShrinks, ()) {
+RC_GTEST_PROP(Bar, StaysWithinColumnsAndGrowsWithTheFraction, ()) {
   const std::size_t columns = *rc::gen::inRange<std::size_t>(1, 60);
   const double less = double(*rc::gen::inRange(1, 1500)) / 1000;
   const double more = less + double(*rc::gen::inRange(0, 500)) / 1000;
@@ -40,17 +40,17 @@ RC_GTEST_PROP(Bar, IsNeverTooLongAndNeverShrinks, ()) {
   }
 }
 
-TEST(DifferenceBar, GoesRightForMoreAndLeftForLess) {
+TEST(DifferenceBar, ExtendsRightForMoreAndLeftForLess) {
   EXPECT_EQ(difference_bar(0.5, 4, kPlain), "    |##");
   EXPECT_EQ(difference_bar(-0.5, 4, kPlain), "  ##|");
   EXPECT_EQ(difference_bar(0, 4, kPlain), "    |");
   EXPECT_EQ(difference_bar(-0.001, 4, kPlain), "   .|");
-  // 0.625 of 4 columns are 2 and a half, on the left as on the right.
+  // 0.625 of 4 columns is 2.5 columns, on the left as on the right.
   EXPECT_EQ(difference_bar(-0.625, 4, kColor), " \033[32m▐██\033[0m│");
   EXPECT_EQ(difference_bar(0.625, 4, kColor), "    │\033[33m██▌\033[0m");
 }
 
-RC_GTEST_PROP(DifferenceBar, HasItsLineInOnePlace, ()) {
+RC_GTEST_PROP(DifferenceBar, KeepsItsCenterLineInOneColumn, ()) {
   const std::size_t columns = *rc::gen::inRange<std::size_t>(1, 60);
   const double fraction = double(*rc::gen::inRange(-1500, 1500)) / 1000;
   const std::string drawn = difference_bar(fraction, columns, kPlain);
@@ -58,13 +58,13 @@ RC_GTEST_PROP(DifferenceBar, HasItsLineInOnePlace, ()) {
   RC_ASSERT(drawn.size() <= 2 * columns + 1);
 }
 
-TEST(ShareText, HasOneDigitBehindThePoint) {
+TEST(ShareText, HasOneDecimal) {
   EXPECT_EQ(share_text(0), "0.0 %");
   EXPECT_EQ(share_text(0.0004), "<0.1 %");
   EXPECT_EQ(share_text(0.4096), "41.0 %");
 }
 
-TEST(Bars, StandInColumns) {
+TEST(Bars, AlignInColumns) {
   EXPECT_EQ(bars_text({{.name = "a", .fraction = 1, .figures = {"10 s", "90.9 %"}, .remark = "x"},
                        {.name = "long", .fraction = 0.1, .figures = {"1 s", "9.1 %"}}},
                       kPlain, 37),
@@ -72,7 +72,7 @@ TEST(Bars, StandInColumns) {
             "  long  #              1 s   9.1 %\n");
 }
 
-TEST(Bars, LetLongRemarksGoOnBelow) {
+TEST(Bars, WrapLongRemarksBelow) {
   const std::string text = bars_text(
       {{.name = "a",
         .fraction = 1,

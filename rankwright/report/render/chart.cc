@@ -13,18 +13,19 @@
 namespace rankwright::report {
 namespace {
 
-/// Sizes by the class that stands for them.
+/// The font size of a CSS class, in pixels.
 struct Font {
   char letter;
   double size;
 };
 constexpr Font kFonts[] = {{'h', 16}, {'s', 11}, {'x', 9}};
 constexpr double kUsual = 13;
-constexpr double kBold = 1.13;  // wider than it is otherwise
+constexpr double kBold = 1.13;  // factor by which bold text is wider
 constexpr double kTitleLine = 22;
 
-/// Characters by width, in sizes of the font: those of DejaVu Sans, which is wider than Helvetica,
-/// Segoe UI and Roboto. What is in no row is as wide as a digit, what is not ASCII a full size.
+/// Characters by width, in units of the font size, as in DejaVu Sans, which is wider than
+/// Helvetica, Segoe UI and Roboto. Other ASCII characters are as wide as a digit, non-ASCII
+/// characters a full font size.
 struct Widths {
   std::string_view characters;
   double width;
@@ -35,7 +36,7 @@ constexpr Widths kWidths[] = {
 };
 constexpr double kDigit = 0.64, kOther = 1.0, kDotWidth = 0.36;
 
-bool has(std::string_view classes, char letter) {
+bool has_class(std::string_view classes, char letter) {
   for (std::size_t i = 0; i < classes.size(); ++i)
     if (classes[i] == letter && (i == 0 || classes[i - 1] == ' ') &&
         (i + 1 == classes.size() || classes[i + 1] == ' '))
@@ -43,13 +44,14 @@ bool has(std::string_view classes, char letter) {
   return false;
 }
 
-double size_of(std::string_view classes) {
+double find_font_size(std::string_view classes) {
+  /// Returns the font size in pixels.
   for (const Font& font : kFonts)
-    if (has(classes, font.letter)) return font.size;
+    if (has_class(classes, font.letter)) return font.size;
   return kUsual;
 }
 
-double width_of(char32_t character) {
+double find_width(char32_t character) {
   if (character == U'·') return kDotWidth;
   if (character > 0x7E) return kOther;
   for (const Widths& row : kWidths)
@@ -57,13 +59,13 @@ double width_of(char32_t character) {
   return kDigit;
 }
 
-/// Of one character in classes of text.
-double scale_of(std::string_view classes) {
-  const bool bold = has(classes, 'n') || has(classes, 'h');
-  return size_of(classes) * (bold ? kBold : 1);
+/// Returns the factor from character widths to pixels.
+double compute_scale(std::string_view classes) {
+  const bool bold = has_class(classes, 'n') || has_class(classes, 'h');
+  return find_font_size(classes) * (bold ? kBold : 1);
 }
 
-std::string style() {
+std::string write_style() {
   std::string css =
       "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
       "font-size:13px;fill:#1b1f23}\n";
@@ -107,29 +109,30 @@ std::string Chart::text() const {
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 "
              "{0} {1}\" role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
              svg::px(kChartWidth), svg::px(y), svg::escaped(title_), svg::escaped(about_)) +
-         "<style>" + style() + css + "\n@media (prefers-color-scheme:dark){" + std::string(kDark) +
-         "}</style>\n" + svg::rect(0, 0, kChartWidth, y, "g") + "/>\n" + body + "</svg>\n";
+         "<style>" + write_style() + css + "\n@media (prefers-color-scheme:dark){" +
+         std::string(kDark) + "}</style>\n" + svg::rect(0, 0, kChartWidth, y, "g") + "/>\n" + body +
+         "</svg>\n";
 }
 
 double text_width(std::string_view words, std::string_view classes) {
   double sum = 0;
   while (!words.empty()) {
     const Character next = first_character(words);
-    sum += next.bytes == 0 ? width_of(U'?') : width_of(next.code);
+    sum += next.bytes == 0 ? find_width(U'?') : find_width(next.code);
     words.remove_prefix(std::max<std::size_t>(1, next.bytes));
   }
-  return sum * scale_of(classes);
+  return sum * compute_scale(classes);
 }
 
-double text_height(std::string_view classes) { return size_of(classes); }
+double text_height(std::string_view classes) { return find_font_size(classes); }
 
 std::string fitted(std::string_view words, double width, std::string_view classes) {
   if (text_width(words, classes) <= width) return std::string(words);
-  const double room = width - kOther * scale_of(classes);
+  const double room = width - kOther * compute_scale(classes);
   std::size_t kept = 0;
   for (double sum = 0; kept < words.size();) {
     const Character next = first_character(words.substr(kept));
-    sum += (next.bytes == 0 ? width_of(U'?') : width_of(next.code)) * scale_of(classes);
+    sum += (next.bytes == 0 ? find_width(U'?') : find_width(next.code)) * compute_scale(classes);
     if (sum > room) break;
     kept += std::max<std::size_t>(1, next.bytes);
   }
@@ -146,13 +149,13 @@ std::vector<std::string> text_lines(std::string_view words, double width, std::s
       lines.push_back(fitted(words, width, classes));
       break;
     }
-    std::size_t end = 0;  // of the last word that fits
+    std::size_t end = 0;  // end of the last word that fits
     for (std::size_t at = words.find(' '); at != std::string_view::npos;
          at = words.find(' ', at + 1)) {
       if (text_width(words.substr(0, at), classes) > width) break;
       end = at;
     }
-    // Between things that are listed rather than inside one.
+    // Prefer a break between two listed items.
     std::size_t blank = 1;
     if (const std::size_t dot = words.substr(0, end).rfind(kBetween); dot != std::string_view::npos)
       end = dot, blank = kBetween.size();
@@ -229,7 +232,7 @@ std::vector<double> ticks(const Scale& scale, i64 max) {
   const std::vector<Seconds> apart = place_ticks(Seconds{scale.high - scale.low}, max);
   if (apart.size() < 2) return {scale.low};
   const double step = apart[1].value;
-  // The first one may miss the end by what a double loses.
+  // The tolerance absorbs rounding errors at both ends.
   for (double k = std::ceil(scale.low / step - 1e-9); k * step <= scale.high * (1 + 1e-9); ++k)
     all.push_back(k * step);
   return all;

@@ -1,6 +1,6 @@
-// What the pictures of a report have in common: a title, text in a few sizes whose width is known
-// well enough that nothing overlaps, colours for light and dark pages, scales with ticks. What is
-// drawn is up to each picture.
+// The parts that all pictures of a report share: a title, text of known width so that nothing
+// overlaps, colors for light and dark pages, and scales with ticks. Each picture decides what it
+// draws.
 #pragma once
 
 #include <span>
@@ -14,83 +14,87 @@
 
 namespace rankwright::report {
 
-/// A page of a paper is as wide as 1,000 pixels at 150 to the inch.
+/// A page of a paper is about 1,000 pixels wide at 150 pixels per inch.
 inline constexpr double kChartWidth = 1000, kChartMargin = 24;
 inline constexpr double kChartRight = kChartWidth - kChartMargin;
-inline constexpr double kChartLine = 18;  // from one line of text to the next
+inline constexpr double kChartLine = 18;  // pixels from one line of text to the next
 
-/// One picture, from the top down. `body` and `css` grow while it is drawn.
+/// One SVG picture, drawn from the top down. `body` and `css` grow while it is drawn.
 class Chart {
  public:
-  /// `name` is what it shows; `about` one or two sentences, which stand under the title.
+  /// Writes the title and the text below it. `name` says what the picture shows; `about` is one
+  /// or two sentences that describe it.
   Chart(const plan::TrainingConfig& config, std::string_view name, std::string_view about);
 
-  /// The whole file.
+  /// Returns the complete SVG file.
   std::string text() const;
 
-  /// Words whose baseline is there.
+  /// Adds text at `x` with this baseline.
   void write(double x, double baseline, std::string_view classes, std::string_view words) {
     body += svg::text(x, baseline, classes, words);
   }
 
-  double y = 0;  // nothing is drawn below this yet
+  double y = 0;  // bottom of what is drawn so far, in pixels
   std::string body{};
-  std::string css{};  // besides what all of them have
+  std::string css{};  // in addition to the shared style
 
  private:
   std::string title_, about_;
 };
 
-// Classes of text. Sizes: h a title, s small, x smallest, else 13 pixels; n bold. Colours: q quiet,
-// k black and v white on a colour of their own. Where x is: e the end, m the middle.
+// CSS classes of text. Sizes: h title, s small, x smallest, otherwise 13 pixels; n bold. Colors: q
+// muted, k black and v white for text on a colored fill. Anchors: e end, m middle.
 
-// Classes of the rest. Fills: g the ground, b a raised part of it, w one that warns.
-// Lines: a an axis, t faint, l a limit, p as dark as text, z as the ground.
+// CSS classes of shapes. Fills: g background, b raised area, w warning area. Lines: a axis, t
+// faint, l limit, p text color, z background color.
 
-/// Pixels of a line, in a font as wide as any that browsers fall back to.
+/// Estimates the width of a line in pixels, for the widest font that browsers fall back to.
 double text_width(std::string_view words, std::string_view classes = "");
+/// Returns the font size of these classes in pixels.
 double text_height(std::string_view classes);
 
-/// The words, or as many of them as there is room for and an ellipsis.
+/// Returns the text, cut with an ellipsis if it is wider than `width` pixels.
 std::string fitted(std::string_view words, double width, std::string_view classes = "");
 
-/// At most `most` lines, broken at a dot between two things or else at a blank; what does not
-/// fit is cut.
+/// Breaks text into at most `max` lines of `width` pixels, at a dot between two items where
+/// possible, otherwise at a blank. Text that does not fit is cut.
 std::vector<std::string> text_lines(std::string_view words, double width,
                                     std::string_view classes = "", std::size_t max = 3);
 
-/// The colours of Okabe and Ito, neighbours far apart in lightness too, so that they can be told
-/// apart in grey; then lighter ones, then darker ones, then the same again.
+/// Number of distinct chart colors: those of Okabe and Ito, then lighter and darker variants.
+/// Adjacent colors also differ in lightness, so that they can be told apart in grayscale.
 inline constexpr i64 kChartColors = 24;
+/// Returns a color by index, modulo kChartColors.
 Rgb chart_color(i64 index);
 
-/// A sample of a colour with its words, one after another; `classes` are the sample's, `path` its
-/// shape around the origin where it is no box.
+/// One entry of a legend: a sample with its text. `classes` are those of the sample; `path` is its
+/// shape around the origin, a box if empty.
 struct LegendKey {
   std::string classes;
   std::string words;
   std::string_view path{};
 };
+/// Adds the entries side by side, in as many rows as they need.
 void add_legend(Chart& chart, std::span<const LegendKey> keys);
 
-/// "k" or "v": what can be read on this colour.
+/// Returns "k" or "v": the class of text that is readable on this color.
 std::string_view text_class_on(Rgb ground);
 
-/// A shape, left open as svg::rect is.
+/// Returns a shape at a position. The element stays open, as in svg::rect.
 std::string marker(std::string_view path, double x, double y, std::string_view classes);
 
-/// From values to pixels.
+/// A linear or logarithmic mapping of values to pixels.
 struct Scale {
   double low = 0, high = 1;
   double from = 0, to = 1;
   bool log = false;
-  int base = 10;  // of round numbers where it is logarithmic: 2 of memory
+  int base = 10;  // of round numbers on a logarithmic scale; 2 for memory
 
   double at(double value) const;
 };
 
-/// Round values to write beside it, about `most` of them: 1, 2 or 5 of a power of ten apart, or
-/// where it is logarithmic at least an equal part of it apart.
+/// Returns about `max` round values inside the scale: 1, 2 or 5 times a power of ten apart, or on
+/// a logarithmic scale at least an equal part of it apart.
 std::vector<double> ticks(const Scale& scale, i64 max);
 
 }  // namespace rankwright::report

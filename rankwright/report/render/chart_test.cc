@@ -10,7 +10,7 @@ namespace chart_test {
 
 using ::testing::ElementsAre;
 
-TEST(TextWidth, IsThatOfItsCharactersInTheirSize) {
+TEST(TextWidth, SumsCharacterWidthsTimesFontSize) {
   // 't' 0.41, 'p' 0.64, ' ' 0.36, '8' 0.64 of 13 pixels; small of 11; bold 1.13 times as wide.
   EXPECT_DOUBLE_EQ(text_width("tp 8"), 13 * (0.41 + 0.64 + 0.36 + 0.64));
   EXPECT_DOUBLE_EQ(text_width("tp 8", "e s"), 11 * 2.05);
@@ -18,19 +18,19 @@ TEST(TextWidth, IsThatOfItsCharactersInTheirSize) {
   EXPECT_EQ(text_width(""), 0);
 }
 
-TEST(TextWidth, OfACharacterOfManyBytesIsThatOfOne) {
+TEST(TextWidth, CountsAMultibyteCharacterOnce) {
   EXPECT_EQ(text_width("é"), text_width("模"));
   EXPECT_EQ(text_width("\xff"), text_width("?"));
 }
 
-TEST(Fitted, IsTheWholeOrAsMuchAsThereIsRoomFor) {
+TEST(Fitted, KeepsWhatFitsAndAddsAnEllipsis) {
   EXPECT_EQ(fitted("infiniband", 200), "infiniband");
-  // 'i' and 'l' are 3.9 pixels, the ellipsis 13: two of them are in 21.
+  // 'i' and 'l' take 3.9 pixels each and the ellipsis 13: two letters fit into 21.
   EXPECT_EQ(fitted("llllllllll", 21), "ll…");
   EXPECT_EQ(fitted("infiniband", 5), "");
 }
 
-TEST(TextLines, BreakBetweenThingsRatherThanInsideOne) {
+TEST(TextLines, BreakBetweenItemsRatherThanInsideOne) {
   const double width = text_width("tp 8 on nvlink · pp 4 on");
   EXPECT_THAT(text_lines("tp 8 on nvlink · pp 4 on infiniband", width),
               ElementsAre("tp 8 on nvlink", "pp 4 on infiniband"));
@@ -39,7 +39,7 @@ TEST(TextLines, BreakBetweenThingsRatherThanInsideOne) {
   EXPECT_TRUE(text_lines("", 100).empty());
 }
 
-RC_GTEST_PROP(TextLines, NeverTakeMoreRoomThanTheyHave, (const std::string& words)) {
+RC_GTEST_PROP(TextLines, NeverExceedTheWidth, (const std::string& words)) {
   const double width = double(*rc::gen::inRange(10, 300));
   const std::size_t max = *rc::gen::inRange<std::size_t>(1, 5);
   const std::string classes = *rc::gen::elementOf(std::vector<std::string>{"", "h", "s n"});
@@ -48,14 +48,14 @@ RC_GTEST_PROP(TextLines, NeverTakeMoreRoomThanTheyHave, (const std::string& word
   for (const std::string& line : lines) RC_ASSERT(text_width(line, classes) <= width);
 }
 
-TEST(ChartColor, AreAllDifferentAndThenTheSame) {
+TEST(ChartColor, AreDistinctAndThenRepeat) {
   std::set<std::string> seen;
   for (i64 k = 0; k < kChartColors; ++k) EXPECT_TRUE(seen.insert(hex(chart_color(k))).second) << k;
   EXPECT_EQ(chart_color(kChartColors), chart_color(0));
   EXPECT_EQ(hex(chart_color(0)), "#0072b2");
 }
 
-TEST(Scale, PutsValuesWhereTheyBelong) {
+TEST(Scale, MapsValuesToPixels) {
   const Scale linear{.low = 10, .high = 30, .from = 100, .to = 200};
   EXPECT_DOUBLE_EQ(linear.at(15), 125);
   const Scale decades{.low = 1, .high = 100, .from = 200, .to = 0, .log = true};
@@ -65,7 +65,7 @@ TEST(Scale, PutsValuesWhereTheyBelong) {
 TEST(Ticks, AreRoundAndInside) {
   EXPECT_THAT(ticks({.low = 3.9, .high = 7.1}, 8), ElementsAre(4, 4.5, 5, 5.5, 6, 6.5, 7));
   EXPECT_THAT(ticks({.low = 0, .high = 80}, 5), ElementsAre(0, 20, 40, 60, 80));
-  // A tenth of two decades apart at least: from 9 to 10 is less.
+  // At least a tenth of two decades apart: 9 to 10 is less.
   EXPECT_THAT(ticks({.low = 5, .high = 500, .log = true}, 10),
               ElementsAre(5, 8, 15, 30, 50, 80, 150, 300, 500));
   EXPECT_THAT(ticks({.low = 42, .high = 200, .log = true, .base = 2}, 9),

@@ -23,14 +23,14 @@ constexpr EventColor kEventColors[] = {
 };
 static_assert(std::size(kEventColors) == planner::kEventKinds);
 
-constexpr double kLightest = 0.6;  // share of white in the last chunk's colour
+constexpr double kLightest = 0.6;  // share of white in the last chunk's color
 
-int mixed(int one, int other, double share) {
+int mix(int one, int other, double share) {
   return int(std::lround(one * (1 - share) + other * share));
 }
 
-/// Relative luminance of WCAG 2.1, 0 for black and 1 for white.
-double luminance(Rgb c) {
+/// Computes the relative luminance of WCAG 2.1, 0 for black and 1 for white.
+double compute_luminance(Rgb c) {
   const auto linear = [](int value) {
     const double v = value / 255.0;
     return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -49,12 +49,12 @@ const EventColor& row(planner::EventKind kind) {
 Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks) {
   const Rgb c = row(kind).color;
   const double white = chunks < 2 ? 0 : kLightest * double(chunk) / double(chunks - 1);
-  return {mixed(c.red, 255, white), mixed(c.green, 255, white), mixed(c.blue, 255, white)};
+  return {mix(c.red, 255, white), mix(c.green, 255, white), mix(c.blue, 255, white)};
 }
 
 Rgb text_on(Rgb ground) {
   // Contrast is (lighter + 0.05) / (darker + 0.05).
-  const double light = luminance(ground) + 0.05;
+  const double light = compute_luminance(ground) + 0.05;
   return light / 0.05 >= 1.05 / light ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
 }
 

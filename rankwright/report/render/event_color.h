@@ -1,6 +1,6 @@
-// The looks of events in a timeline: one row per kind of work, with the words, the
-// character and the colour that stand for it in every drawing. Colours are those of Okabe and Ito,
-// which people with colour-blindness can tell apart; a rank's chunks are shades of one colour.
+// How the events of a timeline look: per kind of work the name, the character and the color that
+// every drawing uses. The colors are those of Okabe and Ito, which are safe for color-blind
+// readers; the chunks of a rank are shades of one color.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,34 @@
 
 namespace rankwright::report {
 
+/// A color, 0 to 255 per channel.
 struct Rgb {
   int red = 0, green = 0, blue = 0;
 
   friend constexpr bool operator==(const Rgb&, const Rgb&) = default;
 };
 
+/// The look of one kind of work.
 struct EventColor {
   planner::EventKind kind;
   std::string_view name;      // "input gradient"
   std::string_view category;  // "input_grad": in traces and JSON
-  char fill;                  // fills its cells where there is no colour
+  char fill;                  // fills its cells where there is no color
   Rgb color;
 };
 const EventColor& row(planner::EventKind kind);
 
-/// The first chunk in the kind's own colour, the others ever lighter.
+/// Returns the color of a chunk: the kind's own for the first, increasingly lighter for the
+/// others.
 Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks);
 
-/// Black or white, whichever is easier to read on `ground`.
+/// Returns black or white, whichever is easier to read on `ground`.
 Rgb text_on(Rgb ground);
 
-std::string hex(Rgb color);  // "#0072b2"
+/// Formats a color for CSS: "#0072b2".
+std::string hex(Rgb color);
 
-/// The nearest of the 6 x 6 x 6 colours that terminals number from 16.
+/// Returns the nearest of the 6 x 6 x 6 colors that terminals number from 16.
 int terminal_color(Rgb color);
 
 }  // namespace rankwright::report

@@ -12,8 +12,8 @@
 namespace rankwright::report {
 namespace {
 
-constexpr i64 kMaxNodes = 16;     // all are drawn up to here
-constexpr i64 kFirstNodes = 6;    // of more, these
+constexpr i64 kMaxNodes = 16;     // up to here all are drawn
+constexpr i64 kFirstNodes = 6;    // drawn of a larger cluster
 constexpr i64 kRanksPerLine = 8;  // in a box
 constexpr i64 kMaxRanksInBox = 72;
 
@@ -23,26 +23,27 @@ struct Lines {
 constexpr Lines kDrawn{"─", "│", "┌", "┐", "└", "┘"};
 constexpr Lines kAscii{"-", "|", "+", "+", "+", "+"};
 
-/// A line with colour codes in it, and how many characters a terminal shows of it.
+/// A line that may contain color codes, and the number of characters that a terminal shows of it.
 struct GridLine {
   std::string text;
   std::size_t width = 0;
 };
 
-/// What stands in and above the box of one node.
+/// The title and the contents of one node's box.
 struct Box {
   std::string title;
   std::vector<GridLine> lines{};
 };
 
-std::string repeated(std::string_view text, std::size_t times) {
+std::string repeat(std::string_view text, std::size_t times) {
   std::string out;
   for (std::size_t i = 0; i < times; ++i) out += text;
   return out;
 }
 
-/// "pp 0", "pp 0-3": the coordinates on `axis` of the ranks in a node.
-std::string coordinates(const mesh::Mesh& mesh, mesh::Axis axis, const std::vector<i64>& ranks) {
+/// Formats the coordinates on `axis` of the ranks in a node: "pp 0", "pp 0-3".
+std::string format_coordinates(const mesh::Mesh& mesh, mesh::Axis axis,
+                               const std::vector<i64>& ranks) {
   std::set<i64> seen;
   for (const i64 rank : ranks) seen.insert(mesh.coordinate(rank, axis));
   const bool range = seen.size() > 1 && *seen.rbegin() - *seen.begin() + 1 == i64(seen.size());
@@ -52,13 +53,14 @@ std::string coordinates(const mesh::Mesh& mesh, mesh::Axis axis, const std::vect
                      *seen.rbegin());
 }
 
-/// What tells this node from the others: its coordinates on the axes that are split.
-std::string title(const plan::TrainingConfig& config, i64 node, const std::vector<i64>& ranks) {
+/// Returns the node's title: its number and its coordinates on the axes that are split.
+std::string write_title(const plan::TrainingConfig& config, i64 node,
+                        const std::vector<i64>& ranks) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   std::string text = fmt::format("node {}", count(node));
   if (ranks.empty()) return text + " · idle";
   for (const mesh::Axis axis : {mesh::Axis::pp, mesh::Axis::dp, mesh::Axis::cp})
-    if (mesh.degree(axis) > 1) text += " · " + coordinates(mesh, axis, ranks);
+    if (mesh.degree(axis) > 1) text += " · " + format_coordinates(mesh, axis, ranks);
   return text;
 }
 
@@ -69,22 +71,22 @@ bool same_tensor_group(const mesh::Mesh& mesh, i64 a, i64 b) {
   return first(a) == first(b);
 }
 
-/// Devices up to the last that has a rank.
-i64 devices_in_use(const plan::TrainingConfig& config) {
+/// Returns the number of devices up to the last one that has a rank.
+i64 count_devices_in_use(const plan::TrainingConfig& config) {
   const mesh::Placement& placement = config.plan.placement;
   if (placement.kind != mesh::Placement::Kind::listed) return config.world;
   return 1 + *std::max_element(placement.devices.begin(), placement.devices.end());
 }
 
-Box fill(const plan::TrainingConfig& config, i64 node, i64 per_node, const Paint& paint,
-         std::size_t digits) {
+Box fill_box(const plan::TrainingConfig& config, i64 node, i64 per_node, const Paint& paint,
+             std::size_t digits) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
-  const i64 devices = devices_in_use(config);
+  const i64 devices = count_devices_in_use(config);
   std::vector<i64> ranks;
   for (i64 slot = 0; slot < per_node && node * per_node + slot < devices; ++slot)
     if (const i64 rank = config.plan.placement.rank(node * per_node + slot); rank >= 0)
       ranks.push_back(rank);
-  Box box{title(config, node, ranks)};
+  Box box{write_title(config, node, ranks)};
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     if (i % std::size_t(kRanksPerLine) == 0) box.lines.push_back({" ", 1});
     GridLine& line = box.lines.back();
@@ -98,12 +100,13 @@ Box fill(const plan::TrainingConfig& config, i64 node, i64 per_node, const Paint
   return box;
 }
 
-/// GridLine `index` of a box: its title, its borders, its ranks. Every box is `width` wide inside.
-std::string line_of(const Box& box, std::size_t index, std::size_t width, std::size_t height,
-                    const Paint& paint) {
+/// Returns line `index` of a box: title, border or ranks. Every box is `width` characters wide
+/// inside and has `height` lines of ranks.
+std::string draw_box_line(const Box& box, std::size_t index, std::size_t width, std::size_t height,
+                          const Paint& paint) {
   const Lines& lines = paint.on ? kDrawn : kAscii;
   const auto border = [&](std::string_view left, std::string_view right) {
-    return std::string(left) + repeated(lines.horizontal, width) + std::string(right);
+    return std::string(left) + repeat(lines.horizontal, width) + std::string(right);
   };
   if (index == 0)
     return paint.bold(box.title) + std::string(width + 2 - display_width(box.title), ' ');
@@ -114,8 +117,8 @@ std::string line_of(const Box& box, std::size_t index, std::size_t width, std::s
          std::string(lines.vertical);
 }
 
-/// Boxes side by side, as many as fit in `columns`.
-std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Paint& paint) {
+/// Lays out boxes side by side, as many per row as fit into `columns`.
+std::string arrange_boxes(const std::vector<Box>& boxes, std::size_t columns, const Paint& paint) {
   std::size_t width = 1;
   std::size_t height = 0;
   for (const Box& box : boxes) {
@@ -129,7 +132,7 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Pa
     for (std::size_t index = 0; index < height + 3; ++index) {
       std::string text;
       for (std::size_t b = first; b < std::min(boxes.size(), first + per_row); ++b)
-        text += "  " + line_of(boxes[b], index, width, height, paint);
+        text += "  " + draw_box_line(boxes[b], index, width, height, paint);
       text.erase(text.find_last_not_of(' ') + 1);
       out += text + "\n";
     }
@@ -140,7 +143,7 @@ std::string in_rows(const std::vector<Box>& boxes, std::size_t columns, const Pa
 
 std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width) {
   const i64 per_node = std::min(config.cluster.domain(0), kMaxRanksInBox);
-  const i64 nodes = ceil_div(devices_in_use(config), per_node);
+  const i64 nodes = ceil_div(count_devices_in_use(config), per_node);
   const i64 drawn = nodes <= kMaxNodes ? nodes : kFirstNodes;
   const std::size_t digits = std::to_string(std::min(config.world, drawn * per_node) - 1).size();
   // Permuted placements put high ranks on the first nodes.
@@ -148,8 +151,8 @@ std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, st
   const std::size_t wide = block ? digits : std::to_string(config.world - 1).size();
   std::vector<Box> boxes;
   for (i64 node = 0; node < drawn; ++node)
-    boxes.push_back(fill(config, node, per_node, paint, wide));
-  std::string out = in_rows(boxes, width, paint);
+    boxes.push_back(fill_box(config, node, per_node, paint, wide));
+  std::string out = arrange_boxes(boxes, width, paint);
   if (drawn < nodes)
     out += fmt::format("  ... and {} more nodes, {} in all; see one rank with --rank N\n",
                        count(nodes - drawn), count(nodes));

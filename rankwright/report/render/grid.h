@@ -1,6 +1,6 @@
-// The ranks drawn where they sit: a box for each node, ranks of one tensor-parallel group side by
-// side, coloured by pp rank. Beyond a few dozen nodes only the first are drawn, with a line that
-// says how many there are.
+// Draws the ranks on their devices: one box per node, the ranks of a tensor-parallel group side by
+// side, colored by pp rank. Of more than 16 nodes only the first 6 are drawn, followed by the
+// number of nodes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace rankwright::report {
 
-/// `width` is how many characters a line may have. With colour the boxes are drawn with lines,
-/// without it in ASCII.
+/// Draws the grid in lines of at most `width` characters: with line-drawing characters on a color
+/// terminal, in ASCII otherwise.
 std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width);
 
 }  // namespace rankwright::report

@@ -27,7 +27,7 @@ TEST(RankGrid, DrawsNodesSideBySide) {
             "  +--------------------------+  +--------------------------+\n");
 }
 
-TEST(RankGrid, PutsThemBelowEachOtherWhereTheLineIsShort) {
+TEST(RankGrid, StacksNodesOnANarrowTerminal) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 2\nparallelism: {dp_size: 16}\n");
   EXPECT_EQ(rank_grid(config, {}, 40),
@@ -41,7 +41,7 @@ TEST(RankGrid, PutsThemBelowEachOtherWhereTheLineIsShort) {
             "  +-------------------------+\n");
 }
 
-TEST(RankGrid, LeavesHostsEmptyThatAreOut) {
+TEST(RankGrid, ShowsExcludedHostsAsIdle) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel +
                 "cluster: dgx-h100 x 3\nworld_size: 16\n"
@@ -61,7 +61,7 @@ TEST(RankGrid, LeavesHostsEmptyThatAreOut) {
             "  +-------------------------+\n");
 }
 
-TEST(RankGrid, DrawsLinesAndColoursByPpRankOnATerminal) {
+TEST(RankGrid, DrawsLinesAndColorsByPpRankOnATerminal) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 2\nparallelism: {pp_size: 2}\n");
   EXPECT_EQ(rank_grid(config, {.on = true}, 80),
@@ -71,7 +71,7 @@ TEST(RankGrid, DrawsLinesAndColoursByPpRankOnATerminal) {
             "  └─────────────┘\n");
 }
 
-TEST(RankGrid, DrawsOnlyTheRanksThatThereAre) {
+TEST(RankGrid, DrawsOnlyExistingRanks) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 3\nparallelism: {dp_size: 3}\n");
   EXPECT_EQ(rank_grid(config, {}, 80),
@@ -89,18 +89,19 @@ TEST(RankGrid, FoldsARackIntoLinesOfEight) {
   EXPECT_THAT(picture, HasSubstr("  | 64 65 66 67 68 69 70 71 |\n"));
 }
 
-TEST(RankGrid, ShowsWhereACyclicPlacementPutsThem) {
+TEST(RankGrid, ShowsCyclicPlacement) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel +
                 "cluster: dgx-h100 x 2\nplacement: cyclic\n"
                 "parallelism: {tp_size: 2, dp_size: 8}\n");
-  // Rank r is on host r mod 2: even ranks on node 0, no two of a tensor-parallel group together.
+  // Rank r is on host r mod 2: even ranks are on node 0, and no node holds two ranks of one
+  // tensor-parallel group.
   const std::string picture = rank_grid(config, {}, 120);
   EXPECT_THAT(picture, HasSubstr("|  0   2   4   6   8  10  12  14 |"));
   EXPECT_THAT(picture, HasSubstr("|  1   3   5   7   9  11  13  15 |"));
 }
 
-TEST(RankGrid, DrawsTheFirstOfManyNodesAndSaysSo) {
+TEST(RankGrid, DrawsTheFirstOfManyNodesAndCountsTheRest) {
   const std::string plan = kModel + "parallelism: {dp_size: ";
   const rankwright::plan::TrainingConfig sixteen =
       config_of(plan + "128}\ncluster: dgx-h100 x 16\n");
@@ -114,7 +115,7 @@ TEST(RankGrid, DrawsTheFirstOfManyNodesAndSaysSo) {
               HasSubstr("\n  ... and 11 more nodes, 17 in all; see one rank with --rank N\n"));
 }
 
-TEST(RankGrid, KeepsToTheWidthAndLinesUp) {
+TEST(RankGrid, StaysWithinTheWidthAndAligns) {
   const rankwright::plan::TrainingConfig config = config_of(
       kModel + "cluster: dgx-h100 x 8\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 8}\n");
   for (const std::size_t width : {72u, 100u, 120u, 160u}) {

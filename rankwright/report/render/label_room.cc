@@ -12,19 +12,20 @@ bool LabelRoom::is_free(const LabelBox& box) const {
 
 std::optional<LabelBox> LabelRoom::take(double x, double y, double width, double height,
                                         double farthest) {
-  // Right, left, above and below: the middle of the box lies that way. Then the corners, where it
-  // is not clear whose label it is without a line to it.
-  struct Way {
+  // Right, left, above and below come first, with the box centered on that side. The corners
+  // come last: a label there needs a line to its point.
+  struct Direction {
     int x, y;
   };
   constexpr std::size_t kStraight = 4;
-  constexpr Way kWays[] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {1, 1}, {-1, -1}, {-1, 1}};
+  constexpr Direction kDirections[] = {{1, 0},  {-1, 0}, {0, -1},  {0, 1},
+                                       {1, -1}, {1, 1},  {-1, -1}, {-1, 1}};
   constexpr double kNearest = 9, kFarther = 1.4;
   for (double away = kNearest; away <= farthest; away *= kFarther)
-    for (std::size_t k = 0; k < (away > kNearest ? std::size(kWays) : kStraight); ++k) {
-      const Way way = kWays[k];
-      const double middle_x = x + way.x * (away + width / 2);
-      const double middle_y = y + way.y * (away + height / 2);
+    for (std::size_t k = 0; k < (away > kNearest ? std::size(kDirections) : kStraight); ++k) {
+      const Direction direction = kDirections[k];
+      const double middle_x = x + direction.x * (away + width / 2);
+      const double middle_y = y + direction.y * (away + height / 2);
       const LabelBox box{middle_x - width / 2, middle_y - height / 2, middle_x + width / 2,
                          middle_y + height / 2};
       if (!is_free(box)) continue;

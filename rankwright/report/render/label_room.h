@@ -1,5 +1,5 @@
-// Where the labels of points can stand without touching each other, a point, or the frame. Greedy:
-// who asks first has its place.
+// Places the labels of points so that they overlap neither each other, nor a point, nor the
+// frame's edge. Greedy: earlier requests get the better positions.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 namespace rankwright::report {
 
+/// A rectangle in pixels; y grows downwards.
 struct LabelBox {
   double left = 0, top = 0, right = 0, bottom = 0;
 
@@ -18,14 +19,16 @@ struct LabelBox {
   }
 };
 
+/// The free space for labels inside a frame.
 class LabelRoom {
  public:
   explicit LabelRoom(LabelBox frame) : frame_(frame) {}
 
+  /// Marks a box as occupied.
   void block(const LabelBox& box) { taken_.push_back(box); }
 
-  /// A free box of this size beside a point, nearest first and at most `farthest` pixels away;
-  /// taken from then on.
+  /// Reserves a free box of this size as near to the point as possible, at most `farthest`
+  /// pixels away. Returns nothing if there is none.
   std::optional<LabelBox> take(double x, double y, double width, double height, double farthest);
 
  private:

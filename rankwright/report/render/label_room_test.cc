@@ -8,9 +8,9 @@ namespace label_room_test {
 
 constexpr LabelBox kFrame{0, 0, 400, 300};
 
-TEST(LabelRoom, PutsALabelToTheRightThenToTheLeft) {
+TEST(LabelRoom, PlacesALabelRightThenLeft) {
   LabelRoom room(kFrame);
-  // Nine pixels from the point, its middle as high.
+  // Nine pixels from the point, vertically centered on it.
   const std::optional<LabelBox> right = room.take(100, 50, 40, 12, 10);
   ASSERT_TRUE(right);
   EXPECT_EQ(right->left, 109);
@@ -20,7 +20,7 @@ TEST(LabelRoom, PutsALabelToTheRightThenToTheLeft) {
   EXPECT_EQ(left->right, 91);
 }
 
-TEST(LabelRoom, HasNoneWhereEverythingIsTakenNearby) {
+TEST(LabelRoom, ReturnsNothingWhenNearbySpaceIsTaken) {
   LabelRoom room(kFrame);
   room.block({50, 0, 150, 100});
   EXPECT_FALSE(room.take(100, 50, 40, 12, 10));
@@ -28,7 +28,7 @@ TEST(LabelRoom, HasNoneWhereEverythingIsTakenNearby) {
   EXPECT_FALSE(LabelRoom({0, 0, 30, 30}).take(15, 15, 40, 12, 100));
 }
 
-RC_GTEST_PROP(LabelRoom, NeverGivesTheSameRoomTwice, ()) {
+RC_GTEST_PROP(LabelRoom, NeverReservesTheSameSpaceTwice, ()) {
   LabelRoom room(kFrame);
   std::vector<LabelBox> given;
   for (int k = 0; k < 40; ++k) {

@@ -9,7 +9,7 @@
 namespace rankwright::report {
 namespace {
 
-std::string level_of(const plan::TrainingConfig& s, mesh::GroupKind kind) {
+std::string find_level_name(const plan::TrainingConfig& s, mesh::GroupKind kind) {
   const int level = cost::span_of(s, kind).level;
   return level < 0 ? "" : s.cluster.levels[std::size_t(level)].name;
 }
@@ -31,12 +31,12 @@ std::string headline(const plan::TrainingConfig& s) {
 
 std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::vector<std::string> degree_tags;
+  std::vector<std::string> tags;
   const auto axis = [&](std::string_view name, i64 degree, mesh::GroupKind kind,
                         const std::string& more = "") {
-    degree_tags.push_back(
-        degree == 1 ? fmt::format("{} 1", name)
-                    : fmt::format("{} {}{} on {}", name, count(degree), more, level_of(s, kind)));
+    tags.push_back(degree == 1 ? fmt::format("{} 1", name)
+                               : fmt::format("{} {}{} on {}", name, count(degree), more,
+                                             find_level_name(s, kind)));
   };
   axis("tp", p.tp, mesh::GroupKind::tp);
   if (p.cp > 1) axis("cp", p.cp, mesh::GroupKind::cp);
@@ -44,16 +44,16 @@ std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
        p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "");
   axis("dp", p.dp, mesh::GroupKind::dp);
   if (p.ep > 1) axis("ep", p.ep, mesh::GroupKind::ep);
-  degree_tags.push_back(p.zero == 0 ? "no ZeRO" : fmt::format("ZeRO-{}", p.zero));
-  degree_tags.push_back(fmt::format("microbatch {}", p.micro_batch));
+  tags.push_back(p.zero == 0 ? "no ZeRO" : fmt::format("ZeRO-{}", p.zero));
+  tags.push_back(fmt::format("microbatch {}", p.micro_batch));
   if (p.recompute == plan::Recompute::none)
-    degree_tags.emplace_back("no recompute");
+    tags.emplace_back("no recompute");
   else if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
-    degree_tags.push_back(fmt::format("full recompute of {} a pp rank",
-                                      plural(p.recompute_layers, "layer", "layers")));
+    tags.push_back(fmt::format("full recompute of {} a pp rank",
+                               plural(p.recompute_layers, "layer", "layers")));
   else
-    degree_tags.push_back(fmt::format("{} recompute", name(p.recompute)));
-  return degree_tags;
+    tags.push_back(fmt::format("{} recompute", name(p.recompute)));
+  return tags;
 }
 
 std::string degree_tags(const plan::TrainingConfig& s) {

@@ -13,20 +13,20 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// Returns whether GitHub would make a link of what stands around text[k]: "://", "www.", "@".
+/// Returns whether GitHub would recognize an address at text[k]: "://", "www." or "@".
 bool begins_address(std::string_view text, std::size_t k) {
   return text[k] == '@' || text.substr(k).starts_with("://") ||
          (text[k] == '.' && text.substr(0, k).ends_with("www"));
 }
 
-std::string on_one_line(std::string_view text) {
+std::string join_lines(std::string_view text) {
   std::string line(text);
   std::replace_if(line.begin(), line.end(), is_control, ' ');
   return line;
 }
 
-/// More backticks in a row than the text has anywhere, and no fewer than `least`.
-std::string fence(std::string_view text, std::size_t min) {
+/// Returns a run of backticks longer than any in the text, at least `min` of them.
+std::string make_fence(std::string_view text, std::size_t min) {
   std::size_t longest = 0, run = 0;
   for (const char c : text) longest = std::max(longest, run = c == '`' ? run + 1 : 0);
   return std::string(std::max(min, longest + 1), '`');
@@ -48,7 +48,7 @@ std::string markdown_text(std::string_view text) {
       out += "&lt;";
     else if (std::string_view("\\`[|*").find(c) != std::string_view::npos)
       out += std::string("\\") + c;
-    else if (c == '_' && !(is_word(before) && is_word(after)))  // inside a word it means nothing
+    else if (c == '_' && !(is_word(before) && is_word(after)))  // not markup inside a word
       out += "\\_";
     else if (c == '~' && (before == '~' || after == '~'))
       out += "&#126;";
@@ -61,19 +61,19 @@ std::string markdown_text(std::string_view text) {
 }
 
 std::string markdown_code(std::string_view code) {
-  const std::string ends = fence(code, 1);
+  const std::string ends = make_fence(code, 1);
   const bool apart = code.starts_with('`') || code.ends_with('`');
-  return fmt::format("{0}{1}{2}{1}{0}", ends, apart ? " " : "", on_one_line(code));
+  return fmt::format("{0}{1}{2}{1}{0}", ends, apart ? " " : "", join_lines(code));
 }
 
 std::string markdown_block(std::string_view language, std::string_view lines) {
-  const std::string ends = fence(lines, 3);
+  const std::string ends = make_fence(lines, 3);
   return fmt::format("{}{}\n{}{}\n", ends, language, lines, ends);
 }
 
 std::string markdown_target(std::string_view path) {
   std::string out = "<";
-  for (const char c : on_one_line(path)) {
+  for (const char c : join_lines(path)) {
     if (std::string_view("<>\\").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }

@@ -1,5 +1,5 @@
-// Text that somebody else may have written, inside Markdown: names of models, levels and files are
-// shown as they are, and are no markup.
+// Escapes text from outside for Markdown: names of models, levels and files appear literally and
+// never act as markup.
 #pragma once
 
 #include <string>
@@ -7,16 +7,16 @@
 
 namespace rankwright::report {
 
-/// In a heading, a paragraph or the cell of a table; on one line.
+/// Escapes text for a heading, a paragraph or a table cell. Line breaks become blanks.
 std::string markdown_text(std::string_view text);
 
-/// `code` inside a line.
+/// Formats text as inline code.
 std::string markdown_code(std::string_view code);
 
-/// Lines of code, which end with a line break, below each other.
+/// Formats a fenced code block. Requires: `lines` ends with a line break.
 std::string markdown_block(std::string_view language, std::string_view lines);
 
-/// What a link or a picture points to: blanks and brackets may be in it.
+/// Formats the target of a link or an image, which may contain blanks and brackets.
 std::string markdown_target(std::string_view path);
 
 }  // namespace rankwright::report

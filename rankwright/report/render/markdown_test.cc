@@ -5,7 +5,7 @@
 namespace rankwright::report {
 namespace markdown_test {
 
-TEST(MarkdownText, IsNoMarkup) {
+TEST(MarkdownText, EscapesMarkup) {
   EXPECT_EQ(markdown_text("tp 8 on nvlink, 1 x 8"), "tp 8 on nvlink, 1 x 8");
   EXPECT_EQ(markdown_text("<script>&"), "&lt;script>&amp;");
   EXPECT_EQ(markdown_text("[a](b) `c` \\ |"), "\\[a](b) \\`c\\` \\\\ \\|");
@@ -17,19 +17,19 @@ TEST(MarkdownText, IsNoMarkup) {
   EXPECT_EQ(markdown_text("https://x www.y a@z"), "https&#58;//x www&#46;y a&#64;z");
 }
 
-TEST(MarkdownCode, HasMoreBackticksAroundThanInside) {
+TEST(MarkdownCode, FencesWithMoreBackticksThanTheTextHas) {
   EXPECT_EQ(markdown_code("rankwright check a.yaml"), "`rankwright check a.yaml`");
   EXPECT_EQ(markdown_code("a `` b"), "```a `` b```");
   EXPECT_EQ(markdown_code("`a"), "`` `a ``");
   EXPECT_EQ(markdown_code("a\n\nb"), "`a  b`");
 }
 
-TEST(MarkdownBlock, HasMoreBackticksAroundThanInside) {
+TEST(MarkdownBlock, FencesWithMoreBackticksThanTheTextHas) {
   EXPECT_EQ(markdown_block("yaml", "a: 1\n"), "```yaml\na: 1\n```\n");
   EXPECT_EQ(markdown_block("text", "```\n"), "````text\n```\n````\n");
 }
 
-TEST(MarkdownTarget, MayHaveBlanksAndBrackets) {
+TEST(MarkdownTarget, AcceptsBlanksAndBrackets) {
   EXPECT_EQ(markdown_target("my pics/(a).svg"), "<my pics/(a).svg>");
   EXPECT_EQ(markdown_target("a<b>\n"), "<a\\<b\\> >");
 }

@@ -1,4 +1,4 @@
-// The report as one HTML page that needs nothing else: what web/ builds, with a document put in.
+// The report as one self-contained HTML page: the page that web/ builds, with a document embedded.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace rankwright::report {
 
-/// Empty where the program was built without Node.
+/// The page that web/ builds. Empty if the program was built without Node.
 extern const std::string_view kReportPage;
 
-/// The page with a document put in, as report_json() writes it.
+/// Embeds a document, the JSON of report_json.h, in the page. Requires: `page` has its
+/// placeholder.
 std::string page_with(std::string_view page, std::string_view document);
 
 }  // namespace rankwright::report

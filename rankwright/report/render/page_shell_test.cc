@@ -5,16 +5,16 @@
 #include <nlohmann/json.hpp>
 
 namespace rankwright::report {
-namespace page_test {
+namespace page_shell_test {
 
 constexpr std::string_view kPage = "<script id=d>RANKWRIGHT_DOCUMENT</script><p>";
 
-TEST(Page, HasItsDocumentInPlace) {
+TEST(Page, EmbedsTheDocument) {
   EXPECT_EQ(page_with(kPage, "{\"a\":1}"), "<script id=d>{\"a\":1}</script><p>");
 }
 
-// A model may be called anything; what reads the document reads the name again.
-TEST(Page, IsNotLeftByWhatTheDocumentSays) {
+// A model may have any name, and reading the document returns that name unchanged.
+TEST(Page, DocumentCannotCloseTheScriptElement) {
   const std::string hostile = "</script><script>alert(1)</script><!--";
   const nlohmann::json document{{"name", hostile}};
   const std::string page = page_with(kPage, document.dump());
@@ -26,8 +26,8 @@ TEST(Page, IsNotLeftByWhatTheDocumentSays) {
   EXPECT_EQ(page.substr(end), "</script><p>");
 }
 
-// What was built with Node holds one place for the document, and nothing that is fetched.
-TEST(Page, NeedsNothingElse) {
+// The page that web/ builds has one placeholder for the document and fetches nothing.
+TEST(Page, IsSelfContained) {
   if (kReportPage.empty()) GTEST_SKIP() << "built without the page";
   const std::string_view place = "RANKWRIGHT_DOCUMENT";
   const std::size_t at = kReportPage.find(place);
@@ -38,5 +38,5 @@ TEST(Page, NeedsNothingElse) {
   EXPECT_NE(kReportPage.find("default-src 'none'"), std::string_view::npos);
 }
 
-}  // namespace page_test
+}  // namespace page_shell_test
 }  // namespace rankwright::report

@@ -1,4 +1,4 @@
-// Colour on a terminal, nothing elsewhere: the same code writes both.
+// Color on a terminal, plain text elsewhere, written by the same code.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 namespace rankwright::report {
 
+/// Adds terminal color codes to text if `on`, otherwise returns it unchanged.
 struct Paint {
   bool on = false;
 
@@ -17,13 +18,13 @@ struct Paint {
   std::string blue(std::string_view text) const { return with("34", text); }
   std::string green(std::string_view text) const { return with("32", text); }
 
-  /// Red, yellow or cyan.
+  /// Returns the text in red, yellow or cyan.
   std::string severity(Severity severity, std::string_view text) const {
     constexpr std::string_view kColors[] = {"1;31", "1;33", "1;36"};
     return with(kColors[std::size_t(severity)], text);
   }
 
-  /// One of six colours that can be told apart on dark and on light ground.
+  /// Returns the text in one of six colors that are distinct on dark and on light backgrounds.
   std::string group(i64 index, std::string_view text) const {
     constexpr std::string_view kColors[] = {"36", "33", "35", "32", "34", "31"};
     return with(kColors[std::size_t(index % 6)], text);

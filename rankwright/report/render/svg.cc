@@ -9,8 +9,9 @@
 namespace rankwright::report::svg {
 namespace {
 
-/// Bytes of the character that begins `text`; 0 where none does, or one that XML has not.
-std::size_t character(std::string_view text) {
+/// Returns the number of bytes of the first character; 0 if it is invalid UTF-8 or not allowed in
+/// XML.
+std::size_t measure_character(std::string_view text) {
   const Character first = first_character(text);
   return first.code == 0xFFFE || first.code == 0xFFFF ? 0 : first.bytes;
 }
@@ -20,7 +21,7 @@ std::size_t character(std::string_view text) {
 std::string escaped(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t size = character(text);
+    const std::size_t size = measure_character(text);
     const char c = text[0];
     if (size == 0)
       out += '?';

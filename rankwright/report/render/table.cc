@@ -8,7 +8,7 @@
 namespace rankwright::report {
 namespace {
 
-std::string padded(const std::string& cell, std::size_t width, Table::Align align) {
+std::string pad(const std::string& cell, std::size_t width, Table::Align align) {
   const std::string blanks(width - std::min(width, display_width(cell)), ' ');
   return align == Table::Align::left ? cell + blanks : blanks + cell;
 }
@@ -33,7 +33,7 @@ std::string Table::text(const Paint& paint, std::string_view indent) const {
   const auto line = [&](auto cell) {
     std::string text(indent);
     for (std::size_t c = 0; c < columns.size(); ++c)
-      text += (c == 0 ? "" : "  ") + padded(cell(c), widths[c], columns[c].align);
+      text += (c == 0 ? "" : "  ") + pad(cell(c), widths[c], columns[c].align);
     trim_end(text);
     return text;
   };

@@ -1,5 +1,5 @@
-// Tables of text: columns that line up on a terminal, or Markdown. Cells are plain text; what they
-// say is decided by the caller.
+// Text tables, aligned for a terminal or as Markdown. Cells are plain text, which the caller
+// decides.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 
 namespace rankwright::report {
 
+/// A table with named columns. Every row has one cell per column.
 struct Table {
   enum class Align : unsigned char { left, right };
   struct Column {
@@ -24,22 +25,24 @@ struct Table {
 };
 inline constexpr Table::Align kRight = Table::Align::right;
 
-/// Characters that a terminal shows, not bytes: UTF-8 continuation bytes are not counted.
+/// Returns the number of characters that a terminal shows. UTF-8 continuation bytes are not
+/// counted.
 std::size_t display_width(std::string_view text);
 
-/// Breaks words so that no line is longer than `width`, each line after `indent`.
+/// Breaks text between words into lines of at most `width` characters, each after `indent`.
 std::string wrapped(std::string_view text, std::size_t width, std::string_view indent);
 
-/// `text` in lines that break only at `gap`, which is then `end`; at any blank where that is not
-/// enough.
+/// Breaks text only at `gap`, which `end` replaces at the end of a line. Falls back to any blank
+/// if a part is too long.
 std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
                      std::size_t width, std::string_view indent);
 
-/// Bold lines whose color does not reach into the indent of what follows. Requires: `lines` ends in
-/// a line break.
+/// Makes lines bold without coloring the indent of the next line. Requires: `lines` ends with a
+/// line break.
 std::string bold_lines(const std::string& lines, const Paint& paint);
 
-/// A table whose last column is words: what does not fit into `width` goes on below.
+/// Formats a table whose last column is prose: text that does not fit into `width` continues on
+/// the lines below.
 std::string remarked(const Table& table, const Paint& paint, std::string_view indent,
                      std::size_t width);
 

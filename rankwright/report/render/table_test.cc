@@ -18,7 +18,7 @@ TEST(DisplayWidth, CountsCharactersNotBytes) {
   EXPECT_EQ(display_width("─│"), 2u);    // 6 bytes
 }
 
-TEST(Table, LinesUpInCharactersAndTrimsTheEnds) {
+TEST(Table, AlignsByCharactersAndTrimsLineEnds) {
   EXPECT_EQ(kTable.text({}),
             "name      µ  remark\n"
             "déjà      1  x\n"
@@ -31,12 +31,12 @@ TEST(Table, IndentsEveryLine) {
   EXPECT_EQ((Table{{{"a"}}}.text({})), "a\n");
 }
 
-TEST(Table, HasABoldHead) {
+TEST(Table, HasABoldHeader) {
   const Table one{{{"a"}}, {{"b"}}};
   EXPECT_EQ(one.text({.on = true}), "\033[1ma\033[0m\nb\n");
 }
 
-TEST(Table, IsMarkdownWithBarsEscaped) {
+TEST(Table, EscapesBarsInMarkdown) {
   const Table one{{{"layout"}, {"n", Table::Align::right}}, {{"Et|tL", "2"}}};
   EXPECT_EQ(one.markdown(),
             "| layout | n |\n"
@@ -70,13 +70,13 @@ RC_GTEST_PROP(Wrapped, KeepsTheWordsAndTheWidth, ()) {
   RC_ASSERT(joined == text);
 }
 
-TEST(LinesOf, BreakAtTheGapOnly) {
+TEST(LinesOf, BreaksOnlyAtTheGap) {
   EXPECT_EQ(lines_of("tp 8 · pp 4 · dp 2", " · ", " ·", 15, "  "), "  tp 8 · pp 4 ·\n  dp 2\n");
   // A part that is too long breaks at blanks.
   EXPECT_EQ(lines_of("one two three four", " · ", " ·", 10, ""), "one two\nthree four\n");
 }
 
-TEST(Remarked, WordsGoOnBelowThemselves) {
+TEST(Remarked, WrapsTextInsideItsColumn) {
   const Table table{
       {{"what"}, {"n", Table::Align::right}, {"because"}},
       {{"a", "1", "some words that are longer than what is left of the line"}, {"b", "22", ""}}};
@@ -87,7 +87,7 @@ TEST(Remarked, WordsGoOnBelowThemselves) {
             "  b     22\n");
 }
 
-TEST(Remarked, WordsStandBelowWhereThereIsNoRoomBeside) {
+TEST(Remarked, PutsTextBelowTheRowOnANarrowTerminal) {
   const Table table{{{"a long name of a column"}, {"because"}}, {{"x", "some words"}}};
   EXPECT_EQ(remarked(table, {}, "", 40), "a long name of a column\nx\n    some words\n");
 }

@@ -1,4 +1,4 @@
-// Round times to write under a time axis.
+// Round times for the ticks of a time axis.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace rankwright::report {
 
-/// Returns times from 0 to `end`, 1, 2 or 5 of a power of ten apart, at most `max` of them.
+/// Returns at most `max` times from 0 to `end`, spaced by 1, 2 or 5 times a power of ten.
 std::vector<Seconds> place_ticks(Seconds end, i64 max);
 
 }  // namespace rankwright::report

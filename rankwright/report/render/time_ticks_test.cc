@@ -22,7 +22,7 @@ TEST(Ticks, AreRound) {
   EXPECT_THAT(values(Seconds{0}, 8), ElementsAre(0));
 }
 
-RC_GTEST_PROP(Ticks, AreFewAndReachTheEnd, ()) {
+RC_GTEST_PROP(Ticks, AreAtMostMaxAndReachTheEnd, ()) {
   const Seconds end{std::pow(10.0, double(*rc::gen::inRange<i64>(-60, 60)) / 10)};
   const i64 max = *rc::gen::inRange<i64>(2, 40);
   const std::vector<Seconds> all = place_ticks(end, max);

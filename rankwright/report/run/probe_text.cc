@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-Table matmul_table(const fit::ProbeFigures& probe) {
+Table make_matmul_table(const fit::ProbeFigures& probe) {
   Table table{{{"matmul"},
                {"rows", kRight},
                {"inner", kRight},
@@ -25,7 +25,7 @@ Table matmul_table(const fit::ProbeFigures& probe) {
   return table;
 }
 
-Table memory_table(const fit::ProbeFigures& probe) {
+Table make_memory_table(const fit::ProbeFigures& probe) {
   Table table{{{"memory"}, {"moved", kRight}, {"time", kRight}, {"rate", kRight}}};
   for (const fit::ProbedStream& one : probe.streams)
     table.rows.push_back({one.name, show(one.moved), show(one.time), show(one.rate())});
@@ -33,7 +33,7 @@ Table memory_table(const fit::ProbeFigures& probe) {
   return table;
 }
 
-Table call_table(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
+Table make_call_table(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
   Table table{{{"calls"},
                {""},
                {"size", kRight},
@@ -53,7 +53,7 @@ Table call_table(const fit::ProbeFigures& probe, const cluster::Cluster& cluster
   return table;
 }
 
-std::string level_lines(const cluster::Cluster& cluster) {
+std::string write_levels(const cluster::Cluster& cluster) {
   std::string text;
   for (const cluster::Level& level : cluster.levels) {
     if (level.arity == 1) continue;
@@ -84,9 +84,9 @@ std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& c
   std::string text = probe_head(probe).front() + "\n";
   text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
-  text += level_lines(cluster) + "\n";
-  text += matmul_table(probe).text(paint) + "\n" + memory_table(probe).text(paint);
-  if (!probe.calls.empty()) text += "\n" + call_table(probe, cluster).text(paint);
+  text += write_levels(cluster) + "\n";
+  text += make_matmul_table(probe).text(paint) + "\n" + make_memory_table(probe).text(paint);
+  if (!probe.calls.empty()) text += "\n" + make_call_table(probe, cluster).text(paint);
   return text;
 }
 

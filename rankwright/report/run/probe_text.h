@@ -1,5 +1,5 @@
-// A probe as people and programs read it: what was measured, and beside every call what the model
-// says on the cluster that was fitted. The cluster file itself is export/cluster_file.h.
+// The measurements of a probe as text and as JSON, each call beside the model's prediction for the
+// fitted cluster. export/cluster_file.h writes the cluster file itself.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace rankwright::report {
 std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
                        const Paint& paint);
 
-/// One object, with every series as it was measured.
+/// Writes one JSON object with every measured series.
 std::string probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster);
 
-/// The comments above the cluster file: which hosts, how many ranks on each.
+/// Returns the comments at the top of the cluster file: the hosts and the number of ranks.
 std::vector<std::string> probe_head(const fit::ProbeFigures& probe);
 
 }  // namespace rankwright::report

@@ -1,5 +1,5 @@
-// A run for machines: JSON lines, schema rankwright.run/1. One for each step as it ends, then one
-// that says what was predicted and measured. Quantities are in base units, named in the key.
+// A run as JSON lines, schema rankwright.run/1: one line per step as it ends, then a summary of
+// prediction and measurement. Quantities are in base units, with the unit in the key.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace rankwright::report {
 
-/// {"type":"step",...}; `tokens` are those of a step.
+/// Writes {"type":"step",...}. `tokens` is the number of tokens per step.
 std::string step_json(const planner::TrainedStep& step, i64 tokens);
 
-/// {"type":"summary",...}.
+/// Writes {"type":"summary",...}.
 std::string summary_json(const planner::RunSummary& summary);
 
 }  // namespace rankwright::report

@@ -10,18 +10,20 @@
 namespace rankwright::report {
 namespace {
 
-/// Whole percents, as nobody reads more from a line that moves.
-std::string whole_percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
+/// Formats whole percents: more digits would not be readable in a line that changes.
+std::string format_whole_percent(double fraction) {
+  return fmt::format("{:.0f} %", fraction * 100);
+}
 
-std::string loss_text(double loss) { return fmt::format("{:.4g}", loss); }
+std::string format_loss(double loss) { return fmt::format("{:.4g}", loss); }
 
-std::string level_name(const planner::RunSummary& s, int level) {
+std::string find_level_name(const planner::RunSummary& s, int level) {
   return level >= 0 && std::size_t(level) < s.level_names.size() ? s.level_names[std::size_t(level)]
                                                                  : std::string("-");
 }
 
-/// "=", or what is different: bytes where they are, else calls, else the link.
-std::string verdict(const planner::SentRow& row) {
+/// Returns "=", or the first difference of bytes, calls or link.
+std::string compare_row(const planner::SentRow& row) {
   if (row.equal()) return "=";
   const std::string on = " on " + plural(row.ranks_off, "rank", "ranks");
   if (row.sent != row.predicted) {
@@ -35,7 +37,7 @@ std::string verdict(const planner::SentRow& row) {
   return "another group or level" + on;
 }
 
-Table sent_table(const planner::RunSummary& s) {
+Table make_sent_table(const planner::RunSummary& s) {
   Table table{{{"sent in a step, by all ranks"},
                {"group"},
                {"level"},
@@ -46,12 +48,12 @@ Table sent_table(const planner::RunSummary& s) {
                {"waited", kRight}}};
   for (const planner::SentRow& one : s.sent)
     table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
-                          level_name(s, one.level), count(one.calls), show(one.predicted),
-                          show(one.sent), verdict(one), show(one.waited)});
+                          find_level_name(s, one.level), count(one.calls), show(one.predicted),
+                          show(one.sent), compare_row(one), show(one.waited)});
   return table;
 }
 
-Table figure_table(const planner::RunSummary& s) {
+Table make_figure_table(const planner::RunSummary& s) {
   Table table{{{""}, {"predicted", kRight}, {"measured", kRight}, {""}}};
   table.rows.push_back({"bytes", show(s.predicted_bytes()), show(s.sent_bytes()),
                         s.bytes_equal() ? "equal on every rank, call by call"
@@ -69,11 +71,11 @@ Table figure_table(const planner::RunSummary& s) {
   return table;
 }
 
-std::string opening(const planner::RunSummary& s) {
+std::string write_opening(const planner::RunSummary& s) {
   return fmt::format("{} of {} on {}{}: loss {} to {}, {} tokens/s\n", count(i64(s.steps.size())),
                      plural(s.wanted, "step", "steps"), plural(s.ranks, "rank", "ranks"),
-                     s.stopped ? ", stopped" : "", loss_text(s.steps.front().loss),
-                     loss_text(s.steps.back().loss), count(std::llround(s.tokens_per_second())));
+                     s.stopped ? ", stopped" : "", format_loss(s.steps.front().loss),
+                     format_loss(s.steps.back().loss), count(std::llround(s.tokens_per_second())));
 }
 
 }  // namespace
@@ -88,13 +90,14 @@ std::string clock_text(Seconds time) {
 }
 
 std::string progress_text(const planner::TrainedStep& step, const RunProgress& p) {
-  std::string text = fmt::format("step {}/{}  loss {}", step.step, p.wanted, loss_text(step.loss));
+  std::string text =
+      fmt::format("step {}/{}  loss {}", step.step, p.wanted, format_loss(step.loss));
   if (step.time.value > 0)
     text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
   if (p.pipelined) {
-    text += fmt::format("  bubble {}", whole_percent(step.bubble));
+    text += fmt::format("  bubble {}", format_whole_percent(step.bubble));
     if (p.predicted_bubble)
-      text += fmt::format(" (predicted {})", whole_percent(*p.predicted_bubble));
+      text += fmt::format(" (predicted {})", format_whole_percent(*p.predicted_bubble));
   }
   if (p.left) text += fmt::format("  eta {}", clock_text(*p.left));
   return text;
@@ -106,9 +109,9 @@ std::string csv_line(const planner::TrainedStep& step) {
 
 std::string run_text(const planner::RunSummary& s, const Paint& paint) {
   if (s.steps.empty()) return "stopped before the first step was done\n";
-  std::string out = opening(s) + "\n";
-  if (!s.sent.empty()) out += sent_table(s).text(paint) + "\n";
-  out += paint.bold("predicted vs measured") + "\n" + figure_table(s).text(paint, "  ");
+  std::string out = write_opening(s) + "\n";
+  if (!s.sent.empty()) out += make_sent_table(s).text(paint) + "\n";
+  out += paint.bold("predicted vs measured") + "\n" + make_figure_table(s).text(paint, "  ");
   if (!s.predicted)
     out +=
         "  no prediction of time: run rankwright probe -o cluster.yaml on this machine, then "

@@ -1,5 +1,4 @@
-// A run as a person reads it: the line of its progress, and at the end what was predicted beside
-// what was measured.
+// A run as text: the progress line, and a final comparison of prediction and measurement.
 #pragma once
 
 #include <optional>
@@ -10,23 +9,24 @@
 
 namespace rankwright::report {
 
-/// What the progress line needs besides the step.
+/// The data of the progress line besides the step.
 struct RunProgress {
   i64 wanted = 0;  // steps
-  i64 tokens = 0;  // a step
+  i64 tokens = 0;  // per step
   bool pipelined = false;
   std::optional<double> predicted_bubble{};
-  std::optional<Seconds> left{};  // until the last step ends; nothing: not known yet
+  std::optional<Seconds> left{};  // until the last step ends; empty if unknown
 };
 
-/// "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
+/// Returns "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
 std::string progress_text(const planner::TrainedStep& step, const RunProgress& progress);
 
-/// "0:41", "1:02:03", "26:00:00"; whole seconds.
+/// Formats a time in whole seconds: "0:41", "1:02:03", "26:00:00".
 std::string clock_text(Seconds time);
 
-/// Lines of a comma-separated file, the head and one for a step.
+/// The header of the CSV file.
 inline constexpr std::string_view kRunCsvHead = "step,loss,gradient_norm,seconds\n";
+/// Writes one line of the CSV file.
 std::string csv_line(const planner::TrainedStep& step);
 
 std::string run_text(const planner::RunSummary& summary, const Paint& paint);

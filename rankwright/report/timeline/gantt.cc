@@ -16,49 +16,50 @@
 namespace rankwright::report {
 namespace {
 
-constexpr i64 kMaxRows = 24;      // all ranks are drawn up to here
-constexpr i64 kSampledRows = 16;  // of more, these
+constexpr i64 kMaxRows = 24;      // up to here all ranks are drawn
+constexpr i64 kSampledRows = 16;  // drawn of more ranks
 constexpr std::size_t kMinWidth = 60;
-constexpr double kBusy = 0.5;  // a column that is less busy is drawn as idle without colour
-constexpr char kMixed = 'x';   // a column with forward and backward
+constexpr double kBusy = 0.5;  // without color, a column that is less busy is drawn as idle
+constexpr char kMixed = 'x';   // a column with forward and backward work
 
-/// Where things stand, in characters.
+/// The layout of the chart, in characters.
 struct GanttLayout {
   std::vector<i64> ranks{};
-  std::size_t margin = 0;   // left of the bar
+  std::size_t margin = 0;   // before the first bar
   std::size_t columns = 0;  // between the bars
-  std::size_t reach = 0;    // how far columns are smoothed
-  bool cells = false;       // every cell is at least a character wide
-  bool figures = true;      // behind each row; where that leaves no room for cells, below
+  std::size_t reach = 0;    // radius over which columns are smoothed
+  bool cells = false;       // every cell is at least one character wide
+  bool figures = true;  // beside each row; below the chart if that would leave no room for cells
   Seconds end{};
 
   std::size_t column(Seconds t) const {
     if (!(end.value > 0)) return 0;
-    // One cell's end and the next one's start may differ in their last bit, on either side of a
-    // half.
+    // The end of a cell and the start of the next may differ in the last bit, on either side
+    // of a half.
     constexpr double kHalf = 0.5 + 1e-9;
     const double at = std::floor(t / end * double(columns) + kHalf);
     return std::min(columns, std::size_t(std::max(0.0, at)));
   }
 };
 
-/// What one character of a row shows.
+/// One character of a row.
 struct Slot {
   std::string text = " ";
-  std::optional<Rgb> ground{}, ink{};
+  std::optional<Rgb> background{}, foreground{};
 };
 
-Seconds mean_cell(const planner::TimelineSummary& s) {
+Seconds compute_mean_cell(const planner::TimelineSummary& s) {
   Seconds busy{};
   for (const planner::RankSummary& rank : s.ranks) busy += rank.cells;
   return busy / double(std::max<i64>(1, s.cells));
 }
 
-/// The shortest cell that counts: slivers, of stages with hardly a layer, may vanish.
-Seconds shortest_cell(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                      const std::vector<i64>& ranks) {
+/// Returns the shortest relevant cell; much shorter ones, of stages with hardly a layer, may
+/// disappear.
+Seconds find_shortest_cell(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                           const std::vector<i64>& ranks) {
   constexpr double kSliver = 1.0 / 8;  // of the mean
-  const Seconds mean = mean_cell(s);
+  const Seconds mean = compute_mean_cell(s);
   Seconds shortest{std::numeric_limits<double>::infinity()};
   for (const i64 rank : ranks)
     for (const program::Event& e : events(p, rank)) {
@@ -69,16 +70,16 @@ Seconds shortest_cell(const planner::SimulatedStep& p, const planner::TimelineSu
   return shortest;
 }
 
-constexpr double kReadable = 2;  // characters of a cell that shows its number and its kind
+constexpr double kReadable = 2;  // minimum width of a cell that shows its number and its kind
 constexpr std::string_view kGanttColumns = "   busy  held";
 
-GanttLayout layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                   std::size_t width) {
+GanttLayout make_layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                        std::size_t width) {
   GanttLayout where{.end = s.end};
   where.ranks = drawn_ranks(p.program.pp(), p.program.pp() <= kMaxRows ? kMaxRows : kSampledRows);
   where.margin = 3 + std::to_string(p.program.pp() - 1).size() + 1;
   where.columns = width - where.margin - 2 - kGanttColumns.size();
-  const double share = s.share(shortest_cell(p, s, where.ranks));
+  const double share = s.share(find_shortest_cell(p, s, where.ranks));
   const auto fits = [&](std::size_t columns) { return share * double(columns) >= kReadable; };
   if (!fits(where.columns) && fits(where.columns + kGanttColumns.size())) {
     where.columns += kGanttColumns.size();
@@ -86,19 +87,19 @@ GanttLayout layout(const planner::SimulatedStep& p, const planner::TimelineSumma
   }
   const double shortest = share * double(where.columns);
   where.cells = shortest >= 1 && std::isfinite(shortest);
-  // A forward and a backward on either side.
-  where.reach = std::size_t(std::lround(2 * s.share(mean_cell(s)) * double(where.columns)));
-  // Cells of equal length look equal where the shortest is a whole number of characters.
+  // Two cells on either side: a forward and a backward.
+  where.reach = std::size_t(std::lround(2 * s.share(compute_mean_cell(s)) * double(where.columns)));
+  // Cells of equal length look equal if the shortest is an integral number of characters wide.
   const double whole = std::floor(shortest);
   if (where.cells && whole / shortest >= 2.0 / 3)
     where.columns = std::size_t(std::lround(double(where.columns) * whole / shortest));
   return where;
 }
 
-/// "7", or "7b" for the second chunk where no colour can say so. Without colour one character is
-/// left for the kind.
-std::string label_of(const planner::SimulatedStep& p, i64 rank, const program::Action& a,
-                     std::size_t columns, bool color) {
+/// Returns the label of a cell: "7", or "7b" for the second chunk if there is no color. Without
+/// color one character is left for the kind of work.
+std::string make_label(const planner::SimulatedStep& p, i64 rank, const program::Action& a,
+                       std::size_t columns, bool color) {
   if (!is_cell(a.kind)) return "";
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
   std::string label = std::to_string(a.microbatch);
@@ -109,23 +110,23 @@ std::string label_of(const planner::SimulatedStep& p, i64 rank, const program::A
   return label;
 }
 
-std::vector<Slot> row_of_cells(const planner::SimulatedStep& p, i64 rank, const GanttLayout& where,
-                               bool color) {
+std::vector<Slot> draw_cells(const planner::SimulatedStep& p, i64 rank, const GanttLayout& where,
+                             bool color) {
   std::vector<Slot> slots(where.columns);
   const i64 max = shades(p.shape);
   const auto draw = [&](const program::Event& e) {
-    const planner::EventKind ink = planner::event_kind(p.program, rank, e.action);
+    const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
     const std::size_t begin = where.column(e.start), end = where.column(e.end);
-    const std::string label = label_of(p, rank, e.action, end - begin, color);
-    const Rgb ground = shade(ink, shade_of(p.shape, rank, e.action), max);
+    const std::string label = make_label(p, rank, e.action, end - begin, color);
+    const Rgb background = shade(kind, shade_of(p.shape, rank, e.action), max);
     for (std::size_t c = begin; c < end; ++c) {
       Slot& slot = slots[c];
-      slot.text = c - begin < label.size() ? label[c - begin] : color ? ' ' : row(ink).fill;
-      if (color) slot = {slot.text, ground, text_on(ground)};
+      slot.text = c - begin < label.size() ? label[c - begin] : color ? ' ' : row(kind).fill;
+      if (color) slot = {slot.text, background, text_on(background)};
     }
   };
   const std::vector<program::Event> all = events(p, rank);
-  // What runs beside cells is seen where there are none.
+  // Overlapped steps are visible only where no cell runs.
   for (const program::Event& e : all)
     if (planner::is_beside(p.program, rank, e.action)) draw(e);
   for (const program::Event& e : all)
@@ -133,7 +134,8 @@ std::vector<Slot> row_of_cells(const planner::SimulatedStep& p, i64 rank, const 
   return slots;
 }
 
-/// Input and weight gradients, a good part of each: that is a backward.
+/// Returns whether a column has a substantial part of both input and weight gradients, which is
+/// drawn as a backward.
 bool is_both(const Column& column) {
   constexpr double kPart = 0.3;
   const double input = column.of(planner::EventKind::input_grad),
@@ -141,8 +143,8 @@ bool is_both(const Column& column) {
   return std::min(input, weight) >= kPart * (input + weight);
 }
 
-/// The kind that fills most of the column, of backward ones or of the others.
-planner::EventKind largest(const Column& column, bool backward) {
+/// Returns the kind that fills most of the column, among backward kinds or among the others.
+planner::EventKind find_largest(const Column& column, bool backward) {
   if (backward && is_both(column)) return planner::EventKind::backward;
   planner::EventKind found = backward ? planner::EventKind::backward : planner::EventKind::forward;
   for (std::size_t i = 0; i < planner::kEventKinds; ++i)
@@ -151,12 +153,14 @@ planner::EventKind largest(const Column& column, bool backward) {
   return found;
 }
 
-/// Forward on top of backward on top of nothing: the two that fill most of the column.
-Slot mixture(const Column& column) {
+/// Draws the two largest of backward, forward and idle in one character: backward below forward,
+/// idle on top.
+Slot draw_mixture(const Column& column) {
   constexpr std::string_view kBlocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double below = column.backward(), above = column.busy() - below;
   const double idle = std::max(0.0, 1 - below - above);
-  const Rgb back = row(largest(column, true)).color, front = row(largest(column, false)).color;
+  const Rgb back = row(find_largest(column, true)).color,
+            front = row(find_largest(column, false)).color;
   const auto eighths = [](double part, double rest) {
     return part + rest > 0 ? std::size_t(std::lround(8 * part / (part + rest))) : 0;
   };
@@ -167,17 +171,18 @@ Slot mixture(const Column& column) {
   return {std::string(kBlocks[height]), {}, is_back ? back : front};
 }
 
-/// One character for the same without colour.
-char letter(const Column& column) {
+/// Returns the character that shows a column without color.
+char choose_letter(const Column& column) {
   const double busy = column.busy();
   if (busy < kBusy) return ' ';
   const double back = column.backward() / busy;
   if (back > 0.25 && back < 0.75) return kMixed;
-  return row(largest(column, back >= 0.75)).fill;
+  return row(find_largest(column, back >= 0.75)).fill;
 }
 
-/// A column that is about as long as a cell would show now this, now that: what it consists of is
-/// the mean of its busy neighbours, as far as `reach` on either side; how full it is stays its own.
+/// Smooths the kinds of work in a column, which would alternate if a column is about as long as a
+/// cell: averages over adjacent busy columns up to `reach` on either side. How busy the column is
+/// stays unchanged.
 std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) {
   const auto busy = [&](std::size_t c) { return sharp[c].busy() >= kBusy; };
   std::vector<Column> all(sharp.size());
@@ -187,33 +192,33 @@ std::vector<Column> smooth(const std::vector<Column>& sharp, std::size_t reach) 
     while (end < sharp.size() && end - c <= reach && busy(end)) ++end;
     Column& column = all[c];
     for (std::size_t i = begin; i < end; ++i)
-      for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
-        column.share[ink] += sharp[i].share[ink];
+      for (std::size_t k = 0; k < planner::kEventKinds; ++k) column.share[k] += sharp[i].share[k];
     const double sum = column.busy();
     for (double& share : column.share) share *= sum > 0 ? sharp[c].busy() / sum : 0;
   }
   return all;
 }
 
-std::vector<Slot> row_of_columns(const planner::SimulatedStep& p, i64 rank,
-                                 const GanttLayout& where, bool color) {
+std::vector<Slot> draw_columns(const planner::SimulatedStep& p, i64 rank, const GanttLayout& where,
+                               bool color) {
   std::vector<Slot> slots;
   for (const Column& column : smooth(columns(p, rank, where.columns), where.reach))
-    slots.push_back(color ? mixture(column) : Slot{std::string(1, letter(column))});
+    slots.push_back(color ? draw_mixture(column) : Slot{std::string(1, choose_letter(column))});
   return slots;
 }
 
-/// The characters with as few colour codes as they need.
-std::string text_of(const std::vector<Slot>& slots) {
+/// Writes the characters with as few color codes as possible.
+std::string write_slots(const std::vector<Slot>& slots) {
   std::string out;
   const Slot* before = nullptr;
-  const auto plain = [](const Slot& slot) { return !slot.ground && !slot.ink; };
+  const auto plain = [](const Slot& slot) { return !slot.background && !slot.foreground; };
   for (const Slot& slot : slots) {
-    if (before == nullptr ? !plain(slot)
-                          : before->ground != slot.ground || before->ink != slot.ink) {
+    if (before == nullptr
+            ? !plain(slot)
+            : before->background != slot.background || before->foreground != slot.foreground) {
       if (before != nullptr && !plain(*before)) out += "\033[0m";
-      if (slot.ground) out += fmt::format("\033[48;5;{}m", terminal_color(*slot.ground));
-      if (slot.ink) out += fmt::format("\033[38;5;{}m", terminal_color(*slot.ink));
+      if (slot.background) out += fmt::format("\033[48;5;{}m", terminal_color(*slot.background));
+      if (slot.foreground) out += fmt::format("\033[38;5;{}m", terminal_color(*slot.foreground));
     }
     out += slot.text;
     before = &slot;
@@ -222,13 +227,14 @@ std::string text_of(const std::vector<Slot>& slots) {
   return out;
 }
 
-/// "|---- warm-up 10 s ----|---": what does not fit is left out.
-std::string ruler(const std::vector<planner::Band>& bands, const GanttLayout& where) {
+/// Writes the phases above the rows: "|---- warm-up 10 s ----|---". Names that do not fit are left
+/// out.
+std::string draw_phases(const std::vector<planner::Band>& bands, const GanttLayout& where) {
   std::string line = "|" + std::string(where.columns, '-') + "|";
   for (const planner::Band& band : bands) {
     const std::size_t begin = where.column(band.begin), end = where.column(band.end);
     if (begin > 0 && begin < where.columns) line[begin + 1] = '|';
-    const std::size_t from = begin > 0 ? begin + 2 : 1;  // behind the mark
+    const std::size_t from = begin > 0 ? begin + 2 : 1;  // after the mark
     const std::size_t room = end + 1 > from ? end + 1 - from : 0;
     std::string text = fmt::format(" {} {} ", band.name, show(band.length()));
     if (text.size() > room) text = fmt::format(" {} ", band.name);
@@ -237,8 +243,8 @@ std::string ruler(const std::vector<planner::Band>& bands, const GanttLayout& wh
   return line;
 }
 
-/// Marks, and the times that they stand for, in lines of at most `room`.
-std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t room) {
+/// Returns the tick marks, and the line of their times cut at `room` characters.
+std::pair<std::string, std::string> draw_axis(const GanttLayout& where, std::size_t room) {
   constexpr std::size_t kTickGap = 12;
   std::string marks = "+" + std::string(where.columns, '-') + "+", times;
   for (const Seconds t : place_ticks(where.end, i64(where.columns / kTickGap) + 1)) {
@@ -252,17 +258,17 @@ std::pair<std::string, std::string> axis(const GanttLayout& where, std::size_t r
   return {marks, times};
 }
 
-/// Kinds of work and how they look, in lines of at most `width`.
-std::string legend(const planner::SimulatedStep& p, const GanttLayout& where, bool color,
-                   std::size_t width) {
-  std::vector<planner::EventKind> inks = used_kinds(p.program);
-  const auto has = [&](planner::EventKind ink) {
-    return std::find(inks.begin(), inks.end(), ink) != inks.end();
+/// Lists the kinds of work and how they look, in lines of at most `width` characters.
+std::string write_legend(const planner::SimulatedStep& p, const GanttLayout& where, bool color,
+                         std::size_t width) {
+  std::vector<planner::EventKind> kinds = used_kinds(p.program);
+  const auto has = [&](planner::EventKind kind) {
+    return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
   };
-  // Both gradients in one column are drawn as a backward.
+  // A column with both gradients is drawn as a backward.
   if (!where.cells && has(planner::EventKind::input_grad) && !has(planner::EventKind::backward))
-    inks.insert(std::find(inks.begin(), inks.end(), planner::EventKind::input_grad),
-                planner::EventKind::backward);
+    kinds.insert(std::find(kinds.begin(), kinds.end(), planner::EventKind::input_grad),
+                 planner::EventKind::backward);
   std::string text;
   std::size_t used = 0;
   const auto add = [&](const Slot& sample, std::string_view name) {
@@ -270,18 +276,19 @@ std::string legend(const planner::SimulatedStep& p, const GanttLayout& where, bo
     const bool fits = used + 3 + length <= width - 2;
     text += used == 0 ? "  " : fits ? "   " : "\n  ";
     used = used > 0 && fits ? used + 3 + length : length;
-    text += text_of({sample}) + " " + std::string(name);
+    text += write_slots({sample}) + " " + std::string(name);
   };
-  for (const planner::EventKind ink : inks)
-    add(color ? Slot{"  ", row(ink).color} : Slot{std::string(where.cells ? 2 : 1, row(ink).fill)},
-        row(ink).name);
+  for (const planner::EventKind kind : kinds)
+    add(color ? Slot{"  ", row(kind).color}
+              : Slot{std::string(where.cells ? 2 : 1, row(kind).fill)},
+        row(kind).name);
   if (!color && !where.cells) add({std::string(1, kMixed)}, "forward and backward");
   add({"blank"}, "idle");
   return text + "\n";
 }
 
-/// What the marks in the cells mean, or what a column is.
-std::string reading(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
+/// Explains the labels in the cells, or what a column shows.
+std::string explain_chart(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
   const bool mirror = row(p.shape.schedule).order == plan::StageOrder::mirror;
   const bool shaded = shades(p.shape) > 1;
   std::string text;
@@ -300,17 +307,17 @@ std::string reading(const planner::SimulatedStep& p, const GanttLayout& where, b
   return text;
 }
 
-std::string busy(const planner::TimelineSummary& s, const planner::RankSummary& rank) {
+std::string format_busy(const planner::TimelineSummary& s, const planner::RankSummary& rank) {
   return fmt::format("{:.0f} %", 100 * s.share(rank.cells));
 }
 
-/// What else stands behind the rows.
-Remark figures(const planner::TimelineSummary& s, const GanttLayout& where) {
+/// Returns the figures that are otherwise beside the rows.
+Remark list_figures(const planner::TimelineSummary& s, const GanttLayout& where) {
   std::string text;
   for (const i64 rank : where.ranks) {
     const planner::RankSummary& of = s.ranks[std::size_t(rank)];
-    text +=
-        fmt::format("{}pp {} {}, {} held", text.empty() ? "" : "; ", rank, busy(s, of), of.held);
+    text += fmt::format("{}pp {} {}, {} held", text.empty() ? "" : "; ", rank, format_busy(s, of),
+                        of.held);
   }
   return {"busy", text};
 }
@@ -320,29 +327,29 @@ Remark figures(const planner::TimelineSummary& s, const GanttLayout& where) {
 std::string gantt(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                   const Paint& paint, std::size_t width) {
   width = std::max(width, kMinWidth);
-  const GanttLayout where = layout(p, s, width);
+  const GanttLayout where = make_layout(p, s, width);
   const std::string left(where.margin, ' ');
   const std::string_view bar = paint.on ? "│" : "|";
   std::string title = wrapped(timeline_title(p, s), width, "");
   title.pop_back();
   std::string out = paint.bold(title) + "\n\n";
-  out += left + paint.dim(ruler(s.bands, where)) + std::string(where.figures ? kGanttColumns : "") +
-         "\n";
+  out += left + paint.dim(draw_phases(s.bands, where)) +
+         std::string(where.figures ? kGanttColumns : "") + "\n";
   for (const i64 rank : where.ranks) {
     const planner::RankSummary& of = s.ranks[std::size_t(rank)];
-    const std::vector<Slot> slots = where.cells ? row_of_cells(p, rank, where, paint.on)
-                                                : row_of_columns(p, rank, where, paint.on);
+    const std::vector<Slot> slots =
+        where.cells ? draw_cells(p, rank, where, paint.on) : draw_columns(p, rank, where, paint.on);
     out += fmt::format("{:<{}}{}{}{}", fmt::format("pp {}", rank), where.margin, bar,
-                       text_of(slots), bar);
-    if (where.figures) out += fmt::format("  {:>5}  {:>4}", busy(s, of), of.held);
+                       write_slots(slots), bar);
+    if (where.figures) out += fmt::format("  {:>5}  {:>4}", format_busy(s, of), of.held);
     out += "\n";
   }
-  const auto [marks, times] = axis(where, width - where.margin);
+  const auto [marks, times] = draw_axis(where, width - where.margin);
   out += left + paint.dim(marks) + "\n" + left + times + "\n\n";
-  out += legend(p, where, paint.on, width);
-  out += wrapped(reading(p, where, paint.on), width - 2, "  ") + "\n";
+  out += write_legend(p, where, paint.on, width);
+  out += wrapped(explain_chart(p, where, paint.on), width - 2, "  ") + "\n";
   std::vector<Remark> said = remarks(p, s);
-  if (!where.figures) said.insert(said.begin() + 2, {figures(s, where)});
+  if (!where.figures) said.insert(said.begin() + 2, {list_figures(s, where)});
   for (const Remark& remark : said) {
     const std::string lines = wrapped(remark.text, width - 17, std::string(17, ' '));
     out += "  " + paint.bold(fmt::format("{:<15}", remark.name)) + lines.substr(17);

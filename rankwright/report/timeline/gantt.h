@@ -1,7 +1,6 @@
-// A simulated step as a Gantt chart for a terminal: a row a pp rank, time from left to right,
-// phases above and times below, then what it comes to in words. Cells that are wider than a
-// character carry their microbatch; of narrower ones a column shows the mixture. Of many ranks some
-// are drawn.
+// Draws a simulated step as a Gantt chart for a terminal: one row per pp rank, time from left to
+// right, phases above and times below, then a description. Cells wider than a character show their
+// microbatch; otherwise each column shows the mix of work. Of many ranks a sample is drawn.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace rankwright::report {
 
-/// No line is longer than `width`, which is at least 60. SearchContext colours where `paint` is on;
-/// else ASCII, in which each kind of work has a character of its own.
+/// Draws the chart in lines of at most `width` characters; a width below 60 is raised to 60. Uses
+/// background colors if `paint` is on, otherwise ASCII with one character per kind of work.
 std::string gantt(const planner::SimulatedStep& simulated, const planner::TimelineSummary& summary,
                   const Paint& paint, std::size_t width);
 

@@ -19,19 +19,19 @@ namespace gantt_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// As a terminal shows it.
-std::string bare(const std::string& text) {
+/// Removes the color codes.
+std::string strip_colors(const std::string& text) {
   return std::regex_replace(text, std::regex("\033\\[[0-9;]*m"), "");
 }
 
-std::string drawn(const planner::SimulatedStep& p, std::size_t width, bool color = false) {
+std::string draw(const planner::SimulatedStep& p, std::size_t width, bool color = false) {
   return gantt(p, summary(p), Paint{color}, width);
 }
 
-/// The rows between their bars, by pp rank.
-std::map<i64, std::string> rows(const std::string& text) {
+/// Returns the rows between their bars, by pp rank.
+std::map<i64, std::string> find_rows(const std::string& text) {
   std::map<i64, std::string> found;
-  std::istringstream lines(bare(text));
+  std::istringstream lines(strip_colors(text));
   const std::regex row("pp ([0-9]+) *(\\||│)(.*)(\\||│).*");
   for (std::string line; std::getline(lines, line);)
     if (std::smatch match; std::regex_match(line, match, row))
@@ -39,31 +39,32 @@ std::map<i64, std::string> rows(const std::string& text) {
   return found;
 }
 
-TEST(Gantt, ReadsAsReviewed) {
-  golden::expect("timeline/1f1b-4x8.txt", drawn(sample::four_by_eight(), 120));
+TEST(Gantt, MatchesGoldenFile) {
+  golden::expect("timeline/1f1b-4x8.txt", draw(sample::four_by_eight(), 120));
 }
 
 TEST(Gantt, ShowsEveryCellWithItsMicrobatch) {
-  const std::map<i64, std::string> four = rows(drawn(sample::four_by_eight(), 80));
-  // Two characters a second: F is two wide, B four.
+  const std::map<i64, std::string> four = find_rows(draw(sample::four_by_eight(), 80));
+  // Two characters per second: F is two wide, B four.
   EXPECT_EQ(four.at(0), "0-1-2-3-            0===4-1===5-2===6-3===7-4===  5===  6===  7===");
   EXPECT_EQ(four.at(3), "      0-0===1-1===2-2===3-3===4-4===5-5===6-6===7-7===            ");
 }
 
-TEST(Gantt, ShowsTheSameInColor) {
+TEST(Gantt, ShowsTheSameCellsInColor) {
   const planner::SimulatedStep p = sample::four_by_eight();
-  const std::string text = drawn(p, 80, true);
-  EXPECT_EQ(rows(text).at(0), "0 1 2 3             0   4 1   5 2   6 3   7 4     5     6     7   ");
+  const std::string text = draw(p, 80, true);
+  EXPECT_EQ(find_rows(text).at(0),
+            "0 1 2 3             0   4 1   5 2   6 3   7 4     5     6     7   ");
   EXPECT_THAT(text, HasSubstr(fmt::format("\033[48;5;{}m",
                                           terminal_color(row(planner::EventKind::forward).color))));
-  EXPECT_THAT(drawn(p, 80), Not(HasSubstr("\033")));
+  EXPECT_THAT(draw(p, 80), Not(HasSubstr("\033")));
 }
 
-TEST(Gantt, ShowsPhasesWhereCellsAreTooNarrow) {
+TEST(Gantt, ShowsColumnsIfCellsAreTooNarrow) {
   const planner::SimulatedStep p = sample::unit_play(
       {.schedule = plan::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
-  const std::string text = drawn(p, 120);
-  const std::map<i64, std::string> all = rows(text);
+  const std::string text = draw(p, 120);
+  const std::map<i64, std::string> all = find_rows(text);
   ASSERT_EQ(all.size(), 16u);
   EXPECT_TRUE(std::regex_match(all.at(0), std::regex("-+ [=x ]*x{40,}=+"))) << all.at(0);
   EXPECT_TRUE(std::regex_match(all.at(15), std::regex(" +-+x+=+ +"))) << all.at(15);
@@ -71,41 +72,42 @@ TEST(Gantt, ShowsPhasesWhereCellsAreTooNarrow) {
   EXPECT_THAT(text, HasSubstr("- steady 544 s -"));
 }
 
-TEST(Gantt, DrawsSomeOfManyRanksAndSaysSo) {
-  const std::string text = drawn(sample::unit_play({.pp = 128, .microbatches = 128}), 120);
-  const std::map<i64, std::string> all = rows(text);
+TEST(Gantt, DrawsASampleOfManyRanksAndSaysSo) {
+  const std::string text = draw(sample::unit_play({.pp = 128, .microbatches = 128}), 120);
+  const std::map<i64, std::string> all = find_rows(text);
   EXPECT_EQ(all.size(), 16u);
   EXPECT_TRUE(all.contains(0));
   EXPECT_TRUE(all.contains(127));
   EXPECT_THAT(text, HasSubstr("16 of 128 pp ranks are drawn."));
 }
 
-TEST(Gantt, OfNoTimeIsEmpty) {
+TEST(Gantt, ZeroTime_IsEmpty) {
   planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
   p.durations = alike(p.program, {}, {}, {});
   const std::map<i64, std::string> all =
-      rows(drawn(planner::simulate_step(p.shape, p.program, p.durations), 80));
+      find_rows(draw(planner::simulate_step(p.shape, p.program, p.durations), 80));
   EXPECT_EQ(all.at(0), std::string(all.at(0).size(), ' '));
 }
 
-TEST(Gantt, ShowsStepsWhereNoCellRuns) {
+TEST(Gantt, ShowsOverlappedStepsOnlyWhereNoCellRuns) {
   program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
   program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const std::string text =
-      drawn(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times), 60);
-  // F0 B0 F1 B1 take 6 s and hide what runs beside; then 2 s and 3 s: 11 s in 40 columns, 3 each.
-  EXPECT_EQ(rows(text).at(0), "0--0=====1--1=====******@@@@@@@@@");
+      draw(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times), 60);
+  // F0 B0 F1 B1 take 6 s and hide the overlapped step; then 2 s and 3 s: 11 s in 40 columns, 3
+  // each.
+  EXPECT_EQ(find_rows(text).at(0), "0--0=====1--1=====******@@@@@@@@@");
   EXPECT_THAT(text, HasSubstr("** collective   @@ optimizer"));
 }
 
-RC_GTEST_PROP(Gantt, LinesAreNoLongerThanTheTerminalAndRowsAreEqual, ()) {
+RC_GTEST_PROP(Gantt, LinesFitTheTerminalAndRowsHaveEqualLength, ()) {
   const planner::SimulatedStep p = sample::random_play();
   const std::size_t width = *rc::gen::inRange<std::size_t>(60, 220);
   for (const bool color : {false, true}) {
-    const std::string text = bare(drawn(p, width, color));
-    const std::map<i64, std::string> all = rows(text);
+    const std::string text = strip_colors(draw(p, width, color));
+    const std::map<i64, std::string> all = find_rows(text);
     RC_ASSERT(i64(all.size()) == p.program.pp());
     for (const auto& [rank, row] : all) RC_ASSERT(display_width(row) == display_width(all.at(0)));
     std::istringstream lines(text);
@@ -113,8 +115,8 @@ RC_GTEST_PROP(Gantt, LinesAreNoLongerThanTheTerminalAndRowsAreEqual, ()) {
   }
 }
 
-/// The cells that a row without colour shows: number and character.
-std::string cells_of(const std::string& row) {
+/// Returns the cells that a row without color shows: number and character.
+std::string find_cells(const std::string& row) {
   const std::regex cell("([0-9]+)[a-z]?([-=<+])");
   std::string found;
   for (std::sregex_iterator at(row.begin(), row.end(), cell), end; at != end; ++at)
@@ -122,28 +124,30 @@ std::string cells_of(const std::string& row) {
   return found;
 }
 
-RC_GTEST_PROP(Gantt, LosesNoCellThatIsWideEnough, ()) {
+RC_GTEST_PROP(Gantt, ShowsEveryCellThatIsWideEnough, ()) {
   const planner::SimulatedStep p = sample::unit_play(sample::random_shape());
-  // Four characters a second: number, chunk and kind fit.
-  const std::map<i64, std::string> all = rows(drawn(p, std::size_t(4 * p.timeline.end.value) + 60));
+  // Four characters per second leave room for number, chunk and kind.
+  const std::map<i64, std::string> all =
+      find_rows(draw(p, std::size_t(4 * p.timeline.end.value) + 60));
   for (i64 r = 0; r < p.program.pp(); ++r) {
     std::string expected;
     for (const program::Event& e : events(p, r))
       expected += fmt::format("{}{} ", e.action.microbatch,
                               row(planner::event_kind(p.program, r, e.action)).fill);
-    RC_ASSERT(cells_of(all.at(r)) == expected);
+    RC_ASSERT(find_cells(all.at(r)) == expected);
   }
 }
 
-RC_GTEST_PROP(Gantt, IsBlankWhereTheRankIsIdleAndNowhereElse, ()) {
+RC_GTEST_PROP(Gantt, IsBlankExactlyWhereTheRankIsIdle, ()) {
   const planner::SimulatedStep p = sample::random_play();
-  const std::map<i64, std::string> all = rows(drawn(p, 220));
+  const std::map<i64, std::string> all = find_rows(draw(p, 220));
   for (i64 r = 0; r < p.program.pp(); ++r) {
     const std::string& row = all.at(r);
     const std::vector<Column> time = columns(p, r, row.size());
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (time[c].busy() < 1e-9) RC_ASSERT(row[c] == ' ');
-      // What runs beside a cell for half of a column fills none of its other half.
+      // A step that overlaps a cell for half of a column does not fill the column's idle
+      // half.
       if (p.program.steps.empty() && time[c].busy() > 1 - 1e-9) RC_ASSERT(row[c] != ' ');
     }
   }

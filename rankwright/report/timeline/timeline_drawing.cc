@@ -14,14 +14,15 @@ std::string_view name(program::Part part) {
   return kNames[std::size_t(part)];
 }
 
-/// Adds what `event` takes of each column that it touches.
-void spread(const program::Event& event, double width, planner::EventKind ink,
-            std::vector<Column>& columns) {
+/// Adds the share of `event` to each column that it covers.
+void add_event(const program::Event& event, double width, planner::EventKind kind,
+               std::vector<Column>& columns) {
   const double last = double(columns.size());
   const double begin = std::clamp(event.start.value / width, 0.0, last);
   const double end = std::clamp(event.end.value / width, 0.0, last);
   for (std::size_t c = std::size_t(begin); c < columns.size() && double(c) < end; ++c)
-    columns[c].share[std::size_t(ink)] += std::min(end, double(c) + 1) - std::max(begin, double(c));
+    columns[c].share[std::size_t(kind)] +=
+        std::min(end, double(c) + 1) - std::max(begin, double(c));
 }
 
 }  // namespace
@@ -86,13 +87,13 @@ std::vector<Column> columns(const planner::SimulatedStep& p, i64 pp_rank, std::s
   if (!(width > 0)) return all;
   std::vector<Column> beside(count);
   for (const program::Event& e : events(p, pp_rank)) {
-    const planner::EventKind ink = planner::event_kind(p.program, pp_rank, e.action);
-    spread(e, width, ink, planner::is_beside(p.program, pp_rank, e.action) ? beside : all);
+    const planner::EventKind kind = planner::event_kind(p.program, pp_rank, e.action);
+    add_event(e, width, kind, planner::is_beside(p.program, pp_rank, e.action) ? beside : all);
   }
-  // What runs beside cells is seen where there are none.
+  // Overlapped steps are visible only where no cell runs.
   for (std::size_t c = 0; c < count; ++c)
-    for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
-      all[c].share[ink] += std::min(beside[c].share[ink], std::max(0.0, 1 - all[c].busy()));
+    for (std::size_t kind = 0; kind < planner::kEventKinds; ++kind)
+      all[c].share[kind] += std::min(beside[c].share[kind], std::max(0.0, 1 - all[c].busy()));
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Helpers of all drawings of a simulated step: names of its events, which chunk a stage is, how a
-// rank's time is spent, which ranks are drawn, and where an axis has marks.
+// Helpers shared by all drawings of a simulated step: event names, shades of chunks, how a rank's
+// time is spent, and which ranks are drawn.
 #pragma once
 
 #include <array>
@@ -11,35 +11,38 @@
 
 namespace rankwright::report {
 
-/// How many shades a rank's cells have: its chunks, or two where microbatches enter at both ends.
+/// Returns the number of shades of a rank's cells: its chunks, or two if microbatches enter at
+/// both ends.
 i64 shades(const plan::PipelineShape& shape);
 
-/// Which of them a cell has. 0 for a step.
+/// Returns the shade of a cell, from 0; 0 for steps outside of cells.
 i64 shade_of(const plan::PipelineShape& shape, i64 pp_rank, const program::Action& action);
 
-/// "2F0" for a cell; a step's own name.
+/// Returns "2F0" for a cell, otherwise the name of the step.
 std::string event_name(const program::Program& program, i64 pp_rank, const program::Action& action);
 
-/// The kinds of work that there are, in the order of the table.
+/// Returns the kinds of work that the program has, in the order of the enum.
 std::vector<planner::EventKind> used_kinds(const program::Program& program);
 
-/// A drawing of more events than this, one by one, takes seconds to open.
+/// Maximum number of events to draw individually; a drawing with more takes seconds to open.
 inline constexpr i64 kMaxDrawnCells = 20'000;
 
-/// Returns whether the cells and steps of a timeline are few enough to be drawn one by one.
+/// Returns whether a timeline has few enough cells and steps to draw each of them.
 bool draws_each(const program::Program& program, i64 cells);
 
-/// The ranks that are drawn: all of them, or `most` from the first to the last, evenly spaced.
+/// Returns the ranks to draw: all of them, or `max` evenly spaced ones from the first to the last.
 std::vector<i64> drawn_ranks(i64 pp, i64 max);
 
-/// How an equal part of a rank's step is spent; what is missing to 1 is idle.
+/// How one of many equal parts of a rank's step is spent. The shares add up to at most 1; the rest
+/// is idle.
 struct Column {
   std::array<double, planner::kEventKinds> share{};
 
-  double of(planner::EventKind ink) const { return share[std::size_t(ink)]; }
+  double of(planner::EventKind kind) const { return share[std::size_t(kind)]; }
   double backward() const;
   double busy() const;
 };
+/// Splits the step of a rank into `count` columns.
 std::vector<Column> columns(const planner::SimulatedStep& simulated, i64 pp_rank,
                             std::size_t count);
 

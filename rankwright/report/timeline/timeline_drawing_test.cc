@@ -12,8 +12,8 @@ namespace timeline_drawing_test {
 
 using ::testing::ElementsAre;
 
-/// WCAG 2.1 asks for 4.5 for text, 3 for large text.
-double contrast(Rgb a, Rgb b) {
+/// WCAG 2.1 requires a contrast of 4.5 for text and 3 for large text.
+double compute_contrast(Rgb a, Rgb b) {
   const auto luminance = [](Rgb c) {
     const auto linear = [](int value) {
       const double v = value / 255.0;
@@ -30,7 +30,7 @@ TEST(EventColor, IsReadableInEveryShade) {
     for (const i64 chunks : {1, 2, 4, 16})
       for (i64 chunk = 0; chunk < chunks; ++chunk) {
         const Rgb ground = shade(planner::EventKind(i), chunk, chunks);
-        EXPECT_GE(contrast(ground, text_on(ground)), 4.5) << hex(ground);
+        EXPECT_GE(compute_contrast(ground, text_on(ground)), 4.5) << hex(ground);
       }
 }
 
@@ -42,21 +42,21 @@ TEST(EventColor, TellsChunksApart) {
   EXPECT_EQ(shade(planner::EventKind::forward, 0, 1), row(planner::EventKind::forward).color);
 }
 
-TEST(EventColor, HasNumbersOnTerminals) {
-  EXPECT_EQ(terminal_color({0, 0, 0}), 16);         // the first of the cube
+TEST(EventColor, MapsToTerminalColors) {
+  EXPECT_EQ(terminal_color({0, 0, 0}), 16);         // the first color of the cube
   EXPECT_EQ(terminal_color({255, 255, 255}), 231);  // 16 + 36 x 5 + 6 x 5 + 5
   EXPECT_EQ(terminal_color({90, 0, 0}), 16 + 36);   // 90 is nearest to 95, the second level
   EXPECT_EQ(hex({0, 0x72, 0xB2}), "#0072b2");
 }
 
-TEST(DrawnRanks, AreAllOfFewAndFirstLastAndSomeBetweenOfMany) {
+TEST(DrawnRanks, AreAllOfFewOrASampleWithFirstAndLast) {
   EXPECT_THAT(drawn_ranks(1, 8), ElementsAre(0));
   EXPECT_THAT(drawn_ranks(4, 8), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(drawn_ranks(128, 1), ElementsAre(0));
   EXPECT_THAT(drawn_ranks(101, 5), ElementsAre(0, 25, 50, 75, 100));
 }
 
-RC_GTEST_PROP(DrawnRanks, RiseFromTheFirstToTheLast, ()) {
+RC_GTEST_PROP(DrawnRanks, IncreaseFromTheFirstToTheLast, ()) {
   const i64 pp = *rc::gen::inRange<i64>(2, 5000), max = *rc::gen::inRange<i64>(2, 200);
   const std::vector<i64> ranks = drawn_ranks(pp, max);
   RC_ASSERT(i64(ranks.size()) == std::min(pp, max));
@@ -68,7 +68,7 @@ RC_GTEST_PROP(DrawnRanks, RiseFromTheFirstToTheLast, ()) {
   }
 }
 
-TEST(Shades, AreChunksOrDirections) {
+TEST(Shades, FollowChunksOrDirections) {
   const plan::PipelineShape looped{
       .schedule = plan::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
   EXPECT_EQ(shades(looped), 2);
@@ -81,7 +81,7 @@ TEST(Shades, AreChunksOrDirections) {
   EXPECT_EQ(shade_of(mirror, 1, cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
 }
 
-RC_GTEST_PROP(Shades, OfEveryCellAreInRange, ()) {
+RC_GTEST_PROP(Shades, AreInRangeForEveryCell, ()) {
   const planner::SimulatedStep p = sample::random_play();
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
@@ -90,7 +90,7 @@ RC_GTEST_PROP(Shades, OfEveryCellAreInRange, ()) {
     }
 }
 
-TEST(EventName, IsTheCellOrTheStep) {
+TEST(EventName, NamesTheCellOrTheStep) {
   planner::SimulatedStep p = sample::four_by_eight();
   EXPECT_EQ(event_name(p.program, 2, cell::F(2, 0)), "2F0");
   EXPECT_EQ(event_name(p.program, 2, cell::W(2, 7)), "2W7");
@@ -99,8 +99,8 @@ TEST(EventName, IsTheCellOrTheStep) {
   EXPECT_EQ(event_name(p.program, 0, action(program::ActionKind::step, 0, 2)), "optimizer");
 }
 
-TEST(Columns, SplitWhatLiesOnTheirBorder) {
-  // One rank, F 1 s and B 2 s: of two columns of 1.5 s the first is F and a quarter of B.
+TEST(Columns, SplitEventsAtTheirBoundaries) {
+  // One rank, F 1 s and B 2 s: the first of two columns of 1.5 s has F and a quarter of B.
   const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 1});
   const std::vector<Column> two = columns(p, 0, 2);
   EXPECT_DOUBLE_EQ(two[0].of(planner::EventKind::forward), 1 / 1.5);
@@ -108,7 +108,7 @@ TEST(Columns, SplitWhatLiesOnTheirBorder) {
   EXPECT_DOUBLE_EQ(two[1].backward(), 1);
 }
 
-RC_GTEST_PROP(Columns, HoldTheTimeOfTheRank, ()) {
+RC_GTEST_PROP(Columns, AddUpToTheTimeOfTheRank, ()) {
   const planner::SimulatedStep p = sample::random_play();
   const std::size_t count = *rc::gen::inRange<std::size_t>(1, 200);
   const Seconds width = p.timeline.end / double(count);

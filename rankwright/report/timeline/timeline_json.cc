@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json rank_json(const planner::RankSummary& r) {
+ordered_json make_rank_json(const planner::RankSummary& r) {
   return {{"pp_rank", r.pp_rank},
           {"cells_seconds", r.cells.value},
           {"steps_seconds", r.steps.value},
@@ -25,20 +25,20 @@ ordered_json rank_json(const planner::RankSummary& r) {
 }  // namespace
 
 ordered_json timeline_document(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                               std::string_view headline) {
+                               std::string_view heading) {
   ordered_json ranks = ordered_json::array(), bands = ordered_json::array();
-  for (const planner::RankSummary& rank : s.ranks) ranks.push_back(rank_json(rank));
+  for (const planner::RankSummary& rank : s.ranks) ranks.push_back(make_rank_json(rank));
   for (const planner::Band& band : s.bands)
     bands.push_back({{"phase", band.name},
                      {"begin_seconds", band.begin.value},
                      {"end_seconds", band.end.value}});
   ordered_json kinds = ordered_json::object();
-  for (const planner::EventKind ink : used_kinds(p.program))
-    kinds[std::string(row(ink).category)] = s.critical[std::size_t(ink)].value;
+  for (const planner::EventKind kind : used_kinds(p.program))
+    kinds[std::string(row(kind).category)] = s.critical[std::size_t(kind)].value;
   ordered_json words = ordered_json::object();
   for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
   return {{"schema", "rankwright.timeline/1"},
-          {"headline", headline},
+          {"headline", heading},
           {"schedule", p.what},
           {"pp", p.program.pp()},
           {"chunks", p.shape.chunks},
@@ -57,8 +57,8 @@ ordered_json timeline_document(const planner::SimulatedStep& p, const planner::T
 }
 
 std::string timeline_json(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                          std::string_view headline) {
-  return dumped(timeline_document(p, s, headline));
+                          std::string_view heading) {
+  return dumped(timeline_document(p, s, heading));
 }
 
 }  // namespace rankwright::report

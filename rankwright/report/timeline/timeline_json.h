@@ -1,5 +1,5 @@
-// A simulated step for machines: schema rankwright.timeline/1. Times are in seconds. Every pp rank
-// is in it, also those that a drawing leaves out; single cells are in traces (trace.h).
+// A simulated step as JSON: schema rankwright.timeline/1. Times are in seconds. Contains every pp
+// rank, even those that a drawing leaves out; individual cells are in traces (trace.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +11,8 @@ namespace rankwright::report {
 
 nlohmann::ordered_json timeline_document(const planner::SimulatedStep& simulated,
                                          const planner::TimelineSummary& summary,
-                                         std::string_view headline);
+                                         std::string_view heading);
 std::string timeline_json(const planner::SimulatedStep& simulated,
-                          const planner::TimelineSummary& summary, std::string_view headline);
+                          const planner::TimelineSummary& summary, std::string_view heading);
 
 }  // namespace rankwright::report

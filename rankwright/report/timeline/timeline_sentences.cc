@@ -10,12 +10,12 @@
 namespace rankwright::report {
 namespace {
 
-constexpr double kWorthAWord = 0.0005;  // of the step
+constexpr double kMinShare = 0.0005;  // of the step; smaller shares are not mentioned
 
-/// The ranks with most of it, then what it consists of.
+/// Lists the ranks with the largest shares of the critical path, then the kinds of work on it.
 std::string describe_path(const planner::TimelineSummary& s) {
   constexpr std::size_t kMaxRanks = 4;
-  constexpr double kSmall = 0.05;  // not worth a name of its own
+  constexpr double kSmall = 0.05;  // ranks with less are counted together
   std::vector<const planner::RankSummary*> ranks;
   for (const planner::RankSummary& rank : s.ranks)
     if (rank.critical.value > 0) ranks.push_back(&rank);
@@ -40,21 +40,21 @@ std::string describe_path(const planner::TimelineSummary& s) {
   if (others > 0)
     text += fmt::format(", {} on {}", percent(s.share(rest)), plural(others, "other", "others"));
   bool first = true;
-  for (std::size_t ink = 0; ink < planner::kEventKinds; ++ink)
-    if (s.share(s.critical[ink]) >= kWorthAWord) {
-      text += fmt::format("{}{} {}", first ? "; " : ", ", row(planner::EventKind(ink)).name,
-                          percent(s.share(s.critical[ink])));
+  for (std::size_t kind = 0; kind < planner::kEventKinds; ++kind)
+    if (s.share(s.critical[kind]) >= kMinShare) {
+      text += fmt::format("{}{} {}", first ? "; " : ", ", row(planner::EventKind(kind)).name,
+                          percent(s.share(s.critical[kind])));
       first = false;
     }
-  if (s.share(s.travelled) >= kWorthAWord)
+  if (s.share(s.travelled) >= kMinShare)
     text += fmt::format(", transfers {}", percent(s.share(s.travelled)));
   return text;
 }
 
-std::string what_limits(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
+std::string describe_limits(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   constexpr double kMuch = 0.2;    // of the step
-  constexpr double kEven = 0.02;   // more work than the mean, and still called equal
-  constexpr double kSmall = 0.05;  // a bubble not worth a word
+  constexpr double kEven = 0.02;   // up to this much more work than the mean counts as equal
+  constexpr double kSmall = 0.05;  // a smaller bubble is not mentioned
   const planner::RankSummary& rank = s.longest();
   Seconds mean{};
   for (const planner::RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
@@ -100,7 +100,7 @@ std::vector<Remark> remarks(const planner::SimulatedStep& p, const planner::Time
   std::vector<Remark> all = {{"step", std::move(step)},
                              {"bubble", std::move(bubble)},
                              {"critical path", describe_path(s)},
-                             {"limits", what_limits(p, s)}};
+                             {"limits", describe_limits(p, s)}};
   if (!p.times.empty()) all.push_back({"times", p.times});
   return all;
 }

@@ -1,4 +1,4 @@
-// Sentences about a simulated step: its title, and what people ask about it.
+// Sentences about a simulated step: its title, and answers to the usual questions.
 #pragma once
 
 #include <string>
@@ -9,16 +9,17 @@
 
 namespace rankwright::report {
 
-/// "1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %".
+/// Returns "1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %".
 std::string timeline_title(const planner::SimulatedStep& simulated,
                            const planner::TimelineSummary& summary);
 
-/// A name and a sentence, in the order in which people ask: step, bubble, critical path, limits,
-/// times.
+/// One sentence with its topic.
 struct Remark {
   std::string_view name;
   std::string text;
 };
+/// Describes the step, the bubble, the critical path, what limits it, and where the times come
+/// from.
 std::vector<Remark> remarks(const planner::SimulatedStep& simulated,
                             const planner::TimelineSummary& summary);
 

@@ -8,46 +8,47 @@
 #include "tests/support/simulated_steps.h"
 
 namespace rankwright::report {
-namespace timeline_words_test {
+namespace timeline_sentences_test {
 
 using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string said(const planner::SimulatedStep& p, std::string_view name) {
+std::string find_remark(const planner::SimulatedStep& p, std::string_view name) {
   for (const Remark& remark : remarks(p, summary(p)))
     if (remark.name == name) return remark.text;
   return "nothing";
 }
 
-TEST(TimelineWords, OfOneRankIsAllBusy) {
+TEST(TimelineSentences, OneRank_IsAlwaysBusy) {
   const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 3});
   const planner::TimelineSummary s = summary(p);
   EXPECT_DOUBLE_EQ(s.bubble, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
-  EXPECT_THAT(said(p, "limits"), Not(HasSubstr("others")));
+  EXPECT_THAT(find_remark(p, "limits"), Not(HasSubstr("others")));
 }
 
-TEST(TimelineWords, NamesTheHeavierRank) {
+TEST(TimelineSentences, NamesTheRankWithMoreWork) {
   planner::SimulatedStep p = sample::four_by_eight();
   for (Seconds& one : p.durations.cells[2]) one = 1.5 * one;
   p = planner::simulate_step(p.shape, p.program, p.durations, "made up");
   EXPECT_EQ(summary(p).longest().pp_rank, 2);
   // Rank 2 works 8 x 4.5 s, the others 8 x 3 s; the mean is 27 s.
-  EXPECT_THAT(said(p, "limits"), HasSubstr("its cells take 36 s, the mean is 27 s"));
-  EXPECT_EQ(said(p, "times"), "made up");
-  EXPECT_THAT(said(sample::four_by_eight(), "limits"), HasSubstr("no more work than the others"));
+  EXPECT_THAT(find_remark(p, "limits"), HasSubstr("its cells take 36 s, the mean is 27 s"));
+  EXPECT_EQ(find_remark(p, "times"), "made up");
+  EXPECT_THAT(find_remark(sample::four_by_eight(), "limits"),
+              HasSubstr("no more work than the others"));
 }
 
-TEST(TimelineWords, OfNothingDividesByNothing) {
+TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
   planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
-  p.durations = duplicates(p.program, {}, {}, {});
+  p.durations = alike(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
   EXPECT_EQ(summary(p).bubble, 0);
   EXPECT_THAT(timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
 }
 
-TEST(TimelineJson, SaysWhatTheSummarySays) {
+TEST(TimelineJson, AgreesWithTheSummary) {
   const planner::SimulatedStep p = sample::four_by_eight();
   const json all = json::parse(timeline_json(p, summary(p), "a \"model\""));
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
@@ -63,5 +64,5 @@ TEST(TimelineJson, SaysWhatTheSummarySays) {
   EXPECT_EQ(all["words"]["step"], "33 s: warm-up 10 s, steady 12 s, drain 11 s");
 }
 
-}  // namespace timeline_words_test
+}  // namespace timeline_sentences_test
 }  // namespace rankwright::report

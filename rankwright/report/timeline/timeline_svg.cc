@@ -21,18 +21,18 @@ using svg::px;
 using svg::rect;
 using svg::text;
 
-constexpr i64 kMaxBins = 40'000;              // of all rows together
+constexpr i64 kMaxBins = 40'000;              // in all rows together
 constexpr i64 kMaxDrawnRows = 128;            // of more ranks a sample is drawn
-constexpr std::size_t kMaxDrawnRuns = 2'000;  // of the critical path
+constexpr std::size_t kMaxDrawnRuns = 2'000;  // maximum length of a drawn critical path
 
 constexpr double kDrawingWidth = 1280, kLeftEdge = 72, kRightEdge = 118, kTopEdge = 78;
 constexpr double kChart = kDrawingWidth - kLeftEdge - kRightEdge;
-constexpr std::size_t kCharacters = 160;  // in a line of text
+constexpr std::size_t kCharacters = 160;  // per line of text
 
-/// Where things stand, in pixels.
-struct Place {
+/// The layout of the picture, in pixels.
+struct SvgLayout {
   std::vector<i64> ranks{};
-  double pitch = 0;   // from row to row
+  double pitch = 0;   // distance of rows
   double height = 0;  // of a row
   bool cells = true;
   Seconds end{};
@@ -42,8 +42,8 @@ struct Place {
   double bottom() const { return y(ranks.size()); }
 };
 
-Place place(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
-  Place where{.end = s.end};
+SvgLayout make_layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
+  SvgLayout where{.end = s.end};
   where.ranks = drawn_ranks(p.program.pp(), kMaxDrawnRows);
   const std::size_t rows = where.ranks.size();
   where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
@@ -52,12 +52,12 @@ Place place(const planner::SimulatedStep& p, const planner::TimelineSummary& s) 
   return where;
 }
 
-/// The class of a colour: "f0" is the first chunk's forward.
-std::string color_class(planner::EventKind ink, i64 shade) {
-  return fmt::format("{}{}", "fbiwco"[std::size_t(ink)], shade);
+/// Returns the CSS class of a color: "f0" is the forward of the first chunk.
+std::string name_color_class(planner::EventKind kind, i64 shade) {
+  return fmt::format("{}{}", "fbiwco"[std::size_t(kind)], shade);
 }
 
-std::string style(const planner::SimulatedStep& p) {
+std::string write_style(const planner::SimulatedStep& p) {
   std::string css =
       "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
       "font-size:13px;fill:#1b1f23}\n"
@@ -73,7 +73,7 @@ std::string style(const planner::SimulatedStep& p) {
   const i64 max = shades(p.shape);
   for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     for (i64 chunk = 0; chunk < (i < 4 ? max : 1); ++chunk)
-      css += fmt::format(".{}{{fill:{}}}", color_class(planner::EventKind(i), chunk),
+      css += fmt::format(".{}{{fill:{}}}", name_color_class(planner::EventKind(i), chunk),
                          hex(shade(planner::EventKind(i), chunk, i < 4 ? max : 1)));
   css +=
       "\n@media (prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9da7b1}.g{fill:#0d1117}"
@@ -82,72 +82,73 @@ std::string style(const planner::SimulatedStep& p) {
   return "<style>" + css + "</style>\n";
 }
 
-/// One cell or step, with what it says when pointed at, and its microbatch where that fits.
-std::string cell(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
-                 const Place& where, double y) {
-  constexpr double kGap = 0.7;     // between cells that are wide enough to lose it
-  constexpr double kBeside = 0.2;  // of a row's height
+/// Draws one cell or step with its tooltip and, if it fits, its microbatch.
+std::string draw_cell(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
+                      const SvgLayout& where, double y) {
+  constexpr double kGap = 0.7;     // between cells that are wide enough
+  constexpr double kBeside = 0.2;  // height of overlapped steps, relative to the row
   const bool beside = planner::is_beside(p.program, rank, e.action);
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
   const double height = beside ? kBeside * where.height : where.height;
-  const planner::EventKind ink = planner::event_kind(p.program, rank, e.action);
+  const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
   const i64 shade_index = shade_of(p.shape, rank, e.action);
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
-                         height, color_class(ink, shade_index));
+                         height, name_color_class(kind, shade_index));
   out += fmt::format("><title>{}: {}, {} to {}</title></rect>\n",
-                     escaped(event_name(p.program, rank, e.action)), row(ink).name, show(e.start),
+                     escaped(event_name(p.program, rank, e.action)), row(kind).name, show(e.start),
                      show(e.end));
   const std::string label = is_cell(e.action.kind) ? std::to_string(e.action.microbatch) : "";
   if (label.empty()) return out;
-  constexpr double kDigitWidth = 0.62,
-                   kSmallestLabel = 7.5;  // width of one to its size; still readable
+  constexpr double kDigitWidth = 0.62;    // relative to the font size
+  constexpr double kSmallestLabel = 7.5;  // pixels, still readable
   const double fits = (width - 2) / (kDigitWidth * double(label.size()));
   const double size = std::min({12.0, where.height * 0.7, fits});
   if (size < kSmallestLabel) return out;
-  const bool black = text_on(shade(ink, shade_index, shades(p.shape))) == Rgb{0, 0, 0};
+  const bool black = text_on(shade(kind, shade_index, shades(p.shape))) == Rgb{0, 0, 0};
   return out +
          fmt::format("<text x=\"{}\" y=\"{}\" class=\"l {}\" style=\"font-size:{}px\">{}</text>\n",
                      px(x + width / 2), px(y + height / 2), black ? "k" : "v", px(size), label);
 }
 
-/// A row whose columns are stacked: backward below, forward above it. One path a kind of work;
-/// columns that look alike are one step of it.
-std::string stacked(const planner::SimulatedStep& p, i64 rank, std::size_t bins, const Place& where,
-                    double y) {
+/// Draws a row as stacked columns, backward below forward. One path per kind of work; equal
+/// adjacent columns are merged.
+std::string draw_columns(const planner::SimulatedStep& p, i64 rank, std::size_t bins,
+                         const SvgLayout& where, double y) {
   constexpr planner::EventKind kOrder[] = {
       planner::EventKind::weight_grad, planner::EventKind::input_grad,
       planner::EventKind::backward,    planner::EventKind::forward,
       planner::EventKind::collective,  planner::EventKind::optimizer};
   const std::vector<Column> all = columns(p, rank, bins);
   const double width = kChart / double(bins);
-  std::vector<double> floor_of(bins, 0.0);  // what stands below, as a share
+  std::vector<double> base(bins, 0.0);  // top of what is drawn so far, as a share of the height
   std::string out;
   const auto quarter = [&](double share) { return std::round(share * where.height * 4) / 4; };
-  for (const planner::EventKind ink : kOrder) {
+  for (const planner::EventKind kind : kOrder) {
     std::string d;
     for (std::size_t c = 0; c < bins;) {
-      const double low = quarter(floor_of[c]);
-      const double high = quarter(floor_of[c] + all[c].of(ink));
+      const double low = quarter(base[c]);
+      const double high = quarter(base[c] + all[c].of(kind));
       std::size_t end = c;
-      for (; end < bins && quarter(floor_of[end]) == low &&
-             quarter(floor_of[end] + all[end].of(ink)) == high;
+      for (; end < bins && quarter(base[end]) == low &&
+             quarter(base[end] + all[end].of(kind)) == high;
            ++end)
-        floor_of[end] += all[end].of(ink);
+        base[end] += all[end].of(kind);
       if (high > low)
         d += fmt::format("M{} {}h{}v{}h-{}z", px(kLeftEdge + double(c) * width),
                          px(y + where.height - high), px(double(end - c) * width), px(high - low),
                          px(double(end - c) * width));
       c = end;
     }
-    if (!d.empty()) out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", color_class(ink, 0), d);
+    if (!d.empty())
+      out += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", name_color_class(kind, 0), d);
   }
   return out;
 }
 
-/// The ground of the rows, and of the phases over it.
-std::string ground(const planner::TimelineSummary& s, const Place& where) {
-  constexpr double kLetter = 8;  // pixels
+/// Draws the background of the rows and of the phases.
+std::string draw_background(const planner::TimelineSummary& s, const SvgLayout& where) {
+  constexpr double kLetter = 8;  // width of a letter in pixels
   std::string out;
   for (std::size_t i = 0; i < where.ranks.size(); ++i)
     out += rect(kLeftEdge, where.y(i), kChart, where.height, "r") + "/>\n";
@@ -169,11 +170,11 @@ std::string ground(const planner::TimelineSummary& s, const Place& where) {
   return out;
 }
 
-std::string rows_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                    const Place& where) {
+std::string draw_rows(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                      const SvgLayout& where) {
   const std::size_t bins =
       std::size_t(std::min<i64>(i64(kChart), kMaxBins / i64(where.ranks.size())));
-  // Numbers in every row where there is room, else in some.
+  // If rows are narrow, only every second one has a number.
   const std::size_t every = where.pitch >= 14 ? 1 : 2;
   std::string out;
   for (std::size_t i = 0; i < where.ranks.size(); ++i) {
@@ -188,21 +189,21 @@ std::string rows_of(const planner::SimulatedStep& p, const planner::TimelineSumm
       out += text(kDrawingWidth - 16, middle, "e", count(of.held));
     }
     if (!where.cells) {
-      out += stacked(p, rank, bins, where, y);
+      out += draw_columns(p, rank, bins, where, y);
       continue;
     }
     const std::vector<program::Event> line = events(p, rank);
     for (const bool beside : {false, true})
       for (const program::Event& e : line)
         if (planner::is_beside(p.program, rank, e.action) == beside)
-          out += cell(p, rank, e, where, y);
+          out += draw_cell(p, rank, e, where, y);
   }
   return out;
 }
 
-/// A line along the cells of the critical path.
-std::string path_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                    const Place& where) {
+/// Draws the critical path as a line; empty if it is too long or not all ranks are drawn.
+std::string draw_path(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                      const SvgLayout& where) {
   if (s.path.size() > kMaxDrawnRuns || i64(where.ranks.size()) < p.program.pp() ||
       p.program.pp() < 2)
     return "";
@@ -215,7 +216,7 @@ std::string path_of(const planner::SimulatedStep& p, const planner::TimelineSumm
   return fmt::format("<polyline class=\"p\" points=\"{}\"/>\n", points);
 }
 
-std::string axis_of(const Place& where) {
+std::string draw_axis(const SvgLayout& where) {
   const double y = where.bottom() + 2;
   std::string out = line(kLeftEdge, y, kLeftEdge + kChart, y, "a");
   for (const Seconds t : place_ticks(where.end, 12)) {
@@ -225,9 +226,9 @@ std::string axis_of(const Place& where) {
   return out;
 }
 
-/// Samples of the colours, in one line at `y`.
-std::string legend_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                      const Place& where, double y) {
+/// Draws samples of the colors in one line at `y`.
+std::string draw_legend(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                        const SvgLayout& where, double y) {
   std::string out;
   double x = kLeftEdge;
   const auto sample = [&](std::string_view name, auto draw) {
@@ -236,26 +237,26 @@ std::string legend_of(const planner::SimulatedStep& p, const planner::TimelineSu
     x += 26 + 7.2 * double(name.size()) + 22;
   };
   const i64 max = shades(p.shape);
-  for (const planner::EventKind ink : used_kinds(p.program))
-    sample(row(ink).name, [&](double at) {
+  for (const planner::EventKind kind : used_kinds(p.program))
+    sample(row(kind).name, [&](double at) {
       std::string boxes;
       const i64 parts =
-          where.cells && ink < planner::EventKind::collective ? std::min<i64>(max, 5) : 1;
+          where.cells && kind < planner::EventKind::collective ? std::min<i64>(max, 5) : 1;
       for (i64 i = 0; i < parts; ++i)
         boxes += rect(at + 20.0 * double(i) / double(parts), y - 11, 20.0 / double(parts), 13,
-                      color_class(ink, parts < 2 ? 0 : i * (max - 1) / (parts - 1))) +
+                      name_color_class(kind, parts < 2 ? 0 : i * (max - 1) / (parts - 1))) +
                  "/>\n";
       return boxes;
     });
   sample("idle", [&](double at) { return rect(at, y - 11, 20, 13, "r") + "/>\n"; });
-  if (!path_of(p, s, where).empty())
+  if (!draw_path(p, s, where).empty())
     sample("critical path", [&](double at) { return line(at, y - 4, at + 20, y - 4, "p"); });
   return out;
 }
 
-/// How to read it.
-std::string caption(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                    const Place& where) {
+/// Explains how to read the picture.
+std::string write_caption(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                          const SvgLayout& where) {
   std::string words;
   if (where.cells) {
     words = "Numbers are microbatches, where they fit; point at a cell for its times.";
@@ -275,11 +276,11 @@ std::string caption(const planner::SimulatedStep& p, const planner::TimelineSumm
   return words;
 }
 
-/// What stands below the picture; `y` moves down.
-std::string words_of(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                     const Place& where, double& y) {
+/// Writes the text below the picture and moves `y` down.
+std::string write_text(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                       const SvgLayout& where, double& y) {
   constexpr double kLine = 19;
-  std::string out = text(kLeftEdge, y, "q", caption(p, s, where));
+  std::string out = text(kLeftEdge, y, "q", write_caption(p, s, where));
   y += kLine + 8;
   for (const Remark& remark : remarks(p, s)) {
     out += text(kLeftEdge, y, "n", remark.name);
@@ -297,23 +298,23 @@ std::string words_of(const planner::SimulatedStep& p, const planner::TimelineSum
 
 std::string timeline_svg(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                          std::string_view heading) {
-  const Place where = place(p, s);
+  const SvgLayout where = make_layout(p, s);
   double y = where.bottom() + 48;
-  const std::string legend = legend_of(p, s, where, y);
+  const std::string legend = draw_legend(p, s, where, y);
   y += 24;
-  const std::string words = words_of(p, s, where, y);
+  const std::string words = write_text(p, s, where, y);
   const std::string title = timeline_title(p, s);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" "
       "role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
       px(kDrawingWidth), px(y), escaped(title), escaped(heading));
-  out += style(p) + rect(0, 0, kDrawingWidth, y, "g") + "/>\n";
+  out += write_style(p) + rect(0, 0, kDrawingWidth, y, "g") + "/>\n";
   out += text(kLeftEdge, 22, "h", title) + text(kLeftEdge, 41, "q", excerpt(heading, kCharacters));
   out += text(kDrawingWidth - 62, kTopEdge - 9, "e q", "busy") +
          text(kDrawingWidth - 16, kTopEdge - 9, "e q", "held");
-  out += ground(s, where) + rows_of(p, s, where) + path_of(p, s, where) + axis_of(where) + legend +
-         words;
+  out += draw_background(s, where) + draw_rows(p, s, where) + draw_path(p, s, where) +
+         draw_axis(where) + legend + words;
   return out + "</svg>\n";
 }
 

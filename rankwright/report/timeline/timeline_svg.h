@@ -1,6 +1,6 @@
-// A simulated step as an SVG picture that stands alone: rows, phases, axis, legend and words as in
-// gantt.h, for light and for dark pages. Cells tell more when pointed at; beyond 20,000 of them
-// columns of time show what fills them, so that the file stays small.
+// Draws a simulated step as a self-contained SVG picture, for light and dark pages: rows, phases,
+// axis, legend and description as in gantt.h. Cells show details on hover; beyond 20,000 cells,
+// columns show how time is spent, which keeps the file small.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rankwright::report {
 
-/// `heading` stands above the picture: the model and the cluster.
+/// Draws the picture. `heading`, the model and the cluster, is written above it.
 std::string timeline_svg(const planner::SimulatedStep& simulated,
                          const planner::TimelineSummary& summary, std::string_view heading);
 

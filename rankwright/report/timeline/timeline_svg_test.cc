@@ -15,20 +15,20 @@ namespace timeline_svg_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string drawn(const planner::SimulatedStep& p,
-                  std::string_view heading = "a model on a cluster") {
+std::string draw(const planner::SimulatedStep& p,
+                 std::string_view heading = "a model on a cluster") {
   return timeline_svg(p, summary(p), heading);
 }
 
-std::size_t occurrences(const std::string& text, std::string_view what) {
+std::size_t count_occurrences(const std::string& text, std::string_view what) {
   std::size_t found = 0;
   for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
     ++found;
   return found;
 }
 
-/// What is wrong with the nesting of an XML text; empty where nothing is.
-std::string badly_nested(const std::string& text) {
+/// Returns what is wrong with the nesting of an XML text; empty if nothing is.
+std::string find_nesting_error(const std::string& text) {
   std::vector<std::string> open;
   for (std::size_t at = text.find('<'); at != std::string::npos; at = text.find('<', at + 1)) {
     const std::size_t end = text.find('>', at);
@@ -47,56 +47,57 @@ std::string badly_nested(const std::string& text) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
-TEST(TimelineSvg, DrawsEveryCellWhereItBelongs) {
-  const std::string text = drawn(sample::four_by_eight());
-  EXPECT_EQ(occurrences(text, "</title></rect>"), 64u);
-  // 1,090 pixels for 33 s: 0B0 lasts from 10 s to 12 s, 72 + 330.3 to 72 + 396.36, less the gap.
+TEST(TimelineSvg, DrawsEveryCellAtItsTime) {
+  const std::string text = draw(sample::four_by_eight());
+  EXPECT_EQ(count_occurrences(text, "</title></rect>"), 64u);
+  // 1,090 pixels for 33 s: 0B0 lasts from 10 s to 12 s, 72 + 330.3 to 72 + 396.36, minus the
+  // gap.
   EXPECT_THAT(text,
               HasSubstr("<rect x=\"402.3\" y=\"78\" width=\"65.36\" height=\"26\" class=\"b0\">"
                         "<title>0B0: backward, 10 s to 12 s</title>"));
   EXPECT_THAT(text, HasSubstr(">1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %<"));
   for (const char* phase : {"warm-up 10 s", "steady 12 s", "drain 11 s"})
     EXPECT_THAT(text, HasSubstr(fmt::format("class=\"m n\">{}<", phase)));
-  EXPECT_EQ(occurrences(text, "class=\"l "), 64u);  // every cell has room for its number
+  EXPECT_EQ(count_occurrences(text, "class=\"l "), 64u);  // every cell has room for its number
 }
 
-TEST(TimelineSvg, StandsAloneInLightAndDark) {
-  const std::string text = drawn(sample::four_by_eight());
+TEST(TimelineSvg, IsSelfContainedForLightAndDarkPages) {
+  const std::string text = draw(sample::four_by_eight());
   EXPECT_THAT(text, HasSubstr("@media (prefers-color-scheme:dark)"));
-  // No address but the name of the format.
-  EXPECT_EQ(occurrences(text, "http"), 1u);
+  // The only address is the name of the format.
+  EXPECT_EQ(count_occurrences(text, "http"), 1u);
   EXPECT_THAT(text, Not(HasSubstr("href")));
   EXPECT_THAT(text, Not(HasSubstr("url(")));
 }
 
-TEST(TimelineSvg, EscapesWhatItIsGiven) {
+TEST(TimelineSvg, EscapesTheHeading) {
   planner::SimulatedStep p = sample::four_by_eight();
   p.times = "a < b && \"c\"";
-  const std::string text = drawn(p, "</text><script>\033");
+  const std::string text = draw(p, "</text><script>\033");
   EXPECT_THAT(text, HasSubstr("&lt;/text&gt;&lt;script&gt;?"));
   EXPECT_THAT(text, HasSubstr("a &lt; b &amp;&amp; &quot;c&quot;"));
-  EXPECT_EQ(badly_nested(text), "");
+  EXPECT_EQ(find_nesting_error(text), "");
 }
 
-TEST(TimelineSvg, StaysSmallAndSaysSo) {
+TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
   // 128 x 2 x 512 cells.
-  const std::string text = drawn(sample::unit_play({.pp = 128, .microbatches = 512}));
+  const std::string text = draw(sample::unit_play({.pp = 128, .microbatches = 512}));
   EXPECT_LT(text.size(), 3u << 20);
   EXPECT_THAT(text, HasSubstr("131,072 cells are too many to draw one by one"));
-  EXPECT_EQ(occurrences(text, "</title></rect>"), 0u);
-  EXPECT_EQ(badly_nested(text), "");
+  EXPECT_EQ(count_occurrences(text, "</title></rect>"), 0u);
+  EXPECT_EQ(find_nesting_error(text), "");
 }
 
-TEST(TimelineSvg, DrawsSomeOfManyRanksAndSaysSo) {
-  const std::string text = drawn(sample::unit_play({.pp = 300, .microbatches = 2}));
+TEST(TimelineSvg, DrawsASampleOfManyRanksAndSaysSo) {
+  const std::string text = draw(sample::unit_play({.pp = 300, .microbatches = 2}));
   EXPECT_THAT(text, HasSubstr("128 of 300 pp ranks are drawn."));
   EXPECT_THAT(text, HasSubstr(">pp 299<"));
 }
 
 RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
   const planner::SimulatedStep p = sample::random_play();
-  const std::string text = drawn(p);
-  RC_ASSERT(badly_nested(text) == "");
+  const std::string text = draw(p);
+  RC_ASSERT(find_nesting_error(text) == "");
   std::size_t all = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
@@ -104,13 +105,14 @@ RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
       RC_ASSERT(text.find("<title>" + event_name(p.program, r, e.action) + ": ") !=
                 std::string::npos);
     }
-  RC_ASSERT(occurrences(text, "</title></rect>") == all);
+  RC_ASSERT(count_occurrences(text, "</title></rect>") == all);
 }
 
-/// The column paths of a row, as the area that each class covers.
-double area(const std::string& text, std::string_view classes) {
+/// Returns the area that each class covers in the column paths of a row.
+double measure_area(const std::string& text, std::string_view classes) {
   const std::string path = fmt::format("<path class=\"{}\" d=\"", classes);
-  const std::regex box("M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");  // a path is too long for one
+  const std::regex box(
+      "M[0-9.]+ [0-9.]+h([0-9.]+)v([0-9.]+)");  // std::regex cannot match a whole path
   double sum = 0;
   for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + 1)) {
     const std::size_t begin = at + path.size();
@@ -121,13 +123,13 @@ double area(const std::string& text, std::string_view classes) {
   return sum;
 }
 
-TEST(TimelineSvg, ColumnsCoverTheTimeThatIsSpent) {
-  // 4 ranks x 3,000 microbatches: of (3,000 + 3) x 3 s forward takes 3,000 s, backward 6,000 s. A
-  // row is 1,090 x 26 pixels; heights are rounded to quarters.
-  const std::string text = drawn(sample::unit_play({.pp = 4, .microbatches = 3000}));
+TEST(TimelineSvg, ColumnAreasMatchTheTimeSpent) {
+  // 4 ranks x 3,000 microbatches: of (3,000 + 3) x 3 s, forward takes 3,000 s and backward 6,000
+  // s. A row is 1,090 x 26 pixels; heights are rounded to quarters of a pixel.
+  const std::string text = draw(sample::unit_play({.pp = 4, .microbatches = 3000}));
   const double all = 4 * 1090.0 * 26;
-  EXPECT_NEAR(area(text, "f0") / all, 3000 / 9009.0, 0.01);
-  EXPECT_NEAR(area(text, "b0") / all, 6000 / 9009.0, 0.01);
+  EXPECT_NEAR(measure_area(text, "f0") / all, 3000 / 9009.0, 0.01);
+  EXPECT_NEAR(measure_area(text, "b0") / all, 6000 / 9009.0, 0.01);
 }
 
 }  // namespace timeline_svg_test

@@ -1,6 +1,6 @@
-// A step, simulated or measured, for trace viewers: one track a pp rank, a slice a cell or step, an
-// arrow for what is sent from rank to rank. Perfetto's own format and the older JSON that Chrome's
-// viewer reads; both say the same, in nanoseconds. What runs beside cells has a track of its own.
+// Writes a simulated or measured step for trace viewers: one track per pp rank, one slice per cell
+// or step, and an arrow per transfer between ranks. Steps that overlap cells are on a separate
+// track. Perfetto's format and Chrome's older JSON contain the same data, in nanoseconds.
 #pragma once
 
 #include <string>
@@ -12,19 +12,21 @@
 
 namespace rankwright::report {
 
-/// By pp rank, each rank's by their start. Transfers may be among them: they are drawn as arrows.
+/// Events by pp rank, each rank's ordered by start. Transfers may be included; they are drawn as
+/// arrows.
 using Events = std::vector<std::vector<program::Event>>;
+/// Returns all events of a simulated step.
 Events all_events(const planner::SimulatedStep& simulated);
 
-/// A protobuf of perfetto.protos.Trace: .pftrace.
+/// Writes a perfetto.protos.Trace protobuf (.pftrace).
 std::string perfetto_trace(const program::Program& program, const Events& events);
 std::string perfetto_trace(const planner::SimulatedStep& simulated);
 
-/// The trace event format: .json.
+/// Writes the trace event format (.json).
 std::string chrome_trace(const program::Program& program, const Events& events);
 std::string chrome_trace(const planner::SimulatedStep& simulated);
 
-/// The one that a file of this name holds.
+/// Writes the format that the file name asks for: Chrome's for .json, otherwise Perfetto's.
 std::string trace_for(std::string_view path, const program::Program& program, const Events& events);
 
 }  // namespace rankwright::report

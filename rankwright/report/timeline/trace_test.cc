@@ -21,29 +21,29 @@ using nlohmann::json;
 using protozero::pbf_reader;
 
 /// A slice as a viewer reads it.
-struct Read {
+struct ReadSlice {
   std::string track;
   std::string name;
   std::string category;
   i64 begin = 0, end = 0;
   std::set<std::uint64_t> sends{}, takes{};
 
-  friend bool operator==(const Read&, const Read&) = default;
+  friend bool operator==(const ReadSlice&, const ReadSlice&) = default;
 };
 
 struct Trace {
   std::string process{};
   std::vector<std::string> tracks{};
-  std::vector<Read> slices{};  // in the order of the file
+  std::vector<ReadSlice> slices{};  // in the order of the file
 };
 
-/// The messages of a packet, by field number; the last of a number wins, as in protobuf.
+/// The fields of a message by field number; the last one wins, as in protobuf.
 struct Message {
   std::map<std::uint32_t, std::uint64_t> numbers{};
   std::map<std::uint32_t, std::string> texts{};
 };
 
-Message message_of(pbf_reader reader) {
+Message read_message(pbf_reader reader) {
   Message found;
   while (reader.next()) {
     const std::uint32_t tag = reader.tag();
@@ -57,17 +57,17 @@ Message message_of(pbf_reader reader) {
   return found;
 }
 
-Message nested(const Message& message, std::uint32_t tag) {
-  return message_of(pbf_reader(message.texts.at(tag)));
+Message read_nested(const Message& message, std::uint32_t tag) {
+  return read_message(pbf_reader(message.texts.at(tag)));
 }
 
 /// TrackDescriptor: uuid 1, process 3 {process_name 6}, thread 4 {thread_name 5}.
 void read_track(const Message& track, std::map<std::uint64_t, std::string>& tracks, Trace& trace) {
   if (track.texts.contains(3)) {
-    trace.process = nested(track, 3).texts.at(6);
+    trace.process = read_nested(track, 3).texts.at(6);
     return;
   }
-  trace.tracks.push_back(nested(track, 4).texts.at(5));
+  trace.tracks.push_back(read_nested(track, 4).texts.at(5));
   EXPECT_TRUE(tracks.emplace(track.numbers.at(1), trace.tracks.back()).second);
 }
 
@@ -80,13 +80,13 @@ Trace read_perfetto(const std::string& bytes) {
   std::map<std::uint64_t, std::size_t> open;  // by track: the slice that has not ended
   pbf_reader reader(bytes);
   while (reader.next(1)) {
-    const Message packet = message_of(reader.get_message());
-    EXPECT_NE(packet.numbers.at(10), 0u);  // a sequence of packets has a number
+    const Message packet = read_message(reader.get_message());
+    EXPECT_NE(packet.numbers.at(10), 0u);  // every packet sequence has an ID
     if (packet.texts.contains(60)) {
-      read_track(nested(packet, 60), tracks, trace);
+      read_track(read_nested(packet, 60), tracks, trace);
       continue;
     }
-    const Message event = nested(packet, 11);
+    const Message event = read_nested(packet, 11);
     const std::uint64_t track = event.numbers.at(11);
     const i64 time = i64(packet.numbers.at(8));
     if (event.numbers.at(9) == 2) {
@@ -95,7 +95,7 @@ Trace read_perfetto(const std::string& bytes) {
       continue;
     }
     EXPECT_TRUE(open.emplace(track, trace.slices.size()).second) << "slices overlap";
-    Read slice{tracks.at(track), event.texts.at(23), event.texts.at(22), time};
+    ReadSlice slice{tracks.at(track), event.texts.at(23), event.texts.at(22), time};
     if (event.numbers.contains(47)) slice.sends.insert(event.numbers.at(47));
     if (event.numbers.contains(48)) slice.takes.insert(event.numbers.at(48));
     trace.slices.push_back(slice);
@@ -122,7 +122,7 @@ Trace read_chrome(const std::string& text) {
       trace.slices.push_back(
           {tracks.at(e["tid"]), e["name"], e["cat"], ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])});
     if (phase != "s" && phase != "f") continue;
-    Read& slice = trace.slices.back();
+    ReadSlice& slice = trace.slices.back();
     EXPECT_EQ(tracks.at(e["tid"]), slice.track);
     EXPECT_TRUE(ns(e["ts"]) >= slice.begin && ns(e["ts"]) <= slice.end);
     (phase == "s" ? slice.sends : slice.takes).insert(e["id"].get<std::uint64_t>());
@@ -130,8 +130,8 @@ Trace read_chrome(const std::string& text) {
   return trace;
 }
 
-TEST(Trace, ReadsBackAsItWasWritten) {
-  // Two ranks, one microbatch: F0 0-1 s, F1 1-2 s, B1 2-4 s, B0 4-6 s; an arrow down, one up.
+TEST(Trace, ReadsBackWhatWasWritten) {
+  // Two ranks, one microbatch: F0 0-1 s, F1 1-2 s, B1 2-4 s, B0 4-6 s; one arrow each way.
   const planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 1});
   const Trace trace = read_perfetto(perfetto_trace(p));
   EXPECT_EQ(trace.process, "pipeline");
@@ -139,7 +139,7 @@ TEST(Trace, ReadsBackAsItWasWritten) {
   constexpr i64 kSecond = 1'000'000'000;
   const std::uint64_t down = *trace.slices[0].sends.begin(), up = *trace.slices[1].takes.begin();
   EXPECT_NE(down, up);
-  const std::vector<Read> expected = {
+  const std::vector<ReadSlice> expected = {
       {"pp rank 0", "0F0", "forward", 0, kSecond, {down}, {}},
       {"pp rank 0", "0B0", "backward", 4 * kSecond, 6 * kSecond, {}, {up}},
       {"pp rank 1", "1F0", "forward", kSecond, 2 * kSecond, {}, {down}},
@@ -147,8 +147,8 @@ TEST(Trace, ReadsBackAsItWasWritten) {
   EXPECT_EQ(trace.slices, expected);
 }
 
-TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
-  // As above, with the times of a run: sends and receives are among what was timed.
+TEST(Trace, MeasuredTransfersBecomeArrows) {
+  // The same step with measured times, which include sends and receives.
   const program::Program program = sample::program_of({.pp = 2, .microbatches = 1});
   const auto event = [](const program::Action& a, double begin, double end) {
     return program::Event{a, begin * 1.0_ms, end * 1.0_ms};
@@ -169,16 +169,16 @@ TEST(Trace, OfMeasuredEventsLeavesTransfersToArrows) {
   EXPECT_EQ(trace_for("a.pftrace", program, measured), perfetto_trace(program, measured));
 }
 
-TEST(Trace, PutsWhatRunsBesideOnItsOwnTrack) {
+TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
   program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  program::Durations times = duplicates(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const Trace trace = read_perfetto(
       perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
   EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, beside"}));
   std::map<std::string, std::string> categories;
-  for (const Read& slice : trace.slices)
+  for (const ReadSlice& slice : trace.slices)
     if (slice.category == "collective" || slice.category == "optimizer")
       categories[slice.name] = slice.track;
   EXPECT_EQ(categories["DP all-reduce"], "pp rank 0, beside");
@@ -192,7 +192,7 @@ TEST(Trace, CountsItsSlices) {
   EXPECT_EQ(planner::slice_count(program), 64 + 4 * 3);
 }
 
-RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
+RC_GTEST_PROP(Trace, BothFormatsHaveEveryEventOnce, ()) {
   const planner::SimulatedStep p = sample::random_play();
   const Trace trace = read_perfetto(perfetto_trace(p));
   RC_ASSERT(trace.slices == read_chrome(chrome_trace(p)).slices);
@@ -200,7 +200,7 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
   std::size_t at = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
-      const Read& slice = trace.slices.at(at++);
+      const ReadSlice& slice = trace.slices.at(at++);
       RC_ASSERT(slice.name == event_name(p.program, r, e.action));
       RC_ASSERT(slice.track ==
                 fmt::format("pp rank {}{}", r,
@@ -211,8 +211,8 @@ RC_GTEST_PROP(Trace, HasEveryEventOnceInBothFormats, ()) {
   RC_ASSERT(at == trace.slices.size());
 }
 
-/// import/log/run_trace.h reads what is written here, with the times in whole nanoseconds.
-RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
+/// import/log/run_trace.h reads the written trace, with times in integer nanoseconds.
+RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
   const planner::SimulatedStep p = sample::random_play();
   const Result<importer::RunTrace> trace = importer::read_run_trace(perfetto_trace(p), "run");
   const Result<importer::RunTrace> of_json = importer::read_run_trace(chrome_trace(p), "run");
@@ -237,7 +237,7 @@ RC_GTEST_PROP(Trace, IsReadAsTheStepThatWasPlayed, ()) {
   }
 }
 
-TEST(Trace, OfARunThatBeganLateIsReadFromItsFirstSlice) {
+TEST(Trace, ReadTimesStartAtTheFirstSlice) {
   const program::Program program = sample::program_of({.pp = 1, .microbatches = 1});
   const Events measured = {{{cell::F(0, 0), 250.0_us, 1.0_ms}, {cell::B(0, 0), 1.0_ms, 3.0_ms}}};
   for (const std::string path : {"a.json", "a.pftrace"}) {
@@ -251,9 +251,9 @@ TEST(Trace, OfARunThatBeganLateIsReadFromItsFirstSlice) {
   }
 }
 
-RC_GTEST_PROP(Trace, RisesOnEveryTrack, ()) {
+RC_GTEST_PROP(Trace, SlicesDoNotOverlapOnATrack, ()) {
   std::map<std::string, i64> last;
-  for (const Read& slice : read_perfetto(perfetto_trace(sample::random_play())).slices) {
+  for (const ReadSlice& slice : read_perfetto(perfetto_trace(sample::random_play())).slices) {
     RC_ASSERT(slice.begin >= last[slice.track]);
     RC_ASSERT(slice.end >= slice.begin);
     last[slice.track] = slice.end;
@@ -266,8 +266,8 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   i64 sends = 0;
   for (const program::Sequence& role : p.program.roles)
     for (const program::Action& a : role) sends += is_send(a.kind) ? 1 : 0;
-  std::map<std::uint64_t, Read> from, to;
-  for (const Read& slice : read_perfetto(perfetto_trace(p)).slices) {
+  std::map<std::uint64_t, ReadSlice> from, to;
+  for (const ReadSlice& slice : read_perfetto(perfetto_trace(p)).slices) {
     for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);
     for (const std::uint64_t id : slice.takes) RC_ASSERT(to.emplace(id, slice).second);
   }
@@ -276,7 +276,8 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   for (const auto& [id, slice] : from) {
     RC_ASSERT(to.at(id).track != slice.track);
     RC_ASSERT(to.at(id).begin >= slice.end - 1);
-    // "2F0" sends to "3F0", "3B0" to "2B0" or its I.
+    // "2F0" sends to "3F0"; "3B0" sends to "2B0" or, if the backward is split, to the stage's
+    // input gradient.
     const i64 stage = std::stoll(slice.name), other = std::stoll(to.at(id).name);
     RC_ASSERT(other == stage + (slice.category == "forward" ? 1 : -1));
   }

@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json errors_json(const validate::ErrorTable& table) {
+ordered_json make_errors_json(const validate::ErrorTable& table) {
   constexpr std::string_view kKeys[] = {"below_1_mb", "from_1_mb", "from_64_mb"};
   static_assert(std::size(kKeys) == validate::kSizeClasses);
   ordered_json json = ordered_json::object();
@@ -24,8 +24,8 @@ ordered_json errors_json(const validate::ErrorTable& table) {
   return json;
 }
 
-ordered_json prediction_json(const validate::CollectiveScore& score,
-                             const validate::CollectivePrediction& p) {
+ordered_json make_prediction_json(const validate::CollectiveScore& score,
+                                  const validate::CollectivePrediction& p) {
   const validate::MeasuredCollective& row = score.measured.rows[p.row];
   const validate::CollectiveSetting& setting = score.measured.settings[row.setting];
   ordered_json json = {{"line", row.line},
@@ -49,10 +49,10 @@ std::string collectives_json(const validate::CollectiveScore& score) {
   ordered_json unscored = ordered_json::array(), constants_of = ordered_json::array();
   for (const validate::SystemScore& s : score.systems)
     systems.push_back({{"system", s.system},
-                       {"given", errors_json(s.given)},
-                       {"held_out", errors_json(s.held_out)}});
+                       {"given", make_errors_json(s.given)},
+                       {"held_out", make_errors_json(s.held_out)}});
   for (const validate::CollectivePrediction& p : score.predictions)
-    predictions.push_back(prediction_json(score, p));
+    predictions.push_back(make_prediction_json(score, p));
   for (const validate::Unscored& u : score.measured.unscored)
     unscored.push_back({{"reason", u.reason}, {"rows", u.rows}, {"systems", u.systems}});
   for (const cluster::Constant c : validate::kCollectiveConstants) {
@@ -65,8 +65,8 @@ std::string collectives_json(const validate::CollectiveScore& score) {
   constants_of.push_back(
       {{"constant", "latency"}, {"unit", ""}, {"given", 1}, {"fitted", score.fitted.latency}});
   const ordered_json json = {{"schema", "rankwright.collectives/1"},
-                             {"given", errors_json(score.total)},
-                             {"held_out", errors_json(score.total_held_out)},
+                             {"given", make_errors_json(score.total)},
+                             {"held_out", make_errors_json(score.total_held_out)},
                              {"systems", systems},
                              {"constants", constants_of},
                              {"unscored", unscored},

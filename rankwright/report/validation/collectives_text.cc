@@ -26,7 +26,7 @@ void add_rows(Table& table, const std::string& system, const validate::ErrorTabl
   }
 }
 
-Table error_table(const validate::CollectiveScore& score) {
+Table make_error_table(const validate::CollectiveScore& score) {
   Table table{{{"system"},
                {"size"},
                {"rows", kRight},
@@ -43,7 +43,7 @@ Table error_table(const validate::CollectiveScore& score) {
   return table;
 }
 
-Table constant_table(const validate::CollectiveScore& score) {
+Table make_constant_table(const validate::CollectiveScore& score) {
   Table table{{{"constant"}, {"given", kRight}, {"fitted", kRight}, {"unit"}, {"meaning"}}};
   for (const cluster::Constant c : validate::kCollectiveConstants) {
     const catalog::ConstantRow& row = catalog::constants()[std::size_t(c)];
@@ -55,7 +55,7 @@ Table constant_table(const validate::CollectiveScore& score) {
   return table;
 }
 
-Table unscored_table(const validate::CollectiveScore& score) {
+Table make_unscored_table(const validate::CollectiveScore& score) {
   Table table{{{"rows not scored", kRight}, {"because"}, {"systems"}}};
   for (const validate::Unscored& one : score.measured.unscored) {
     std::string systems;
@@ -74,13 +74,13 @@ std::string collectives_text(const validate::CollectiveScore& score, const Paint
       "constants given; held out: with constants that were fitted without the system.\n\n",
       plural(i64(score.measured.rows.size()), "measurement", "measurements"),
       plural(i64(score.measured.systems.size()), "system", "systems"));
-  out += error_table(score).text(paint) + "\n" + constant_table(score).text(paint);
-  if (!score.measured.unscored.empty()) out += "\n" + unscored_table(score).text(paint);
+  out += make_error_table(score).text(paint) + "\n" + make_constant_table(score).text(paint);
+  if (!score.measured.unscored.empty()) out += "\n" + make_unscored_table(score).text(paint);
   return out;
 }
 
 std::string collectives_markdown(const validate::CollectiveScore& score) {
-  return error_table(score).markdown();
+  return make_error_table(score).markdown();
 }
 
 }  // namespace rankwright::report

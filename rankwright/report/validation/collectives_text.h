@@ -1,4 +1,4 @@
-// The score of collectives against measurements, for people, as Markdown and for machines.
+// The score of predicted collectives against measurements, as text, Markdown and JSON.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ namespace rankwright::report {
 
 std::string collectives_text(const validate::CollectiveScore& score, const Paint& paint = {});
 
-/// The table of errors alone.
+/// Writes only the table of errors.
 std::string collectives_markdown(const validate::CollectiveScore& score);
 
-/// Schema rankwright.collectives/1: errors are fractions, times seconds, sizes bytes.
+/// Writes schema rankwright.collectives/1: errors are fractions, times seconds, sizes bytes.
 std::string collectives_json(const validate::CollectiveScore& score);
 
 }  // namespace rankwright::report

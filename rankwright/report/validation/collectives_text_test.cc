@@ -12,7 +12,7 @@ namespace collectives_text_test {
 using testing::HasSubstr;
 using testing::Not;
 
-validate::CollectiveScore score_of(const std::string& rows) {
+validate::CollectiveScore make_score(const std::string& rows) {
   const Result<Csv> table =
       parse_csv("system,nranks,collective,bytes,time_us,cluster,skip\n" + rows, "c.csv");
   return score_collectives(*validate::read_collectives(*table, "c.csv"), catalog::calibration());
@@ -23,8 +23,8 @@ const char* const kTwo =
     "other,8,all_reduce,1000,20,dgx-a100,\n"
     "mesh,8,all_reduce,1000,20,dgx-1-v100,a mesh of links\n";
 
-TEST(CollectivesText, HasARowForEachSystemAndClass) {
-  const std::string text = collectives_text(score_of(kTwo));
+TEST(CollectivesText, HasARowPerSystemAndSizeClass) {
+  const std::string text = collectives_text(make_score(kTwo));
   EXPECT_THAT(text, HasSubstr("2 measurements of collectives on 2 systems."));
   EXPECT_THAT(text, HasSubstr("\nnode    >= 1 MB "));
   EXPECT_THAT(text, HasSubstr("\n        >= 64 MB"));
@@ -32,24 +32,24 @@ TEST(CollectivesText, HasARowForEachSystemAndClass) {
   EXPECT_THAT(text, HasSubstr("collective_floor"));
 }
 
-TEST(CollectivesText, SaysWhatWasNotScored) {
-  EXPECT_THAT(collectives_text(score_of(kTwo)), HasSubstr("1  a mesh of links  mesh"));
-  EXPECT_THAT(collectives_text(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
+TEST(CollectivesText, ListsUnscoredRows) {
+  EXPECT_THAT(collectives_text(make_score(kTwo)), HasSubstr("1  a mesh of links  mesh"));
+  EXPECT_THAT(collectives_text(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
               Not(HasSubstr("not scored")));
 }
 
-TEST(CollectivesText, LetsNoControlCharacterThrough) {
-  const std::string text = collectives_text(score_of("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
+TEST(CollectivesText, EscapesControlCharacters) {
+  const std::string text = collectives_text(make_score("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }
 
-TEST(CollectivesText, OfOneSystemHasNothingHeldOut) {
-  EXPECT_THAT(collectives_markdown(score_of("a,8,all_reduce,1000,20,dgx-h100,\n")),
+TEST(CollectivesText, OneSystem_HasNothingHeldOut) {
+  EXPECT_THAT(collectives_markdown(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
               HasSubstr("| - | - | - |"));
 }
 
-TEST(CollectivesJson, HasEveryPrediction) {
-  const validate::CollectiveScore score = score_of(kTwo);
+TEST(CollectivesJson, ListsEveryPrediction) {
+  const validate::CollectiveScore score = make_score(kTwo);
   const nlohmann::json json = nlohmann::json::parse(collectives_json(score));
   EXPECT_EQ(json["schema"], "rankwright.collectives/1");
   ASSERT_EQ(json["rows"].size(), 2u);

@@ -8,61 +8,62 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json errors_json(const validate::Errors& e) {
+ordered_json make_errors_json(const validate::Errors& e) {
   return {{"rows", e.rows},     {"mape", 100 * e.mape},   {"bias", 100 * e.bias},
           {"p90", 100 * e.p90}, {"worst", 100 * e.worst}, {"worst_id", e.worst_id}};
 }
 
-/// Here `rows` counts families, and the worst is the one whose MAPE is.
-ordered_json families_json(const validate::Errors& e) {
+/// Describes errors over families: `rows` counts families, and the worst is the family with the
+/// highest MAPE.
+ordered_json make_families_json(const validate::Errors& e) {
   return {{"families", e.rows}, {"mape", 100 * e.mape},        {"bias", 100 * e.bias},
           {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst}, {"worst_family", e.worst_id}};
 }
 
-ordered_json beside_json(const validate::Beside& beside) {
-  ordered_json json = errors_json(beside.theirs);
-  json["here"] = errors_json(beside.ours);
+ordered_json make_beside_json(const validate::Beside& beside) {
+  ordered_json json = make_errors_json(beside.theirs);
+  json["here"] = make_errors_json(beside.ours);
   return json;
 }
 
-ordered_json step_json(const validate::Score& s) {
-  ordered_json json = errors_json(s.all);
-  json["over_families"] = families_json(s.over_families);
-  json["dense"] = errors_json(s.dense);
-  json["dense"]["over_families"] = families_json(s.dense_over_families);
-  json["moe"] = errors_json(s.sparse);
-  json["moe"]["over_families"] = families_json(s.sparse_over_families);
+ordered_json make_step_json(const validate::Score& s) {
+  ordered_json json = make_errors_json(s.all);
+  json["over_families"] = make_families_json(s.over_families);
+  json["dense"] = make_errors_json(s.dense);
+  json["dense"]["over_families"] = make_families_json(s.dense_over_families);
+  json["moe"] = make_errors_json(s.sparse);
+  json["moe"]["over_families"] = make_families_json(s.sparse_over_families);
   json["families"] = ordered_json::array();
   for (const validate::FamilyErrors& f : s.families) {
     ordered_json one = {{"family", f.family}, {"kind", f.sparse ? "moe" : "dense"}};
-    one.update(errors_json(f.errors));
+    one.update(make_errors_json(f.errors));
     json["families"].push_back(one);
   }
-  json["calculon"] = beside_json(s.calculon);
-  json["baseline"] = beside_json(s.baseline);
+  json["calculon"] = make_beside_json(s.calculon);
+  json["baseline"] = make_beside_json(s.baseline);
   return json;
 }
 
-/// A pair is off by the ratio of its two ratios of predicted to measured, less 1.
-ordered_json pairs_json(const validate::PairErrors& e) {
+/// Describes errors of pairs: the ratio of the two ratios of predicted to measured, minus 1.
+ordered_json make_pairs_json(const validate::PairErrors& e) {
   return {
       {"pairs", e.pairs}, {"groups", e.groups}, {"median", 100 * e.median}, {"p90", 100 * e.p90}};
 }
 
-ordered_json memory_json(const validate::Score& s) {
-  ordered_json json = {{"all", errors_json(s.memory)},
-                       {"allocated", errors_json(s.allocated)},
-                       {"reserved", errors_json(s.reserved)},
+ordered_json make_memory_json(const validate::Score& s) {
+  ordered_json json = {{"all", make_errors_json(s.memory)},
+                       {"allocated", make_errors_json(s.allocated)},
+                       {"reserved", make_errors_json(s.reserved)},
                        {"families", ordered_json::array()}};
   for (const validate::Errors& f : s.memory_families) {
     ordered_json one = {{"family", f.name}};
-    one.update(errors_json(f));
+    one.update(make_errors_json(f));
     json["families"].push_back(one);
   }
   return json;
 }
 
-ordered_json sweeps_json(const std::vector<validate::Sweep>& sweeps) {
+ordered_json make_sweeps_json(const std::vector<validate::Sweep>& sweeps) {
   ordered_json json = ordered_json::array();
   for (const validate::Sweep& s : sweeps)
     json.push_back({{"family", s.family},
@@ -75,7 +76,7 @@ ordered_json sweeps_json(const std::vector<validate::Sweep>& sweeps) {
   return json;
 }
 
-ordered_json row_json(const validate::ScoredRun& row) {
+ordered_json make_row_json(const validate::ScoredRun& row) {
   const validate::Run& run = *row.run;
   const plan::Plan& plan = row.config->plan;
   ordered_json json = {{"id", run.id},
@@ -102,7 +103,7 @@ ordered_json row_json(const validate::ScoredRun& row) {
   return json;
 }
 
-ordered_json constants_json(const validate::Validation& v) {
+ordered_json make_constants_json(const validate::Validation& v) {
   ordered_json json = ordered_json::array();
   for (const catalog::ConstantRow& row : catalog::constants()) {
     ordered_json one = {{"constant", row.name},   {"value", row.value},     {"unit", row.unit},
@@ -122,7 +123,7 @@ std::string validation_json(const validate::Validation& v,
                             const planner::ValidationSource& source) {
   const validate::Score& s = v.score;
   ordered_json rows = ordered_json::array(), excluded = ordered_json::array();
-  for (const validate::ScoredRun& row : v.rows) rows.push_back(row_json(row));
+  for (const validate::ScoredRun& row : v.rows) rows.push_back(make_row_json(row));
   for (const validate::Excluded& one : source.excluded)
     excluded.push_back({{"id", one.id}, {"family", one.family}, {"why", one.why}});
   const ordered_json json = {
@@ -137,16 +138,17 @@ std::string validation_json(const validate::Validation& v,
        {{"rows", v.rows.size()},
         {"of", v.rows.size() + source.excluded.size()},
         {"percent", 100 * source.share(v.rows.size())}}},
-      {"step_time", step_json(s)},
-      {"pairs", {{"dense", pairs_json(s.dense_pairs)}, {"moe", pairs_json(s.sparse_pairs)}}},
-      {"memory", memory_json(s)},
+      {"step_time", make_step_json(s)},
+      {"pairs",
+       {{"dense", make_pairs_json(s.dense_pairs)}, {"moe", make_pairs_json(s.sparse_pairs)}}},
+      {"memory", make_memory_json(s)},
       {"mean_regret", 100 * s.mean_regret},
       {"mean_spearman", s.mean_spearman},
       {"mean_model_spearman", s.mean_model_spearman},
-      {"sweeps", sweeps_json(s.sweeps)},
-      {"models", sweeps_json(s.models)},
+      {"sweeps", make_sweeps_json(s.sweeps)},
+      {"models", make_sweeps_json(s.models)},
       {"excluded", excluded},
-      {"constants", constants_json(v)},
+      {"constants", make_constants_json(v)},
       {"rows", rows}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

@@ -17,15 +17,15 @@ constexpr double kLegend = kLeft + kSide + 28, kLine = 21;
 constexpr double kDotRadius = 3.4;
 constexpr std::size_t kMaxFamilies = 24;  // in the legend
 
-// Okabe and Ito, "Color Universal Design", 2008, without black and yellow: both are lost on one of
-// the grounds. With three shapes these are eighteen families; more look like the first again.
+// Okabe and Ito, "Color Universal Design", 2008, without black and yellow, which are invisible on
+// a dark or a light background. Three shapes make eighteen distinct families; further ones repeat.
 constexpr std::string_view kFamilyColors[] = {"#0072b2", "#d55e00", "#009e73",
                                               "#cc79a7", "#e69f00", "#56b4e9"};
 constexpr std::size_t kShapes = 3;
 
-constexpr double kBands[] = {0.25, 0.10};  // the wider first: it lies below
+constexpr double kBands[] = {0.25, 0.10};  // the wider one first: it is drawn below
 
-/// Of one axis, the same for both.
+/// The scale of both axes.
 struct PlotScale {
   double low = 0, high = 1;  // log10 of seconds
 
@@ -34,14 +34,14 @@ struct PlotScale {
   double y(Seconds t) const { return kTop + kSide * (1 - at(t)); }
 };
 
-bool drawn(const validate::ScoredRun& row) {
+bool is_drawn(const validate::ScoredRun& row) {
   return row.timed() && !row.calibrates && row.step.value > 0;
 }
 
-PlotScale scale_of(const validate::Validation& v) {
+PlotScale choose_scale(const validate::Validation& v) {
   double low = INFINITY, high = -INFINITY;
   for (const validate::ScoredRun& row : v.rows) {
-    if (!drawn(row)) continue;
+    if (!is_drawn(row)) continue;
     for (const Seconds t : {row.step, row.run->measured}) {
       low = std::min(low, std::log10(t.value));
       high = std::max(high, std::log10(t.value));
@@ -52,14 +52,14 @@ PlotScale scale_of(const validate::Validation& v) {
   return {low - room, high + room};
 }
 
-std::vector<std::string> families_of(const validate::Validation& v) {
+std::vector<std::string> list_families(const validate::Validation& v) {
   std::vector<std::string> names;
   for (const validate::FamilyErrors& f : v.score.families)
     if (names.empty() || names.back() != f.family) names.push_back(f.family);
   return names;
 }
 
-std::string plot_style() {
+std::string write_plot_style() {
   std::string css =
       "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;"
       "font-size:13px;fill:#1b1f23}\n"
@@ -78,8 +78,8 @@ std::string plot_style() {
   return "<style>" + css + "</style>\n";
 }
 
-/// The shape of a family's rows, without its end, so that it can hold a title.
-std::string family_marker(std::size_t family, bool sparse, double x, double y) {
+/// Returns the marker of a family. The element stays open, so that a title can follow.
+std::string draw_family_marker(std::size_t family, bool sparse, double x, double y) {
   const std::string classes =
       fmt::format("{} c{}", sparse ? 'o' : 'f', family % std::size(kFamilyColors));
   constexpr double r = kDotRadius;
@@ -96,14 +96,15 @@ std::string family_marker(std::size_t family, bool sparse, double x, double y) {
   }
 }
 
-/// What ends it.
-std::string_view element(std::size_t family) {
+/// Returns the name of that element.
+std::string_view name_element(std::size_t family) {
   constexpr std::string_view kElements[kShapes] = {"circle", "rect", "path"};
   return kElements[family / std::size(kFamilyColors) % kShapes];
 }
 
-/// Between the lines predicted = measured x (1 - within) and x (1 + within), cut at the frame.
-std::string band(const PlotScale& scale, double within) {
+/// Draws the area between predicted = measured x (1 - within) and x (1 + within), cut at the
+/// frame.
+std::string draw_band(const PlotScale& scale, double within) {
   const double unit = kSide / (scale.high - scale.low);
   const double up = unit * std::log10(1 + within), down = -unit * std::log10(1 - within);
   const double right = kLeft + kSide, bottom = kTop + kSide;
@@ -113,11 +114,11 @@ std::string band(const PlotScale& scale, double within) {
       svg::px(kTop + down), svg::px(kLeft), svg::px(bottom + down));
 }
 
-std::string frame(const PlotScale& scale) {
+std::string draw_frame(const PlotScale& scale) {
   const double right = kLeft + kSide, bottom = kTop + kSide;
   std::string out = fmt::format("<clipPath id=\"frame\">{}/></clipPath>\n",
                                 svg::rect(kLeft, kTop, kSide, kSide, ""));
-  for (const double within : kBands) out += band(scale, within);
+  for (const double within : kBands) out += draw_band(scale, within);
   constexpr double kAxisLabel = 62;
   const bool roomy = std::log10(2.0) * kSide / (scale.high - scale.low) >= kAxisLabel;
   const bool many = scale.high - scale.low > 5;  // decades
@@ -140,10 +141,10 @@ std::string frame(const PlotScale& scale) {
                    svg::px(22), svg::px(kTop + kSide / 2));
 }
 
-std::string points(const validate::Validation& v, const PlotScale& scale,
-                   const std::vector<std::string>& families) {
+std::string draw_points(const validate::Validation& v, const PlotScale& scale,
+                        const std::vector<std::string>& families) {
   std::string out;
-  // Families with many rows lie below.
+  // Families with many rows are drawn first, below the others.
   std::vector<std::pair<std::size_t, std::size_t>> order;  // rows, family
   for (std::size_t i = 0; i < families.size(); ++i) {
     std::size_t rows = 0;
@@ -155,16 +156,18 @@ std::string points(const validate::Validation& v, const PlotScale& scale,
                    [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [rows, family] : order)
     for (const validate::ScoredRun& row : v.rows) {
-      if (!drawn(row) || row.run->family != families[family]) continue;
-      out += family_marker(family, row.run->sparse, scale.x(row.run->measured), scale.y(row.step));
+      if (!is_drawn(row) || row.run->family != families[family]) continue;
+      out += draw_family_marker(family, row.run->sparse, scale.x(row.run->measured),
+                                scale.y(row.step));
       out += fmt::format("><title>{}: predicted {}, measured {}, {:+.1f} %</title></{}>\n",
                          svg::escaped(excerpt(row.run->id, 80)), show(row.step),
-                         show(row.run->measured), 100 * row.error(), element(family));
+                         show(row.run->measured), 100 * row.error(), name_element(family));
     }
   return out;
 }
 
-std::string legend(const validate::Validation& v, const std::vector<std::string>& families) {
+std::string draw_family_legend(const validate::Validation& v,
+                               const std::vector<std::string>& families) {
   double y = kTop + 14;
   std::string out =
       svg::text(kLegend, y, "n", "family") + svg::text(kPlotWidth - 14, y, "e n", "MAPE");
@@ -172,7 +175,7 @@ std::string legend(const validate::Validation& v, const std::vector<std::string>
     for (const validate::FamilyErrors& f : v.score.families) {
       if (f.family != families[i]) continue;
       y += kLine;
-      out += family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
+      out += draw_family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
       out += svg::text(kLegend + 20, y, "", excerpt(f.errors.name, 18));
       out += svg::text(kPlotWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
     }
@@ -194,8 +197,8 @@ std::string legend(const validate::Validation& v, const std::vector<std::string>
 
 std::string validation_svg(const validate::Validation& v) {
   const validate::Score& s = v.score;
-  const PlotScale scale = scale_of(v);
-  const std::vector<std::string> families = families_of(v);
+  const PlotScale scale = choose_scale(v);
+  const std::vector<std::string> families = list_families(v);
   const std::string title = fmt::format("{}, predicted and measured",
                                         plural(i64(s.all.rows), "training run", "training runs"));
   std::string heading = v.options.mode == validate::Mode::shipped
@@ -208,9 +211,10 @@ std::string validation_svg(const validate::Validation& v) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\">\n<title>{2}</title>\n",
       svg::px(kPlotWidth), svg::px(kPlotHeight), title);
-  out += plot_style() + svg::rect(0, 0, kPlotWidth, kPlotHeight, "g") + "/>\n";
+  out += write_plot_style() + svg::rect(0, 0, kPlotWidth, kPlotHeight, "g") + "/>\n";
   out += svg::text(kLeft, 26, "h", title) + svg::text(kLeft, 47, "q", heading);
-  return out + frame(scale) + points(v, scale, families) + legend(v, families) + "</svg>\n";
+  return out + draw_frame(scale) + draw_points(v, scale, families) +
+         draw_family_legend(v, families) + "</svg>\n";
 }
 
 }  // namespace rankwright::report

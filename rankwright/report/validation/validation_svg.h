@@ -1,5 +1,5 @@
-// Predicted against measured step times, drawn: both axes logarithmic, a colour and a shape a
-// family, filled for dense models and hollow for MoE, with the diagonal and bands around it.
+// Draws predicted against measured step times: logarithmic axes, a color and a shape per family,
+// filled for dense and hollow for MoE models, with the diagonal and bands around it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rankwright::report {
 
-/// Light or dark, as the viewer's page is.
+/// Draws the picture, which follows the light or dark theme of the page.
 std::string validation_svg(const validate::Validation& validation);
 
 }  // namespace rankwright::report

@@ -12,12 +12,13 @@ namespace rankwright::report {
 namespace {
 
 constexpr std::size_t kProseWidth = 96;  // of prose
-constexpr std::size_t kId = 42;          // of a row's id
-constexpr std::size_t kMaxSweeps = 20;   // of a family that are listed without being asked for
+constexpr std::size_t kId = 42;          // of a row's ID
+constexpr std::size_t kMaxSweeps =
+    20;  // more sweeps of a family are summarized unless all are requested
 
-std::string rows_text(std::size_t rows) { return count(i64(rows)); }
+std::string format_rows(std::size_t rows) { return count(i64(rows)); }
 
-Table error_table(std::string_view title) {
+Table make_error_table(std::string_view title) {
   return {{{std::string(title)},
            {"rows", kRight},
            {"MAPE", kRight},
@@ -27,16 +28,16 @@ Table error_table(std::string_view title) {
            {"which"}}};
 }
 
-/// Over families the worst is the MAPE of one, without a sign.
-void add(Table& table, std::string label, const validate::Errors& e, bool families = false) {
+/// Adds a row of errors. Over families the worst is a MAPE, which has no sign.
+void add_errors(Table& table, std::string label, const validate::Errors& e, bool families = false) {
   if (e.rows == 0) return;
-  table.rows.push_back({std::move(label), rows_text(e.rows), exact_percent(e.mape),
+  table.rows.push_back({std::move(label), format_rows(e.rows), exact_percent(e.mape),
                         signed_percent(e.bias), exact_percent(e.p90),
                         families ? exact_percent(e.worst) : signed_percent(e.worst),
                         excerpt(e.worst_id, kId)});
 }
 
-std::string heading(const validate::Validation& v, const planner::ValidationSource& source) {
+std::string write_heading(const validate::Validation& v, const planner::ValidationSource& source) {
   const std::size_t rows = v.rows.size();
   std::string text;
   if (v.options.mode == validate::Mode::shipped)
@@ -74,8 +75,8 @@ std::string describe_sweep(const validate::Score& s) {
   return text + ".";
 }
 
-/// Of two plans, one of which would be chosen.
-std::string pairs_text(std::string_view kind, const validate::PairErrors& e) {
+/// Describes how well the difference of two plans of one job is predicted.
+std::string describe_pairs(std::string_view kind, const validate::PairErrors& e) {
   if (e.groups == 0) return {};
   const std::string text = fmt::format(
       "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
@@ -85,15 +86,15 @@ std::string pairs_text(std::string_view kind, const validate::PairErrors& e) {
   return "\n" + wrapped(text, kProseWidth, "");
 }
 
-std::string totals(const validate::Validation& v, const Paint& paint) {
+std::string write_totals(const validate::Validation& v, const Paint& paint) {
   const validate::Score& s = v.score;
-  Table table = error_table("step time");
-  add(table, "all", s.all);
-  add(table, "dense", s.dense);
-  add(table, "MoE", s.sparse);
-  add(table, "families", s.over_families, true);
-  add(table, "dense families", s.dense_over_families, true);
-  add(table, "MoE families", s.sparse_over_families, true);
+  Table table = make_error_table("step time");
+  add_errors(table, "all", s.all);
+  add_errors(table, "dense", s.dense);
+  add_errors(table, "MoE", s.sparse);
+  add_errors(table, "families", s.over_families, true);
+  add_errors(table, "dense families", s.dense_over_families, true);
+  add_errors(table, "MoE families", s.sparse_over_families, true);
   std::string out = table.rows.empty() ? "no step time is scored\n" : table.text(paint);
 
   Table beside{{{"on the same rows"},
@@ -104,36 +105,36 @@ std::string totals(const validate::Validation& v, const Paint& paint) {
                 {"bias", kRight}}};
   for (const validate::Beside* other : {&s.calculon, &s.baseline})
     if (other->theirs.rows > 0)
-      beside.rows.push_back({other->theirs.name, rows_text(other->theirs.rows),
+      beside.rows.push_back({other->theirs.name, format_rows(other->theirs.rows),
                              exact_percent(other->theirs.mape), signed_percent(other->theirs.bias),
                              exact_percent(other->ours.mape), signed_percent(other->ours.bias)});
   if (!beside.rows.empty()) out += "\n" + beside.text(paint);
 
-  Table memory = error_table("memory");
-  add(memory, "all", s.memory);
-  add(memory, "allocated", s.allocated);
-  add(memory, "reserved", s.reserved);
+  Table memory = make_error_table("memory");
+  add_errors(memory, "all", s.memory);
+  add_errors(memory, "allocated", s.allocated);
+  add_errors(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);
-  out += pairs_text("dense", s.dense_pairs) + pairs_text("MoE", s.sparse_pairs);
+  out += describe_pairs("dense", s.dense_pairs) + describe_pairs("MoE", s.sparse_pairs);
   if (!s.sweeps.empty()) out += "\n" + wrapped(describe_sweep(s), kProseWidth, "");
   return out;
 }
 
-std::string families_text(const validate::Score& s, const Paint& paint) {
-  Table table = error_table("family");
+std::string write_families(const validate::Score& s, const Paint& paint) {
+  Table table = make_error_table("family");
   for (const validate::FamilyErrors& f : s.families)
-    add(table, excerpt(f.errors.name, 20), f.errors);
+    add_errors(table, excerpt(f.errors.name, 20), f.errors);
   std::string out = table.rows.empty() ? "" : "\n" + table.text(paint);
-  Table memory = error_table("memory of");
-  for (const validate::Errors& f : s.memory_families) add(memory, excerpt(f.name, 20), f);
+  Table memory = make_error_table("memory of");
+  for (const validate::Errors& f : s.memory_families) add_errors(memory, excerpt(f.name, 20), f);
   return out + (memory.rows.empty() ? "" : "\n" + memory.text(paint));
 }
 
-std::string sweeps_text(const validate::Score& s, bool all, const Paint& paint) {
+std::string write_sweeps(const validate::Score& s, bool all, const Paint& paint) {
   Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
   const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
     table.rows.push_back(
-        {excerpt(name, 66), rows_text(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
+        {excerpt(name, 66), format_rows(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
   };
   for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
     const auto end = std::find_if(begin, s.sweeps.end(), [&](const validate::Sweep& one) {
@@ -159,8 +160,8 @@ std::string sweeps_text(const validate::Score& s, bool all, const Paint& paint) 
   return table.rows.empty() ? "" : "\n" + table.text(paint);
 }
 
-/// Smallest and largest of a constant over the refits.
-std::string spread(const validate::Validation& v, const catalog::ConstantRow& row) {
+/// Returns the range of a constant over all refits.
+std::string format_range(const validate::Validation& v, const catalog::ConstantRow& row) {
   double low = INFINITY, high = -INFINITY;
   for (const auto& [publication, values] : v.refits) {
     low = std::min(low, values[row.constant]);
@@ -169,7 +170,7 @@ std::string spread(const validate::Validation& v, const catalog::ConstantRow& ro
   return fmt::format("{:.4g} to {:.4g}", low, high);
 }
 
-std::string constants_text(const validate::Validation& v, const Paint& paint) {
+std::string write_constants(const validate::Validation& v, const Paint& paint) {
   Table table{{{"fitted constant"}, {"shipped"}, {"prior", kRight}}};
   if (!v.refits.empty()) table.columns.push_back({"refits", kRight});
   table.columns.push_back({"from"});
@@ -183,8 +184,9 @@ std::string constants_text(const validate::Validation& v, const Paint& paint) {
     std::vector<std::string> cells{row.name, fmt::format("{:.4g} {}", row.value, row.unit),
                                    fmt::format("{:.4g}", row.prior)};
     if (!v.refits.empty())
-      cells.push_back(row.data == catalog::FitData::collectives ? "not refitted" : spread(v, row));
-    // Beside refits there is no room for where the prior is from.
+      cells.push_back(row.data == catalog::FitData::collectives ? "not refitted"
+                                                                : format_range(v, row));
+    // With the refits there is no room for the source of the prior.
     cells.push_back(
         excerpt(v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
     table.rows.push_back(std::move(cells));
@@ -194,9 +196,9 @@ std::string constants_text(const validate::Validation& v, const Paint& paint) {
   return fmt::format("\n{}\n{}", table.text(paint), wrapped(rest, kProseWidth, ""));
 }
 
-/// Rows that were left out, by reason.
-std::string excluded_text(const planner::ValidationSource& source) {
-  std::vector<std::pair<std::string, std::string>> reasons;  // why, and which
+/// Lists the excluded rows by reason.
+std::string write_excluded(const planner::ValidationSource& source) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // reason and row IDs
   for (const validate::Excluded& one : source.excluded) {
     const auto found = std::find_if(reasons.begin(), reasons.end(),
                                     [&](const auto& reason) { return reason.first == one.why; });
@@ -211,8 +213,8 @@ std::string excluded_text(const planner::ValidationSource& source) {
   return out.empty() ? "\nexcluded: none\n" : "\nexcluded\n" + out;
 }
 
-/// "micro-batch 2, 4 chunks": what the model chose for blanks.
-std::string chosen(const validate::ScoredRun& row) {
+/// Lists the settings that the model chose because the run does not state them: "mb2 v4".
+std::string list_chosen(const validate::ScoredRun& row) {
   const plan::Plan& plan = row.config->plan;
   std::string text;
   const auto say = [&](bool open, const std::string& words) {
@@ -225,7 +227,7 @@ std::string chosen(const validate::ScoredRun& row) {
   return text;
 }
 
-std::string rows_of(const validate::Validation& v, const Paint& paint) {
+std::string write_rows(const validate::Validation& v, const Paint& paint) {
   Table table{{{"run"},
                {"predicted", kRight},
                {"measured", kRight},
@@ -240,7 +242,7 @@ std::string rows_of(const validate::Validation& v, const Paint& paint) {
                           : timed        ? signed_percent(row.error())
                                          : "",
                           row.memory.value > 0 ? signed_percent(row.memory_error()) : "",
-                          chosen(row)});
+                          list_chosen(row)});
   }
   return "\n" + table.text(paint);
 }
@@ -249,10 +251,10 @@ std::string rows_of(const validate::Validation& v, const Paint& paint) {
 
 std::string validation_text(const validate::Validation& v, const planner::ValidationSource& source,
                             bool all, const Paint& paint) {
-  std::string out = heading(v, source) + "\n" + totals(v, paint) + families_text(v.score, paint) +
-                    sweeps_text(v.score, all, paint) + constants_text(v, paint) +
-                    excluded_text(source);
-  if (all) out += rows_of(v, paint);
+  std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
+                    write_families(v.score, paint) + write_sweeps(v.score, all, paint) +
+                    write_constants(v, paint) + write_excluded(source);
+  if (all) out += write_rows(v, paint);
   return out;
 }
 

@@ -1,5 +1,4 @@
-// The score of predictions against measured runs: for people, and for machines. The picture of it
-// is validation_svg.h.
+// The score of predictions against measured runs, as text and as JSON. validation_svg.h draws it.
 #pragma once
 
 #include <string>
@@ -10,17 +9,18 @@
 
 namespace rankwright::report {
 
-/// One screen first; `all` adds every row.
+/// Writes totals, families, sweeps, constants and excluded rows; `all` adds every row.
 std::string validation_text(const validate::Validation& validation,
                             const planner::ValidationSource& source, bool all,
                             const Paint& paint = {});
 
-/// Schema rankwright.validation/1: errors and regrets in percent, times in seconds, memory in
-/// bytes.
+/// Writes schema rankwright.validation/1: errors and regrets in percent, times in seconds, memory
+/// in bytes.
 std::string validation_json(const validate::Validation& validation,
                             const planner::ValidationSource& source);
 
-/// What a fit on all rows found, as a table that calibration.csv can take its values from.
+/// Writes the constants that a fit on all rows found, in a form that can be copied to
+/// calibration.csv.
 std::string fitted_csv(const cluster::Calibration& fitted);
 
 }  // namespace rankwright::report

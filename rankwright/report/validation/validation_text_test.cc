@@ -17,7 +17,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// Two dense rows that are 10 % too long and 20 % too short, and a sparse one 50 % too long.
+/// Returns two dense rows, 10 % too long and 20 % too short, and a sparse one 50 % too long.
 struct Sample {
   std::vector<validate::Run> runs{3};
   validate::Validation validation{};
@@ -41,7 +41,7 @@ struct Sample {
   }
 };
 
-TEST(ValidationText, OpensWithTheTotals) {
+TEST(ValidationText, StartsWithTheTotals) {
   const Sample sample;
   const std::string text = validation_text(sample.validation, sample.source, false);
   EXPECT_THAT(text, HasSubstr("3 runs with the shipped constants. Of 4 rows of quality A and B 3 "
@@ -50,7 +50,7 @@ TEST(ValidationText, OpensWithTheTotals) {
   EXPECT_THAT(text, HasSubstr("\ndense              2  15.0 %   -5.0 %  20.0 %  -20.0 %  r1\n"));
   EXPECT_THAT(text, HasSubstr("\nfamilies           2  32.5 %"));  // (15 + 50) / 2
   EXPECT_THAT(text, HasSubstr("\nallocated     1  10.0 %  -10.0 %"));
-  // 1.1 / 0.8 = 1.375; the sparse row is alone.
+  // 1.1 / 0.8 = 1.375; the sparse row has no pair.
   EXPECT_THAT(text, HasSubstr("\nTwo plans of one dense model on the same GPUs: half of the pairs "
                               "are off against each other by\nno more than 37.5 %, nine of ten by "
                               "no more than 37.5 % (1 pair in 1 group).\n"));
@@ -59,20 +59,20 @@ TEST(ValidationText, OpensWithTheTotals) {
   EXPECT_THAT(text, Not(HasSubstr("predicted  measured")));
 }
 
-TEST(ValidationText, ListsEveryRowWhenAskedTo) {
+TEST(ValidationText, All_ListsEveryRow) {
   const Sample sample;
   const std::string text = validation_text(sample.validation, sample.source, true);
   EXPECT_THAT(text, HasSubstr("\nr0        11 s      10 s  +10.0 %  -10.0 %  mb1\n"));
 }
 
-TEST(ValidationText, SaysThatConstantsStandAtTheirPriors) {
+TEST(ValidationText, SaysThatConstantsEqualTheirPriors) {
   Sample sample;
   sample.validation.at_priors = {"own"};
   EXPECT_THAT(validation_text(sample.validation, sample.source, false),
               HasSubstr("own: no other publication is among the rows, so the constants stand at"));
 }
 
-TEST(ValidationText, IsNoWiderThanAHundredColumns) {
+TEST(ValidationText, IsAtMostAHundredColumnsWide) {
   Sample sample;
   for (rankwright::validate::Run& run : sample.runs) run.id.append(200, 'x');
   sample.validation.score = score(sample.validation.rows);
@@ -81,7 +81,7 @@ TEST(ValidationText, IsNoWiderThanAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
-TEST(ValidationJson, GivesPercentsByName) {
+TEST(ValidationJson, HasErrorsInPercent) {
   const Sample sample;
   const json j = json::parse(validation_json(sample.validation, sample.source));
   EXPECT_EQ(j["schema"], "rankwright.validation/1");
@@ -102,7 +102,7 @@ TEST(ValidationJson, GivesPercentsByName) {
   EXPECT_NEAR(j["rows"][1]["error"].get<double>(), -20, 1e-9);
 }
 
-TEST(ValidationSvg, DrawsEachRowInTheFrame) {
+TEST(ValidationSvg, DrawsEachRowInsideTheFrame) {
   const Sample sample;
   const std::string svg = validation_svg(sample.validation);
   EXPECT_THAT(svg, HasSubstr("<title>r0: predicted 11 s, measured 10 s, +10.0 %</title></circle>"));
@@ -113,13 +113,14 @@ TEST(ValidationSvg, DrawsEachRowInTheFrame) {
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
 }
 
-TEST(ValidationSvg, OfNoRowsIsAnEmptyFrame) {
+TEST(ValidationSvg, NoRows_DrawsAnEmptyFrame) {
   EXPECT_THAT(validation_svg(validate::Validation{}), HasSubstr("0 training runs"));
 }
 
-TEST(Svg, HoldsNothingThatXmlCannot) {
+TEST(Svg, ReplacesWhatXmlCannotContain) {
   EXPECT_EQ(svg::escaped("a<b&\"c\x01\xff\xc3\xa9"), "a&lt;b&amp;&quot;c ?\xc3\xa9");
-  EXPECT_EQ(svg::escaped("\xed\xa0\x80\xe2\x82"), "?????");  // half of a pair; a cut character
+  EXPECT_EQ(svg::escaped("\xed\xa0\x80\xe2\x82"),
+            "?????");  // half of a surrogate pair; a truncated character
 }
 
 }  // namespace validation_text_test
