@@ -350,7 +350,7 @@ Result<Table> term_show(std::string_view name) {
                   {"definition", term->definition}}};
   std::vector<std::string> known;
   for (const catalog::Term& term : catalog::glossary()) known.push_back(term.name);
-  return unknown("term", name, known);
+  return refuse_unknown("term", name, known);
 }
 
 constexpr CatalogKind kKinds[] = {

@@ -40,7 +40,7 @@ std::string describe_microbatches(const plan::MicrobatchRun& run) {
 
 /// Lists the ranks that the chunks send to or receive from, each once and without this rank
 /// itself.
-std::string list_partners(const planner::RankView& view, i64 RankView::Chunk::*partner) {
+std::string list_partners(const planner::RankView& view, i64 planner::RankView::Chunk::*partner) {
   std::set<i64> ranks;
   for (const planner::RankView::Chunk& chunk : view.chunks)
     if (chunk.*partner >= 0 && chunk.*partner != view.rank) ranks.insert(chunk.*partner);

@@ -36,7 +36,7 @@ std::string describe_slow_rank(const plan::TrainingConfig& config, const cost::S
 std::string describe_loss(const plan::TrainingConfig& config, Seconds before, Seconds after) {
   const double lost = 1 - before / after;
   std::string text = fmt::format("The step takes {} instead of {}, {}", show(after), show(before),
-                                 describe_slowdown(before, after));
+                                 format_slowdown(before, after));
   if (lost < 5e-5) return text + ": nothing is lost.";
   const double gpus = lost * double(config.world);
   return text + fmt::format(
@@ -113,7 +113,7 @@ Table make_rank_table(const cost::Straggler& slow) {
     };
     table.rows.push_back({std::to_string(place.pp_rank), idle(slow.before, rank.busy),
                           idle(slow.after, rank.busy + rank.extra),
-                          fmt::format("{} {}", show(place.after), describe_slowdown(slow.before, place.after)),
+                          fmt::format("{} {}", show(place.after), format_slowdown(slow.before, place.after)),
                           bar((place.after - slow.before).value, max.value, kBarCells) +
                               (now ? " it is here" : "")});
   }
@@ -130,7 +130,7 @@ std::string describe_mitigation(const plan::TrainingConfig& config, const cost::
         fmt::format("Another place: {} {} and {} change places, so that the slow device works for "
                     "pp rank {}: {}, {}.",
                     swap.hosts ? "nodes" : "devices", swap.first, swap.second, swap.pp_rank,
-                    show(swap.after), describe_slowdown(slow.before, swap.after)));
+                    show(swap.after), format_slowdown(slow.before, swap.after)));
     if (swap.placement) {
       const std::string text = typed(*swap.placement, config.cluster.host_devices);
       if (!text.empty()) out += "    placement: " + text + "\n";
@@ -143,7 +143,7 @@ std::string describe_mitigation(const plan::TrainingConfig& config, const cost::
     add(fmt::format("Fewer layers for it: {} to other pp ranks, on all replicas: {}, {}.",
                     plural(mitigation.lighter->moved, "layer goes", "layers go"),
                     show(mitigation.lighter->after),
-                    longer(slow.before, mitigation.lighter->after)));
+                    format_slowdown(slow.before, mitigation.lighter->after)));
     out += fmt::format("    parallelism: {{stages: \"{}\"}}\n",
                        show_layout(mitigation.lighter->stages));
   }
@@ -205,7 +205,7 @@ std::string about(double amount) {
   return amount < 100 ? fmt::format("{:.3g}", amount) : count(i64(std::llround(amount)));
 }
 
-std::string describe_slowdown(Seconds before, Seconds after) {
+std::string format_slowdown(Seconds before, Seconds after) {
   const double more = after / before - 1;
   if (std::abs(more) < 5e-5) return "no longer";
   return (more > 0 ? "+" : "") + percent(more);
@@ -277,7 +277,7 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
           : fmt::format(
                 "What would hurt less: order: {}, {} ({}), the best of {} orders of the "
                 "same degrees.",
-                show(loss.best.order), show(loss.best.after), describe_slowdown(before, loss.best.after),
+                show(loss.best.order), show(loss.best.after), format_slowdown(before, loss.best.after),
                 loss.tried);
   return out + wrapped(verdict, width, "");
 }

@@ -21,7 +21,7 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
                       const Paint& paint, std::size_t width);
 
 /// Formats the relative difference of two step times: "+21.4 %", "-3 %", "no longer".
-std::string longer(Seconds before, Seconds after);
+std::string format_slowdown(Seconds before, Seconds after);
 
 /// Formats a number of GPUs or GPU-hours: "7.86", "1,432".
 std::string about(double amount);

@@ -63,9 +63,9 @@ TEST(LinkText, ListsTheCollectivesThatCrossTheLink) {
 }
 
 TEST(Longer, HasASign) {
-  EXPECT_EQ(describe_slowdown(1.0_s, 1.25_s), "+25 %");
-  EXPECT_EQ(describe_slowdown(1.0_s, 0.75_s), "-25 %");
-  EXPECT_EQ(describe_slowdown(1.0_s, 1.0_s), "no longer");
+  EXPECT_EQ(format_slowdown(1.0_s, 1.25_s), "+25 %");
+  EXPECT_EQ(format_slowdown(1.0_s, 0.75_s), "-25 %");
+  EXPECT_EQ(format_slowdown(1.0_s, 1.0_s), "no longer");
 }
 
 TEST(Bar, HasAtLeastOneMarkForAPositiveShare) {

@@ -99,7 +99,7 @@ ordered_json make_trade_json(const planner::PlanAnswer& view) {
 ordered_json make_search_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
   ordered_json violations = ordered_json::object(), rules = ordered_json::object();
-  for (const auto& [why, n] : a.stats.find_violations) violations[std::string(name(why))] = n;
+  for (const auto& [why, n] : a.stats.violations) violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
   return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
           {"misfits", violations},        {"rules", rules},

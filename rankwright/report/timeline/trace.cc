@@ -98,41 +98,41 @@ void describe_process(pbf_writer& trace) {
 
 void describe_thread(pbf_writer& trace, const program::Program& p, i64 rank, bool beside) {
   const i64 thread = number_thread(p, rank, beside);
-  pbf_writer packet(trace, perfetto::kTracePacket);
-  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
-  pbf_writer track(packet, perfetto::packet::kTrack);
-  track.add_uint64(perfetto::track::kUuid, number_track(thread));
-  track.add_uint64(perfetto::track::kParent, 1);
-  pbf_writer of(track, perfetto::track::kThread);
-  of.add_int32(perfetto::thread::kPid, std::int32_t(kProcess));
-  of.add_int32(perfetto::thread::kTid, std::int32_t(thread));
-  of.add_int32(perfetto::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
-  of.add_string(perfetto::thread::kName, importer::track_name({rank, beside}));
+  pbf_writer packet(trace, importer::perfetto::kTracePacket);
+  packet.add_uint32(importer::perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer track(packet, importer::perfetto::packet::kTrack);
+  track.add_uint64(importer::perfetto::track::kUuid, number_track(thread));
+  track.add_uint64(importer::perfetto::track::kParent, 1);
+  pbf_writer of(track, importer::perfetto::track::kThread);
+  of.add_int32(importer::perfetto::thread::kPid, std::int32_t(kProcess));
+  of.add_int32(importer::perfetto::thread::kTid, std::int32_t(thread));
+  of.add_int32(importer::perfetto::thread::kSortIndex, std::int32_t(2 * rank + (beside ? 1 : 0)));
+  of.add_string(importer::perfetto::thread::kName, importer::track_name({rank, beside}));
 }
 
 void begin_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {
   const i64 thread = number_thread(p, rank, slice.beside);
-  pbf_writer packet(trace, perfetto::kTracePacket);
-  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.begin));
-  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
-  pbf_writer event(packet, perfetto::packet::kTrackEvent);
-  event.add_enum(perfetto::event::kType, perfetto::event::kBegin);
-  event.add_uint64(perfetto::event::kTrack, number_track(thread));
+  pbf_writer packet(trace, importer::perfetto::kTracePacket);
+  packet.add_uint64(importer::perfetto::packet::kTimestamp, std::uint64_t(slice.begin));
+  packet.add_uint32(importer::perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, importer::perfetto::packet::kTrackEvent);
+  event.add_enum(importer::perfetto::event::kType, importer::perfetto::event::kBegin);
+  event.add_uint64(importer::perfetto::event::kTrack, number_track(thread));
   const std::string_view of = find_category(p, rank, slice.action);
-  event.add_string(perfetto::event::kCategory, of.data(), of.size());
-  event.add_string(perfetto::event::kName, event_name(p, rank, slice.action));
-  if (slice.sends) event.add_fixed64(perfetto::event::kFlow, std::uint64_t(*slice.sends));
-  if (slice.takes) event.add_fixed64(perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
+  event.add_string(importer::perfetto::event::kCategory, of.data(), of.size());
+  event.add_string(importer::perfetto::event::kName, event_name(p, rank, slice.action));
+  if (slice.sends) event.add_fixed64(importer::perfetto::event::kFlow, std::uint64_t(*slice.sends));
+  if (slice.takes) event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
 void end_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {
   const i64 thread = number_thread(p, rank, slice.beside);
-  pbf_writer packet(trace, perfetto::kTracePacket);
-  packet.add_uint64(perfetto::packet::kTimestamp, std::uint64_t(slice.end));
-  packet.add_uint32(perfetto::packet::kSequence, std::uint32_t(thread));
-  pbf_writer event(packet, perfetto::packet::kTrackEvent);
-  event.add_enum(perfetto::event::kType, perfetto::event::kEnd);
-  event.add_uint64(perfetto::event::kTrack, number_track(thread));
+  pbf_writer packet(trace, importer::perfetto::kTracePacket);
+  packet.add_uint64(importer::perfetto::packet::kTimestamp, std::uint64_t(slice.end));
+  packet.add_uint32(importer::perfetto::packet::kSequence, std::uint32_t(thread));
+  pbf_writer event(packet, importer::perfetto::packet::kTrackEvent);
+  event.add_enum(importer::perfetto::event::kType, importer::perfetto::event::kEnd);
+  event.add_uint64(importer::perfetto::event::kTrack, number_track(thread));
 }
 
 /// Formats nanoseconds in microseconds, the unit of the trace event format, without loss.
