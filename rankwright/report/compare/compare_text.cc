@@ -13,7 +13,7 @@
 #include "rankwright/report/render/bars.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/markdown.h"
-#include "rankwright/report/render/table.h"
+#include "rankwright/report/render/section.h"
 
 namespace rankwright::report {
 namespace {
@@ -203,7 +203,6 @@ Table make_cause_table(const planner::CompareView& view) {
 }
 
 std::string write_causes(const planner::CompareView& view, const Paint& paint, std::size_t width) {
-  if (view.causes.empty()) return {};
   const Table table = make_cause_table(view);
   std::size_t amount = 0;
   for (const std::vector<std::string>& cells : table.rows)
@@ -215,7 +214,7 @@ std::string write_causes(const planner::CompareView& view, const Paint& paint, s
            wrapped(cells[2].empty() ? cells[1] : cells[1] + ": " + cells[2],
                    width - indent.size() - 2, indent)
                .substr(indent.size());
-  return out + "\n";
+  return out;
 }
 
 std::string write_side(std::string_view letter, const NamedPlan& plan, const cost::Estimate& e,
@@ -228,7 +227,32 @@ std::string write_side(std::string_view letter, const NamedPlan& plan, const cos
   return out + lines_of(figures(plan.config, e), "   ", "", width, kPlanIndent);
 }
 
-constexpr std::string_view kSame = "No key differs: the two are the same plan.";
+/// Describes what differs between two plans: their keys, the items of the step with the causes, and
+/// the entries of the memory estimate.
+std::vector<Section> make_sections(const planner::CompareView& view) {
+  const auto draw = [](Sheet sheet) -> TextDrawing {
+    return [sheet = std::move(sheet)](const Paint& paint, std::size_t width) {
+      return draw_sheet(sheet, paint, width);
+    };
+  };
+  std::vector<Section> all{
+      {.heading = "What differs", .table = make_key_table(view), .indent = "  "},
+      {.heading = "Time",
+       .table = make_sheet_table(make_time_sheet(view)),
+       .drawing = draw(make_time_sheet(view))}};
+  if (view.keys.empty()) all.front().text = "No key differs: the two are the same plan.";
+  if (!view.causes.empty())
+    all.push_back({.heading = "W" + write_why_title(view).substr(1),
+                   .table = make_cause_table(view),
+                   .drawing = [&view](const Paint& paint, std::size_t width) {
+                     return write_causes(view, paint, width);
+                   }});
+  if (!view.entries.empty())
+    all.push_back({.heading = "Memory",
+                   .table = make_sheet_table(make_memory_sheet(view)),
+                   .drawing = draw(make_memory_sheet(view))});
+  return all;
+}
 
 }  // namespace
 
@@ -257,11 +281,7 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::
   out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
   if (!named) out += paragraph(words.fit);
   out += paragraph(planner::describe_calibration(a.config));
-  out += view.keys.empty() ? fmt::format("\n  {}\n\n", kSame)
-                           : "\n" + make_key_table(view).text(paint, "  ") + "\n";
-  out += draw_sheet(make_time_sheet(view), paint, width) + "\n";
-  out += write_causes(view, paint, width);
-  if (named) out += draw_sheet(make_memory_sheet(view), paint, width) + "\n";
+  out += "\n" + sections_text(make_sections(view), paint, width);
   out.pop_back();  // the last blank line
   return out;
 }
@@ -277,14 +297,8 @@ std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
   plans.rows.push_back({"A", headline(a.config), plan_line(a.config), figures(a.config, view.a)});
   plans.rows.push_back({"B", headline(b.config), plan_line(b.config), figures(b.config, view.b)});
-  out += plans.markdown() + "\n## What differs\n\n";
-  out += view.keys.empty() ? std::string(kSame) + "\n" : make_key_table(view).markdown();
-  out += "\n## Time\n\n" + make_sheet_table(make_time_sheet(view)).markdown();
-  if (!view.causes.empty())
-    out += fmt::format("\n## W{}\n\n", write_why_title(view).substr(1)) +
-           make_cause_table(view).markdown();
-  if (!view.entries.empty())
-    out += "\n## Memory\n\n" + make_sheet_table(make_memory_sheet(view)).markdown();
+  out += plans.markdown() + "\n" + sections_markdown(make_sections(view));
+  out.pop_back();  // the last blank line
   return out;
 }
 

@@ -9,7 +9,7 @@
 #include "rankwright/report/render/grid.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/markdown.h"
-#include "rankwright/report/render/table.h"
+#include "rankwright/report/render/section.h"
 
 namespace rankwright::report {
 namespace {
@@ -70,44 +70,47 @@ Table make_assumed_table(const plan::TrainingConfig& config) {
   return table;
 }
 
-/// Writes the step as bars and, if a model is given, the memory of the fullest rank.
-std::string write_estimate_text(const plan::TrainingConfig& config,
-                                const planner::ExplainView& view, const Paint& paint,
-                                std::size_t width) {
+/// Describes the estimate and the tables of a plan, everything below its summary.
+std::vector<Section> make_sections(const plan::TrainingConfig& config,
+                                   const planner::ExplainView& view) {
   const cost::Estimate& e = view.estimate;
-  std::string out = paint.bold("  " + figures(config, e)) + "\n\n";
-  out += waterfall_text(view.waterfall, paint, width);
-  if (config.reference_model) return out;
-  out += "\n" + memory_text(e.memory, e.capacity, e.memory_band, paint, width);
-  const std::string others = totals_text(view.totals);
-  return others.empty() ? out : out + "  " + others + "\n";
-}
-
-std::string write_estimate_markdown(const plan::TrainingConfig& config,
-                                    const planner::ExplainView& view) {
-  const cost::Estimate& e = view.estimate;
-  std::string out = "## Step\n\n" + markdown_text(figures(config, e)) + "\n\n";
-  out += waterfall_table(view.waterfall).markdown() + "\n";
-  if (config.reference_model) return out;
-  out += "## Memory\n\n" + memory_title(e.memory, e.capacity, e.memory_band) + "\n\n";
-  out += memory_table(e.memory, e.capacity).markdown() + "\n";
-  const std::string others = totals_text(view.totals);
-  return others.empty() ? out : out + others + "\n\n";
+  std::vector<Section> all{{.heading = "Step",
+                            .text = figures(config, e),
+                            .table = waterfall_table(view.waterfall),
+                            .drawing =
+                                [&view](const Paint& paint, std::size_t width) {
+                                  return waterfall_text(view.waterfall, paint, width);
+                                },
+                            .strong = true}};
+  if (!config.reference_model)
+    all.push_back({.heading = "Memory",
+                   .caption = memory_title(e.memory, e.capacity, e.memory_band),
+                   .table = memory_table(e.memory, e.capacity),
+                   .drawing =
+                       [&e](const Paint& paint, std::size_t width) {
+                         return memory_text(e.memory, e.capacity, e.memory_band, paint, width);
+                       },
+                   .note = totals_text(view.totals)});
+  all.push_back({.heading = "Axes", .table = make_axis_table(view)});
+  all.push_back({.heading = "Communication", .table = make_communication_table(view)});
+  all.push_back({.heading = "States", .table = make_state_table(view)});
+  all.push_back(
+      {.heading = "Ranks",
+       .drawing = [&config](const Paint& paint,
+                            std::size_t width) { return rank_grid(config, paint, width); },
+       .fenced = true});
+  all.push_back({.heading = "Assumed", .table = make_assumed_table(config)});
+  return all;
 }
 
 }  // namespace
 
 std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& view,
                          const Paint& paint, std::size_t width) {
-  std::string out = paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n";
-  out += wrapped(describe_plan(config, view), width - 4, "  ") + "\n";
-  out += write_estimate_text(config, view, paint, width) + "\n";
-  out += make_axis_table(view).text(paint) + "\n";
-  out += make_communication_table(view).text(paint) + "\n";
-  out += make_state_table(view).text(paint) + "\n";
-  out += rank_grid(config, paint, width) + "\n";
-  if (!config.assumed.empty()) out += make_assumed_table(config).text(paint) + "\n";
-  return out + wrapped(kOrigins, width - 2, "");
+  return paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n" +
+         wrapped(describe_plan(config, view), width - 4, "  ") + "\n" +
+         sections_text(make_sections(config, view), paint, width) +
+         wrapped(kOrigins, width - 2, "");
 }
 
 std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& view) {
@@ -118,15 +121,7 @@ std::string explain_markdown(const plan::TrainingConfig& config, const planner::
 
 std::string worksheet_markdown(const plan::TrainingConfig& config,
                                const planner::ExplainView& view) {
-  std::string out = write_estimate_markdown(config, view);
-  out += "## Axes\n\n" + make_axis_table(view).markdown() + "\n";
-  out += "## Communication\n\n" + make_communication_table(view).markdown() + "\n";
-  out += "## States\n\n" + make_state_table(view).markdown() + "\n";
-  constexpr std::size_t kPageWidth = 100;
-  out += "## Ranks\n\n" + markdown_block("text", rank_grid(config, Paint{}, kPageWidth)) + "\n";
-  if (!config.assumed.empty())
-    out += "## Assumed\n\n" + make_assumed_table(config).markdown() + "\n";
-  return out + std::string(kOrigins) + "\n";
+  return sections_markdown(make_sections(config, view)) + std::string(kOrigins) + "\n";
 }
 
 }  // namespace rankwright::report

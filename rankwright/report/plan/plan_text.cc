@@ -13,24 +13,12 @@
 #include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/markdown.h"
-#include "rankwright/report/render/table.h"
+#include "rankwright/report/render/section.h"
 
 namespace rankwright::report {
 namespace {
 
 constexpr std::string_view kLineDot = " · ";
-constexpr std::size_t kLabel = 11;  // columns of a label including its indent
-
-/// Writes a bold label and text that is wrapped in its own column: "  why      The fastest of all
-/// ...".
-std::string write_labeled(std::string_view label, const std::string& words, const Paint& paint,
-                          std::size_t width) {
-  if (words.empty()) return {};
-  const std::string indent(kLabel, ' ');
-  const std::string text = wrapped(words, width - kLabel, indent);
-  const std::string name = "  " + std::string(label);
-  return paint.bold(name) + std::string(kLabel - name.size(), ' ') + text.substr(kLabel);
-}
 
 std::string describe_more_figures(const search::Priced& best) {
   return fmt::format(
@@ -210,6 +198,51 @@ std::string write_head(const planner::PlanAnswer& view, const plan::TrainingConf
   return out + "\n";
 }
 
+/// Describes what follows the figures of the best plan.
+std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::string& saved) {
+  using Only = Section::Only;
+  std::vector<Section> all{
+      {.label = "yours", .text = describe_own_plan(view)},
+      {.label = "fit", .text = describe_fit(view)},
+      {.label = "hosts", .text = describe_excluded_hosts(view)},
+      {.label = "training", .text = describe_training(view)},
+      {.heading = "Step", .table = waterfall_table(view.sheet.waterfall), .only = Only::markdown},
+      {.heading = "Why",
+       .label = "why",
+       .text = describe_choices(view),
+       .table = make_why_table(view, true),
+       .wide_table = make_why_table(view, false)},
+      {.heading = "Tie",
+       .label = "tie",
+       .text = describe_ties(view),
+       .table = make_tie_table(view)},
+      {.heading = "Order", .label = "order", .text = describe_order(view)}};
+  if (view.trade.size() > 1) {
+    all.push_back({.label = "trade",
+                   .text = "The fastest plans with less memory or fewer GPUs:",
+                   .only = Only::terminal});
+    all.push_back({.heading = "Trade", .label = "", .table = make_trade_table(view)});
+  }
+  all.push_back({.heading = "Searched",
+                 .label = "searched",
+                 .text = describe_search(view.answer),
+                 .more = describe_violations(view.answer.stats)});
+  all.push_back({.label = "", .text = describe_space(view)});
+  if (view.stopped != planner::StopReason::none && view.answer.complete)
+    all.push_back({.label = "stopped",
+                   .text = "The search was complete; what else it would cost was not looked at to "
+                           "the end.",
+                   .only = Only::terminal});
+  all.push_back({.label = "budget", .text = describe_budget(view.stopped, view.budget)});
+  all.push_back({.heading = "Runs on", .label = "runs on", .text = describe_targets(view)});
+  all.push_back({.heading = "Assumed",
+                 .text = describe_assumptions(view.problem.config),
+                 .only = Only::markdown});
+  all.push_back(
+      {.label = "next", .text = describe_next_steps(view, saved), .only = Only::terminal});
+  return all;
+}
+
 }  // namespace
 
 std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
@@ -223,67 +256,17 @@ std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::
   const std::string safe = describe_safe(view);
   if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
   out += "\n" + waterfall_text(view.sheet.waterfall, paint, width) + "\n";
-
-  const auto say = [&](std::string_view label, const std::string& words) {
-    out += write_labeled(label, words, paint, width);
-  };
-  const auto show_table = [&](const Table& table) {
-    if (!table.rows.empty()) out += remarked(table, paint, "    ", width) + "\n";
-  };
-  say("yours", describe_own_plan(view));
-  say("fit", describe_fit(view));
-  say("hosts", describe_excluded_hosts(view));
-  say("training", describe_training(view));
-  say("why", describe_choices(view));
-  show_table(make_why_table(view, true));
-  say("tie", describe_ties(view));
-  show_table(make_tie_table(view));
-  say("order", describe_order(view));
-  if (view.trade.size() > 1) say("trade", "The fastest plans with less memory or fewer GPUs:");
-  show_table(make_trade_table(view));
-  say("searched", describe_search(view.answer));
-  say("", describe_violations(view.answer.stats));
-  say("", describe_space(view));
-  if (view.stopped != planner::StopReason::none && view.answer.complete)
-    say("stopped",
-        "The search was complete; what else it would cost was not looked at to the end.");
-  say("budget", describe_budget(view.stopped, view.budget));
-  say("runs on", describe_targets(view));
-  say("next", describe_next_steps(view, saved));
-  return out;
+  return out + sections_text(make_sections(view, saved), paint, width);
 }
 
 std::string plan_markdown(const planner::PlanAnswer& view) {
   const search::Priced& best = view.best();
   std::string out = "# " + markdown_text(headline(best.config)) + "\n\n";
-  const auto say = [&](const std::string& words) {
+  for (const std::string& words :
+       {degree_tags(best.config), details(best.config), figures(best.config, best.estimate),
+        describe_more_figures(best), describe_safe(view)})
     if (!words.empty()) out += markdown_text(words) + "\n\n";
-  };
-  const auto section = [&](std::string_view title, const std::string& words, const Table& table) {
-    if (words.empty() && table.rows.empty()) return;
-    out += fmt::format("## {}\n\n", title);
-    say(words);
-    if (!table.rows.empty()) out += table.markdown() + "\n";
-  };
-  say(degree_tags(best.config));
-  say(details(best.config));
-  say(figures(best.config, best.estimate));
-  say(describe_more_figures(best));
-  say(describe_safe(view));
-  for (const std::string& words : {describe_own_plan(view), describe_fit(view),
-                                   describe_excluded_hosts(view), describe_training(view)})
-    say(words);
-  section("Step", "", waterfall_table(view.sheet.waterfall));
-  section("Why", describe_choices(view), make_why_table(view, false));
-  section("Tie", describe_ties(view), make_tie_table(view));
-  section("Order", describe_order(view), {});
-  section("Trade", "", view.trade.size() > 1 ? make_trade_table(view) : Table{});
-  section("Searched", describe_search(view.answer) + " " + describe_violations(view.answer.stats),
-          {});
-  say(describe_space(view));
-  say(describe_budget(view.stopped, view.budget));
-  section("Runs on", describe_targets(view), {});
-  section("Assumed", describe_assumptions(view.problem.config), {});
+  out += sections_markdown(make_sections(view, {}));
   out.pop_back();  // the last blank line
   return out;
 }
@@ -327,7 +310,7 @@ std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, st
   const search::Answer& a = view.answer;
   std::string out = write_head(view, view.problem.config, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
-    out += write_labeled(label, words, paint, width);
+    out += labeled_text(label, words, paint, width);
   };
   std::string next;
   if (!a.complete) {

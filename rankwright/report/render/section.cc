@@ -1,0 +1,78 @@
+#include "rankwright/report/render/section.h"
+
+#include <fmt/format.h>
+
+#include "rankwright/report/render/markdown.h"
+
+namespace rankwright::report {
+namespace {
+
+constexpr std::size_t kLabel = 11;       // columns of a label including its indent
+constexpr std::size_t kPageWidth = 100;  // columns of a drawing in Markdown
+
+std::string table_text(const Section& section, const Paint& paint, std::size_t width) {
+  std::string out;
+  if (section.drawing)
+    out = section.drawing(paint, width);
+  else if (section.table.rows.empty())
+    return out;
+  else
+    out = section.label ? remarked(section.table, paint, "    ", width)
+                        : section.table.text(paint, section.indent);
+  if (!section.note.empty()) out += "  " + section.note + "\n";
+  return out + "\n";
+}
+
+std::string paragraph_text(const Section& section, const Paint& paint, std::size_t width) {
+  if (section.text.empty()) return {};
+  if (section.strong) return paint.bold("  " + section.text) + "\n\n";
+  return wrapped(section.text, width - 4, "  ") + "\n";
+}
+
+}  // namespace
+
+std::string labeled_text(std::string_view label, const std::string& text, const Paint& paint,
+                         std::size_t width) {
+  if (text.empty()) return {};
+  const std::string name = "  " + std::string(label);
+  return paint.bold(name) + std::string(kLabel - name.size(), ' ') +
+         wrapped(text, width - kLabel, std::string(kLabel, ' ')).substr(kLabel);
+}
+
+std::string sections_text(std::span<const Section> sections, const Paint& paint,
+                          std::size_t width) {
+  std::string out;
+  for (const Section& section : sections) {
+    if (section.only == Section::Only::markdown) continue;
+    if (section.label)
+      out += labeled_text(*section.label, section.text, paint, width) +
+             labeled_text("", section.more, paint, width);
+    else
+      out += paragraph_text(section, paint, width);
+    out += table_text(section, paint, width);
+  }
+  return out;
+}
+
+std::string sections_markdown(std::span<const Section> sections) {
+  std::string out;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) out += markdown_text(text) + "\n\n";
+  };
+  for (const Section& section : sections) {
+    const Table& table = section.wide_table ? *section.wide_table : section.table;
+    const bool is_empty = section.text.empty() && table.rows.empty() && !section.fenced;
+    if (section.only == Section::Only::terminal || is_empty) continue;
+    if (!section.heading.empty()) out += fmt::format("## {}\n\n", section.heading);
+    add(section.more.empty() ? section.text : section.text + " " + section.more);
+    add(section.caption);
+    if (section.fenced)
+      out += markdown_block("text", section.drawing(Paint{}, kPageWidth)) + "\n";
+    else if (!table.rows.empty())
+      out += table.markdown() + "\n";
+    add(section.note);
+  }
+  return out;
+}
+
+}  // namespace rankwright::report
