@@ -1,4 +1,4 @@
-// RW0561..: what nanotron refuses, cannot express, or silently does otherwise than the plan says.
+// RW0561..: plans that nanotron refuses, cannot express, or silently runs differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace nanotron_impl {
 namespace {
 
 bool kv_heads(const plan::TrainingConfig& s) {
-  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+  return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
 bool zero(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
@@ -34,7 +34,8 @@ bool hybrid(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
-/// Some rank is not on the slot of its host that its number says. Whole hosts may trade places.
+/// Returns whether some rank is not in the slot of its host that its number implies. Whole hosts
+/// may be permuted.
 bool placement(const plan::TrainingConfig& s) {
   const mesh::Placement& placement = s.plan.placement;
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
@@ -48,7 +49,7 @@ bool ring(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::p2p;
 }
 
-/// What it stops at, or gets wrong; a fix brings none of these.
+/// The checks that reject a plan or that nanotron gets wrong; a fix triggers none of them.
 constexpr Fault kFaults[] = {kv_heads,         zero,   schedule,  order,
                              few_microbatches, hybrid, placement, ring};
 
@@ -64,83 +65,87 @@ bool some_layers(const plan::TrainingConfig& s) {
 
 bool experts(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
 
-Finding tell_kv_heads(const plan::TrainingConfig& s) {
-  return kv_heads_undivided(s, kv_heads, kFaults);
+Finding describe_kv_heads(const plan::TrainingConfig& s) {
+  return describe_undivided_kv_heads(s, kv_heads, kFaults);
 }
 
-Finding tell_zero(const plan::TrainingConfig& s) {
+Finding describe_zero(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} would run as 1", s.plan.zero),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, zero, kFaults, {Change(s).zero(1)}),
+          .fix = first_fix(s, zero, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_schedule(const plan::TrainingConfig& s) {
+Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
   const auto plain = [&] { return Change(s).chunks(1, plan::Schedule::one_f_one_b); };
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
-          .fix = first_mend(s, schedule, kFaults,
-                            {plain(), plain().even_stages(), plain().microbatches(enough)}),
+          .fix = first_fix(s, schedule, kFaults,
+                           {plain(), plain().even_stages(), plain().microbatches(enough)}),
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding describe_order(const plan::TrainingConfig& s) {
+  return describe_fixed_order(s, order, kFaults);
+}
 
-Finding tell_few_microbatches(const plan::TrainingConfig& s) {
+Finding describe_few_microbatches(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} for pp {}",
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
-          .fix = first_mend(s, few_microbatches, kFaults, {Change(s).microbatches(s.plan.pp)}),
+          .fix = first_fix(s, few_microbatches, kFaults, {Change(s).microbatches(s.plan.pp)}),
           .hint = "a larger global_batch"};
 }
 
-Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding describe_hybrid(const plan::TrainingConfig& s) {
+  return describe_full_sharding_only(s, hybrid, kFaults);
+}
 
-Finding tell_placement(const plan::TrainingConfig& s) {
+Finding describe_placement(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("hosts have {} devices, and not every rank r sits in slot r mod {}",
                                 s.cluster.host_devices, s.cluster.host_devices),
           .key = "placement",
-          .fix = first_mend(s, placement, kFaults, {Change(s).block_placement()}),
+          .fix = first_fix(s, placement, kFaults, {Change(s).block_placement()}),
           .hint = "placement: block"};
 }
 
-Finding tell_ring(const plan::TrainingConfig& s) {
+Finding describe_ring(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("cp {} with cp_comm {}", s.plan.cp, name(s.plan.cp_comm)),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(s, ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
+          .fix = first_fix(s, ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
           .hint = "cp_comm: p2p"};
 }
 
-Finding tell_sharded_over_cp(const plan::TrainingConfig& s) {
+Finding describe_sharded_over_cp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("states are sharded over dp {}, not over dp x cp = {}", s.plan.dp,
                                 s.plan.data_ranks()),
           .key = "parallelism.zero_stage"};
 }
 
-Finding tell_stages(const plan::TrainingConfig& s) {
-  return stages_cannot_be_stated(s, uneven_stages, kFaults);
+Finding describe_stages(const plan::TrainingConfig& s) {
+  return describe_fixed_stages(s, uneven_stages, kFaults);
 }
 
-Finding tell_selective(const plan::TrainingConfig& s) {
-  return recompute_is_whole(s, selective, kFaults);
+Finding describe_selective(const plan::TrainingConfig& s) {
+  return describe_whole_layer_recompute(s, selective, kFaults);
 }
 
-Finding tell_some_layers(const plan::TrainingConfig& s) {
+Finding describe_some_layers(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} a pp rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
-          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
+          .fix = first_fix(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
 }
 
-Finding tell_experts(const plan::TrainingConfig& s) {
+Finding describe_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .hint = "ep_size: 1, or a build with pull request 373"};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0561", Severity::error, "nanotron wants whole key-value heads on every tp rank",
@@ -152,8 +157,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 16, dp_size: 1}\n"},
      Target::nanotron,
-     kSound,
-     when<kv_heads, tell_kv_heads>,
+     kWithoutViolations,
+     when<kv_heads, describe_kv_heads>,
      kv_heads},
     {{"RW0562", Severity::error, "nanotron runs ZeRO-2 and ZeRO-3 as ZeRO-1",
       "zero_stage is any number and only asked whether it is above 0. Gradients and parameters "
@@ -164,8 +169,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
      Target::nanotron,
-     kSound,
-     when<zero, tell_zero>,
+     kWithoutViolations,
+     when<zero, describe_zero>,
      zero},
     {{"RW0563", Severity::error, "nanotron pipelines run all-forward-all-backward or 1F1B",
       "pp_engine is afab (GPipe, the default) or 1f1b, with one stage a rank.",
@@ -174,8 +179,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, virtual_stages: 2}\n"},
      Target::nanotron,
-     kSound,
-     when<schedule, tell_schedule>,
+     kWithoutViolations,
+     when<schedule, describe_schedule>,
      schedule},
     {{"RW0564", Severity::error, "nanotron numbers ranks in one order only",
       "Its grid is ep, pp, dp, cp, tp with tp innermost.",
@@ -185,8 +190,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, order: tp-pp-dp}\n"},
      Target::nanotron,
-     kSound,
-     when<order, tell_order>,
+     kWithoutViolations,
+     when<order, describe_order>,
      order},
     {{"RW0565", Severity::error, "nanotron's 1F1B needs at least pp - 1 microbatches",
       "The engine asserts it. M is batch_accumulation_per_replica.",
@@ -196,8 +201,8 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 4, dp_size: 2}\n"
       "job: {global_batch: 4}\n"},
      Target::nanotron,
-     kSound,
-     when<few_microbatches, tell_few_microbatches>,
+     kWithoutViolations,
+     when<few_microbatches, describe_few_microbatches>,
      few_microbatches},
     {{"RW0566", Severity::error, "nanotron has no hybrid sharding",
       "Its optimizer shards over all of dp.", "Leave shard_size out.", "nanotron helpers.py",
@@ -205,8 +210,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16, zero_stage: 1, shard_size: 8}\n"},
      Target::nanotron,
-     kSound,
-     when<hybrid, tell_hybrid>,
+     kWithoutViolations,
+     when<hybrid, describe_hybrid>,
      hybrid},
     {{"RW0567", Severity::error, "nanotron wants ranks to fill hosts one after another",
       "It derives the local rank from the rank and stops with a local rank mismatch where the "
@@ -217,8 +222,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 16}\n"
       "placement: cyclic\n"},
      Target::nanotron,
-     kSound,
-     when<placement, tell_placement>,
+     kWithoutViolations,
+     when<placement, describe_placement>,
      placement},
     {{"RW0568", Severity::error, "nanotron cuts sequences by a ring only",
       "context_parallel_size works with the ring attentions of its llama and qwen models; others "
@@ -228,8 +233,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a}\n"},
      Target::nanotron,
-     kSound,
-     when<ring, tell_ring>,
+     kWithoutViolations,
+     when<ring, describe_ring>,
      ring},
     {{"RW0569", Severity::warning, "nanotron shards the optimizer over dp alone",
       "Here and in Megatron-LM states are sharded over dp x cp; nanotron's group is dp, so each "
@@ -239,8 +244,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, zero_stage: 1}\n"},
      Target::nanotron,
-     kSound,
-     when<sharded_over_cp, tell_sharded_over_cp>,
+     kWithoutViolations,
+     when<sharded_over_cp, describe_sharded_over_cp>,
      sharded_over_cp},
     {{"RW0570", Severity::warning, "nanotron does not take stages from a list",
       "It assigns blocks to ranks by their cumulative compute cost, the output head counted.",
@@ -249,8 +254,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, stages: [9, 7]}\n"},
      Target::nanotron,
-     kSound,
-     when<uneven_stages, tell_stages>,
+     kWithoutViolations,
+     when<uneven_stages, describe_stages>,
      uneven_stages},
     {{"RW0571", Severity::warning, "nanotron has no selective recompute",
       "recompute_layer is a switch for whole layers.", "Use recompute: full.",
@@ -259,8 +264,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, recompute: selective}\n"},
      Target::nanotron,
-     kSound,
-     when<selective, tell_selective>,
+     kWithoutViolations,
+     when<selective, describe_selective>,
      selective},
     {{"RW0572", Severity::warning, "nanotron recomputes all layers or none",
       "recompute_layer is a switch for the whole model.", "Use recompute: full.",
@@ -269,8 +274,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, recompute: {full: 4}}\n"},
      Target::nanotron,
-     kSound,
-     when<some_layers, tell_some_layers>,
+     kWithoutViolations,
+     when<some_layers, describe_some_layers>,
      some_layers},
     {{"RW0573", Severity::warning, "nanotron has expert parallelism in no release",
       "The pull request that brings it was open when this was written; with it the grid is dp, pp, "
@@ -282,8 +287,8 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4}\n"},
      Target::nanotron,
-     kSound,
-     when<experts, tell_experts>,
+     kWithoutViolations,
+     when<experts, describe_experts>,
      experts},
 };
 

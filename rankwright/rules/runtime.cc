@@ -1,5 +1,5 @@
-// RW0579, RW0580 and RW0592..: what this project's own runtime cannot run, or does otherwise than
-// the plan says.
+// RW0579, RW0580 and RW0592..: plans that this project's own runtime cannot run or runs
+// differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace rankwright::rules {
 namespace runtime_impl {
 namespace {
 
-/// What of a network it has no code for; empty: nothing.
-std::string_view not_built(const model::Model& model) {
+/// Returns the first part of a network that the runtime does not implement; empty if there is none.
+std::string_view find_unsupported_part(const model::Model& model) {
   if (model.sparse()) return "experts";
   if (model.mtp_layers > 0) return "modules that predict further tokens";
   if (model.head_bias) return "a bias behind the output head";
@@ -25,19 +25,19 @@ std::string_view not_built(const model::Model& model) {
   return "";
 }
 
-bool network(const plan::TrainingConfig& s) { return !not_built(s.model).empty(); }
+bool network(const plan::TrainingConfig& s) { return !find_unsupported_part(s.model).empty(); }
 
 bool context(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
 
 bool kv_heads(const plan::TrainingConfig& s) {
-  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+  return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
 bool positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
-/// Two chunks of a rank read the embedding, and each would gather a cut of its own.
+/// Two chunks of a rank read the tied embedding, and each would gather its own shard.
 bool read_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
          row(s.plan.schedule).order != plan::StageOrder::loop;
@@ -51,97 +51,100 @@ bool overlap(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
 bool optimizer(const plan::TrainingConfig& s) { return s.job.optimizer != plan::Optimizer::adam; }
 
-bool runs_in(plan::Dtype dtype) {
+bool is_supported(plan::Dtype dtype) {
   return dtype == plan::Dtype::fp64 || dtype == plan::Dtype::fp32 || dtype == plan::Dtype::bf16;
 }
 
 bool formats(const plan::TrainingConfig& s) {
-  return !runs_in(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
+  return !is_supported(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
 }
 
-/// What it stops at; a fix brings none of these.
+/// The checks that reject a plan; a fix triggers none of them.
 constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
                              hybrid,  overlap,   optimizer,  formats};
 
-/// What gradients are added up and reduced in.
-plan::Dtype sums(const plan::Job& job) {
+/// Returns the format in which gradients are accumulated and reduced.
+plan::Dtype accumulation_dtype(const plan::Job& job) {
   return job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
 }
 
-bool gradients(const plan::TrainingConfig& s) { return s.job.grad_dtype != sums(s.job); }
+bool gradients(const plan::TrainingConfig& s) {
+  return s.job.grad_dtype != accumulation_dtype(s.job);
+}
 
-Finding tell_network(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has {}", s.model.name, not_built(s.model)),
+Finding describe_network(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("{} has {}", s.model.name, find_unsupported_part(s.model)),
           .key = "model",
           .hint = "a dense model of llama's or gpt2's kind"};
 }
 
-Finding tell_context(const plan::TrainingConfig& s) {
+Finding describe_context(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  return {
-      .detail = fmt::format("cp is {}", p.cp),
-      .key = "parallelism.cp_size",
-      .fix = first_mend(s, context, kFaults, {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
-      .hint = "cp_size: 1"};
+  return {.detail = fmt::format("cp is {}", p.cp),
+          .key = "parallelism.cp_size",
+          .fix = first_fix(s, context, kFaults, {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
+          .hint = "cp_size: 1"};
 }
 
-Finding tell_kv_heads(const plan::TrainingConfig& s) {
-  return kv_heads_undivided(s, kv_heads, kFaults);
+Finding describe_kv_heads(const plan::TrainingConfig& s) {
+  return describe_undivided_kv_heads(s, kv_heads, kFaults);
 }
 
-Finding tell_positions(const plan::TrainingConfig& s) {
+Finding describe_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 s.model.positions, s.job.sequence),
           .key = "job.sequence",
-          .fix = first_mend(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .fix = first_fix(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_read_twice(const plan::TrainingConfig& s) {
+Finding describe_read_twice(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
                                 s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, read_twice, kFaults, {Change(s).zero(2)}),
+          .fix = first_fix(s, read_twice, kFaults, {Change(s).zero(2)}),
           .hint = "zero_stage: 2"};
 }
 
-Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding describe_hybrid(const plan::TrainingConfig& s) {
+  return describe_full_sharding_only(s, hybrid, kFaults);
+}
 
-Finding tell_overlap(const plan::TrainingConfig& s) {
+Finding describe_overlap(const plan::TrainingConfig& s) {
   return {.detail = "overlap.tp is on",
           .key = "parallelism.overlap.tp",
-          .fix = first_mend(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
+          .fix = first_fix(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
           .hint = "overlap: {tp: false}"};
 }
 
-Finding tell_optimizer(const plan::TrainingConfig& s) {
+Finding describe_optimizer(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
           .key = "job.optimizer",
-          .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(plan::Optimizer::adam)}),
+          .fix = first_fix(s, optimizer, kFaults, {Change(s).optimizer(plan::Optimizer::adam)}),
           .hint = "optimizer: adam"};
 }
 
-Finding tell_formats(const plan::TrainingConfig& s) {
+Finding describe_formats(const plan::TrainingConfig& s) {
   const bool matmul = s.job.matmul != plan::Matmul::same;
   return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
           .key = matmul ? "job.matmul" : "job.param_dtype",
-          .fix = first_mend(
+          .fix = first_fix(
               s, formats, kFaults,
               {Change(s).matmul(plan::Matmul::same), Change(s).param_dtype(plan::Dtype::bf16),
                Change(s).matmul(plan::Matmul::same).param_dtype(plan::Dtype::bf16)}),
           .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
 }
 
-Finding tell_gradients(const plan::TrainingConfig& s) {
-  const plan::Dtype wide = sums(s.job);
+Finding describe_gradients(const plan::TrainingConfig& s) {
+  const plan::Dtype wide = accumulation_dtype(s.job);
   return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",
-          .fix = first_mend(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
+          .fix = first_fix(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
           .hint = fmt::format("grad_dtype: {}", name(wide))};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 constexpr std::string_view kSource = "rankwright/runtime";
 
 constexpr Rule kRules[] = {
@@ -153,8 +156,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, sequence: 2048}\n"},
      Target::rankwright,
-     kSound,
-     when<positions, tell_positions>,
+     kWithoutViolations,
+     when<positions, describe_positions>,
      positions},
     {{"RW0580", Severity::error,
       "the runtime does not shard a weight that two chunks of a rank read",
@@ -167,8 +170,8 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3, virtual_stages: 2, schedule: zb-v}\n"
       "job: {grad_dtype: fp32, global_batch: 64, sequence: 1024}\n"},
      Target::rankwright,
-     kSound,
-     when<read_twice, tell_read_twice>,
+     kWithoutViolations,
+     when<read_twice, describe_read_twice>,
      read_twice},
     {{"RW0592", Severity::error, "the runtime has no such layers",
       "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
@@ -180,8 +183,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<network, tell_network>,
+     kWithoutViolations,
+     when<network, describe_network>,
      network},
     {{"RW0593", Severity::error, "the runtime does not cut sequences over ranks",
       "Context parallelism is not built: every rank attends to whole sequences.", "Use cp_size: 1.",
@@ -191,8 +194,8 @@ constexpr Rule kRules[] = {
       "parallelism: {cp_size: 2, dp_size: 4}\n"
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
-     kSound,
-     when<context, tell_context>,
+     kWithoutViolations,
+     when<context, describe_context>,
      context},
     {{"RW0594", Severity::error, "the runtime wants whole key-value heads on every tp rank",
       "It gives every tp rank heads of its own and repeats none.",
@@ -202,8 +205,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 1}\n"
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
-     kSound,
-     when<kv_heads, tell_kv_heads>,
+     kWithoutViolations,
+     when<kv_heads, describe_kv_heads>,
      kv_heads},
     {{"RW0595", Severity::error, "the runtime has no hybrid sharding",
       "ZeRO shards over all data ranks.", "Leave shard_size out.", kSource,
@@ -212,8 +215,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8, zero_stage: 1, shard_size: 4}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<hybrid, tell_hybrid>,
+     kWithoutViolations,
+     when<hybrid, describe_hybrid>,
      hybrid},
     {{"RW0596", Severity::error, "the runtime does not cut tensor-parallel collectives into pieces",
       "They run between the matmuls, whole.", "Leave overlap.tp out.", kSource,
@@ -222,8 +225,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, sequence_parallel: true, overlap: {tp: true}}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<overlap, tell_overlap>,
+     kWithoutViolations,
+     when<overlap, describe_overlap>,
      overlap},
     {{"RW0597", Severity::error, "the runtime has AdamW alone",
       "Its optimizer keeps two moments a parameter.", "Use optimizer: adam.", kSource,
@@ -232,8 +235,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, optimizer: lion}\n"},
      Target::rankwright,
-     kSound,
-     when<optimizer, tell_optimizer>,
+     kWithoutViolations,
+     when<optimizer, describe_optimizer>,
      optimizer},
     {{"RW0598", Severity::error, "the runtime does not compute in this format",
       "Parameters are fp64, fp32, or bf16 with an fp32 copy; matmuls are in the parameters' "
@@ -244,8 +247,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, param_dtype: fp16}\n"},
      Target::rankwright,
-     kSound,
-     when<formats, tell_formats>,
+     kWithoutViolations,
+     when<formats, describe_formats>,
      formats},
     {{"RW0599", Severity::warning, "the runtime adds up gradients in fp32",
       "Gradients are kept and reduced in fp32, with fp64 parameters in fp64: the bytes of another "
@@ -256,8 +259,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: bf16}\n"},
      Target::rankwright,
-     kSound,
-     when<gradients, tell_gradients>,
+     kWithoutViolations,
+     when<gradients, describe_gradients>,
      gradients},
 };
 

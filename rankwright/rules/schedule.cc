@@ -1,4 +1,4 @@
-// RW04..: the pipeline's schedule, its stages and microbatches, and switches that have no effect.
+// RW04..: the pipeline's schedule, stages and microbatches, and switches without effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace rankwright::rules {
 namespace schedule_impl {
 namespace {
 
-double bubble(const plan::TrainingConfig& s) {
+double get_bubble_fraction(const plan::TrainingConfig& s) {
   return cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
 }
 
-/// The batch with which a data rank has `microbatches`.
+/// Returns the edit of the global batch with which each pipeline runs `microbatches`.
 Edit batch_for(const plan::TrainingConfig& s, i64 microbatches) {
   return edit("job.global_batch", microbatches * s.plan.micro_batch * s.plan.dp);
 }
@@ -29,7 +29,8 @@ std::optional<Finding> too_few_microbatches(const Subject& subject) {
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
   return Finding{
       .detail = fmt::format("{} for {} pp ranks: never all of them work; {} of the step is bubble",
-                            plural(m, "microbatch", "microbatches"), s.plan.pp, percent(bubble(s))),
+                            plural(m, "microbatch", "microbatches"), s.plan.pp,
+                            percent(get_bubble_fraction(s))),
       .key = "job.global_batch",
       .fix = {batch_for(s, 4 * s.plan.pp)}};
 }
@@ -38,7 +39,7 @@ std::optional<Finding> large_bubble(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMax = 0.2;
   const i64 m = s.microbatches();
-  if (s.plan.pp == 1 || m < s.plan.pp || bubble(s) <= kMax) return std::nullopt;
+  if (s.plan.pp == 1 || m < s.plan.pp || get_bubble_fraction(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
     while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
@@ -47,7 +48,8 @@ std::optional<Finding> large_bubble(const Subject& subject) {
   }();
   return Finding{.detail = fmt::format("{} on {} pp ranks with {}: {} of the step is bubble",
                                        name(s.plan.schedule), s.plan.pp,
-                                       plural(m, "microbatch", "microbatches"), percent(bubble(s))),
+                                       plural(m, "microbatch", "microbatches"),
+                                       percent(get_bubble_fraction(s))),
                  .key = "parallelism.pp_size",
                  .fix = {batch_for(s, enough)},
                  .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
@@ -63,11 +65,11 @@ std::optional<Finding> sequence_without_tensor(const Subject& subject) {
 
 std::optional<Finding> uneven_work(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  constexpr double kWorthSaying = 0.1;
+  constexpr double kMaxImbalance = 0.1;
   if (s.plan.pp == 1 || s.reference_model) return std::nullopt;
   const std::vector<Flops> by_rank = cost::work(s);
   const double before = cost::imbalance(by_rank);
-  if (before <= kWorthSaying) return std::nullopt;
+  if (before <= kMaxImbalance) return std::nullopt;
   const i64 busiest = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
   Finding finding{
       .detail = fmt::format("pp rank {} computes {} more than the mean, and all wait for it",
@@ -81,10 +83,10 @@ std::optional<Finding> uneven_work(const Subject& subject) {
   after.plan.stages = split.stages;
   const double left = cost::imbalance(cost::work(after));
   const bool best = split.rank_weight <= split.min_rank_weight;
-  if (left < before && heals(s, after, plan::ConstraintViolation::Why::none)) {
+  if (left < before && removes_violation(s, after, plan::ConstraintViolation::Why::none)) {
     const std::string layout = show_layout(after.plan.stages);
-    // Only what brings it below the bar is a fix; less is still worth typing.
-    if (left <= kWorthSaying)
+    // A better split is the fix only if it clears the threshold; otherwise it is a hint.
+    if (left <= kMaxImbalance)
       finding.fix = {edit("parallelism.stages", layout)};
     else
       finding.hint = "stages: " + layout;
@@ -113,7 +115,7 @@ std::optional<Finding> uneven_layers(const Subject& subject) {
 
 std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  // torchtitan holds the reduction back until the last microbatch.
+  // torchtitan defers the reduction to the last microbatch.
   if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
       subject.target == Target::torchtitan)
     return std::nullopt;
@@ -194,7 +196,7 @@ std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
                  .fix = {edit("parallelism.virtual_stages", 1)}};
 }
 
-constexpr Rule::When kValid = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0401", Severity::warning, "there are fewer microbatches than pp ranks",
@@ -208,7 +210,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 4, sequence: 8192}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      too_few_microbatches},
     {{"RW0402", Severity::warning, "the pipeline idles for more than a fifth of the step",
       "Filling and draining cost (pp - 1) / microbatches of the work with 1F1B, less with chunks "
@@ -222,7 +224,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 16, sequence: 8192}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      large_bubble},
     {{"RW0403", Severity::warning, "sequence parallelism without tensor parallelism has no effect",
       "Megatron-style sequence parallelism rides on the tensor-parallel group. Frameworks switch "
@@ -247,7 +249,7 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      uneven_layers},
     {{"RW0405", Severity::warning, "one pp rank computes more than the others",
       "All pp ranks work at the pace of the slowest. The last one also computes the output head, "
@@ -259,7 +261,7 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 8, dp_size: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      uneven_work},
     {{"RW0406", Severity::warning, "gradients are reduced in every microbatch of the pipeline",
       "ZeRO-2 and 3 keep only a shard of the gradients, so each microbatch is reduced when it is "
@@ -271,7 +273,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 2, order: tp-dp-pp}\n"
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      sharded_gradients_in_pipeline},
     {{"RW0407", Severity::warning, "a microbatch group without chunks has no effect",
       "Groups say how many microbatches pass through one chunk before the next. With one chunk "
@@ -298,7 +300,7 @@ constexpr Rule kRules[] = {
       "{full: 40}}\n"
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      too_many_recomputed},
     {{"RW0409", Severity::warning, "tensor-parallel overlap has nothing to overlap",
       "The overlap cuts the all-gathers and reduce-scatters of sequence parallelism into pieces "
@@ -323,7 +325,7 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-70b\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"},
      Target::any,
-     kValid,
+     kWithoutViolations,
      batch_left_open},
     {{"RW0411", Severity::warning, "chunks without a pipeline have no effect",
       "Chunks divide the bubble of a pipeline. With one pp rank there is none.",
