@@ -114,7 +114,7 @@ class HwlocReader {
     std::vector<std::string_view> objects;
     std::vector<double> values;
     for (const XmlNode& list : matrix.children)
-      for (const TextWord& word : words_of_line(list.text)) {
+      for (const TextWord& word : split_words(list.text)) {
         if (list.name == "indexes") objects.push_back(word.text.substr(word.text.find(':') + 1));
         if (list.name == "u64values") values.push_back(real(word.text).value_or(-1));
         if (objects.size() > kMaxObjects) return bad_matrix(matrix);

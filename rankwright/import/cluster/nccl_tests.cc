@@ -65,7 +65,7 @@ struct Row {
 };
 
 std::optional<Row> read_row(std::string_view line) {
-  const std::vector<TextWord> words = words_of_line(line);
+  const std::vector<TextWord> words = split_words(line);
   if (words.size() < 11 || words.size() > 14) return std::nullopt;
   const std::optional<i64> size = number<i64>(words[0].text);
   const std::size_t at = words.size() - 8;
@@ -87,7 +87,7 @@ class NcclTestsReader {
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
-    for (const TextLine& line : lines_of(text)) {
+    for (const TextLine& line : split_lines(text)) {
       const std::string_view content = bare(line.text);
       take_program(content);
       if (content.starts_with("Rank ")) take_rank(content, line.number);
@@ -122,7 +122,7 @@ class NcclTestsReader {
 
   /// "Rank  0 Group  0 Pid 1887 on worker-1 device  0 [0x8d] NVIDIA H100 80GB HBM3"
   void take_rank(std::string_view line, int number_of_line) {
-    const std::vector<TextWord> words = words_of_line(line);
+    const std::vector<TextWord> words = split_words(line);
     const std::optional<i64> rank = words.size() > 1 ? number<i64>(words[1].text) : std::nullopt;
     const auto on = std::find_if(words.begin(), words.end(),
                                  [](const TextWord& word) { return word.text == "on"; });

@@ -46,7 +46,7 @@ std::optional<i64> numbered(std::string_view word, std::string_view prefix) {
 /// The columns of a header line, without those of affinities; empty where it is none.
 std::vector<std::string_view> header(std::string_view line) {
   std::vector<std::string_view> columns;
-  for (const TextWord& word : words_of_line(line)) {
+  for (const TextWord& word : split_words(line)) {
     if (word.text == "CPU" || word.text == "NUMA" || word.text == "GPU") break;
     columns.push_back(word.text);
   }
@@ -92,7 +92,7 @@ class Matrix {
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
-    const std::vector<TextLine> lines = lines_of(text);
+    const std::vector<TextLine> lines = split_lines(text);
     auto line = lines.begin();
     while (line != lines.end() && header(line->text).empty()) ++line;
     if (line == lines.end()) return fault("there is no row of column names: GPU0 GPU1 ...", 0);
@@ -128,7 +128,7 @@ class Matrix {
 
   /// Rows have the order of the columns; other lines between are passed over.
   bool read_row(const TextLine& line) {
-    const std::vector<TextWord> words = words_of_line(line.text);
+    const std::vector<TextWord> words = split_words(line.text);
     if (words.empty() || !numbered(words.front().text, "GPU")) return true;
     const std::string_view wanted = columns_[rows_.size()];
     if (words.front().text != wanted) {
@@ -160,7 +160,7 @@ class Matrix {
 
   /// "  NIC0: mlx5_0"
   void read_legend(std::string_view line) {
-    const std::vector<TextWord> words = words_of_line(line);
+    const std::vector<TextWord> words = split_words(line);
     if (words.size() == 2 && words[0].text.ends_with(':') && words[0].text.starts_with("NIC"))
       nic_names_.emplace(words[0].text.substr(0, words[0].text.size() - 1), words[1].text);
   }
@@ -297,11 +297,11 @@ class Matrix {
 
 bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
   const std::string plain = without_colors(text.substr(0, 65536));
-  const std::vector<TextLine> lines = lines_of(plain);
+  const std::vector<TextLine> lines = split_lines(plain);
   const auto found = std::find_if(lines.begin(), lines.end(),
                                   [](const TextLine& line) { return !header(line.text).empty(); });
   return std::any_of(found, lines.end(), [](const TextLine& line) {
-    const std::vector<TextWord> words = words_of_line(line.text);
+    const std::vector<TextWord> words = split_words(line.text);
     return words.size() > 1 && words[0].text == "GPU0" &&
            std::any_of(words.begin(), words.end(),
                        [](const TextWord& word) { return word.text == "X"; });

@@ -29,7 +29,7 @@ struct Statement {
 std::vector<Statement> statements(std::string_view text) {
   std::vector<Statement> all;
   bool goes_on = false;
-  for (const TextLine& line : lines_of(text)) {
+  for (const TextLine& line : split_lines(text)) {
     std::string_view content = line.text.substr(0, line.text.find('#'));
     if (!goes_on) all.push_back({line.number, {}});
     goes_on = content.ends_with('\\');
@@ -84,7 +84,7 @@ class SlurmReader {
   void take(const Statement& statement) {
     Switch one{.line = statement.line};
     bool is_switch = false, is_block = false;
-    for (const TextWord& word : words_of_line(statement.text)) {
+    for (const TextWord& word : split_words(statement.text)) {
       const std::size_t equals = word.text.find('=');
       if (equals == std::string_view::npos)
         return fault(fmt::format("'{}' is not key=value", excerpt(word.text)), statement.line,
@@ -297,8 +297,8 @@ class SlurmReader {
 }  // namespace
 
 bool claims_slurm_topology(std::string_view, std::string_view text) {
-  for (const TextLine& line : lines_of(text.substr(0, 65536))) {
-    const std::vector<TextWord> words = words_of_line(line.text);
+  for (const TextLine& line : split_lines(text.substr(0, 65536))) {
+    const std::vector<TextWord> words = split_words(line.text);
     if (words.empty() || words.front().text.starts_with('#')) continue;
     const std::string first = lower(words.front().text);
     return first.starts_with("switchname=") || first.starts_with("blockname=") ||

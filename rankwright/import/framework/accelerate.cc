@@ -138,7 +138,7 @@ bool claims_accelerate(std::string_view file, std::string_view text) {
 }
 
 void read_accelerate(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};

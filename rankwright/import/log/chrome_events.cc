@@ -153,7 +153,7 @@ Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view f
   if (Json::sax_parse(text, &reader)) return std::move(reader.events);
   if (reader.exceeded) return fail(trace_too_large(std::move(*reader.exceeded), file));
   return fail(not_a_trace("it begins as JSON, and is none from here on",
-                          place_of(text, reader.at == 0 ? 0 : reader.at - 1, file)));
+                          to_location(text, reader.at == 0 ? 0 : reader.at - 1, file)));
 }
 
 }  // namespace rankwright::importer

@@ -166,7 +166,7 @@ struct Source {
   std::size_t from = 0;  // start of the object being read
 
   Location at(std::size_t offset, int width = 1) const {
-    Location place = place_of(text, offset, file);
+    Location place = to_location(text, offset, file);
     place.width = width;
     return place;
   }
