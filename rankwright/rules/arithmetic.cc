@@ -42,7 +42,7 @@ std::vector<Edit> first_repair(const plan::TrainingConfig& s, Why why,
 
 std::string show_product(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
 
-Finding degrees(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_degrees(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   // dp_size is the easiest of the degrees to change.
   return {.detail = fmt::format("{} = {}, but world_size is {}", degrees_text(s.plan),
                                 show_product(m.need), count(m.have)),
@@ -50,7 +50,7 @@ Finding degrees(const plan::TrainingConfig& s, const plan::ConstraintViolation& 
           .fix = find_other_degrees(s, Why::degrees)};
 }
 
-Finding devices(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_devices(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("{} ranks, but {} has {} devices", count(m.need),
                                         s.cluster.name, count(m.have)),
                   .key = "world_size"};
@@ -83,7 +83,7 @@ std::vector<Edit> other_experts(const plan::TrainingConfig& s, Why why) {
   return first_repair(s, why, changes);
 }
 
-Finding expert_ranks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_expert_ranks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("etp {} x ep {} x pp {} = {} does not divide the {} ranks", s.plan.etp,
                             s.plan.ep, s.plan.pp, show_product(m.need), count(m.have)),
@@ -91,7 +91,8 @@ Finding expert_ranks(const plan::TrainingConfig& s, const plan::ConstraintViolat
       .fix = other_experts(s, Why::expert_ranks)};
 }
 
-Finding pipelines_differ(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_pipelines_differ(const plan::TrainingConfig& s,
+                                  const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("with order {} pipeline neighbours are {} ranks apart for the dense "
                             "layers and {} for the experts",
@@ -100,7 +101,7 @@ Finding pipelines_differ(const plan::TrainingConfig& s, const plan::ConstraintVi
       .fix = first_repair(s, Why::pipelines_differ, {Change(s).order(mesh::kDefaultOrder)})};
 }
 
-Finding placement(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_placement(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
       listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
@@ -112,14 +113,14 @@ Finding placement(const plan::TrainingConfig& s, const plan::ConstraintViolation
           .fix = first_repair(s, Why::placement, {Change(s).block_placement()})};
 }
 
-Finding heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the {} attention heads of {}", m.need,
                                 m.have, s.model.name),
           .key = "parallelism.tp_size",
           .fix = find_other_degrees(s, Why::heads)};
 }
 
-Finding kv_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_kv_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("tp {} is neither a divisor nor a multiple of the {} key-value heads "
                             "of {}",
@@ -128,34 +129,34 @@ Finding kv_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation&
       .fix = find_other_degrees(s, Why::kv_heads)};
 }
 
-Finding ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("tp {} does not divide the feed-forward width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.tp_size",
           .fix = find_other_degrees(s, Why::ffn)};
 }
 
-Finding expert_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_expert_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.etp_size",
           .fix = first_repair(s, Why::expert_ffn, {Change(s).experts(s.plan.ep, 1)})};
 }
 
-Finding no_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_no_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
           .key = "parallelism.ep_size",
           .fix = first_repair(s, Why::no_experts, {Change(s).experts(1, s.plan.tp)})};
 }
 
-Finding experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("ep {} does not divide the {} experts of {}", m.need, m.have,
                                 s.model.name),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::experts)};
 }
 
-Finding stages(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_stages(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("pp {} x {} = {} stages, but {} has {} layers", s.plan.pp,
                                         plural(s.plan.virtual_stages, "chunk", "chunks"),
                                         show_product(m.need), s.model.name, m.have),
@@ -173,7 +174,7 @@ std::vector<Edit> even_layout(const plan::TrainingConfig& s, Why why) {
   return first_repair(s, why, {Change(s).even_stages()});
 }
 
-Finding stage_count(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_stage_count(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format(
               "{} are stated, but pp {} x {} = {}", plural(m.need, "stage", "stages"), s.plan.pp,
               plural(s.plan.virtual_stages, "chunk", "chunks"), show_product(m.have)),
@@ -181,7 +182,7 @@ Finding stage_count(const plan::TrainingConfig& s, const plan::ConstraintViolati
           .fix = even_layout(s, Why::stage_count)};
 }
 
-Finding stage_layers(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_stage_layers(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail =
           fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
@@ -192,7 +193,7 @@ Finding stage_layers(const plan::TrainingConfig& s, const plan::ConstraintViolat
                             m.need)}};
 }
 
-Finding chunks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_chunks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const std::string_view schedule = name(s.plan.schedule);
   Finding finding{.detail = fmt::format("{} takes {}{} a pp rank, not {}", schedule,
                                         row(s.plan.schedule).max_chunks > m.have ? "at least " : "",
@@ -213,7 +214,7 @@ i64 enough_microbatches(const plan::TrainingConfig& s, i64 microbatches) {
   return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
 }
 
-Finding pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("{} lays every stage on two pp ranks, r and pp - 1 - r, and "
                             "pp {} is not a multiple of {}",
@@ -233,7 +234,8 @@ std::vector<Edit> other_microbatches(const plan::TrainingConfig& s, Why why) {
                        Change(s).chunks(1, plan::Schedule::one_f_one_b)});
 }
 
-Finding microbatch_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_microbatch_multiple(const plan::TrainingConfig& s,
+                                     const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("{} sends half of the microbatches through the pipeline from each "
                                 "end, and {} is not a multiple of {}",
                                 name(s.plan.schedule), count(m.need), m.have),
@@ -241,7 +243,7 @@ Finding microbatch_multiple(const plan::TrainingConfig& s, const plan::Constrain
           .fix = other_microbatches(s, Why::microbatch_multiple)};
 }
 
-Finding microbatches(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_microbatches(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
       .detail = fmt::format("{} on pp {} takes at least {}, not {}", name(s.plan.schedule),
                             s.plan.pp, plural(m.have, "microbatch", "microbatches"), count(m.need)),
@@ -249,7 +251,7 @@ Finding microbatches(const plan::TrainingConfig& s, const plan::ConstraintViolat
       .fix = other_microbatches(s, Why::microbatches)};
 }
 
-Finding group(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_group(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("a group of {} is through a chunk before its first microbatch has "
                                 "passed {} pp ranks: {} takes groups of at least {}",
                                 count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
@@ -267,7 +269,7 @@ std::vector<Edit> larger_batch(const plan::TrainingConfig& s, i64 at_once) {
                        Change(s).microbatches(microbatches).microbatch_group(s.plan.pp)});
 }
 
-Finding batch(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_batch(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("micro_batch {} x dp {} = {} does not divide the global batch "
                             "of {}",
@@ -277,7 +279,7 @@ Finding batch(const plan::TrainingConfig& s, const plan::ConstraintViolation& m)
   return finding;
 }
 
-Finding sequence_cp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_sequence_cp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
                                         show_product(m.need), count(m.have)),
                   .key = "parallelism.cp_size"};
@@ -286,7 +288,7 @@ Finding sequence_cp(const plan::TrainingConfig& s, const plan::ConstraintViolati
   return finding;
 }
 
-Finding sequence_tp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_sequence_tp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{.detail = fmt::format(
                       "tp {} and cp {} cut the sequence into {} equal parts, and {} tokens do not "
                       "divide so",
@@ -297,14 +299,14 @@ Finding sequence_tp(const plan::TrainingConfig& s, const plan::ConstraintViolati
   return finding;
 }
 
-Finding ulysses(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_ulysses(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
                                 m.need, m.have, s.plan.tp),
           .key = "parallelism.cp_size",
           .fix = first_repair(s, Why::ulysses, {Change(s).cp_comm(plan::CpComm::p2p)})};
 }
 
-Finding shard(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_shard(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
       .detail = fmt::format("shard_size {} does not cut the {} data ranks (dp {} x cp {}) "
                             "into equal neighbourhoods",
@@ -320,7 +322,7 @@ Finding shard(const plan::TrainingConfig& s, const plan::ConstraintViolation& m)
   return finding;
 }
 
-Finding buckets(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
+Finding describe_buckets(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {.detail = fmt::format("buckets of {} elements cut the model into more than {}",
                                 count(m.need), count(plan::kMaxBuckets)),
           .key = "parallelism.bucket_size",
@@ -329,7 +331,7 @@ Finding buckets(const plan::TrainingConfig& s, const plan::ConstraintViolation& 
 
 constexpr Rule::When kAlways = Rule::When::always;
 
-std::optional<Finding> no_such_unit(const Subject& subject) {
+std::optional<Finding> check_matmul_unit(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const cluster::Device& device = s.cluster.device;
   const bool fp4 = s.job.matmul == plan::Matmul::fp4 && device.fp4.value <= 0;
@@ -351,7 +353,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 4}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::devices, devices>},
+     check_violation<Why::devices, describe_devices>},
     {{"RW0102", Severity::error, "degrees do not multiply to the world size",
       "Every rank has one coordinate on each axis, so tp x cp x pp x dp is the number of ranks. "
       "Expert parallelism is not a factor: it is carved out of the same ranks.",
@@ -365,7 +367,7 @@ constexpr Rule kRules[] = {
       "  dp_size: 3\n"},
      Target::any,
      kAlways,
-     check_violation<Why::degrees, degrees>},
+     check_violation<Why::degrees, describe_degrees>},
     {{"RW0103", Severity::error, "the expert degrees do not divide the world size",
       "The expert layers see the same ranks as a mesh of their own, etp x ep x edp x pp, and edp "
       "is "
@@ -377,7 +379,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 16, dp_size: 2, ep_size: 8, etp_size: 1}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::expert_ranks, expert_ranks>},
+     check_violation<Why::expert_ranks, describe_expert_ranks>},
     {{"RW0104", Severity::error, "tensor parallelism does not divide the attention heads",
       "A tp rank computes whole heads. What does not divide cannot be cut.",
       "Use a degree that divides the heads.", "Megatron-LM core/transformer/transformer_config.py",
@@ -386,7 +388,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 64, dp_size: 1}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::heads, heads>},
+     check_violation<Why::heads, describe_heads>},
     {{"RW0105", Severity::error, "tensor parallelism does not go with the key-value heads",
       "With grouped queries each tp rank holds whole key-value heads, or several ranks hold the "
       "same "
@@ -400,7 +402,7 @@ constexpr Rule kRules[] = {
       "job: {sequence: 3072}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::kv_heads, kv_heads>},
+     check_violation<Why::kv_heads, describe_kv_heads>},
     {{"RW0106", Severity::error, "tensor parallelism does not divide the feed-forward width",
       "The feed-forward matrices are cut along their wide side.",
       "Use a degree that divides the intermediate size (of the shared expert, in a MoE layer).",
@@ -411,7 +413,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 16, dp_size: 1}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::ffn, ffn>},
+     check_violation<Why::ffn, describe_ffn>},
     {{"RW0107", Severity::error, "expert tensor parallelism does not divide the expert width",
       "The matrices of one expert are cut along their wide side.",
       "Experts are narrow: leave etp_size at 1 and use ep_size.", "",
@@ -421,7 +423,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 2, ep_size: 2, etp_size: 8}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::expert_ffn, expert_ffn>},
+     check_violation<Why::expert_ffn, describe_expert_ffn>},
     {{"RW0108", Severity::error, "expert parallelism on a model without experts",
       "Expert parallelism spreads the experts of MoE layers. A dense model has none.",
       "Set ep_size to 1, or name the MoE model that is meant.",
@@ -431,7 +433,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 8, ep_size: 8}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::no_experts, no_experts>},
+     check_violation<Why::no_experts, describe_no_experts>},
     {{"RW0109", Severity::error, "expert parallelism does not divide the experts",
       "Every rank of an expert group holds the same number of whole experts.",
       "Use a degree that divides the number of experts.",
@@ -441,7 +443,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, dp_size: 48, ep_size: 48}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::experts, experts>},
+     check_violation<Why::experts, describe_experts>},
     {{"RW0110", Severity::error, "the batch does not divide over the data ranks",
       "Every data rank runs the same number of microbatches: global_batch = micro_batch x dp x "
       "microbatches.",
@@ -453,7 +455,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 100}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::batch, batch>},
+     check_violation<Why::batch, describe_batch>},
     {{"RW0111", Severity::error, "there are more stages than layers",
       "A stage without a layer has nothing to compute.",
       "Use fewer pp ranks or chunks. A stage for the loss alone has to be stated in `stages`.", "",
@@ -462,7 +464,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, pp_size: 32, dp_size: 2}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::stages, stages>},
+     check_violation<Why::stages, describe_stages>},
     {{"RW0112", Severity::error, "the stated stages are not pp x virtual_stages",
       "Stage i runs on pp rank i mod pp, as its chunk i div pp; so there are pp x virtual_stages "
       "of "
@@ -474,7 +476,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, pp_size: 4, dp_size: 2, stages: [5, 6, 5]}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::stage_count, stage_count>},
+     check_violation<Why::stage_count, describe_stage_count>},
     {{"RW0113", Severity::error, "the stages do not hold the model's layers",
       "Frameworks build what the stages say. Runs have trained 64 layers where 80 were meant, and "
       "28 "
@@ -485,7 +487,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, pp_size: 4, dp_size: 2, stages: [3, 4, 4, 3]}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::stage_layers, stage_layers>},
+     check_violation<Why::stage_layers, describe_stage_layers>},
     {{"RW0114", Severity::error, "context parallelism does not divide the sequence",
       "Causal attention gives early tokens less work than late ones, so each cp rank takes one "
       "piece "
@@ -497,7 +499,7 @@ constexpr Rule kRules[] = {
       "job: {sequence: 8200}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::sequence_cp, sequence_cp>},
+     check_violation<Why::sequence_cp, describe_sequence_cp>},
     {{"RW0115", Severity::error, "sequence parallelism does not divide the sequence",
       "Outside the matmuls every tp rank holds an equal part of the sequence; with context "
       "parallelism, of a cp rank's two pieces together: cp x lcm(2, tp).",
@@ -508,7 +510,7 @@ constexpr Rule kRules[] = {
       "job: {sequence: 4100}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::sequence_tp, sequence_tp>},
+     check_violation<Why::sequence_tp, describe_sequence_tp>},
     {{"RW0116", Severity::error, "all-to-all context parallelism does not divide the heads",
       "Ulysses trades the sequence for heads around attention, so each cp rank needs whole heads "
       "of "
@@ -521,7 +523,7 @@ constexpr Rule kRules[] = {
       "job: {sequence: 8192}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::ulysses, ulysses>},
+     check_violation<Why::ulysses, describe_ulysses>},
     {{"RW0117", Severity::error, "the shards do not cut the data ranks evenly",
       "Hybrid sharding puts shard_size neighbouring data ranks (dp x cp) into one shard group and "
       "repeats it.",
@@ -531,7 +533,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, dp_size: 16, zero_stage: 3, shard_size: 6}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::shard, shard>},
+     check_violation<Why::shard, describe_shard>},
     {{"RW0118", Severity::error, "dense and expert layers would have different pipelines",
       "Both meshes number the same ranks, and a pipeline has to consist of the same ranks in both. "
       "With pp innermost of dp that holds only if tp x cp = etp x ep.",
@@ -543,7 +545,7 @@ constexpr Rule kRules[] = {
       "tp-cp-ep-pp-dp}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::pipelines_differ, pipelines_differ>},
+     check_violation<Why::pipelines_differ, describe_pipelines_differ>},
     {{"RW0119", Severity::error, "the placement is not one device for each rank",
       "A listed placement gives every rank a device of its own, or every host of ranks a host: "
       "each "
@@ -555,7 +557,7 @@ constexpr Rule kRules[] = {
       "placement: {ranks: [0, 1, 1, 3]}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::placement, placement>},
+     check_violation<Why::placement, describe_placement>},
     {{"RW0120", Severity::error, "the schedule does not take so many chunks",
       "Interleaved schedules need at least two chunks a pp rank, V-shaped ones exactly two, the "
       "plain "
@@ -566,7 +568,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: 1f1b}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::chunks, chunks>},
+     check_violation<Why::chunks, describe_chunks>},
     {{"RW0121", Severity::error, "the groups of microbatches are too small",
       "An interleaved schedule runs microbatch_group microbatches through one chunk before the "
       "next. In a group smaller than pp the first one has not come round all pp ranks when the "
@@ -581,7 +583,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 16}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::group, group>},
+     check_violation<Why::group, describe_group>},
     {{"RW0122", Severity::error, "the schedule takes pp ranks in pairs",
       "DualPipe runs the pipeline from both ends at once: pp ranks r and pp - 1 - r hold the same "
       "two stages, so with an odd pp the one in the middle would have no partner.",
@@ -592,7 +594,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 3, dp_size: 4, schedule: dualpipe}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::pp_multiple, pp_multiple>},
+     check_violation<Why::pp_multiple, describe_pp_multiple>},
     {{"RW0123", Severity::error, "the schedule takes microbatches in pairs",
       "DualPipe sends the first half of the microbatches through the pipeline from one end and the "
       "second half from the other.",
@@ -604,7 +606,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 18}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::microbatch_multiple, microbatch_multiple>},
+     check_violation<Why::microbatch_multiple, describe_microbatch_multiple>},
     {{"RW0124", Severity::error, "the schedule needs more microbatches",
       "DualPipe and DualPipeV overlap the forward of one microbatch with the backward of another "
       "that comes the other way. Their order of work has room for that only with 2 x pp "
@@ -619,7 +621,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 8}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::microbatches, microbatches>},
+     check_violation<Why::microbatches, describe_microbatches>},
     {{"RW0125", Severity::warning, "matmuls in a format that the device has no unit for",
       "Tensor cores compute in the formats that they were built for: fp8 from Hopper and MI300X "
       "on, "
@@ -632,7 +634,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096, matmul: fp8}\n"},
      Target::any,
      Rule::When::without_violations,
-     no_such_unit},
+     check_matmul_unit},
     {{"RW0126", Severity::error, "gradient buckets are too small",
       "Every bucket is a collective of its own, in every step. A model of which there would be "
       "more than a million spends its time on their latency.",
@@ -642,7 +644,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, bucket_size: 1000}\n"},
      Target::any,
      kAlways,
-     check_violation<Why::buckets, buckets>},
+     check_violation<Why::buckets, describe_buckets>},
 };
 
 }  // namespace

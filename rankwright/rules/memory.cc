@@ -33,7 +33,7 @@ std::string show_largest_entries(const cost::MemoryEstimate& memory) {
   return text;
 }
 
-/// "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)"
+/// Returns "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)".
 std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
                         const cost::Estimate& now) {
   std::string keys;
@@ -99,7 +99,7 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> replicated_optimizer(const Subject& subject) {
+std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
@@ -123,7 +123,7 @@ std::optional<Finding> replicated_optimizer(const Subject& subject) {
                             show_memory(sharded))}};
 }
 
-std::optional<Finding> model_left_open(const Subject& subject) {
+std::optional<Finding> check_model_left_open(const Subject& subject) {
   if (!subject.config.reference_model) return std::nullopt;
   return Finding{.detail = fmt::format("prices are those of {}'s layers; whether it fits cannot be "
                                        "said",
@@ -177,7 +177,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::without_violations,
-     replicated_optimizer},
+     check_replicated_optimizer},
     {{"RW0204", Severity::warning, "the plan names no model",
       "Degrees can be multiplied without a model, but nothing can be said about memory, and prices "
       "are those of a reference.",
@@ -187,7 +187,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, order: tp-dp-pp}\n"},
      Target::any,
      Rule::When::always,
-     model_left_open},
+     check_model_left_open},
 };
 
 }  // namespace

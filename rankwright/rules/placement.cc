@@ -106,7 +106,7 @@ bool slower_outside(const plan::TrainingConfig& config, int level) {
   return level > 0 && device_rate(level) < device_rate(0);
 }
 
-std::optional<Finding> tensor_leaves(const Subject& subject) {
+std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
@@ -131,7 +131,7 @@ std::optional<Finding> tensor_leaves(const Subject& subject) {
                  .notes = {show_tensor_time(s, proposal)}};
 }
 
-std::optional<Finding> tensor_straddles(const Subject& subject) {
+std::optional<Finding> check_tensor_straddles(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
@@ -149,7 +149,7 @@ std::optional<Finding> tensor_straddles(const Subject& subject) {
       .notes = {show_tensor_time(s, proposal)}};
 }
 
-std::optional<Finding> torn_apart(const Subject& subject) {
+std::optional<Finding> check_scattered_tensor(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.placement.kind == mesh::Placement::Kind::block) return std::nullopt;
   const mesh::Span here = cost::span_of(s, mesh::GroupKind::tp);
@@ -184,7 +184,7 @@ std::string expert_hint(const plan::TrainingConfig& s, int level) {
   return "a smaller ep_size";
 }
 
-std::optional<Finding> expert_leaves(const Subject& subject) {
+std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
@@ -200,7 +200,7 @@ std::optional<Finding> expert_leaves(const Subject& subject) {
       .notes = {show_slowdown(s, ep, span.level)}};
 }
 
-std::optional<Finding> context_leaves(const Subject& subject) {
+std::optional<Finding> check_context_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
@@ -213,7 +213,7 @@ std::optional<Finding> context_leaves(const Subject& subject) {
                 "long sequences hide a ring behind attention, short ones do not"}};
 }
 
-std::optional<Finding> order_left_open(const Subject& subject) {
+std::optional<Finding> check_order_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   int axes = 0;
   for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
@@ -226,7 +226,7 @@ std::optional<Finding> order_left_open(const Subject& subject) {
       .fix = {edit("parallelism.order", show(s.plan.order))}};
 }
 
-std::optional<Finding> cluster_left_open(const Subject& subject) {
+std::optional<Finding> check_cluster_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (!s.left_open("cluster")) return std::nullopt;
   std::string levels;
@@ -245,7 +245,7 @@ std::optional<Finding> cluster_left_open(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> shared_link(const Subject& subject) {
+std::optional<Finding> check_shared_link(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::GroupKind kind = mesh::GroupKind::dp_cp;
   const mesh::Span span = cost::span_of(s, kind);
@@ -264,7 +264,7 @@ std::optional<Finding> shared_link(const Subject& subject) {
                       show(sum_traffic(s, kind).here))}};
 }
 
-std::optional<Finding> idle_devices(const Subject& subject) {
+std::optional<Finding> check_idle_devices(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 idle = s.cluster.devices() - s.world;
   if (idle <= 0) return std::nullopt;
@@ -274,7 +274,7 @@ std::optional<Finding> idle_devices(const Subject& subject) {
                  .hint = fmt::format("world_size: {} uses them all", s.cluster.devices())};
 }
 
-std::optional<Finding> gathers_leave(const Subject& subject) {
+std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::dp_cp);
@@ -313,7 +313,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     tensor_leaves},
+     check_tensor_crosses_nodes},
     {{"RW0302", Severity::warning, "some tensor-parallel groups lie across a boundary",
       "Ranks are dealt in order. Where tp does not tile the domain, some groups lie inside it and "
       "some across its edge, and every layer waits for those.",
@@ -325,7 +325,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 144, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     tensor_straddles},
+     check_tensor_straddles},
     {{"RW0303", Severity::warning, "the placement tears tensor-parallel groups apart",
       "With cyclic placement neighbouring ranks sit on different hosts, so the axis that talks "
       "most "
@@ -339,7 +339,7 @@ constexpr Rule kRules[] = {
       "placement: cyclic\n"},
      Target::any,
      kWithoutViolations,
-     torn_apart},
+     check_scattered_tensor},
     {{"RW0304", Severity::warning, "expert parallelism leaves the fastest level",
       "Every MoE layer sends each token's copies to the ranks of its experts and back. Unlike an "
       "all-reduce, an all-to-all cannot be made smaller inside the node first.",
@@ -353,7 +353,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 512, sequence: 4096}\n"},
      Target::any,
      kWithoutViolations,
-     expert_leaves},
+     check_expert_crosses_nodes},
     {{"RW0305", Severity::note, "context parallelism leaves the fastest level",
       "Keys and values travel in every layer. A ring hides behind attention when each rank's part "
       "of "
@@ -366,7 +366,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 65536}\n"},
      Target::any,
      kWithoutViolations,
-     context_leaves},
+     check_context_crosses_nodes},
     {{"RW0306", Severity::warning, "degrees are given without an order",
       "The same degrees in another order put other axes on the slow links. Degrees alone are not a "
       "plan.",
@@ -378,7 +378,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     order_left_open},
+     check_order_left_open},
     {{"RW0307", Severity::warning, "the plan names no cluster",
       "Which link a collective crosses, and what that costs, depends on the cluster. A node shape "
       "says "
@@ -391,7 +391,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     cluster_left_open},
+     check_cluster_left_open},
     {{"RW0308", Severity::note, "data-parallel groups share a link",
       "Where the devices of a node share one NIC, every group that leaves the node gets its part "
       "of "
@@ -406,7 +406,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 512, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     shared_link},
+     check_shared_link},
     {{"RW0309", Severity::warning, "devices are left idle",
       "The cluster has more devices than the plan has ranks.",
       "Raise world_size, or name the part of the cluster that is meant.", "",
@@ -417,7 +417,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 448, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     idle_devices},
+     check_idle_devices},
     {{"RW0310", Severity::note, "parameters are gathered over the slow level for every microbatch",
       "ZeRO-3 gathers each layer before it is used, forward and backward, in every microbatch. "
       "Over "
@@ -431,7 +431,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 512, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     gathers_leave},
+     check_gathers_cross_nodes},
 };
 
 }  // namespace

@@ -25,50 +25,56 @@ std::string_view find_unsupported_part(const model::Model& model) {
   return "";
 }
 
-bool network(const plan::TrainingConfig& s) { return !find_unsupported_part(s.model).empty(); }
+bool has_unsupported_network(const plan::TrainingConfig& s) {
+  return !find_unsupported_part(s.model).empty();
+}
 
-bool context(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
+bool uses_context_parallelism(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
 
-bool kv_heads(const plan::TrainingConfig& s) {
+bool has_undivided_kv_heads(const plan::TrainingConfig& s) {
   return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool positions(const plan::TrainingConfig& s) {
+bool exceeds_positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
 /// Two chunks of a rank read the tied embedding, and each would gather its own shard.
-bool read_twice(const plan::TrainingConfig& s) {
+bool gathers_embedding_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
          row(s.plan.schedule).order != plan::StageOrder::loop;
 }
 
-bool hybrid(const plan::TrainingConfig& s) {
+bool is_hybrid_sharded(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
-bool overlap(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
+bool overlaps_tensor_parallelism(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
-bool optimizer(const plan::TrainingConfig& s) { return s.job.optimizer != plan::Optimizer::adam; }
+bool has_unsupported_optimizer(const plan::TrainingConfig& s) {
+  return s.job.optimizer != plan::Optimizer::adam;
+}
 
 bool is_supported(plan::Dtype dtype) {
   return dtype == plan::Dtype::fp64 || dtype == plan::Dtype::fp32 || dtype == plan::Dtype::bf16;
 }
 
-bool formats(const plan::TrainingConfig& s) {
+bool has_unsupported_dtype(const plan::TrainingConfig& s) {
   return !is_supported(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
 }
 
 /// The checks that reject a plan; a fix triggers none of them.
-constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
-                             hybrid,  overlap,   optimizer,  formats};
+constexpr Fault kFaults[] = {
+    has_unsupported_network,     exceeds_positions,         gathers_embedding_twice,
+    uses_context_parallelism,    has_undivided_kv_heads,    is_hybrid_sharded,
+    overlaps_tensor_parallelism, has_unsupported_optimizer, has_unsupported_dtype};
 
 /// Returns the format in which gradients are accumulated and reduced.
 plan::Dtype accumulation_dtype(const plan::Job& job) {
   return job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
 }
 
-bool gradients(const plan::TrainingConfig& s) {
+bool has_other_gradient_dtype(const plan::TrainingConfig& s) {
   return s.job.grad_dtype != accumulation_dtype(s.job);
 }
 
@@ -82,19 +88,20 @@ Finding describe_context(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   return {.detail = fmt::format("cp is {}", p.cp),
           .key = "parallelism.cp_size",
-          .fix = first_fix(s, context, kFaults, {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
+          .fix = first_fix(s, uses_context_parallelism, kFaults,
+                           {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
           .hint = "cp_size: 1"};
 }
 
 Finding describe_kv_heads(const plan::TrainingConfig& s) {
-  return describe_undivided_kv_heads(s, kv_heads, kFaults);
+  return describe_undivided_kv_heads(s, has_undivided_kv_heads, kFaults);
 }
 
 Finding describe_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 s.model.positions, s.job.sequence),
           .key = "job.sequence",
-          .fix = first_fix(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .fix = first_fix(s, exceeds_positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
@@ -102,25 +109,26 @@ Finding describe_read_twice(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
                                 s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
-          .fix = first_fix(s, read_twice, kFaults, {Change(s).zero(2)}),
+          .fix = first_fix(s, gathers_embedding_twice, kFaults, {Change(s).zero(2)}),
           .hint = "zero_stage: 2"};
 }
 
 Finding describe_hybrid(const plan::TrainingConfig& s) {
-  return describe_full_sharding_only(s, hybrid, kFaults);
+  return describe_full_sharding_only(s, is_hybrid_sharded, kFaults);
 }
 
 Finding describe_overlap(const plan::TrainingConfig& s) {
   return {.detail = "overlap.tp is on",
           .key = "parallelism.overlap.tp",
-          .fix = first_fix(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
+          .fix = first_fix(s, overlaps_tensor_parallelism, kFaults, {Change(s).overlap_tp(false)}),
           .hint = "overlap: {tp: false}"};
 }
 
 Finding describe_optimizer(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
           .key = "job.optimizer",
-          .fix = first_fix(s, optimizer, kFaults, {Change(s).optimizer(plan::Optimizer::adam)}),
+          .fix = first_fix(s, has_unsupported_optimizer, kFaults,
+                           {Change(s).optimizer(plan::Optimizer::adam)}),
           .hint = "optimizer: adam"};
 }
 
@@ -130,7 +138,7 @@ Finding describe_formats(const plan::TrainingConfig& s) {
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
           .key = matmul ? "job.matmul" : "job.param_dtype",
           .fix = first_fix(
-              s, formats, kFaults,
+              s, has_unsupported_dtype, kFaults,
               {Change(s).matmul(plan::Matmul::same), Change(s).param_dtype(plan::Dtype::bf16),
                Change(s).matmul(plan::Matmul::same).param_dtype(plan::Dtype::bf16)}),
           .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
@@ -140,7 +148,7 @@ Finding describe_gradients(const plan::TrainingConfig& s) {
   const plan::Dtype wide = accumulation_dtype(s.job);
   return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",
-          .fix = first_fix(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
+          .fix = first_fix(s, has_other_gradient_dtype, kFaults, {Change(s).grad_dtype(wide)}),
           .hint = fmt::format("grad_dtype: {}", name(wide))};
 }
 
@@ -157,8 +165,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, sequence: 2048}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<positions, describe_positions>,
-     positions},
+     when<exceeds_positions, describe_positions>,
+     exceeds_positions},
     {{"RW0580", Severity::error,
       "the runtime does not shard a weight that two chunks of a rank read",
       "ZeRO-3 gathers what a chunk reads. Where a schedule puts the first and the last stage on "
@@ -171,8 +179,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, global_batch: 64, sequence: 1024}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<read_twice, describe_read_twice>,
-     read_twice},
+     when<gathers_embedding_twice, describe_read_twice>,
+     gathers_embedding_twice},
     {{"RW0592", Severity::error, "the runtime has no such layers",
       "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
       "norms a layer, one block behind the other, a head without a bias.",
@@ -184,8 +192,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<network, describe_network>,
-     network},
+     when<has_unsupported_network, describe_network>,
+     has_unsupported_network},
     {{"RW0593", Severity::error, "the runtime does not cut sequences over ranks",
       "Context parallelism is not built: every rank attends to whole sequences.", "Use cp_size: 1.",
       kSource,
@@ -195,8 +203,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<context, describe_context>,
-     context},
+     when<uses_context_parallelism, describe_context>,
+     uses_context_parallelism},
     {{"RW0594", Severity::error, "the runtime wants whole key-value heads on every tp rank",
       "It gives every tp rank heads of its own and repeats none.",
       "Use a tp_size that divides the key-value heads.", kSource,
@@ -206,8 +214,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<kv_heads, describe_kv_heads>,
-     kv_heads},
+     when<has_undivided_kv_heads, describe_kv_heads>,
+     has_undivided_kv_heads},
     {{"RW0595", Severity::error, "the runtime has no hybrid sharding",
       "ZeRO shards over all data ranks.", "Leave shard_size out.", kSource,
       "world_size: 8\n"
@@ -216,8 +224,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<hybrid, describe_hybrid>,
-     hybrid},
+     when<is_hybrid_sharded, describe_hybrid>,
+     is_hybrid_sharded},
     {{"RW0596", Severity::error, "the runtime does not cut tensor-parallel collectives into pieces",
       "They run between the matmuls, whole.", "Leave overlap.tp out.", kSource,
       "world_size: 8\n"
@@ -226,8 +234,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<overlap, describe_overlap>,
-     overlap},
+     when<overlaps_tensor_parallelism, describe_overlap>,
+     overlaps_tensor_parallelism},
     {{"RW0597", Severity::error, "the runtime has AdamW alone",
       "Its optimizer keeps two moments a parameter.", "Use optimizer: adam.", kSource,
       "world_size: 8\n"
@@ -236,8 +244,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, optimizer: lion}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<optimizer, describe_optimizer>,
-     optimizer},
+     when<has_unsupported_optimizer, describe_optimizer>,
+     has_unsupported_optimizer},
     {{"RW0598", Severity::error, "the runtime does not compute in this format",
       "Parameters are fp64, fp32, or bf16 with an fp32 copy; matmuls are in the parameters' "
       "format.",
@@ -248,8 +256,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: fp32, param_dtype: fp16}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<formats, describe_formats>,
-     formats},
+     when<has_unsupported_dtype, describe_formats>,
+     has_unsupported_dtype},
     {{"RW0599", Severity::warning, "the runtime adds up gradients in fp32",
       "Gradients are kept and reduced in fp32, with fp64 parameters in fp64: the bytes of another "
       "grad_dtype are not what it holds and sends.",
@@ -260,8 +268,8 @@ constexpr Rule kRules[] = {
       "job: {grad_dtype: bf16}\n"},
      Target::rankwright,
      kWithoutViolations,
-     when<gradients, describe_gradients>,
-     gradients},
+     when<has_other_gradient_dtype, describe_gradients>,
+     has_other_gradient_dtype},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ Edit batch_for(const plan::TrainingConfig& s, i64 microbatches) {
   return edit("job.global_batch", microbatches * s.plan.micro_batch * s.plan.dp);
 }
 
-std::optional<Finding> too_few_microbatches(const Subject& subject) {
+std::optional<Finding> check_too_few_microbatches(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 m = s.microbatches();
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<Finding> too_few_microbatches(const Subject& subject) {
       .fix = {batch_for(s, 4 * s.plan.pp)}};
 }
 
-std::optional<Finding> large_bubble(const Subject& subject) {
+std::optional<Finding> check_large_bubble(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMax = 0.2;
   const i64 m = s.microbatches();
@@ -55,7 +55,7 @@ std::optional<Finding> large_bubble(const Subject& subject) {
                  .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
 }
 
-std::optional<Finding> sequence_without_tensor(const Subject& subject) {
+std::optional<Finding> check_sequence_without_tensor(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.sequence_parallel || plan.tp > 1) return std::nullopt;
   return Finding{.detail = "sequence_parallel: true with tp 1 changes nothing",
@@ -63,7 +63,7 @@ std::optional<Finding> sequence_without_tensor(const Subject& subject) {
                  .fix = {edit("parallelism.sequence_parallel", "false")}};
 }
 
-std::optional<Finding> uneven_work(const Subject& subject) {
+std::optional<Finding> check_uneven_work(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMaxImbalance = 0.1;
   if (s.plan.pp == 1 || s.reference_model) return std::nullopt;
@@ -99,7 +99,7 @@ std::optional<Finding> uneven_work(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> uneven_layers(const Subject& subject) {
+std::optional<Finding> check_uneven_layers(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   if (s.reference_model || !s.plan.stages.empty() || s.model.layers() % stages == 0)
@@ -113,7 +113,7 @@ std::optional<Finding> uneven_layers(const Subject& subject) {
       .fix = {edit("parallelism.stages", layout)}};
 }
 
-std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
+std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   // torchtitan defers the reduction to the last microbatch.
   if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
@@ -137,7 +137,7 @@ std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
       .fix = {edit("parallelism.zero_stage", 1)}};
 }
 
-std::optional<Finding> group_without_chunks(const Subject& subject) {
+std::optional<Finding> check_group_without_chunks(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.microbatch_group == 0 || plan.virtual_stages > 1) return std::nullopt;
   return Finding{
@@ -147,7 +147,7 @@ std::optional<Finding> group_without_chunks(const Subject& subject) {
       .hint = "leave it out, or set virtual_stages"};
 }
 
-std::optional<Finding> too_many_recomputed(const Subject& subject) {
+std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   i64 max = 0;
   for (const plan::RankContents& on_rank : rank_contents(s)) max = std::max(max, on_rank.layers);
@@ -159,7 +159,7 @@ std::optional<Finding> too_many_recomputed(const Subject& subject) {
       .fix = {edit("parallelism.recompute", "full")}};
 }
 
-std::optional<Finding> overlap_without_sequence(const Subject& subject) {
+std::optional<Finding> check_overlap_without_sequence(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.overlap.tp || (plan.tp > 1 && plan.sequence_parallel)) return std::nullopt;
   return Finding{.detail = plan.tp == 1 ? "overlap.tp with tp 1 has nothing to overlap"
@@ -170,7 +170,7 @@ std::optional<Finding> overlap_without_sequence(const Subject& subject) {
                                       : edit("parallelism.sequence_parallel", "true")}};
 }
 
-std::optional<Finding> batch_left_open(const Subject& subject) {
+std::optional<Finding> check_batch_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const bool batch = s.left_open("job.global_batch");
   const bool sequence = s.left_open("job.sequence");
@@ -187,7 +187,7 @@ std::optional<Finding> batch_left_open(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
+std::optional<Finding> check_chunks_without_pipeline(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.pp > 1 || plan.virtual_stages == 1) return std::nullopt;
   return Finding{.detail = fmt::format("virtual_stages {} with pp 1: there is no bubble to divide",
@@ -211,7 +211,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 4, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     too_few_microbatches},
+     check_too_few_microbatches},
     {{"RW0402", Severity::warning, "the pipeline idles for more than a fifth of the step",
       "Filling and draining cost (pp - 1) / microbatches of the work with 1F1B, less with chunks "
       "or "
@@ -225,7 +225,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 16, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     large_bubble},
+     check_large_bubble},
     {{"RW0403", Severity::warning, "sequence parallelism without tensor parallelism has no effect",
       "Megatron-style sequence parallelism rides on the tensor-parallel group. Frameworks switch "
       "it "
@@ -239,7 +239,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     sequence_without_tensor},
+     check_sequence_without_tensor},
     {{"RW0404", Severity::warning, "the layers do not divide over the stages",
       "Frameworks round in silence: 30 layers on 4 pp ranks have become 28.",
       "State the stages, so that nobody has to guess.", "Megatron-LM issue 1304",
@@ -250,7 +250,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      kWithoutViolations,
-     uneven_layers},
+     check_uneven_layers},
     {{"RW0405", Severity::warning, "one pp rank computes more than the others",
       "All pp ranks work at the pace of the slowest. The last one also computes the output head, "
       "which weighs as much as several layers when the vocabulary is large.",
@@ -262,7 +262,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      kWithoutViolations,
-     uneven_work},
+     check_uneven_work},
     {{"RW0406", Severity::warning, "gradients are reduced in every microbatch of the pipeline",
       "ZeRO-2 and 3 keep only a shard of the gradients, so each microbatch is reduced when it is "
       "done; ZeRO-1 reduces once a step. Pipelines need many microbatches.",
@@ -274,7 +274,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     sharded_gradients_in_pipeline},
+     check_sharded_gradients_in_pipeline},
     {{"RW0407", Severity::warning, "a microbatch group without chunks has no effect",
       "Groups say how many microbatches pass through one chunk before the next. With one chunk "
       "there "
@@ -288,7 +288,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     group_without_chunks},
+     check_group_without_chunks},
     {{"RW0408", Severity::warning, "more layers are to be recomputed than there are",
       "`recompute: {full: N}` means N layers on each pp rank.",
       "Use recompute: full for all of them.", "",
@@ -301,7 +301,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      kWithoutViolations,
-     too_many_recomputed},
+     check_too_many_recomputed},
     {{"RW0409", Severity::warning, "tensor-parallel overlap has nothing to overlap",
       "The overlap cuts the all-gathers and reduce-scatters of sequence parallelism into pieces "
       "that "
@@ -316,7 +316,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     overlap_without_sequence},
+     check_overlap_without_sequence},
     {{"RW0410", Severity::note, "the batch is left open",
       "Bubble, activations and every count of collectives follow from the batch and the sequence.",
       "State job.global_batch and job.sequence.", "",
@@ -326,7 +326,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"},
      Target::any,
      kWithoutViolations,
-     batch_left_open},
+     check_batch_left_open},
     {{"RW0411", Severity::warning, "chunks without a pipeline have no effect",
       "Chunks divide the bubble of a pipeline. With one pp rank there is none.",
       "Set virtual_stages: 1.", "Megatron-LM training/arguments.py, validate_args",
@@ -337,7 +337,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     chunks_without_pipeline},
+     check_chunks_without_pipeline},
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST(HardwareIds, PciIdsMapToCatalogDevices) {
     }
 }
 
-// 16 lanes of 32 GT/s: 32e9 x 16 / 8 x 128/130 = 63.02e9. Of 5 GT/s: 5e9 x 16 / 8 x 8/10 = 8e9.
+// 16 lanes of 32 GT/s: 32e9 x 16 / 8 x 128/130 = 63.02e9. At 5 GT/s: 5e9 x 16 / 8 x 8/10 = 8e9.
 TEST(HardwareIds, PcieRate_MatchesTheWorkedExample) {
   EXPECT_NEAR(pcie_rate(32, 16).value, 63.02e9, 0.01e9);
   EXPECT_NEAR(pcie_rate(5, 16).value, 8e9, 1);

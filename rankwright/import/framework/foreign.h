@@ -30,7 +30,7 @@ struct ForeignReading {
 /// One key of a framework's configuration.
 struct ForeignKey {
   std::string_view path;      // "parallelism.tp", "tensor-model-parallel-size"
-  std::string_view plan_key;  // "parallelism.tp_size": findings about that point here
+  std::string_view plan_key;  // "parallelism.tp_size": findings about that key point here
   /// Null if several keys decide together; the format then reads them after the table.
   void (*read)(ForeignReading&, const YamlNode&) = nullptr;
   bool same =

@@ -74,7 +74,7 @@ void read_attention(ForeignReading& r, const YamlNode& node) {
 
 constexpr std::string_view kAsStated = "times and memory are those without it";
 
-// Rows that several flags decide together have no reader: see fill().
+// Rows that several flags decide together have no reader: see fill_in_flags().
 constexpr ForeignKey kMegatronKeys[] = {
     {"nodes", "node_shape"},
     {"gpus-per-node", "node_shape"},
