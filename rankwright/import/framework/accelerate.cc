@@ -173,7 +173,7 @@ std::string spell_accelerate(const Edit& edit) {
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics accelerate_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.replicas || divides(*draft.replicas, config.plan.dp)) return {};
   return {

@@ -197,7 +197,7 @@ std::string spell_deepspeed(const Edit& edit) {
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics deepspeed_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_deepspeed(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.global_batch || !draft.accumulation || !draft.micro_batch) return {};
   const i64 batch = *draft.global_batch, micro = *draft.micro_batch;

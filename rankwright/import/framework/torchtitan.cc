@@ -373,7 +373,7 @@ Diagnostic inconsistent_product(const PlanFile& plan, std::string_view key, std:
 
 }  // namespace
 
-Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::TrainingConfig& config) {
   Diagnostics found;
   const Draft& draft = plan.draft;
   if (draft.replicas && !divides(*draft.replicas, config.plan.dp))
