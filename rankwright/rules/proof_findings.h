@@ -19,10 +19,11 @@ struct ProvedPlan {
   i64 actions = 0;
   Diagnostics findings{};
 };
+/// Proves the pipeline of a plan free of deadlocks. Returns nothing if there is no pipeline, or if
+/// it is too long to be proved here. Requires: no violations.
 std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config);
 
-/// A checked schedule file: its shape and its findings. Incomplete cells are reported without a
-/// proof.
+/// A checked schedule file: its shape and its findings.
 struct CheckedSchedule {
   i64 pp = 0;
   i64 stages = 0;
@@ -30,6 +31,7 @@ struct CheckedSchedule {
   i64 actions = 0;  // 0 if the cells are incomplete
   Diagnostics findings{};
 };
+/// Checks the cells of a schedule file and, if they are complete, proves it free of deadlocks.
 CheckedSchedule check_schedule(const program::WrittenSchedule& written);
 
 /// Returns the pages of RW0421 to RW0427. These codes have no rule; their examples are cells, not

@@ -45,7 +45,7 @@ struct NvLinks {
   friend bool operator==(const NvLinks&, const NvLinks&) = default;
 };
 
-/// What the files state about a cluster.
+/// The values that files state about a cluster.
 struct ClusterParts {
   Stated<std::string> device{};  // name in the catalog
   Stated<i64> host_devices{};

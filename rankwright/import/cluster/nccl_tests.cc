@@ -160,13 +160,13 @@ class NcclTestsReader {
       return program_->op;
     }
     const double n = double(ranks_.size());
-    const auto told =
+    const auto row_with_ratio =
         std::find_if(rows_.rbegin(), rows_.rend(), [](const Row& row) { return row.ratio > 0; });
-    if (told != rows_.rend()) {
-      const bool twice = std::abs(told->ratio - 2 * (n - 1) / n) < 0.05;
-      const bool once = std::abs(told->ratio - (n - 1) / n) < 0.05;
-      if (told->reduces && twice && !once) return plan::Op::all_reduce;
-      if (told->reduces && once && !twice) return plan::Op::reduce_scatter;
+    if (row_with_ratio != rows_.rend()) {
+      const bool twice = std::abs(row_with_ratio->ratio - 2 * (n - 1) / n) < 0.05;
+      const bool once = std::abs(row_with_ratio->ratio - (n - 1) / n) < 0.05;
+      if (row_with_ratio->reduces && twice && !once) return plan::Op::all_reduce;
+      if (row_with_ratio->reduces && once && !twice) return plan::Op::reduce_scatter;
     }
     fault("nothing says which collective it is of", 0, "--collective all_gather");
     return std::nullopt;

@@ -1,5 +1,5 @@
 // Reads Megatron-LM's flags into a flat map with locations, from a launch script or from the
-// argument dump in a log. What the flags mean is in megatron.cc.
+// argument dump in a log. Their meaning is in megatron.cc.
 #pragma once
 
 #include <string>
@@ -27,6 +27,7 @@ struct MegatronFlags {
   bool cut = false;                 // the script exceeds the limits and was read in part
 };
 
+/// Reads the flags of a launch script, or of a log that contains an argument dump.
 MegatronFlags read_megatron_flags(std::string_view text);
 
 /// Returns whether the text contains a log's dump of Megatron-LM's arguments.

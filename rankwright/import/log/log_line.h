@@ -1,6 +1,6 @@
 // Parses one line of a training log: strips escape sequences, detects which rank wrote the line,
-// and finds numbers after their labels. What the lines of a framework mean is left to the file of
-// its log format.
+// and finds numbers after their labels. The meaning of the lines is left to the file of each log
+// format.
 #pragma once
 
 #include <optional>

@@ -15,6 +15,7 @@ inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 /// Reads the files that an input names. Tests and fuzzers pass one that refuses.
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
+/// Reads a file of at most kMaxFileBytes. Fails with RW0910.
 Result<std::string> read_file(const std::string& path);
 /// As read_file(), with another limit, for logs.
 Result<std::string> read_long_file(const std::string& path, std::size_t max);

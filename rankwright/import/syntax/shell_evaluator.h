@@ -15,7 +15,7 @@ namespace rankwright::importer::shell {
 /// Cost charged per word, in addition to its characters.
 inline constexpr std::size_t kWordCost = 64;
 
-/// Stands for an unknown value in a text.
+/// Marks an unknown value in a text.
 inline constexpr char kUnknown = '\x01';
 
 /// Characters and the offset of each in the script.

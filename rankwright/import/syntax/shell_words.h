@@ -36,6 +36,7 @@ struct ShellScript {
   bool cut = false;                    // the script exceeds the budget and was read in part
 };
 
+/// Evaluates the script `text`.
 ShellScript read_shell(std::string_view text);
 
 /// Evaluates an expression of `$(( ))` after expansion: whole numbers with + - * / % ** and
