@@ -1,6 +1,6 @@
-// RW0581..: what accelerate refuses, cannot express, or does otherwise than the plan says. Its own
-// axes are meant: FSDP2 with a ParallelismConfig; DeepSpeed and Megatron-LM behind it have their
-// own rules.
+// RW0581..: plans that accelerate refuses, cannot express, or runs differently. Covers its own
+// axes, FSDP2 with a ParallelismConfig; its DeepSpeed and Megatron-LM backends have rules of their
+// own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,99 +13,106 @@ namespace rankwright::rules {
 namespace accelerate_impl {
 namespace {
 
-bool pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
+bool uses_pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool experts(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
+bool uses_expert_parallelism(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
 
-bool zero_one(const plan::TrainingConfig& s) { return s.plan.zero == 1; }
+bool uses_zero_1(const plan::TrainingConfig& s) { return s.plan.zero == 1; }
 
-/// DDP stands alone, and context parallelism is FSDP2's.
-bool plain_dp(const plan::TrainingConfig& s) {
+/// DDP cannot be combined with other axes, and context parallelism requires FSDP2.
+bool combines_plain_dp(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 && (s.plan.cp > 1 || (s.plan.tp > 1 && s.plan.dp > 1));
 }
 
-bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
+bool has_unsupported_order(const plan::TrainingConfig& s) {
+  return !same_order(s, mesh::kDefaultOrder);
+}
 
-bool ulysses(const plan::TrainingConfig& s) {
+bool uses_ulysses(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a;
 }
 
-/// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {pipeline, experts, zero_one, plain_dp, order, ulysses};
+/// The checks that reject a plan; a fix triggers none of them.
+constexpr Fault kFaults[] = {uses_pipeline,     uses_expert_parallelism, uses_zero_1,
+                             combines_plain_dp, has_unsupported_order,   uses_ulysses};
 
-bool selective(const plan::TrainingConfig& s) {
+bool recomputes_selectively(const plan::TrainingConfig& s) {
   return s.plan.recompute == plan::Recompute::selective;
 }
 
-bool some_layers(const plan::TrainingConfig& s) {
+bool recomputes_some_layers(const plan::TrainingConfig& s) {
   return s.plan.recompute == plan::Recompute::full && s.plan.recompute_layers > 0;
 }
 
-bool tensor_sequence(const plan::TrainingConfig& s) {
+bool uses_sequence_parallelism(const plan::TrainingConfig& s) {
   return s.plan.tp > 1 && s.plan.sequence_parallel;
 }
 
-Finding tell_pipeline(const plan::TrainingConfig& s) {
+Finding describe_pipeline(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("pp is {}", s.plan.pp),
       .key = "parallelism.pp_size",
-      .fix = mending_degrees(s, pipeline, kFaults,
-                             [](const plan::TrainingConfig& after) { return after.plan.pp == 1; }),
+      .fix = fix_by_degrees(s, uses_pipeline, kFaults,
+                            [](const plan::TrainingConfig& after) { return after.plan.pp == 1; }),
       .hint = "pp_size: 1"};
 }
 
-Finding tell_experts(const plan::TrainingConfig& s) {
+Finding describe_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
-          .fix = first_mend(s, experts, kFaults, {Change(s).experts(1, s.plan.tp)}),
+          .fix = first_fix(s, uses_expert_parallelism, kFaults, {Change(s).experts(1, s.plan.tp)}),
           .hint = "ep_size: 1"};
 }
 
-Finding tell_zero_one(const plan::TrainingConfig& s) {
+Finding describe_zero_one(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 1 over {}",
                                 plural(s.plan.data_ranks(), "data rank", "data ranks")),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, zero_one, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .fix = first_fix(s, uses_zero_1, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_plain_dp(const plan::TrainingConfig& s) {
+Finding describe_plain_dp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 with tp {}, cp {} and dp {}", s.plan.tp, s.plan.cp,
                                 s.plan.dp),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .fix = first_fix(s, combines_plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding describe_order(const plan::TrainingConfig& s) {
+  return describe_fixed_order(s, has_unsupported_order, kFaults);
+}
 
-Finding tell_ulysses(const plan::TrainingConfig& s) {
+Finding describe_ulysses(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(
-              s, ulysses, kFaults,
+          .fix = first_fix(
+              s, uses_ulysses, kFaults,
               {Change(s).cp_comm(plan::CpComm::all_gather), Change(s).cp_comm(plan::CpComm::p2p)}),
           .hint = "cp_comm: all_gather"};
 }
 
-Finding tell_selective(const plan::TrainingConfig& s) {
-  return recompute_is_whole(s, selective, kFaults);
+Finding describe_selective(const plan::TrainingConfig& s) {
+  return describe_whole_layer_recompute(s, recomputes_selectively, kFaults);
 }
 
-Finding tell_some_layers(const plan::TrainingConfig& s) {
+Finding describe_some_layers(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} a rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
-          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
+          .fix = first_fix(s, recomputes_some_layers, kFaults,
+                           {Change(s).recompute(plan::Recompute::full)})};
 }
 
-Finding tell_tensor_sequence(const plan::TrainingConfig& s) {
+Finding describe_tensor_sequence(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
-          .fix = first_mend(s, tensor_sequence, kFaults, {Change(s).sequence_parallel(false)})};
+          .fix = first_fix(s, uses_sequence_parallelism, kFaults,
+                           {Change(s).sequence_parallel(false)})};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0581", Severity::error, "accelerate has no pipeline",
@@ -116,9 +123,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4}\n"},
      Target::accelerate,
-     kSound,
-     when<pipeline, tell_pipeline>,
-     pipeline},
+     kWithoutViolations,
+     when<uses_pipeline, describe_pipeline>,
+     uses_pipeline},
     {{"RW0582", Severity::error, "accelerate does not spread experts",
       "A ParallelismConfig has no expert axis.", "Use ep_size: 1.",
       "accelerate parallelism_config.py",
@@ -127,9 +134,9 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {dp_size: 8, ep_size: 4, zero_stage: 3}\n"},
      Target::accelerate,
-     kSound,
-     when<experts, tell_experts>,
-     experts},
+     kWithoutViolations,
+     when<uses_expert_parallelism, describe_experts>,
+     uses_expert_parallelism},
     {{"RW0583", Severity::error, "accelerate has no ZeRO-1",
       "FSDP2 shards parameters, gradients and optimizer together: kept gathered after forward they "
       "are like ZeRO-2, resharded ZeRO-3.",
@@ -139,9 +146,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, zero_stage: 1}\n"},
      Target::accelerate,
-     kSound,
-     when<zero_one, tell_zero_one>,
-     zero_one},
+     kWithoutViolations,
+     when<uses_zero_1, describe_zero_one>,
+     uses_zero_1},
     {{"RW0584", Severity::error, "accelerate does not combine plain data parallelism",
       "tp or cp beside replicas that are not sharded is refused, and context parallelism needs "
       "FSDP2.",
@@ -150,9 +157,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, sequence_parallel: false}\n"},
      Target::accelerate,
-     kSound,
-     when<plain_dp, tell_plain_dp>,
-     plain_dp},
+     kWithoutViolations,
+     when<combines_plain_dp, describe_plain_dp>,
+     combines_plain_dp},
     {{"RW0585", Severity::error, "accelerate numbers ranks in one order only",
       "Its device mesh is dp_replicate, dp_shard, cp, tp with tp innermost.",
       "Use the default order; what else was wanted is a matter of the placement.",
@@ -162,9 +169,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, order: dp-tp, zero_stage: 3, sequence_parallel: "
       "false}\n"},
      Target::accelerate,
-     kSound,
-     when<order, tell_order>,
-     order},
+     kWithoutViolations,
+     when<has_unsupported_order, describe_order>,
+     has_unsupported_order},
     {{"RW0586", Severity::error, "accelerate has Ulysses with DeepSpeed only",
       "parallelism_config_cp_size is torch's ring, which gathers or rotates keys and values. "
       "parallelism_config_sp_size is Ulysses, and its backend is DeepSpeed.",
@@ -173,9 +180,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a, zero_stage: 3}\n"},
      Target::accelerate,
-     kSound,
-     when<ulysses, tell_ulysses>,
-     ulysses},
+     kWithoutViolations,
+     when<uses_ulysses, describe_ulysses>,
+     uses_ulysses},
     {{"RW0587", Severity::warning, "accelerate has no selective recompute",
       "fsdp_activation_checkpointing is a switch for whole wrapped layers.",
       "Use recompute: full, or do it in the model.",
@@ -184,9 +191,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, zero_stage: 3, recompute: selective}\n"},
      Target::accelerate,
-     kSound,
-     when<selective, tell_selective>,
-     selective},
+     kWithoutViolations,
+     when<recomputes_selectively, describe_selective>,
+     recomputes_selectively},
     {{"RW0588", Severity::warning, "accelerate recomputes all layers or none",
       "fsdp_activation_checkpointing is a switch for the whole model.", "Use recompute: full.",
       "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
@@ -194,9 +201,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, zero_stage: 3, recompute: {full: 4}}\n"},
      Target::accelerate,
-     kSound,
-     when<some_layers, tell_some_layers>,
-     some_layers},
+     kWithoutViolations,
+     when<recomputes_some_layers, describe_some_layers>,
+     recomputes_some_layers},
     {{"RW0589", Severity::warning, "accelerate has no switch for sequence parallelism over tp",
       "The tensor parallel plan is the model's in transformers, and it was not seen to split norms "
       "over the sequence: each tp rank holds their activations in full.",
@@ -205,9 +212,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 3, sequence_parallel: true}\n"},
      Target::accelerate,
-     kSound,
-     when<tensor_sequence, tell_tensor_sequence>,
-     tensor_sequence},
+     kWithoutViolations,
+     when<uses_sequence_parallelism, describe_tensor_sequence>,
+     uses_sequence_parallelism},
 };
 
 }  // namespace

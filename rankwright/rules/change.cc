@@ -7,7 +7,7 @@ namespace {
 
 std::string text(bool on) { return on ? "true" : "false"; }
 
-/// Both orders, without the axes on which the mesh is not split, are one.
+/// Returns whether the mesh's order and `order` agree after dropping axes of degree 1.
 bool same_order(const mesh::Mesh& mesh, const mesh::Order& order) {
   const auto split = [&](const mesh::Order& axes) {
     std::vector<mesh::Axis> kept;
@@ -63,7 +63,8 @@ Change& Change::experts(i64 ep, i64 etp) {
 }
 
 Change& Change::zero(int stage) {
-  // Gathering parameters early is what sharding does unless the file says otherwise.
+  // By default parameters are gathered early exactly when sharding is on: keep following that
+  // default.
   bool& gather = config_.plan.overlap.param_gather;
   if (gather == (config_.plan.zero >= 1)) gather = stage >= 1;
   config_.plan.zero = stage;
@@ -164,7 +165,7 @@ Change& Change::block_placement() {
 
 Change& Change::microbatches(i64 count) {
   const std::optional<i64> batch = product({count, config_.plan.micro_batch, config_.plan.dp});
-  // What no file may state heals nothing.
+  // A batch above kMaxBatch cannot be stated in a file; keep the old one, which fixes nothing.
   if (batch && *batch <= plan::kMaxBatch) config_.job.global_batch = *batch;
   return add("job.global_batch", std::to_string(config_.job.global_batch));
 }
@@ -194,30 +195,31 @@ Change& Change::optimizer(plan::Optimizer optimizer) {
   return add("job.optimizer", std::string(name(optimizer)));
 }
 
-bool mends(const plan::TrainingConfig& before, const plan::TrainingConfig& after, Fault fault,
-           std::span<const Fault> faults) {
-  if (!heals(before, after, plan::ConstraintViolation::Why::none) || fault(after)) return false;
+bool fixes_fault(const plan::TrainingConfig& before, const plan::TrainingConfig& after, Fault fault,
+                 std::span<const Fault> faults) {
+  if (!removes_violation(before, after, plan::ConstraintViolation::Why::none) || fault(after))
+    return false;
   return std::all_of(faults.begin(), faults.end(),
                      [&](Fault other) { return !other(after) || other(before); });
 }
 
-std::vector<Edit> first_mend(const plan::TrainingConfig& config, Fault fault,
-                             std::span<const Fault> faults, const std::vector<Change>& changes) {
+std::vector<Edit> first_fix(const plan::TrainingConfig& config, Fault fault,
+                            std::span<const Fault> faults, const std::vector<Change>& changes) {
   for (const Change& change : changes)
-    if (mends(config, change.config(), fault, faults)) return change.edits();
+    if (fixes_fault(config, change.config(), fault, faults)) return change.edits();
   return {};
 }
 
-std::vector<Edit> mending_degrees(const plan::TrainingConfig& config, Fault fault,
-                                  std::span<const Fault> faults, const Wanted& wanted) {
-  return other_degrees(config, plan::ConstraintViolation::Why::none,
-                       [&](const plan::TrainingConfig& after) {
-                         return (!wanted || wanted(after)) && mends(config, after, fault, faults);
-                       });
+std::vector<Edit> fix_by_degrees(const plan::TrainingConfig& config, Fault fault,
+                                 std::span<const Fault> faults, const ConfigPredicate& wanted) {
+  return find_other_degrees(
+      config, plan::ConstraintViolation::Why::none, [&](const plan::TrainingConfig& after) {
+        return (!wanted || wanted(after)) && fixes_fault(config, after, fault, faults);
+      });
 }
 
-std::vector<Edit> mending_experts(const plan::TrainingConfig& config, Fault fault,
-                                  std::span<const Fault> faults) {
+std::vector<Edit> fix_by_experts(const plan::TrainingConfig& config, Fault fault,
+                                 std::span<const Fault> faults) {
   const i64 stated = config.plan.ep;
   std::vector<i64> degrees = divisors(max_experts(config.model));
   std::stable_sort(degrees.begin(), degrees.end(),
@@ -226,7 +228,7 @@ std::vector<Edit> mending_experts(const plan::TrainingConfig& config, Fault faul
   for (const i64 ep : degrees)
     for (const i64 etp : {config.plan.etp, i64{1}, config.plan.tp})
       changes.push_back(Change(config).experts(ep, etp));
-  return first_mend(config, fault, faults, changes);
+  return first_fix(config, fault, faults, changes);
 }
 
 bool same_order(const plan::TrainingConfig& config, const mesh::Order& order) {
@@ -235,7 +237,7 @@ bool same_order(const plan::TrainingConfig& config, const mesh::Order& order) {
          (!config.model.sparse() || same_order(meshes.expert, order));
 }
 
-std::optional<i64> undivided_kv_heads(const model::Model& model, i64 ranks) {
+std::optional<i64> find_undivided_kv_heads(const model::Model& model, i64 ranks) {
   for (const model::LayerRun& run : model.runs) {
     const model::Attention& attention = run.layer.attention;
     if (attention.kind == model::Attention::Kind::latent || divides(ranks, attention.kv_heads))

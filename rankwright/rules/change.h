@@ -1,6 +1,6 @@
-// A Change is what somebody may type into a plan file, together with the TrainingConfig that comes
-// of it: so that a fix is tried before it is proposed. Faults are what a target's rules call wrong,
-// without the words.
+// A Change is a list of edits to a plan file together with the TrainingConfig that results from
+// them, so that a fix is tested before it is proposed. The helpers below search for a change that
+// removes a fault of a target; how a finding is worded is left to each rule.
 #pragma once
 
 #include <optional>
@@ -13,21 +13,22 @@
 
 namespace rankwright::rules {
 
-/// The check of a rule: its fault, and the words for it.
-template <Fault fault, Finding (*tell)(const plan::TrainingConfig&)>
+/// The `check` function of a rule that consists of a fault and of a function that describes it.
+template <Fault fault, Finding (*describe)(const plan::TrainingConfig&)>
 std::optional<Finding> when(const Subject& subject) {
   if (!fault(subject.config)) return std::nullopt;
-  return tell(subject.config);
+  return describe(subject.config);
 }
 
-/// Edits, and the config as it would be read with them. Each call adds one edit.
+/// Edits to a plan file and the config that reading the edited file would give. Each call adds at
+/// least one edit.
 class Change {
  public:
   explicit Change(const plan::TrainingConfig& config) : config_(config) {}
 
   Change& world(i64 ranks);
   Change& order(const mesh::Order& order);
-  Change& degrees(i64 tp, i64 pp, i64 dp);  // only those that differ are edits
+  Change& degrees(i64 tp, i64 pp, i64 dp);  // adds an edit only for each degree that differs
   Change& cp(i64 degree);
   Change& experts(i64 ep, i64 etp);
   Change& zero(int stage);
@@ -35,11 +36,12 @@ class Change {
   Change& bucket_size(i64 elements);
   Change& sequence_parallel(bool on);
   Change& cp_comm(plan::CpComm comm);
-  Change& chunks(i64 chunks, plan::Schedule schedule);  // a schedule comes with its chunks
+  Change& chunks(i64 chunks,
+                 plan::Schedule schedule);  // sets the schedule together with its chunk count
   Change& microbatch_group(i64 size);
   Change& even_stages();
   Change& recompute(plan::Recompute recompute);
-  Change& recompute_layers(i64 layers);  // of a pp rank, in full
+  Change& recompute_layers(i64 layers);  // fully recomputed layers per pp rank
   Change& micro_batch(i64 sequences);
   Change& loss(plan::Loss loss);
   Change& overlap_grad_reduce(bool on);
@@ -47,7 +49,7 @@ class Change {
   Change& overlap_tp(bool on);
   Change& overlap_pp(bool on);
   Change& block_placement();
-  Change& microbatches(i64 count);  // by the global batch
+  Change& microbatches(i64 count);  // sets the global batch that yields this many microbatches
   Change& sequence(i64 tokens);
   Change& param_dtype(plan::Dtype dtype);
   Change& grad_dtype(plan::Dtype dtype);
@@ -64,31 +66,32 @@ class Change {
   std::vector<Edit> edits_{};
 };
 
-/// `after` has no new violation, not `fault`, and none of `faults` that `before` does not have.
-bool mends(const plan::TrainingConfig& before, const plan::TrainingConfig& after, Fault fault,
-           std::span<const Fault> faults);
+/// Returns whether `after` adds no constraint violation, does not have `fault`, and has none of
+/// `faults` that `before` does not have.
+bool fixes_fault(const plan::TrainingConfig& before, const plan::TrainingConfig& after, Fault fault,
+                 std::span<const Fault> faults);
 
-/// The edits of the first change that mends; empty where none does.
-std::vector<Edit> first_mend(const plan::TrainingConfig& config, Fault fault,
-                             std::span<const Fault> faults, const std::vector<Change>& changes);
+/// Returns the edits of the first change for which fixes_fault() holds; empty if none does.
+std::vector<Edit> first_fix(const plan::TrainingConfig& config, Fault fault,
+                            std::span<const Fault> faults, const std::vector<Change>& changes);
 
-/// Other degrees that mend and satisfy `wanted`: see other_degrees().
-std::vector<Edit> mending_degrees(const plan::TrainingConfig& config, Fault fault,
-                                  std::span<const Fault> faults, const Wanted& wanted = {});
+/// Returns edits to tp, pp and dp that fix `fault` and satisfy `wanted`; see find_other_degrees().
+std::vector<Edit> fix_by_degrees(const plan::TrainingConfig& config, Fault fault,
+                                 std::span<const Fault> faults, const ConfigPredicate& wanted = {});
 
-/// ep and etp that mend, nearest to the stated ep: among the divisors of the experts, with experts
-/// whole or cut as the dense layers are.
-std::vector<Edit> mending_experts(const plan::TrainingConfig& config, Fault fault,
-                                  std::span<const Fault> faults);
+/// Returns edits to ep and etp that fix `fault`, trying ep by its distance from the current ep: the
+/// divisors of the expert count, each with the current etp, with etp 1 and with etp = tp.
+std::vector<Edit> fix_by_experts(const plan::TrainingConfig& config, Fault fault,
+                                 std::span<const Fault> faults);
 
-/// Whether the plan numbers its ranks as `order` does: axes of degree 1 may stand anywhere.
+/// Returns whether the plan numbers its ranks as `order` does. Axes of degree 1 are ignored.
 bool same_order(const plan::TrainingConfig& config, const mesh::Order& order);
 
-/// The first number of key-value heads in the model that `ranks` does not divide; nothing where it
-/// divides all. Latent attention keeps none.
-std::optional<i64> undivided_kv_heads(const model::Model& model, i64 ranks);
+/// Returns the first key-value head count in the model that `ranks` does not divide, or nothing if
+/// it divides all of them. Layers with latent attention are skipped.
+std::optional<i64> find_undivided_kv_heads(const model::Model& model, i64 ranks);
 
-/// Stages that are stated and are not the even split.
+/// Returns whether the plan lists stages that differ from the even split.
 bool uneven_stages(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::rules

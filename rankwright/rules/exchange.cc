@@ -1,5 +1,5 @@
-// RW06..: what can go wrong between a plan and somebody else's file. These have pages like every
-// code, but no rule: readers and writers report them where they stand.
+// RW06..: problems between a plan and the files of other tools. These codes have pages but no rule:
+// the readers and writers report them with their locations.
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {

@@ -9,29 +9,29 @@
 namespace rankwright::rules {
 namespace {
 
-constexpr std::size_t kBeam = 12;  // changes that do not fit yet and are carried on
-constexpr int kMaxChanges = 3;     // together
-constexpr int kDoublings = 4;      // of tp and of pp
+constexpr std::size_t kBeam = 12;  // changes that do not fit yet and are extended in the next round
+constexpr int kMaxChanges = 3;     // maximum number of combined changes
+constexpr int kDoublings = 4;      // maximum doublings of tp and of pp
 
-bool touches(const Change& change, std::string_view key) {
+bool has_edit(const Change& change, std::string_view key) {
   return std::any_of(change.edits().begin(), change.edits().end(),
                      [&](const Edit& edit) { return edit.key == key; });
 }
 
-/// What may be typed next, one thing each.
-class Next {
+/// Enumerates the next single changes to try on top of a change.
+class NextChanges {
  public:
-  Next(const Change& from, Target target) : from_(from), plan_(from.config().plan) {
+  NextChanges(const Change& from, Target target) : from_(from), plan_(from.config().plan) {
     zero(target);
     recompute();
-    rest();
+    add_other_changes();
     degrees();
   }
 
   std::vector<Change> all{};
 
  private:
-  bool open(std::string_view key) const { return !touches(from_, key); }
+  bool is_unedited(std::string_view key) const { return !has_edit(from_, key); }
 
   template <class Make>
   void add(Make make) {
@@ -41,25 +41,27 @@ class Next {
   }
 
   void zero(Target target) {
-    if (plan_.data_ranks() == 1 || !open("parallelism.zero_stage")) return;
-    for (const int stage : zero_stages(target))
+    if (plan_.data_ranks() == 1 || !is_unedited("parallelism.zero_stage")) return;
+    for (const int stage : supported_zero_stages(target))
       if (stage > plan_.zero) add([&](Change& c) { c.zero(stage); });
-    if (plan_.zero > 0 && plan_.shards() < plan_.data_ranks() && open("parallelism.shard_size"))
+    if (plan_.zero > 0 && plan_.shards() < plan_.data_ranks() &&
+        is_unedited("parallelism.shard_size"))
       add([&](Change& c) { c.shard_size(plan_.data_ranks()); });
   }
 
   void recompute() {
-    if (!open("parallelism.recompute")) return;
+    if (!is_unedited("parallelism.recompute")) return;
     if (plan_.recompute == plan::Recompute::none)
       add([](Change& c) { c.recompute(plan::Recompute::selective); });
     if (plan_.recompute == plan::Recompute::full && plan_.recompute_layers == 0) return;
     add([](Change& c) { c.recompute(plan::Recompute::full); });
-    if (const i64 layers = fewest_layers(); layers > 0)
+    if (const i64 layers = min_recomputed_layers(); layers > 0)
       add([&](Change& c) { c.recompute_layers(layers); });
   }
 
-  /// The least number of layers a pp rank whose full recompute fits; 0 where none below all does.
-  i64 fewest_layers() const {
+  /// Returns the smallest number of fully recomputed layers per pp rank that fits with margin; 0 if
+  /// only recomputing all layers does.
+  i64 min_recomputed_layers() const {
     const std::vector<plan::RankContents> ranks = rank_contents(from_.config());
     i64 max = 0;
     for (const plan::RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
@@ -70,7 +72,7 @@ class Next {
       return cost::fullest(after, calibration(after)).total() <=
              (1 - catalog::bands().memory.within) * after.cluster.device.memory;
     };
-    i64 low = 1, high = max;  // `high` is not tried: that is full recompute
+    i64 low = 1, high = max;  // `high` itself is not tried: it is full recompute
     while (low < high) {
       const i64 middle = low + (high - low) / 2;
       if (fits(middle))
@@ -81,9 +83,9 @@ class Next {
     return low < max && low > plan_.recompute_layers ? low : 0;
   }
 
-  void rest() {
+  void add_other_changes() {
     const plan::TrainingConfig& s = from_.config();
-    if (open("parallelism.micro_batch"))
+    if (is_unedited("parallelism.micro_batch"))
       for (i64 size = plan_.micro_batch; size % 2 == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
@@ -91,15 +93,15 @@ class Next {
       add([](Change& c) { c.loss(plan::Loss::fused); });
     const bool keeps_more =
         plan_.schedule == plan::Schedule::gpipe || plan_.schedule == plan::Schedule::interleaved;
-    if (plan_.pp > 1 && keeps_more && open("parallelism.schedule"))
+    if (plan_.pp > 1 && keeps_more && is_unedited("parallelism.schedule"))
       add([](Change& c) { c.chunks(1, plan::Schedule::one_f_one_b); });
-    if (s.model.sparse() && open("parallelism.ep_size"))
+    if (s.model.sparse() && is_unedited("parallelism.ep_size"))
       add([&](Change& c) { c.experts(2 * plan_.ep, plan_.etp); });
   }
 
   void degrees() {
     const plan::TrainingConfig& s = from_.config();
-    if (!open("parallelism.dp_size")) return;
+    if (!is_unedited("parallelism.dp_size")) return;
     const i64 inside = s.cluster.domain(0);
     for (int t = 0; t <= kDoublings; ++t)
       for (int p = 0; p <= kDoublings; ++p) {
@@ -108,7 +110,7 @@ class Next {
         if (t > 0 && tp > inside) continue;
         add([&](Change& c) { c.degrees(tp, pp, plan_.dp / times); });
       }
-    if (plan_.dp % 2 == 0 && open("parallelism.cp_size"))
+    if (plan_.dp % 2 == 0 && is_unedited("parallelism.cp_size"))
       add([&](Change& c) { c.cp(2 * plan_.cp).degrees(plan_.tp, plan_.pp, plan_.dp / 2); });
   }
 
@@ -116,9 +118,10 @@ class Next {
   const plan::Plan& plan_;
 };
 
-/// An error that `before` does not have. Memory is what is being changed.
-bool brings_errors(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
-                   Target target) {
+/// Returns whether `after` breaks an error rule that `before` does not. Memory rules (RW02..) are
+/// skipped, because memory is what the changes are about.
+bool adds_errors(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
+                 Target target) {
   const std::vector<plan::ConstraintViolation> none;
   for (const Rule* rule : rules()) {
     const bool asked = holds_for(*rule, target);
@@ -136,11 +139,11 @@ struct Trial {
 
 }  // namespace
 
-Seconds Fitting::time_each() const {
+Seconds Fitting::time_per_sequence() const {
   return estimate.time() / double(change.config().job.global_batch);
 }
 
-std::vector<int> zero_stages(Target target) {
+std::vector<int> supported_zero_stages(Target target) {
   if (target == Target::torchtitan) return {2, 3};
   if (target == Target::nanotron) return {1};
   if (target == Target::accelerate) return {2, 3};
@@ -148,7 +151,7 @@ std::vector<int> zero_stages(Target target) {
 }
 
 std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
-                                   std::size_t max, bool surely) {
+                                   std::size_t max, bool with_margin) {
   const Bytes capacity = config.cluster.device.memory;
   std::vector<Trial> beam{{Change(config)}};
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
@@ -156,13 +159,13 @@ std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target ta
     std::vector<Fitting> fitting;
     std::vector<Trial> left;
     for (const Trial& trial : beam)
-      for (Change& change : Next(trial.change, target).all) {
+      for (Change& change : NextChanges(trial.change, target).all) {
         std::vector<std::pair<std::string, std::string>> keys;
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
         if (!seen.insert(std::move(keys)).second || find_violation(change.config())) continue;
         const Bytes total = cost::fullest(change.config(), calibration(config)).total();
-        const double room = surely ? 1 - catalog::bands().memory.within : 1;
+        const double room = with_margin ? 1 - catalog::bands().memory.within : 1;
         if (total <= room * capacity)
           fitting.push_back({change, cost::estimate(change.config(), calibration(config))});
         else
@@ -170,12 +173,12 @@ std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target ta
       }
     std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {
       const bool sure = a.estimate.sure(), other = b.estimate.sure();
-      return sure != other ? sure : a.time_each() < b.time_each();
+      return sure != other ? sure : a.time_per_sequence() < b.time_per_sequence();
     });
     std::vector<Fitting> kept;
     for (const Fitting& one : fitting) {
       if (kept.size() == max) break;
-      if (!brings_errors(config, one.change.config(), target)) kept.push_back(one);
+      if (!adds_errors(config, one.change.config(), target)) kept.push_back(one);
     }
     if (!kept.empty()) return kept;
     std::stable_sort(left.begin(), left.end(),

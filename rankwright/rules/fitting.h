@@ -1,6 +1,6 @@
-// Changes of a plan after which it fits, each tried by pricing the plan again: one key or pair of
-// degrees first, then two together, then three. Not a search for the best plan: what somebody would
-// type next. Some hundred estimates at most.
+// Searches for small changes to a plan after which it fits in memory: one change first (a key or a
+// set of degrees), then two together, then three. Each candidate is estimated again, a few hundred
+// estimates at most. This is not a search for the best plan, but for what a user could type next.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,23 @@
 
 namespace rankwright::rules {
 
+/// A change that fits in memory, and the estimate of the changed plan.
 struct Fitting {
   Change change;
   cost::Estimate estimate;
 
-  /// Of a sequence: a batch that the file leaves open follows the degrees, and steps with it.
-  Seconds time_each() const;
+  /// Returns the step time per sequence. Comparable between changes that alter the global batch,
+  /// which follows the degrees if the file does not set it.
+  Seconds time_per_sequence() const;
 };
 
-/// The ZeRO stages that a target has, least first.
-std::vector<int> zero_stages(Target target);
+/// Returns the ZeRO stages above 0 that `target` supports, in ascending order.
+std::vector<int> supported_zero_stages(Target target);
 
-/// Up to `most` that fit and break no rule that `config` does not break, for `target` too. Those
-/// that fit whatever the error of the ledger come first, then the fastest. `surely` leaves out the
-/// others.
+/// Returns up to `max` changes that fit in memory and add no error, including those of the rules of
+/// `target`. Changes that fit even at the upper end of the memory estimate's error band come first;
+/// then the fastest per sequence. With `with_margin`, only changes that fit with that margin count.
 std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
-                                   std::size_t max, bool surely = false);
+                                   std::size_t max, bool with_margin = false);
 
 }  // namespace rankwright::rules

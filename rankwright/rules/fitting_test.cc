@@ -24,14 +24,14 @@ const std::string kPlans[] = {
     "job: {global_batch: 64, sequence: 4096}\nparallelism: {dp_size: 16, zero_stage: 1}\n",
 };
 
-TEST(CheapestFits, AreNoneWhereNothingCan) {
+TEST(CheapestFits, NothingCanFit_ReturnsNone) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "parallelism: {dp_size: 8}\n");
   EXPECT_TRUE(cheapest_fits(config, Target::any, 3).empty());
 }
 
-TEST(CheapestFits, AreThoseThatTypingThemGives) {
+TEST(CheapestFits, MatchTheEstimateOfTheEditedPlanFile) {
   for (const std::string& plan : kPlans) {
     const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 3);
     ASSERT_FALSE(fits.empty()) << plan;
@@ -47,19 +47,19 @@ TEST(CheapestFits, AreThoseThatTypingThemGives) {
   }
 }
 
-TEST(CheapestFits, StandInTheOrderOfTheirTime) {
+TEST(CheapestFits, AreSortedByMarginThenByTimePerSequence) {
   for (const std::string& plan : kPlans) {
     const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 100);
     for (std::size_t i = 1; i < fits.size(); ++i) {
       const bool sure = fits[i - 1].estimate.sure(), then = fits[i].estimate.sure();
       EXPECT_TRUE(sure || !then);
-      EXPECT_TRUE(sure != then || fits[i - 1].time_each() <= fits[i].time_each());
+      EXPECT_TRUE(sure != then || fits[i - 1].time_per_sequence() <= fits[i].time_per_sequence());
     }
   }
 }
 
-TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
-  // Every ZeRO stage, every recompute, every tp and pp of 8 ranks, one at a time, on the first
+TEST(CheapestFits, AreAtLeastAsFastAsAnySingleChangeByHand) {
+  // Every ZeRO stage, recompute mode and (tp, pp) of 8 ranks, one change at a time, on the first
   // plan.
   const rankwright::plan::TrainingConfig config = config_of(kPlans[0]);
   std::vector<Change> tried;
@@ -80,8 +80,8 @@ TEST(CheapestFits, AreNoDearerThanAnySingleChangeByHand) {
   EXPECT_LE(fits.front().estimate.time(), best);
 }
 
-TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
-  // 4 sequences a microbatch of 32 layers do not fit, and some layers recomputed do.
+TEST(CheapestFits, RecomputeTheFewestLayersThatFitWithMargin) {
+  // 4 sequences per microbatch through 32 layers do not fit; recomputing some of the layers does.
   const rankwright::plan::TrainingConfig config = config_of(kPlans[1]);
   ASSERT_FALSE(cost::estimate(config, catalog::calibration()).fits());
   for (const Fitting& fit : cheapest_fits(config, Target::any, 100)) {
@@ -96,14 +96,14 @@ TEST(CheapestFits, RecomputeTheFewestLayersThatSurelyFit) {
   ADD_FAILURE() << "no number of layers was proposed";
 }
 
-TEST(CheapestFits, KeepToTheStagesOfATarget) {
+TEST(CheapestFits, UseOnlyTheZeroStagesOfTheTarget) {
   for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::nanotron, 100))
     EXPECT_LE(fit.change.config().plan.zero, 1);
   for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::torchtitan, 100))
     EXPECT_NE(fit.change.config().plan.zero, 1);
 }
 
-TEST(CheapestFits, LeaveMoreThanTheErrorWhereAsked) {
+TEST(CheapestFits, WithMargin_LeaveMoreThanTheEstimateError) {
   for (const std::string& plan : kPlans)
     for (const Fitting& fit : cheapest_fits(config_of(plan), Target::any, 100, true))
       EXPECT_TRUE(fit.estimate.fits() && fit.estimate.sure()) << plan;

@@ -1,4 +1,4 @@
-// RW0591..: what a launcher cannot do of a placement.
+// RW0591..: placements that a launcher cannot start.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,15 +10,18 @@ namespace rankwright::rules {
 namespace launchers_impl {
 namespace {
 
-i64 host_devices(const plan::TrainingConfig& s) { return std::max<i64>(1, s.cluster.host_devices); }
+i64 get_host_devices(const plan::TrainingConfig& s) {
+  return std::max<i64>(1, s.cluster.host_devices);
+}
 
-/// The first rank that torchrun would start elsewhere: a node's ranks follow each other, and take
-/// its devices from the first on. -1: none. Hosts may stand in any order and differ in size.
-i64 first_misplaced(const plan::TrainingConfig& s) {
+/// Returns the first rank that torchrun would start elsewhere, or -1: torchrun numbers the ranks of
+/// a node consecutively and gives them the node's devices from the first on. Hosts may come in any
+/// order and differ in size.
+i64 find_misplaced_rank(const plan::TrainingConfig& s) {
   const mesh::Placement& placement = s.plan.placement;
   if (placement.kind == mesh::Placement::Kind::block) return -1;
-  const i64 size = host_devices(s);
-  i64 next = 0;  // the device behind that of the last rank
+  const i64 size = get_host_devices(s);
+  i64 next = 0;  // the device after that of the previous rank
   for (i64 rank = 0; rank < s.world; ++rank) {
     const i64 device = placement.device(rank);
     const bool next_on_its_host = rank > 0 && device == next && device % size != 0;
@@ -28,17 +31,17 @@ i64 first_misplaced(const plan::TrainingConfig& s) {
   return -1;
 }
 
-bool scattered(const plan::TrainingConfig& s) { return first_misplaced(s) >= 0; }
+bool is_scattered(const plan::TrainingConfig& s) { return find_misplaced_rank(s) >= 0; }
 
-constexpr Fault kFaults[] = {scattered};
+constexpr Fault kFaults[] = {is_scattered};
 
-Finding tell_scattered(const plan::TrainingConfig& s) {
-  const i64 rank = first_misplaced(s);
+Finding describe_scattered(const plan::TrainingConfig& s) {
+  const i64 rank = find_misplaced_rank(s);
   const i64 device = s.plan.placement.device(rank);
   return {.detail = fmt::format("rank {} is on device {} of host {}, where it would not start",
-                                rank, device % host_devices(s), device / host_devices(s)),
+                                rank, device % get_host_devices(s), device / get_host_devices(s)),
           .key = "placement",
-          .fix = first_mend(s, scattered, kFaults, {Change(s).block_placement()}),
+          .fix = first_fix(s, is_scattered, kFaults, {Change(s).block_placement()}),
           .hint = "placement: block, or another launcher: slurm or openmpi"};
 }
 
@@ -53,9 +56,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 16}\n"
       "placement: cyclic\n"},
      Target::torchrun,
-     Rule::When::without_misfits,
-     when<scattered, tell_scattered>,
-     scattered},
+     Rule::When::without_violations,
+     when<is_scattered, describe_scattered>,
+     is_scattered},
 };
 
 }  // namespace

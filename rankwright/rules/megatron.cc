@@ -1,5 +1,5 @@
-// RW0501..: what Megatron-LM refuses, or does otherwise than the plan says. What it refuses as any
-// framework would is arithmetic.cc.
+// RW0501..: plans that Megatron-LM refuses or runs differently. Constraints that hold for every
+// framework are in arithmetic.cc.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -14,70 +14,71 @@ constexpr mesh::Order kAlternateOrder{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis
                                       mesh::Axis::pp, mesh::Axis::dp};
 constexpr i64 kVocabUnit = 128;  // --make-vocab-size-divisible-by
 
-bool order(const plan::TrainingConfig& s) {
+bool has_unsupported_order(const plan::TrainingConfig& s) {
   return !same_order(s, mesh::kDefaultOrder) && !same_order(s, kAlternateOrder);
 }
 
-// Megatron-LM makes the expert groups of dense models too, and asks both meshes for one dp.
-bool meshes(const plan::TrainingConfig& s) {
+// Megatron-LM creates expert groups for dense models too, and requires the same dp in both meshes.
+bool has_unequal_meshes(const plan::TrainingConfig& s) {
   return s.plan.pp > 1 && !same_order(s, mesh::kDefaultOrder) &&
          s.plan.tp * s.plan.cp != s.plan.etp * s.plan.ep;
 }
 
-bool layers(const plan::TrainingConfig& s) {
+bool has_undivided_layers(const plan::TrainingConfig& s) {
   return !s.reference_model && s.plan.stages.empty() &&
          !divides(s.plan.pp * s.plan.virtual_stages, s.model.layers());
 }
 
-bool schedule(const plan::TrainingConfig& s) {
+bool has_unsupported_schedule(const plan::TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b &&
          s.plan.schedule != plan::Schedule::interleaved;
 }
 
-bool lonely_chunks(const plan::TrainingConfig& s) {
+bool has_chunks_without_pipeline(const plan::TrainingConfig& s) {
   return s.plan.virtual_stages > 1 && s.plan.pp == 1;
 }
 
-/// Groups are of pp to all microbatches, and what is left over is nothing or at least pp.
-bool group(const plan::TrainingConfig& s) {
+/// A microbatch group has between pp and all microbatches; a remainder is empty or has at least pp.
+bool has_unsupported_group(const plan::TrainingConfig& s) {
   if (s.plan.virtual_stages == 1 || s.plan.pp == 1) return false;
   const i64 m = s.microbatches();
   const i64 size = pipeline_shape(s).group_size();
   return size < s.plan.pp || size > m || (m % size > 0 && m % size < s.plan.pp);
 }
 
-bool experts_without_sp(const plan::TrainingConfig& s) {
+bool has_experts_without_sp(const plan::TrainingConfig& s) {
   return s.model.sparse() && s.plan.tp > 1 && !s.plan.sequence_parallel;
 }
 
-bool param_gather(const plan::TrainingConfig& s) {
+bool has_invalid_param_gather(const plan::TrainingConfig& s) {
   return s.plan.overlap.param_gather && (s.plan.zero == 0 || !s.plan.overlap.grad_reduce);
 }
 
-bool tp_overlap(const plan::TrainingConfig& s) {
+bool has_invalid_tp_overlap(const plan::TrainingConfig& s) {
   return s.plan.overlap.tp && (s.plan.tp == 1 || !s.plan.sequence_parallel);
 }
 
-bool ulysses_kv(const plan::TrainingConfig& s) {
+bool has_undivided_ulysses_kv(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a &&
-         undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
+         find_undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
 }
 
-bool half_experts(const plan::TrainingConfig& s) {
+bool has_fp16_experts(const plan::TrainingConfig& s) {
   return s.plan.ep > 1 && s.job.param_dtype == plan::Dtype::fp16;
 }
 
-/// Two ranks that interleave would send to and receive from each other in one batch of sends.
-bool crossed_sends(const plan::TrainingConfig& s) {
+/// With pp 2 and chunks, both ranks would send to and receive from each other in one batch of
+/// transfers.
+bool has_crossing_sends(const plan::TrainingConfig& s) {
   return s.plan.virtual_stages > 1 && s.plan.pp == 2 && !s.plan.overlap.pp;
 }
 
-bool positions(const plan::TrainingConfig& s) {
+bool exceeds_positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
-/// All MTP modules on one stage, in the last chunk of its rank, and no layer behind them.
-bool mtp_stages(const plan::TrainingConfig& s) {
+/// All MTP modules must be on one stage, in the last chunk of its rank, with no layer after them.
+bool has_misplaced_mtp(const plan::TrainingConfig& s) {
   const plan::Stages& stages = s.plan.stages;
   i64 modules = 0, holders = 0;
   bool late = false;
@@ -91,104 +92,106 @@ bool mtp_stages(const plan::TrainingConfig& s) {
   return !stages.empty() && (modules != s.model.mtp_layers || holders > 1 || late);
 }
 
-/// Each instance of the optimizer has as many of the experts' data ranks.
-bool instances(const plan::TrainingConfig& s) {
+/// The number of optimizer instances must divide the experts' data ranks.
+bool has_undivided_instances(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == 0 || !s.model.sparse()) return false;
   return !divides(p.data_ranks() / p.shard_size, p.expert_dp());
 }
 
-/// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {order,
-                             meshes,
-                             layers,
-                             schedule,
-                             lonely_chunks,
-                             group,
-                             experts_without_sp,
-                             param_gather,
-                             tp_overlap,
-                             ulysses_kv,
-                             half_experts,
-                             crossed_sends,
-                             positions,
-                             mtp_stages,
-                             instances};
+/// The checks that reject a plan; a fix triggers none of them.
+constexpr Fault kFaults[] = {has_unsupported_order,
+                             has_unequal_meshes,
+                             has_undivided_layers,
+                             has_unsupported_schedule,
+                             has_chunks_without_pipeline,
+                             has_unsupported_group,
+                             has_experts_without_sp,
+                             has_invalid_param_gather,
+                             has_invalid_tp_overlap,
+                             has_undivided_ulysses_kv,
+                             has_fp16_experts,
+                             has_crossing_sends,
+                             exceeds_positions,
+                             has_misplaced_mtp,
+                             has_undivided_instances};
 
-bool fsdp(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
+bool uses_fsdp(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
-bool fsdp_pipeline(const plan::TrainingConfig& s) { return fsdp(s) && s.plan.pp > 1; }
+bool uses_fsdp_with_pipeline(const plan::TrainingConfig& s) {
+  return uses_fsdp(s) && s.plan.pp > 1;
+}
 
-/// Blackwell is the first generation with fp4 units.
-bool before_blackwell(const cluster::Device& device) {
+/// Blackwell is the first generation with FP4 units.
+bool is_before_blackwell(const cluster::Device& device) {
   return device.vendor == "NVIDIA" && device.fp4 == FlopsPerSecond{};
 }
 
-bool one_connection(const plan::TrainingConfig& s) {
-  return (s.plan.tp > 1 || s.plan.cp > 1) && !fsdp(s) && before_blackwell(s.cluster.device);
+bool needs_one_connection(const plan::TrainingConfig& s) {
+  return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && is_before_blackwell(s.cluster.device);
 }
 
-bool vocabulary(const plan::TrainingConfig& s) {
+bool needs_vocabulary_padding(const plan::TrainingConfig& s) {
   return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
 }
 
-bool gradients(const plan::TrainingConfig& s) {
+bool reduces_bf16_gradients(const plan::TrainingConfig& s) {
   const bool half = s.job.param_dtype == plan::Dtype::bf16 || s.job.param_dtype == plan::Dtype::fp8;
   return half && s.job.grad_dtype == plan::Dtype::bf16 && s.plan.data_ranks() > 1;
 }
 
-Finding tell_order(const plan::TrainingConfig& s) {
+Finding describe_order(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("{} is neither {} nor {}", show(s.plan.order),
                             show(mesh::kDefaultOrder), show(kAlternateOrder)),
       .key = "parallelism.order",
-      .fix = first_mend(s, order, kFaults,
-                        {Change(s).order(mesh::kDefaultOrder), Change(s).order(kAlternateOrder)}),
+      .fix = first_fix(s, has_unsupported_order, kFaults,
+                       {Change(s).order(mesh::kDefaultOrder), Change(s).order(kAlternateOrder)}),
       .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding tell_meshes(const plan::TrainingConfig& s) {
+Finding describe_meshes(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} is not etp {} x ep {}, and pp does not come last",
                                 s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
           .key = "parallelism.order",
-          .fix = first_mend(s, meshes, kFaults, {Change(s).order(mesh::kDefaultOrder)}),
+          .fix = first_fix(s, has_unequal_meshes, kFaults, {Change(s).order(mesh::kDefaultOrder)}),
           .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding tell_layers(const plan::TrainingConfig& s) {
+Finding describe_layers(const plan::TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 run = s.model.layers() / stages * stages;
   return {.detail = fmt::format("{} stages do not divide the {} layers of {}", stages,
                                 s.model.layers(), s.model.name),
           .key = "parallelism.pp_size",
-          .fix = first_mend(s, layers, kFaults, {Change(s).even_stages()}),
+          .fix = first_fix(s, has_undivided_layers, kFaults, {Change(s).even_stages()}),
           .hint = "state the layers of each stage in `stages`",
           .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
 }
 
-Finding tell_schedule(const plan::TrainingConfig& s) {
+Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 chunks = s.plan.virtual_stages;
   const plan::Schedule nearest =
       chunks > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
   return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
           .key = "parallelism.schedule",
-          .fix = first_mend(s, schedule, kFaults,
-                            {Change(s).chunks(chunks, nearest),
-                             Change(s).chunks(1, plan::Schedule::one_f_one_b)}),
+          .fix = first_fix(s, has_unsupported_schedule, kFaults,
+                           {Change(s).chunks(chunks, nearest),
+                            Change(s).chunks(1, plan::Schedule::one_f_one_b)}),
           .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
 }
 
-Finding tell_lonely_chunks(const plan::TrainingConfig& s) {
+Finding describe_lonely_chunks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
-          .fix = first_mend(s, lonely_chunks, kFaults,
-                            {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                             Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
+          .fix = first_fix(s, has_chunks_without_pipeline, kFaults,
+                           {Change(s).chunks(1, plan::Schedule::one_f_one_b),
+                            Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
           .hint = "virtual_stages: 1"};
 }
 
-/// The smallest group that the microbatches come in, else as many microbatches as go.
-std::vector<Edit> other_group(const plan::TrainingConfig& s) {
+/// Proposes the smallest group that the microbatches divide into, otherwise more microbatches.
+std::vector<Edit> propose_group(const plan::TrainingConfig& s) {
   const i64 m = s.microbatches();
   std::vector<Change> changes;
   for (i64 size = s.plan.pp; size <= std::min(m, 2 * s.plan.pp); ++size)
@@ -197,76 +200,77 @@ std::vector<Edit> other_group(const plan::TrainingConfig& s) {
   Change more = Change(s).microbatches(round_up(m, s.plan.pp));
   if (s.plan.microbatch_group != 0) more.microbatch_group(s.plan.pp);
   changes.push_back(more);
-  return first_mend(s, group, kFaults, changes);
+  return first_fix(s, has_unsupported_group, kFaults, changes);
 }
 
-Finding tell_group(const plan::TrainingConfig& s) {
+Finding describe_group(const plan::TrainingConfig& s) {
   if (s.plan.microbatch_group != 0)
     return {
         .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp {} "
                               "to all of them, and the last one no fewer than pp",
                               count(s.plan.microbatch_group), count(s.microbatches()), s.plan.pp),
         .key = "parallelism.microbatch_group",
-        .fix = other_group(s),
+        .fix = propose_group(s),
         .hint = "microbatch_group: pp_size, and a multiple of it in microbatches"};
   return {.detail = fmt::format("{} microbatches are not a multiple of pp {}",
                                 count(s.microbatches()), s.plan.pp),
           .key = "job.global_batch",
-          .fix = other_group(s),
+          .fix = propose_group(s),
           .hint = "a global_batch with a multiple of pp microbatches"};
 }
 
-Finding tell_experts_without_sp(const plan::TrainingConfig& s) {
+Finding describe_experts_without_sp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has experts, tp is {}, and sequence_parallel is off",
                                 s.model.name, s.plan.tp),
           .key = "parallelism.sequence_parallel",
-          .fix = first_mend(s, experts_without_sp, kFaults, {Change(s).sequence_parallel(true)}),
+          .fix = first_fix(s, has_experts_without_sp, kFaults, {Change(s).sequence_parallel(true)}),
           .hint = "sequence_parallel: true, with a sequence that tp divides"};
 }
 
-Finding tell_param_gather(const plan::TrainingConfig& s) {
+Finding describe_param_gather(const plan::TrainingConfig& s) {
   return {.detail = s.plan.zero == 0 ? "overlap.param_gather with zero_stage 0"
                                      : "overlap.param_gather without overlap.grad_reduce",
           .key = "parallelism.overlap.param_gather",
-          .fix = first_mend(s, param_gather, kFaults, {Change(s).overlap_param_gather(false)}),
+          .fix = first_fix(s, has_invalid_param_gather, kFaults,
+                           {Change(s).overlap_param_gather(false)}),
           .hint = "overlap.param_gather: false"};
 }
 
-Finding tell_tp_overlap(const plan::TrainingConfig& s) {
+Finding describe_tp_overlap(const plan::TrainingConfig& s) {
   std::vector<Change> changes{Change(s).overlap_tp(false)};
   if (s.plan.tp > 1) changes.insert(changes.begin(), Change(s).sequence_parallel(true));
   return {.detail = s.plan.tp == 1 ? "with tp 1 there is nothing to overlap, and no sequence "
                                      "parallelism"
                                    : "sequence_parallel is off",
           .key = "parallelism.overlap.tp",
-          .fix = first_mend(s, tp_overlap, kFaults, changes),
+          .fix = first_fix(s, has_invalid_tp_overlap, kFaults, changes),
           .hint = "overlap.tp: false"};
 }
 
-Finding tell_fsdp_pipeline(const plan::TrainingConfig& s) {
+Finding describe_fsdp_pipeline(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, fsdp_pipeline, kFaults, {Change(s).zero(1)})};
+          .fix = first_fix(s, uses_fsdp_with_pipeline, kFaults, {Change(s).zero(1)})};
 }
 
-Finding tell_one_connection(const plan::TrainingConfig& s) {
+Finding describe_one_connection(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("tp {} x cp {} on {}, which is older than Blackwell", s.plan.tp,
                                 s.plan.cp, s.cluster.device.name),
           .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
           .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
 }
 
-Finding tell_many_connections(const plan::TrainingConfig& s) {
+Finding describe_many_connections(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} is Megatron-FSDP", s.plan.zero),
           .key = "parallelism.zero_stage",
           .hint = "unset CUDA_DEVICE_MAX_CONNECTIONS"};
 }
 
-Finding tell_ulysses_kv(const plan::TrainingConfig& s) {
-  return ulysses_kv_undivided(s, plan::CpComm::p2p, ulysses_kv, kFaults);
+Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
+  return describe_undivided_ulysses_kv(s, plan::CpComm::p2p, has_undivided_ulysses_kv, kFaults);
 }
 
-Finding tell_vocabulary(const plan::TrainingConfig& s) {
+Finding describe_vocabulary(const plan::TrainingConfig& s) {
   const i64 padded = round_up(s.model.vocab, kVocabUnit * s.plan.tp);
   return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
                                 count(s.model.vocab), count(padded), count(padded - s.model.vocab),
@@ -274,7 +278,7 @@ Finding tell_vocabulary(const plan::TrainingConfig& s) {
           .key = "model"};
 }
 
-Finding tell_gradients(const plan::TrainingConfig& s) {
+Finding describe_gradients(const plan::TrainingConfig& s) {
   return {
       .detail = s.left_open("job.grad_dtype") ? "grad_dtype is left open, and bf16 assumed"
                                               : "grad_dtype is bf16",
@@ -282,50 +286,52 @@ Finding tell_gradients(const plan::TrainingConfig& s) {
       .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
 }
 
-Finding tell_half_experts(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
-          .key = "job.param_dtype",
-          .fix = first_mend(s, half_experts, kFaults, {Change(s).param_dtype(plan::Dtype::bf16)}),
-          .hint = "param_dtype: bf16"};
+Finding describe_half_experts(const plan::TrainingConfig& s) {
+  return {
+      .detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
+      .key = "job.param_dtype",
+      .fix = first_fix(s, has_fp16_experts, kFaults, {Change(s).param_dtype(plan::Dtype::bf16)}),
+      .hint = "param_dtype: bf16"};
 }
 
-Finding tell_crossed_sends(const plan::TrainingConfig& s) {
+Finding describe_crossed_sends(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} on pp 2 with overlap.pp: false",
                                 s.plan.virtual_stages),
           .key = "parallelism.overlap.pp",
-          .fix = first_mend(s, crossed_sends, kFaults, {Change(s).overlap_pp(true)}),
+          .fix = first_fix(s, has_crossing_sends, kFaults, {Change(s).overlap_pp(true)}),
           .hint = "overlap.pp: true"};
 }
 
-Finding tell_positions(const plan::TrainingConfig& s) {
+Finding describe_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 count(s.model.positions), count(s.job.sequence)),
           .key = "job.sequence",
-          .fix = first_mend(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .fix = first_fix(s, exceeds_positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_mtp_stages(const plan::TrainingConfig& s) {
+Finding describe_mtp_stages(const plan::TrainingConfig& s) {
   return {.detail =
               fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
                           s.model.name, excerpt(show_layout(s.plan.stages), 60)),
           .key = "parallelism.stages",
-          .fix = first_mend(s, mtp_stages, kFaults, {Change(s).even_stages()}),
+          .fix = first_fix(s, has_misplaced_mtp, kFaults, {Change(s).even_stages()}),
           .hint = "all m on one stage behind the last t"};
 }
 
-Finding tell_instances(const plan::TrainingConfig& s) {
+Finding describe_instances(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  return {.detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
-                                "divide {} of an expert",
-                                p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
-                                plural(p.expert_dp(), "data rank", "data ranks")),
-          .key = "parallelism.shard_size",
-          .fix = first_mend(s, instances, kFaults, {Change(s).shard_size(p.data_ranks())}),
-          .hint = "leave shard_size out"};
+  return {
+      .detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
+                            "divide {} of an expert",
+                            p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
+                            plural(p.expert_dp(), "data rank", "data ranks")),
+      .key = "parallelism.shard_size",
+      .fix = first_fix(s, has_undivided_instances, kFaults, {Change(s).shard_size(p.data_ranks())}),
+      .hint = "leave shard_size out"};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0501", Severity::error, "Megatron-LM cannot number the ranks in this order",
@@ -338,9 +344,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: dp-tp-cp-ep-pp}\n"},
      Target::megatron,
-     kSound,
-     when<order, tell_order>,
-     order},
+     kWithoutViolations,
+     when<has_unsupported_order, describe_order>,
+     has_unsupported_order},
     {{"RW0502", Severity::error, "with pp before dp Megatron-LM wants tp x cp = etp x ep",
       "It makes the expert groups of every model, and unless pp comes last it asks for the same dp "
       "in both meshes. Context parallelism on a dense model breaks that: the expert mesh has no "
@@ -350,9 +356,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, cp_size: 2, pp_size: 4, dp_size: 2, order: tp-cp-ep-pp-dp}\n"},
      Target::megatron,
-     kSound,
-     when<meshes, tell_meshes>,
-     meshes},
+     kWithoutViolations,
+     when<has_unequal_meshes, describe_meshes>,
+     has_unequal_meshes},
     {{"RW0503", Severity::error, "Megatron-LM does not split these layers by itself",
       "Without a layout every stage gets layers / (pp x virtual_stages), rounded down. Some paths "
       "check the remainder and some have not: 80 layers have run as 64, and 30 as 28, without a "
@@ -364,9 +370,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2}\n"
       "job: {sequence: 2048}\n"},
      Target::megatron,
-     kSound,
-     when<layers, tell_layers>,
-     layers},
+     kWithoutViolations,
+     when<has_undivided_layers, describe_layers>,
+     has_undivided_layers},
     {{"RW0504", Severity::error, "Megatron-LM does not have this schedule",
       "It runs 1F1B, and interleaved 1F1B with virtual stages: no GPipe, no zero bubble, no "
       "DualPipe.",
@@ -376,9 +382,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1}\n"},
      Target::megatron,
-     kSound,
-     when<schedule, tell_schedule>,
-     schedule},
+     kWithoutViolations,
+     when<has_unsupported_schedule, describe_schedule>,
+     has_unsupported_schedule},
     {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of at least pp",
       "A group has from pp to all microbatches, and what is left for the last one is nothing or at "
       "least pp. The default group is pp, so pp has to divide the microbatches.",
@@ -390,9 +396,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2}\n"
       "job: {global_batch: 20}\n"},
      Target::megatron,
-     kSound,
-     when<group, tell_group>,
-     group},
+     kWithoutViolations,
+     when<has_unsupported_group, describe_group>,
+     has_unsupported_group},
     {{"RW0506", Severity::error, "Megatron-LM takes virtual stages only with a pipeline",
       "Interleaving shrinks the bubble between pp ranks; with one there is none.",
       "Leave virtual_stages out.", "Megatron-LM training/arguments.py, validate_args",
@@ -400,9 +406,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 8, dp_size: 1, virtual_stages: 2}\n"},
      Target::megatron,
-     kSound,
-     when<lonely_chunks, tell_lonely_chunks>,
-     lonely_chunks},
+     kWithoutViolations,
+     when<has_chunks_without_pipeline, describe_lonely_chunks>,
+     has_chunks_without_pipeline},
     {{"RW0507", Severity::error,
       "Megatron-LM trains experts under tp only with sequence parallelism",
       "Without it every tp rank would route all tokens. The MoE layer raises in its first training "
@@ -415,9 +421,9 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4, sequence_parallel: false}\n"},
      Target::megatron,
-     kSound,
-     when<experts_without_sp, tell_experts_without_sp>,
-     experts_without_sp},
+     kWithoutViolations,
+     when<has_experts_without_sp, describe_experts_without_sp>,
+     has_experts_without_sp},
     {{"RW0508", Severity::error, "Megatron-LM cannot gather parameters early here",
       "--overlap-param-gather needs the distributed optimizer, since nothing else gathers "
       "parameters, and --overlap-grad-reduce.",
@@ -427,9 +433,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, overlap: {param_gather: true}}\n"},
      Target::megatron,
-     kSound,
-     when<param_gather, tell_param_gather>,
-     param_gather},
+     kWithoutViolations,
+     when<has_invalid_param_gather, describe_param_gather>,
+     has_invalid_param_gather},
     {{"RW0509", Severity::error, "Megatron-LM overlaps tp only with sequence parallelism",
       "--tp-comm-overlap pipelines the all-gathers and reduce-scatters that sequence parallelism "
       "makes of the all-reduces. With tp 1 sequence parallelism is off.",
@@ -439,9 +445,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 4, dp_size: 2, sequence_parallel: false, overlap: {tp: true}}\n"},
      Target::megatron,
-     kSound,
-     when<tp_overlap, tell_tp_overlap>,
-     tp_overlap},
+     kWithoutViolations,
+     when<has_invalid_tp_overlap, describe_tp_overlap>,
+     has_invalid_tp_overlap},
     {{"RW0510", Severity::warning, "Megatron-FSDP with a pipeline is not documented",
       "Stages 2 and 3 are Megatron-FSDP. Its pages name tensor, expert and context parallelism and "
       "not the pipeline; a script of NVIDIA's calls the two mutually exclusive. Nothing was seen "
@@ -452,9 +458,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 3}\n"},
      Target::megatron,
-     kSound,
-     when<fsdp_pipeline, tell_fsdp_pipeline>,
-     fsdp_pipeline},
+     kWithoutViolations,
+     when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
+     uses_fsdp_with_pipeline},
     {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
@@ -464,9 +470,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 4, dp_size: 2}\n"},
      Target::megatron,
-     kSound,
-     when<one_connection, tell_one_connection>,
-     one_connection},
+     kWithoutViolations,
+     when<needs_one_connection, describe_one_connection>,
+     needs_one_connection},
     {{"RW0512", Severity::note, "Megatron-FSDP refuses CUDA_DEVICE_MAX_CONNECTIONS=1",
       "With one queue its gathers could not run beside the computation.",
       "Take the variable out of the environment.",
@@ -475,9 +481,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
      Target::megatron,
-     kSound,
-     when<fsdp, tell_many_connections>,
-     fsdp},
+     kWithoutViolations,
+     when<uses_fsdp, describe_many_connections>,
+     uses_fsdp},
     {{"RW0513", Severity::error,
       "all-to-all context parallelism does not divide the key-value heads",
       "TransformerEngine trades sequence for heads, queries and keys alike: after tp has cut them, "
@@ -488,9 +494,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a}\n"},
      Target::megatron,
-     kSound,
-     when<ulysses_kv, tell_ulysses_kv>,
-     ulysses_kv},
+     kWithoutViolations,
+     when<has_undivided_ulysses_kv, describe_ulysses_kv>,
+     has_undivided_ulysses_kv},
     {{"RW0514", Severity::note, "Megatron-LM pads the vocabulary",
       "The embedding and the output head get rows until 128 x tp divides them, so that tp cuts "
       "them "
@@ -503,9 +509,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, dp_size: 2}\n"
       "job: {sequence: 1024}\n"},
      Target::megatron,
-     kSound,
-     when<vocabulary, tell_vocabulary>,
-     vocabulary},
+     kWithoutViolations,
+     when<needs_vocabulary_padding, describe_vocabulary>,
+     needs_vocabulary_padding},
     {{"RW0515", Severity::note, "Megatron-LM reduces gradients in fp32",
       "With --bf16 it accumulates and reduces gradients in fp32 unless --grad-reduce-in-bf16 is "
       "given: 2 bytes a parameter more, and twice the data-parallel traffic.",
@@ -515,9 +521,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 1, dp_size: 8}\n"
       "job: {grad_dtype: bf16}\n"},
      Target::megatron,
-     kSound,
-     when<gradients, tell_gradients>,
-     gradients},
+     kWithoutViolations,
+     when<reduces_bf16_gradients, describe_gradients>,
+     reduces_bf16_gradients},
     {{"RW0516", Severity::error, "Megatron-LM has no expert parallelism in fp16",
       "It refuses --fp16 with an expert degree above 1.", "Train in bf16.",
       "Megatron-LM training/arguments.py, validate_args",
@@ -527,9 +533,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4}\n"
       "job: {param_dtype: fp16}\n"},
      Target::megatron,
-     kSound,
-     when<half_experts, tell_half_experts>,
-     half_experts},
+     kWithoutViolations,
+     when<has_fp16_experts, describe_half_experts>,
+     has_fp16_experts},
     {{"RW0517", Severity::error, "Megatron-LM interleaves two pp ranks only with overlapped sends",
       "Each of two ranks is before and behind the other. Without overlap all sends of a step go "
       "out in one batch, and two messages between the same ranks would be mixed up.",
@@ -540,9 +546,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 1, virtual_stages: 2, overlap: {pp: "
       "false}}\n"},
      Target::megatron,
-     kSound,
-     when<crossed_sends, tell_crossed_sends>,
-     crossed_sends},
+     kWithoutViolations,
+     when<has_crossing_sends, describe_crossed_sends>,
+     has_crossing_sends},
     {{"RW0518", Severity::error, "Megatron-LM takes no sequence longer than the learned positions",
       "--max-position-embeddings is the number of positions that the model learns, and has to hold "
       "--seq-length.",
@@ -553,9 +559,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {sequence: 2048}\n"},
      Target::megatron,
-     kSound,
-     when<positions, tell_positions>,
-     positions},
+     kWithoutViolations,
+     when<exceeds_positions, describe_positions>,
+     exceeds_positions},
     {{"RW0519", Severity::error, "Megatron-LM does not place MTP modules so",
       "A layout holds all of the model's MTP modules, on one stage, in the last chunk of its pp "
       "rank, and no layer behind them.",
@@ -567,9 +573,9 @@ constexpr Rule kRules[] = {
       "nope_dim: 64, rope_dim: 32, value_dim: 64, mtp_layers: 1}\n"
       "parallelism: {pp_size: 2, dp_size: 4, stages: Et*4m|t*4L}\n"},
      Target::megatron,
-     kSound,
-     when<mtp_stages, tell_mtp_stages>,
-     mtp_stages},
+     kWithoutViolations,
+     when<has_misplaced_mtp, describe_mtp_stages>,
+     has_misplaced_mtp},
     {{"RW0520", Severity::error, "instances of the optimizer do not divide the experts' data ranks",
       "shard_size becomes --num-distributed-optimizer-instances, and Megatron-LM cuts the data "
       "ranks of the experts into as many parts as those of the dense layers.",
@@ -580,9 +586,9 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {dp_size: 8, ep_size: 8, zero_stage: 1, shard_size: 4}\n"},
      Target::megatron,
-     kSound,
-     when<instances, tell_instances>,
-     instances},
+     kWithoutViolations,
+     when<has_undivided_instances, describe_instances>,
+     has_undivided_instances},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// RW02..: does it fit? By the ledger of the fullest rank (cost/memory/memory.h).
+// RW02..: whether the plan fits, by the memory estimate of the fullest rank (cost/memory/memory.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,24 +15,25 @@ namespace rankwright::rules {
 namespace memory_impl {
 namespace {
 
-constexpr std::size_t kChanges = 3;  // that are named
+constexpr std::size_t kChanges = 3;  // changes that are proposed
 
-/// "activations 63.6 GiB, parameters 5.94 GiB, gradients 5.94 GiB": the three largest.
-std::string largest(const cost::MemoryEstimate& estimate_memory) {
+/// Returns the three largest entries: "activations 63.6 GiB, parameters 5.94 GiB, gradients 5.94
+/// GiB".
+std::string show_largest_entries(const cost::MemoryEstimate& memory) {
   std::vector<const cost::EntryRow*> rows;
-  for (const cost::EntryRow& of : cost::entries())
-    if (estimate_memory[of.entry] > Bytes{}) rows.push_back(&of);
+  for (const cost::EntryRow& row : cost::entries())
+    if (memory[row.entry] > Bytes{}) rows.push_back(&row);
   std::stable_sort(rows.begin(), rows.end(), [&](const cost::EntryRow* a, const cost::EntryRow* b) {
-    return estimate_memory[a->entry] > estimate_memory[b->entry];
+    return memory[a->entry] > memory[b->entry];
   });
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, rows.size()); ++i)
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", rows[i]->name,
-                        show_memory(estimate_memory[rows[i]->entry]));
+                        show_memory(memory[rows[i]->entry]));
   return text;
 }
 
-/// "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)"
+/// Returns "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)".
 std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
                         const cost::Estimate& now) {
   std::string keys;
@@ -42,7 +43,7 @@ std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
   }
   const cost::Estimate& then = fit.estimate;
   const i64 batch = config.job.global_batch;
-  const double slower = fit.time_each() / (now.time() / double(batch)) - 1;
+  const double slower = fit.time_per_sequence() / (now.time() / double(batch)) - 1;
   return fmt::format("{}   {}, step {} ({}{}{}){}", keys,
                      show_memory(then.memory.total(), then.capacity), show(then.time()),
                      slower < 0 ? "-" : "+", percent(std::abs(std::round(1000 * slower) / 1000)),
@@ -50,14 +51,16 @@ std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
                      then.sure() ? "" : ", not for sure");
 }
 
-/// The changes as notes, the first as the fix.
-void propose(const Subject& subject, const cost::Estimate& now, bool surely, Finding& finding) {
-  const std::vector<Fitting> fits = cheapest_fits(subject.config, subject.target, kChanges, surely);
+/// Adds the cheapest changes as notes and the first of them as the fix.
+void propose(const Subject& subject, const cost::Estimate& now, bool with_margin,
+             Finding& finding) {
+  const std::vector<Fitting> fits =
+      cheapest_fits(subject.config, subject.target, kChanges, with_margin);
   for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.config, now));
   if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
-std::optional<Finding> does_not_fit(const Subject& subject) {
+std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
   const Bytes max = (1 + catalog::bands().memory.within) * s.cluster.device.memory;
@@ -67,7 +70,7 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
       .key = "parallelism"};
-  finding.notes.push_back(largest(now.memory));
+  finding.notes.push_back(show_largest_entries(now.memory));
   propose(subject, now, false, finding);
   if (finding.fix.empty())
     finding.hint = fmt::format("no change of a few keys makes it fit {}: use more GPUs",
@@ -75,7 +78,7 @@ std::optional<Finding> does_not_fit(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> may_not_fit(const Subject& subject) {
+std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
   const Bytes total = cost::fullest(s, calibration(s)).total();
@@ -90,20 +93,20 @@ std::optional<Finding> may_not_fit(const Subject& subject) {
                                         now.memory.pp_rank, show_memory(total, capacity),
                                         s.cluster.device.name, room, percent(within)),
                   .key = "parallelism",
-                  .notes = {largest(now.memory)}};
+                  .notes = {show_largest_entries(now.memory)}};
   propose(subject, now, true, finding);
   if (finding.fix.empty()) finding.hint = "run a step before booking, or use more GPUs";
   return finding;
 }
 
-std::optional<Finding> replicated_optimizer(const Subject& subject) {
+std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kWorthSaying = 0.1;
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
-      zero_stages(subject.target).front() != 1)
+      supported_zero_stages(subject.target).front() != 1)
     return std::nullopt;
   const cost::MemoryEstimate now = cost::fullest(s, calibration(s));
-  // Where it does not fit for sure, that is said instead, with what would.
+  // RW0201 and RW0202 cover plans that do not fit with margin, and propose changes.
   if (now.total() > (1 - catalog::bands().memory.within) * s.cluster.device.memory)
     return std::nullopt;
   const Bytes whole = now[cost::Entry::optimizer];
@@ -120,7 +123,7 @@ std::optional<Finding> replicated_optimizer(const Subject& subject) {
                             show_memory(sharded))}};
 }
 
-std::optional<Finding> model_left_open(const Subject& subject) {
+std::optional<Finding> check_model_left_open(const Subject& subject) {
   if (!subject.config.reference_model) return std::nullopt;
   return Finding{.detail = fmt::format("prices are those of {}'s layers; whether it fits cannot be "
                                        "said",
@@ -145,8 +148,8 @@ constexpr Rule kRules[] = {
       "cluster: dgx-h100 x 8\n"
       "parallelism: {dp_size: 64}\n"},
      Target::any,
-     Rule::When::without_misfits,
-     does_not_fit},
+     Rule::When::without_violations,
+     check_fits},
     {{"RW0202", Severity::warning, "the plan may not fit in memory",
       "What the fullest rank needs is nearer to what its device has than the error of the ledger: "
       "nine of ten published runs lie within that band, on either side.",
@@ -159,8 +162,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, order: tp-dp-pp, recompute: full}\n"
       "job: {global_batch: 64, sequence: 8192, grad_dtype: fp32}\n"},
      Target::any,
-     Rule::When::without_misfits,
-     may_not_fit},
+     Rule::When::without_violations,
+     check_fits_with_margin},
     {{"RW0203", Severity::note, "every data rank keeps the same optimizer states",
       "Plain data parallelism repeats 12 of the 16 bytes a parameter on every data rank, though "
       "each "
@@ -173,8 +176,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, order: tp-dp-pp}\n"
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
-     Rule::When::without_misfits,
-     replicated_optimizer},
+     Rule::When::without_violations,
+     check_replicated_optimizer},
     {{"RW0204", Severity::warning, "the plan names no model",
       "Degrees can be multiplied without a model, but nothing can be said about memory, and prices "
       "are those of a reference.",
@@ -184,7 +187,7 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, order: tp-dp-pp}\n"},
      Target::any,
      Rule::When::always,
-     model_left_open},
+     check_model_left_open},
 };
 
 }  // namespace

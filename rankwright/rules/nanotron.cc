@@ -1,4 +1,4 @@
-// RW0561..: what nanotron refuses, cannot express, or silently does otherwise than the plan says.
+// RW0561..: plans that nanotron refuses, cannot express, or silently runs differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,31 +11,34 @@ namespace rankwright::rules {
 namespace nanotron_impl {
 namespace {
 
-bool kv_heads(const plan::TrainingConfig& s) {
-  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+bool has_undivided_kv_heads(const plan::TrainingConfig& s) {
+  return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool zero(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
+bool uses_zero_2_or_3(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
-bool schedule(const plan::TrainingConfig& s) {
+bool has_unsupported_schedule(const plan::TrainingConfig& s) {
   const bool known =
       s.plan.schedule == plan::Schedule::gpipe || s.plan.schedule == plan::Schedule::one_f_one_b;
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && !known);
 }
 
-bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
+bool has_unsupported_order(const plan::TrainingConfig& s) {
+  return !same_order(s, mesh::kDefaultOrder);
+}
 
-bool few_microbatches(const plan::TrainingConfig& s) {
+bool has_few_microbatches(const plan::TrainingConfig& s) {
   return s.plan.pp > 1 && s.plan.schedule == plan::Schedule::one_f_one_b &&
          s.microbatches() < s.plan.pp - 1;
 }
 
-bool hybrid(const plan::TrainingConfig& s) {
+bool is_hybrid_sharded(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
-/// Some rank is not on the slot of its host that its number says. Whole hosts may trade places.
-bool placement(const plan::TrainingConfig& s) {
+/// Returns whether some rank is not in the slot of its host that its number implies. Whole hosts
+/// may be permuted.
+bool has_unsupported_placement(const plan::TrainingConfig& s) {
   const mesh::Placement& placement = s.plan.placement;
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
   if (placement.kind == mesh::Placement::Kind::block) return false;
@@ -44,103 +47,109 @@ bool placement(const plan::TrainingConfig& s) {
   return false;
 }
 
-bool ring(const plan::TrainingConfig& s) {
+bool lacks_ring(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::p2p;
 }
 
-/// What it stops at, or gets wrong; a fix brings none of these.
-constexpr Fault kFaults[] = {kv_heads,         zero,   schedule,  order,
-                             few_microbatches, hybrid, placement, ring};
+/// The checks that reject a plan or that nanotron gets wrong; a fix triggers none of them.
+constexpr Fault kFaults[] = {
+    has_undivided_kv_heads, uses_zero_2_or_3,  has_unsupported_schedule,  has_unsupported_order,
+    has_few_microbatches,   is_hybrid_sharded, has_unsupported_placement, lacks_ring};
 
-bool sharded_over_cp(const plan::TrainingConfig& s) { return s.plan.zero >= 1 && s.plan.cp > 1; }
+bool is_sharded_over_cp(const plan::TrainingConfig& s) { return s.plan.zero >= 1 && s.plan.cp > 1; }
 
-bool selective(const plan::TrainingConfig& s) {
+bool recomputes_selectively(const plan::TrainingConfig& s) {
   return s.plan.recompute == plan::Recompute::selective;
 }
 
-bool some_layers(const plan::TrainingConfig& s) {
+bool recomputes_some_layers(const plan::TrainingConfig& s) {
   return s.plan.recompute == plan::Recompute::full && s.plan.recompute_layers > 0;
 }
 
-bool experts(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
+bool uses_expert_parallelism(const plan::TrainingConfig& s) { return s.plan.ep > 1; }
 
-Finding tell_kv_heads(const plan::TrainingConfig& s) {
-  return kv_heads_undivided(s, kv_heads, kFaults);
+Finding describe_kv_heads(const plan::TrainingConfig& s) {
+  return describe_undivided_kv_heads(s, has_undivided_kv_heads, kFaults);
 }
 
-Finding tell_zero(const plan::TrainingConfig& s) {
+Finding describe_zero(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} would run as 1", s.plan.zero),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, zero, kFaults, {Change(s).zero(1)}),
+          .fix = first_fix(s, uses_zero_2_or_3, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
 }
 
-Finding tell_schedule(const plan::TrainingConfig& s) {
+Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
   const auto plain = [&] { return Change(s).chunks(1, plan::Schedule::one_f_one_b); };
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
-          .fix = first_mend(s, schedule, kFaults,
-                            {plain(), plain().even_stages(), plain().microbatches(enough)}),
+          .fix = first_fix(s, has_unsupported_schedule, kFaults,
+                           {plain(), plain().even_stages(), plain().microbatches(enough)}),
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 
-Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding describe_order(const plan::TrainingConfig& s) {
+  return describe_fixed_order(s, has_unsupported_order, kFaults);
+}
 
-Finding tell_few_microbatches(const plan::TrainingConfig& s) {
+Finding describe_few_microbatches(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} for pp {}",
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
-          .fix = first_mend(s, few_microbatches, kFaults, {Change(s).microbatches(s.plan.pp)}),
+          .fix = first_fix(s, has_few_microbatches, kFaults, {Change(s).microbatches(s.plan.pp)}),
           .hint = "a larger global_batch"};
 }
 
-Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding describe_hybrid(const plan::TrainingConfig& s) {
+  return describe_full_sharding_only(s, is_hybrid_sharded, kFaults);
+}
 
-Finding tell_placement(const plan::TrainingConfig& s) {
+Finding describe_placement(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("hosts have {} devices, and not every rank r sits in slot r mod {}",
                                 s.cluster.host_devices, s.cluster.host_devices),
           .key = "placement",
-          .fix = first_mend(s, placement, kFaults, {Change(s).block_placement()}),
+          .fix = first_fix(s, has_unsupported_placement, kFaults, {Change(s).block_placement()}),
           .hint = "placement: block"};
 }
 
-Finding tell_ring(const plan::TrainingConfig& s) {
+Finding describe_ring(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("cp {} with cp_comm {}", s.plan.cp, name(s.plan.cp_comm)),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(s, ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
+          .fix = first_fix(s, lacks_ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
           .hint = "cp_comm: p2p"};
 }
 
-Finding tell_sharded_over_cp(const plan::TrainingConfig& s) {
+Finding describe_sharded_over_cp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("states are sharded over dp {}, not over dp x cp = {}", s.plan.dp,
                                 s.plan.data_ranks()),
           .key = "parallelism.zero_stage"};
 }
 
-Finding tell_stages(const plan::TrainingConfig& s) {
-  return stages_cannot_be_stated(s, uneven_stages, kFaults);
+Finding describe_stages(const plan::TrainingConfig& s) {
+  return describe_fixed_stages(s, uneven_stages, kFaults);
 }
 
-Finding tell_selective(const plan::TrainingConfig& s) {
-  return recompute_is_whole(s, selective, kFaults);
+Finding describe_selective(const plan::TrainingConfig& s) {
+  return describe_whole_layer_recompute(s, recomputes_selectively, kFaults);
 }
 
-Finding tell_some_layers(const plan::TrainingConfig& s) {
+Finding describe_some_layers(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} a pp rank cannot be singled out",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
-          .fix = first_mend(s, some_layers, kFaults, {Change(s).recompute(plan::Recompute::full)})};
+          .fix = first_fix(s, recomputes_some_layers, kFaults,
+                           {Change(s).recompute(plan::Recompute::full)})};
 }
 
-Finding tell_experts(const plan::TrainingConfig& s) {
+Finding describe_experts(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .hint = "ep_size: 1, or a build with pull request 373"};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0561", Severity::error, "nanotron wants whole key-value heads on every tp rank",
@@ -152,9 +161,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 16, dp_size: 1}\n"},
      Target::nanotron,
-     kSound,
-     when<kv_heads, tell_kv_heads>,
-     kv_heads},
+     kWithoutViolations,
+     when<has_undivided_kv_heads, describe_kv_heads>,
+     has_undivided_kv_heads},
     {{"RW0562", Severity::error, "nanotron runs ZeRO-2 and ZeRO-3 as ZeRO-1",
       "zero_stage is any number and only asked whether it is above 0. Gradients and parameters "
       "stay whole on every rank, and nothing says so: the memory that the plan counts on is not "
@@ -164,9 +173,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
      Target::nanotron,
-     kSound,
-     when<zero, tell_zero>,
-     zero},
+     kWithoutViolations,
+     when<uses_zero_2_or_3, describe_zero>,
+     uses_zero_2_or_3},
     {{"RW0563", Severity::error, "nanotron pipelines run all-forward-all-backward or 1F1B",
       "pp_engine is afab (GPipe, the default) or 1f1b, with one stage a rank.",
       "Use schedule: 1f1b and virtual_stages: 1.", "nanotron config/utils_config.py",
@@ -174,9 +183,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, virtual_stages: 2}\n"},
      Target::nanotron,
-     kSound,
-     when<schedule, tell_schedule>,
-     schedule},
+     kWithoutViolations,
+     when<has_unsupported_schedule, describe_schedule>,
+     has_unsupported_schedule},
     {{"RW0564", Severity::error, "nanotron numbers ranks in one order only",
       "Its grid is ep, pp, dp, cp, tp with tp innermost.",
       "Use the default order; what else was wanted is a matter of the cluster's.",
@@ -185,9 +194,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, order: tp-pp-dp}\n"},
      Target::nanotron,
-     kSound,
-     when<order, tell_order>,
-     order},
+     kWithoutViolations,
+     when<has_unsupported_order, describe_order>,
+     has_unsupported_order},
     {{"RW0565", Severity::error, "nanotron's 1F1B needs at least pp - 1 microbatches",
       "The engine asserts it. M is batch_accumulation_per_replica.",
       "Use a larger global_batch, or smaller microbatches.", "nanotron pipeline_parallel/engine.py",
@@ -196,18 +205,18 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 4, dp_size: 2}\n"
       "job: {global_batch: 4}\n"},
      Target::nanotron,
-     kSound,
-     when<few_microbatches, tell_few_microbatches>,
-     few_microbatches},
+     kWithoutViolations,
+     when<has_few_microbatches, describe_few_microbatches>,
+     has_few_microbatches},
     {{"RW0566", Severity::error, "nanotron has no hybrid sharding",
       "Its optimizer shards over all of dp.", "Leave shard_size out.", "nanotron helpers.py",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16, zero_stage: 1, shard_size: 8}\n"},
      Target::nanotron,
-     kSound,
-     when<hybrid, tell_hybrid>,
-     hybrid},
+     kWithoutViolations,
+     when<is_hybrid_sharded, describe_hybrid>,
+     is_hybrid_sharded},
     {{"RW0567", Severity::error, "nanotron wants ranks to fill hosts one after another",
       "It derives the local rank from the rank and stops with a local rank mismatch where the "
       "launcher gave another.",
@@ -217,9 +226,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 16}\n"
       "placement: cyclic\n"},
      Target::nanotron,
-     kSound,
-     when<placement, tell_placement>,
-     placement},
+     kWithoutViolations,
+     when<has_unsupported_placement, describe_placement>,
+     has_unsupported_placement},
     {{"RW0568", Severity::error, "nanotron cuts sequences by a ring only",
       "context_parallel_size works with the ring attentions of its llama and qwen models; others "
       "do not look at it.",
@@ -228,9 +237,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a}\n"},
      Target::nanotron,
-     kSound,
-     when<ring, tell_ring>,
-     ring},
+     kWithoutViolations,
+     when<lacks_ring, describe_ring>,
+     lacks_ring},
     {{"RW0569", Severity::warning, "nanotron shards the optimizer over dp alone",
       "Here and in Megatron-LM states are sharded over dp x cp; nanotron's group is dp, so each "
       "rank holds cp times as much.",
@@ -239,9 +248,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, zero_stage: 1}\n"},
      Target::nanotron,
-     kSound,
-     when<sharded_over_cp, tell_sharded_over_cp>,
-     sharded_over_cp},
+     kWithoutViolations,
+     when<is_sharded_over_cp, describe_sharded_over_cp>,
+     is_sharded_over_cp},
     {{"RW0570", Severity::warning, "nanotron does not take stages from a list",
       "It assigns blocks to ranks by their cumulative compute cost, the output head counted.",
       "Use the even split, and expect the last stage to be smaller.", "nanotron models/base.py",
@@ -249,8 +258,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, stages: [9, 7]}\n"},
      Target::nanotron,
-     kSound,
-     when<uneven_stages, tell_stages>,
+     kWithoutViolations,
+     when<uneven_stages, describe_stages>,
      uneven_stages},
     {{"RW0571", Severity::warning, "nanotron has no selective recompute",
       "recompute_layer is a switch for whole layers.", "Use recompute: full.",
@@ -259,9 +268,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, recompute: selective}\n"},
      Target::nanotron,
-     kSound,
-     when<selective, tell_selective>,
-     selective},
+     kWithoutViolations,
+     when<recomputes_selectively, describe_selective>,
+     recomputes_selectively},
     {{"RW0572", Severity::warning, "nanotron recomputes all layers or none",
       "recompute_layer is a switch for the whole model.", "Use recompute: full.",
       "nanotron config/parallelism_config.py",
@@ -269,9 +278,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, recompute: {full: 4}}\n"},
      Target::nanotron,
-     kSound,
-     when<some_layers, tell_some_layers>,
-     some_layers},
+     kWithoutViolations,
+     when<recomputes_some_layers, describe_some_layers>,
+     recomputes_some_layers},
     {{"RW0573", Severity::warning, "nanotron has expert parallelism in no release",
       "The pull request that brings it was open when this was written; with it the grid is dp, pp, "
       "cp, tp with dp outermost.",
@@ -282,9 +291,9 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 2, dp_size: 4, ep_size: 4}\n"},
      Target::nanotron,
-     kSound,
-     when<experts, tell_experts>,
-     experts},
+     kWithoutViolations,
+     when<uses_expert_parallelism, describe_experts>,
+     uses_expert_parallelism},
 };
 
 }  // namespace

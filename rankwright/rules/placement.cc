@@ -1,5 +1,5 @@
-// RW03..: where the ranks sit. Degrees that multiply are not a plan yet: a collective is as fast as
-// the slowest link that it crosses.
+// RW03..: how ranks are placed on the network. A collective is only as fast as the slowest link
+// that it crosses, so degrees alone do not make a plan.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -15,19 +15,19 @@ const cluster::Level& level_of(const plan::TrainingConfig& config, int level) {
   return config.cluster.levels[std::size_t(level)];
 }
 
-/// The rows of one group kind added up, on the pp rank that spends most on them.
-struct Price {
+/// Total traffic per step of one group kind, on the pp rank where it takes longest.
+struct GroupTraffic {
   i64 calls = 0;
   Bytes bytes{};
   Seconds here{};
   Seconds innermost{};
 };
 
-Price price(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  Price max;
+GroupTraffic sum_traffic(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  GroupTraffic max;
   cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    Price sum;
+    GroupTraffic sum;
     for (const cost::PricedTraffic& row : cost::priced(config, r, spans)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
@@ -40,62 +40,65 @@ Price price(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   return max;
 }
 
-/// "14 s a step on nvlink becomes 97 s on infiniband".
-std::string becomes(const plan::TrainingConfig& config, const Price& price, int level) {
+/// Returns "14 s a step on nvlink becomes 97 s on infiniband".
+std::string show_slowdown(const plan::TrainingConfig& config, const GroupTraffic& traffic,
+                          int level) {
   return fmt::format(
-      "{} a step on {} becomes {} on {}{}", show(price.innermost), level_of(config, 0).name,
-      show(price.here), level_of(config, level).name,
+      "{} a step on {} becomes {} on {}{}", show(traffic.innermost), level_of(config, 0).name,
+      show(traffic.here), level_of(config, level).name,
       config.reference_model ? fmt::format(", with {}'s layers", config.model.name) : "");
 }
 
-bool inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+bool is_innermost(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   return cost::span_of(config, kind).level <= 0;
 }
 
-/// What is proposed, and the config that comes of it.
-struct Way {
+/// Proposed edits and the resulting config.
+struct Proposal {
   std::vector<Edit> edits;
   plan::TrainingConfig after;
 };
 
-/// The nearest degrees that keep tensor parallelism on the fastest level.
-std::optional<Way> tensor_inside(const plan::TrainingConfig& config) {
-  Way way;
-  way.edits = other_degrees(config, plan::ConstraintViolation::Why::none,
-                            [&](const plan::TrainingConfig& after) {
-                              if (!inside(after, mesh::GroupKind::tp)) return false;
-                              way.after = after;
-                              return true;
-                            });
-  if (way.edits.empty()) return std::nullopt;
-  return way;
+/// Finds the nearest degrees that keep tensor parallelism on the fastest level.
+std::optional<Proposal> tensor_inside(const plan::TrainingConfig& config) {
+  Proposal proposal;
+  proposal.edits = find_other_degrees(config, plan::ConstraintViolation::Why::none,
+                                      [&](const plan::TrainingConfig& after) {
+                                        if (!is_innermost(after, mesh::GroupKind::tp)) return false;
+                                        proposal.after = after;
+                                        return true;
+                                      });
+  if (proposal.edits.empty()) return std::nullopt;
+  return proposal;
 }
 
-/// "they take 97 s a step, 14 s on nvlink with tp_size: 8, pp_size: 8": the price of leaving.
-std::string tensor_price(const plan::TrainingConfig& config, const std::optional<Way>& way) {
-  const Price here = price(config, mesh::GroupKind::tp);
+/// Returns the time of the tensor-parallel collectives, here and as proposed: "they take 97 s a
+/// step, 14 s on nvlink with tp_size: 8, pp_size: 8".
+std::string show_tensor_time(const plan::TrainingConfig& config,
+                             const std::optional<Proposal>& proposal) {
+  const GroupTraffic here = sum_traffic(config, mesh::GroupKind::tp);
   std::string text = fmt::format("they take {} a step", show(here.here));
-  if (way) {
-    plan::TrainingConfig same_batch = way->after;
+  if (proposal) {
+    plan::TrainingConfig same_batch = proposal->after;
     same_batch.job.global_batch = config.job.global_batch;
     const bool whole =
         divides(same_batch.plan.micro_batch * same_batch.plan.dp, same_batch.job.global_batch);
-    const Price there = whole ? price(same_batch, mesh::GroupKind::tp) : here;
+    const GroupTraffic there = whole ? sum_traffic(same_batch, mesh::GroupKind::tp) : here;
     if (there.here < here.here)
       text += fmt::format(", {} on {} with {}", show(there.here), level_of(config, 0).name,
-                          help({.code = "", .message = "", .fix = way->edits}));
+                          help({.code = "", .message = "", .fix = proposal->edits}));
   }
   if (config.reference_model) text += fmt::format(" ({}'s layers)", config.model.name);
   return text;
 }
 
-/// What people call a domain of the fastest level.
+/// Returns the usual plural for domains of the fastest level: "nodes" if a domain is a host.
 std::string domains_word(const cluster::Cluster& cluster) {
   return cluster.domain(0) == cluster.host_devices ? "nodes"
                                                    : cluster.levels.front().name + " domains";
 }
 
-/// The fastest levels are worth staying on only if the next one is slower.
+/// Returns whether a device gets less bandwidth at `level` than on the fastest level.
 bool slower_outside(const plan::TrainingConfig& config, int level) {
   const auto device_rate = [&](int at) {
     return config.cluster.uplink(at) / config.cluster.domain(at - 1);
@@ -103,50 +106,50 @@ bool slower_outside(const plan::TrainingConfig& config, int level) {
   return level > 0 && device_rate(level) < device_rate(0);
 }
 
-std::optional<Finding> tensor_leaves(const Subject& subject) {
+std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       !span.uniform(s.cluster.levels.size()))
     return std::nullopt;
-  std::optional<Way> way = tensor_inside(s);
-  // Degrees that fit a domain still leave it when another axis is innermost.
+  std::optional<Proposal> proposal = tensor_inside(s);
+  // A tp group that would fit in a domain still leaves it if another axis is innermost.
   if (s.plan.tp <= s.cluster.domain(0) && s.plan.order.front() != mesh::Axis::tp) {
     plan::TrainingConfig after = s;
     after.plan.order = mesh::kDefaultOrder;
-    if (inside(after, mesh::GroupKind::tp))
-      way = Way{{edit("parallelism.order", show(mesh::kDefaultOrder))}, after};
+    if (is_innermost(after, mesh::GroupKind::tp))
+      proposal = Proposal{{edit("parallelism.order", show(mesh::kDefaultOrder))}, after};
   }
-  const Price tp = price(s, mesh::GroupKind::tp);
+  const GroupTraffic tp = sum_traffic(s, mesh::GroupKind::tp);
   const cluster::Level& crossed = level_of(s, span.level);
   return Finding{.detail = fmt::format(
                      "each TP group spans {} {}: {} collectives a step, {} in all, cross {} at {}",
                      span.size / span.inside[0], domains_word(s.cluster), count(tp.calls),
                      show(tp.bytes), crossed.name, show(crossed.bandwidth)),
                  .key = "parallelism.tp_size",
-                 .fix = way ? way->edits : std::vector<Edit>{},
-                 .notes = {tensor_price(s, way)}};
+                 .fix = proposal ? proposal->edits : std::vector<Edit>{},
+                 .notes = {show_tensor_time(s, proposal)}};
 }
 
-std::optional<Finding> tensor_straddles(const Subject& subject) {
+std::optional<Finding> check_tensor_straddles(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       span.uniform(s.cluster.levels.size()))
     return std::nullopt;
-  const std::optional<Way> way = tensor_inside(s);
-  const Price tp = price(s, mesh::GroupKind::tp);
+  const std::optional<Proposal> proposal = tensor_inside(s);
+  const GroupTraffic tp = sum_traffic(s, mesh::GroupKind::tp);
   return Finding{
       .detail = fmt::format("tp {} does not tile {} of {} devices: some groups have only {} of "
                             "their {} members in one, and their {} collectives a step cross {}",
                             s.plan.tp, domains_word(s.cluster), s.cluster.domain(0), span.min[0],
                             s.plan.tp, count(tp.calls), level_of(s, span.level).name),
       .key = "parallelism.tp_size",
-      .fix = way ? way->edits : std::vector<Edit>{},
-      .notes = {tensor_price(s, way)}};
+      .fix = proposal ? proposal->edits : std::vector<Edit>{},
+      .notes = {show_tensor_time(s, proposal)}};
 }
 
-std::optional<Finding> torn_apart(const Subject& subject) {
+std::optional<Finding> check_scattered_tensor(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.placement.kind == mesh::Placement::Kind::block) return std::nullopt;
   const mesh::Span here = cost::span_of(s, mesh::GroupKind::tp);
@@ -161,10 +164,11 @@ std::optional<Finding> torn_apart(const Subject& subject) {
                             s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
       .key = "placement",
       .fix = {edit("placement", "block")},
-      .notes = {becomes(s, price(s, mesh::GroupKind::tp), here.level)}};
+      .notes = {show_slowdown(s, sum_traffic(s, mesh::GroupKind::tp), here.level)}};
 }
 
-/// What keeps expert groups on the fastest level: fewer ranks, or ranks side by side.
+/// Returns a hint that keeps expert groups on the fastest level: an order that makes their ranks
+/// adjacent, or a smaller ep.
 std::string expert_hint(const plan::TrainingConfig& s, int level) {
   plan::TrainingConfig other = s;
   other.plan.order = mesh::kDefaultOrder;
@@ -180,11 +184,11 @@ std::string expert_hint(const plan::TrainingConfig& s, int level) {
   return "a smaller ep_size";
 }
 
-std::optional<Finding> expert_leaves(const Subject& subject) {
+std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const Price ep = price(s, mesh::GroupKind::ep);
+  const GroupTraffic ep = sum_traffic(s, mesh::GroupKind::ep);
   return Finding{
       .detail = fmt::format(
           "each EP group of {} has {} members on the same {}: {} all-to-alls a step, {} in all, "
@@ -193,23 +197,23 @@ std::optional<Finding> expert_leaves(const Subject& subject) {
           level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
       .key = "parallelism.ep_size",
       .hint = expert_hint(s, span.level),
-      .notes = {becomes(s, ep, span.level)}};
+      .notes = {show_slowdown(s, ep, span.level)}};
 }
 
-std::optional<Finding> context_leaves(const Subject& subject) {
+std::optional<Finding> check_context_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const Price cp = price(s, mesh::GroupKind::cp);
+  const GroupTraffic cp = sum_traffic(s, mesh::GroupKind::cp);
   return Finding{
       .detail = fmt::format("cp {} crosses {}: {} messages a step, {} in all", s.plan.cp,
                             level_of(s, span.level).name, count(cp.calls), show(cp.bytes)),
       .key = "parallelism.cp_size",
-      .notes = {becomes(s, cp, span.level),
+      .notes = {show_slowdown(s, cp, span.level),
                 "long sequences hide a ring behind attention, short ones do not"}};
 }
 
-std::optional<Finding> order_left_open(const Subject& subject) {
+std::optional<Finding> check_order_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   int axes = 0;
   for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
@@ -222,7 +226,7 @@ std::optional<Finding> order_left_open(const Subject& subject) {
       .fix = {edit("parallelism.order", show(s.plan.order))}};
 }
 
-std::optional<Finding> cluster_left_open(const Subject& subject) {
+std::optional<Finding> check_cluster_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (!s.left_open("cluster")) return std::nullopt;
   std::string levels;
@@ -241,7 +245,7 @@ std::optional<Finding> cluster_left_open(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> shared_link(const Subject& subject) {
+std::optional<Finding> check_shared_link(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::GroupKind kind = mesh::GroupKind::dp_cp;
   const mesh::Span span = cost::span_of(s, kind);
@@ -257,10 +261,10 @@ std::optional<Finding> shared_link(const Subject& subject) {
       .key = "cluster",
       .notes = {
           fmt::format("the gradients take {} a step; with a NIC for each GPU nothing is shared",
-                      show(price(s, kind).here))}};
+                      show(sum_traffic(s, kind).here))}};
 }
 
-std::optional<Finding> idle_devices(const Subject& subject) {
+std::optional<Finding> check_idle_devices(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 idle = s.cluster.devices() - s.world;
   if (idle <= 0) return std::nullopt;
@@ -270,7 +274,7 @@ std::optional<Finding> idle_devices(const Subject& subject) {
                  .hint = fmt::format("world_size: {} uses them all", s.cluster.devices())};
 }
 
-std::optional<Finding> gathers_leave(const Subject& subject) {
+std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
   const mesh::Span span = cost::span_of(s, mesh::GroupKind::dp_cp);
@@ -278,7 +282,7 @@ std::optional<Finding> gathers_leave(const Subject& subject) {
   plan::TrainingConfig hybrid = s;
   hybrid.plan.shard_size = span.inside[0];
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
-  const Price whole = price(s, mesh::GroupKind::dp_cp);
+  const GroupTraffic whole = sum_traffic(s, mesh::GroupKind::dp_cp);
   return Finding{
       .detail =
           fmt::format("every microbatch gathers and scatters over {}: {} a step, {} if nothing "
@@ -289,11 +293,11 @@ std::optional<Finding> gathers_leave(const Subject& subject) {
       .notes = {fmt::format("shards of {} stay on {}: {} a step, but each rank then holds {} times "
                             "the states",
                             hybrid.plan.shard_size, level_of(s, 0).name,
-                            show(price(hybrid, mesh::GroupKind::shard).here),
+                            show(sum_traffic(hybrid, mesh::GroupKind::shard).here),
                             s.plan.data_ranks() / hybrid.plan.shard_size)}};
 }
 
-constexpr Rule::When kValid = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0301", Severity::warning, "tensor parallelism leaves the fastest level",
@@ -308,8 +312,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 16, pp_size: 4, dp_size: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     tensor_leaves},
+     kWithoutViolations,
+     check_tensor_crosses_nodes},
     {{"RW0302", Severity::warning, "some tensor-parallel groups lie across a boundary",
       "Ranks are dealt in order. Where tp does not tile the domain, some groups lie inside it and "
       "some across its edge, and every layer waits for those.",
@@ -320,8 +324,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 16, pp_size: 3, dp_size: 3, order: tp-dp-pp, zero_stage: 1}\n"
       "job: {global_batch: 144, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     tensor_straddles},
+     kWithoutViolations,
+     check_tensor_straddles},
     {{"RW0303", Severity::warning, "the placement tears tensor-parallel groups apart",
       "With cyclic placement neighbouring ranks sit on different hosts, so the axis that talks "
       "most "
@@ -334,8 +338,8 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"
       "placement: cyclic\n"},
      Target::any,
-     kValid,
-     torn_apart},
+     kWithoutViolations,
+     check_scattered_tensor},
     {{"RW0304", Severity::warning, "expert parallelism leaves the fastest level",
       "Every MoE layer sends each token's copies to the ranks of its experts and back. Unlike an "
       "all-reduce, an all-to-all cannot be made smaller inside the node first.",
@@ -348,8 +352,8 @@ constexpr Rule kRules[] = {
       "tp-cp-ep-dp-pp}\n"
       "job: {global_batch: 512, sequence: 4096}\n"},
      Target::any,
-     kValid,
-     expert_leaves},
+     kWithoutViolations,
+     check_expert_crosses_nodes},
     {{"RW0305", Severity::note, "context parallelism leaves the fastest level",
       "Keys and values travel in every layer. A ring hides behind attention when each rank's part "
       "of "
@@ -361,8 +365,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, cp_size: 4, dp_size: 2, zero_stage: 3, order: tp-cp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 65536}\n"},
      Target::any,
-     kValid,
-     context_leaves},
+     kWithoutViolations,
+     check_context_crosses_nodes},
     {{"RW0306", Severity::warning, "degrees are given without an order",
       "The same degrees in another order put other axes on the slow links. Degrees alone are not a "
       "plan.",
@@ -374,7 +378,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     order_left_open},
+     check_order_left_open},
     {{"RW0307", Severity::warning, "the plan names no cluster",
       "Which link a collective crosses, and what that costs, depends on the cluster. A node shape "
       "says "
@@ -387,7 +391,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     cluster_left_open},
+     check_cluster_left_open},
     {{"RW0308", Severity::note, "data-parallel groups share a link",
       "Where the devices of a node share one NIC, every group that leaves the node gets its part "
       "of "
@@ -401,8 +405,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 4, dp_size: 16, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 512, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     shared_link},
+     kWithoutViolations,
+     check_shared_link},
     {{"RW0309", Severity::warning, "devices are left idle",
       "The cluster has more devices than the plan has ranks.",
       "Raise world_size, or name the part of the cluster that is meant.", "",
@@ -412,8 +416,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 7, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 448, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     idle_devices},
+     kWithoutViolations,
+     check_idle_devices},
     {{"RW0310", Severity::note, "parameters are gathered over the slow level for every microbatch",
       "ZeRO-3 gathers each layer before it is used, forward and backward, in every microbatch. "
       "Over "
@@ -426,8 +430,8 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 64, zero_stage: 3, order: tp-dp-pp}\n"
       "job: {global_batch: 512, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     gathers_leave},
+     kWithoutViolations,
+     check_gathers_cross_nodes},
 };
 
 }  // namespace

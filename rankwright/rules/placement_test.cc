@@ -6,7 +6,7 @@
 namespace rankwright::rules {
 namespace placement_test {
 
-/// What RW0304 tells to type; empty where it says nothing.
+/// Returns the help text of RW0304; empty if the rule is silent.
 std::string expert_help(const std::string& parallelism) {
   const rankwright::plan::TrainingConfig config =
       config_of("{model: mixtral-8x7b, cluster: dgx-h100 x 8, parallelism: " + parallelism +
@@ -16,15 +16,15 @@ std::string expert_help(const std::string& parallelism) {
   return "";
 }
 
-// 64 ranks and ep 8: with dp before ep the eight ranks of a group stand 8 apart, one in each node.
-TEST(ExpertsOutside, AreToldTheOrderWhereThatIsWhatIsWrong) {
+// With 64 ranks, ep 8 and dp before ep, the eight ranks of a group are 8 apart, one on each node.
+TEST(ExpertsCrossNodes, DpBeforeEp_ProposesTheDefaultOrder) {
   EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-dp-ep-pp}"),
             "order: tp-cp-ep-dp-pp puts the ranks of a group side by side");
   EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-ep-dp-pp}"), "");
 }
 
-// With etp 4 two experts fill a node of eight: 8 / 4 = 2.
-TEST(ExpertsOutside, AreToldNoDegreeThatWouldNotStayInside) {
+// With etp 4, a node of eight holds two expert ranks: 8 / 4 = 2.
+TEST(ExpertsCrossNodes, ProposesOnlyADegreeThatStaysInsideANode) {
   EXPECT_EQ(expert_help("{tp_size: 8, dp_size: 8, ep_size: 8, etp_size: 4, zero_stage: 1, "
                         "order: tp-cp-ep-dp-pp}"),
             "ep_size: 2 stays inside, if the experts then fit");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr Severity kError = Severity::error;
 
-// The order is that of the enumeration below.
+// Indexed by Code, below.
 constexpr Page kPages[] = {
     {"RW0421", kError, "cells are missing, doubled or on the wrong rank",
      "Every stage takes every microbatch forward once and backward once (B, or I and W), and a "
@@ -60,9 +60,9 @@ constexpr Page kPages[] = {
      "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n"},
 };
 
-enum Code : std::size_t { kCells, kCycle, kUnbuffered, kAlone, kEarly, kDisorder, kCrossed };
+enum Code : std::size_t { kCells, kCycle, kUnbuffered, kUnmatched, kEarly, kDisorder, kCrossed };
 
-Diagnostic finding(Code code, std::string detail) {
+Diagnostic make_finding(Code code, std::string detail) {
   const Page& page = kPages[code];
   return {.code = page.code,
           .severity = page.severity,
@@ -71,9 +71,9 @@ Diagnostic finding(Code code, std::string detail) {
           .hint = std::string(page.remedy)};
 }
 
-/// Where a cell stands in the file; the whole file where it does not.
-Location place(const program::WrittenSchedule* written, i64 pp_rank,
-               const program::Action& wanted) {
+/// Returns the location of a cell in the file; no location if the file does not contain it.
+Location locate(const program::WrittenSchedule* written, i64 pp_rank,
+                const program::Action& wanted) {
   if (written == nullptr) return {};
   const program::Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
@@ -83,7 +83,7 @@ Location place(const program::WrittenSchedule* written, i64 pp_rank,
   return {};
 }
 
-/// The transfer that meets this one.
+/// Returns the transfer at the other end of this send or receive.
 program::Action far_end(const program::Action& transfer) {
   const i64 k = boundary(transfer);
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
@@ -95,28 +95,28 @@ program::Action far_end(const program::Action& transfer) {
                 stage, transfer.microbatch);
 }
 
-class Words {
+class ProofDescriber {
  public:
-  Words(const program::Program& program, const program::WrittenSchedule* written)
+  ProofDescriber(const program::Program& program, const program::WrittenSchedule* written)
       : program_(program), written_(written) {}
 
-  Diagnostic circle(Code code, const std::vector<program::Waiting>& chain) const {
+  Diagnostic describe_cycle(Code code, const std::vector<program::Waiting>& chain) const {
     const bool closed = chain.back().other >= 0;
     const i64 last = chain.back().pp_rank;
-    Diagnostic d = finding(
+    Diagnostic d = make_finding(
         code, !closed             ? fmt::format("pp rank {} waits for what never comes", last)
               : chain.size() == 1 ? fmt::format("pp rank {} waits for itself", last)
                                   : fmt::format("{} pp ranks wait for each other in a circle",
                                                 count(i64(chain.size()))));
     constexpr std::size_t kMaxNotes = 16;
     for (std::size_t i = 0; i < std::min(chain.size(), kMaxNotes); ++i)
-      d.notes.push_back(waits(chain[i]));
+      d.notes.push_back(describe_wait(chain[i]));
     if (chain.size() > kMaxNotes)
       d.notes.push_back(fmt::format("and so on over {} ranks", chain.size() - kMaxNotes));
-    if (closed && code == kCycle) d.hint = remedy(chain);
-    if (closed && code == kUnbuffered) d.hint = batch(chain);
-    d.where = place(written_, chain.front().pp_rank,
-                    written_transfers() ? chain.front().action : own(chain.front()));
+    if (closed && code == kCycle) d.hint = propose_move(chain);
+    if (closed && code == kUnbuffered) d.hint = propose_batching(chain);
+    d.where = locate(written_, chain.front().pp_rank,
+                     written_transfers() ? chain.front().action : own_cell(chain.front()));
     return d;
   }
 
@@ -124,23 +124,23 @@ class Words {
     using Why = program::Misplaced::Why;
     const std::string cell = show(m.action);
     const auto at = [&](Code code, std::string_view what) {
-      Diagnostic d = finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
-      d.where = place(written_, m.pp_rank, m.action);
+      Diagnostic d = make_finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
+      d.where = locate(written_, m.pp_rank, m.action);
       return d;
     };
     switch (m.why) {
       case Why::no_receive:
-        return at(kAlone, "is received nowhere");
+        return at(kUnmatched, "is received nowhere");
       case Why::no_send:
-        return at(kAlone, "is sent nowhere");
+        return at(kUnmatched, "is sent nowhere");
       case Why::twice:
-        return at(kAlone, "stands a second time");
+        return at(kUnmatched, "stands a second time");
       case Why::early:
         return at(kEarly, "stands before its input");
       case Why::unsent:
         return at(kEarly, "stands before the cell whose result it sends");
       case Why::elsewhere:
-        return at(kAlone, "is received on a rank that does not run that stage");
+        return at(kUnmatched, "is received on a rank that does not run that stage");
       case Why::crossed:
         return at(kCrossed,
                   fmt::format("takes message {} from pp rank {}, which sends it as message {}",
@@ -156,8 +156,9 @@ class Words {
     return program_.stage_to_rank.of(far_end(receive).stage, receive.microbatch);
   }
 
-  /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
-  program::Action own(const program::Waiting& w) const {
+  /// Returns the cell of this rank that a transfer belongs to: the consumer of a receive or the
+  /// producer of a send.
+  program::Action own_cell(const program::Waiting& w) const {
     const bool forward = is_activation(w.action.kind);
     for (const program::Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
@@ -166,12 +167,12 @@ class Words {
     return w.action;
   }
 
-  /// The cell of the other rank that it waits for.
-  program::Action other(const program::Waiting& w) const {
-    return own({w.other, -1, far_end(w.action), -1});
+  /// Returns the cell of the other rank that this one waits for.
+  program::Action other_cell(const program::Waiting& w) const {
+    return own_cell({w.other, -1, far_end(w.action), -1});
   }
 
-  std::string waits(const program::Waiting& w) const {
+  std::string describe_wait(const program::Waiting& w) const {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
     const std::string whom =
         w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
@@ -180,11 +181,11 @@ class Words {
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
-    const std::string cell = written_transfers() ? show(w.action) : show(own(w));
+    const std::string cell = written_transfers() ? show(w.action) : show(own_cell(w));
     const std::string_view what = is_activation(w.action.kind) ? "activation" : "gradient";
     if (w.other < 0)
       return fmt::format("{} at {}: the other end of this {} does not exist", who, cell, what);
-    const std::string made = show(other(w));
+    const std::string made = show(other_cell(w));
     if (is_send(w.action.kind))
       return fmt::format("{} {} {}: {} has not come to receive the {} for {}", who,
                          written_transfers() ? "at" : "behind", cell, whom, what, made);
@@ -192,17 +193,17 @@ class Words {
                        written_transfers() ? "at" : "before", cell, what, made, whom);
   }
 
-  /// Somebody in the circle could run what the one before waits for first, and send it.
-  std::string remedy(const std::vector<program::Waiting>& chain) const {
+  /// Proposes that a rank of the cycle runs and sends first what the rank before it waits for.
+  std::string propose_move(const std::vector<program::Waiting>& chain) const {
     const program::Waiting& last = chain.back();
     const program::Waiting& first = chain.front();
     if (last.action.kind == program::ActionKind::step ||
         first.action.kind == program::ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
-    const program::Action made = other(last);
+    const program::Action made = other_cell(last);
     if (!written_transfers())
       return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(made),
-                         show(own(first)));
+                         show(own_cell(first)));
     const program::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
     return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
@@ -210,9 +211,9 @@ class Words {
                        show(first.action));
   }
 
-  /// A send at which somebody waits, with what the one before waits for. One of them waits at a
-  /// send: with buffers there is no circle.
-  std::string batch(const std::vector<program::Waiting>& chain) const {
+  /// Proposes to post a blocked send together with the transfer that the rank before it waits for.
+  /// Some rank of the cycle waits at a send, because with buffered sends there is no cycle.
+  std::string propose_batching(const std::vector<program::Waiting>& chain) const {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const program::Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
       if (is_send(chain[i].action.kind) && before.action.kind != program::ActionKind::step)
@@ -226,32 +227,35 @@ class Words {
   const program::WrittenSchedule* written_;
 };
 
-std::string call(const std::optional<program::Step>& step) {
+std::string describe_call(const std::optional<program::Step>& step) {
   if (!step) return "calls nothing";
   return fmt::format("calls {} of {}", row(step->kind).label, show(step->bytes));
 }
 
-Diagnostic disorder(const program::CollectiveMismatch& d) {
-  return finding(kDisorder,
-                 fmt::format("call {} over {}: pp rank {} {}, pp rank {} {}", d.index + 1,
-                             name(d.group), d.one, call(d.of_one), d.other, call(d.of_other)));
+Diagnostic describe_mismatch(const program::CollectiveMismatch& d) {
+  return make_finding(
+      kDisorder,
+      fmt::format("call {} over {}: pp rank {} {}, pp rank {} {}", d.index + 1, name(d.group),
+                  d.one, describe_call(d.of_one), d.other, describe_call(d.of_other)));
 }
 
-Diagnostic cell_finding(const program::CellFault& fault, const program::WrittenSchedule& written) {
+Diagnostic describe_cell_fault(const program::CellFault& fault,
+                               const program::WrittenSchedule& written) {
   using Why = program::CellFault::Why;
   const std::string cell = show(fault.cell);
-  if (fault.why == Why::missing) return finding(kCells, fmt::format("{} stands nowhere", cell));
+  if (fault.why == Why::missing)
+    return make_finding(kCells, fmt::format("{} stands nowhere", cell));
   constexpr std::string_view kWords[] = {"", "stands a second time on",
                                          "went forward on another rank than",
                                          "stands beside a whole backward (B) on"};
-  Diagnostic d = finding(
+  Diagnostic d = make_finding(
       kCells, fmt::format("{} {} pp rank {}", cell, kWords[std::size_t(fault.why)], fault.pp_rank));
   d.where = written.where(fault.pp_rank, fault.position);
   return d;
 }
 
-/// Appends a finding for each of the first faults; the last one says how many more there are. A
-/// schedule has as many cells as its file has room for, and each may be wrong.
+/// Appends a finding for each of the first 100 faults; the last one says how many more there are. A
+/// schedule file can contain arbitrarily many wrong cells.
 template <class Fault, class Describe>
 void append_first(Diagnostics& all, const std::vector<Fault>& faults, const Describe& describe) {
   constexpr std::size_t kMaxFindings = 100;
@@ -268,19 +272,19 @@ std::span<const Page> proof_pages() { return kPages; }
 
 Diagnostics proof_findings(const program::Program& program, const program::Proof& proof,
                            const program::WrittenSchedule* written) {
-  const Words words(program, written);
+  const ProofDescriber describer(program, written);
   Diagnostics all;
   append_first(all, proof.misplaced,
-               [&](const program::Misplaced& m) { return words.misplaced(m); });
-  if (proof.disorder) all.push_back(disorder(*proof.disorder));
-  // A rank that waits for what is missing is said already.
-  const auto said = [&](const std::vector<program::Waiting>& chain) {
+               [&](const program::Misplaced& m) { return describer.misplaced(m); });
+  if (proof.disorder) all.push_back(describe_mismatch(*proof.disorder));
+  // A rank that waits for a missing cell is already reported as such.
+  const auto is_reported = [&](const std::vector<program::Waiting>& chain) {
     return chain.empty() || (chain.back().other < 0 && !all.empty());
   };
-  if (!said(proof.buffered))
-    all.push_back(words.circle(kCycle, proof.buffered));
-  else if (proof.buffered.empty() && !said(proof.rendezvous))
-    all.push_back(words.circle(kUnbuffered, proof.rendezvous));
+  if (!is_reported(proof.buffered))
+    all.push_back(describer.describe_cycle(kCycle, proof.buffered));
+  else if (proof.buffered.empty() && !is_reported(proof.rendezvous))
+    all.push_back(describer.describe_cycle(kUnbuffered, proof.rendezvous));
   return all;
 }
 
@@ -299,8 +303,9 @@ CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
   const program::CellSet set = cell_set(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
-  append_first(out.findings, set.faults,
-               [&](const program::CellFault& fault) { return cell_finding(fault, written); });
+  append_first(out.findings, set.faults, [&](const program::CellFault& fault) {
+    return describe_cell_fault(fault, written);
+  });
   if (!set.faults.empty()) return out;
   program::Program program;
   if (written.transfers)

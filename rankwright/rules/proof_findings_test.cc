@@ -30,7 +30,7 @@ std::vector<std::string> codes(const Diagnostics& all) {
   return out;
 }
 
-TEST(ProofPages, HaveExamplesThatAreFoundOut) {
+TEST(ProofPages, HaveExamplesThatAreReported) {
   for (const Page& page : proof_pages()) {
     EXPECT_TRUE(page.why.ends_with('.')) << page.code;
     EXPECT_TRUE(page.remedy.ends_with('.')) << page.code;
@@ -40,12 +40,12 @@ TEST(ProofPages, HaveExamplesThatAreFoundOut) {
   }
 }
 
-TEST(ProofFindings, NameTheCycleAndWhatToMove) {
+TEST(ProofFindings, DeadlockedCells_NameTheCycleAndTheCellToMove) {
   const Diagnostics all = found("0F0,0F1,0B0,0B1\n1F1,1B1,1F0,1B0\n");
-  // Rank 1 takes them in the other order: it waits for nothing but time.
+  // Rank 1 takes the microbatches in the other order, which delays it but does not deadlock.
   EXPECT_TRUE(all.empty());
-  // A cycle over three ranks: rank 2 wants microbatch 1 first, rank 0 gives it only after a
-  // gradient that rank 2 makes later.
+  // A cycle: rank 2 needs microbatch 1 first, but rank 0 sends it only after a gradient that rank 2
+  // computes later.
   const Diagnostics cycle = found("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n2F1,2B1,2F0,2B0\n");
   ASSERT_EQ(codes(cycle), std::vector<std::string>{"RW0422"});
   EXPECT_EQ(cycle[0].detail, "2 pp ranks wait for each other in a circle");
@@ -57,7 +57,7 @@ TEST(ProofFindings, NameTheCycleAndWhatToMove) {
   EXPECT_EQ(cycle[0].where, (Location{"order.csv", 1, 5, 3}));
 }
 
-TEST(ProofFindings, SayWhichCellsAreWrong) {
+TEST(ProofFindings, NameDuplicateAndMissingCells) {
   const Diagnostics all = found("0F0,0F0,0B0\n1F0\n");
   EXPECT_THAT(codes(all), ElementsAre("RW0421", "RW0421"));
   EXPECT_EQ(all[0].detail, "0F0 stands a second time on pp rank 0");
@@ -65,7 +65,7 @@ TEST(ProofFindings, SayWhichCellsAreWrong) {
   EXPECT_EQ(all[1].detail, "1B0 stands nowhere");
 }
 
-TEST(ProofFindings, NameCollectivesInAnotherOrder) {
+TEST(ProofFindings, NameCollectivesThatAreCalledInDifferentOrders) {
   const program::CollectiveMismatch d{
       .one = 0,
       .other = 3,
@@ -78,8 +78,8 @@ TEST(ProofFindings, NameCollectivesInAnotherOrder) {
             "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
 }
 
-TEST(ProofFindings, SayWhichTransferToMoveWhereTransfersAreWritten) {
-  // Rank 0 waits for a gradient before it has run and sent the forward that leads to it.
+TEST(ProofFindings, WrittenTransfers_NameTheTransferToMove) {
+  // Rank 0 waits for a gradient before it has run and sent the forward pass that leads to it.
   const Diagnostics cycle = found(
       "0F0,0SEND_F0,0RECV_B0,0B0,0F1,0SEND_F1,0RECV_B1,0B1\n"
       "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
@@ -90,7 +90,7 @@ TEST(ProofFindings, SayWhichTransferToMoveWhereTransfersAreWritten) {
                   "pp rank 1 waits at 1RECV_F1: it needs the activation of 0F1 from pp "
                   "rank 0"));
   EXPECT_EQ(cycle[0].hint, "on pp rank 0 put 0F1,0SEND_F1 before 0RECV_B0");
-  // The cell stands in time, its send does not.
+  // The cell is early enough, but its send is not.
   const Diagnostics late = found("1RECV_F0,0F0,0SEND_F0,1F0,1B0,0B0\n");
   ASSERT_EQ(codes(late), std::vector<std::string>{"RW0422"});
   EXPECT_EQ(late[0].detail, "pp rank 0 waits for itself");
@@ -99,13 +99,13 @@ TEST(ProofFindings, SayWhichTransferToMoveWhereTransfersAreWritten) {
             "on pp rank 0 put 0SEND_F0 before 1RECV_F0");
 }
 
-TEST(ProofFindings, SayWhatToPostTogether) {
+TEST(ProofFindings, NeedsBufferedSends_NameTheTransfersToBatch) {
   const Diagnostics sends = found(
       "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
       "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
   ASSERT_EQ(codes(sends), std::vector<std::string>{"RW0423"});
   EXPECT_EQ(sends[0].hint, "on pp rank 0 post together: (0SEND_F1;0RECV_B0)");
-  // Rank 0 waits at a receive: what helps is to be done on the rank that waits at a send.
+  // Rank 0 waits at a receive: the fix is on the rank that waits at a send.
   const Diagnostics receive = found(
       "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0\n"
       "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
@@ -113,7 +113,7 @@ TEST(ProofFindings, SayWhatToPostTogether) {
   EXPECT_EQ(receive[2].hint, "on pp rank 1 post together: (1SEND_B0;1SEND_B1)");
 }
 
-TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
+TEST(ProofFindings, NameAReceiveThatTakesTheWrongMessage) {
   const Diagnostics all = found(
       "0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
       "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
@@ -123,12 +123,12 @@ TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
   EXPECT_EQ(all[0].where, (Location{"order.csv", 2, 1, 19}));
 }
 
-RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
+RC_GTEST_PROP(ProofFindings, BuiltInScheduleRoundTrip_HasNone, ()) {
   const program::Sequences ranks = program::cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
 }
 
-/// A plan of that shape, of a model with layers enough.
+/// Returns a plan with a pipeline of that shape and a model with one layer per stage.
 rankwright::plan::TrainingConfig plan_of(const plan::PipelineShape& shape) {
   rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{shape.stages(), sample::dense_layer()}}),
@@ -138,7 +138,7 @@ rankwright::plan::TrainingConfig plan_of(const plan::PipelineShape& shape) {
   return config;
 }
 
-TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
+TEST(EverySchedule, ReportsEveryUnsupportedShape) {
   constexpr i64 kPp = kSanitized ? 4 : 16, kChunks = kSanitized ? 3 : 4;
   constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
@@ -147,16 +147,16 @@ TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
     const rankwright::plan::TrainingConfig config = plan_of(shape);
     const std::vector<plan::ConstraintViolation> found = find_violations(config);
     EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
-    if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
-    bool said = false;
+    if (found.empty() || ++refused % 97 != 0) return;  // describing is slow: every 97th
+    bool reported = false;
     for (const Diagnostic& d : lint(config, Target::any))
-      said = said || (d.severity == Severity::error && of_shapes.contains(d.code));
-    EXPECT_TRUE(said) << pipelines::show(shape);
+      reported = reported || (d.severity == Severity::error && of_shapes.contains(d.code));
+    EXPECT_TRUE(reported) << pipelines::show(shape);
   });
   EXPECT_GT(refused, 0);
 }
 
-TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
+TEST(ProvePlan, ProvesOnlyPipelines) {
   const std::string job = "model: llama-3.2-1b\ncluster: dgx-h100\n";
   EXPECT_FALSE(prove_plan(config_of(job + "parallelism: {dp_size: 8}\njob: {global_batch: 8, "
                                           "sequence: 1024}\n"))
@@ -165,19 +165,19 @@ TEST(ProvePlan, ProvesPipelinesAndNothingElse) {
       config_of(job + "parallelism: {pp_size: 8}\njob: {global_batch: 16, sequence: 1024}\n"));
   ASSERT_TRUE(proved.has_value());
   EXPECT_TRUE(proved->findings.empty());
-  // 8 x 16 x 2 cells and 7 boundaries x 16 x 2 ways x 2 ends; the ranks' own steps besides.
+  // 8 x 16 x 2 cells, 7 boundaries x 16 x 2 directions x 2 ends, and the steps of each rank.
   EXPECT_GE(proved->actions, 8 * 16 * 2 + 7 * 16 * 2 * 2);
 }
 
-TEST(ProvePlan, LeavesOutWhatWouldTakeGigabytes) {
+TEST(ProvePlan, SkipsProgramsOfSeveralGigabytes) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8}\n"
       "job: {global_batch: 134217728, sequence: 1024}\n");
   EXPECT_FALSE(prove_plan(config).has_value());
 }
 
-/// The hint typed in: the cell moved in front of the other.
-program::Sequences moved(program::Sequences ranks, const std::string& hint) {
+/// Applies a hint: moves the cell in front of the other.
+program::Sequences apply_hint(program::Sequences ranks, const std::string& hint) {
   int rank = 0;
   char cell[32], before[32];
   RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
@@ -190,14 +190,14 @@ program::Sequences moved(program::Sequences ranks, const std::string& hint) {
   const auto from = find(cell);
   const auto to = find(before);
   RC_ASSERT(from != line.end() && to != line.end());
-  RC_ASSERT(to < from);  // it stood behind, else nothing would be gained
+  RC_ASSERT(to < from);  // otherwise the hint would change nothing
   std::rotate(to, from, from + 1);
   return ranks;
 }
 
-RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
-  // One swap of two cells in a good schedule. Following the hints, one after another, ends at a
-  // schedule that runs: each move undoes one wait.
+RC_GTEST_PROP(ProofFindings, FollowingHintsResolvesTheDeadlock, ()) {
+  // Swaps two cells of a valid schedule. Following the hints one after another ends with a schedule
+  // that runs, because each move removes one wait.
   const plan::PipelineShape shape{plan::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
                                   *rc::gen::inRange<i64>(2, 6)};
   program::Sequences ranks = program::cells(shape);
@@ -209,7 +209,7 @@ RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
     const auto cycle = std::find_if(all.begin(), all.end(),
                                     [](const Diagnostic& d) { return d.code == "RW0422"; });
     if (cycle == all.end()) return;
-    ranks = moved(std::move(ranks), cycle->hint);
+    ranks = apply_hint(std::move(ranks), cycle->hint);
   }
   RC_FAIL("still a circle after 200 moves");
 }

@@ -1,5 +1,5 @@
-// RW09..: what can go wrong before there is a plan: files, keys, values, names. These have pages
-// like every code, but no rule: the readers report them where they stand.
+// RW09..: errors before there is a plan: files, keys, values, names. These codes have pages but no
+// rule: the readers report them with their locations.
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {

@@ -7,27 +7,28 @@
 namespace rankwright::rules {
 namespace {
 
-/// The most candidates that are tried: fixes are small changes, so the divisors that count are
-/// small.
+/// Limits of the candidates that are tried. Fixes are small changes, so larger divisors are
+/// useless.
 constexpr i64 kMaxTensor = 64;
 constexpr i64 kMaxSuggestedStages = 256;
 
+/// Candidate degrees and the keys by which candidates are ordered.
 struct Candidate {
   i64 tp, pp, dp;
   int changed;
-  double distance;  // sum of |log2| of the factors
-  int touches;      // 4 for tp, 2 for dp, 1 for pp: what to leave alone when all else is equal
+  double distance;  // sum of |log2| of the three factors
+  int touches;      // 4 for tp, 2 for dp, 1 for pp: prefers to keep tp, then dp
 };
 
-double factor(i64 from, i64 to) { return std::abs(std::log2(double(to) / double(from))); }
+double log_factor(i64 from, i64 to) { return std::abs(std::log2(double(to) / double(from))); }
 
-Candidate candidate(const plan::Plan& plan, i64 tp, i64 pp, i64 dp) {
+Candidate make_candidate(const plan::Plan& plan, i64 tp, i64 pp, i64 dp) {
   const bool a = tp != plan.tp, b = pp != plan.pp, c = dp != plan.dp;
   return {tp,
           pp,
           dp,
           int(a) + int(b) + int(c),
-          factor(plan.tp, tp) + factor(plan.pp, pp) + factor(plan.dp, dp),
+          log_factor(plan.tp, tp) + log_factor(plan.pp, pp) + log_factor(plan.dp, dp),
           4 * int(a) + 2 * int(c) + int(b)};
 }
 
@@ -36,9 +37,9 @@ std::vector<i64> up_to(std::vector<i64> numbers, i64 max) {
   return numbers;
 }
 
-/// heals(), where what was wrong before is known.
-bool heals(const std::vector<plan::ConstraintViolation>& old, const plan::TrainingConfig& after,
-           plan::ConstraintViolation::Why why) {
+/// As removes_violation() below, with the violations of the config before the change.
+bool removes_violation(const std::vector<plan::ConstraintViolation>& old,
+                       const plan::TrainingConfig& after, plan::ConstraintViolation::Why why) {
   const std::vector<plan::ConstraintViolation> left = find_violations(after);
   return std::all_of(left.begin(), left.end(), [&](const plan::ConstraintViolation& violation) {
     const bool known = std::any_of(old.begin(), old.end(), [&](const plan::ConstraintViolation& m) {
@@ -56,7 +57,7 @@ Edit edit(std::string_view key, std::string value) { return {std::string(key), s
 
 plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i64 pp, i64 dp) {
   plan::TrainingConfig after = config;
-  // An expert's tensor degree that nobody stated follows tp.
+  // Unless the file sets etp, it follows tp.
   const bool stated = config.model.sparse() && !config.left_open("parallelism.etp_size");
   if (after.plan.ep == 1 && after.plan.etp == after.plan.tp && (!stated || after.plan.tp == 1))
     after.plan.etp = tp;
@@ -65,27 +66,28 @@ plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i6
   after.plan.dp = dp;
   if (config.left_open("job.global_batch"))
     after.job.global_batch = default_global_batch(after.plan).value_or(config.job.global_batch);
-  // Nobody is asked about sequence parallelism at tp 1; above, it is on unless the file says no.
+  // Files need not set sequence parallelism at tp 1; above tp 1 it defaults to on.
   if (config.left_open("parallelism.sequence_parallel") || config.plan.tp == 1 || tp == 1)
     after.plan.sequence_parallel = tp > 1;
   return after;
 }
 
-bool heals(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
-           plan::ConstraintViolation::Why why) {
-  return heals(find_violations(before), after, why);
+bool removes_violation(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
+                       plan::ConstraintViolation::Why why) {
+  return removes_violation(find_violations(before), after, why);
 }
 
-std::vector<Edit> other_degrees(const plan::TrainingConfig& config,
-                                plan::ConstraintViolation::Why why, const Wanted& wanted) {
+std::vector<Edit> find_other_degrees(const plan::TrainingConfig& config,
+                                     plan::ConstraintViolation::Why why,
+                                     const ConfigPredicate& wanted) {
   const plan::Plan& plan = config.plan;
-  // More ranks than any cluster has devices: nobody means such a world, and its divisors are many.
+  // No cluster has this many devices, and such a world size has too many divisors to try.
   if (!divides(plan.cp, config.world) || config.world > cluster::kMaxDevices) return {};
   const i64 ranks = config.world / plan.cp;
   std::vector<Candidate> candidates;
   for (const i64 tp : up_to(divisors(ranks), kMaxTensor))
     for (const i64 pp : up_to(divisors(ranks / tp), kMaxSuggestedStages))
-      candidates.push_back(candidate(plan, tp, pp, ranks / tp / pp));
+      candidates.push_back(make_candidate(plan, tp, pp, ranks / tp / pp));
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
            std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
@@ -94,7 +96,7 @@ std::vector<Edit> other_degrees(const plan::TrainingConfig& config,
   for (const Candidate& c : candidates) {
     if (c.changed == 0) continue;
     const plan::TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
-    if (!heals(old, after, why) || (wanted && !wanted(after))) continue;
+    if (!removes_violation(old, after, why) || (wanted && !wanted(after))) continue;
     std::vector<Edit> edits;
     if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
     if (c.pp != plan.pp) edits.push_back(edit("parallelism.pp_size", c.pp));

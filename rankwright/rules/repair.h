@@ -1,6 +1,5 @@
-// Proposes fixes and verifies them before they are shown: a hint that can be typed is one that was
-// tried. A fix is the smallest change of the plan file after which the fault is gone and no new
-// violation has come.
+// Proposes fixes and verifies them before they are shown. A fix is the smallest change to the plan
+// file after which the fault is gone and no new violation has appeared.
 #pragma once
 
 #include <functional>
@@ -13,24 +12,26 @@
 
 namespace rankwright::rules {
 
-/// Edits under `parallelism`, spelled as in the file.
+/// Returns an edit that sets `key`, a full path such as "parallelism.tp_size".
 Edit edit(std::string_view key, i64 value);
 Edit edit(std::string_view key, std::string value);
 
-/// What else a repaired config has to satisfy.
-using Wanted = std::function<bool(const plan::TrainingConfig&)>;
+/// A further condition that a repaired config must meet; empty means none.
+using ConfigPredicate = std::function<bool(const plan::TrainingConfig&)>;
 
-/// Other degrees tp x pp x dp for the same world that bring no new violation, lose `why`, and
-/// satisfy `wanted`: fewest keys changed first, then the smallest factors, pp before dp before tp.
-/// Empty where there are none. Batches that the file left open follow the degrees.
-std::vector<Edit> other_degrees(const plan::TrainingConfig& config,
-                                plan::ConstraintViolation::Why why, const Wanted& wanted = {});
+/// Returns edits to other degrees tp x pp x dp with the same world size that remove `why`, add no
+/// violation and satisfy `wanted`; empty if there are none. Candidates are tried by the number of
+/// changed keys, then by the size of the factors, then pp before dp before tp. A global batch that
+/// the file does not set follows the degrees.
+std::vector<Edit> find_other_degrees(const plan::TrainingConfig& config,
+                                     plan::ConstraintViolation::Why why,
+                                     const ConfigPredicate& wanted = {});
 
-/// The same config with other degrees, and with what was left open filled in again.
+/// Returns the config with other degrees; values that the file does not set are derived again.
 plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i64 pp, i64 dp);
 
-/// `after` has no violation that `before` did not have, and not `why`.
-bool heals(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
-           plan::ConstraintViolation::Why why);
+/// Returns whether `after` has no kind of violation that `before` lacks, and does not have `why`.
+bool removes_violation(const plan::TrainingConfig& before, const plan::TrainingConfig& after,
+                       plan::ConstraintViolation::Why why);
 
 }  // namespace rankwright::rules

@@ -1,5 +1,5 @@
-// Fixes heal, whatever the plan: random plan files are linted, each fix is typed into the file, and
-// the file is read and linted again.
+// Property test of the fixes: lints random plan files, applies each proposed fix to the file, then
+// reads and lints the file again.
 #include "rankwright/rules/repair.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ T one_of(std::vector<T> values) {
   return *rc::gen::elementOf(std::move(values));
 }
 
-/// "key: value, " one time in three.
+/// Returns "key: value, " with a probability of one third, otherwise "".
 std::string maybe(std::string_view key, const std::vector<std::string>& values) {
   if (one_of<int>({0, 1, 2}) > 0) return "";
   return fmt::format("{}: {}, ", key, one_of(values));
@@ -64,7 +64,8 @@ std::string random_plan() {
                      random_parallelism(), batch + sequence + dtype);
 }
 
-/// The rules of arithmetic and of targets; whether a fixed plan fits in memory is another question.
+/// Keeps the findings of arithmetic (RW01) and target (RW05) rules. Whether a fixed plan fits in
+/// memory is tested elsewhere.
 Diagnostics without_memory(Diagnostics all) {
   std::erase_if(all, [](const Diagnostic& d) {
     return !d.code.starts_with("RW01") && !d.code.starts_with("RW05");
@@ -72,7 +73,7 @@ Diagnostics without_memory(Diagnostics all) {
   return all;
 }
 
-RC_GTEST_PROP(Fixes, HealRandomPlansForEveryTarget, ()) {
+RC_GTEST_PROP(Fixes, RemoveTheFindingFromRandomPlansForEveryTarget, ()) {
   const std::string text = random_plan();
   const TargetRow& target = targets()[*rc::gen::inRange<std::size_t>(0, targets().size())];
   const Diagnostics before = without_memory(diagnose(text, target.target));
@@ -83,10 +84,10 @@ RC_GTEST_PROP(Fixes, HealRandomPlansForEveryTarget, ()) {
     const std::string fixed = typed(text, d.fix);
     RC_LOG() << d.code << " for " << target.name << " in\n" << text << "fixed:\n" << fixed;
     const Diagnostics after = without_memory(diagnose(fixed, target.target));
-    // Rules of a target are asked only once there are no violations: those may come to light.
-    const bool hidden = d.code.starts_with("RW01");
+    // The rules of a target run only on plans without violations, so their findings may appear now.
+    const bool was_hidden = d.code.starts_with("RW01");
     const std::string left = typing::unhealed(before, after, d.code);
-    RC_ASSERT(left.empty() || (hidden && left.starts_with("RW05")));
+    RC_ASSERT(left.empty() || (was_hidden && left.starts_with("RW05")));
   }
 }
 

@@ -26,16 +26,17 @@ constexpr TargetRow kTargets[] = {
     {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
 };
 
-using Rows = std::span<const Rule> (*)();
+using RulesOfTopic = std::span<const Rule> (*)();
 
-constexpr Rows kTopics[] = {arithmetic_rules, memory_rules,     placement_rules, schedule_rules,
-                            megatron_rules,   torchtitan_rules, deepspeed_rules, nanotron_rules,
-                            accelerate_rules, launcher_rules,   runtime_rules};
+constexpr RulesOfTopic kTopics[] = {arithmetic_rules, memory_rules,   placement_rules,
+                                    schedule_rules,   megatron_rules, torchtitan_rules,
+                                    deepspeed_rules,  nanotron_rules, accelerate_rules,
+                                    launcher_rules,   runtime_rules};
 
-Diagnostic diagnostic(const Page& page, Finding finding) {
-  // Nobody is left alone with an error: where no fix was found, the page says what people do.
-  const bool alone = finding.fix.empty() && finding.hint.empty();
-  if (alone && page.severity == Severity::error) finding.hint = page.remedy;
+Diagnostic make_diagnostic(const Page& page, Finding finding) {
+  // Every error carries advice: without a fix or a hint, use the remedy of the page.
+  const bool no_advice = finding.fix.empty() && finding.hint.empty();
+  if (no_advice && page.severity == Severity::error) finding.hint = page.remedy;
   return {.code = page.code,
           .severity = page.severity,
           .message = std::string(page.title),
@@ -77,7 +78,7 @@ bool holds_for(const Rule& rule, Target target) {
 
 std::vector<const Rule*> rules() {
   std::vector<const Rule*> all;
-  for (const Rows rows : kTopics)
+  for (const RulesOfTopic rows : kTopics)
     for (const Rule& rule : rows()) all.push_back(&rule);
   return all;
 }
@@ -113,9 +114,9 @@ Diagnostics lint(const plan::TrainingConfig& config, Target target) {
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
     if (!holds_for(*rule, target)) continue;
-    if (rule->when == Rule::When::without_misfits && !found.empty()) continue;
+    if (rule->when == Rule::When::without_violations && !found.empty()) continue;
     if (std::optional<Finding> finding = rule->check(subject))
-      diagnostics.push_back(diagnostic(rule->page, std::move(*finding)));
+      diagnostics.push_back(make_diagnostic(rule->page, std::move(*finding)));
   }
   return diagnostics;
 }

@@ -1,6 +1,6 @@
-// The lint table. A rule is one row: its code, what `explain CODE` says about it, an example that
-// breaks it, and a function. Tests run over the whole table: every example is found out, every fix
-// that a rule proposes is applied and heals it. To add a rule, add a row to the file of its topic.
+// The lint table. A rule is one row: its code, its `explain CODE` page, an example that breaks it,
+// and a check. Tests run over the whole table: every example must be reported, and every proposed
+// fix is applied and must remove the finding. To add a rule, add a row to the file of its topic.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace rankwright::rules {
 
-/// The frameworks and launchers that a plan can be checked for. One name everywhere: --for, --to.
+/// The frameworks and launchers that a plan can be checked for. Their names are the same for --for
+/// and --to.
 enum class Target : unsigned char {
   any,
   megatron,
@@ -31,33 +32,35 @@ enum class Target : unsigned char {
   openmpi,
 };
 
+/// One target and the version that its rules and exports were checked against.
 struct TargetRow {
   Target target;
   std::string_view name;
-  std::string_view checked;     // the version whose rules these are, and whose files are written
-  Target rules;                 // whose rules hold: a second way into the same code has the first's
-  std::string_view software{};  // the row of plan/software that it runs on, where there is one
-  bool launcher = false;        // starts ranks where they belong; the layout is a framework's
+  std::string_view checked;  // version that the rules and exported files were checked against
+  Target rules;  // target whose rules apply; differs from `target` for a second front end of the
+                 // same code
+  std::string_view software{};  // row of plan/software that it runs on; empty if there is none
+  bool launcher = false;  // only starts ranks on their devices; the layout belongs to a framework
 };
-std::span<const TargetRow> targets();  // without `any`
+std::span<const TargetRow> targets();  // all targets except `any`
 const TargetRow* find_target(std::string_view name);
-const TargetRow& row(Target target);  // not `any`
+const TargetRow& row(Target target);  // Requires: not `any`
 
-/// What trains: the targets that have rules of their own for a layout.
+/// Returns the training frameworks with layout rules of their own.
 std::vector<const TargetRow*> frameworks_to_check();
 
-/// What a code means, for `explain CODE` and the reference page.
+/// The page of one code, for `explain CODE` and the reference manual.
 struct Page {
   std::string_view code;
   Severity severity;
-  std::string_view title;    // the message of every finding: "degrees do not multiply to ..."
-  std::string_view why;      // what goes wrong and how one gets there
-  std::string_view remedy;   // what people do about it
-  std::string_view source;   // where the rule comes from, where it is not arithmetic
-  std::string_view example;  // a plan file that breaks the rule; empty for reading faults
+  std::string_view title;    // message of every finding: "degrees do not multiply to ..."
+  std::string_view why;      // what goes wrong, and how plans get there
+  std::string_view remedy;   // how to fix it
+  std::string_view source;   // origin of the rule, unless it is arithmetic
+  std::string_view example;  // a plan file that breaks the rule; empty for file-reading errors
 };
 
-/// What a rule looks at. Rules that need groups, traffic or memory run only on a plan without
+/// The input of a rule. Rules that need groups, traffic or memory run only on a plan without
 /// violations.
 struct Subject {
   const plan::TrainingConfig& config;
@@ -65,7 +68,7 @@ struct Subject {
   Target target = Target::any;
 };
 
-/// What a rule found; the page gives the rest of the Diagnostic.
+/// The result of a rule that fired; its page supplies the rest of the Diagnostic.
 struct Finding {
   std::string detail;
   std::string key;
@@ -74,37 +77,37 @@ struct Finding {
   std::vector<std::string> notes{};
 };
 
-/// Whether a config without violations breaks one rule.
+/// Returns whether a config breaks one rule, without describing it. Requires: no violations.
 using Fault = bool (*)(const plan::TrainingConfig&);
 
 struct Rule {
-  enum class When : unsigned char { always, without_misfits };
+  enum class When : unsigned char { always, without_violations };
   Page page;
   Target target = Target::any;
-  When when = When::without_misfits;
+  When when = When::without_violations;
   std::optional<Finding> (*check)(const Subject&) = nullptr;
-  Fault fault = nullptr;  // the same without the words, which take time: a target's rules have it
+  Fault fault =
+      nullptr;  // `check` without the description, which is slow; set for the rules of targets
 };
 
-/// Rules of no target hold for all of them.
+/// Returns whether the rule applies to `target`. Rules of `Target::any` apply to every target.
 bool holds_for(const Rule& rule, Target target);
 
-/// All rules, by code.
+/// Returns all rules, grouped by topic.
 std::vector<const Rule*> rules();
 
-/// What a target refuses or does otherwise: its rules that are more than a note. Each has its
-/// fault.
+/// Returns the rules of `target` that are errors or warnings and have a `fault`.
 std::vector<const Rule*> refusals(Target target);
 
-/// The page of a code, of a rule or of a reading fault; nullptr where there is none.
+/// Returns the page of a code, with or without a rule; nullptr if the code is unknown.
 const Page* find_page(std::string_view code);
 std::vector<const Page*> pages();
 
-/// Everything that is wrong with the config, for `target` too. Places are filled in by whoever
-/// knows the file.
+/// Returns everything that is wrong with the config, including the rules of `target`. Locations are
+/// left empty: the caller that read the file fills them in.
 Diagnostics lint(const plan::TrainingConfig& config, Target target);
 
-// The rows, one file a topic.
+// The rows of the table, one file per topic.
 std::span<const Rule> arithmetic_rules();
 std::span<const Rule> memory_rules();
 std::span<const Rule> placement_rules();

@@ -1,5 +1,5 @@
-// The whole table at once: every row that is ever added has a page that reads well, an example that
-// breaks it, and fixes that heal.
+// Tests over the whole rule table: every row has a well-formed page, an example that breaks it, and
+// fixes that remove the finding.
 #include "rankwright/rules/rule.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +68,7 @@ TEST(EveryRule, IsBrokenByItsExample) {
 }
 
 TEST(EveryRule, IsTheOnlyErrorOfItsExample) {
-  // Whether it fits in memory is another question: examples are about one rule at a time.
+  // Examples demonstrate one rule each; whether they fit in memory does not matter.
   for (const Rule* rule : rules())
     for (const Diagnostic& d : found_in_example(*rule)) {
       const bool other = d.severity == Severity::error && d.code != rule->page.code;
@@ -77,7 +77,7 @@ TEST(EveryRule, IsTheOnlyErrorOfItsExample) {
     }
 }
 
-TEST(EveryRule, HealsByItsFix) {
+TEST(EveryRule, ProposedFix_RemovesTheFinding) {
   for (const Rule* rule : rules()) {
     const std::string example(rule->page.example);
     const Diagnostics before = found_in_example(*rule);
@@ -91,7 +91,7 @@ TEST(EveryRule, HealsByItsFix) {
   }
 }
 
-TEST(EveryRule, IsSilentForOtherTargets) {
+TEST(EveryRule, IsSilentWithoutItsTarget) {
   for (const Rule* rule : rules()) {
     const Diagnostics general = diagnose(std::string(rule->page.example), Target::any);
     EXPECT_EQ(codes(general).contains(std::string(rule->page.code)), rule->target == Target::any)
@@ -111,7 +111,7 @@ TEST(Rules, HaveCodesThatAscendWithinATopicAndAreUnique) {
   }
 }
 
-TEST(Rules, OfATargetHaveTheirOwnRange) {
+TEST(Rules, OfTargetsHaveCodesInRW05) {
   for (const Rule* rule : rules())
     EXPECT_EQ(rule->target != Target::any, rule->page.code.starts_with("RW05")) << rule->page.code;
 }
@@ -122,7 +122,7 @@ TEST(Targets, AreFoundByTheirNames) {
   EXPECT_EQ(find_target(""), nullptr);
 }
 
-TEST(Lint, FindsNothingWrongWithASoundPlan) {
+TEST(Lint, SoundPlan_HasNoErrors) {
   for (const TargetRow& row : targets())
     EXPECT_FALSE(
         has_errors(diagnose("world_size: 8\n"

@@ -1,5 +1,5 @@
-// RW07..: what can go wrong while a plan runs. Pages without rules: the runtime reports them, where
-// it is built.
+// RW07..: errors while a plan runs. These codes have pages but no rule: the runtime reports them,
+// if it is built.
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {

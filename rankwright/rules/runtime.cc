@@ -1,5 +1,5 @@
-// RW0579, RW0580 and RW0592..: what this project's own runtime cannot run, or does otherwise than
-// the plan says.
+// RW0579, RW0580 and RW0592..: plans that this project's own runtime cannot run or runs
+// differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace rankwright::rules {
 namespace runtime_impl {
 namespace {
 
-/// What of a network it has no code for; empty: nothing.
-std::string_view not_built(const model::Model& model) {
+/// Returns the first part of a network that the runtime does not implement; empty if there is none.
+std::string_view find_unsupported_part(const model::Model& model) {
   if (model.sparse()) return "experts";
   if (model.mtp_layers > 0) return "modules that predict further tokens";
   if (model.head_bias) return "a bias behind the output head";
@@ -25,123 +25,134 @@ std::string_view not_built(const model::Model& model) {
   return "";
 }
 
-bool network(const plan::TrainingConfig& s) { return !not_built(s.model).empty(); }
-
-bool context(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
-
-bool kv_heads(const plan::TrainingConfig& s) {
-  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+bool has_unsupported_network(const plan::TrainingConfig& s) {
+  return !find_unsupported_part(s.model).empty();
 }
 
-bool positions(const plan::TrainingConfig& s) {
+bool uses_context_parallelism(const plan::TrainingConfig& s) { return s.plan.cp > 1; }
+
+bool has_undivided_kv_heads(const plan::TrainingConfig& s) {
+  return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
+}
+
+bool exceeds_positions(const plan::TrainingConfig& s) {
   return s.model.positions > 0 && s.job.sequence > s.model.positions;
 }
 
-/// Two chunks of a rank read the embedding, and each would gather a cut of its own.
-bool read_twice(const plan::TrainingConfig& s) {
+/// Two chunks of a rank read the tied embedding, and each would gather its own shard.
+bool gathers_embedding_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
          row(s.plan.schedule).order != plan::StageOrder::loop;
 }
 
-bool hybrid(const plan::TrainingConfig& s) {
+bool is_hybrid_sharded(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
-bool overlap(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
+bool overlaps_tensor_parallelism(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
-bool optimizer(const plan::TrainingConfig& s) { return s.job.optimizer != plan::Optimizer::adam; }
+bool has_unsupported_optimizer(const plan::TrainingConfig& s) {
+  return s.job.optimizer != plan::Optimizer::adam;
+}
 
-bool runs_in(plan::Dtype dtype) {
+bool is_supported(plan::Dtype dtype) {
   return dtype == plan::Dtype::fp64 || dtype == plan::Dtype::fp32 || dtype == plan::Dtype::bf16;
 }
 
-bool formats(const plan::TrainingConfig& s) {
-  return !runs_in(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
+bool has_unsupported_dtype(const plan::TrainingConfig& s) {
+  return !is_supported(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
 }
 
-/// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {network, positions, read_twice, context, kv_heads,
-                             hybrid,  overlap,   optimizer,  formats};
+/// The checks that reject a plan; a fix triggers none of them.
+constexpr Fault kFaults[] = {
+    has_unsupported_network,     exceeds_positions,         gathers_embedding_twice,
+    uses_context_parallelism,    has_undivided_kv_heads,    is_hybrid_sharded,
+    overlaps_tensor_parallelism, has_unsupported_optimizer, has_unsupported_dtype};
 
-/// What gradients are added up and reduced in.
-plan::Dtype sums(const plan::Job& job) {
+/// Returns the format in which gradients are accumulated and reduced.
+plan::Dtype accumulation_dtype(const plan::Job& job) {
   return job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
 }
 
-bool gradients(const plan::TrainingConfig& s) { return s.job.grad_dtype != sums(s.job); }
+bool has_other_gradient_dtype(const plan::TrainingConfig& s) {
+  return s.job.grad_dtype != accumulation_dtype(s.job);
+}
 
-Finding tell_network(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has {}", s.model.name, not_built(s.model)),
+Finding describe_network(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("{} has {}", s.model.name, find_unsupported_part(s.model)),
           .key = "model",
           .hint = "a dense model of llama's or gpt2's kind"};
 }
 
-Finding tell_context(const plan::TrainingConfig& s) {
+Finding describe_context(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  return {
-      .detail = fmt::format("cp is {}", p.cp),
-      .key = "parallelism.cp_size",
-      .fix = first_mend(s, context, kFaults, {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
-      .hint = "cp_size: 1"};
+  return {.detail = fmt::format("cp is {}", p.cp),
+          .key = "parallelism.cp_size",
+          .fix = first_fix(s, uses_context_parallelism, kFaults,
+                           {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
+          .hint = "cp_size: 1"};
 }
 
-Finding tell_kv_heads(const plan::TrainingConfig& s) {
-  return kv_heads_undivided(s, kv_heads, kFaults);
+Finding describe_kv_heads(const plan::TrainingConfig& s) {
+  return describe_undivided_kv_heads(s, has_undivided_kv_heads, kFaults);
 }
 
-Finding tell_positions(const plan::TrainingConfig& s) {
+Finding describe_positions(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
                                 s.model.positions, s.job.sequence),
           .key = "job.sequence",
-          .fix = first_mend(s, positions, kFaults, {Change(s).sequence(s.model.positions)}),
+          .fix = first_fix(s, exceeds_positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
-Finding tell_read_twice(const plan::TrainingConfig& s) {
+Finding describe_read_twice(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
                                 s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, read_twice, kFaults, {Change(s).zero(2)}),
+          .fix = first_fix(s, gathers_embedding_twice, kFaults, {Change(s).zero(2)}),
           .hint = "zero_stage: 2"};
 }
 
-Finding tell_hybrid(const plan::TrainingConfig& s) { return shards_over_all(s, hybrid, kFaults); }
+Finding describe_hybrid(const plan::TrainingConfig& s) {
+  return describe_full_sharding_only(s, is_hybrid_sharded, kFaults);
+}
 
-Finding tell_overlap(const plan::TrainingConfig& s) {
+Finding describe_overlap(const plan::TrainingConfig& s) {
   return {.detail = "overlap.tp is on",
           .key = "parallelism.overlap.tp",
-          .fix = first_mend(s, overlap, kFaults, {Change(s).overlap_tp(false)}),
+          .fix = first_fix(s, overlaps_tensor_parallelism, kFaults, {Change(s).overlap_tp(false)}),
           .hint = "overlap: {tp: false}"};
 }
 
-Finding tell_optimizer(const plan::TrainingConfig& s) {
+Finding describe_optimizer(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
           .key = "job.optimizer",
-          .fix = first_mend(s, optimizer, kFaults, {Change(s).optimizer(plan::Optimizer::adam)}),
+          .fix = first_fix(s, has_unsupported_optimizer, kFaults,
+                           {Change(s).optimizer(plan::Optimizer::adam)}),
           .hint = "optimizer: adam"};
 }
 
-Finding tell_formats(const plan::TrainingConfig& s) {
+Finding describe_formats(const plan::TrainingConfig& s) {
   const bool matmul = s.job.matmul != plan::Matmul::same;
   return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
           .key = matmul ? "job.matmul" : "job.param_dtype",
-          .fix = first_mend(
-              s, formats, kFaults,
+          .fix = first_fix(
+              s, has_unsupported_dtype, kFaults,
               {Change(s).matmul(plan::Matmul::same), Change(s).param_dtype(plan::Dtype::bf16),
                Change(s).matmul(plan::Matmul::same).param_dtype(plan::Dtype::bf16)}),
           .hint = "param_dtype: bf16, fp32 or fp64, and matmul: same"};
 }
 
-Finding tell_gradients(const plan::TrainingConfig& s) {
-  const plan::Dtype wide = sums(s.job);
+Finding describe_gradients(const plan::TrainingConfig& s) {
+  const plan::Dtype wide = accumulation_dtype(s.job);
   return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",
-          .fix = first_mend(s, gradients, kFaults, {Change(s).grad_dtype(wide)}),
+          .fix = first_fix(s, has_other_gradient_dtype, kFaults, {Change(s).grad_dtype(wide)}),
           .hint = fmt::format("grad_dtype: {}", name(wide))};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 constexpr std::string_view kSource = "rankwright/runtime";
 
 constexpr Rule kRules[] = {
@@ -153,9 +164,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, sequence: 2048}\n"},
      Target::rankwright,
-     kSound,
-     when<positions, tell_positions>,
-     positions},
+     kWithoutViolations,
+     when<exceeds_positions, describe_positions>,
+     exceeds_positions},
     {{"RW0580", Severity::error,
       "the runtime does not shard a weight that two chunks of a rank read",
       "ZeRO-3 gathers what a chunk reads. Where a schedule puts the first and the last stage on "
@@ -167,9 +178,9 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3, virtual_stages: 2, schedule: zb-v}\n"
       "job: {grad_dtype: fp32, global_batch: 64, sequence: 1024}\n"},
      Target::rankwright,
-     kSound,
-     when<read_twice, tell_read_twice>,
-     read_twice},
+     kWithoutViolations,
+     when<gathers_embedding_twice, describe_read_twice>,
+     gathers_embedding_twice},
     {{"RW0592", Severity::error, "the runtime has no such layers",
       "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
       "norms a layer, one block behind the other, a head without a bias.",
@@ -180,9 +191,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<network, tell_network>,
-     network},
+     kWithoutViolations,
+     when<has_unsupported_network, describe_network>,
+     has_unsupported_network},
     {{"RW0593", Severity::error, "the runtime does not cut sequences over ranks",
       "Context parallelism is not built: every rank attends to whole sequences.", "Use cp_size: 1.",
       kSource,
@@ -191,9 +202,9 @@ constexpr Rule kRules[] = {
       "parallelism: {cp_size: 2, dp_size: 4}\n"
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
-     kSound,
-     when<context, tell_context>,
-     context},
+     kWithoutViolations,
+     when<uses_context_parallelism, describe_context>,
+     uses_context_parallelism},
     {{"RW0594", Severity::error, "the runtime wants whole key-value heads on every tp rank",
       "It gives every tp rank heads of its own and repeats none.",
       "Use a tp_size that divides the key-value heads.", kSource,
@@ -202,9 +213,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 1}\n"
       "job: {grad_dtype: fp32, global_batch: 32}\n"},
      Target::rankwright,
-     kSound,
-     when<kv_heads, tell_kv_heads>,
-     kv_heads},
+     kWithoutViolations,
+     when<has_undivided_kv_heads, describe_kv_heads>,
+     has_undivided_kv_heads},
     {{"RW0595", Severity::error, "the runtime has no hybrid sharding",
       "ZeRO shards over all data ranks.", "Leave shard_size out.", kSource,
       "world_size: 8\n"
@@ -212,9 +223,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8, zero_stage: 1, shard_size: 4}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<hybrid, tell_hybrid>,
-     hybrid},
+     kWithoutViolations,
+     when<is_hybrid_sharded, describe_hybrid>,
+     is_hybrid_sharded},
     {{"RW0596", Severity::error, "the runtime does not cut tensor-parallel collectives into pieces",
       "They run between the matmuls, whole.", "Leave overlap.tp out.", kSource,
       "world_size: 8\n"
@@ -222,9 +233,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, dp_size: 4, sequence_parallel: true, overlap: {tp: true}}\n"
       "job: {grad_dtype: fp32}\n"},
      Target::rankwright,
-     kSound,
-     when<overlap, tell_overlap>,
-     overlap},
+     kWithoutViolations,
+     when<overlaps_tensor_parallelism, describe_overlap>,
+     overlaps_tensor_parallelism},
     {{"RW0597", Severity::error, "the runtime has AdamW alone",
       "Its optimizer keeps two moments a parameter.", "Use optimizer: adam.", kSource,
       "world_size: 8\n"
@@ -232,9 +243,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, optimizer: lion}\n"},
      Target::rankwright,
-     kSound,
-     when<optimizer, tell_optimizer>,
-     optimizer},
+     kWithoutViolations,
+     when<has_unsupported_optimizer, describe_optimizer>,
+     has_unsupported_optimizer},
     {{"RW0598", Severity::error, "the runtime does not compute in this format",
       "Parameters are fp64, fp32, or bf16 with an fp32 copy; matmuls are in the parameters' "
       "format.",
@@ -244,9 +255,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: fp32, param_dtype: fp16}\n"},
      Target::rankwright,
-     kSound,
-     when<formats, tell_formats>,
-     formats},
+     kWithoutViolations,
+     when<has_unsupported_dtype, describe_formats>,
+     has_unsupported_dtype},
     {{"RW0599", Severity::warning, "the runtime adds up gradients in fp32",
       "Gradients are kept and reduced in fp32, with fp64 parameters in fp64: the bytes of another "
       "grad_dtype are not what it holds and sends.",
@@ -256,9 +267,9 @@ constexpr Rule kRules[] = {
       "parallelism: {dp_size: 8}\n"
       "job: {grad_dtype: bf16}\n"},
      Target::rankwright,
-     kSound,
-     when<gradients, tell_gradients>,
-     gradients},
+     kWithoutViolations,
+     when<has_other_gradient_dtype, describe_gradients>,
+     has_other_gradient_dtype},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// RW04..: the pipeline's schedule, its stages and microbatches, and switches that have no effect.
+// RW04..: the pipeline's schedule, stages and microbatches, and switches without effect.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,31 +14,32 @@ namespace rankwright::rules {
 namespace schedule_impl {
 namespace {
 
-double bubble(const plan::TrainingConfig& s) {
+double get_bubble_fraction(const plan::TrainingConfig& s) {
   return cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
 }
 
-/// The batch with which a data rank has `microbatches`.
+/// Returns the edit of the global batch with which each pipeline runs `microbatches`.
 Edit batch_for(const plan::TrainingConfig& s, i64 microbatches) {
   return edit("job.global_batch", microbatches * s.plan.micro_batch * s.plan.dp);
 }
 
-std::optional<Finding> too_few_microbatches(const Subject& subject) {
+std::optional<Finding> check_too_few_microbatches(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 m = s.microbatches();
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
   return Finding{
       .detail = fmt::format("{} for {} pp ranks: never all of them work; {} of the step is bubble",
-                            plural(m, "microbatch", "microbatches"), s.plan.pp, percent(bubble(s))),
+                            plural(m, "microbatch", "microbatches"), s.plan.pp,
+                            percent(get_bubble_fraction(s))),
       .key = "job.global_batch",
       .fix = {batch_for(s, 4 * s.plan.pp)}};
 }
 
-std::optional<Finding> large_bubble(const Subject& subject) {
+std::optional<Finding> check_large_bubble(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMax = 0.2;
   const i64 m = s.microbatches();
-  if (s.plan.pp == 1 || m < s.plan.pp || bubble(s) <= kMax) return std::nullopt;
+  if (s.plan.pp == 1 || m < s.plan.pp || get_bubble_fraction(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
     while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
@@ -47,13 +48,14 @@ std::optional<Finding> large_bubble(const Subject& subject) {
   }();
   return Finding{.detail = fmt::format("{} on {} pp ranks with {}: {} of the step is bubble",
                                        name(s.plan.schedule), s.plan.pp,
-                                       plural(m, "microbatch", "microbatches"), percent(bubble(s))),
+                                       plural(m, "microbatch", "microbatches"),
+                                       percent(get_bubble_fraction(s))),
                  .key = "parallelism.pp_size",
                  .fix = {batch_for(s, enough)},
                  .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
 }
 
-std::optional<Finding> sequence_without_tensor(const Subject& subject) {
+std::optional<Finding> check_sequence_without_tensor(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.sequence_parallel || plan.tp > 1) return std::nullopt;
   return Finding{.detail = "sequence_parallel: true with tp 1 changes nothing",
@@ -61,13 +63,13 @@ std::optional<Finding> sequence_without_tensor(const Subject& subject) {
                  .fix = {edit("parallelism.sequence_parallel", "false")}};
 }
 
-std::optional<Finding> uneven_work(const Subject& subject) {
+std::optional<Finding> check_uneven_work(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  constexpr double kWorthSaying = 0.1;
+  constexpr double kMaxImbalance = 0.1;
   if (s.plan.pp == 1 || s.reference_model) return std::nullopt;
   const std::vector<Flops> by_rank = cost::work(s);
   const double before = cost::imbalance(by_rank);
-  if (before <= kWorthSaying) return std::nullopt;
+  if (before <= kMaxImbalance) return std::nullopt;
   const i64 busiest = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
   Finding finding{
       .detail = fmt::format("pp rank {} computes {} more than the mean, and all wait for it",
@@ -81,10 +83,10 @@ std::optional<Finding> uneven_work(const Subject& subject) {
   after.plan.stages = split.stages;
   const double left = cost::imbalance(cost::work(after));
   const bool best = split.rank_weight <= split.min_rank_weight;
-  if (left < before && heals(s, after, plan::ConstraintViolation::Why::none)) {
+  if (left < before && removes_violation(s, after, plan::ConstraintViolation::Why::none)) {
     const std::string layout = show_layout(after.plan.stages);
-    // Only what brings it below the bar is a fix; less is still worth typing.
-    if (left <= kWorthSaying)
+    // A better split is the fix only if it clears the threshold; otherwise it is a hint.
+    if (left <= kMaxImbalance)
       finding.fix = {edit("parallelism.stages", layout)};
     else
       finding.hint = "stages: " + layout;
@@ -97,7 +99,7 @@ std::optional<Finding> uneven_work(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> uneven_layers(const Subject& subject) {
+std::optional<Finding> check_uneven_layers(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   if (s.reference_model || !s.plan.stages.empty() || s.model.layers() % stages == 0)
@@ -111,9 +113,9 @@ std::optional<Finding> uneven_layers(const Subject& subject) {
       .fix = {edit("parallelism.stages", layout)}};
 }
 
-std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
+std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  // torchtitan holds the reduction back until the last microbatch.
+  // torchtitan defers the reduction to the last microbatch.
   if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
       subject.target == Target::torchtitan)
     return std::nullopt;
@@ -135,7 +137,7 @@ std::optional<Finding> sharded_gradients_in_pipeline(const Subject& subject) {
       .fix = {edit("parallelism.zero_stage", 1)}};
 }
 
-std::optional<Finding> group_without_chunks(const Subject& subject) {
+std::optional<Finding> check_group_without_chunks(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.microbatch_group == 0 || plan.virtual_stages > 1) return std::nullopt;
   return Finding{
@@ -145,7 +147,7 @@ std::optional<Finding> group_without_chunks(const Subject& subject) {
       .hint = "leave it out, or set virtual_stages"};
 }
 
-std::optional<Finding> too_many_recomputed(const Subject& subject) {
+std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   i64 max = 0;
   for (const plan::RankContents& on_rank : rank_contents(s)) max = std::max(max, on_rank.layers);
@@ -157,7 +159,7 @@ std::optional<Finding> too_many_recomputed(const Subject& subject) {
       .fix = {edit("parallelism.recompute", "full")}};
 }
 
-std::optional<Finding> overlap_without_sequence(const Subject& subject) {
+std::optional<Finding> check_overlap_without_sequence(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.overlap.tp || (plan.tp > 1 && plan.sequence_parallel)) return std::nullopt;
   return Finding{.detail = plan.tp == 1 ? "overlap.tp with tp 1 has nothing to overlap"
@@ -168,7 +170,7 @@ std::optional<Finding> overlap_without_sequence(const Subject& subject) {
                                       : edit("parallelism.sequence_parallel", "true")}};
 }
 
-std::optional<Finding> batch_left_open(const Subject& subject) {
+std::optional<Finding> check_batch_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const bool batch = s.left_open("job.global_batch");
   const bool sequence = s.left_open("job.sequence");
@@ -185,7 +187,7 @@ std::optional<Finding> batch_left_open(const Subject& subject) {
   return finding;
 }
 
-std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
+std::optional<Finding> check_chunks_without_pipeline(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.pp > 1 || plan.virtual_stages == 1) return std::nullopt;
   return Finding{.detail = fmt::format("virtual_stages {} with pp 1: there is no bubble to divide",
@@ -194,7 +196,7 @@ std::optional<Finding> chunks_without_pipeline(const Subject& subject) {
                  .fix = {edit("parallelism.virtual_stages", 1)}};
 }
 
-constexpr Rule::When kValid = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0401", Severity::warning, "there are fewer microbatches than pp ranks",
@@ -208,8 +210,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 4, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     too_few_microbatches},
+     kWithoutViolations,
+     check_too_few_microbatches},
     {{"RW0402", Severity::warning, "the pipeline idles for more than a fifth of the step",
       "Filling and draining cost (pp - 1) / microbatches of the work with 1F1B, less with chunks "
       "or "
@@ -222,8 +224,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 16, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     large_bubble},
+     kWithoutViolations,
+     check_large_bubble},
     {{"RW0403", Severity::warning, "sequence parallelism without tensor parallelism has no effect",
       "Megatron-style sequence parallelism rides on the tensor-parallel group. Frameworks switch "
       "it "
@@ -237,7 +239,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     sequence_without_tensor},
+     check_sequence_without_tensor},
     {{"RW0404", Severity::warning, "the layers do not divide over the stages",
       "Frameworks round in silence: 30 layers on 4 pp ranks have become 28.",
       "State the stages, so that nobody has to guess.", "Megatron-LM issue 1304",
@@ -247,8 +249,8 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
-     kValid,
-     uneven_layers},
+     kWithoutViolations,
+     check_uneven_layers},
     {{"RW0405", Severity::warning, "one pp rank computes more than the others",
       "All pp ranks work at the pace of the slowest. The last one also computes the output head, "
       "which weighs as much as several layers when the vocabulary is large.",
@@ -259,8 +261,8 @@ constexpr Rule kRules[] = {
       "parallelism: {pp_size: 8, dp_size: 1, order: tp-dp-pp}\n"
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
-     kValid,
-     uneven_work},
+     kWithoutViolations,
+     check_uneven_work},
     {{"RW0406", Severity::warning, "gradients are reduced in every microbatch of the pipeline",
       "ZeRO-2 and 3 keep only a shard of the gradients, so each microbatch is reduced when it is "
       "done; ZeRO-1 reduces once a step. Pipelines need many microbatches.",
@@ -271,8 +273,8 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 2, order: tp-dp-pp}\n"
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     sharded_gradients_in_pipeline},
+     kWithoutViolations,
+     check_sharded_gradients_in_pipeline},
     {{"RW0407", Severity::warning, "a microbatch group without chunks has no effect",
       "Groups say how many microbatches pass through one chunk before the next. With one chunk "
       "there "
@@ -286,7 +288,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
      Rule::When::always,
-     group_without_chunks},
+     check_group_without_chunks},
     {{"RW0408", Severity::warning, "more layers are to be recomputed than there are",
       "`recompute: {full: N}` means N layers on each pp rank.",
       "Use recompute: full for all of them.", "",
@@ -298,8 +300,8 @@ constexpr Rule kRules[] = {
       "{full: 40}}\n"
       "job: {global_batch: 128, sequence: 8192}\n"},
      Target::any,
-     kValid,
-     too_many_recomputed},
+     kWithoutViolations,
+     check_too_many_recomputed},
     {{"RW0409", Severity::warning, "tensor-parallel overlap has nothing to overlap",
       "The overlap cuts the all-gathers and reduce-scatters of sequence parallelism into pieces "
       "that "
@@ -314,7 +316,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 128, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     overlap_without_sequence},
+     check_overlap_without_sequence},
     {{"RW0410", Severity::note, "the batch is left open",
       "Bubble, activations and every count of collectives follow from the batch and the sequence.",
       "State job.global_batch and job.sequence.", "",
@@ -323,8 +325,8 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-70b\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1, order: tp-dp-pp}\n"},
      Target::any,
-     kValid,
-     batch_left_open},
+     kWithoutViolations,
+     check_batch_left_open},
     {{"RW0411", Severity::warning, "chunks without a pipeline have no effect",
       "Chunks divide the bubble of a pipeline. With one pp rank there is none.",
       "Set virtual_stages: 1.", "Megatron-LM training/arguments.py, validate_args",
@@ -335,7 +337,7 @@ constexpr Rule kRules[] = {
       "job: {global_batch: 64, sequence: 4096}\n"},
      Target::any,
      Rule::When::always,
-     chunks_without_pipeline},
+     check_chunks_without_pipeline},
 };
 
 }  // namespace

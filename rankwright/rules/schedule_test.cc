@@ -1,4 +1,4 @@
-// What single rules of the schedule say; what holds for all rules is in rule_test.cc.
+// Findings of single schedule rules. Properties of all rules are in rule_test.cc.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace schedule_test {
 
 using typing::diagnose;
 
-/// What RW0405 says about DeepSeek-V3 on 16 pp ranks.
-Diagnostic uneven(const std::string& stages) {
+/// Returns the finding of RW0405 for DeepSeek-V3 on 16 pp ranks.
+Diagnostic lint_uneven_stages(const std::string& stages) {
   const Diagnostics found = diagnose(
       "world_size: 128\n"
       "cluster: dgx-h100 x 16\n"
@@ -31,15 +31,15 @@ Diagnostic uneven(const std::string& stages) {
 
 TEST(UnevenWork, ProposesTheBestStages) {
   // The arithmetic is in cost/work_test.cc.
-  const Diagnostic found = uneven("");
+  const Diagnostic found = lint_uneven_stages("");
   EXPECT_EQ(found.hint, "stages: Etttt|(tttt|)*14tmL");
   EXPECT_THAT(found.notes,
               testing::Contains("with these stages the busiest computes 21.5 % more than the "
                                 "mean; no split does better"));
 }
 
-TEST(UnevenWork, SaysWhereNothingIsBetter) {
-  const Diagnostic found = uneven(", stages: \"Etttt|(tttt|)*14tmL\"");
+TEST(UnevenWork, BestStagesGiven_SaysThatNoSplitIsBetter) {
+  const Diagnostic found = lint_uneven_stages(", stages: \"Etttt|(tttt|)*14tmL\"");
   EXPECT_EQ(found.hint, "");
   EXPECT_THAT(found.notes, testing::Contains("no split of the layers does better"));
 }

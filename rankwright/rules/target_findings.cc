@@ -4,53 +4,56 @@
 
 namespace rankwright::rules {
 
-Finding order_is_fixed(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+Finding describe_fixed_order(const plan::TrainingConfig& s, Fault fault,
+                             std::span<const Fault> faults) {
   return {.detail = fmt::format("{} is not {}", show(s.plan.order), show(mesh::kDefaultOrder)),
           .key = "parallelism.order",
-          .fix = first_mend(s, fault, faults, {Change(s).order(mesh::kDefaultOrder)}),
+          .fix = first_fix(s, fault, faults, {Change(s).order(mesh::kDefaultOrder)}),
           .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
-Finding kv_heads_undivided(const plan::TrainingConfig& s, Fault fault,
-                           std::span<const Fault> faults) {
-  return {.detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
-                                undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
-          .key = "parallelism.tp_size",
-          .fix = mending_degrees(s, fault, faults),
-          .hint = "a tp_size that divides the key-value heads"};
+Finding describe_undivided_kv_heads(const plan::TrainingConfig& s, Fault fault,
+                                    std::span<const Fault> faults) {
+  return {
+      .detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
+                            find_undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
+      .key = "parallelism.tp_size",
+      .fix = fix_by_degrees(s, fault, faults),
+      .hint = "a tp_size that divides the key-value heads"};
 }
 
-Finding ulysses_kv_undivided(const plan::TrainingConfig& s, plan::CpComm instead, Fault fault,
-                             std::span<const Fault> faults) {
+Finding describe_undivided_ulysses_kv(const plan::TrainingConfig& s, plan::CpComm instead,
+                                      Fault fault, std::span<const Fault> faults) {
   const i64 ranks = s.plan.tp * s.plan.cp;
   return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
                                 s.plan.tp, s.plan.cp, ranks,
-                                undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
+                                find_undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
           .key = "parallelism.cp_comm",
-          .fix = first_mend(s, fault, faults, {Change(s).cp_comm(instead)}),
+          .fix = first_fix(s, fault, faults, {Change(s).cp_comm(instead)}),
           .hint = fmt::format("cp_comm: {}", name(instead))};
 }
 
-Finding shards_over_all(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults) {
+Finding describe_full_sharding_only(const plan::TrainingConfig& s, Fault fault,
+                                    std::span<const Fault> faults) {
   return {.detail =
               fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
           .key = "parallelism.shard_size",
-          .fix = first_mend(s, fault, faults, {Change(s).shard_size(s.plan.data_ranks())}),
+          .fix = first_fix(s, fault, faults, {Change(s).shard_size(s.plan.data_ranks())}),
           .hint = "no shard_size"};
 }
 
-Finding stages_cannot_be_stated(const plan::TrainingConfig& s, Fault fault,
-                                std::span<const Fault> faults) {
+Finding describe_fixed_stages(const plan::TrainingConfig& s, Fault fault,
+                              std::span<const Fault> faults) {
   return {.detail = fmt::format("stages of {} layers", show_layers(s.plan.stages)),
           .key = "parallelism.stages",
-          .fix = first_mend(s, fault, faults, {Change(s).even_stages()})};
+          .fix = first_fix(s, fault, faults, {Change(s).even_stages()})};
 }
 
-Finding recompute_is_whole(const plan::TrainingConfig& s, Fault fault,
-                           std::span<const Fault> faults) {
+Finding describe_whole_layer_recompute(const plan::TrainingConfig& s, Fault fault,
+                                       std::span<const Fault> faults) {
   return {.detail = "it recomputes whole layers or nothing",
           .key = "parallelism.recompute",
-          .fix = first_mend(s, fault, faults, {Change(s).recompute(plan::Recompute::full)})};
+          .fix = first_fix(s, fault, faults, {Change(s).recompute(plan::Recompute::full)})};
 }
 
 }  // namespace rankwright::rules

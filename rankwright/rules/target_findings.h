@@ -1,5 +1,5 @@
-// Findings that several targets have in common. `fault` is the target's name for what is wrong, and
-// `faults` all that it stops at: a fix brings none of them.
+// Findings that several targets share. `fault` is the target's check for the problem, and `faults`
+// are all of the target's checks that reject a plan: a proposed fix triggers none of them.
 #pragma once
 
 #include <span>
@@ -9,27 +9,29 @@
 
 namespace rankwright::rules {
 
-/// It numbers the ranks in one order only: the default.
-Finding order_is_fixed(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults);
-
-/// tp must divide the key-value heads.
-Finding kv_heads_undivided(const plan::TrainingConfig& s, Fault fault,
-                           std::span<const Fault> faults);
-
-/// All-to-all context parallelism needs whole key-value heads on each of tp x cp; `instead` does
-/// not.
-Finding ulysses_kv_undivided(const plan::TrainingConfig& s, plan::CpComm instead, Fault fault,
+/// The target numbers ranks in the default order only.
+Finding describe_fixed_order(const plan::TrainingConfig& s, Fault fault,
                              std::span<const Fault> faults);
 
-/// It shards over all data ranks.
-Finding shards_over_all(const plan::TrainingConfig& s, Fault fault, std::span<const Fault> faults);
+/// The target requires tp to divide the key-value heads.
+Finding describe_undivided_kv_heads(const plan::TrainingConfig& s, Fault fault,
+                                    std::span<const Fault> faults);
 
-/// It splits the layers itself.
-Finding stages_cannot_be_stated(const plan::TrainingConfig& s, Fault fault,
-                                std::span<const Fault> faults);
+/// All-to-all context parallelism requires tp x cp to divide the key-value heads; proposes the
+/// algorithm `instead`.
+Finding describe_undivided_ulysses_kv(const plan::TrainingConfig& s, plan::CpComm instead,
+                                      Fault fault, std::span<const Fault> faults);
 
-/// It recomputes whole layers or nothing.
-Finding recompute_is_whole(const plan::TrainingConfig& s, Fault fault,
-                           std::span<const Fault> faults);
+/// The target shards over all data ranks only.
+Finding describe_full_sharding_only(const plan::TrainingConfig& s, Fault fault,
+                                    std::span<const Fault> faults);
+
+/// The target splits layers into stages itself.
+Finding describe_fixed_stages(const plan::TrainingConfig& s, Fault fault,
+                              std::span<const Fault> faults);
+
+/// The target recomputes whole layers or nothing.
+Finding describe_whole_layer_recompute(const plan::TrainingConfig& s, Fault fault,
+                                       std::span<const Fault> faults);
 
 }  // namespace rankwright::rules

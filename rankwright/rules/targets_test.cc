@@ -1,4 +1,4 @@
-// The edges of single rules, where an example shows only one side.
+// Boundary cases of single target rules that the examples do not cover.
 #include <gmock/gmock.h>
 
 #include "tests/support/typed_plans.h"
@@ -20,15 +20,15 @@ std::vector<Edit> fix_of(std::string_view code, Target target, const std::string
   return {};
 }
 
-TEST(Orders, AreEqualWhereTheyDifferInAxesThatAreNotSplit) {
-  // cp and ep are 1: dp before or behind them is the same numbering.
+TEST(Orders, DifferOnlyInUnsplitAxes_AreEqual) {
+  // cp and ep are 1, so dp before or after them gives the same numbering.
   const std::string plan =
       "world_size: 16\nmodel: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: ";
   EXPECT_THAT(found(Target::megatron, plan + "tp-dp-cp-ep-pp}\n"), Not(Contains("RW0501")));
   EXPECT_THAT(found(Target::megatron, plan + "tp-pp-dp-cp-ep}\n"), Not(Contains("RW0501")));
   EXPECT_THAT(found(Target::megatron, plan + "pp-tp-cp-ep-dp}\n"), Contains("RW0501"));
-  // The second order is Megatron-LM's alone.
+  // Only Megatron-LM has the second order.
   EXPECT_THAT(found(Target::torchtitan, plan + "tp-pp-dp-cp-ep}\n"), Contains("RW0522"));
   EXPECT_THAT(found(Target::nanotron, plan + "tp-dp-cp-ep-pp}\n"), Not(Contains("RW0564")));
 }
@@ -40,13 +40,13 @@ TEST(MegatronLayers, GetTheEvenLayoutAsAFix) {
             (std::vector<Edit>{{"parallelism.stages", "Et*7|t*8|t*8|t*7L"}}));
 }
 
-TEST(MegatronLayers, AreNotHeldAgainstAModelThatNobodyNamed) {
+TEST(MegatronLayers, ReferenceModel_IsNotReported) {
   // 80 layers of the reference model on 3 stages.
   EXPECT_THAT(found(Target::megatron, "world_size: 3\nparallelism: {pp_size: 3}\n"),
               Not(Contains("RW0503")));
 }
 
-TEST(MegatronConnections, AreFreeFromBlackwellOn) {
+TEST(MegatronConnections, BlackwellNeedsNoSetting) {
   const std::string plan = "model: llama-3.2-1b\nparallelism: {tp_size: 2, dp_size: 4}\ncluster: ";
   EXPECT_THAT(found(Target::megatron, plan + "dgx-h100\n"), Contains("RW0511"));
   EXPECT_THAT(found(Target::megatron, plan + "dgx-b200\n"), Not(Contains("RW0511")));
@@ -61,59 +61,59 @@ TEST(MegatronVocabulary, IsPaddedToAMultipleOf128TimesTp) {
         << d.detail;
 }
 
-/// A pipeline of 4 with 2 chunks and so many microbatches.
+/// A pipeline of 4 ranks with 2 chunks each and this many microbatches.
 std::string interleaved(int microbatches) {
   return "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4, virtual_stages: 2}\n"
          "job: {global_batch: " +
          std::to_string(microbatches) + "}\n";
 }
 
-TEST(TorchtitanRounds, AreOfOneSizeAndNotOfPp) {
-  // rounds = M div 4: 10 = 2 x 5 goes, 9 and 11 do not; below 8 there is one round.
+TEST(TorchtitanRounds, MustBeEqualButNotMultiplesOfPp) {
+  // rounds = M div 4: 10 = 2 x 5 works, 9 and 11 do not; below 8 there is one round.
   for (const int good : {4, 7, 8, 10, 12})
     EXPECT_THAT(found(Target::torchtitan, interleaved(good)), Not(Contains("RW0527"))) << good;
   for (const int bad : {9, 11, 13})
     EXPECT_THAT(found(Target::torchtitan, interleaved(bad)), Contains("RW0527")) << bad;
 }
 
-TEST(MegatronGroups, AreTheSmallestThatTheMicrobatchesComeIn) {
+TEST(MegatronGroups, FixIsTheSmallestGroupThatDividesTheMicrobatches) {
   EXPECT_THAT(found(Target::megatron, interleaved(12)), Not(Contains("RW0505")));
   // 10 = 5 + 5; a group of 4 would leave 2.
   EXPECT_EQ(fix_of("RW0505", Target::megatron, interleaved(10)),
             (std::vector<Edit>{{"parallelism.microbatch_group", "5"}}));
-  // Three microbatches are too few for any group: a batch of 4.
+  // Three microbatches are too few for any group: the fix is a batch of 4.
   EXPECT_EQ(fix_of("RW0505", Target::megatron, interleaved(3)),
             (std::vector<Edit>{{"job.global_batch", "4"}}));
 }
 
-/// The same with groups of a stated size.
+/// As interleaved(), with an explicit group size.
 std::string grouped(int microbatches, int group) {
   return "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4, virtual_stages: 2, "
          "microbatch_group: " +
          std::to_string(group) + "}\njob: {global_batch: " + std::to_string(microbatches) + "}\n";
 }
 
-TEST(MegatronGroups, AreHeldAgainstThoseThatAreStated) {
+TEST(MegatronGroups, StatedGroupSize_IsChecked) {
   for (const int good : {4, 6, 8, 12})  // 12 = 3 x 4 = 2 x 6 = 8 + 4 = 12
     EXPECT_THAT(found(Target::megatron, grouped(12, good)), Not(Contains("RW0505"))) << good;
   for (const int bad : {5, 9, 13})  // 2 or 3 left over; more than all
     EXPECT_THAT(found(Target::megatron, grouped(12, bad)), Contains("RW0505")) << bad;
   EXPECT_EQ(fix_of("RW0505", Target::megatron, grouped(12, 5)),
             (std::vector<Edit>{{"parallelism.microbatch_group", "4"}}));
-  // Three microbatches are too few for any group: a batch of 4 in groups of 4.
+  // Three microbatches are too few for any group: the fix is a batch of 4 in groups of 4.
   EXPECT_EQ(fix_of("RW0505", Target::megatron, grouped(3, 3)),
             (std::vector<Edit>{{"job.global_batch", "4"}, {"parallelism.microbatch_group", "4"}}));
-  // It is nobody else's rule.
+  // Only Megatron-LM has this rule.
   EXPECT_TRUE(found(Target::any, grouped(12, 5)) == found(Target::any, grouped(12, 4)));
 }
 
-TEST(Groups, SmallerThanThePipelineAreNobodys) {
+TEST(Groups, SmallerThanPp_AreAnErrorForEveryTarget) {
   EXPECT_THAT(found(Target::any, grouped(12, 3)), Contains("RW0121"));
   EXPECT_EQ(fix_of("RW0121", Target::any, grouped(12, 3)),
             (std::vector<Edit>{{"parallelism.microbatch_group", "4"}}));
 }
 
-/// DualPipe on 3 or 4 ranks with so many microbatches.
+/// DualPipe on `pp` ranks with a global batch of `batch`.
 std::string dualpipe(int pp, int batch, int micro_batch = 1) {
   return "world_size: " + std::to_string(pp) +
          "\nmodel: llama-3.1-8b\nparallelism: {schedule: dualpipe, pp_size: " + std::to_string(pp) +
@@ -121,21 +121,21 @@ std::string dualpipe(int pp, int batch, int micro_batch = 1) {
          "}\njob: {global_batch: " + std::to_string(batch) + "}\n";
 }
 
-TEST(DualPipe, GetsTheNextBatchThatItTakes) {
+TEST(DualPipe, FixIsTheNextSupportedBatch) {
   EXPECT_EQ(fix_of("RW0123", Target::any, dualpipe(4, 9)),
             (std::vector<Edit>{{"job.global_batch", "10"}}));
-  // 3 is odd and too few at once.
+  // 3 is both odd and too few.
   EXPECT_EQ(fix_of("RW0123", Target::any, dualpipe(4, 3)),
             (std::vector<Edit>{{"job.global_batch", "8"}}));
   EXPECT_EQ(fix_of("RW0124", Target::any, dualpipe(4, 6)),
             (std::vector<Edit>{{"job.global_batch", "8"}}));
-  // 17 sequences in twos would be 9 microbatches: 10.
+  // 17 sequences in pairs would be 9 microbatches, which is odd: 10.
   EXPECT_EQ(fix_of("RW0110", Target::any, dualpipe(4, 17, 2)),
             (std::vector<Edit>{{"job.global_batch", "20"}}));
 }
 
-TEST(DualPipe, OnAnOddWorldBecomesAnotherSchedule) {
-  // tp 3 does not divide the heads, and dp 3 not the batch.
+TEST(DualPipe, OddWorldSize_FixIs1F1B) {
+  // tp 3 does not divide the heads, and dp 3 does not divide the batch.
   EXPECT_EQ(fix_of("RW0122", Target::any, dualpipe(3, 8)),
             (std::vector<Edit>{{"parallelism.schedule", "1f1b"}}));
 }
@@ -147,7 +147,7 @@ TEST(NanotronMicrobatches, MayBeOneFewerThanTheStages) {
   EXPECT_THAT(found(Target::nanotron, plan + "2}\n"), Contains("RW0565"));
 }
 
-TEST(NanotronPlacement, LetsWholeHostsTradePlaces) {
+TEST(NanotronPlacement, WholeHostsMayBePermuted) {
   const std::string plan =
       "node_shape: 2_nodes_x_2_gpus\nmodel: llama-3.2-1b\nparallelism: {dp_size: 4}\nplacement: ";
   EXPECT_THAT(found(Target::nanotron, plan + "{hosts: [1, 0]}\n"), Not(Contains("RW0567")));
@@ -155,22 +155,22 @@ TEST(NanotronPlacement, LetsWholeHostsTradePlaces) {
   EXPECT_THAT(found(Target::nanotron, plan + "cyclic\n"), Contains("RW0567"));
 }
 
-TEST(CyclicPlacement, HasHostsForAllRanks) {
-  // 12 ranks on hosts of 8 need two hosts, not one: the groups could not be laid out.
+TEST(CyclicPlacement, PartialHost_IsValid) {
+  // 12 ranks on hosts of 8 need two hosts; with one the groups could not be placed.
   EXPECT_THAT(found(Target::any,
                     "world_size: 12\nmodel: llama-3.2-1b\nplacement: cyclic\n"
                     "parallelism: {dp_size: 12}\n"),
               Not(Contains("RW0119")));
 }
 
-TEST(Fixes, LeaveDegreesAloneThatAlreadyMultiplyToTheDevices) {
+TEST(Fixes, KeepDegreesThatAlreadyMultiplyToTheDevices) {
   EXPECT_EQ(fix_of("RW0101", Target::any,
                    "world_size: 16\ncluster: dgx-h100\nmodel: llama-3.2-1b\n"
                    "parallelism: {tp_size: 2, dp_size: 4}\n"),
             (std::vector<Edit>{{"world_size", "8"}}));
 }
 
-TEST(Fixes, AreNotMadeOfMoreStagesThanLayers) {
+TEST(Fixes, MoreStagesThanLayers_HasNoFix) {
   // 4,194,304 x 4,096 stages would not fit in memory, let alone in a file.
   const std::string plan =
       "model: llama-3.2-1b\n"

@@ -1,5 +1,4 @@
-// RW0521..: what torchtitan and the pipeline schedules of torch refuse, or do otherwise than the
-// plan says.
+// RW0521..: plans that torchtitan or torch's pipeline schedules refuse or run differently.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,247 +11,264 @@ namespace rankwright::rules {
 namespace torchtitan_impl {
 namespace {
 
-bool pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
+bool is_pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool single_stage(plan::Schedule schedule) { return row(schedule).max_chunks == 1; }
+bool is_single_stage(plan::Schedule schedule) { return row(schedule).max_chunks == 1; }
 
-bool zero_bubble(plan::Schedule schedule) {
+bool is_zero_bubble(plan::Schedule schedule) {
   return schedule == plan::Schedule::interleaved_zb || schedule == plan::Schedule::zb_v ||
          schedule == plan::Schedule::dualpipe_v;
 }
 
-/// Of torch's classes those that walk the chunks in rounds of about pp microbatches.
-bool in_rounds(const plan::TrainingConfig& s) {
-  return pipelined(s) && (s.plan.schedule == plan::Schedule::interleaved ||
-                          s.plan.schedule == plan::Schedule::interleaved_zb);
+/// Returns whether torch's schedule class walks the chunks in rounds of about pp microbatches.
+bool runs_in_rounds(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && (s.plan.schedule == plan::Schedule::interleaved ||
+                             s.plan.schedule == plan::Schedule::interleaved_zb);
 }
 
-i64 rounds(const plan::TrainingConfig& s) { return std::max<i64>(1, s.microbatches() / s.plan.pp); }
-
-/// dp_shard x cp: the ranks that FSDP shards over, on which experts are spread.
-i64 shard_ranks(const plan::Plan& plan) { return plan.zero == 0 ? plan.cp : plan.shards(); }
-
-bool kv_heads(const plan::TrainingConfig& s) {
-  return undivided_kv_heads(s.model, s.plan.tp).has_value();
+i64 count_rounds(const plan::TrainingConfig& s) {
+  return std::max<i64>(1, s.microbatches() / s.plan.pp);
 }
 
-bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
+/// Returns dp_shard x cp: the ranks that FSDP shards over and that experts are spread over.
+i64 count_shard_ranks(const plan::Plan& plan) { return plan.zero == 0 ? plan.cp : plan.shards(); }
 
-/// A stage of DualPipe stands on two ranks, which torch's stages cannot.
-bool schedule(const plan::TrainingConfig& s) {
-  return pipelined(s) && s.plan.schedule == plan::Schedule::dualpipe;
+bool has_undivided_kv_heads(const plan::TrainingConfig& s) {
+  return find_undivided_kv_heads(s.model, s.plan.tp).has_value();
 }
 
-bool few_microbatches(const plan::TrainingConfig& s) {
-  return pipelined(s) && single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
+bool has_unsupported_order(const plan::TrainingConfig& s) {
+  return !same_order(s, mesh::kDefaultOrder);
 }
 
-bool uneven_rounds(const plan::TrainingConfig& s) {
-  return in_rounds(s) && !divides(rounds(s), s.microbatches());
+/// DualPipe places each stage on two ranks, which torch's pipeline stages do not support.
+bool has_unsupported_schedule(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && s.plan.schedule == plan::Schedule::dualpipe;
 }
 
-bool zero_one(const plan::TrainingConfig& s) { return s.plan.zero == 1 && s.plan.data_ranks() > 1; }
+bool has_few_microbatches(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && is_single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
+}
 
-bool plain_dp(const plan::TrainingConfig& s) {
+bool has_uneven_rounds(const plan::TrainingConfig& s) {
+  return runs_in_rounds(s) && !divides(count_rounds(s), s.microbatches());
+}
+
+bool uses_zero_1(const plan::TrainingConfig& s) {
+  return s.plan.zero == 1 && s.plan.data_ranks() > 1;
+}
+
+bool combines_plain_dp(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 && s.plan.dp > 1 && s.plan.cp == 1 && s.plan.dp != s.plan.ranks();
 }
 
-bool sequence(const plan::TrainingConfig& s) {
+bool has_undivided_sequence(const plan::TrainingConfig& s) {
   return !divides(2 * s.plan.tp * s.plan.cp, s.job.sequence);
 }
 
-bool expert_degrees(const plan::TrainingConfig& s) {
+bool has_unsupported_expert_degrees(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   if (p.ep == 1) return false;
-  const i64 sharded = shard_ranks(p);
+  const i64 sharded = count_shard_ranks(p);
   const bool whole = p.etp == 1 && divides(p.cp * p.tp, p.ep) && divides(p.ep, sharded * p.tp);
   const bool cut = p.etp == p.tp && divides(p.cp, p.ep) && divides(p.ep, sharded);
   return !whole && !cut;
 }
 
-bool few_expert_ranks(const plan::TrainingConfig& s) {
+bool has_few_expert_ranks(const plan::TrainingConfig& s) {
   return s.model.sparse() && s.plan.ep < s.plan.tp;
 }
 
-bool ulysses_kv(const plan::TrainingConfig& s) {
+bool has_undivided_ulysses_kv(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a &&
-         undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
+         find_undivided_kv_heads(s.model, s.plan.tp * s.plan.cp).has_value();
 }
 
-bool tied(const plan::TrainingConfig& s) { return pipelined(s) && s.model.tied; }
+bool pipelines_tied_embeddings(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && s.model.tied;
+}
 
-bool mtp(const plan::TrainingConfig& s) { return pipelined(s) && s.model.mtp_layers > 0; }
+bool pipelines_mtp(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && s.model.mtp_layers > 0;
+}
 
-/// What it stops at; a fix brings none of these.
-constexpr Fault kFaults[] = {kv_heads,   order,    schedule, few_microbatches, uneven_rounds,
-                             zero_one,   plain_dp, sequence, expert_degrees,   few_expert_ranks,
-                             ulysses_kv, tied,     mtp};
+/// The checks that reject a plan; a fix triggers none of them.
+constexpr Fault kFaults[] = {
+    has_undivided_kv_heads, has_unsupported_order,    has_unsupported_schedule,
+    has_few_microbatches,   has_uneven_rounds,        uses_zero_1,
+    combines_plain_dp,      has_undivided_sequence,   has_unsupported_expert_degrees,
+    has_few_expert_ranks,   has_undivided_ulysses_kv, pipelines_tied_embeddings,
+    pipelines_mtp};
 
-bool idle_stages(const plan::TrainingConfig& s) {
-  return pipelined(s) && !single_stage(s.plan.schedule) &&
+bool has_idle_stages(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && !is_single_stage(s.plan.schedule) &&
          s.microbatches() < s.plan.pp * s.plan.virtual_stages;
 }
 
-bool fixed_group(const plan::TrainingConfig& s) {
-  return in_rounds(s) && s.plan.microbatch_group != 0 && !uneven_rounds(s) &&
-         s.plan.microbatch_group != s.microbatches() / rounds(s);
+bool has_other_group_size(const plan::TrainingConfig& s) {
+  return runs_in_rounds(s) && s.plan.microbatch_group != 0 && !has_uneven_rounds(s) &&
+         s.plan.microbatch_group != s.microbatches() / count_rounds(s);
 }
 
-bool by_cells(const plan::TrainingConfig& s) {
-  return pipelined(s) &&
+bool needs_cells_file(const plan::TrainingConfig& s) {
+  return is_pipelined(s) &&
          (s.plan.schedule == plan::Schedule::zb_h1 || s.plan.schedule == plan::Schedule::zb_2p);
 }
 
-bool sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
+bool is_sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
 
-bool without_sp(const plan::TrainingConfig& s) {
+bool lacks_sequence_parallelism(const plan::TrainingConfig& s) {
   return s.plan.tp > 1 && !s.plan.sequence_parallel;
 }
 
-bool recompute(const plan::TrainingConfig& s) {
-  return pipelined(s) && zero_bubble(s.plan.schedule) && s.plan.recompute == plan::Recompute::full;
+bool recomputes_zero_bubble(const plan::TrainingConfig& s) {
+  return is_pipelined(s) && is_zero_bubble(s.plan.schedule) &&
+         s.plan.recompute == plan::Recompute::full;
 }
 
-Finding tell_kv_heads(const plan::TrainingConfig& s) {
-  return kv_heads_undivided(s, kv_heads, kFaults);
+Finding describe_kv_heads(const plan::TrainingConfig& s) {
+  return describe_undivided_kv_heads(s, has_undivided_kv_heads, kFaults);
 }
 
-Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, order, kFaults); }
+Finding describe_order(const plan::TrainingConfig& s) {
+  return describe_fixed_order(s, has_unsupported_order, kFaults);
+}
 
-Finding tell_schedule(const plan::TrainingConfig& s) {
+Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  return {
-      .detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
-      .key = "parallelism.schedule",
-      .fix = first_mend(s, schedule, kFaults,
-                        {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                         Change(s).chunks(1, plan::Schedule::one_f_one_b).microbatches(enough)}),
-      .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+          .key = "parallelism.schedule",
+          .fix = first_fix(s, has_unsupported_schedule, kFaults,
+                           {Change(s).chunks(1, plan::Schedule::one_f_one_b),
+                            Change(s).chunks(1, plan::Schedule::one_f_one_b).microbatches(enough)}),
+          .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
 }
 
-Finding tell_by_cells(const plan::TrainingConfig& s) {
+Finding describe_by_cells(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .hint = "rankwright export PLAN --to torchtitan-0.2 -o FOLDER writes the cells"};
 }
 
-/// So many microbatches, or the next larger multiple of pp.
-std::vector<Edit> more_microbatches(const plan::TrainingConfig& s, Fault fault, i64 wanted) {
-  return first_mend(
+/// Proposes `wanted` microbatches, or the next multiple of pp.
+std::vector<Edit> propose_microbatches(const plan::TrainingConfig& s, Fault fault, i64 wanted) {
+  return first_fix(
       s, fault, kFaults,
       {Change(s).microbatches(wanted), Change(s).microbatches(round_up(wanted, s.plan.pp))});
 }
 
-Finding tell_few_microbatches(const plan::TrainingConfig& s) {
+Finding describe_few_microbatches(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} for {} stages",
                                 plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
           .key = "job.global_batch",
-          .fix = more_microbatches(s, few_microbatches, s.plan.pp),
+          .fix = propose_microbatches(s, has_few_microbatches, s.plan.pp),
           .hint = "a larger global_batch, or a smaller pp_size"};
 }
 
-Finding tell_idle_stages(const plan::TrainingConfig& s) {
+Finding describe_idle_stages(const plan::TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   return {.detail = fmt::format("{} for {} stages",
                                 plural(s.microbatches(), "microbatch", "microbatches"), stages),
           .key = "job.global_batch",
-          .fix = more_microbatches(s, idle_stages, stages)};
+          .fix = propose_microbatches(s, has_idle_stages, stages)};
 }
 
-Finding tell_uneven_rounds(const plan::TrainingConfig& s) {
+Finding describe_uneven_rounds(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} microbatches do not come in {} equal rounds",
-                                count(s.microbatches()), count(rounds(s))),
+                                count(s.microbatches()), count(count_rounds(s))),
           .key = "job.global_batch",
-          .fix = more_microbatches(s, uneven_rounds, round_up(s.microbatches(), s.plan.pp)),
+          .fix = propose_microbatches(s, has_uneven_rounds, round_up(s.microbatches(), s.plan.pp)),
           .hint = "a global_batch with a multiple of pp microbatches"};
 }
 
-Finding tell_fixed_group(const plan::TrainingConfig& s) {
-  const i64 each = s.microbatches() / rounds(s);
+Finding describe_fixed_group(const plan::TrainingConfig& s) {
+  const i64 each = s.microbatches() / count_rounds(s);
   return {.detail = fmt::format("microbatch_group {}, but torch takes {} in a round",
                                 count(s.plan.microbatch_group), count(each)),
           .key = "parallelism.microbatch_group",
-          .fix = first_mend(s, fixed_group, kFaults, {Change(s).microbatch_group(each)})};
+          .fix = first_fix(s, has_other_group_size, kFaults, {Change(s).microbatch_group(each)})};
 }
 
-Finding tell_zero_one(const plan::TrainingConfig& s) {
+Finding describe_zero_one(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 1 over {} data ranks", s.plan.data_ranks()),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, zero_one, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .fix = first_fix(s, uses_zero_1, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_plain_dp(const plan::TrainingConfig& s) {
+Finding describe_plain_dp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 and dp {} beside tp {} and pp {}", s.plan.dp,
                                 s.plan.tp, s.plan.pp),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
+          .fix = first_fix(s, combines_plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
-Finding tell_sharded_by_cp(const plan::TrainingConfig& s) {
+Finding describe_sharded_by_cp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage 0 with cp {}", s.plan.cp),
           .key = "parallelism.zero_stage",
-          .fix = first_mend(s, sharded_by_cp, kFaults, {Change(s).zero(2), Change(s).zero(3)})};
+          .fix = first_fix(s, is_sharded_by_cp, kFaults, {Change(s).zero(2), Change(s).zero(3)})};
 }
 
-Finding tell_sequence(const plan::TrainingConfig& s) {
+Finding describe_sequence(const plan::TrainingConfig& s) {
   const i64 unit = 2 * s.plan.tp * s.plan.cp;
-  return {
-      .detail = fmt::format("2 x tp {} x cp {} = {} does not divide the sequence of {} tokens",
-                            s.plan.tp, s.plan.cp, count(unit), count(s.job.sequence)),
-      .key = "job.sequence",
-      .fix = first_mend(s, sequence, kFaults, {Change(s).sequence(round_up(s.job.sequence, unit))}),
-      .hint = "a sequence that 2 x tp x cp divides"};
+  return {.detail = fmt::format("2 x tp {} x cp {} = {} does not divide the sequence of {} tokens",
+                                s.plan.tp, s.plan.cp, count(unit), count(s.job.sequence)),
+          .key = "job.sequence",
+          .fix = first_fix(s, has_undivided_sequence, kFaults,
+                           {Change(s).sequence(round_up(s.job.sequence, unit))}),
+          .hint = "a sequence that 2 x tp x cp divides"};
 }
 
-Finding tell_expert_degrees(const plan::TrainingConfig& s) {
+Finding describe_expert_degrees(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("ep {} with etp {} does not go with tp {}, cp {} and {} sharding ranks",
-                            s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, shard_ranks(s.plan)),
+                            s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, count_shard_ranks(s.plan)),
       .key = "parallelism.ep_size",
-      .fix = mending_experts(s, expert_degrees, kFaults),
+      .fix = fix_by_experts(s, has_unsupported_expert_degrees, kFaults),
       .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
 }
 
-Finding tell_few_expert_ranks(const plan::TrainingConfig& s) {
+Finding describe_few_expert_ranks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("ep {} is smaller than tp {}", s.plan.ep, s.plan.tp),
           .key = "parallelism.ep_size",
-          .fix = mending_experts(s, few_expert_ranks, kFaults),
+          .fix = fix_by_experts(s, has_few_expert_ranks, kFaults),
           .hint = "an ep_size of at least tp_size"};
 }
 
-Finding tell_ulysses_kv(const plan::TrainingConfig& s) {
-  return ulysses_kv_undivided(s, plan::CpComm::all_gather, ulysses_kv, kFaults);
+Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
+  return describe_undivided_ulysses_kv(s, plan::CpComm::all_gather, has_undivided_ulysses_kv,
+                                       kFaults);
 }
 
-Finding tell_without_sp(const plan::TrainingConfig& s) {
+Finding describe_without_sp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("sequence_parallel is off with tp {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
-          .fix = first_mend(s, without_sp, kFaults, {Change(s).sequence_parallel(true)})};
+          .fix = first_fix(s, lacks_sequence_parallelism, kFaults,
+                           {Change(s).sequence_parallel(true)})};
 }
 
-std::vector<Edit> no_pipeline(const plan::TrainingConfig& s, Fault fault) {
-  return mending_degrees(s, fault, kFaults,
-                         [](const plan::TrainingConfig& after) { return after.plan.pp == 1; });
+std::vector<Edit> propose_no_pipeline(const plan::TrainingConfig& s, Fault fault) {
+  return fix_by_degrees(s, fault, kFaults,
+                        [](const plan::TrainingConfig& after) { return after.plan.pp == 1; });
 }
 
-Finding tell_tied(const plan::TrainingConfig& s) {
+Finding describe_tied(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} ties its embeddings, and pp is {}", s.model.name, s.plan.pp),
           .key = "parallelism.pp_size",
-          .fix = no_pipeline(s, tied),
+          .fix = propose_no_pipeline(s, pipelines_tied_embeddings),
           .hint = "pp_size: 1"};
 }
 
-Finding tell_mtp(const plan::TrainingConfig& s) {
+Finding describe_mtp(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {}, and pp is {}", s.model.name,
                                 plural(s.model.mtp_layers, "MTP module", "MTP modules"), s.plan.pp),
           .key = "parallelism.pp_size",
-          .fix = no_pipeline(s, mtp),
+          .fix = propose_no_pipeline(s, pipelines_mtp),
           .hint = "pp_size: 1"};
 }
 
-Finding tell_recompute(const plan::TrainingConfig& s) {
+Finding describe_recompute(const plan::TrainingConfig& s) {
   return {
       .detail = fmt::format("{} runs backward in two halves, and with full recompute each needs "
                             "the forward again",
@@ -261,7 +277,7 @@ Finding tell_recompute(const plan::TrainingConfig& s) {
       .hint = "recompute: selective, or schedule: interleaved-1f1b"};
 }
 
-constexpr Rule::When kSound = Rule::When::without_misfits;
+constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0521", Severity::error, "torchtitan wants whole key-value heads on every tp rank",
@@ -274,9 +290,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 16, dp_size: 1}\n"},
      Target::torchtitan,
-     kSound,
-     when<kv_heads, tell_kv_heads>,
-     kv_heads},
+     kWithoutViolations,
+     when<has_undivided_kv_heads, describe_kv_heads>,
+     has_undivided_kv_heads},
     {{"RW0522", Severity::error, "torchtitan numbers ranks in one order only",
       "Its device mesh is pp, dp_replicate, dp_shard, cp, tp with tp innermost; no setting changes "
       "it.",
@@ -286,9 +302,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, order: tp-pp-dp, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<order, tell_order>,
-     order},
+     kWithoutViolations,
+     when<has_unsupported_order, describe_order>,
+     has_unsupported_order},
     {{"RW0523", Severity::error, "torch cannot run this schedule",
       "DualPipe keeps every stage on two ranks. torch's stages stand on one each, in a loop or a "
       "V, whether a class runs them or cells from a CSV file.",
@@ -299,9 +315,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: dualpipe, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<schedule, tell_schedule>,
-     schedule},
+     kWithoutViolations,
+     when<has_unsupported_schedule, describe_schedule>,
+     has_unsupported_schedule},
     {{"RW0524", Severity::error, "there are fewer microbatches than stages",
       "torch raises for GPipe and 1F1B. Older versions ran, and such a run was reported to hang.",
       "Use a larger global_batch or smaller microbatches, or fewer stages.",
@@ -311,9 +327,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 2}\n"
       "job: {global_batch: 4}\n"},
      Target::torchtitan,
-     kSound,
-     when<few_microbatches, tell_few_microbatches>,
-     few_microbatches},
+     kWithoutViolations,
+     when<has_few_microbatches, describe_few_microbatches>,
+     has_few_microbatches},
     {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
       "torchtitan warns and runs: some stages are idle at any time.",
       "Use a larger global_batch, or smaller microbatches.",
@@ -323,9 +339,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, zero_stage: 2}\n"
       "job: {global_batch: 8}\n"},
      Target::torchtitan,
-     kSound,
-     when<idle_stages, tell_idle_stages>,
-     idle_stages},
+     kWithoutViolations,
+     when<has_idle_stages, describe_idle_stages>,
+     has_idle_stages},
     {{"RW0527", Severity::error, "the microbatches do not come in equal rounds",
       "Interleaved schedules of torch take max(1, microbatches div pp) rounds, which have to be of "
       "one size: with pp 4, 10 microbatches go and 9 or 11 do not.",
@@ -335,9 +351,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, zero_stage: 2}\n"
       "job: {global_batch: 18}\n"},
      Target::torchtitan,
-     kSound,
-     when<uneven_rounds, tell_uneven_rounds>,
-     uneven_rounds},
+     kWithoutViolations,
+     when<has_uneven_rounds, describe_uneven_rounds>,
+     has_uneven_rounds},
     {{"RW0528", Severity::note, "torch chooses the group of microbatches itself",
       "It runs microbatches div rounds of them through a chunk before the next; microbatch_group "
       "has no counterpart there. Another group is given cell by cell, in a CSV file.",
@@ -349,9 +365,9 @@ constexpr Rule kRules[] = {
       "zero_stage: 2}\n"
       "job: {global_batch: 32}\n"},
      Target::torchtitan,
-     kSound,
-     when<fixed_group, tell_fixed_group>,
-     fixed_group},
+     kWithoutViolations,
+     when<has_other_group_size, describe_fixed_group>,
+     has_other_group_size},
     {{"RW0529", Severity::error, "torchtitan has no ZeRO-1",
       "FSDP2 shards parameters, gradients and optimizer together. Kept gathered after forward, as "
       "under a pipeline, they are like ZeRO-2; resharded, ZeRO-3.",
@@ -361,9 +377,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 1}\n"},
      Target::torchtitan,
-     kSound,
-     when<zero_one, tell_zero_one>,
-     zero_one},
+     kWithoutViolations,
+     when<uses_zero_1, describe_zero_one>,
+     uses_zero_1},
     {{"RW0530", Severity::error, "torchtitan does not combine plain data parallelism",
       "Replicas without sharding are DDP, and DDP is refused beside tp or pp.",
       "Shard: zero_stage 2 or 3.", "torchtitan models/llama3/infra/parallelize.py",
@@ -371,9 +387,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 0}\n"},
      Target::torchtitan,
-     kSound,
-     when<plain_dp, tell_plain_dp>,
-     plain_dp},
+     kWithoutViolations,
+     when<combines_plain_dp, describe_plain_dp>,
+     combines_plain_dp},
     {{"RW0531", Severity::warning, "context parallelism turns sharding on",
       "torchtitan shards over dp_shard x cp, and FSDP is on as soon as that is above 1: "
       "parameters are not replicated as the plan says.",
@@ -382,9 +398,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, cp_size: 2, dp_size: 1, zero_stage: 0}\n"},
      Target::torchtitan,
-     kSound,
-     when<sharded_by_cp, tell_sharded_by_cp>,
-     sharded_by_cp},
+     kWithoutViolations,
+     when<is_sharded_by_cp, describe_sharded_by_cp>,
+     is_sharded_by_cp},
     {{"RW0532", Severity::error, "torchtitan wants 2 x tp x cp to divide the sequence",
       "v0.2.2 asks for the product, with or without context parallelism.", "Pad the sequence.",
       "torchtitan distributed/parallel_dims.py, seq_len_divisor",
@@ -393,9 +409,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 8, dp_size: 1}\n"
       "job: {sequence: 4104}\n"},
      Target::torchtitan,
-     kSound,
-     when<sequence, tell_sequence>,
-     sequence},
+     kWithoutViolations,
+     when<has_undivided_sequence, describe_sequence>,
+     has_undivided_sequence},
     {{"RW0533", Severity::error, "torchtitan cannot spread the experts so",
       "In v0.2.2 etp is 1 or tp. With 1, ep is a multiple of cp x tp and divides dp_shard x cp x "
       "tp; with tp, ep is a multiple of cp and divides dp_shard x cp. The asserts say no more. "
@@ -408,9 +424,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, ep_size: 2, etp_size: 1, zero_stage: "
       "2}\n"},
      Target::torchtitan,
-     kSound,
-     when<expert_degrees, tell_expert_degrees>,
-     expert_degrees},
+     kWithoutViolations,
+     when<has_unsupported_expert_degrees, describe_expert_degrees>,
+     has_unsupported_expert_degrees},
     {{"RW0534", Severity::error, "torchtitan wants ep to be at least tp",
       "Main spreads experts over the tp ranks too and refuses a MoE model whose ep is smaller than "
       "tp, so tp without ep. v0.2.2 was not seen to.",
@@ -420,9 +436,9 @@ constexpr Rule kRules[] = {
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<few_expert_ranks, tell_few_expert_ranks>,
-     few_expert_ranks},
+     kWithoutViolations,
+     when<has_few_expert_ranks, describe_few_expert_ranks>,
+     has_few_expert_ranks},
     {{"RW0535", Severity::error, "Ulysses in torchtitan does not divide the key-value heads",
       "Main asks that tp x cp divides the heads and the key-value heads.",
       "Use cp_comm: all_gather.", "torchtitan main config/validation.py",
@@ -430,9 +446,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<ulysses_kv, tell_ulysses_kv>,
-     ulysses_kv},
+     kWithoutViolations,
+     when<has_undivided_ulysses_kv, describe_ulysses_kv>,
+     has_undivided_ulysses_kv},
     {{"RW0536", Severity::warning, "torchtitan v0.2.2 always uses sequence parallelism with tp",
       "Its tp plans hard-wire it. Main has enable_sequence_parallel.",
       "Set sequence_parallel: true.", "torchtitan models/llama3/infra/parallelize.py",
@@ -440,9 +456,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, dp_size: 2, zero_stage: 2, sequence_parallel: false}\n"},
      Target::torchtitan,
-     kSound,
-     when<without_sp, tell_without_sp>,
-     without_sp},
+     kWithoutViolations,
+     when<lacks_sequence_parallelism, describe_without_sp>,
+     lacks_sequence_parallelism},
     {{"RW0537", Severity::error, "torchtitan does not pipeline tied embeddings",
       "The first and the last stage would share a weight. Main refuses it; v0.2.2 was not seen to.",
       "Use tp and sharding instead of pp.", "torchtitan main config/validation.py",
@@ -450,9 +466,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<tied, tell_tied>,
-     tied},
+     kWithoutViolations,
+     when<pipelines_tied_embeddings, describe_tied>,
+     pipelines_tied_embeddings},
     {{"RW0538", Severity::error, "torchtitan does not pipeline multi-token prediction",
       "Main refuses MTP modules with pp.", "Use tp, ep and sharding instead of pp.",
       "torchtitan main config/validation.py",
@@ -461,9 +477,9 @@ constexpr Rule kRules[] = {
       "vocab: 32768, mtp_layers: 1}\n"
       "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<mtp, tell_mtp>,
-     mtp},
+     kWithoutViolations,
+     when<pipelines_mtp, describe_mtp>,
+     pipelines_mtp},
     {{"RW0539", Severity::warning, "full recompute takes the gain of a zero bubble away",
       "Zero-bubble schedules run backward in two halves; with full recompute each half needs the "
       "forward again, or its activations stay. Users report it slow or out of memory.",
@@ -474,9 +490,9 @@ constexpr Rule kRules[] = {
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: zb-v, "
       "zero_stage: 2, recompute: full}\n"},
      Target::torchtitan,
-     kSound,
-     when<recompute, tell_recompute>,
-     recompute},
+     kWithoutViolations,
+     when<recomputes_zero_bubble, describe_recompute>,
+     recomputes_zero_bubble},
     {{"RW0540", Severity::note, "torch runs this schedule from a file of cells",
       "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
       "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
@@ -487,9 +503,9 @@ constexpr Rule kRules[] = {
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, schedule: zb-h1, zero_stage: 2}\n"},
      Target::torchtitan,
-     kSound,
-     when<by_cells, tell_by_cells>,
-     by_cells},
+     kWithoutViolations,
+     when<needs_cells_file, describe_by_cells>,
+     needs_cells_file},
 };
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace rankwright::importer {
 namespace {
 
-// What a file may state: beyond what is built, and such that no price becomes 0 or infinite.
+// Limits of a file: beyond real systems, and such that no time becomes 0 or infinite.
 constexpr i64 kMaxArity = cluster::kMaxDevices;
 constexpr double kMaxOversubscription = 1000;
 constexpr std::size_t kLongestSource = 400;
@@ -27,9 +27,9 @@ constexpr QuantityRange<Seconds> kLatency{{0}, {1000}};
 constexpr QuantityRange<FlopsPerSecond> kRate{{1}, {1e24}};
 
 template <class Quantity>
-std::optional<Quantity> quantity(FieldReader& reader, const YamlNode& node,
-                                 Result<Quantity> (*parse)(std::string_view),
-                                 QuantityRange<Quantity> range) {
+std::optional<Quantity> read_quantity(FieldReader& reader, const YamlNode& node,
+                                      Result<Quantity> (*parse)(std::string_view),
+                                      QuantityRange<Quantity> range) {
   if (!reader.expect(node, YamlNode::Kind::scalar, "a number with its unit")) return std::nullopt;
   const std::optional<Quantity> value = reader.take(node, parse(node.scalar));
   if (!value || (*value >= range.min && *value <= range.max)) return value;
@@ -55,11 +55,11 @@ constexpr LevelField kLevelFields[] = {
                  cluster::Level& l) { l.arity = r.whole(n, 1, kMaxArity).value_or(1); }},
     {"bandwidth",
      [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
-       l.bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
+       l.bandwidth = read_quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"latency",
      [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
-       l.latency = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
+       l.latency = read_quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
      }},
     {"oversubscription",
      [](FieldReader& r, const YamlNode& n, cluster::Level& l) {
@@ -89,27 +89,28 @@ constexpr DeviceField kDeviceFields[] = {
                   cluster::Device& d) { d.vendor = r.label(n).value_or(""); }},
     {"memory",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.memory = quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
+       d.memory = read_quantity(r, n, parse_bytes, kMemory).value_or(Bytes{1});
      }},
     {"memory_bandwidth",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.memory_bandwidth = quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
+       d.memory_bandwidth =
+           read_quantity(r, n, parse_bandwidth, kBandwidth).value_or(BytesPerSecond{1});
      }},
     {"fp16",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.fp16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+       d.fp16 = read_quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"bf16",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.bf16 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+       d.bf16 = read_quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"fp8",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.fp8 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+       d.fp8 = read_quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"fp4",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.fp4 = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+       d.fp4 = read_quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"generation", [](FieldReader& r, const YamlNode& n,
                       cluster::Device& d) { d.generation = r.label(n).value_or(""); }},
@@ -121,11 +122,11 @@ constexpr DeviceField kDeviceFields[] = {
                  cluster::Device& d) { d.watts = r.number(n, 1, 1'000'000).value_or(0); }},
     {"best_matmul",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.best_matmul = quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
+       d.best_matmul = read_quantity(r, n, parse_flops, kRate).value_or(FlopsPerSecond{1});
      }},
     {"launch",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.launch = quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
+       d.launch = read_quantity(r, n, parse_duration, kLatency).value_or(Seconds{});
      }},
     {"source",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
@@ -136,14 +137,14 @@ constexpr DeviceField kDeviceFields[] = {
 };
 
 template <class Field, std::size_t N>
-std::vector<std::string_view> keys(const Field (&fields)[N]) {
+std::vector<std::string_view> key_names(const Field (&fields)[N]) {
   std::vector<std::string_view> names;
   for (const Field& field : fields) names.push_back(field.key);
   return names;
 }
 
-void missing(FieldReader& reader, const YamlNode& node, std::string_view what,
-             std::string_view example) {
+void report_missing(FieldReader& reader, const YamlNode& node, std::string_view what,
+                    std::string_view example) {
   reader.report(node, {.code = "RW0912",
                        .message = "something is missing",
                        .detail = fmt::format("{} is not given", what),
@@ -156,14 +157,16 @@ cluster::Device read_device(FieldReader& reader, const YamlNode& node) {
   cluster::Device device{.name = "device", .source = "the cluster file"};
   if (!reader.expect(node, YamlNode::Kind::map, "a device's name or a map of its figures"))
     return device;
-  reader.each(node, keys(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
+  reader.each(node, key_names(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
     kDeviceFields[field].read(reader, value, device);
   });
-  if (device.memory <= Bytes{}) missing(reader, node, "the device's memory", "memory: 80 GB");
+  if (device.memory <= Bytes{})
+    report_missing(reader, node, "the device's memory", "memory: 80 GB");
   if (device.memory_bandwidth <= BytesPerSecond{})
-    missing(reader, node, "the bandwidth of the device's memory", "memory_bandwidth: 3350 GB/s");
+    report_missing(reader, node, "the bandwidth of the device's memory",
+                   "memory_bandwidth: 3350 GB/s");
   if (device.bf16 <= FlopsPerSecond{} && device.fp16 <= FlopsPerSecond{})
-    missing(reader, node, "the device's bf16 rate", "bf16: 989 TFLOP/s");
+    report_missing(reader, node, "the device's bf16 rate", "bf16: 989 TFLOP/s");
   return device;
 }
 
@@ -184,19 +187,20 @@ std::vector<cluster::Level> read_levels(FieldReader& reader, const YamlNode& nod
       continue;
     cluster::Level level{.name = fmt::format("level {}", levels.size())};
     level.arity = 0;
-    reader.each(item, keys(kLevelFields), [&](std::size_t field, const YamlNode& value) {
+    reader.each(item, key_names(kLevelFields), [&](std::size_t field, const YamlNode& value) {
       kLevelFields[field].read(reader, value, level);
     });
-    if (level.arity == 0) missing(reader, item, "the level's arity", "arity: 8");
+    if (level.arity == 0) report_missing(reader, item, "the level's arity", "arity: 8");
     if (level.bandwidth <= BytesPerSecond{})
-      missing(reader, item, "the level's bandwidth", "bandwidth: 450 GB/s");
+      report_missing(reader, item, "the level's bandwidth", "bandwidth: 450 GB/s");
     levels.push_back(std::move(level));
   }
   return levels;
 }
 
-/// All devices together, or nothing and a finding.
-bool countable(FieldReader& reader, const YamlNode& node, const cluster::Cluster& cluster) {
+/// Returns whether the number of devices is within the limit; reports it if not.
+bool check_device_count(FieldReader& reader, const YamlNode& node,
+                        const cluster::Cluster& cluster) {
   i64 devices = 1;
   for (const cluster::Level& level : cluster.levels) {
     const std::optional<i64> more = product({devices, level.arity});
@@ -225,14 +229,15 @@ std::optional<cluster::Cluster> read_map(FieldReader& reader, const YamlNode& no
                 if (key == 2) cluster.levels = read_levels(reader, value);
                 if (key == 3) cluster.host_devices = reader.whole(value, 1, kMaxArity).value_or(0);
               });
-  if (node.find("device") == nullptr) missing(reader, node, "the device", "device: h100-sxm");
+  if (node.find("device") == nullptr)
+    report_missing(reader, node, "the device", "device: h100-sxm");
   const YamlNode* levels = node.find("levels");
   if (levels == nullptr || (levels->kind == YamlNode::Kind::sequence && levels->items.empty()))
-    missing(reader, node, "the list of levels",
-            "levels: [{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}]");
+    report_missing(reader, node, "the list of levels",
+                   "levels: [{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}]");
   for (std::size_t i = faults_before; i < findings.size(); ++i)
     if (findings[i].severity == Severity::error) return std::nullopt;
-  if (!countable(reader, node, cluster)) return std::nullopt;
+  if (!check_device_count(reader, node, cluster)) return std::nullopt;
   if (cluster.host_devices == 0) cluster.host_devices = cluster.levels.front().arity;
   if (!divides(cluster.host_devices, cluster.devices())) {
     reader.report(*node.find("host_devices"),
@@ -245,7 +250,7 @@ std::optional<cluster::Cluster> read_map(FieldReader& reader, const YamlNode& no
   return cluster;
 }
 
-/// By its ending; what has none of these is a catalog name first.
+/// Decides by the ending; a name without one of these is looked up in the catalog first.
 bool names_a_file(std::string_view text) {
   constexpr std::string_view kEndings[] = {".yaml", ".yml", ".xml", ".txt",
                                            ".conf", ".out", ".log"};

@@ -1,6 +1,6 @@
 // Reads a cluster: a catalog name ("dgx-h100 x 8"), or a map with a device and its levels,
-// innermost first, as docs/reference shows. Quantities carry units; a bare bandwidth is an error.
-// Where a file is named it may also be one of cluster_format.h.
+// innermost first, as docs/reference shows. Quantities need units; a bandwidth without one is an
+// error. A named file may also have one of the formats of cluster_format.h.
 #pragma once
 
 #include <optional>
@@ -12,19 +12,20 @@
 
 namespace rankwright::importer {
 
-/// The cluster that `node` describes, or nothing and the findings. `files` reads what it names.
+/// Returns the cluster that `node` describes, or nothing and findings. `files` reads the files that
+/// it names.
 std::optional<cluster::Cluster> read_cluster(FieldReader& reader, const YamlNode& node,
                                              const FileReader& files);
 
-/// A whole file.
+/// Reads a whole cluster file.
 std::optional<cluster::Cluster> read_cluster_file(std::string_view text, std::string_view file,
                                                   Diagnostics& findings);
 
-/// A file of any format that is read: ours, or one of cluster_format.h alone.
+/// Reads a file of any supported format: a cluster file, or a single file of cluster_format.h.
 std::optional<cluster::Cluster> read_any_cluster(std::string_view text, std::string_view file,
                                                  Diagnostics& findings);
 
-/// What `--cluster` takes: a catalog name, or a file.
+/// Reads the value of `--cluster`: a catalog name or a file.
 std::optional<cluster::Cluster> read_cluster_argument(const std::string& argument,
                                                       const FileReader& files,
                                                       Diagnostics& findings);

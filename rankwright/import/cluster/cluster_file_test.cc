@@ -21,7 +21,7 @@ std::string faults(std::string_view text) {
   return told(findings);
 }
 
-/// The faults of a cluster whose level has `key: value` in its first line, on line 3.
+/// Returns the faults of a cluster whose level has `key: value` on line 3.
 std::string level_faults(std::string_view key, std::string_view value) {
   std::string text = fmt::format("device: h100-sxm\nlevels:\n  - {}: {}\n", key, value);
   if (key != "arity") text += "    arity: 8\n";
@@ -29,7 +29,7 @@ std::string level_faults(std::string_view key, std::string_view value) {
   return faults(text);
 }
 
-TEST(ClusterFile, ReadsTheFormOfTheManual) {
+TEST(ClusterFile, ReadsTheExampleOfTheManual) {
   const std::optional<cluster::Cluster> cluster = read(
       "device: h100-sxm\n"
       "levels:\n"
@@ -86,7 +86,7 @@ TEST(ClusterFile, ReadsEveryKey) {
                           .name = "mine", .device = device, .levels = {level}, .host_devices = 4}));
 }
 
-TEST(ClusterFile, DemandsUnits) {
+TEST(ClusterFile, MissingUnit_IsRejected) {
   EXPECT_EQ(level_faults("bandwidth", "450"), "RW0909 3:16 '450' has no unit; such as 450 GB/s\n");
   EXPECT_EQ(level_faults("bandwidth", "450 GB"),
             "RW0909 3:16 '450 GB' has the unit 'GB'; known units: B/s, kB/s, MB/s, GB/s, TB/s, "
@@ -122,7 +122,7 @@ TEST(ClusterFile, BoundsEveryNumber) {
 }
 
 TEST(ClusterFile, BoundsTheDevicesOfAllLevelsTogether) {
-  // 2048 x 2048 is 2^22, the most that is read.
+  // 2048 x 2048 is 2^22, the maximum.
   const std::string two =
       "device: h100-sxm\n"
       "levels: [{arity: 2048, bandwidth: 1 GB/s}, {arity: 2048, bandwidth: 1 GB/s}";
@@ -134,12 +134,12 @@ TEST(ClusterFile, BoundsTheDevicesOfAllLevelsTogether) {
   EXPECT_EQ(faults(nine), "RW0904 11:5 at most 8 levels are read\n");
 }
 
-TEST(ClusterFile, HostsMakeUpTheCluster) {
+TEST(ClusterFile, HostDevicesMustDivideTheCluster) {
   EXPECT_EQ(faults("device: h100-sxm\nhost_devices: 5\nlevels: [{arity: 8, bandwidth: 1 GB/s}]\n"),
             "RW0904 2:15 hosts of 5 devices do not make up 8\n");
 }
 
-TEST(ClusterFile, SaysWhatIsMissing) {
+TEST(ClusterFile, MissingKeys_AreReported) {
   EXPECT_EQ(faults("name: a\n"),
             "RW0912 1:1 the device is not given; device: h100-sxm\n"
             "RW0912 1:1 the list of levels is not given; levels: [{name: nvlink, arity: 8, "
@@ -154,7 +154,7 @@ TEST(ClusterFile, SaysWhatIsMissing) {
   EXPECT_EQ(faults(""), "RW0903 0:0 a device and its levels is expected here, not nothing\n");
 }
 
-TEST(ClusterFile, SaysWhatIsOfTheWrongKindOrUnknown) {
+TEST(ClusterFile, WrongKindOrUnknownValue_IsReported) {
   EXPECT_EQ(faults("device: [h100-sxm]\nlevels: {a: b}\n"),
             "RW0903 1:9 a device's name or a map of its figures is expected here, not a list\n"
             "RW0903 2:9 a list of levels, innermost first is expected here, not a map\n");
@@ -167,7 +167,7 @@ TEST(ClusterFile, SaysWhatIsOfTheWrongKindOrUnknown) {
             "RW0907 3:10 'devise' is none of device, domain; did you mean device?\n");
 }
 
-TEST(ClusterFile, UnknownKeysWarnOnly) {
+TEST(ClusterFile, UnknownKey_IsAWarning) {
   Diagnostics findings;
   EXPECT_TRUE(read_cluster_file(
       "device: h100-sxm\nlevels: [{arity: 8, bandwith: 1 GB/s, bandwidth: 1 GB/s}]\n", "c.yaml",

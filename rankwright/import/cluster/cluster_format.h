@@ -1,6 +1,6 @@
-// The formats that files about a cluster come in, one file and one row each. A reader puts what the
-// file says into ClusterParts, so that several files make one cluster. Our own cluster files are
-// cluster_file.h. To add a format, write its file and add its row.
+// The formats of files that describe a cluster, one file and one row each. A reader puts the
+// contents into ClusterParts, so that several files make up one cluster. Our own cluster files are
+// in cluster_file.h. To add a format, write its file and add its row.
 #pragma once
 
 #include <span>
@@ -11,11 +11,13 @@
 
 namespace rankwright::importer {
 
+/// One format.
 struct ClusterFormat {
-  std::string_view name;     // what --from takes
+  std::string_view name;     // value of --from
   std::string_view summary;  // one line of `rankwright import --list`
-  std::string_view checked;  // the version that it was checked against
-  /// Whether a file of this name with this text is one. The first row that says so is taken.
+  std::string_view checked;  // version that it was checked against
+  /// Returns whether a file with this name and text has this format. The first row that matches
+  /// wins.
   bool (*claims)(std::string_view file, std::string_view text);
   void (*read)(std::string_view text, std::string_view file, ClusterParts& parts,
                Diagnostics& findings);
@@ -23,10 +25,10 @@ struct ClusterFormat {
 
 std::span<const ClusterFormat> cluster_formats();
 const ClusterFormat* find_cluster_format(std::string_view name);
-/// Nothing where no format claims the file.
+/// Returns the format that claims the file; nullptr if none does.
 const ClusterFormat* claiming_cluster_format(std::string_view file, std::string_view text);
 
-// The rows' functions, one file a format.
+// The functions of the rows, one file per format.
 bool claims_nvidia_smi_topo(std::string_view file, std::string_view text);
 void read_nvidia_smi_topo(std::string_view text, std::string_view file, ClusterParts& parts,
                           Diagnostics& findings);
@@ -43,10 +45,11 @@ bool claims_nccl_tests(std::string_view file, std::string_view text);
 void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts& parts,
                      Diagnostics& findings);
 
-/// "all_reduce", as nccl-tests spell it; nothing where it is not modelled.
+/// Returns the collective with this name in nccl-tests, such as "all_reduce"; nothing if it is not
+/// modeled.
 std::optional<plan::Op> collective_named(std::string_view name);
 
-/// A fault of such a file: RW0621, at a line and column; line 0 is the whole file.
+/// Returns RW0621 at a line and column; line 0 means the whole file.
 Diagnostic bad_topology(std::string detail, std::string_view file, int line = 0, int column = 0);
 
 }  // namespace rankwright::importer

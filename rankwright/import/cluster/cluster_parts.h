@@ -1,7 +1,6 @@
-// ClusterParts is what files say of a cluster and no more: every value may be absent, and those
-// that are there know their file. Several files fill one. resolve_cluster() makes a Cluster of it,
-// fills what is open from the nearest system of the catalog, and reports each thing that it
-// assumed.
+// ClusterParts holds what files state about a cluster: every value may be absent, and each
+// remembers its file. Several files fill one ClusterParts. resolve_cluster() turns it into a
+// Cluster, fills the gaps from the nearest system of the catalog, and reports each assumption.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,7 @@
 
 namespace rankwright::importer {
 
-/// A value and the file that says it.
+/// A value and the file that states it.
 template <class T>
 struct ClusterPart {
   T value{};
@@ -24,7 +23,8 @@ struct ClusterPart {
 template <class T>
 using Stated = std::optional<ClusterPart<T>>;
 
-/// How some GPUs of a host are joined, and how many domains of the tier below make one of this.
+/// How GPUs of a host are connected; `arity` domains of the tier below form one domain of this
+/// tier.
 struct Tier {
   enum class Kind : unsigned char { nvlink, pcie_switch, pcie, socket };
   Kind kind{};
@@ -33,10 +33,11 @@ struct Tier {
   friend bool operator==(const Tier&, const Tier&) = default;
 };
 
-std::string_view name(Tier::Kind);  // "nvlink", as the level is called
+std::string_view name(Tier::Kind);  // "nvlink", the name of the level
 
-/// NVLinks as nvidia-smi counts them: between two GPUs, and of one GPU to all others. With a switch
-/// each pair shows all links of a GPU, without one they are shared out: the generation decides.
+/// NVLink counts as nvidia-smi prints them: between two GPUs, and from one GPU to all others. With
+/// a switch each pair shows all links of a GPU, without one the links are divided among the pairs;
+/// the generation decides which.
 struct NvLinks {
   i64 pair = 0;
   i64 all = 0;
@@ -44,27 +45,27 @@ struct NvLinks {
   friend bool operator==(const NvLinks&, const NvLinks&) = default;
 };
 
+/// The values that files state about a cluster.
 struct ClusterParts {
-  Stated<std::string> device{};  // the catalog's name
+  Stated<std::string> device{};  // name in the catalog
   Stated<i64> host_devices{};
-  Stated<std::vector<Tier>> inside{};  // of a host, innermost first; their arities multiply to it
+  Stated<std::vector<Tier>>
+      inside{};  // within a host, innermost first; the arities multiply to host_devices
   Stated<NvLinks> nvlinks{};
-  Stated<BytesPerSecond> nvlink{};    // of one GPU, per direction
-  Stated<BytesPerSecond> pcie{};      // of one GPU's slot, per direction
-  Stated<i64> nics{};                 // a host
-  Stated<BytesPerSecond> nic_rate{};  // of one, per direction
+  Stated<BytesPerSecond> nvlink{};    // per GPU and direction
+  Stated<BytesPerSecond> pcie{};      // per GPU slot and direction
+  Stated<i64> nics{};                 // per host
+  Stated<BytesPerSecond> nic_rate{};  // per NIC and direction
   Stated<std::string> network{};      // "infiniband", "ethernet", "efa"
   Stated<i64> hosts{};
-  Stated<std::vector<i64>> tree{};  // domains a switch joins, of each level above hosts, innermost
-                                    // first
-  bool blocks = false;              // the innermost of `tree` is what Slurm calls a block
-  Stated<std::vector<std::string>> host_names{};  // in the order of the tree
-  std::optional<plan::Op> collective{};           // of series whose file does not say
-  std::vector<fit::MeasuredSeries> series{};      // what was measured, in the order of the files
+  Stated<std::vector<i64>> tree{};  // arity of each level above hosts, innermost first
+  bool blocks = false;              // the innermost level of `tree` is a block in Slurm's sense
+  Stated<std::vector<std::string>> host_names{};  // in tree order
+  std::optional<plan::Op> collective{};           // for series whose file does not state it
+  std::vector<fit::MeasuredSeries> series{};      // measurements, in file order
 };
 
-/// Keeps what `file` says, where nothing was said before; RW0622 where another file says something
-/// else, with `what` it is and both values as text.
+/// Reports that two files contradict each other (RW0622): `what` differs, with both values as text.
 void note_contradiction(Diagnostics& findings, std::string_view what, std::string_view file,
                         std::string_view value, std::string_view first_file,
                         std::string_view first_value);
@@ -77,6 +78,7 @@ std::string show_part(const std::vector<Tier>& tiers);
 std::string show_part(const std::vector<std::string>& names);
 std::string show_part(const NvLinks& links);
 
+/// Sets `into` if no file has set it before; otherwise reports a value that differs.
 template <class T>
 void state(Stated<T>& into, T value, std::string_view what, std::string_view file,
            Diagnostics& findings) {
@@ -87,8 +89,8 @@ void state(Stated<T>& into, T value, std::string_view what, std::string_view fil
   }
 }
 
-/// The cluster; nothing and an error where the device is not known, or counts do not go together.
-/// RW0623 for each thing that was assumed.
+/// Returns the cluster, or nothing and an error if the device is unknown or the counts are
+/// inconsistent. Reports RW0623 for each assumption.
 std::optional<cluster::Cluster> resolve_cluster(const ClusterParts& parts, Diagnostics& findings);
 
 }  // namespace rankwright::importer

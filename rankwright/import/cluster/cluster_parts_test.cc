@@ -15,7 +15,7 @@ namespace cluster_parts_test {
 using testing::HasSubstr;
 
 template <class T>
-ClusterPart<T> said(T value) {
+ClusterPart<T> stated(T value) {
   return {std::move(value), "test"};
 }
 
@@ -25,60 +25,60 @@ std::string resolved(const ClusterParts& parts) {
   return cluster == "nothing" ? told(reading.findings) : cluster;
 }
 
-TEST(ClusterParts, TheDeviceAloneIsItsSystem) {
-  EXPECT_EQ(resolved({.device = said<std::string>("mi300x")}),
+TEST(ClusterParts, DeviceOnly_AssumesItsCatalogSystem) {
+  EXPECT_EQ(resolved({.device = stated<std::string>("mi300x")}),
             "mi300x: xgmi 8 x 448 GB/s (assumed), infiniband 1 x 50 GB/s (assumed)");
   EXPECT_THAT(resolved({}), HasSubstr("no file says which GPU"));
-  EXPECT_THAT(resolved({.device = said<std::string>("h101")}), HasSubstr("RW0908"));
+  EXPECT_THAT(resolved({.device = stated<std::string>("h101")}), HasSubstr("RW0908"));
 }
 
 // Two NICs of 50 GB/s for eight GPUs are shared; sixteen give each GPU two.
-TEST(ClusterParts, NicsAreSharedOrOwned) {
-  ClusterParts parts{.device = said<std::string>("h100-sxm"), .host_devices = said<i64>(8)};
-  parts.nics = said<i64>(2);
-  parts.nic_rate = said(50.0_GBps);
+TEST(ClusterParts, NicsAreSharedOrPerGpu) {
+  ClusterParts parts{.device = stated<std::string>("h100-sxm"), .host_devices = stated<i64>(8)};
+  parts.nics = stated<i64>(2);
+  parts.nic_rate = stated(50.0_GBps);
   EXPECT_THAT(resolved(parts), HasSubstr("infiniband 1 x 100 GB/s a domain"));
-  parts.nics = said<i64>(16);
+  parts.nics = stated<i64>(16);
   EXPECT_THAT(resolved(parts), HasSubstr("infiniband 1 x 100 GB/s"));
   EXPECT_THAT(resolved(parts), testing::Not(HasSubstr("a domain")));
 }
 
-// A hundred GB/s for eight GPUs below a switch are 12.5 GB/s for each above it.
-TEST(ClusterParts, AboveSharedNicsIsTheirShare) {
-  ClusterParts parts{.device = said<std::string>("h100-sxm"), .host_devices = said<i64>(8)};
-  parts.nics = said<i64>(2);
-  parts.nic_rate = said(50.0_GBps);
-  parts.tree = said(std::vector<i64>{4, 2});
+// 100 GB/s for eight GPUs below a switch are 12.5 GB/s for each GPU above it.
+TEST(ClusterParts, LevelAboveSharedNics_HasTheirShare) {
+  ClusterParts parts{.device = stated<std::string>("h100-sxm"), .host_devices = stated<i64>(8)};
+  parts.nics = stated<i64>(2);
+  parts.nic_rate = stated(50.0_GBps);
+  parts.tree = stated(std::vector<i64>{4, 2});
   EXPECT_THAT(resolved(parts),
               HasSubstr("infiniband 4 x 100 GB/s a domain, spine 2 x 12.5 GB/s (assumed)"));
 }
 
-TEST(ClusterParts, RacksOfOneNvlinkDomain) {
-  ClusterParts parts{.device = said<std::string>("gb200"), .host_devices = said<i64>(4)};
-  parts.hosts = said<i64>(36);
+TEST(ClusterParts, RackIsOneNvlinkDomain) {
+  ClusterParts parts{.device = stated<std::string>("gb200"), .host_devices = stated<i64>(4)};
+  parts.hosts = stated<i64>(36);
   EXPECT_EQ(resolved(parts),
             "gb200: nvlink 72 x 900 GB/s (assumed), infiniband 2 x 50 GB/s (assumed)");
-  parts.hosts = said<i64>(9);  // half a rack
+  parts.hosts = stated<i64>(9);  // half a rack
   EXPECT_THAT(resolved(parts), HasSubstr("nvlink 36 x 900 GB/s (assumed), infiniband 1 x"));
 }
 
-TEST(ClusterParts, TooManyDevicesAreRefused) {
-  ClusterParts parts{.device = said<std::string>("h100-sxm"), .host_devices = said<i64>(8)};
-  parts.hosts = said<i64>(cluster::kMaxDevices);
+TEST(ClusterParts, TooManyDevices_AreRejected) {
+  ClusterParts parts{.device = stated<std::string>("h100-sxm"), .host_devices = stated<i64>(8)};
+  parts.hosts = stated<i64>(cluster::kMaxDevices);
   EXPECT_THAT(resolved(parts), HasSubstr("RW0904"));
   parts.hosts = {};
-  parts.tree = said(std::vector<i64>{2, 2, 2, 2, 2, 2, 2, 2});
+  parts.tree = stated(std::vector<i64>{2, 2, 2, 2, 2, 2, 2, 2});
   EXPECT_THAT(resolved(parts), HasSubstr("1 inside a host and 8 above it"));
 }
 
-RC_GTEST_PROP(ClusterParts, WhateverIsSaidOfCountsHolds, ()) {
+RC_GTEST_PROP(ClusterParts, StatedCountsAreKept, ()) {
   ClusterParts parts;
-  parts.device = said(std::string(
+  parts.device = stated(std::string(
       catalog::devices()[*rc::gen::inRange<std::size_t>(0, catalog::devices().size())].name));
-  parts.host_devices = said(any::one_of({1, 2, 4, 8, 16}));
-  parts.hosts = said(any::one_of({1, 2, 3, 8, 18, 36, 100}));
-  if (any::coin()) parts.nics = said(any::one_of({1, 2, 4, 8, 10, 16}));
-  if (any::coin()) parts.nvlinks = said(NvLinks{6, 12});
+  parts.host_devices = stated(any::one_of({1, 2, 4, 8, 16}));
+  parts.hosts = stated(any::one_of({1, 2, 3, 8, 18, 36, 100}));
+  if (any::coin()) parts.nics = stated(any::one_of({1, 2, 4, 8, 10, 16}));
+  if (any::coin()) parts.nvlinks = stated(NvLinks{6, 12});
   Diagnostics findings;
   const std::optional<cluster::Cluster> cluster = resolve_cluster(parts, findings);
   RC_ASSERT(cluster.has_value());

@@ -13,11 +13,11 @@
 namespace rankwright::importer {
 namespace {
 
-/// Between the sockets of a host, all GPUs of one together: what NCCL reckons with for Sapphire
-/// Rapids (SRP_QPI_BW of its topo.h). No file states it.
+/// Bandwidth between the sockets of a host, shared by the GPUs of one socket: NCCL's value for
+/// Sapphire Rapids (SRP_QPI_BW in its topo.h). No file states it.
 constexpr BytesPerSecond kSocketRate = 22.0_GBps;
 
-/// Of the levels above hosts, behind the network's own name.
+/// Names of the levels above the first switches; the innermost level has the name of the network.
 constexpr std::string_view kOuter[] = {"spine", "core", "tier-4", "tier-5", "tier-6", "tier-7"};
 
 class ClusterResolver {
@@ -26,11 +26,11 @@ class ClusterResolver {
       : parts_(parts), findings_(findings) {}
 
   std::optional<cluster::Cluster> resolve() {
-    if (!find_the_device()) return std::nullopt;
+    if (!find_device()) return std::nullopt;
     system_ = &nearest_system();
     cluster_.host_devices =
-        parts_.host_devices ? parts_.host_devices->value : assumed_host_devices();
-    if (!lay_inside() || !count_hosts() || !lay_outside()) return std::nullopt;
+        parts_.host_devices ? parts_.host_devices->value : assume_host_devices();
+    if (!add_inner_levels() || !count_hosts() || !add_outer_levels()) return std::nullopt;
     cluster_.name = fmt::format("{}-{}x{}", cluster_.device.name, hosts_, cluster_.host_devices);
     for (const fit::MeasuredSeries& series : parts_.series)
       if (!calibrate_links(cluster_, series, findings_)) return std::nullopt;
@@ -56,8 +56,8 @@ class ClusterResolver {
     return false;
   }
 
-  /// Devices of the catalog's systems whose NVLink is what the file counts.
-  std::vector<std::string> candidates() const {
+  /// Returns the devices of catalog systems whose NVLink bandwidth matches the counted links.
+  std::vector<std::string> find_candidates() const {
     std::vector<std::string> names;
     for (const catalog::System& system : catalog::systems()) {
       const cluster::Device& device = system.unit.device;
@@ -78,12 +78,12 @@ class ClusterResolver {
     return counted.all <= kind.links ? counted.all : counted.pair;
   }
 
-  bool find_the_device() {
+  bool find_device() {
     std::string name;
     if (parts_.device) {
       name = parts_.device->value;
     } else {
-      const std::vector<std::string> all = candidates();
+      const std::vector<std::string> all = find_candidates();
       if (all.size() != 1) {
         std::string list;
         for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
@@ -106,9 +106,10 @@ class ClusterResolver {
     return true;
   }
 
-  /// Of the same device, else of its generation, else the first; with as many GPUs a host, if any.
+  /// Returns the most similar system: same device, else same generation, else the first; same GPUs
+  /// per host if possible.
   const catalog::System& nearest_system() const {
-    const auto likeness = [&](const catalog::System& system) {
+    const auto similarity = [&](const catalog::System& system) {
       const cluster::Cluster& unit = system.unit;
       int points = 0;
       if (unit.device.name == cluster_.device.name) points += 4;
@@ -118,11 +119,11 @@ class ClusterResolver {
     };
     return *std::max_element(catalog::systems().begin(), catalog::systems().end(),
                              [&](const catalog::System& a, const catalog::System& b) {
-                               return likeness(a) < likeness(b);
+                               return similarity(a) < similarity(b);
                              });
   }
 
-  i64 assumed_host_devices() {
+  i64 assume_host_devices() {
     i64 devices = 0;
     for (const fit::MeasuredSeries& series : parts_.series)
       devices = std::max(devices, series.ranks / series.hosts);
@@ -135,7 +136,7 @@ class ClusterResolver {
     return devices;
   }
 
-  /// A level whose bandwidth is the catalog's.
+  /// Returns a level with the bandwidth of the nearest system.
   cluster::Level level_of_system(std::size_t index, i64 arity) const {
     cluster::Level level = system_->unit.levels[index];
     level.arity = arity;
@@ -143,8 +144,8 @@ class ClusterResolver {
     return level;
   }
 
-  bool lay_inside() {
-    if (cluster_.host_devices == 1 || !parts_.inside) return lay_inside_as_system();
+  bool add_inner_levels() {
+    if (cluster_.host_devices == 1 || !parts_.inside) return add_inner_level_of_system();
     i64 devices = 1;
     const std::vector<Tier>& tiers = parts_.inside->value;
     bool switched = false;
@@ -166,7 +167,7 @@ class ClusterResolver {
     return true;
   }
 
-  bool lay_inside_as_system() {
+  bool add_inner_level_of_system() {
     const bool same = system_->unit.device.name == cluster_.device.name;
     cluster::Level level = level_of_system(0, cluster_.host_devices);
     if (parts_.nvlinks || parts_.nvlink) {
@@ -184,7 +185,7 @@ class ClusterResolver {
   cluster::Level level_of(const Tier& tier, bool switched) {
     cluster::Level level{.name = std::string(name(tier.kind)), .arity = tier.arity};
     const bool nvlink = tier.kind == Tier::Kind::nvlink;
-    level.latency = nvlink ? 1.2_us : 5.0_us;  // as systems.csv has them
+    level.latency = nvlink ? 1.2_us : 5.0_us;  // as in systems.csv
     if (nvlink) {
       nvlink_rate(level);
     } else if (tier.kind == Tier::Kind::socket) {
@@ -195,7 +196,7 @@ class ClusterResolver {
     } else {
       pcie_rate(level);
       if (tier.kind == Tier::Kind::pcie && switched)
-        level.per = cluster::Level::Per::domain;  // its uplink
+        level.per = cluster::Level::Per::domain;  // shared uplink of the switch
     }
     return level;
   }
@@ -220,16 +221,16 @@ class ClusterResolver {
     }
     level.bandwidth = pcie_of(cluster_.device.generation);
     level.origin = cluster::Origin::assumed;
-    if (std::exchange(said_pcie_, true)) return;
+    if (std::exchange(pcie_reported_, true)) return;
     assume(fmt::format("PCIe: {} a GPU, 16 lanes of the generation that {} has",
                        show(level.bandwidth), cluster_.device.name));
   }
 
-  /// `hosts_` and `tree_`, of the hosts that are asked for.
+  /// Sets `hosts_` and `tree_` for the requested hosts.
   bool count_hosts() {
     if (parts_.tree) tree_ = parts_.tree->value;
-    const i64 drawn = std::accumulate(tree_.begin(), tree_.end(), i64{1}, std::multiplies<>());
-    hosts_ = parts_.hosts ? parts_.hosts->value : drawn;
+    const i64 in_tree = std::accumulate(tree_.begin(), tree_.end(), i64{1}, std::multiplies<>());
+    hosts_ = parts_.hosts ? parts_.hosts->value : in_tree;
     if (!parts_.hosts && !parts_.tree && parts_.host_names)
       hosts_ = i64(parts_.host_names->value.size());
     if (!parts_.hosts && !parts_.tree && !parts_.host_names) {
@@ -243,21 +244,22 @@ class ClusterResolver {
                     fmt::format("{} hosts of {} GPUs are more than {} devices", count(hosts_),
                                 cluster_.host_devices, count(cluster::kMaxDevices)));
     if (tree_.empty()) tree_ = {hosts_};
-    return hosts_ == drawn || !parts_.tree || cut_tree(drawn);
+    return hosts_ == in_tree || !parts_.tree || cut_tree(in_tree);
   }
 
-  /// The first hosts of a larger tree.
-  bool cut_tree(i64 drawn) {
-    if (hosts_ > drawn)
+  /// Reduces a larger tree to its first hosts.
+  bool cut_tree(i64 in_tree) {
+    if (hosts_ > in_tree)
       return refuse("RW0622", "two files say different things",
                     fmt::format("{} names {} hosts, and {} are asked for", parts_.tree->file,
-                                count(drawn), count(hosts_)));
+                                count(in_tree), count(hosts_)));
     std::vector<i64> cut;
     i64 left = hosts_;
     for (const i64 arity : tree_) {
       if (left > arity && left % arity != 0) {
-        uneven(fmt::format("{} hosts do not fill switches of {}: they are taken as one level",
-                           count(left), arity));
+        report_uneven(
+            fmt::format("{} hosts do not fill switches of {}: they are taken as one level",
+                        count(left), arity));
         cut.push_back(left);
         left = 1;
       } else {
@@ -267,19 +269,20 @@ class ClusterResolver {
       if (left == 1) break;
     }
     assume(fmt::format("the job has {} of the {} hosts of {}, side by side", count(hosts_),
-                       count(drawn), parts_.tree->file));
+                       count(in_tree), parts_.tree->file));
     tree_ = std::move(cut);
     return true;
   }
 
-  void uneven(std::string detail) {
+  void report_uneven(std::string detail) {
     findings_.push_back({.code = "RW0624",
                          .severity = Severity::warning,
                          .message = "an uneven topology is evened out",
                          .detail = std::move(detail)});
   }
 
-  /// Racks that are one NVLink domain: hosts that stand in it, of the innermost level of the tree.
+  /// If the system's racks are NVLink domains, merges the hosts of a rack, from the innermost level
+  /// of the tree.
   void join_racks() {
     const cluster::Cluster& unit = system_->unit;
     const i64 rack = unit.levels[0].arity / unit.host_devices;
@@ -295,13 +298,13 @@ class ClusterResolver {
     assume(fmt::format("{} hosts share one NVLink domain, as in {}", joined, system_->name));
   }
 
-  bool lay_outside() {
+  bool add_outer_levels() {
     join_racks();
     if (cluster_.levels.size() + tree_.size() > cluster::kMaxLevels)
       return refuse("RW0904", "number out of range",
                     fmt::format("{} inside a host and {} above it: at most {} levels are read",
                                 cluster_.levels.size(), tree_.size(), cluster::kMaxLevels));
-    cluster::Level level = network();
+    cluster::Level level = network_level();
     network_ = cluster_.levels.size();
     for (std::size_t i = 0; i < tree_.size(); ++i) {
       if (i > 0) {
@@ -315,24 +318,25 @@ class ClusterResolver {
     return true;
   }
 
-  /// No file says what switches have between them: as much as the hosts, measured or not.
+  /// No file states the bandwidth between switches: assumes as much as between hosts, measured or
+  /// not.
   void rate_outer_levels() {
     const cluster::Level& hosts = cluster_.levels[network_];
     const bool shared = hosts.per == cluster::Level::Per::domain;
     const i64 sharers = cluster_.domain(int(network_) - 1);
     const BytesPerSecond each = hosts.bandwidth / (shared ? double(sharers) : 1.0);
-    bool said = false;
+    bool reported = false;
     for (std::size_t k = network_ + 1; k < cluster_.levels.size(); ++k) {
       if (cluster_.levels[k].origin != cluster::Origin::assumed) continue;
       cluster_.levels[k].bandwidth = each;
-      if (std::exchange(said, true)) continue;
+      if (std::exchange(reported, true)) continue;
       assume(
           fmt::format("above the first switches as much bandwidth as below: {} a GPU", show(each)));
     }
   }
 
-  /// The link of a host, or of each of its GPUs, to the first switch.
-  cluster::Level network() {
+  /// Returns the level that connects a host, or each of its GPUs, to the first switch.
+  cluster::Level network_level() {
     const cluster::Level& known = system_->unit.levels.back();
     cluster::Level level = level_of_system(system_->unit.levels.size() - 1, 1);
     if (parts_.network) level.name = parts_.network->value;
@@ -367,8 +371,8 @@ class ClusterResolver {
   const catalog::System* system_ = nullptr;
   i64 hosts_ = 1;
   std::vector<i64> tree_{};
-  std::size_t network_ = 0;  // the level of the hosts' NICs
-  bool said_pcie_ = false;
+  std::size_t network_ = 0;  // index of the level of the hosts' NICs
+  bool pcie_reported_ = false;
 };
 
 }  // namespace

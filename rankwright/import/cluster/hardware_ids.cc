@@ -8,11 +8,11 @@ namespace rankwright::importer {
 namespace {
 
 struct Product {
-  std::vector<std::string_view> words;  // that all stand in the name
-  std::string_view device;              // empty: known, and not in the catalog
+  std::vector<std::string_view> words;  // all must occur in the name
+  std::string_view device;              // empty: known, but not in the catalog
 };
 
-/// The first row that fits is taken.
+/// The first row that matches wins.
 const std::vector<Product>& products() {
   static const std::vector<Product> rows = {
       {{"GB300"}, "gb300"},
@@ -50,7 +50,7 @@ struct PciDevice {
 
 constexpr i64 kNvidia = 0x10de, kAmd = 0x1002, kMellanox = 0x15b3, kAmazon = 0x1d0f;
 
-// pci-ids.ucw.cz. Boards of one chip with other memory or power have ids of their own.
+// pci-ids.ucw.cz. Boards with the same chip but other memory or power have their own ids.
 constexpr PciDevice kDevices[] = {
     {kNvidia, 0x1db5, "v100-32g"},  // SXM2
     {kNvidia, 0x1db8, "v100-32g"},  // SXM3
@@ -63,7 +63,7 @@ constexpr PciDevice kDevices[] = {
     {kAmd, 0x75a3, "mi355x"},
 };
 
-// The rate that the model is sold for; a card may be of a lesser kind or stand in a slower slot.
+// The nominal rate of the model; a card may be a slower variant or sit in a slower slot.
 constexpr NicKind kNics[] = {
     {kMellanox, 0x1013, 12.5_GBps, "infiniband"},   // ConnectX-4
     {kMellanox, 0x1017, 12.5_GBps, "infiniband"},   // ConnectX-5
@@ -83,7 +83,7 @@ constexpr NvlinkKind kNvlinks[] = {
     {"blackwell", 18, 50.0_GBps},
 };
 
-std::vector<std::string> words_of(std::string_view product) {
+std::vector<std::string> split_product_name(std::string_view product) {
   std::vector<std::string> words(1);
   for (const char c : product.substr(0, 200)) {
     if (c == ' ' || c == '-' || c == '_' || c == '/') {
@@ -98,7 +98,7 @@ std::vector<std::string> words_of(std::string_view product) {
 }  // namespace
 
 std::string_view device_of_product(std::string_view product) {
-  const std::vector<std::string> words = words_of(product);
+  const std::vector<std::string> words = split_product_name(product);
   for (const Product& row : products())
     if (std::all_of(row.words.begin(), row.words.end(), [&](std::string_view word) {
           return std::find(words.begin(), words.end(), word) != words.end();

@@ -7,7 +7,7 @@
 namespace rankwright::importer {
 namespace hardware_ids_test {
 
-TEST(HardwareIds, ProductsAsDriversNameThem) {
+TEST(HardwareIds, ProductNamesMapToCatalogDevices) {
   const std::pair<std::string_view, std::string_view> names[] = {
       {"NVIDIA H100 80GB HBM3", "h100-sxm"},
       {"NVIDIA H100 PCIe", "h100-pcie"},
@@ -32,7 +32,7 @@ TEST(HardwareIds, ProductsAsDriversNameThem) {
   }
 }
 
-TEST(HardwareIds, PciIdsAreOfTheCatalog) {
+TEST(HardwareIds, PciIdsMapToCatalogDevices) {
   EXPECT_EQ(device_of_pci(0x10de, 0x2330), "h100-sxm");
   EXPECT_EQ(device_of_pci(0x10de, 0x1ac2), "");  // an NVSwitch
   for (i64 vendor : {0x10de, 0x1002})
@@ -42,8 +42,8 @@ TEST(HardwareIds, PciIdsAreOfTheCatalog) {
     }
 }
 
-// 16 lanes of 32 GT/s: 32e9 x 16 / 8 x 128/130 = 63.02e9. Of 5 GT/s: 5e9 x 16 / 8 x 8/10 = 8e9.
-TEST(HardwareIds, RatesOfPcie) {
+// 16 lanes of 32 GT/s: 32e9 x 16 / 8 x 128/130 = 63.02e9. At 5 GT/s: 5e9 x 16 / 8 x 8/10 = 8e9.
+TEST(HardwareIds, PcieRate_MatchesTheWorkedExample) {
   EXPECT_NEAR(pcie_rate(32, 16).value, 63.02e9, 0.01e9);
   EXPECT_NEAR(pcie_rate(5, 16).value, 8e9, 1);
 }

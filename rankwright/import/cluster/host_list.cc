@@ -21,7 +21,7 @@ bool in_name(char c) {
          c == '.';
 }
 
-/// Numbers `first` to `last`, each with at least `width` digits.
+/// The numbers `first` to `last`, each with at least `width` digits.
 struct HostRange {
   i64 first = 0, last = 0;
   std::size_t width = 1;
@@ -29,15 +29,15 @@ struct HostRange {
   i64 size() const { return last - first + 1; }
 };
 
-/// A part of a name: text, or one of the numbers of a bracket.
+/// A part of a name: text, or the ranges of a bracket.
 struct Part {
   std::string_view text{};
   std::vector<HostRange> ranges{};
 };
 
-class Parser {
+class HostListParser {
  public:
-  Parser(std::string_view text, std::size_t max) : text_(text), max_(max) {}
+  HostListParser(std::string_view text, std::size_t max) : text_(text), max_(max) {}
 
   Result<std::vector<std::string>> parse() {
     skip_space();
@@ -90,7 +90,7 @@ class Parser {
   Result<Part> read_bracket() {
     Part part;
     do {
-      ++at_;  // the '[' or ','
+      ++at_;  // skip '[' or ','
       const std::optional<HostRange> range = read_range();
       if (!range) return fail(here("numbers such as 0-3 are expected in a bracket"));
       part.ranges.push_back(*range);
@@ -123,7 +123,7 @@ class Parser {
     return n;
   }
 
-  /// How many names these parts make, and how long the longest is, before any is made.
+  /// Adds the names of these parts. Checks their number and length before any is created.
   std::optional<Diagnostic> add(const std::vector<Part>& parts) {
     const auto too_many = [&] {
       return here(
@@ -158,8 +158,9 @@ class Parser {
     return std::nullopt;
   }
 
-  /// Appends all names that begin with `name` and go on with parts `i` and after. The last bracket
-  /// varies fastest. The depth is bounded: a part has at least one of a name's 253 characters.
+  /// Appends all names that begin with `name` and continue with the parts from `i` on. The last
+  /// bracket varies fastest. The recursion is bounded: each part has at least one of the
+  /// kLongestHostName characters of a name.
   void expand(const std::vector<Part>& parts, std::size_t i, std::string& name) {
     if (i == parts.size()) {
       names_.push_back(name);
@@ -188,12 +189,12 @@ class Parser {
   std::vector<std::string> names_{};
 };
 
-/// A name around its last number; `digits` is empty where it has none.
-struct Split {
+/// A name split around its last number; `digits` is empty if there is none.
+struct SplitName {
   std::string_view before, digits, after;
 };
 
-Split split(std::string_view name) {
+SplitName split_name(std::string_view name) {
   const std::size_t last = name.find_last_of(kDigits);
   if (last == std::string_view::npos) return {name, {}, {}};
   const std::size_t before = name.find_last_not_of(kDigits, last);
@@ -203,7 +204,7 @@ Split split(std::string_view name) {
   return {name.substr(0, first), digits, name.substr(last + 1)};
 }
 
-i64 number(std::string_view digits) {
+i64 parse_digits(std::string_view digits) {
   i64 n = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), n);
   return n;
@@ -212,23 +213,24 @@ i64 number(std::string_view digits) {
 }  // namespace
 
 Result<std::vector<std::string>> parse_host_list(std::string_view text, std::size_t max) {
-  return Parser(text, max).parse();
+  return HostListParser(text, max).parse();
 }
 
 std::string show_host_list(std::span<const std::string> names) {
   std::string list;
   for (std::size_t i = 0; i < names.size();) {
-    const Split head = split(names[i]);
+    const SplitName head = split_name(names[i]);
     std::string ranges;
     std::size_t end = i;
-    while (end < names.size()) {  // one range a turn, of names alike but for their number
-      const Split first = split(names[end]);
-      // Slurm knows no brackets before the end of a name.
+    while (end <
+           names.size()) {  // one range per iteration, of names that differ only in their number
+      const SplitName first = split_name(names[end]);
+      // Slurm supports brackets only at the end of a name.
       if (first.digits.empty() || !first.after.empty() || first.before != head.before) break;
-      const i64 begin = number(first.digits);
+      const i64 begin = parse_digits(first.digits);
       i64 last = begin;
       for (++end; end < names.size(); ++end, ++last) {
-        const Split next = split(names[end]);
+        const SplitName next = split_name(names[end]);
         if (next.before != head.before || !next.after.empty() ||
             next.digits != fmt::format("{:0{}}", last + 1, first.digits.size()))
           break;

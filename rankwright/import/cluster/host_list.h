@@ -1,6 +1,6 @@
-// Host lists as Slurm writes them: n[0-3,7],gpu-[001-128]b. Brackets may stand several times in a
-// name; the last varies fastest. Leading zeros are kept. Lists come from outside and are short for
-// what they unfold to, so the hosts are counted before they are made.
+// Parses and prints host lists as Slurm writes them: n[0-3,7],gpu-[001-128]b. A name may have
+// several brackets; the last varies fastest. Leading zeros are kept. Lists are untrusted and can
+// expand enormously, so hosts are counted before they are created.
 #pragma once
 
 #include <cstddef>
@@ -13,15 +13,15 @@
 
 namespace rankwright::importer {
 
-/// The most characters of one name, and of all names of a list.
+/// Maximum length of one name, and of all names of a list together.
 inline constexpr std::size_t kLongestHostName = 255;
 inline constexpr std::size_t kMaxHostText = std::size_t{64} << 20;
 
-/// The names in order, one or more. RW0620 where it is no list, or one of more than `most` hosts,
-/// with the column in `where`; the file and line are the caller's.
+/// Returns one or more names in order. Fails with RW0620 if the text is not a list or has more than
+/// `max` hosts, with the column in `where`; file and line are left to the caller.
 Result<std::vector<std::string>> parse_host_list(std::string_view text, std::size_t max);
 
-/// The same names in the same order as a list: neighbours that count up stand in one bracket.
+/// Returns the names as a list, in the same order; consecutive numbers share one bracket.
 std::string show_host_list(std::span<const std::string> names);
 
 }  // namespace rankwright::importer

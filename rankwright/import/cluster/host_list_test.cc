@@ -16,7 +16,7 @@ std::vector<std::string> hosts(std::string_view text) {
   return names ? *names : std::vector<std::string>{names.error().detail};
 }
 
-TEST(HostList, NamesAndBrackets) {
+TEST(HostList, ExpandsNamesAndBrackets) {
   EXPECT_THAT(hosts("login"), ElementsAre("login"));
   EXPECT_THAT(hosts(" n1 , n2 "), ElementsAre("n1", "n2"));
   EXPECT_THAT(hosts("n[0-2,7],m"), ElementsAre("n0", "n1", "n2", "n7", "m"));
@@ -32,7 +32,7 @@ TEST(HostList, TheLastBracketVariesFastest) {
   EXPECT_THAT(hosts("r[0-1]n[0-1]"), ElementsAre("r0n0", "r0n1", "r1n0", "r1n1"));
 }
 
-TEST(HostList, WhatIsNoListIsRefusedWithItsColumn) {
+TEST(HostList, InvalidList_IsRejectedWithItsColumn) {
   for (const auto& [text, column] : {std::pair{"", 1},
                                      {"n[", 3},
                                      {"n[]", 3},
@@ -53,7 +53,7 @@ TEST(HostList, WhatIsNoListIsRefusedWithItsColumn) {
   }
 }
 
-TEST(HostList, HugeListsAreRefusedBeforeTheyAreMade) {
+TEST(HostList, HugeList_IsRejectedBeforeExpansion) {
   const auto refused = [](std::string_view text) {
     const Result<std::vector<std::string>> names = parse_host_list(text, 4096);
     return names ? "read" : names.error().detail;
@@ -81,7 +81,7 @@ TEST(HostList, ShowsRunsInBrackets) {
   EXPECT_EQ(show_host_list(nines), "n[99-100,099,0100]");
 }
 
-/// Names alike and unlike, with numbers around the carries.
+/// Returns names with shared and different prefixes, and numbers around carries.
 std::string random_name() {
   const std::string before = *rc::gen::element<std::string>("n", "gpu-", "r1n", "", "a.b_");
   const std::string digits =
@@ -90,7 +90,7 @@ std::string random_name() {
   return before + digits + *rc::gen::element<std::string>("", "b", "-x");
 }
 
-RC_GTEST_PROP(HostList, WhatIsShownIsReadBack, ()) {
+RC_GTEST_PROP(HostList, RoundTrips, ()) {
   const std::vector<std::string> names =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(rc::gen::exec(random_name)));
   const Result<std::vector<std::string>> back = parse_host_list(show_host_list(names), 1000);
@@ -98,7 +98,7 @@ RC_GTEST_PROP(HostList, WhatIsShownIsReadBack, ()) {
   RC_ASSERT(*back == names);
 }
 
-RC_GTEST_PROP(HostList, RunsOfAnyLengthTakeOneBracket, ()) {
+RC_GTEST_PROP(HostList, ConsecutiveNumbersShareOneBracket, ()) {
   const int first = *rc::gen::inRange(0, 2000), size = *rc::gen::inRange(2, 300);
   const int width = *rc::gen::inRange(1, 6);
   const std::string list =

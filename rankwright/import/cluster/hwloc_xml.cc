@@ -1,5 +1,5 @@
-// Reads hwloc's XML of one host (`lstopo --of xml`, version 2 or 3): GPUs and NICs are PCI devices,
-// told by their ids and by what NVML says of them; NVLinks are a matrix of bandwidths.
+// Reads hwloc's XML of one host (`lstopo --of xml`, version 2 or 3). GPUs and NICs are PCI devices,
+// identified by their ids and by NVML's product names; NVLinks are a matrix of bandwidths.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,32 +18,32 @@ namespace rankwright::importer {
 namespace {
 
 constexpr i64 kNvidiaVendor = 0x10de, kAmdVendor = 0x1002;
-constexpr std::size_t kMaxObjects = 1024;  // of a matrix
+constexpr std::size_t kMaxObjects = 1024;  // per matrix
 
-std::optional<i64> hex(std::string_view text) {
+std::optional<i64> parse_hex(std::string_view text) {
   i64 n = 0;
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), n, 16);
   if (error != std::errc{} || at != text.data() + text.size()) return std::nullopt;
   return n;
 }
 
-std::optional<double> real(std::string_view text) {
+std::optional<double> parse_number(std::string_view text) {
   double n = 0;
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc{} || at != text.data() + text.size()) return std::nullopt;
   return n;
 }
 
-/// pci_type="0302 [10de:2330] [10de:16c1] a1 00"
+/// An attribute such as pci_type="0302 [10de:2330] [10de:16c1] a1 00".
 struct PciType {
   i64 kind = 0, vendor = 0, device = 0;
 };
 
-std::optional<PciType> pci_type(std::string_view text) {
+std::optional<PciType> parse_pci_type(std::string_view text) {
   if (text.size() < 16 || text[5] != '[' || text[10] != ':' || text[15] != ']') return std::nullopt;
-  const std::optional<i64> kind = hex(text.substr(0, 4));
-  const std::optional<i64> vendor = hex(text.substr(6, 4));
-  const std::optional<i64> device = hex(text.substr(11, 4));
+  const std::optional<i64> kind = parse_hex(text.substr(0, 4));
+  const std::optional<i64> vendor = parse_hex(text.substr(6, 4));
+  const std::optional<i64> device = parse_hex(text.substr(11, 4));
   if (!kind || !vendor || !device) return std::nullopt;
   return PciType{*kind, *vendor, *device};
 }
@@ -70,7 +70,7 @@ class HwlocReader {
   }
 
  private:
-  /// `memory` is the part of the host that has its own.
+  /// `memory` identifies the innermost enclosing object with a NUMA node.
   void walk(const XmlNode& object, std::string memory) {
     const bool has_memory =
         std::any_of(object.children.begin(), object.children.end(),
@@ -82,7 +82,7 @@ class HwlocReader {
   }
 
   void take_pci(const XmlNode& object, const std::string& memory) {
-    const std::optional<PciType> type = pci_type(object["pci_type"]);
+    const std::optional<PciType> type = parse_pci_type(object["pci_type"]);
     if (!type) return;
     if (is_gpu(*type)) return take_gpu(object, *type, memory);
     if (type->vendor == kNvidiaVendor && object["subtype"] == "NVSwitch") ++switches_;
@@ -104,19 +104,20 @@ class HwlocReader {
           device = device_of_product(info["value"]);
     }
     devices_.insert(std::string(device));
-    // GB/s; an idle link runs slower than it could.
-    const std::optional<double> rate = real(object["pci_link_speed"]);
+    // GB/s; the maximum over GPUs, because an idle link runs below its rate.
+    const std::optional<double> rate = parse_number(object["pci_link_speed"]);
     if (rate && *rate > 0 && *rate < 10'000) slot_ = std::max(slot_, *rate * 1.0_GBps);
   }
 
-  /// Bandwidths in MB/s between GPUs, or GPUs and switches: a GPU has the sum of its row.
+  /// Reads bandwidths in MB/s between GPUs, or between GPUs and switches: a GPU's is the sum of its
+  /// row.
   void take_bandwidths(const XmlNode& matrix) {
     std::vector<std::string_view> objects;
     std::vector<double> values;
     for (const XmlNode& list : matrix.children)
-      for (const TextWord& word : words_of_line(list.text)) {
+      for (const TextWord& word : split_words(list.text)) {
         if (list.name == "indexes") objects.push_back(word.text.substr(word.text.find(':') + 1));
-        if (list.name == "u64values") values.push_back(real(word.text).value_or(-1));
+        if (list.name == "u64values") values.push_back(parse_number(word.text).value_or(-1));
         if (objects.size() > kMaxObjects) return bad_matrix(matrix);
       }
     const std::size_t n = objects.size();
@@ -159,7 +160,8 @@ class HwlocReader {
     state(parts_.network, std::string(usual->first->network), "the network", file_, findings_);
   }
 
-  /// Without NVLink, or without what would show it: GPUs that are sold with it are left open.
+  /// Sets PCIe tiers if there is no NVLink. GPUs that are sold with NVLink are left to the catalog,
+  /// because the file may just not show it.
   void state_pcie() {
     const Result<cluster::Device> device =
         devices_.size() == 1 ? catalog::find_device(*devices_.begin()) : fail(Diagnostic{});
@@ -182,7 +184,7 @@ class HwlocReader {
   i64 gpus_ = 0, switches_ = 0;
   std::map<std::string, i64> gpus_of_memory_{};
   std::set<std::string> devices_{};
-  std::set<std::string> indexes_{};  // of GPUs, as the matrix names them
+  std::set<std::string> indexes_{};  // of GPUs, as the matrix refers to them
   std::map<const NicKind*, i64> nics_{};
   BytesPerSecond slot_{}, nvlink_{};
 };

@@ -20,14 +20,14 @@ std::string topology(std::string_view objects) {
 }
 
 // 50,000 MB/s to each of 6 switches; eight ConnectX-6 of 200 Gb/s.
-TEST(HwlocXml, AmpereOnSwitches) {
+TEST(HwlocXml, A100WithSwitches) {
   Reading reading = read(clusters::sample("hwloc-a100.xml"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(clusters::resolved(reading), "a100-80g: nvlink 8 x 300 GB/s, infiniband 1 x 25 GB/s");
 }
 
-// Two GPUs that have no NVLink, in a slot of PCIe 4.0 x16.
-TEST(HwlocXml, Pcie) {
+// Two GPUs without NVLink, in slots of PCIe 4.0 x16.
+TEST(HwlocXml, PcieOnly) {
   const std::string gpu =
       "<object type=\"PCIDev\" pci_type=\"0300 [10de:2684] [10de:167c] a1 00\" "
       "pci_link_speed=\"31.507692\"/>\n";
@@ -36,8 +36,8 @@ TEST(HwlocXml, Pcie) {
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("rtx-4090: pcie 2 x 31.5 GB/s,"));
 }
 
-// Without NVML nothing shows NVLink: a GPU that is sold with it is taken to have it.
-TEST(HwlocXml, WithoutTheMatrixTheCatalogSays) {
+// Without NVML the file does not show NVLink: a GPU that is sold with it is assumed to have it.
+TEST(HwlocXml, NoBandwidthMatrix_UsesTheCatalog) {
   Reading reading = read(
       topology("<object type=\"PCIDev\" pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\" "
                "pci_link_speed=\"63.015385\"/><object type=\"PCIDev\" pci_type=\"0302 [10de:2330] "
@@ -45,7 +45,7 @@ TEST(HwlocXml, WithoutTheMatrixTheCatalogSays) {
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("nvlink 2 x 450 GB/s (assumed),"));
 }
 
-TEST(HwlocXml, TheNameStandsInForAnUnknownId) {
+TEST(HwlocXml, UnknownPciId_UsesTheProductName) {
   Reading reading = read(topology(
       "<object type=\"PCIDev\" pci_type=\"0302 [10de:fffe] [10de:0000] a1 00\"><object "
       "type=\"OSDev\" name=\"nvml0\"><info name=\"GPUModel\" value=\"NVIDIA H200\"/></object>"
@@ -53,7 +53,7 @@ TEST(HwlocXml, TheNameStandsInForAnUnknownId) {
   EXPECT_EQ(reading.parts.device->value, "h200-sxm");
 }
 
-TEST(HwlocXml, WhatIsWrongHasItsLine) {
+TEST(HwlocXml, Faults_HaveTheirLines) {
   EXPECT_EQ(told(read(topology("")).findings), "RW0621 1:1 there is no GPU in it\n");
   EXPECT_EQ(told(read("<root/>").findings), "RW0621 1:1 <topology> is expected, not <root>\n");
   const std::string gpu =

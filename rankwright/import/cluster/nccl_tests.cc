@@ -1,5 +1,5 @@
-// Reads what nccl-tests print: the ranks with their hosts and GPUs, and a table of times by size.
-// The time taken is that of the calls out of place.
+// Reads the output of nccl-tests: the ranks with their hosts and GPUs, and a table of times by
+// size. Uses the times of out-of-place calls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxCalls = 4096, kMaxRanks = 1 << 16;
 
-struct Program {
+struct TestProgram {
   std::string_view name;
-  std::optional<plan::Op> op;  // nothing: not modelled
+  std::optional<plan::Op> op;  // empty: not modeled
 };
 
-/// reduce_perf is the end of all_reduce_perf, so longer names stand first.
-constexpr Program kPrograms[] = {
+/// Longer names come first, because all_reduce_perf ends in reduce_perf.
+constexpr TestProgram kPrograms[] = {
     {"all_reduce", plan::Op::all_reduce},
     {"all_gather", plan::Op::all_gather},
     {"reduce_scatter", plan::Op::reduce_scatter},
@@ -38,15 +38,15 @@ constexpr Program kPrograms[] = {
 };
 
 template <class T>
-std::optional<T> number(std::string_view text) {
+std::optional<T> parse_number_as(std::string_view text) {
   T n{};
   const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), n);
   if (error != std::errc{} || at != text.data() + text.size()) return std::nullopt;
   return n;
 }
 
-/// Without what mpirun, srun --label ("0: ") and markdown put before a line.
-std::string_view bare(std::string_view line) {
+/// Strips the prefixes of mpirun, srun --label ("0: ") and Markdown.
+std::string_view strip_prefixes(std::string_view line) {
   if (const std::size_t digits = line.find_first_not_of("0123456789");
       digits != 0 && digits != std::string_view::npos && line.substr(digits, 2) == ": ")
     line.remove_prefix(digits + 2);
@@ -60,19 +60,20 @@ std::string_view bare(std::string_view line) {
 struct Row {
   i64 size = 0;
   double time = 0;   // us
-  double ratio = 0;  // busbw / algbw; 0 where it cannot be told
+  double ratio = 0;  // busbw / algbw; 0 if unknown
   bool reduces = false;
 };
 
 std::optional<Row> read_row(std::string_view line) {
-  const std::vector<TextWord> words = words_of_line(line);
+  const std::vector<TextWord> words = split_words(line);
   if (words.size() < 11 || words.size() > 14) return std::nullopt;
-  const std::optional<i64> size = number<i64>(words[0].text);
+  const std::optional<i64> size = parse_number_as<i64>(words[0].text);
   const std::size_t at = words.size() - 8;
-  const std::optional<double> time = number<double>(words[at].text);
-  const std::optional<double> algbw = number<double>(words[at + 1].text);
-  const std::optional<double> busbw = number<double>(words[at + 2].text);
-  if (!size || !number<i64>(words[1].text) || !time || !algbw || !busbw) return std::nullopt;
+  const std::optional<double> time = parse_number_as<double>(words[at].text);
+  const std::optional<double> algbw = parse_number_as<double>(words[at + 1].text);
+  const std::optional<double> busbw = parse_number_as<double>(words[at + 2].text);
+  if (!size || !parse_number_as<i64>(words[1].text) || !time || !algbw || !busbw)
+    return std::nullopt;
   if (*size < 0 || !(*time >= 0 && *time < 1e12)) return std::nullopt;
   Row row{.size = *size, .time = *time};
   if (*algbw >= 1 && *busbw >= 0 && *busbw < 1e6) row.ratio = *busbw / *algbw;
@@ -88,7 +89,7 @@ class NcclTestsReader {
 
   void read(std::string_view text) {
     for (const TextLine& line : lines_of(text)) {
-      const std::string_view content = bare(line.text);
+      const std::string_view content = strip_prefixes(line.text);
       take_program(content);
       if (content.starts_with("Rank ")) take_rank(content, line.number);
       if (const std::optional<Row> row = read_row(content)) take_row(*row, line.number);
@@ -108,22 +109,23 @@ class NcclTestsReader {
     findings_.back().hint = std::move(hint);
   }
 
-  /// "Collective test starting: all_reduce_perf", or the command line above the table.
+  /// Reads "Collective test starting: all_reduce_perf", or the command line above the table.
   void take_program(std::string_view line) {
     const std::size_t end = line.find("_perf");
     if (end == std::string_view::npos || program_ != nullptr) return;
     const std::string_view before = line.substr(0, end);
-    for (const Program& program : kPrograms)
+    for (const TestProgram& program : kPrograms)
       if (before.ends_with(program.name)) {
         program_ = &program;
         return;
       }
   }
 
-  /// "Rank  0 Group  0 Pid 1887 on worker-1 device  0 [0x8d] NVIDIA H100 80GB HBM3"
+  /// Reads "Rank  0 Group  0 Pid 1887 on worker-1 device  0 [0x8d] NVIDIA H100 80GB HBM3".
   void take_rank(std::string_view line, int number_of_line) {
-    const std::vector<TextWord> words = words_of_line(line);
-    const std::optional<i64> rank = words.size() > 1 ? number<i64>(words[1].text) : std::nullopt;
+    const std::vector<TextWord> words = split_words(line);
+    const std::optional<i64> rank =
+        words.size() > 1 ? parse_number_as<i64>(words[1].text) : std::nullopt;
     const auto on = std::find_if(words.begin(), words.end(),
                                  [](const TextWord& word) { return word.text == "on"; });
     const auto device =
@@ -148,8 +150,8 @@ class NcclTestsReader {
     rows_.push_back(row);
   }
 
-  /// What the command line says, or the program, or how busbw is reckoned from algbw: 2(n-1)/n for
-  /// an all-reduce, (n-1)/n for the halves of one and for an all-to-all, 1 for a send.
+  /// Determines the collective from the command line, from the program, or from busbw / algbw:
+  /// 2(n-1)/n for an all-reduce, (n-1)/n for its halves and for an all-to-all, 1 for a send.
   std::optional<plan::Op> find_op() {
     if (parts_.collective) return parts_.collective;
     if (program_ != nullptr) {
@@ -158,13 +160,13 @@ class NcclTestsReader {
       return program_->op;
     }
     const double n = double(ranks_.size());
-    const auto told =
+    const auto row_with_ratio =
         std::find_if(rows_.rbegin(), rows_.rend(), [](const Row& row) { return row.ratio > 0; });
-    if (told != rows_.rend()) {
-      const bool twice = std::abs(told->ratio - 2 * (n - 1) / n) < 0.05;
-      const bool once = std::abs(told->ratio - (n - 1) / n) < 0.05;
-      if (told->reduces && twice && !once) return plan::Op::all_reduce;
-      if (told->reduces && once && !twice) return plan::Op::reduce_scatter;
+    if (row_with_ratio != rows_.rend()) {
+      const bool twice = std::abs(row_with_ratio->ratio - 2 * (n - 1) / n) < 0.05;
+      const bool once = std::abs(row_with_ratio->ratio - (n - 1) / n) < 0.05;
+      if (row_with_ratio->reduces && twice && !once) return plan::Op::all_reduce;
+      if (row_with_ratio->reduces && once && !twice) return plan::Op::reduce_scatter;
     }
     fault("nothing says which collective it is of", 0, "--collective all_gather");
     return std::nullopt;
@@ -190,9 +192,9 @@ class NcclTestsReader {
   ClusterParts& parts_;
   Diagnostics& findings_;
   bool has_faults_ = false;
-  const Program* program_ = nullptr;
+  const TestProgram* program_ = nullptr;
   std::set<i64> ranks_{};
-  std::map<std::string, i64> hosts_{};  // and how many ranks each has
+  std::map<std::string, i64> hosts_{};  // ranks per host
   std::set<std::string> devices_{};
   std::vector<Row> rows_{};
 };
@@ -200,7 +202,7 @@ class NcclTestsReader {
 }  // namespace
 
 std::optional<plan::Op> collective_named(std::string_view name) {
-  for (const Program& program : kPrograms)
+  for (const TestProgram& program : kPrograms)
     if (program.name == name) return program.op;
   return std::nullopt;
 }

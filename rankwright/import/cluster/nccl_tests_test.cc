@@ -19,7 +19,7 @@ constexpr std::string_view kRanks =
     "# Rank 2 Pid 3 on b device 0 [0x1] NVIDIA H100 80GB HBM3\n"
     "# Rank 3 Pid 4 on b device 1 [0x2] NVIDIA H100 80GB HBM3\n";
 
-TEST(NcclTests, RanksHostsAndTheTable) {
+TEST(NcclTests, ReadsRanksHostsAndTheTable) {
   const Reading reading = read(clusters::sample("nccl-tests-h100-2.txt"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(reading.parts.device->value, "h100-sxm");
@@ -32,8 +32,8 @@ TEST(NcclTests, RanksHostsAndTheTable) {
   EXPECT_EQ(series.calls.front(), (fit::MeasuredCall{Bytes{8}, 40.0_us}));
 }
 
-// Before version 2.11 there was no root, and a gather had no redop either.
-TEST(NcclTests, OlderTables) {
+// Before version 2.11 there was no root column, and a gather had no redop either.
+TEST(NcclTests, ReadsOlderTables) {
   const std::string old = std::string(kRanks) +
                           "all_gather_perf\n"
                           "1024 64 float 20.5 0.05 0.04 0e+00 20.1 0.05 0.04 0e+00\n"
@@ -46,7 +46,7 @@ TEST(NcclTests, OlderTables) {
 }
 
 // busbw is algbw times 2 x 3/4 for an all-reduce of four ranks, 3/4 for a reduce-scatter.
-TEST(NcclTests, TheRatioOfTheRatesTellsTheCollective) {
+TEST(NcclTests, BandwidthRatio_IdentifiesTheCollective) {
   const auto op = [](std::string_view row) {
     const Reading reading = read(std::string(kRanks) + std::string(row));
     return reading.parts.series.empty() ? told(reading.findings)
@@ -60,7 +60,7 @@ TEST(NcclTests, TheRatioOfTheRatesTellsTheCollective) {
               HasSubstr("--collective all_gather"));
 }
 
-TEST(NcclTests, WhatMpirunWritesBeforeALine) {
+TEST(NcclTests, MpirunPrefix_IsStripped) {
   const Reading reading = read(
       "[1,0]<stdout>:# Rank 0 Pid 1 on a device 0 [0x1] H\n[1,0]<stdout>:# Rank 1 Pid 1 on a "
       "device 1 [0x1] H\n./build/sendrecv_perf -b 8\n"
@@ -69,7 +69,7 @@ TEST(NcclTests, WhatMpirunWritesBeforeALine) {
   EXPECT_EQ(reading.parts.series.at(0).op, plan::Op::send_recv);
 }
 
-TEST(NcclTests, WhatSrunWritesBeforeALine) {
+TEST(NcclTests, SrunPrefix_IsStripped) {
   const Reading reading = read(
       "0: # Rank 0 Pid 1 on a device 0 [0x1] H\n0: # Rank 1 Pid 1 on a device 1 [0x1] H\n"
       "0: # sendrecv_perf\n0:       64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
@@ -77,7 +77,7 @@ TEST(NcclTests, WhatSrunWritesBeforeALine) {
   EXPECT_EQ(reading.parts.series.at(0).calls.size(), 1u);
 }
 
-TEST(NcclTests, WhatIsWrong) {
+TEST(NcclTests, Faults_AreReported) {
   const std::string row = "64 16 float sum -1 9.5 1 1 0 9.5 1 1 0\n";
   EXPECT_EQ(told(read(row).findings), "RW0621 0:0 no line names a rank, its host and its GPU\n");
   EXPECT_EQ(told(read(kRanks).findings), "RW0621 0:0 there is no table of sizes and times in it\n");

@@ -1,5 +1,5 @@
-// Reads the topology that NCCL finds and dumps (NCCL_TOPO_DUMP_FILE), its src/graph/xml.cc: GPUs
-// and NICs of one host in the tree of PCI, NVLinks as children of a GPU.
+// Reads the topology that NCCL detects and dumps (NCCL_TOPO_DUMP_FILE, format of its
+// src/graph/xml.cc): GPUs and NICs of a host in the PCI tree, NVLinks as children of a GPU.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,11 +15,12 @@
 namespace rankwright::importer {
 namespace {
 
-constexpr i64 kMaxTopoLinks = 1024;  // of one GPU
+constexpr i64 kMaxTopoLinks = 1024;  // per GPU
 constexpr i64 kMaxMegabits = 10'000'000;
 
-/// A whole number of an attribute, in hex where it begins with 0x; nothing where it is none.
-std::optional<i64> whole_number(std::string_view text) {
+/// Parses a whole number of an attribute, hexadecimal if it begins with 0x; nothing if it is
+/// invalid.
+std::optional<i64> parse_whole_number(std::string_view text) {
   const bool hex = text.starts_with("0x");
   if (hex) text.remove_prefix(2);
   i64 n = 0;
@@ -66,7 +67,7 @@ class NcclTopoReader {
     i64 links = 0;
     for (const XmlNode& link : gpu.children) {
       if (link.name != "nvlink") continue;
-      const std::optional<i64> many = whole_number(link["count"]);
+      const std::optional<i64> many = parse_whole_number(link["count"]);
       if (!many || *many > kMaxTopoLinks)
         return fault(fmt::format("count=\"{}\" is no number of links", excerpt(link["count"])),
                      link.line);
@@ -74,24 +75,24 @@ class NcclTopoReader {
     }
     links_ = std::max(links_, links);
     if (pci == nullptr) return;
-    const std::optional<i64> vendor = whole_number((*pci)["vendor"]),
-                             device = whole_number((*pci)["device"]);
+    const std::optional<i64> vendor = parse_whole_number((*pci)["vendor"]),
+                             device = parse_whole_number((*pci)["device"]);
     if (vendor && device) devices_.insert(std::string(device_of_pci(*vendor, *device)));
     take_slot(*pci);
   }
 
-  /// link_speed="32.0 GT/s PCIe" link_width="16"; nothing where a virtual machine hides it.
+  /// Reads link_speed="32.0 GT/s PCIe" link_width="16", which virtual machines may hide.
   void take_slot(const XmlNode& pci) {
     const std::string_view speed = pci["link_speed"];
     double transfers = 0;
     std::from_chars(speed.data(), speed.data() + speed.size(), transfers);
-    const std::optional<i64> lanes = whole_number(pci["link_width"]);
+    const std::optional<i64> lanes = parse_whole_number(pci["link_width"]);
     if (transfers >= 2 && transfers <= 1000 && lanes && *lanes >= 1 && *lanes <= 64)
       slot_ = std::max(slot_, pcie_rate(transfers, *lanes));
   }
 
   void take_net(const XmlNode& net) {
-    const std::optional<i64> megabits = whole_number(net["speed"]);
+    const std::optional<i64> megabits = parse_whole_number(net["speed"]);
     if (!megabits || *megabits > kMaxMegabits)
       return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", excerpt(net["speed"])), net.line);
     const std::string_view name = net["name"];
@@ -109,13 +110,13 @@ class NcclTopoReader {
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
     if (slot_ > BytesPerSecond{}) state(parts_.pcie, slot_, "PCIe of a GPU", file_, findings_);
-    state(parts_.inside, tiers(gpus_ / hosts), "how GPUs are joined", file_, findings_);
+    state(parts_.inside, find_tiers(gpus_ / hosts), "how GPUs are joined", file_, findings_);
     if (links_ > 0)
       state(parts_.nvlinks, NvLinks{links_, links_}, "NVLinks of a GPU", file_, findings_);
     state_nets(hosts);
   }
 
-  std::vector<Tier> tiers(i64 gpus) const {
+  std::vector<Tier> find_tiers(i64 gpus) const {
     if (links_ > 0 || gpus == 1) return {{Tier::Kind::nvlink, gpus}};
     const i64 first = gpus_of_cpu_.begin()->second;
     const bool even = std::all_of(gpus_of_cpu_.begin(), gpus_of_cpu_.end(),
@@ -125,7 +126,7 @@ class NcclTopoReader {
     return {{Tier::Kind::pcie, first}, {Tier::Kind::socket, gpus / first}};
   }
 
-  /// Those of the rate that most have: others serve storage and logins.
+  /// Uses the most common rate: NICs with other rates serve storage and logins.
   void state_nets(i64 hosts) {
     if (nets_of_rate_.empty()) return;
     const auto usual = std::max_element(
@@ -146,7 +147,7 @@ class NcclTopoReader {
   std::string cpu_{};
   i64 gpus_ = 0;
   std::map<std::string, i64> gpus_of_cpu_{};
-  i64 links_ = 0;  // of the GPU that has most
+  i64 links_ = 0;  // maximum over GPUs
   BytesPerSecond slot_{};
   std::set<std::string> devices_{};
   std::set<std::string> nets_{};

@@ -13,16 +13,16 @@ using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("nccl-topo", text); }
 
-// 4 + 5 + 5 + 4 links of 25 GB/s, eight NICs of 400,000 Mb/s, and one of 100,000 for logins.
-TEST(NcclTopo, HopperWithItsNics) {
+// 4 + 5 + 5 + 4 links of 25 GB/s, eight NICs of 400,000 Mb/s, and one of 100,000 Mb/s for logins.
+TEST(NcclTopo, H100WithItsNics) {
   Reading reading = read(clusters::sample("nccl-topo-h100.xml"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(reading.parts.nics->value, 8);
   EXPECT_EQ(clusters::resolved(reading), "h100-sxm: nvlink 8 x 450 GB/s, infiniband 1 x 50 GB/s");
 }
 
-// Two GPUs a NUMA node; one NIC of 25 Gb/s for the host.
-TEST(NcclTopo, Pcie) {
+// Two GPUs per NUMA node; one NIC of 25 Gb/s per host.
+TEST(NcclTopo, PcieOnly) {
   Reading reading = read(clusters::sample("nccl-topo-4090.xml"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(clusters::resolved(reading),
@@ -30,7 +30,7 @@ TEST(NcclTopo, Pcie) {
             "ethernet 1 x 3.12 GB/s a domain");
 }
 
-TEST(NcclTopo, AGpuOfUnknownIdNeedsItsName) {
+TEST(NcclTopo, UnknownPciId_NeedsTheDevice) {
   Reading reading = read(
       "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"1\" vendor=\"0x10de\" "
       "device=\"0xffff\">"
@@ -39,7 +39,7 @@ TEST(NcclTopo, AGpuOfUnknownIdNeedsItsName) {
   EXPECT_THAT(told(reading.findings), HasSubstr("no file says which GPU"));
 }
 
-TEST(NcclTopo, SeveralHostsOfOneFile) {
+TEST(NcclTopo, SeveralHostsInOneFile) {
   Reading reading = read(
       "<system version=\"2\">"
       "<cpu host_hash=\"0x1\" numaid=\"0\"><pci vendor=\"0x10de\" device=\"0x2330\"><gpu><nvlink "
@@ -51,7 +51,7 @@ TEST(NcclTopo, SeveralHostsOfOneFile) {
   EXPECT_EQ(reading.parts.host_devices->value, 1);
 }
 
-TEST(NcclTopo, WhatIsWrongHasItsLine) {
+TEST(NcclTopo, Faults_HaveTheirLines) {
   EXPECT_EQ(told(read("<system version=\"1\">\n<cpu/></system>").findings),
             "RW0621 1:1 there is no <gpu> in it\n");
   EXPECT_EQ(told(read("<graphs/>").findings), "RW0621 1:1 <system> is expected, not <graphs>\n");

@@ -1,5 +1,5 @@
-// Reads what `nvidia-smi topo -m` prints: a matrix of how GPUs and NICs are joined. It names no
-// GPU, and no rates.
+// Reads the output of `nvidia-smi topo -m`: a matrix of how GPUs and NICs are connected. It states
+// neither the GPU model nor bandwidths.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kMaxColumns = 512;
 constexpr i64 kMaxNvLinks = 64;  // between two GPUs
 
-/// Without what a terminal would draw: the header is underlined.
-std::string without_colors(std::string_view text) {
+/// Strips terminal escape sequences: the header is underlined.
+std::string strip_colors(std::string_view text) {
   std::string plain;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '\x1b') {
@@ -34,7 +34,7 @@ std::string without_colors(std::string_view text) {
   return plain;
 }
 
-std::optional<i64> numbered(std::string_view word, std::string_view prefix) {
+std::optional<i64> parse_numbered(std::string_view word, std::string_view prefix) {
   if (!word.starts_with(prefix)) return std::nullopt;
   i64 n = 0;
   const char* const end = word.data() + word.size();
@@ -43,10 +43,10 @@ std::optional<i64> numbered(std::string_view word, std::string_view prefix) {
   return n;
 }
 
-/// The columns of a header line, without those of affinities; empty where it is none.
-std::vector<std::string_view> header(std::string_view line) {
+/// Returns the columns of a header line without the affinities; empty if it is not a header.
+std::vector<std::string_view> parse_header(std::string_view line) {
   std::vector<std::string_view> columns;
-  for (const TextWord& word : words_of_line(line)) {
+  for (const TextWord& word : split_words(line)) {
     if (word.text == "CPU" || word.text == "NUMA" || word.text == "GPU") break;
     columns.push_back(word.text);
   }
@@ -58,12 +58,12 @@ std::vector<std::string_view> header(std::string_view line) {
   return named && has_gpu ? columns : std::vector<std::string_view>{};
 }
 
-/// How two are joined, nearest first.
-struct Join {
+/// A kind of connection, nearest first.
+struct Connection {
   std::string_view word;
   Tier::Kind kind;
 };
-constexpr Join kJoins[] = {
+constexpr Connection kConnections[] = {
     {"PIX", Tier::Kind::pcie_switch}, {"PXB", Tier::Kind::pcie_switch},
     {"PHB", Tier::Kind::pcie},        {"NODE", Tier::Kind::pcie},
     {"SYS", Tier::Kind::socket},      {"SOC", Tier::Kind::socket},  // SOC: before driver 396
@@ -79,24 +79,24 @@ struct Cell {
 
 std::optional<Cell> read_cell(std::string_view word) {
   if (word == "X") return Cell{.self = true};
-  for (const Join& join : kJoins)
+  for (const Connection& join : kConnections)
     if (word == join.word) return Cell{.kind = join.kind};
-  const std::optional<i64> links = numbered(word, "NV");
+  const std::optional<i64> links = parse_numbered(word, "NV");
   if (!links || *links < 1 || *links > kMaxNvLinks) return std::nullopt;
   return Cell{.kind = Tier::Kind::nvlink, .links = *links};
 }
 
-class Matrix {
+class TopologyMatrix {
  public:
-  Matrix(std::string_view file, ClusterParts& parts, Diagnostics& findings)
+  TopologyMatrix(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
     const std::vector<TextLine> lines = lines_of(text);
     auto line = lines.begin();
-    while (line != lines.end() && header(line->text).empty()) ++line;
+    while (line != lines.end() && parse_header(line->text).empty()) ++line;
     if (line == lines.end()) return fault("there is no row of column names: GPU0 GPU1 ...", 0);
-    const std::vector<std::string_view> named = header(line->text);
+    const std::vector<std::string_view> named = parse_header(line->text);
     if (named.size() > kMaxColumns)
       return fault(
           fmt::format("it has {} columns, and at most {} are read", named.size(), kMaxColumns),
@@ -107,7 +107,7 @@ class Matrix {
     if (rows_.size() < gpus_)
       return fault(fmt::format("there is no row of {}", excerpt(columns_[rows_.size()])), 0);
     for (; line != lines.end(); ++line) read_legend(line->text);
-    if (symmetric()) state_all();
+    if (check_symmetric()) state_all();
   }
 
  private:
@@ -115,21 +115,21 @@ class Matrix {
     findings_.push_back(bad_topology(std::move(detail), file_, line, column));
   }
 
-  /// GPUs first, wherever they stand.
+  /// Sorts the columns of GPUs before the others.
   void take_columns(const std::vector<std::string_view>& named) {
     for (const bool gpu : {true, false})
       for (std::size_t i = 0; i < named.size(); ++i)
-        if (numbered(named[i], "GPU").has_value() == gpu) {
+        if (parse_numbered(named[i], "GPU").has_value() == gpu) {
           columns_.push_back(named[i]);
           word_.push_back(i + 1);
           gpus_ += gpu;
         }
   }
 
-  /// Rows have the order of the columns; other lines between are passed over.
+  /// Reads a row; rows have the order of the columns. Other lines in between are ignored.
   bool read_row(const TextLine& line) {
-    const std::vector<TextWord> words = words_of_line(line.text);
-    if (words.empty() || !numbered(words.front().text, "GPU")) return true;
+    const std::vector<TextWord> words = split_words(line.text);
+    if (words.empty() || !parse_numbered(words.front().text, "GPU")) return true;
     const std::string_view wanted = columns_[rows_.size()];
     if (words.front().text != wanted) {
       fault(fmt::format("the row of {} is expected", excerpt(wanted)), line.number,
@@ -158,14 +158,14 @@ class Matrix {
     return true;
   }
 
-  /// "  NIC0: mlx5_0"
+  /// Reads "  NIC0: mlx5_0".
   void read_legend(std::string_view line) {
-    const std::vector<TextWord> words = words_of_line(line);
+    const std::vector<TextWord> words = split_words(line);
     if (words.size() == 2 && words[0].text.ends_with(':') && words[0].text.starts_with("NIC"))
       nic_names_.emplace(words[0].text.substr(0, words[0].text.size() - 1), words[1].text);
   }
 
-  bool symmetric() {
+  bool check_symmetric() {
     for (std::size_t a = 0; a < gpus_; ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (!(rows_[a][b] == rows_[b][a])) {
@@ -177,8 +177,8 @@ class Matrix {
     return true;
   }
 
-  /// The domain of each GPU when all that is joined by `kind` or nearer is one.
-  std::vector<std::size_t> domains(Tier::Kind kind) const {
+  /// Returns the domain of each GPU if all GPUs connected by `kind` or closer form one domain.
+  std::vector<std::size_t> find_domains(Tier::Kind kind) const {
     std::vector<std::size_t> domain(gpus_);
     std::iota(domain.begin(), domain.end(), std::size_t{0});
     for (std::size_t a = 0; a < gpus_; ++a)
@@ -190,13 +190,13 @@ class Matrix {
     return domain;
   }
 
-  /// Tiers that make larger domains of all GPUs alike.
-  std::vector<Tier> tiers() {
+  /// Returns the tiers that combine all GPUs into larger domains of equal size.
+  std::vector<Tier> find_tiers() {
     std::vector<Tier> found;
     i64 inner = 1;
     for (const Tier::Kind kind :
          {Tier::Kind::nvlink, Tier::Kind::pcie_switch, Tier::Kind::pcie, Tier::Kind::socket}) {
-      const std::vector<std::size_t> domain = domains(kind);
+      const std::vector<std::size_t> domain = find_domains(kind);
       std::map<std::size_t, i64> sizes;
       for (const std::size_t d : domain) ++sizes[d];
       const i64 size = sizes.begin()->second;
@@ -212,7 +212,7 @@ class Matrix {
         continue;
       }
       if (size > inner) {
-        check_neighbours(domain);
+        check_neighbors(domain);
         found.push_back({kind, size / inner});
         inner = size;
       }
@@ -220,10 +220,10 @@ class Matrix {
     return found;
   }
 
-  /// Ranks of a domain are taken as neighbours.
-  void check_neighbours(const std::vector<std::size_t>& domain) {
-    if (std::is_sorted(domain.begin(), domain.end()) || said_order_) return;
-    said_order_ = true;
+  /// Warns if the GPUs of a domain are not numbered consecutively, as is assumed.
+  void check_neighbors(const std::vector<std::size_t>& domain) {
+    if (std::is_sorted(domain.begin(), domain.end()) || order_reported_) return;
+    order_reported_ = true;
     std::vector<std::size_t> order(gpus_);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -239,7 +239,7 @@ class Matrix {
          .where = {.file = std::string(file_)}});
   }
 
-  NvLinks nvlinks() const {
+  NvLinks count_nvlinks() const {
     NvLinks max;
     for (std::size_t a = 0; a < gpus_; ++a) {
       i64 all = 0;
@@ -252,8 +252,8 @@ class Matrix {
     return max;
   }
 
-  /// Those that stand beside a GPU; all, where none does.
-  i64 nics() const {
+  /// Counts the NICs behind a PCIe switch with a GPU, or all NICs if there are none.
+  i64 count_nics() const {
     i64 near = 0;
     for (std::size_t column = gpus_; column < columns_.size(); ++column)
       near += std::any_of(rows_.begin(), rows_.end(), [&](const std::vector<Cell>& row) {
@@ -262,7 +262,7 @@ class Matrix {
     return near > 0 ? near : i64(columns_.size() - gpus_);
   }
 
-  std::string_view network() const {
+  std::string_view find_network() const {
     for (std::size_t column = gpus_; column < columns_.size(); ++column) {
       const auto named = nic_names_.find(columns_[column]);
       const std::string_view name = named == nic_names_.end() ? columns_[column] : named->second;
@@ -274,34 +274,35 @@ class Matrix {
 
   void state_all() {
     state(parts_.host_devices, i64(gpus_), "GPUs a host", file_, findings_);
-    state(parts_.inside, tiers(), "how GPUs are joined", file_, findings_);
-    if (const NvLinks links = nvlinks(); links.pair > 0)
+    state(parts_.inside, find_tiers(), "how GPUs are joined", file_, findings_);
+    if (const NvLinks links = count_nvlinks(); links.pair > 0)
       state(parts_.nvlinks, links, "NVLinks of a GPU", file_, findings_);
     if (columns_.size() == gpus_) return;
-    state(parts_.nics, nics(), "NICs a host", file_, findings_);
-    state(parts_.network, std::string(network()), "the network", file_, findings_);
+    state(parts_.nics, count_nics(), "NICs a host", file_, findings_);
+    state(parts_.network, std::string(find_network()), "the network", file_, findings_);
   }
 
   std::string_view file_;
   ClusterParts& parts_;
   Diagnostics& findings_;
   std::vector<std::string_view> columns_{};  // GPUs first
-  std::vector<std::size_t> word_{};          // of a row, for each column
+  std::vector<std::size_t> word_{};          // index of the word in a row, by column
   std::size_t gpus_ = 0;
-  std::vector<std::vector<Cell>> rows_{};  // of the GPUs
+  std::vector<std::vector<Cell>> rows_{};  // by GPU
   std::map<std::string_view, std::string_view> nic_names_{};
-  bool said_order_ = false;
+  bool order_reported_ = false;
 };
 
 }  // namespace
 
 bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
-  const std::string plain = without_colors(text.substr(0, 65536));
+  const std::string plain = strip_colors(text.substr(0, 65536));
   const std::vector<TextLine> lines = lines_of(plain);
-  const auto found = std::find_if(lines.begin(), lines.end(),
-                                  [](const TextLine& line) { return !header(line.text).empty(); });
+  const auto found = std::find_if(lines.begin(), lines.end(), [](const TextLine& line) {
+    return !parse_header(line.text).empty();
+  });
   return std::any_of(found, lines.end(), [](const TextLine& line) {
-    const std::vector<TextWord> words = words_of_line(line.text);
+    const std::vector<TextWord> words = split_words(line.text);
     return words.size() > 1 && words[0].text == "GPU0" &&
            std::any_of(words.begin(), words.end(),
                        [](const TextWord& word) { return word.text == "X"; });
@@ -310,8 +311,8 @@ bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
 
 void read_nvidia_smi_topo(std::string_view text, std::string_view file, ClusterParts& parts,
                           Diagnostics& findings) {
-  const std::string plain = without_colors(text);
-  Matrix(file, parts, findings).read(plain);
+  const std::string plain = strip_colors(text);
+  TopologyMatrix(file, parts, findings).read(plain);
 }
 
 }  // namespace rankwright::importer

@@ -13,9 +13,9 @@ using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("nvidia-smi-topo", text); }
 
-// 18 links of 25 GB/s are 450 GB/s; 8 of 10 NICs stand beside a GPU, so each GPU has one of the
+// 18 links of 25 GB/s are 450 GB/s; 8 of 10 NICs are next to a GPU, so each GPU has one with the
 // catalog's 400 Gb/s.
-TEST(NvidiaSmiTopo, HopperOnASwitch) {
+TEST(NvidiaSmiTopo, HopperWithNvSwitch) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_EQ(reading.parts.host_devices->value, 8);
@@ -24,21 +24,21 @@ TEST(NvidiaSmiTopo, HopperOnASwitch) {
             "h100-sxm: nvlink 8 x 450 GB/s, infiniband 1 x 50 GB/s (assumed)");
 }
 
-// The same matrix with links of 50 GB/s.
-TEST(NvidiaSmiTopo, TheGenerationDecidesTheRateOfALink) {
+// The matrix above with links of 50 GB/s.
+TEST(NvidiaSmiTopo, GenerationDeterminesTheLinkRate) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
   EXPECT_THAT(clusters::resolved(reading, "b200-sxm"), HasSubstr("nvlink 8 x 900 GB/s,"));
 }
 
-TEST(NvidiaSmiTopo, SeveralGpusHaveEighteenLinks) {
+TEST(NvidiaSmiTopo, AmbiguousLinkCount_ListsTheCandidates) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
   EXPECT_EQ(clusters::resolved(reading), "nothing");
   EXPECT_THAT(told(reading.findings), HasSubstr("several GPUs: h100-sxm, h200-sxm"));
   EXPECT_THAT(told(reading.findings), HasSubstr("--device h100-sxm"));
 }
 
-// Two behind each PCIe switch, two switches a socket, two sockets: 2 x 2 x 2. PCIe 4.0 x16 has
-// 16 GT/s x 16 lanes x 128/130 / 8 = 31.5 GB/s, and a switch has one such uplink.
+// Two GPUs per PCIe switch, two switches per socket, two sockets: 2 x 2 x 2. PCIe 4.0 x16 has 16
+// GT/s x 16 lanes x 128/130 / 8 = 31.5 GB/s, and a switch has one such uplink.
 TEST(NvidiaSmiTopo, PcieTiers) {
   Reading reading = read(clusters::sample("topo-pcie-8.txt"));
   ASSERT_EQ(told(reading.findings), "");
@@ -47,8 +47,8 @@ TEST(NvidiaSmiTopo, PcieTiers) {
             "socket 2 x 22 GB/s a domain (assumed), infiniband 1 x 50 GB/s a domain (assumed)");
 }
 
-// A GPU has 1 + 1 + 2 + 2 = 6 links of 25 GB/s, and all are joined by some path of links.
-TEST(NvidiaSmiTopo, LinksThatAreSharedOut) {
+// A GPU has 1 + 1 + 2 + 2 = 6 links of 25 GB/s, and all GPUs are connected by some path of links.
+TEST(NvidiaSmiTopo, CubeMesh_SumsTheLinksOfAGpu) {
   Reading reading = read(clusters::sample("topo-cube-mesh-8.txt"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("v100-32g: nvlink 8 x 150 GB/s,"));
@@ -56,7 +56,7 @@ TEST(NvidiaSmiTopo, LinksThatAreSharedOut) {
 }
 
 // Four GPUs with four links to each other: 12, all that the generation has.
-TEST(NvidiaSmiTopo, AMeshOfFour) {
+TEST(NvidiaSmiTopo, FullMeshOfFourGpus) {
   Reading reading = read(
       "     GPU0 GPU1 GPU2 GPU3\n"
       "GPU0  X   NV4  NV4  NV4\nGPU1 NV4   X   NV4  NV4\nGPU2 NV4  NV4   X   NV4\n"
@@ -80,7 +80,7 @@ TEST(NvidiaSmiTopo, OneGpu) {
   EXPECT_THAT(clusters::resolved(reading, "rtx-4090"), HasSubstr("rtx-4090: pcie 1 x"));
 }
 
-TEST(NvidiaSmiTopo, WhatIsWrongHasItsPlace) {
+TEST(NvidiaSmiTopo, Faults_HaveTheirLocations) {
   EXPECT_EQ(told(read("nothing").findings),
             "RW0621 0:0 there is no row of column names: GPU0 GPU1 ...\n");
   EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\n").findings), "RW0621 0:0 there is no row of GPU1\n");
@@ -94,7 +94,7 @@ TEST(NvidiaSmiTopo, WhatIsWrongHasItsPlace) {
             "RW0621 0:0 GPU0 and GPU1 are joined otherwise in one row than in the other\n");
 }
 
-TEST(NvidiaSmiTopo, IsToldFromOtherTexts) {
+TEST(NvidiaSmiTopo, ClaimsOnlyItsOwnFormat) {
   EXPECT_TRUE(claims_nvidia_smi_topo("any", clusters::sample("topo-pcie-8.txt")));
   EXPECT_TRUE(claims_nvidia_smi_topo("any", clusters::sample("topo-nvswitch-8.txt")));
   EXPECT_FALSE(claims_nvidia_smi_topo("any", "GPU0 is busy\nGPU0 X\n"));

@@ -1,6 +1,6 @@
-// Reads Slurm's topology.conf: a tree of switches (topology/tree), or blocks (topology/block). What
-// is above hosts, and their names; nothing of the hosts themselves. LinkSpeed is passed over, as
-// Slurm does.
+// Reads Slurm's topology.conf: a tree of switches (topology/tree) or blocks (topology/block). It
+// states the levels above hosts and the names of hosts, but nothing about the hosts themselves.
+// LinkSpeed is ignored, as Slurm does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,18 +15,18 @@
 namespace rankwright::importer {
 namespace {
 
-/// A million accelerators in hosts of four: a short list of hosts can unfold to more.
+/// A million accelerators in hosts of four; a short list of hosts can expand to more.
 constexpr std::size_t kMaxHosts = std::size_t{1} << 18;
 
 constexpr std::size_t kMaxSwitches = 65536;
 
-/// A line, its continuations joined, without its comment.
+/// A line with its continuations joined and its comment removed.
 struct Statement {
   int line = 0;
   std::string text{};
 };
 
-std::vector<Statement> statements(std::string_view text) {
+std::vector<Statement> split_statements(std::string_view text) {
   std::vector<Statement> all;
   bool goes_on = false;
   for (const TextLine& line : lines_of(text)) {
@@ -47,7 +47,7 @@ struct Switch {
   std::vector<std::string> hosts{};
   std::vector<std::size_t> children{};
   std::size_t parents = 0;
-  int height = 0;  // 1: of hosts
+  int height = 0;  // 1: connects hosts
   i64 all_hosts = 0;
 };
 
@@ -57,7 +57,7 @@ class SlurmReader {
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
-    for (const Statement& statement : statements(text)) {
+    for (const Statement& statement : split_statements(text)) {
       take(statement);
       if (has_faults_) return;
     }
@@ -65,7 +65,7 @@ class SlurmReader {
       return fault("switches and blocks stand in one file", blocks_.front().line);
     if (!blocks_.empty()) return state_blocks();
     if (switches_.empty()) return fault("there is neither SwitchName= nor BlockName= in it", 0);
-    if (join()) state_tree();
+    if (build_tree()) state_tree();
   }
 
  private:
@@ -84,7 +84,7 @@ class SlurmReader {
   void take(const Statement& statement) {
     Switch one{.line = statement.line};
     bool is_switch = false, is_block = false;
-    for (const TextWord& word : words_of_line(statement.text)) {
+    for (const TextWord& word : split_words(statement.text)) {
       const std::size_t equals = word.text.find('=');
       if (equals == std::string_view::npos)
         return fault(fmt::format("'{}' is not key=value", excerpt(word.text)), statement.line,
@@ -133,8 +133,8 @@ class SlurmReader {
     all.push_back(std::move(one));
   }
 
-  /// Children and heights; false where it is no tree.
-  bool join() {
+  /// Sets children and heights. Returns false if the switches are not a tree.
+  bool build_tree() {
     for (std::size_t i = 0; i < switches_.size(); ++i)
       for (const std::string& name : switches_[i].below) {
         const auto found = index_.find(name);
@@ -144,14 +144,15 @@ class SlurmReader {
                 switches_[i].line);
           return false;
         }
-        // Of several parents one is enough to draw a tree.
+        // A switch with several parents is attached to the first, so that a tree remains.
         if (switches_[found->second].parents++ == 0) switches_[i].children.push_back(found->second);
       }
-    return weigh();
+    return compute_heights();
   }
 
-  /// From the leaves up: a switch is done when all below it are. What is never done is a circle.
-  bool weigh() {
+  /// Processes switches from the leaves up, each after all below it. Switches that remain form a
+  /// cycle.
+  bool compute_heights() {
     std::vector<std::size_t> above(switches_.size(), kNone), waiting(switches_.size()), ready;
     for (std::size_t i = 0; i < switches_.size(); ++i) {
       waiting[i] = switches_[i].children.size();
@@ -164,7 +165,8 @@ class SlurmReader {
       one.height = 1;
       one.all_hosts = i64(one.hosts.size());
       for (const std::size_t child : one.children) {
-        if (switches_[child].all_hosts == 0) continue;  // what is below stands below another, too
+        if (switches_[child].all_hosts == 0)
+          continue;  // its children are attached to another parent
         one.height = std::max(one.height, switches_[child].height + 1);
         one.all_hosts += switches_[child].all_hosts;
       }
@@ -172,15 +174,15 @@ class SlurmReader {
       if (parent != kNone && --waiting[parent] == 0) ready.push_back(parent);
     }
     if (done == switches_.size()) return true;
-    const auto turning =
+    const auto unfinished =
         std::find_if(waiting.begin(), waiting.end(), [](std::size_t left) { return left > 0; });
-    const Switch& one = switches_[std::size_t(turning - waiting.begin())];
+    const Switch& one = switches_[std::size_t(unfinished - waiting.begin())];
     fault(fmt::format("{} stands below itself", excerpt(one.name)), one.line);
     return false;
   }
 
-  /// The root with the most hosts; kNone and a fault where no switch has any.
-  std::size_t root() {
+  /// Returns the root with the most hosts; reports a fault and returns kNone if no switch has any.
+  std::size_t find_root() {
     std::vector<std::size_t> roots;
     for (std::size_t i = 0; i < switches_.size(); ++i)
       if (switches_[i].parents == 0 && switches_[i].all_hosts > 0) roots.push_back(i);
@@ -203,8 +205,8 @@ class SlurmReader {
     return best;
   }
 
-  /// The switches below `top`, each level's in the order of the file's lists.
-  std::vector<std::size_t> tree_of(std::size_t top) const {
+  /// Returns the switches below `top` in depth-first order, each level in file order.
+  std::vector<std::size_t> list_tree(std::size_t top) const {
     std::vector<std::size_t> order, stack{top};
     while (!stack.empty()) {
       const std::size_t at = stack.back();
@@ -217,9 +219,9 @@ class SlurmReader {
   }
 
   void state_tree() {
-    const std::size_t top = root();
+    const std::size_t top = find_root();
     if (top == kNone) return;
-    const std::vector<std::size_t> order = tree_of(top);
+    const std::vector<std::size_t> order = list_tree(top);
     const int height = switches_[top].height;
     const std::size_t levels = std::size_t(height) + 1;
     std::vector<i64> children(levels), many(levels), min(levels, kMaxCount), max(levels);
@@ -268,7 +270,8 @@ class SlurmReader {
       return fault(
           fmt::format("its levels multiply to more than {} hosts", count(cluster::kMaxDevices)),
           line);
-    // A level that joins one thing is none; a chain of switches would be many.
+    // A level that joins one thing is dropped; a chain of switches would otherwise make many
+    // levels.
     tree.erase(std::remove(tree.begin() + 1, tree.end(), 1), tree.end());
     if (tree.size() > cluster::kMaxLevels)
       return fault(fmt::format("it has {} levels, and at most {} are read", tree.size(),
@@ -289,7 +292,7 @@ class SlurmReader {
   ClusterParts& parts_;
   Diagnostics& findings_;
   bool has_faults_ = false;
-  std::size_t names_ = 0, letters_ = 0;  // that were read
+  std::size_t names_ = 0, letters_ = 0;  // read so far
   std::vector<Switch> switches_{}, blocks_{};
   std::unordered_map<std::string, std::size_t> index_{};
 };
@@ -298,7 +301,7 @@ class SlurmReader {
 
 bool claims_slurm_topology(std::string_view, std::string_view text) {
   for (const TextLine& line : lines_of(text.substr(0, 65536))) {
-    const std::vector<TextWord> words = words_of_line(line.text);
+    const std::vector<TextWord> words = split_words(line.text);
     if (words.empty() || words.front().text.starts_with('#')) continue;
     const std::string first = lower(words.front().text);
     return first.starts_with("switchname=") || first.starts_with("blockname=") ||

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("slurm-topology", text); }
 
-TEST(SlurmTopology, ATreeOfTwoLevels) {
+TEST(SlurmTopology, ReadsATreeOfTwoLevels) {
   Reading reading = read(clusters::sample("topology.conf"));
   ASSERT_EQ(told(reading.findings), "");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(4, 4));
@@ -26,7 +26,7 @@ TEST(SlurmTopology, ATreeOfTwoLevels) {
             "spine 4 x 50 GB/s (assumed)");
 }
 
-// Racks of 18 hosts of 4 GPUs are one NVLink domain of 72.
+// Racks of 18 hosts with 4 GPUs each are one NVLink domain of 72.
 TEST(SlurmTopology, BlocksAreRacks) {
   Reading reading = read(clusters::sample("topology-blocks.conf"));
   ASSERT_EQ(told(reading.findings), "");
@@ -34,7 +34,7 @@ TEST(SlurmTopology, BlocksAreRacks) {
             "gb200: nvlink 72 x 900 GB/s (assumed), infiniband 2 x 50 GB/s (assumed)");
 }
 
-TEST(SlurmTopology, FewerHostsThanTheTreeHas) {
+TEST(SlurmTopology, FewerHostsThanTheTree_UsesItsFirstHosts) {
   for (const auto& [hosts, shape] : {std::pair{4, "infiniband 4 x 50 GB/s (assumed)"},
                                      {2, "infiniband 2 x 50 GB/s (assumed)"},
                                      {6, "infiniband 6 x 50 GB/s (assumed)"},
@@ -58,7 +58,7 @@ TEST(SlurmTopology, UnevenSwitchesAreRounded) {
             "named\n");
 }
 
-TEST(SlurmTopology, WhatIsNoTreeHasItsLine) {
+TEST(SlurmTopology, NotATree_IsRejectedWithItsLine) {
   EXPECT_EQ(told(read("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").findings),
             "RW0621 1:0 a stands below itself\n");
   EXPECT_EQ(told(read("SwitchName=a Switches=a\n").findings), "RW0621 1:0 a stands below itself\n");
@@ -76,21 +76,21 @@ TEST(SlurmTopology, WhatIsNoTreeHasItsLine) {
               HasSubstr("more than 262,144 hosts"));
 }
 
-// A switch below two others is a spine's; below itself, and nowhere else, it is nothing.
-TEST(SlurmTopology, ASwitchThatIsItsOwnChild) {
+// b is below a and below itself: it is attached to a only, and no switch has hosts.
+TEST(SlurmTopology, SwitchThatIsItsOwnChild_IsRejected) {
   EXPECT_THAT(told(read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
               HasSubstr("RW0621"));
 }
 
-TEST(SlurmTopology, SeveralTrees) {
+TEST(SlurmTopology, SeveralTrees_UsesTheLargest) {
   const Reading reading = read("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3));
   EXPECT_EQ(told(reading.findings),
             "RW0624 1:1 it has 2 trees, which no job spans: that of b with 3 hosts is taken\n");
 }
 
-// Two spines over the same leaves: one of them is enough to draw a tree.
-TEST(SlurmTopology, SeveralSpines) {
+// Two spines over the same leaves: one of them is enough for a tree.
+TEST(SlurmTopology, SeveralSpines_FormOneTree) {
   const Reading reading = read(
       "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n"
       "SwitchName=s1 Switches=a,b\nSwitchName=s2 Switches=a,b\n");
@@ -98,8 +98,8 @@ TEST(SlurmTopology, SeveralSpines) {
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(2, 2));
 }
 
-/// An even tree as a file, each level's switches named by its height and number.
-std::string written(const std::vector<i64>& tree) {
+/// Returns an even tree as a file; switches are named by their height and number.
+std::string write_tree(const std::vector<i64>& tree) {
   std::string text;
   i64 switches = 1;
   for (std::size_t h = tree.size(); h-- > 0; switches *= tree[h])
@@ -111,10 +111,10 @@ std::string written(const std::vector<i64>& tree) {
   return text;
 }
 
-RC_GTEST_PROP(SlurmTopology, EvenTreesAreReadAsTheyAre, ()) {
+RC_GTEST_PROP(SlurmTopology, EvenTreesRoundTrip, ()) {
   const std::vector<i64> tree = *rc::gen::resize(
       4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(2, 6))));
-  const Reading reading = read(written(tree));
+  const Reading reading = read(write_tree(tree));
   RC_ASSERT(told(reading.findings) == "");
   RC_ASSERT(reading.parts.tree->value == tree);
 }

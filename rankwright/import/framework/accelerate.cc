@@ -1,5 +1,5 @@
 // Reads accelerate's YAML config (checked against accelerate 1.15 dev): FSDP, DDP and its
-// ParallelismConfig. What DeepSpeed or Megatron-LM behind it are told is theirs.
+// ParallelismConfig. Files of its DeepSpeed and Megatron-LM backends are not read.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -9,16 +9,16 @@
 namespace rankwright::importer {
 namespace {
 
-void activation_checkpointing(ForeignReading& r, const YamlNode& node) {
+void read_activation_checkpointing(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
     r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
 }
 
-/// torch's ring: KV goes round by all-to-all, or is gathered once.
-void cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
+/// torch's ring: KV is rotated by all-to-all, or gathered once.
+void read_cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"allgather", plan::CpComm::all_gather},
                                            {"alltoall", plan::CpComm::p2p}};
-  r.draft.cp_comm = meaning(r, node, kWords);
+  r.draft.cp_comm = parse_word(r, node, kWords);
 }
 
 constexpr std::string_view kAccelerateOffload =
@@ -34,7 +34,7 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"parallelism_config.parallelism_config_cp_size", "parallelism.cp_size",
      whole<&Draft::cp, kMaxContext>, true},
     {"parallelism_config.parallelism_config_cp_comm_strategy", "parallelism.cp_comm",
-     cp_comm_strategy},
+     read_cp_comm_strategy},
     {"parallelism_config.parallelism_config_sp_size", "parallelism.cp_size"},
     {"parallelism_config.parallelism_config_dp_shard_size", "parallelism.dp_size"},
     {"parallelism_config.parallelism_config_dp_replicate_size", "parallelism.shard_size"},
@@ -42,7 +42,7 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"fsdp_config.fsdp_reshard_after_forward", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_sharding_strategy", "parallelism.zero_stage"},
     {"fsdp_config.fsdp_activation_checkpointing", "parallelism.recompute",
-     activation_checkpointing},
+     read_activation_checkpointing},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
     {"fsdp_config.fsdp_offload_params", "", nullptr, false, kAccelerateOffload},
@@ -59,13 +59,14 @@ constexpr ForeignKey kAccelerateKeys[] = {
 };
 
 std::optional<i64> degree(ForeignReading& r, std::string_view name) {
-  return whole_at(r, fmt::format("parallelism_config.parallelism_config_{}", name), 1, kMaxDegree);
+  return read_whole_at(r, fmt::format("parallelism_config.parallelism_config_{}", name), 1,
+                       kMaxDegree);
 }
 
-/// How FSDP's first version called what the second does by resharding or not.
+/// A sharding strategy of FSDP1; FSDP2 has reshard_after_forward instead.
 struct Strategy {
   int zero;
-  bool hybrid;  // shards inside a machine
+  bool hybrid;  // shards within a machine
 };
 
 void read_fsdp(ForeignReading& r, i64 machines) {
@@ -83,16 +84,16 @@ void read_fsdp(ForeignReading& r, i64 machines) {
                                        {"5", {2, true}}};
   const YamlNode* node = find_path(r.root, "fsdp_config.fsdp_reshard_after_forward");
   if (node == nullptr) node = find_path(r.root, "fsdp_config.fsdp_sharding_strategy");
-  r.draft.zero = 3;  // its default
+  r.draft.zero = 3;  // accelerate's default
   if (node == nullptr) return;
-  const std::optional<Strategy> strategy = meaning(r, *node, kWords);
+  const std::optional<Strategy> strategy = parse_word(r, *node, kWords);
   if (!strategy) return;
   r.draft.zero = strategy->zero;
   if (strategy->hybrid && machines > 1) r.draft.replicas = machines;
 }
 
-/// Under FSDP gradients are reduced in the format that parameters are gathered in; DDP keeps both
-/// in fp32 and casts at each matmul.
+/// FSDP reduces gradients in the format in which parameters are gathered; DDP keeps both in fp32
+/// and casts at each matmul.
 void read_precision(ForeignReading& r) {
   constexpr Word<plan::Dtype> kWords[] = {{"no", plan::Dtype::fp32},
                                           {"false", plan::Dtype::fp32},
@@ -101,13 +102,13 @@ void read_precision(ForeignReading& r) {
                                           {"fp8", plan::Dtype::bf16}};
   const YamlNode* const node = find_path(r.root, "mixed_precision");
   if (node == nullptr) return;
-  r.draft.param_dtype = meaning(r, *node, kWords);
+  r.draft.param_dtype = parse_word(r, *node, kWords);
   if (node->scalar == "fp8") r.draft.matmul = plan::Matmul::fp8;
   r.draft.grad_dtype = r.draft.zero > 0 ? r.draft.param_dtype : plan::Dtype::fp32;
 }
 
 void read_machines(ForeignReading& r, i64 machines) {
-  constexpr i64 kMaxGpus = 4096;  // of a node_shape
+  constexpr i64 kMaxGpus = 4096;  // limit of node_shape
   if (!r.draft.world || machines < 1 || !divides(machines, *r.draft.world)) return;
   const i64 gpus = *r.draft.world / machines;
   if (gpus <= kMaxGpus) r.draft.shape = NodeShape{machines, gpus};
@@ -121,12 +122,12 @@ void read_type(ForeignReading& r, i64 machines) {
                                    {"MEGATRON_LM", Kind::other}};
   const YamlNode* const node = find_path(r.root, "distributed_type");
   if (node == nullptr) return;
-  const std::optional<Kind> kind = meaning(r, *node, kWords);
+  const std::optional<Kind> kind = parse_word(r, *node, kWords);
   if (kind == Kind::fsdp) read_fsdp(r, machines);
   if (kind == Kind::ddp) r.draft.zero = 0;
   const YamlNode* const stage = find_path(r.root, "deepspeed_config.zero_stage");
   constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  if (kind == Kind::other && stage != nullptr) r.draft.zero = meaning(r, *stage, kStages);
+  if (kind == Kind::other && stage != nullptr) r.draft.zero = parse_word(r, *stage, kStages);
 }
 
 }  // namespace
@@ -137,13 +138,13 @@ bool claims_accelerate(std::string_view file, std::string_view text) {
 }
 
 void read_accelerate(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
   Draft& draft = plan.draft;
   read_foreign(reading, kAccelerateKeys, plan);
-  const i64 machines = whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);
+  const i64 machines = read_whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);
   read_machines(reading, machines);
   read_type(reading, machines);
   read_precision(reading);
@@ -151,7 +152,8 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
     draft.cp = ulysses;
     draft.cp_comm = plan::CpComm::a2a;
   }
-  if (draft.cp > 1 && !draft.cp_comm) draft.cp_comm = plan::CpComm::all_gather;  // its default
+  if (draft.cp > 1 && !draft.cp_comm)
+    draft.cp_comm = plan::CpComm::all_gather;  // accelerate's default
   const std::optional<i64> shards = degree(reading, "dp_shard_size");
   const std::optional<i64> replicas = degree(reading, "dp_replicate_size");
   const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
@@ -167,11 +169,11 @@ std::string spell_accelerate(const Edit& edit) {
   if (edit.key == "parallelism.zero_stage" && (edit.value == "2" || edit.value == "3"))
     return fmt::format("fsdp_config.fsdp_reshard_after_forward: {}",
                        edit.value == "2" ? "false" : "true");
-  const ForeignKey* const row = stating(kAccelerateKeys, edit.key);
+  const ForeignKey* const row = find_row_for(kAccelerateKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics accelerate_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.replicas || divides(*draft.replicas, config.plan.dp)) return {};
   return {

@@ -43,7 +43,7 @@ TEST(AccelerateImport, ReadsFsdpAndItsMesh) {
   EXPECT_EQ(plan.where("parallelism.zero_stage").line, 2);
 }
 
-TEST(AccelerateImport, KnowsTheFirstVersionsStrategies) {
+TEST(AccelerateImport, ReadsTheStrategiesOfFsdp1) {
   const PlanFile plan = read(
       "distributed_type: FSDP\nnum_machines: 4\nnum_processes: 32\n"
       "fsdp_config:\n  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_offload_params: true\n");
@@ -51,10 +51,10 @@ TEST(AccelerateImport, KnowsTheFirstVersionsStrategies) {
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("fsdp_offload_params"));
   const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.plan.zero, 3);
-  EXPECT_EQ(config.plan.shard_size, 8);  // inside a machine
+  EXPECT_EQ(config.plan.shard_size, 8);  // within a machine
 }
 
-TEST(AccelerateImport, FindsReplicasThatDoNotDivideTheDataRanks) {
+TEST(AccelerateImport, ReplicasThatDoNotDivideTheDataRanks_AreReported) {
   const PlanFile plan = read(
       "distributed_type: FSDP\nnum_machines: 3\nnum_processes: 8\n"
       "fsdp_config:\n  fsdp_sharding_strategy: HYBRID_SHARD\n");

@@ -1,5 +1,5 @@
-// Reads DeepSpeed's JSON config (checked against DeepSpeed 0.19.6). "auto", which Hugging Face's
-// Trainer fills in, is left open.
+// Reads DeepSpeed's JSON config (checked against DeepSpeed 0.19.6). Values of "auto", which Hugging
+// Face's Trainer fills in, are left to defaults.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,40 +26,40 @@ constexpr void (*kWhole)(ForeignReading&, const YamlNode&) = unless_auto<whole<m
 
 void read_deepspeed_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  r.draft.zero = meaning(r, node, kWords);
+  r.draft.zero = parse_word(r, node, kWords);
 }
 
-/// -1 is off.
-void mics_shard_size(ForeignReading& r, const YamlNode& node) {
+/// -1 means off.
+void read_mics_shard_size(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "-1") r.draft.shard_size = r.fields.whole(node, 1, kMaxDegree);
 }
 
-/// Typed as a person would: 5e8.
-void bucket_size(ForeignReading& r, const YamlNode& node) {
+/// Accepts floating-point notation such as 5e8.
+void read_bucket_size(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<double> n = r.fields.number(node, 1, double(kMaxBucket)))
     r.draft.bucket_size = i64(*n);
 }
 
-/// 1 is off.
-void hpz(ForeignReading& r, const YamlNode& node) {
+/// 1 means off.
+void read_hpz(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "1" || node.scalar == "0") return;
-  tell_left_out(r, node,
-                "zero_optimization.zero_hpz_partition_size: every group of so many ranks keeps a "
-                "second copy of the parameters");
+  report_left_out(r, node,
+                  "zero_optimization.zero_hpz_partition_size: every group of so many ranks keeps a "
+                  "second copy of the parameters");
 }
 
-void recompute(ForeignReading& r, const YamlNode& node) {
+void read_recompute(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<i64> interval = r.fields.whole(node, 0, kMaxCount))
     r.draft.recompute = *interval > 0 ? plan::Recompute::full : plan::Recompute::none;
 }
 
-void grad_dtype(ForeignReading& r, const YamlNode& node) {
+void read_grad_dtype(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Dtype> kWords[] = {
       {"fp32", plan::Dtype::fp32}, {"bf16", plan::Dtype::bf16}, {"fp16", plan::Dtype::fp16}};
-  r.draft.grad_dtype = meaning(r, node, kWords);
+  r.draft.grad_dtype = parse_word(r, node, kWords);
 }
 
-/// It takes any class of torch.optim too: what is not known here is left out, not refused.
+/// DeepSpeed accepts any class of torch.optim: unknown ones are reported as ignored, not rejected.
 void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {
       {"adam", plan::Optimizer::adam},      {"adamw", plan::Optimizer::adam},
@@ -71,29 +71,30 @@ void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
       r.draft.optimizer = known.value;
       return;
     }
-  tell_left_out(r, node, "optimizer.type: states are counted as Adam's");
+  report_left_out(r, node, "optimizer.type: states are counted as Adam's");
 }
 
 constexpr std::string_view kDeepspeedOffload =
     "what is kept in the host's memory is counted as on the GPU";
-constexpr std::string_view kQuantised = "communication is counted in the plan's number formats";
+constexpr std::string_view kQuantized = "communication is counted in the plan's number formats";
 
 constexpr ForeignKey kDeepspeedKeys[] = {
     {"data_parallel_size", "parallelism.dp_size", kWhole<&Draft::dp, kMaxDegree>, true},
     {"tensor_parallel.autotp_size", "parallelism.tp_size", kWhole<&Draft::tp, kMaxDegree>, true},
     {"sequence_parallel_size", "parallelism.cp_size", kWhole<&Draft::cp, kMaxContext>, true},
     {"pipeline.stages", "parallelism.pp_size", kWhole<&Draft::pp, kMaxDegree>, true},
-    {"pipeline.activation_checkpoint_interval", "parallelism.recompute", unless_auto<recompute>},
+    {"pipeline.activation_checkpoint_interval", "parallelism.recompute",
+     unless_auto<read_recompute>},
     {"expert_parallel.autoep_size", "parallelism.ep_size"},
     {"expert_parallel.enabled", ""},
     {"expert_parallel.expert_tensor_parallel_size", "parallelism.etp_size",
      kWhole<&Draft::etp, kMaxDegree>, true},
     {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<read_deepspeed_zero>, true},
-    {"zero_optimization.mics_shard_size", "parallelism.shard_size", unless_auto<mics_shard_size>,
-     true},
-    {"zero_optimization.reduce_bucket_size", "parallelism.bucket_size", unless_auto<bucket_size>,
-     true},
-    {"zero_optimization.zero_hpz_partition_size", "", unless_auto<hpz>},
+    {"zero_optimization.mics_shard_size", "parallelism.shard_size",
+     unless_auto<read_mics_shard_size>, true},
+    {"zero_optimization.reduce_bucket_size", "parallelism.bucket_size",
+     unless_auto<read_bucket_size>, true},
+    {"zero_optimization.zero_hpz_partition_size", "", unless_auto<read_hpz>},
     {"zero_optimization.overlap_comm", "parallelism.overlap.grad_reduce",
      unless_auto<flag<&Draft::overlap_grad>>, true},
     {"train_micro_batch_size_per_gpu", "parallelism.micro_batch",
@@ -104,7 +105,7 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"bf16.enabled", "job.param_dtype"},
     {"bfloat16.enabled", "job.param_dtype"},
     {"fp16.enabled", "job.param_dtype"},
-    {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<grad_dtype>, true},
+    {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<read_grad_dtype>, true},
     {"optimizer.type", "job.optimizer", unless_auto<read_deepspeed_optimizer>},
     {"_comment", ""},
     {"zero_optimization.offload_optimizer.device", "", nullptr, false, kDeepspeedOffload},
@@ -112,10 +113,10 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"zero_optimization.cpu_offload", "", nullptr, false, kDeepspeedOffload},
     {"zero_optimization.cpu_offload_param", "", nullptr, false, kDeepspeedOffload},
     {"zero_optimization.zenflow", "", nullptr, false, kDeepspeedOffload},
-    {"zero_optimization.zero_quantized_weights", "", nullptr, false, kQuantised},
-    {"zero_optimization.zero_quantized_gradients", "", nullptr, false, kQuantised},
-    {"zero_optimization.zero_quantized_nontrainable_weights", "", nullptr, false, kQuantised},
-    {"communication_data_type", "", nullptr, false, kQuantised},
+    {"zero_optimization.zero_quantized_weights", "", nullptr, false, kQuantized},
+    {"zero_optimization.zero_quantized_gradients", "", nullptr, false, kQuantized},
+    {"zero_optimization.zero_quantized_nontrainable_weights", "", nullptr, false, kQuantized},
+    {"communication_data_type", "", nullptr, false, kQuantized},
     {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
     {"activation_checkpointing.partition_activations", "", nullptr, false,
      "kept activations are counted as whole on every tp rank"},
@@ -127,7 +128,7 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"sparse_attention", "", nullptr, false, "attention is counted in full"},
 };
 
-/// Nothing: "auto", which is decided later.
+/// Returns nothing for "auto", which is decided at run time.
 std::optional<bool> enabled(ForeignReading& r, std::string_view path) {
   const YamlNode* const node = find_path(r.root, path);
   if (node == nullptr) return false;
@@ -135,7 +136,8 @@ std::optional<bool> enabled(ForeignReading& r, std::string_view path) {
   return r.fields.flag(*node);
 }
 
-/// fp32 where neither of the others is on; gradients are as the parameters unless told otherwise.
+/// Defaults to fp32 if neither bf16 nor fp16 is on; gradients have the format of the parameters
+/// unless stated.
 void read_dtypes(ForeignReading& r) {
   std::optional<bool> bf16 = enabled(r, "bf16.enabled");
   if (bf16 == false) bf16 = enabled(r, "bfloat16.enabled");
@@ -149,7 +151,8 @@ void read_dtypes(ForeignReading& r) {
   if (!r.draft.grad_dtype) r.draft.grad_dtype = r.draft.param_dtype;
 }
 
-/// With one of the three alone the accumulation is 1; with two the third follows, here as there.
+/// If only one of the three batch values is stated, accumulation is 1; with two, the third follows,
+/// as in DeepSpeed.
 void read_deepspeed_batch(ForeignReading& r) {
   Draft& draft = r.draft;
   const bool open = find_path(r.root, "gradient_accumulation_steps") != nullptr;
@@ -179,22 +182,22 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   read_deepspeed_batch(reading);
   Draft& draft = plan.draft;
   if (enabled(reading, "expert_parallel.enabled") == true)
-    draft.ep = whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
+    draft.ep = read_whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::a2a;  // Ulysses
   draft.sequence_parallel = false;                      // AutoTP has none
   if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
-    draft.overlap_grad = draft.zero == 3;  // its default
+    draft.overlap_grad = draft.zero == 3;  // DeepSpeed's default
   draft.order = mesh::kDefaultOrder;       // its grids (pipe, data, model), row-major
   draft.framework = software_of(rules::Target::deepspeed);
   plan.keys = fields.keys();
 }
 
 std::string spell_deepspeed(const Edit& edit) {
-  const ForeignKey* const row = stating(kDeepspeedKeys, edit.key);
+  const ForeignKey* const row = find_row_for(kDeepspeedKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 
-Diagnostics deepspeed_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_deepspeed(const PlanFile& plan, const plan::TrainingConfig& config) {
   const Draft& draft = plan.draft;
   if (!draft.global_batch || !draft.accumulation || !draft.micro_batch) return {};
   const i64 batch = *draft.global_batch, micro = *draft.micro_batch;

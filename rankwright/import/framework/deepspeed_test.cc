@@ -17,7 +17,7 @@ std::string batch(int train, int micro, int accumulation) {
          ",\n  \"gradient_accumulation_steps\": " + std::to_string(accumulation) + "\n}\n";
 }
 
-TEST(DeepspeedImport, ReadsZeroAndWhatGoesWithIt) {
+TEST(DeepspeedImport, ReadsZeroAndRelatedSettings) {
   const PlanFile plan = read(R"({
     "train_micro_batch_size_per_gpu": 4,
     "gradient_accumulation_steps": 2,
@@ -37,7 +37,7 @@ TEST(DeepspeedImport, ReadsZeroAndWhatGoesWithIt) {
   EXPECT_EQ(config.plan.shard_size, 8);
   EXPECT_EQ(config.plan.cp_comm, plan::CpComm::a2a);
   EXPECT_FALSE(config.plan.sequence_parallel);
-  EXPECT_TRUE(config.plan.overlap.grad_reduce);  // its default for stage 3
+  EXPECT_TRUE(config.plan.overlap.grad_reduce);  // the default for stage 3
   EXPECT_EQ(config.job.param_dtype, plan::Dtype::fp16);
   EXPECT_EQ(config.job.grad_dtype, plan::Dtype::fp16);
   EXPECT_EQ(config.job.optimizer, plan::Optimizer::adam);
@@ -46,7 +46,7 @@ TEST(DeepspeedImport, ReadsZeroAndWhatGoesWithIt) {
   EXPECT_THAT(plan.passed_over, ElementsAre("optimizer.params.lr"));
 }
 
-TEST(DeepspeedImport, LeavesOpenWhatTheTrainerFillsIn) {
+TEST(DeepspeedImport, AutoValues_AreLeftToDefaults) {
   const PlanFile plan = read(R"({"train_batch_size": "auto",
     "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto",
     "bf16": {"enabled": "auto"}, "zero_optimization": {"stage": 2, "overlap_comm": true}})");
@@ -56,7 +56,7 @@ TEST(DeepspeedImport, LeavesOpenWhatTheTrainerFillsIn) {
   EXPECT_EQ(plan.draft.zero, 2);
 }
 
-TEST(DeepspeedImport, TellsTheDataRanksFromTheBatch) {
+TEST(DeepspeedImport, DerivesTheDataRanksFromTheBatch) {
   // 256 = 4 x 8 x 8 data ranks.
   const PlanFile plan = read(batch(256, 4, 8));
   const rankwright::plan::TrainingConfig config = resolve(plan.draft);
@@ -65,7 +65,7 @@ TEST(DeepspeedImport, TellsTheDataRanksFromTheBatch) {
   EXPECT_THAT(plan.format->against(plan, config), SizeIs(0));
 }
 
-TEST(DeepspeedImport, FillsTheThirdNumberOfTheBatch) {
+TEST(DeepspeedImport, DerivesTheMissingNumberOfTheBatch) {
   Draft draft = read(R"({"train_batch_size": 64, "gradient_accumulation_steps": 2})").draft;
   draft.world = 8;
   EXPECT_EQ(resolve(draft).plan.micro_batch, 4);  // 64 / 2 / 8
@@ -74,7 +74,7 @@ TEST(DeepspeedImport, FillsTheThirdNumberOfTheBatch) {
   EXPECT_EQ(resolve(draft).plan.micro_batch, 8);  // 64 / 8, accumulation 1
 }
 
-TEST(DeepspeedImport, FindsABatchThatDoesNotMultiply) {
+TEST(DeepspeedImport, InconsistentBatch_IsReported) {
   PlanFile plan = read(batch(256, 4, 8));
   plan.draft.world = 16;
   const Diagnostics found = plan.format->against(plan, resolve(plan.draft));
@@ -83,12 +83,12 @@ TEST(DeepspeedImport, FindsABatchThatDoesNotMultiply) {
   EXPECT_EQ(found[0].detail,
             "train_batch_size 256 is not microbatch 4 x accumulation 8 x 16 data ranks");
   EXPECT_EQ(found[0].where.line, 2);
-  // 250 is no multiple of 32, whatever the world.
+  // 250 is not a multiple of 32, whatever the world size.
   plan = read(batch(250, 4, 8));
   EXPECT_THAT(plan.format->against(plan, resolve(plan.draft)), SizeIs(1));
 }
 
-TEST(DeepspeedImport, NamesWhatTheEstimateLeavesOut) {
+TEST(DeepspeedImport, IgnoredSettings_AreReported) {
   const PlanFile plan = read(R"({"zero_optimization": {"stage": 3,
     "offload_optimizer": {"device": "cpu", "pin_memory": true},
     "offload_param": {"device": "none"}, "zero_hpz_partition_size": 8,

@@ -14,7 +14,7 @@ bool is_null(const YamlNode& node) {
   return node.kind == Kind::null || (node.kind == Kind::scalar && node.scalar == "null");
 }
 
-/// A setting that does nothing as it stands.
+/// Returns whether a setting has no effect with this value.
 bool is_off(const YamlNode& node) {
   constexpr std::string_view kOff[] = {"", "false", "False", "none", "None", "0"};
   if (node.kind == YamlNode::Kind::map) return node.entries.empty();
@@ -28,7 +28,8 @@ bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
   });
 }
 
-/// A name that speaks of layout, though no row knows it: an older or newer version's, a fork's.
+/// Returns whether a key without a row names a layout concept: an older or newer version's, or a
+/// fork's.
 bool sounds_like_layout(std::string_view path) {
   constexpr std::string_view kWords[] = {
       "parallel_size",   "parallel-size", "parallel_degree",  "_tp_degree",
@@ -40,11 +41,10 @@ bool sounds_like_layout(std::string_view path) {
   });
 }
 
-void list_passed_over(const YamlNode& node, const std::string& path,
-                      std::span<const ForeignKey> rows, std::vector<std::string>& out,
-                      ForeignReading& reading) {
+void list_ignored(const YamlNode& node, const std::string& path, std::span<const ForeignKey> rows,
+                  std::vector<std::string>& out, ForeignReading& reading) {
   if (!path.empty() && has_row(rows, path)) return;
-  if (reading.read_apart != nullptr && reading.read_apart(path)) return;
+  if (reading.is_read_elsewhere != nullptr && reading.is_read_elsewhere(path)) return;
   const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
   if (leaf && !path.empty()) {
     out.push_back(excerpt(path, kLongestLabel));
@@ -58,18 +58,18 @@ void list_passed_over(const YamlNode& node, const std::string& path,
                                      "plan file"});
   }
   for (const YamlEntry& entry : node.entries)
-    list_passed_over(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar,
-                     rows, out, reading);
+    list_ignored(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar, rows,
+                 out, reading);
 }
 
-void tell_unmodelled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
+void report_not_modeled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
   if (is_off(value)) return;
-  tell_left_out(reading, value, fmt::format("{}: {}", row.path, row.unmodelled));
+  report_left_out(reading, value, fmt::format("{}: {}", row.path, row.not_modeled));
 }
 
 }  // namespace
 
-void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
+void report_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
   reading.fields.report(value, {.code = "RW0601",
                                 .severity = Severity::warning,
                                 .message = "a setting that the estimate leaves out",
@@ -78,7 +78,7 @@ void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string w
 
 const YamlNode* find_path(const YamlNode& root, std::string_view path) {
   const YamlNode* node = &root;
-  // Flags have dots in their names, too: the whole path is tried as one key first.
+  // The names of flags may contain dots: try the whole path as one key first.
   const YamlNode* const whole = root.find(path);
   if (whole != nullptr) return is_null(*whole) ? nullptr : whole;
   for (std::size_t begin = 0; begin <= path.size() && node != nullptr;) {
@@ -95,14 +95,14 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
     const YamlNode* const value = find_path(reading.root, row.path);
     if (value == nullptr) continue;
     reading.fields.under(row.plan_key, *value, [&] {
-      if (!row.unmodelled.empty()) tell_unmodelled(reading, row, *value);
+      if (!row.not_modeled.empty()) report_not_modeled(reading, row, *value);
       if (row.read != nullptr) row.read(reading, *value);
     });
   }
-  list_passed_over(reading.root, "", rows, plan.passed_over, reading);
+  list_ignored(reading.root, "", rows, plan.passed_over, reading);
 }
 
-const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key) {
+const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const ForeignKey& row) {
     return row.same && row.plan_key == plan_key;
   });
@@ -115,7 +115,7 @@ std::optional<plan::Software> software_of(rules::Target target) {
   return std::nullopt;
 }
 
-std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max) {
+std::optional<i64> read_whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max) {
   const YamlNode* const node = find_path(reading.root, path);
   if (node == nullptr) return std::nullopt;
   return reading.fields.whole(*node, min, max);

@@ -1,7 +1,7 @@
-// Reads a framework's configuration by a table of its keys: one row a key, which plan key it
-// states, and how it is read into a Draft. The file is a tree of values with places, whatever its
-// syntax (yaml.h, json_tree.h, toml_tree.h, or flags as a flat map). Most of what stands in such
-// files is no matter of layout: it is passed over, and said to be.
+// Reads a framework's configuration by a table of its keys: one row per key, which says which plan
+// key it sets and how it is read into a Draft. The file is a tree of values with locations,
+// whatever its syntax (yaml.h, json_tree.h, toml_tree.h, or flags as a flat map). Keys without a
+// row do not affect the layout; they are ignored and listed as such.
 #pragma once
 
 #include <optional>
@@ -16,46 +16,50 @@
 
 namespace rankwright::importer {
 
-/// What a row reads with and into.
+/// The inputs and outputs of a row's reader.
 struct ForeignReading {
   FieldReader& fields;
   Draft& draft;
   const YamlNode& root;
   const FileReader& files;
-  model::Shapes shapes{};  // of formats that state the model's shapes one by one
-  bool (*read_apart)(std::string_view path) = nullptr;  // keys without a row that are read, too
+  model::Shapes shapes{};  // for formats that state the model's shapes one by one
+  bool (*is_read_elsewhere)(std::string_view path) =
+      nullptr;  // whether a key without a row is read all the same
 };
 
+/// One key of a framework's configuration.
 struct ForeignKey {
   std::string_view path;      // "parallelism.tp", "tensor-model-parallel-size"
-  std::string_view plan_key;  // "parallelism.tp_size": findings about that point here
-  /// Null where several keys say something together, and the format reads them afterwards.
+  std::string_view plan_key;  // "parallelism.tp_size": findings about that key point here
+  /// Null if several keys decide together; the format then reads them after the table.
   void (*read)(ForeignReading&, const YamlNode&) = nullptr;
-  bool same = false;  // values are typed as in a plan file, so that a fix can be stated
-  /// Why the estimate leaves it out (RW0601), where it changes what a step does or holds.
-  std::string_view unmodelled{};
+  bool same =
+      false;  // values are typed as in a plan file, so that a fix can be stated in this format
+  /// Why the estimate ignores the key although it affects time or memory (RW0601).
+  std::string_view not_modeled{};
 };
 
-/// The value at a dotted path; nothing where there is none or it is null.
+/// Returns the value at a dotted path; nullptr if it is missing or null.
 const YamlNode* find_path(const YamlNode& root, std::string_view path);
 
-/// Reads every row that the file has, in the table's order, and keeps the places in `plan`; what
-/// stands in the file and in no row is `plan.passed_over`.
+/// Reads every row whose key is in the file, in table order, and records locations in `plan`. Keys
+/// without a row are added to `plan.passed_over`.
 void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan);
 
-/// Says that the estimate leaves `value` out (RW0601), and why.
-void tell_left_out(ForeignReading& reading, const YamlNode& value, std::string why);
+/// Reports that the estimate ignores `value` (RW0601), and why.
+void report_left_out(ForeignReading& reading, const YamlNode& value, std::string why);
 
-/// The row that states this plan key alone and in the same words; null where there is none.
-const ForeignKey* stating(std::span<const ForeignKey> rows, std::string_view plan_key);
+/// Returns the row that alone sets this plan key, with values typed as in a plan file; nullptr if
+/// none does.
+const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key);
 
-/// The whole number at `path`, if it is there and one of at least `least`; else a finding.
-std::optional<i64> whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max);
+/// Returns the whole number at `path` if it is between `min` and `max`; reports it if not.
+std::optional<i64> read_whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max);
 
-/// What the target runs on; nothing where it has no row.
+/// Returns the software that the target runs on; nothing if it has no row.
 std::optional<plan::Software> software_of(rules::Target target);
 
-/// Readers that rows have in common.
+/// Readers shared by several rows.
 template <std::optional<i64> Draft::*member, i64 max>
 void whole(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = r.fields.whole(node, 1, max);
@@ -71,17 +75,18 @@ void shape(ForeignReading& r, const YamlNode& node) {
   r.shapes.*member = r.fields.whole(node, 0, kMaxCount).value_or(r.shapes.*member);
 }
 
-/// A word that the format uses, and what it means.
+/// A word of the format and its meaning.
 template <class Value>
 struct Word {
   std::string_view word;
   Value value;
 };
 
-/// What one of `words` means; else RW0907 with the nearest.
+/// Returns the meaning of the word in `node`; reports RW0907 with the nearest word if it is
+/// unknown.
 template <class Value, std::size_t n>
-std::optional<Value> meaning(ForeignReading& r, const YamlNode& node,
-                             const Word<Value> (&words)[n]) {
+std::optional<Value> parse_word(ForeignReading& r, const YamlNode& node,
+                                const Word<Value> (&words)[n]) {
   std::string_view names[n];
   for (std::size_t i = 0; i < n; ++i) names[i] = words[i].word;
   const std::optional<std::size_t> index = r.fields.one_of(node, names);

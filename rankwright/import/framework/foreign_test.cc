@@ -16,7 +16,7 @@ constexpr ForeignKey kRows[] = {
     {"dotted.flag", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>},
 };
 
-/// `text` read by the rows above.
+/// Reads `text` with the rows above.
 PlanFile read(const std::string& text) {
   PlanFile plan{.name = "a.yaml", .text = text};
   const Result<YamlNode> root = read_yaml(plan.text, plan.name);
@@ -28,7 +28,7 @@ PlanFile read(const std::string& text) {
   return plan;
 }
 
-TEST(Foreign, ReadsWhatHasARowAndListsTheRest) {
+TEST(Foreign, ReadsKeysWithRowsAndListsTheRest) {
   const PlanFile plan = read("size: {tp: 8, other: 1}\nlr: 0.1\nempty: {}\n");
   EXPECT_EQ(plan.draft.tp, 8);
   EXPECT_EQ(plan.where("parallelism.tp_size").column, 12);
@@ -36,7 +36,7 @@ TEST(Foreign, ReadsWhatHasARowAndListsTheRest) {
   EXPECT_TRUE(plan.findings.empty());
 }
 
-TEST(Foreign, TakesNullForNotGiven) {
+TEST(Foreign, NullCountsAsMissing) {
   EXPECT_EQ(read("size: {tp: null}\n").draft.tp, std::nullopt);
   EXPECT_EQ(read("size:\n").draft.tp, std::nullopt);
 }
@@ -46,7 +46,7 @@ TEST(Foreign, FindsKeysWithDotsInTheirNames) {
   EXPECT_EQ(read("dotted: {flag: 4}\n").draft.pp, 4);
 }
 
-TEST(Foreign, SaysWhatTheEstimateLeavesOutUnlessItIsOff) {
+TEST(Foreign, IgnoredSetting_IsReportedUnlessOff) {
   const PlanFile plan = read("offload: {device: cpu}\n");
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0601");
@@ -56,7 +56,7 @@ TEST(Foreign, SaysWhatTheEstimateLeavesOutUnlessItIsOff) {
     EXPECT_TRUE(read(std::string("offload: ") + off + "\n").findings.empty()) << off;
 }
 
-TEST(Foreign, PointsAtAValueOfTheWrongKind) {
+TEST(Foreign, WrongKind_HasItsLocation) {
   const PlanFile plan = read("size:\n  tp: [8]\n");
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0903");
@@ -64,16 +64,17 @@ TEST(Foreign, PointsAtAValueOfTheWrongKind) {
   EXPECT_EQ(plan.findings[0].key, "parallelism.tp_size");
 }
 
-TEST(Foreign, RefusesAFileThatIsNoMap) {
+TEST(Foreign, FileThatIsNotAMap_IsRejected) {
   const PlanFile plan = read("[1, 2]\n");
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0903");
 }
 
-TEST(Foreign, KnowsWhichKeyStatesAnEdit) {
-  ASSERT_NE(stating(kRows, "parallelism.tp_size"), nullptr);
-  EXPECT_EQ(stating(kRows, "parallelism.tp_size")->path, "size.tp");
-  EXPECT_EQ(stating(kRows, "parallelism.pp_size"), nullptr);  // its values are typed otherwise
+TEST(Foreign, FindsTheKeyForAnEdit) {
+  ASSERT_NE(find_row_for(kRows, "parallelism.tp_size"), nullptr);
+  EXPECT_EQ(find_row_for(kRows, "parallelism.tp_size")->path, "size.tp");
+  EXPECT_EQ(find_row_for(kRows, "parallelism.pp_size"),
+            nullptr);  // its values are typed differently
 }
 
 }  // namespace foreign_test

@@ -1,5 +1,5 @@
-// Reads Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev): launch scripts, and
-// the arguments that a log prints.
+// Reads Megatron-LM's flags (checked against main of 2026-08, core 0.20 dev) from launch scripts
+// and from the argument dumps of logs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,12 +13,12 @@
 namespace rankwright::importer {
 namespace {
 
-void mapping(ForeignReading& r, const YamlNode&) {
+void read_mapping(ForeignReading& r, const YamlNode&) {
   r.draft.order =
       mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
 }
 
-void cp_comm(ForeignReading& r, const YamlNode& node) {
+void read_cp_comm(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"p2p", plan::CpComm::p2p},
                                            {"all_gather", plan::CpComm::all_gather},
                                            {"allgather", plan::CpComm::all_gather},
@@ -26,7 +26,7 @@ void cp_comm(ForeignReading& r, const YamlNode& node) {
                                            {"a2a+p2p", plan::CpComm::a2a}};
   YamlNode first = node;
   first.scalar = node.scalar.substr(0, node.scalar.find(' '));
-  r.draft.cp_comm = meaning(r, first, kWords);
+  r.draft.cp_comm = parse_word(r, first, kWords);
 }
 
 void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
@@ -38,29 +38,29 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
       r.draft.optimizer = known.value;
       return;
     }
-  tell_left_out(r, node, "--optimizer: states are counted as Adam's");
+  report_left_out(r, node, "--optimizer: states are counted as Adam's");
 }
 
-void granularity(ForeignReading& r, const YamlNode& node) {
+void read_granularity(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
                                               {"selective", plan::Recompute::selective}};
-  r.draft.recompute = meaning(r, node, kWords);
+  r.draft.recompute = parse_word(r, node, kWords);
 }
 
-void recompute_activations(ForeignReading& r, const YamlNode&) {
+void read_recompute_activations(ForeignReading& r, const YamlNode&) {
   r.draft.recompute = plan::Recompute::selective;
 }
 
-/// What older versions called full recompute of every layer.
-void checkpoint_activations(ForeignReading& r, const YamlNode& node) {
+/// The name of full recompute in older versions.
+void read_checkpoint_activations(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == true) r.draft.recompute = plan::Recompute::full;
 }
 
-void graphs(ForeignReading& r, const YamlNode& node) {
+void read_graphs(ForeignReading& r, const YamlNode& node) {
   r.draft.launch = node.scalar == "none" ? plan::Launch::eager : plan::Launch::graphs;
 }
 
-void attention(ForeignReading& r, const YamlNode& node) {
+void read_attention(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::AttentionKernel> kWords[] = {{"flash", plan::AttentionKernel::flash2},
                                                     {"fused", plan::AttentionKernel::fused},
                                                     {"unfused", plan::AttentionKernel::unfused},
@@ -69,12 +69,12 @@ void attention(ForeignReading& r, const YamlNode& node) {
   if (word == "auto") return;
   YamlNode bare = node;
   bare.scalar = std::move(word);
-  r.draft.attention = meaning(r, bare, kWords);
+  r.draft.attention = parse_word(r, bare, kWords);
 }
 
 constexpr std::string_view kAsStated = "times and memory are those without it";
 
-// Rows that several flags decide together have no reader: see fill().
+// Rows that several flags decide together have no reader: see fill_in_flags().
 constexpr ForeignKey kMegatronKeys[] = {
     {"nodes", "node_shape"},
     {"gpus-per-node", "node_shape"},
@@ -85,7 +85,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"pipeline-model-parallel-size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>, true},
     {"expert-model-parallel-size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
     {"expert-tensor-parallel-size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>, true},
-    {"use-tp-pp-dp-mapping", "parallelism.order", mapping},
+    {"use-tp-pp-dp-mapping", "parallelism.order", read_mapping},
     {"use-megatron-fsdp", "parallelism.zero_stage"},
     {"use-custom-fsdp", "parallelism.zero_stage"},
     {"use-torch-fsdp2", "parallelism.zero_stage"},
@@ -95,13 +95,13 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"num-distributed-optimizer-instances", "parallelism.shard_size"},
     {"ddp-bucket-size", "parallelism.bucket_size", whole<&Draft::bucket_size, kMaxBucket>, true},
     {"sequence-parallel", "parallelism.sequence_parallel", flag<&Draft::sequence_parallel>},
-    {"cp-comm-type", "parallelism.cp_comm", cp_comm, true},
+    {"cp-comm-type", "parallelism.cp_comm", read_cp_comm, true},
     {"micro-batch-size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>,
      true},
     {"num-virtual-stages-per-pipeline-rank", "parallelism.virtual_stages", nullptr, true},
     {"num-layers-per-virtual-pipeline-stage", "parallelism.virtual_stages"},
     {"virtual-pipeline-model-parallel-size", "parallelism.virtual_stages"},
-    {"transformer-pipeline-model-parallel-size", ""},  // of a dump: what the stages make of it
+    {"transformer-pipeline-model-parallel-size", ""},  // in a dump: derived from the stages
     {"microbatch-group-size-per-virtual-pipeline-stage", "parallelism.microbatch_group",
      whole<&Draft::microbatch_group, plan::kMaxBatch>, true},
     {"microbatch-group-size-per-vp-stage", "parallelism.microbatch_group",
@@ -112,12 +112,12 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"decoder-last-pipeline-num-layers", "parallelism.stages"},
     {"account-for-embedding-in-pipeline-split", "parallelism.stages"},
     {"account-for-loss-in-pipeline-split", "parallelism.stages"},
-    {"recompute-activations", "parallelism.recompute", recompute_activations},
-    {"recompute-granularity", "parallelism.recompute", granularity},
+    {"recompute-activations", "parallelism.recompute", read_recompute_activations},
+    {"recompute-granularity", "parallelism.recompute", read_granularity},
     {"recompute-method", "parallelism.recompute"},
     {"recompute-num-layers", "parallelism.recompute"},
     {"recompute-modules", "parallelism.recompute"},
-    {"checkpoint-activations", "parallelism.recompute", checkpoint_activations},
+    {"checkpoint-activations", "parallelism.recompute", read_checkpoint_activations},
     {"overlap-grad-reduce", "parallelism.overlap.grad_reduce", flag<&Draft::overlap_grad>},
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
     {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
@@ -135,10 +135,10 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"fp8-recipe", "job.matmul"},
     {"fp4-format", "job.matmul"},
     {"optimizer", "job.optimizer", read_megatron_optimizer},
-    {"cuda-graph-impl", "software.launch", graphs},
-    {"enable-cuda-graph", "software.launch", graphs},
-    {"external-cuda-graph", "software.launch", graphs},
-    {"attention-backend", "software.attention", attention},
+    {"cuda-graph-impl", "software.launch", read_graphs},
+    {"enable-cuda-graph", "software.launch", read_graphs},
+    {"external-cuda-graph", "software.launch", read_graphs},
+    {"attention-backend", "software.attention", read_attention},
     {"rampup-batch-size", "", nullptr, false, "the batch grows to what is counted here"},
     {"hierarchical-context-parallel-sizes", "", nullptr, false,
      "counted as one ring or all-to-all"},
@@ -167,13 +167,13 @@ bool is_read(std::string_view flag) {
 }
 
 void fill_world(ForeignReading& r) {
-  constexpr i64 kMaxGpus = 4096;  // of a node
+  constexpr i64 kMaxGpus = 4096;  // per node
   Draft& d = r.draft;
-  const std::optional<i64> nodes = whole_at(r, "nodes", 1, kMaxDegree);
-  const std::optional<i64> gpus = whole_at(r, "gpus-per-node", 1, kMaxGpus);
+  const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, kMaxDegree);
+  const std::optional<i64> gpus = read_whole_at(r, "gpus-per-node", 1, kMaxGpus);
   const std::optional<i64> both = nodes && gpus ? product({*nodes, *gpus}) : std::nullopt;
   if (both && *both <= cluster::kMaxDevices) d.shape = NodeShape{.nodes = *nodes, .gpus = *gpus};
-  if (!d.shape) d.world = whole_at(r, "world-size", 1, cluster::kMaxDevices);
+  if (!d.shape) d.world = read_whole_at(r, "world-size", 1, cluster::kMaxDevices);
 }
 
 int megatron_zero(ForeignReading& r) {
@@ -182,20 +182,20 @@ int megatron_zero(ForeignReading& r) {
     const YamlNode* const strategy = find_path(r.root, "data-parallel-sharding-strategy");
     constexpr Word<int> kWords[] = {
         {"no_shard", 0}, {"optim", 1}, {"optim_grads", 2}, {"optim_grads_params", 3}};
-    return strategy == nullptr ? 0 : meaning(r, *strategy, kWords).value_or(0);
+    return strategy == nullptr ? 0 : parse_word(r, *strategy, kWords).value_or(0);
   }
   if (const YamlNode* const stage = find_path(r.root, "zero-stage")) {  // Megatron-DeepSpeed
     constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-    return meaning(r, *stage, kStages).value_or(0);
+    return parse_word(r, *stage, kStages).value_or(0);
   }
   return is_on(r, "use-distributed-optimizer") ? 1 : 0;
 }
 
-/// Instances of the optimizer cut the data ranks, whose number follows from the world.
+/// The optimizer instances divide the data ranks, whose number follows from the world size.
 void fill_shards(ForeignReading& r) {
   const Draft& d = r.draft;
   const std::optional<i64> instances =
-      whole_at(r, "num-distributed-optimizer-instances", 1, kMaxDegree);
+      read_whole_at(r, "num-distributed-optimizer-instances", 1, kMaxDegree);
   if (!instances || *instances == 1) return;
   std::optional<i64> world = d.world;
   if (d.shape) world = d.shape->nodes * d.shape->gpus;
@@ -222,7 +222,7 @@ void fill_recompute(ForeignReading& r) {
   const YamlNode* const granularity_at = find_path(r.root, "recompute-granularity");
   const YamlNode* const method = find_path(r.root, "recompute-method");
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
-  const std::optional<i64> layers = whole_at(r, "recompute-num-layers", 1, model::kMaxLayers);
+  const std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 1, model::kMaxLayers);
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
                          .severity = Severity::warning,
@@ -234,7 +234,7 @@ void fill_recompute(ForeignReading& r) {
   if (d.recompute == plan::Recompute::selective && (method || layers))
     refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
            "selective recompute takes no --recompute-method and no --recompute-num-layers");
-  // "block" counts within a chunk, the plan on a pp rank.
+  // "block" counts layers per chunk, a plan counts them per pp rank.
   if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
     d.recompute_layers = *layers * d.virtual_stages.value_or(1);
   if (d.recompute == plan::Recompute::selective && modules && modules->scalar != "core_attn")
@@ -248,7 +248,7 @@ void fill_numbers(ForeignReading& r) {
   Draft& d = r.draft;
   const bool fp16 = is_on(r, "fp16"), bf16 = is_on(r, "bf16");
   d.param_dtype = bf16 ? plan::Dtype::bf16 : fp16 ? plan::Dtype::fp16 : plan::Dtype::fp32;
-  // bf16 accumulates in fp32 by itself, fp16 where it is told to.
+  // bf16 accumulates in fp32 by default, fp16 only if told to.
   const bool half = fp16 && !is_on(r, "accumulate-allreduce-grads-in-fp32");
   d.grad_dtype = half ? plan::Dtype::fp16 : plan::Dtype::fp32;
   if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
@@ -262,8 +262,8 @@ void fill_numbers(ForeignReading& r) {
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
 }
 
-/// A flag that is not given is off: nothing is left open but what the flags do not decide.
-void fill(ForeignReading& r) {
+/// Sets the values that flags determine: a flag that is not given is off.
+void fill_in_flags(ForeignReading& r) {
   Draft& d = r.draft;
   fill_world(r);
   if (!d.order) d.order = mesh::kDefaultOrder;
@@ -280,21 +280,22 @@ void fill(ForeignReading& r) {
   d.framework = plan::frameworks().front();
 }
 
-/// "$TP", or "a command's output".
-std::string shown(const std::string& variable) {
+/// Returns "$TP", or a description such as "a command's output".
+std::string show_variable(const std::string& variable) {
   const bool named = variable.find(' ') == std::string::npos;
   return (named ? "$" : "") + excerpt(variable);
 }
 
-void tell_unknown(ForeignReading& r, const MegatronFlags& flags) {
+void report_unknown(ForeignReading& r, const MegatronFlags& flags) {
   for (const MegatronFlags::Unknown& one : flags.unknown) {
     if (!is_read(one.flag)) continue;
-    r.fields.report(one.place, {.code = "RW0614",
-                                .severity = Severity::warning,
-                                .message = "a value that only the running script knows",
-                                .detail = fmt::format("--{}: {} has no value here",
-                                                      excerpt(one.flag), shown(one.variable)),
-                                .hint = "write the value, or state the key in a plan file"});
+    r.fields.report(one.place,
+                    {.code = "RW0614",
+                     .severity = Severity::warning,
+                     .message = "a value that only the running script knows",
+                     .detail = fmt::format("--{}: {} has no value here", excerpt(one.flag),
+                                           show_variable(one.variable)),
+                     .hint = "write the value, or state the key in a plan file"});
   }
   for (const YamlNode& place : flags.guesses)
     r.fields.report(place, {.code = "RW0615",
@@ -308,8 +309,8 @@ void tell_unknown(ForeignReading& r, const MegatronFlags& flags) {
                                 .detail = "its variables unfold to more than is read"});
 }
 
-/// The batch is one microbatch a data rank where none is stated; one that is stated and not known
-/// stays open.
+/// Without a stated batch, the batch is one microbatch per data rank. A batch stated by an unknown
+/// variable is left to defaults.
 void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   const bool unknown = std::any_of(flags.unknown.begin(), flags.unknown.end(),
                                    [](const auto& one) { return one.flag == "global-batch-size"; });
@@ -330,12 +331,12 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFlags flags = read_megatron_flags(plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
-  reading.read_apart = is_read;
+  reading.is_read_elsewhere = is_read;
   read_foreign(reading, kMegatronKeys, plan);
-  fill(reading);
+  fill_in_flags(reading);
   fill_batch(reading, flags);
   read_megatron_model(reading);
-  tell_unknown(reading, flags);
+  report_unknown(reading, flags);
   if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
     plan.answered.emplace_back("RW0511");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)
@@ -370,7 +371,7 @@ std::string spell_megatron(const Edit& edit) {
     return "--" + edit.value;
   if (edit.key == "parallelism.dp_size")
     return fmt::format("a data-parallel size of {} follows", edit.value);
-  const ForeignKey* const row = stating(kMegatronKeys, edit.key);
+  const ForeignKey* const row = find_row_for(kMegatronKeys, edit.key);
   if (row == nullptr) return "";
   const bool plain = edit.value.find_first_of("|()*") == std::string::npos;
   return fmt::format("--{} {}", row->path, plain ? edit.value : "'" + edit.value + "'");

@@ -9,7 +9,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// Flags that take no value; what follows them is no part of them.
+/// Flags that take no value: the word after them is not part of them.
 constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "use-tp-pp-dp-mapping",
                                           "use-distributed-optimizer",
@@ -61,10 +61,10 @@ bool is_in(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-/// Lines and columns of offsets.
-class Places {
+/// Converts offsets to lines and columns.
+class LocationIndex {
  public:
-  explicit Places(std::string_view text) {
+  explicit LocationIndex(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n') lines_.push_back(i + 1);
   }
@@ -84,10 +84,10 @@ class Places {
   std::vector<std::size_t> lines_{0};
 };
 
-/// With dashes, and by the name that Megatron-LM has for it today: its older versions, its forks
-/// (gpt-neox, Megatron-DeepSpeed, MegaBlocks) and their launchers say the same otherwise.
-std::string todays_name(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kToday[] = {
+/// Returns a flag with dashes and under Megatron-LM's current name. Older versions, forks
+/// (gpt-neox, Megatron-DeepSpeed, MegaBlocks) and their launchers use other names.
+std::string current_name(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kCurrentNames[] = {
       {"model-parallel-size", "tensor-model-parallel-size"},
       {"pipe-parallel-size", "pipeline-model-parallel-size"},
       {"batch-size", "micro-batch-size"},
@@ -100,12 +100,12 @@ std::string todays_name(std::string_view name) {
       {"num-nodes", "nnodes"}};
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', '-');
-  for (const auto& [old, today] : kToday)
+  for (const auto& [old, today] : kCurrentNames)
     if (text == old) return std::string(today);
   return text;
 }
 
-/// Later ones win.
+/// Sets a flag; later ones override earlier ones.
 void put(YamlNode& map, const std::string& name, YamlNode value) {
   constexpr std::size_t kMaxFlags = 1000;
   for (YamlEntry& entry : map.entries)
@@ -123,9 +123,9 @@ void drop(YamlNode& map, std::string_view name) {
   std::erase_if(map.entries, [&](const YamlEntry& entry) { return entry.key.scalar == name; });
 }
 
-class Collector {
+class FlagCollector {
  public:
-  Collector(std::string_view text, MegatronFlags& out) : places_(text), out_(out) {}
+  FlagCollector(std::string_view text, MegatronFlags& out) : locations_(text), out_(out) {}
 
   void add(const std::vector<ShellWord>& words) {
     const auto launches = [&](std::string_view program) {
@@ -153,16 +153,16 @@ class Collector {
         value.text = value.text.substr(equals + 3);
         value.at += equals + 3;
         value.width -= std::min(value.width - 1, equals + 3);
-        flag(todays_name(name.substr(0, equals)), {words[i], value}, 0, 1);
+        flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1);
       } else {
-        flag(todays_name(name), words, i, i + 1);
+        flag(current_name(name), words, i, i + 1);
       }
     }
   }
 
  private:
-  /// Without the quotes that a string inside a string leaves.
-  static std::string bare(std::string text) {
+  /// Strips the quotes that a nested string leaves.
+  static std::string strip_quotes(std::string text) {
     while (text.size() > 1 && (text.back() == '"' || text.back() == '\'')) text.pop_back();
     if (text.size() > 1 && (text[0] == '"' || text[0] == '\'')) text.erase(0, 1);
     return text;
@@ -172,28 +172,28 @@ class Collector {
             std::size_t next) {
     const bool alone = next >= words.size() || words[next].text.starts_with("--");
     if (alone || is_in(kSwitches, name))
-      return known(name, places_.node(words[at].at, words[at].width, "true"));
-    std::string text = bare(words[next].text);
+      return set_known(name, locations_.node(words[at].at, words[at].width, "true"));
+    std::string text = strip_quotes(words[next].text);
     const ShellWord& first = words[next];
     if (!first.unknown.empty()) {
       drop(out_.map, name);
       std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
-      out_.unknown.push_back({name, first.unknown, places_.node(first.at, first.width, "")});
+      out_.unknown.push_back({name, first.unknown, locations_.node(first.at, first.width, "")});
       return;
     }
     for (std::size_t i = next + 1; is_in(kLists, name) && i < words.size(); ++i) {
       if (words[i].text.starts_with("-") || !words[i].unknown.empty()) break;
-      text += " " + bare(words[i].text);
+      text += " " + strip_quotes(words[i].text);
     }
-    known(name, places_.node(first.at, first.width, std::move(text)));
+    set_known(name, locations_.node(first.at, first.width, std::move(text)));
   }
 
-  void known(const std::string& name, YamlNode value) {
+  void set_known(const std::string& name, YamlNode value) {
     std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
     put(out_.map, name, std::move(value));
   }
 
-  Places places_;
+  LocationIndex locations_;
   MegatronFlags& out_;
 };
 
@@ -202,10 +202,11 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The first of the flags, then of the variables, that is a number.
-std::optional<YamlNode> launched(const MegatronFlags& flags, const ShellScript& script,
-                                 const Places& places, std::initializer_list<const char*> names,
-                                 std::initializer_list<const char*> variables) {
+/// Returns the first number among the flags, then among the variables.
+std::optional<YamlNode> find_launch_value(const MegatronFlags& flags, const ShellScript& script,
+                                          const LocationIndex& locations,
+                                          std::initializer_list<const char*> names,
+                                          std::initializer_list<const char*> variables) {
   for (const char* name : names)
     if (const YamlNode* const node = flags.map.find(name);
         node != nullptr && is_number(node->scalar))
@@ -215,22 +216,22 @@ std::optional<YamlNode> launched(const MegatronFlags& flags, const ShellScript& 
     if (found == script.variables.end()) continue;
     const ShellWord& word = found->second;
     if (word.unknown.empty() && is_number(word.text))
-      return places.node(word.at, word.width, word.text);
+      return locations.node(word.at, word.width, word.text);
   }
   return std::nullopt;
 }
 
-void add_launch(MegatronFlags& flags, const ShellScript& script, const Places& places) {
+void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
   std::optional<YamlNode> nodes =
-      launched(flags, script, places, {"nnodes", "nodes"},
-               {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
+      find_launch_value(flags, script, locations, {"nnodes", "nodes"},
+                        {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
   const std::optional<YamlNode> gpus =
-      launched(flags, script, places, {"nproc-per-node", "gpus-per-node"},
-               {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
-                "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
-  const std::optional<YamlNode> world =
-      launched(flags, script, places, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
-  // torchrun's own default.
+      find_launch_value(flags, script, locations, {"nproc-per-node", "gpus-per-node"},
+                        {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
+                         "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
+  const std::optional<YamlNode> world = find_launch_value(
+      flags, script, locations, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
+  // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
     return one.flag == "nnodes" || one.flag == "nodes";
   });
@@ -246,36 +247,37 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const Places& p
   if (world) put(flags.map, "world-size", *world);
 }
 
-MegatronFlags from_script(std::string_view text) {
+MegatronFlags read_script(std::string_view text) {
   MegatronFlags commands, all;
   commands.map.kind = all.map.kind = YamlNode::Kind::map;
   const ShellScript script = read_shell(text);
-  Collector launched_ones(text, commands), everything(text, all);
+  FlagCollector launched_ones(text, commands), everything(text, all);
   for (const ShellCommand& command : script.commands) {
     if (!command.assigned) launched_ones.add(command.words);
     everything.add(command.words);
   }
-  // Lists of flags that no command is given count only where no command has any.
-  const auto trains = [](const MegatronFlags& flags) {
-    constexpr const char* kOfTraining[] = {"tensor-model-parallel-size", "num-layers",
-                                           "hidden-size", "micro-batch-size"};
-    return std::any_of(std::begin(kOfTraining), std::end(kOfTraining),
+  // Lists of flags that are not passed to a command count only if no command has training flags.
+  const auto has_training_flags = [](const MegatronFlags& flags) {
+    constexpr const char* kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
+                                              "hidden-size", "micro-batch-size"};
+    return std::any_of(std::begin(kTrainingFlags), std::end(kTrainingFlags),
                        [&](const char* name) { return flags.map.find(name) != nullptr; });
   };
-  MegatronFlags flags = trains(commands) ? std::move(commands) : std::move(all);
-  const Places places(text);
-  add_launch(flags, script, places);
-  for (const std::size_t at : script.guesses) flags.guesses.push_back(places.node(at, 1, ""));
+  MegatronFlags flags = has_training_flags(commands) ? std::move(commands) : std::move(all);
+  const LocationIndex locations(text);
+  add_launch(flags, script, locations);
+  for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
   return flags;
 }
 
-/// "  tensor_model_parallel_size ...................... 8", behind whatever a launcher prefixes.
+/// A line of an argument dump, after any launcher prefix: "  tensor_model_parallel_size ........
+/// 8".
 struct DumpLine {
   std::string_view name, value;
 };
 
-std::optional<DumpLine> dump_line(std::string_view line) {
+std::optional<DumpLine> parse_dump_line(std::string_view line) {
   const std::size_t dots = line.find(" ..");
   if (dots == std::string_view::npos) return std::nullopt;
   std::size_t begin = dots;
@@ -289,15 +291,15 @@ std::optional<DumpLine> dump_line(std::string_view line) {
   return DumpLine{line.substr(begin, dots - begin), line.substr(first, last + 1 - first)};
 }
 
-/// "['p2p', 'a2a']" -> "p2p a2a".
-std::string unlisted(std::string_view value) {
+/// Returns "p2p a2a" for "['p2p', 'a2a']".
+std::string flatten_list(std::string_view value) {
   if (value.find('\'') == std::string_view::npos) return std::string(value);
   std::string text(value);
   std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == '\'' || c == ','; });
   return text;
 }
 
-/// Some arguments have other names inside than the flags that set them, or the opposite sense.
+/// Some arguments are named differently from the flags that set them, or have the opposite sense.
 void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
   struct Renamed {
     std::string_view argument;
@@ -308,7 +310,7 @@ void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
                                   {"fp4", "fp4-format"},
                                   {"overlap-p2p-comm", "no-overlap-p2p-communication", true},
                                   {"add-bias-linear", "disable-bias-linear", true}};
-  std::string name = todays_name(argument);
+  std::string name = current_name(argument);
   bool opposite = false;
   for (const Renamed& one : kRenamed)
     if (name == one.argument) {
@@ -321,8 +323,9 @@ void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
   put(map, name, std::move(value));
 }
 
-/// "using world size: 64, data-parallel size: 2, ..."
-void add_world_line(std::string_view line, std::size_t at, const Places& places, YamlNode& map) {
+/// Reads "using world size: 64, data-parallel size: 2, ...".
+void add_world_line(std::string_view line, std::size_t at, const LocationIndex& locations,
+                    YamlNode& map) {
   constexpr std::pair<std::string_view, const char*> kSizes[] = {
       {"world size: ", "world-size"},
       {"data-parallel size: ", "data-parallel-size"},
@@ -338,22 +341,22 @@ void add_world_line(std::string_view line, std::size_t at, const Places& places,
     while (end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
     if (end > first)
       put(map, name,
-          places.node(at + first, end - first, std::string(line.substr(first, end - first))));
+          locations.node(at + first, end - first, std::string(line.substr(first, end - first))));
   }
 }
 
-MegatronFlags from_log(std::string_view text) {
+MegatronFlags read_log(std::string_view text) {
   MegatronFlags flags;
   flags.map.kind = YamlNode::Kind::map;
-  const Places places(text);
+  const LocationIndex locations(text);
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    add_world_line(line, begin, places, flags.map);
-    if (const std::optional<DumpLine> one = dump_line(line))
+    add_world_line(line, begin, locations, flags.map);
+    if (const std::optional<DumpLine> one = parse_dump_line(line))
       put_argument(flags.map, one->name,
-                   places.node(std::size_t(one->value.data() - text.data()), one->value.size(),
-                               unlisted(one->value)));
+                   locations.node(std::size_t(one->value.data() - text.data()), one->value.size(),
+                                  flatten_list(one->value)));
     begin = end + 1;
   }
   return flags;
@@ -366,7 +369,7 @@ bool has_argument_dump(std::string_view text) {
 }
 
 MegatronFlags read_megatron_flags(std::string_view text) {
-  return has_argument_dump(text) ? from_log(text) : from_script(text);
+  return has_argument_dump(text) ? read_log(text) : read_script(text);
 }
 
 }  // namespace rankwright::importer

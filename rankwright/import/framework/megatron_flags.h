@@ -1,5 +1,5 @@
-// Megatron-LM's flags as a flat map with places, from a launch script or from the arguments that a
-// log prints. What the flags mean is megatron.cc.
+// Reads Megatron-LM's flags into a flat map with locations, from a launch script or from the
+// argument dump in a log. Their meaning is in megatron.cc.
 #pragma once
 
 #include <string>
@@ -10,25 +10,27 @@
 
 namespace rankwright::importer {
 
+/// The flags of one run.
 struct MegatronFlags {
-  /// A flag whose value no reading of the script gives.
+  /// A flag whose value cannot be determined from the script.
   struct Unknown {
     std::string flag;
     std::string variable;
     YamlNode place;
   };
 
-  /// Flags without "--", with dashes: of switches the value is "true", of lists the words between
-  /// blanks. `nodes`, `gpus-per-node` and `world-size` are what the launcher is told.
+  /// Flags without "--", with dashes. The value of a switch is "true", that of a list its words
+  /// separated by blanks. `nodes`, `gpus-per-node` and `world-size` come from the launcher.
   YamlNode map{};
   std::vector<Unknown> unknown{};
-  std::vector<YamlNode> guesses{};  // conditions that were taken without being known
-  bool cut = false;                 // there was more than is read
+  std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
+  bool cut = false;                 // the script exceeds the limits and was read in part
 };
 
+/// Reads the flags of a launch script, or of a log that contains an argument dump.
 MegatronFlags read_megatron_flags(std::string_view text);
 
-/// Whether a log's dump of Megatron-LM's arguments is in the text.
+/// Returns whether the text contains a log's dump of Megatron-LM's arguments.
 bool has_argument_dump(std::string_view text);
 
 }  // namespace rankwright::importer

@@ -49,41 +49,42 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "tokenizer-type",
                                        "make-vocab-size-divisible-by"};
 
-std::string word_at(const ForeignReading& r, std::string_view flag) {
+std::string get_word(const ForeignReading& r, std::string_view flag) {
   const YamlNode* const node = find_path(r.root, flag);
   return node == nullptr ? "" : node->scalar;
 }
 
-i64 size_at(ForeignReading& r, std::string_view flag, i64 otherwise) {
-  return whole_at(r, flag, 0, kMaxCount).value_or(otherwise);
+i64 read_size(ForeignReading& r, std::string_view flag, i64 otherwise) {
+  return read_whole_at(r, flag, 0, kMaxCount).value_or(otherwise);
 }
 
-/// A list expression of Python's, as far as Megatron-LM lets one in: digits and [ ] ( ) + * ,
+/// Parses a Python list expression of the characters that Megatron-LM allows: digits and [ ] ( ) +
+/// * ,
 class PatternReader {
  public:
   PatternReader(std::string_view text, i64 max) : text_(text), max_(std::size_t(max)) {}
 
   std::optional<std::vector<bool>> read() {
-    std::optional<std::vector<bool>> all = sum(0);
-    blanks();
+    std::optional<std::vector<bool>> all = read_sum(0);
+    skip_blanks();
     return all && at_ == text_.size() ? all : std::nullopt;
   }
 
  private:
   using List = std::optional<std::vector<bool>>;
 
-  void blanks() {
+  void skip_blanks() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }
-  bool eat(char c) {
-    blanks();
+  bool consume(char c) {
+    skip_blanks();
     if (at_ == text_.size() || text_[at_] != c) return false;
     ++at_;
     return true;
   }
 
-  std::optional<i64> number() {
-    blanks();
+  std::optional<i64> read_number() {
+    skip_blanks();
     i64 n = 0;
     const std::size_t first = at_;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9' && n <= model::kMaxLayers)
@@ -91,9 +92,9 @@ class PatternReader {
     return at_ == first ? std::nullopt : std::optional(n);
   }
 
-  List sum(int depth) {
+  List read_sum(int depth) {
     List left = product(depth);
-    while (left && eat('+')) {
+    while (left && consume('+')) {
       const List right = product(depth);
       if (!right || left->size() + right->size() > max_) return std::nullopt;
       left->insert(left->end(), right->begin(), right->end());
@@ -102,9 +103,9 @@ class PatternReader {
   }
 
   List product(int depth) {
-    List list = single(depth);
-    while (list && eat('*')) {
-      const std::optional<i64> times = number();
+    List list = read_item(depth);
+    while (list && consume('*')) {
+      const std::optional<i64> times = read_number();
       if (!times || list->size() * std::size_t(*times) > max_) return std::nullopt;
       const std::vector<bool> once = *list;
       list->clear();
@@ -114,20 +115,20 @@ class PatternReader {
     return list;
   }
 
-  List single(int depth) {
+  List read_item(int depth) {
     constexpr int kMaxNesting = 8;
     if (depth > kMaxNesting) return std::nullopt;
-    if (eat('(')) {
-      List inner = sum(depth + 1);
-      return inner && eat(')') ? inner : std::nullopt;
+    if (consume('(')) {
+      List inner = read_sum(depth + 1);
+      return inner && consume(')') ? inner : std::nullopt;
     }
-    if (!eat('[')) return std::nullopt;
+    if (!consume('[')) return std::nullopt;
     std::vector<bool> list;
-    while (!eat(']')) {
-      const std::optional<i64> n = number();
+    while (!consume(']')) {
+      const std::optional<i64> n = read_number();
       if (!n || *n > 1 || list.size() >= max_) return std::nullopt;
       list.push_back(*n == 1);
-      eat(',');
+      consume(',');
     }
     return list;
   }
@@ -146,13 +147,14 @@ void warn(ForeignReading& r, std::string_view flag, std::string detail) {
                    .detail = fmt::format("{}: {}", flag, detail)});
 }
 
-/// The family that these shapes are of. None has all that Megatron-LM can combine: the nearest is
-/// taken, and what it lacks is said.
-const model::Architecture& family(ForeignReading& r, const model::Shapes& s, bool positions,
-                                  bool latent, bool sparse) {
+/// Returns the architecture nearest to these shapes. None has everything that Megatron-LM can
+/// combine: the differences are reported.
+const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s, bool positions,
+                                       bool latent, bool sparse) {
   const bool gated = is_on(r, "swiglu") || is_on(r, "quick-geglu");
-  const bool biased_norms = word_at(r, "normalization") != "RMSNorm";
-  const bool qk_norm = is_on(r, "qk-layernorm") && !latent;  // MLA's latents have theirs anyway
+  const bool biased_norms = get_word(r, "normalization") != "RMSNorm";
+  const bool qk_norm =
+      is_on(r, "qk-layernorm") && !latent;  // latent attention has its own norms in any case
   const bool gate = is_on(r, "moe-shared-expert-gate") && s.shared_ffn > 0;
   const bool router_bias = is_on(r, "moe-router-enable-expert-bias");
   struct Trait {
@@ -187,9 +189,9 @@ const model::Architecture& family(ForeignReading& r, const model::Shapes& s, boo
   return *best;
 }
 
-/// first_dense and sparse_every, where they say the same as the pattern.
-void spread_experts(ForeignReading& r, model::Shapes& s) {
-  const std::string text = word_at(r, "moe-layer-freq");
+/// Sets first_dense and sparse_every, which can express regular patterns only.
+void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
+  const std::string text = get_word(r, "moe-layer-freq");
   if (text.empty() || text == "1") return;
   const std::optional<std::vector<bool>> pattern = parse_layer_pattern(text, s.layers);
   if (!pattern || i64(pattern->size()) != s.layers) {
@@ -212,35 +214,35 @@ void spread_experts(ForeignReading& r, model::Shapes& s) {
 }
 
 void read_experts(ForeignReading& r, model::Shapes& s) {
-  s.experts = size_at(r, "num-experts", 0);
+  s.experts = read_size(r, "num-experts", 0);
   if (s.experts == 0) return;
-  s.active_experts = size_at(r, "moe-router-topk", 2);
-  s.expert_ffn = size_at(r, "moe-ffn-hidden-size", s.ffn);
-  s.shared_ffn = size_at(r, "moe-shared-expert-intermediate-size", 0);
-  spread_experts(r, s);
+  s.active_experts = read_size(r, "moe-router-topk", 2);
+  s.expert_ffn = read_size(r, "moe-ffn-hidden-size", s.ffn);
+  s.shared_ffn = read_size(r, "moe-shared-expert-intermediate-size", 0);
+  read_expert_pattern(r, s);
 }
 
 void read_latent(ForeignReading& r, model::Shapes& s, bool sparse) {
-  s.q_rank = size_at(r, "q-lora-rank", 0);
-  s.kv_rank = size_at(r, "kv-lora-rank", 512);
-  s.nope_dim = size_at(r, "qk-head-dim", 128);
-  s.rope_dim = size_at(r, "qk-pos-emb-head-dim", 64);
-  s.value_dim = size_at(r, "v-head-dim", 128);
+  s.q_rank = read_size(r, "q-lora-rank", 0);
+  s.kv_rank = read_size(r, "kv-lora-rank", 512);
+  s.nope_dim = read_size(r, "qk-head-dim", 128);
+  s.rope_dim = read_size(r, "qk-pos-emb-head-dim", 64);
+  s.value_dim = read_size(r, "v-head-dim", 128);
   s.head_dim = 0;
   if (sparse) return;
-  s.first_dense = s.layers;  // the families with latent attention have experts: here none
+  s.first_dense = s.layers;  // architectures with latent attention have experts; none are used here
   s.experts = s.active_experts = s.expert_ffn = 1;
 }
 
-/// What flags leave to the tokenizer.
+/// Sets the vocabulary size, which flags mostly leave to the tokenizer.
 void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   for (const std::string_view flag : {"padded-vocab-size", "vocab-size"})
-    if (s.vocab == 0) s.vocab = size_at(r, flag, 0);
+    if (s.vocab == 0) s.vocab = read_size(r, flag, 0);
   if (s.vocab > 0) return;
   constexpr std::pair<std::string_view, i64> kTokenizers[] = {{"GPT2BPETokenizer", 50257},
                                                               {"Llama2Tokenizer", 32000}};
-  std::string type = word_at(r, "tokenizer-type");
-  // What pretrain_gpt.py takes where none is named.
+  std::string type = get_word(r, "tokenizer-type");
+  // The default of pretrain_gpt.py if no tokenizer is named.
   if (type.empty() && find_path(r.root, "merge-file") != nullptr) type = "GPT2BPETokenizer";
   for (const auto& [name, size] : kTokenizers)
     if (type == name) s.vocab = size;
@@ -298,28 +300,29 @@ std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 
 
 void read_megatron_model(ForeignReading& r) {
   model::Shapes s{.name = "this model"};
-  s.layers = size_at(r, "num-layers", size_at(r, "encoder-num-layers", 0));
-  s.hidden = size_at(r, "hidden-size", 0);
-  s.heads = size_at(r, "num-attention-heads", 0);
+  s.layers = read_size(r, "num-layers", read_size(r, "encoder-num-layers", 0));
+  s.hidden = read_size(r, "hidden-size", 0);
+  s.heads = read_size(r, "num-attention-heads", 0);
   if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
   const bool gated = is_on(r, "swiglu"), latent = is_on(r, "multi-latent-attention");
   const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
                               : std::min(s.hidden, kMaxCount / 16) * 4;
-  s.ffn = size_at(r, "ffn-hidden-size", usual_ffn);
+  s.ffn = read_size(r, "ffn-hidden-size", usual_ffn);
   s.kv_heads = is_on(r, "group-query-attention")
-                   ? size_at(r, "num-query-groups", 1)
-                   : size_at(r, "num-key-value-heads", s.heads);  // Megatron-DeepSpeed
-  s.head_dim = size_at(r, "kv-channels", 0);
-  s.mtp_layers = size_at(r, "mtp-num-layers", 0);
+                   ? read_size(r, "num-query-groups", 1)
+                   : read_size(r, "num-key-value-heads", s.heads);  // Megatron-DeepSpeed
+  s.head_dim = read_size(r, "kv-channels", 0);
+  s.mtp_layers = read_size(r, "mtp-num-layers", 0);
   read_experts(r, s);
   const bool sparse = s.experts > 0;
   if (latent) read_latent(r, s, sparse);
-  const std::string type = word_at(r, "position-embedding-type");
+  const std::string type = get_word(r, "position-embedding-type");
   const bool learned =
       !is_on(r, "use-rotary-position-embeddings") && (type.empty() || type == "learned_absolute");
-  const i64 longest = size_at(r, "max-position-embeddings", 0);
+  const i64 longest = read_size(r, "max-position-embeddings", 0);
   if (learned) s.positions = longest;
-  // The flag has to be there and to hold the sequence: no more is said by one that just does.
+  // The flag is mandatory and must cover the sequence: if it equals the sequence, it carries no
+  // information.
   if (!learned && longest != r.draft.sequence) s.max_sequence = longest;
   const bool bias = !is_on(r, "disable-bias-linear");
   s.tied = !is_on(r, "untie-embeddings-and-output-weights");
@@ -329,7 +332,7 @@ void read_megatron_model(ForeignReading& r) {
   const YamlNode& place = *find_path(r.root, "hidden-size");
   r.fields.under("model", place, [&] {
     read_vocabulary(r, s);
-    const model::Architecture& row = family(r, s, s.positions > 0, latent, sparse || latent);
+    const model::Architecture& row = find_family(r, s, s.positions > 0, latent, sparse || latent);
     s.architecture = row.name;
     if (!row.learned_positions) s.positions = 0;
     r.draft.model = r.fields.take(place, build(s));

@@ -1,5 +1,5 @@
-// The model that Megatron-LM's flags describe, and how their pipeline flags split it. The degrees
-// are megatron.cc. Not for other includers.
+// Derives the model from Megatron-LM's flags, and its split into stages from the pipeline flags.
+// The degrees are read in megatron.cc. Private to the Megatron-LM reader.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,23 @@
 
 namespace rankwright::importer {
 
-/// Flags that state the model, for a table of keys.
+/// Returns the flags that describe the model.
 std::span<const std::string_view> megatron_model_flags();
 
-/// Builds draft.model from the flags; a vocabulary that only the tokenizer knows is assumed, and
-/// said to be. Nothing where the shapes are not there.
+/// Builds draft.model from the flags, or leaves it empty if shapes are missing. Assumes and reports
+/// a vocabulary size that only the tokenizer states.
 void read_megatron_model(ForeignReading& reading);
 
-/// Virtual stages and the layers of each stage, as Megatron-LM would run them: where it would drop
-/// layers the stages hold fewer than the model has.
+/// Sets the virtual stages and the layers per stage as Megatron-LM would run them: where it would
+/// drop layers, the stages hold fewer than the model has.
 void read_megatron_stages(ForeignReading& reading);
 
-/// "([0]*3+[1]*58)": which layers have experts, one by one; a number n is every n-th from the first
-/// on. Nothing where it is no such expression or longer than a model may be.
+/// Parses which layers have experts: a list such as "([0]*3+[1]*58)", or a number n for every n-th
+/// layer from the first on. Returns nothing for any other text, or if the list is longer than
+/// `layers`.
 std::optional<std::vector<bool>> parse_layer_pattern(std::string_view text, i64 layers);
 
-/// Whether a switch is on.
+/// Returns whether a switch is on.
 bool is_on(const ForeignReading& reading, std::string_view flag);
 
 }  // namespace rankwright::importer

@@ -5,18 +5,18 @@
 namespace rankwright::importer {
 namespace {
 
-/// What the flags say about the split of the layers over pp ranks.
+/// The flags that determine the split of the layers over pp ranks.
 struct LayoutSplit {
   i64 layers = 0;
   i64 pp = 1;
   i64 chunks = 1;
-  std::optional<i64> first{}, last{};  // of the first and the last pp rank
+  std::optional<i64> first{}, last{};  // layers of the first and of the last pp rank
   bool embedding = false;              // counts as a layer
   bool loss = false;
 };
 
-/// Layers of a pp rank, the embedding and the loss counted where they count.
-i64 of_rank(const LayoutSplit& s, i64 rank) {
+/// Returns the layers of a pp rank, including embedding and loss if they count as layers.
+i64 layers_of_rank(const LayoutSplit& s, i64 rank) {
   if (!s.first && !s.last) return (s.layers + s.embedding + s.loss) / s.pp;
   if (rank == 0 && s.first) return *s.first;
   if (rank == s.pp - 1 && s.last) return *s.last;
@@ -25,11 +25,11 @@ i64 of_rank(const LayoutSplit& s, i64 rank) {
   return middle < 1 ? 0 : std::max<i64>(0, left / middle);
 }
 
-/// Of every stage, by its number: what does not divide is dropped, as it would be.
-std::vector<i64> stage_layers(const LayoutSplit& s) {
+/// Returns the layers of every stage. Remainders are dropped, as Megatron-LM does.
+std::vector<i64> split_into_stages(const LayoutSplit& s) {
   std::vector<i64> layers;
   for (i64 chunk = 0; chunk < s.chunks; ++chunk)
-    for (i64 rank = 0; rank < s.pp; ++rank) layers.push_back(of_rank(s, rank) / s.chunks);
+    for (i64 rank = 0; rank < s.pp; ++rank) layers.push_back(layers_of_rank(s, rank) / s.chunks);
   if (s.embedding) layers.front() = std::max<i64>(0, layers.front() - 1);
   if (s.loss) layers.back() = std::max<i64>(0, layers.back() - 1);
   return layers;
@@ -48,19 +48,20 @@ void read_layout(ForeignReading& r, const YamlNode& node, i64 pp) {
 }  // namespace
 
 void read_megatron_stages(ForeignReading& r) {
-  LayoutSplit s{.layers = whole_at(r, "num-layers", 1, model::kMaxLayers).value_or(0),
+  LayoutSplit s{.layers = read_whole_at(r, "num-layers", 1, model::kMaxLayers).value_or(0),
                 .pp = r.draft.pp.value_or(1)};
   if (const YamlNode* const layout = find_path(r.root, "pipeline-model-parallel-layout"))
     return read_layout(r, *layout, s.pp);
   s.embedding = is_on(r, "account-for-embedding-in-pipeline-split");
   s.loss = is_on(r, "account-for-loss-in-pipeline-split");
-  s.first = whole_at(r, "decoder-first-pipeline-num-layers", 1, model::kMaxLayers);
-  s.last = whole_at(r, "decoder-last-pipeline-num-layers", 1, model::kMaxLayers);
+  s.first = read_whole_at(r, "decoder-first-pipeline-num-layers", 1, model::kMaxLayers);
+  s.last = read_whole_at(r, "decoder-last-pipeline-num-layers", 1, model::kMaxLayers);
   const std::optional<i64> each =
-      whole_at(r, "num-layers-per-virtual-pipeline-stage", 1, model::kMaxLayers);
-  s.chunks = whole_at(r, "num-virtual-stages-per-pipeline-rank", 1, kMaxChunks).value_or(1);
-  // A log prints what comes of the flags, too.
-  s.chunks = whole_at(r, "virtual-pipeline-model-parallel-size", 1, kMaxChunks).value_or(s.chunks);
+      read_whole_at(r, "num-layers-per-virtual-pipeline-stage", 1, model::kMaxLayers);
+  s.chunks = read_whole_at(r, "num-virtual-stages-per-pipeline-rank", 1, kMaxChunks).value_or(1);
+  // A log also prints the derived value.
+  s.chunks =
+      read_whole_at(r, "virtual-pipeline-model-parallel-size", 1, kMaxChunks).value_or(s.chunks);
   bool dropped = false;
   if (each && s.layers > 0) {
     const i64 on_rank = (s.layers + s.embedding + s.loss) / s.pp;
@@ -72,7 +73,8 @@ void read_megatron_stages(ForeignReading& r) {
   const std::optional<i64> count = product({s.pp, s.chunks});
   if (s.layers == 0 || s.pp == 1 || !(uneven || dropped) || !count || *count > plan::kMaxStages)
     return;
-  r.draft.stage_layers = dropped ? std::vector<i64>(std::size_t(*count), *each) : stage_layers(s);
+  r.draft.stage_layers =
+      dropped ? std::vector<i64>(std::size_t(*count), *each) : split_into_stages(s);
 }
 
 }  // namespace rankwright::importer

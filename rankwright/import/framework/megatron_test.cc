@@ -19,7 +19,7 @@ PlanFile read(std::string text, std::string name = "train.sh") {
   return read_any_plan(std::move(text), std::move(name), refuse_file);
 }
 
-/// A file of tests/data/import.
+/// Reads a file of tests/data/import.
 PlanFile sample_file(const std::string& name) {
   const Result<std::string> text = read_file(RANKWRIGHT_SOURCE_DIR "/tests/data/import/" + name);
   EXPECT_TRUE(text.has_value()) << name;
@@ -40,7 +40,7 @@ Draft draft_of(const std::string& flags) {
   return plan.draft;
 }
 
-TEST(MegatronImport, TakesFlagsThatAreNotThereAsOff) {
+TEST(MegatronImport, MissingFlagsAreOff) {
   const rankwright::plan::TrainingConfig s = resolve(draft_of("--tensor-model-parallel-size 2"));
   EXPECT_FALSE(s.plan.sequence_parallel);
   EXPECT_EQ(s.plan.zero, 0);
@@ -60,7 +60,7 @@ TEST(MegatronImport, ReadsNumberFormats) {
               Optional(plan::Matmul::mxfp8));
 }
 
-TEST(MegatronImport, ReadsTheShardingOfData) {
+TEST(MegatronImport, ReadsTheZeroStage) {
   EXPECT_THAT(draft_of("--use-distributed-optimizer").zero, Optional(1));
   const std::string fsdp = "--use-megatron-fsdp --data-parallel-sharding-strategy ";
   EXPECT_THAT(draft_of(fsdp + "optim").zero, Optional(1));
@@ -69,8 +69,8 @@ TEST(MegatronImport, ReadsTheShardingOfData) {
   EXPECT_THAT(draft_of("--use-torch-fsdp2").zero, Optional(3));
 }
 
-TEST(MegatronImport, CutsTheDataRanksIntoInstances) {
-  // 64 ranks / (tp 2 x pp 2) = 16 data ranks with cp, in 4 instances of 4.
+TEST(MegatronImport, OptimizerInstances_DetermineTheShardSize) {
+  // 64 ranks / (tp 2 x pp 2) = 16 data ranks including cp, in 4 instances of 4.
   const PlanFile plan =
       read("torchrun --nnodes 8 --nproc-per-node 8 pretrain_gpt.py " + std::string(kShapes) +
            "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 "
@@ -85,7 +85,7 @@ TEST(MegatronImport, SplitsLayersAsMegatronDoes) {
               Optional(3));  // 24 / 4 / 2
   EXPECT_THAT(draft_of(pp + "--num-virtual-stages-per-pipeline-rank 2").virtual_stages,
               Optional(2));
-  // 24 - 4 - 2 = 18 layers over the two in the middle.
+  // 24 - 4 - 2 = 18 layers over the two middle ranks.
   EXPECT_THAT(draft_of(pp + "--decoder-first-pipeline-num-layers 4 "
                             "--decoder-last-pipeline-num-layers 2")
                   .stage_layers,
@@ -112,7 +112,7 @@ TEST(MegatronImport, ReadsRecompute) {
   EXPECT_THAT(draft_of("--recompute-activations").recompute, Optional(plan::Recompute::selective));
 }
 
-TEST(MegatronImport, SaysWhatMegatronRefusesTogether) {
+TEST(MegatronImport, ConflictingRecomputeFlags_AreReported) {
   const PlanFile plan =
       read("run " + std::string(kShapes) + "\\\n  --recompute-granularity full\n");
   ASSERT_EQ(plan.findings.size(), 1u);
@@ -120,7 +120,7 @@ TEST(MegatronImport, SaysWhatMegatronRefusesTogether) {
   EXPECT_EQ(plan.findings[0].where.line, 2);
 }
 
-TEST(MegatronImport, NamesTheVariableThatHasNoValue) {
+TEST(MegatronImport, UnknownVariable_IsReported) {
   const PlanFile plan = read("run " + std::string(kShapes) +
                              " --data-path $DATA \\\n  --tensor-model-parallel-size $TP\n");
   ASSERT_EQ(plan.findings.size(), 1u);
@@ -130,18 +130,18 @@ TEST(MegatronImport, NamesTheVariableThatHasNoValue) {
   EXPECT_EQ(plan.draft.tp, std::nullopt);
 }
 
-TEST(MegatronImport, LetsLaterFlagsWin) {
+TEST(MegatronImport, LaterFlagsOverrideEarlierOnes) {
   EXPECT_THAT(draft_of("--tensor-model-parallel-size 2 --tensor-model-parallel-size=4").tp,
               Optional(4));
 }
 
-TEST(MegatronImport, LeavesListsOutThatNoCommandIsGiven) {
+TEST(MegatronImport, FlagsNotPassedToACommand_AreIgnored) {
   const PlanFile plan = read("MOE=(--num-experts 8 --expert-model-parallel-size 8)\nrun " +
                              std::string(kShapes) + "\n");
   EXPECT_EQ(plan.draft.ep, std::nullopt);
 }
 
-TEST(MegatronImport, ClaimsMegatronsFilesAlone) {
+TEST(MegatronImport, ClaimsOnlyMegatronFiles) {
   EXPECT_TRUE(claims_megatron("a.sh", "x --tensor-model-parallel-size 2"));
   EXPECT_TRUE(claims_megatron("-", "x --num-layers 2 --hidden-size 3"));
   EXPECT_TRUE(claims_megatron("a.log", "0:   tensor_model_parallel_size ........ 2"));
@@ -150,7 +150,7 @@ TEST(MegatronImport, ClaimsMegatronsFilesAlone) {
   EXPECT_FALSE(claims_megatron("plan.yaml", "# --tensor-model-parallel-size"));
 }
 
-TEST(MegatronImport, SpeaksTheFilesWords) {
+TEST(MegatronImport, SpellsEditsAsFlags) {
   const PlanFormat& format = *find_plan_format("megatron");
   EXPECT_EQ(
       spelt(format, {{"parallelism.tp_size", "8"}, {"parallelism.sequence_parallel", "true"}}),
@@ -160,7 +160,7 @@ TEST(MegatronImport, SpeaksTheFilesWords) {
   EXPECT_EQ(spelt(format, {{"cluster", "dgx-h100"}}), "--cluster \"dgx-h100\"");
 }
 
-TEST(MegatronModel, ReadsPatternsOfExperts) {
+TEST(MegatronModel, ParsesExpertLayerPatterns) {
   using Pattern = std::vector<bool>;
   EXPECT_EQ(parse_layer_pattern("([0]*2+[1]*2)", 4), (Pattern{false, false, true, true}));
   EXPECT_EQ(parse_layer_pattern("[0, 1]*2", 4), (Pattern{false, true, false, true}));
@@ -170,7 +170,7 @@ TEST(MegatronModel, ReadsPatternsOfExperts) {
   EXPECT_EQ(parse_layer_pattern("([1]", 4), std::nullopt);
 }
 
-TEST(MegatronModel, CountsPublishedParameters) {
+TEST(MegatronModel, MatchesPublishedParameterCounts) {
   // Mixtral-8x7B as published; DeepSeek-V3 without its MTP module (formulas P1..P5).
   const Draft mixtral = sample_file("megatron_mixtral_ep.sh").draft;
   ASSERT_TRUE(mixtral.model.has_value());
@@ -180,7 +180,7 @@ TEST(MegatronModel, CountsPublishedParameters) {
   EXPECT_EQ(parameters(deepseek).total(), 671026419200);
 }
 
-TEST(MegatronModel, SaysWhatItTakesTheVocabularyFrom) {
+TEST(MegatronModel, AssumedVocabulary_IsReported) {
   const PlanFile plan = sample_file("megatron_llama3_8b_cp.sh");
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0615");
@@ -194,7 +194,7 @@ struct Degrees {
   int zero;
 };
 
-TEST(MegatronSamples, ImportToTheirDegrees) {
+TEST(MegatronSamples, HaveTheExpectedDegrees) {
   const Degrees all[] = {{"megatron_gpt3_175b.sh", 1024, 8, 1, 16, 8, 1, 6, 1},
                          {"megatron_llama3_8b_cp.sh", 32, 2, 4, 1, 4, 1, 1, 1},
                          {"megatron_mixtral_ep.sh", 64, 1, 1, 4, 16, 8, 1, 1},
@@ -212,13 +212,13 @@ TEST(MegatronSamples, ImportToTheirDegrees) {
   }
 }
 
-TEST(MegatronSamples, HaveTheirFaultsFoundWhereTheyStand) {
+TEST(MegatronSamples, FaultsAreReportedWithTheirLines) {
   struct Fault {
     std::string file;
     std::string code;
     int line;
   };
-  // The first two ran without a word in Megatron-LM (issues 468 and 1304).
+  // The first two ran in Megatron-LM without a message (issues 468 and 1304).
   const Fault all[] = {{"megatron_fault_80_as_64.sh", "RW0113", 6},
                        {"megatron_fault_30_on_pp4.sh", "RW0503", 7},
                        {"megatron_fault_microbatches.sh", "RW0505", 10},
@@ -234,7 +234,7 @@ TEST(MegatronSamples, HaveTheirFaultsFoundWhereTheyStand) {
   }
 }
 
-TEST(MegatronImport, KnowsTheNamesOfForksAndOlderVersions) {
+TEST(MegatronImport, ReadsFlagNamesOfForksAndOlderVersions) {
   PlanFile plan{.name = "a.sh",
                 .text =
                     "mpirun -np 64 --npernode 8 python pretrain.py --model-parallel-size 2 "

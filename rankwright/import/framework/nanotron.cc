@@ -10,32 +10,32 @@
 namespace rankwright::importer {
 namespace {
 
-void pp_engine(ForeignReading& r, const YamlNode& node) {
+void read_pp_engine(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Schedule> kWords[] = {{"1f1b", plan::Schedule::one_f_one_b},
                                              {"afab", plan::Schedule::gpipe}};
-  r.draft.schedule = meaning(r, node, kWords);
+  r.draft.schedule = parse_word(r, node, kWords);
 }
 
-void tp_mode(ForeignReading& r, const YamlNode& node) {
+void read_tp_mode(ForeignReading& r, const YamlNode& node) {
   constexpr Word<bool> kWords[] = {{"REDUCE_SCATTER", true},
                                    {"ALL_REDUCE", false},
                                    {"reduce_scatter", true},
                                    {"all_reduce", false}};
-  r.draft.sequence_parallel = meaning(r, node, kWords);
+  r.draft.sequence_parallel = parse_word(r, node, kWords);
 }
 
-void recompute_layer(ForeignReading& r, const YamlNode& node) {
+void read_recompute_layer(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
     r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
 }
 
 void read_nanotron_zero(ForeignReading& r, const YamlNode& node) {
   constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  r.draft.zero = meaning(r, node, kWords);
+  r.draft.zero = parse_word(r, node, kWords);
 }
 
-/// Read behind the parameters' format: gradients are as those, or fp32.
-void accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
+/// Read after the parameter format: gradients have that format, or fp32.
+void read_accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
     r.draft.grad_dtype = *on ? plan::Dtype::fp32 : r.draft.param_dtype.value_or(plan::Dtype::bf16);
 }
@@ -43,22 +43,23 @@ void accumulate_grad_in_fp32(ForeignReading& r, const YamlNode& node) {
 void read_nanotron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {{"adamW", plan::Optimizer::adam},
                                               {"sgd", plan::Optimizer::sgd}};
-  r.draft.optimizer = meaning(r, node, kWords);
+  r.draft.optimizer = parse_word(r, node, kWords);
 }
 
-void dtype(ForeignReading& r, const YamlNode& node) {
+void read_dtype(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Dtype> kWords[] = {{"bfloat16", plan::Dtype::bf16},
                                           {"float16", plan::Dtype::fp16},
                                           {"float32", plan::Dtype::fp32}};
-  r.draft.param_dtype = meaning(r, node, kWords);
+  r.draft.param_dtype = parse_word(r, node, kWords);
 }
 
-/// On unless it is turned off: gathered inputs of tp are then kept for backward.
-void tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
+/// On by default; if off, the gathered inputs of tp are kept for backward.
+void read_tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == false)
-    tell_left_out(r, node,
-                  "parallelism.tp_recompute_allgather: inputs that stay gathered for backward are "
-                  "counted as gathered again");
+    report_left_out(
+        r, node,
+        "parallelism.tp_recompute_allgather: inputs that stay gathered for backward are "
+        "counted as gathered again");
 }
 
 constexpr ForeignKey kNanotronKeys[] = {
@@ -69,11 +70,11 @@ constexpr ForeignKey kNanotronKeys[] = {
      true},
     {"parallelism.expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},
-    {"parallelism.pp_engine", "parallelism.schedule", pp_engine},
-    {"parallelism.tp_mode", "parallelism.sequence_parallel", tp_mode},
+    {"parallelism.pp_engine", "parallelism.schedule", read_pp_engine},
+    {"parallelism.tp_mode", "parallelism.sequence_parallel", read_tp_mode},
     {"parallelism.tp_linear_async_communication", "parallelism.overlap.tp",
      flag<&Draft::overlap_tp>, true},
-    {"parallelism.recompute_layer", "parallelism.recompute", recompute_layer},
+    {"parallelism.recompute_layer", "parallelism.recompute", read_recompute_layer},
     {"optimizer.zero_stage", "parallelism.zero_stage", read_nanotron_zero, true},
     {"tokens.micro_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
@@ -81,15 +82,15 @@ constexpr ForeignKey kNanotronKeys[] = {
      whole<&Draft::accumulation, plan::kMaxBatch>},
     {"tokens.sequence_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"optimizer.optimizer_factory.name", "job.optimizer", read_nanotron_optimizer},
-    {"model.dtype", "job.param_dtype", dtype},
-    {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", accumulate_grad_in_fp32},
+    {"model.dtype", "job.param_dtype", read_dtype},
+    {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", read_accumulate_grad_in_fp32},
     {"model.model_config", "model"},
     {"parallelism.moe_layer_recompute", "", nullptr, false,
      "experts that are recomputed alone are counted as kept"},
-    {"parallelism.tp_recompute_allgather", "", tp_recompute_allgather},
+    {"parallelism.tp_recompute_allgather", "", read_tp_recompute_allgather},
 };
 
-/// Experts as Qwen's config calls them; as wide as the dense layers where nothing is said.
+/// Adds experts under the keys of Qwen's config; they default to the width of the dense layers.
 void add_experts(nlohmann::json& config, const YamlNode& moe) {
   const auto copy = [&](std::string_view from, const char* to) {
     const YamlNode* const value = moe.find(from);
@@ -104,7 +105,7 @@ void add_experts(nlohmann::json& config, const YamlNode& moe) {
   copy("shared_expert_intermediate_size", "shared_expert_intermediate_size");
 }
 
-/// The plain values of a map as a config.json of this family.
+/// Returns the scalars of a map as a config.json with this model_type.
 std::string config_json(const YamlNode& map, std::string_view model_type) {
   nlohmann::json config = nlohmann::json::object();
   for (const YamlEntry& entry : map.entries) {
@@ -119,7 +120,7 @@ std::string config_json(const YamlNode& map, std::string_view model_type) {
   return config.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
 }
 
-/// nanotron's model_config has Hugging Face's keys and says its family by a flag.
+/// nanotron's model_config has Hugging Face's keys and states its family by a flag.
 void read_model_config(ForeignReading& r) {
   const YamlNode* const node = find_path(r.root, "model.model_config");
   if (node == nullptr || !r.fields.expect(*node, YamlNode::Kind::map, "a map of shapes")) return;
@@ -127,7 +128,7 @@ void read_model_config(ForeignReading& r) {
   const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
   const std::string text = config_json(*node, is_qwen ? "qwen2" : "llama");
   Result<model::Model> model = read_hf_config(text, "this model");
-  if (!model) model.error().where = {};  // it is a place in `text`
+  if (!model) model.error().where = {};  // a location in `text`, not in the file
   r.fields.under("model", *node, [&] { r.draft.model = r.fields.take(*node, std::move(model)); });
 }
 
@@ -140,7 +141,7 @@ bool claims_nanotron(std::string_view file, std::string_view text) {
 }
 
 void read_nanotron(PlanFile& plan, const FileReader& files) {
-  const Result<YamlNode> root = read_yaml_of_python(plan.text, plan.name, plan.findings);
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
@@ -151,7 +152,7 @@ void read_nanotron(PlanFile& plan, const FileReader& files) {
 }
 
 std::string spell_nanotron(const Edit& edit) {
-  const ForeignKey* const row = stating(kNanotronKeys, edit.key);
+  const ForeignKey* const row = find_row_for(kNanotronKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{}: {}", row->path, edit.value);
 }
 

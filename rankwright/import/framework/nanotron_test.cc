@@ -40,20 +40,20 @@ TEST(NanotronImport, ReadsDegreesAndTheBatch) {
   EXPECT_THAT(plan.passed_over, ElementsAre("general.project"));
 }
 
-TEST(NanotronImport, KnowsWhereEachPlanKeyStands) {
+TEST(NanotronImport, RecordsTheLocationOfEachKey) {
   const PlanFile plan = read(std::string(kConfig));
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
   EXPECT_EQ(plan.where("parallelism.tp_size").column, 7);
   EXPECT_EQ(plan.where("job.global_batch").line, 13);
 }
 
-TEST(NanotronImport, SpeaksTheFilesWords) {
+TEST(NanotronImport, SpellsEditsAsKeys) {
   const PlanFormat& format = *find_plan_format("nanotron");
   EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"cluster", "dgx-h100"}}),
             "parallelism.tp: 4, --cluster \"dgx-h100\"");
 }
 
-TEST(NanotronImport, RefusesAWordThatItDoesNotKnow) {
+TEST(NanotronImport, UnknownValue_IsReported) {
   std::string text(kConfig);
   text.replace(text.find("1f1b"), 4, "2f2b");
   const PlanFile plan = read(text);
@@ -63,7 +63,7 @@ TEST(NanotronImport, RefusesAWordThatItDoesNotKnow) {
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("'2f2b' is none of 1f1b, afab"));
 }
 
-TEST(NanotronImport, NamesWhatTheEstimateLeavesOut) {
+TEST(NanotronImport, IgnoredSettings_AreReported) {
   std::string text(kConfig);
   text.insert(text.find("  dp: 4"),
               "  tp_recompute_allgather: false\n  moe_layer_recompute: true\n");

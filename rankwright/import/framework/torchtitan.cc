@@ -13,51 +13,52 @@
 namespace rankwright::importer {
 namespace {
 
-void mixed_precision_param(ForeignReading& r, const YamlNode& node) {
+void read_mixed_precision_param(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Dtype> kWords[] = {{"bfloat16", plan::Dtype::bf16},
                                           {"float32", plan::Dtype::fp32}};
-  r.draft.param_dtype = meaning(r, node, kWords);
+  r.draft.param_dtype = parse_word(r, node, kWords);
 }
 
-void mixed_precision_reduce(ForeignReading& r, const YamlNode& node) {
+void read_mixed_precision_reduce(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Dtype> kWords[] = {{"float32", plan::Dtype::fp32},
                                           {"bfloat16", plan::Dtype::bf16}};
-  r.draft.grad_dtype = meaning(r, node, kWords);
+  r.draft.grad_dtype = parse_word(r, node, kWords);
 }
 
-/// torch's ring: KV goes round by all-to-all, or is gathered once.
-void rotate_method(ForeignReading& r, const YamlNode& node) {
+/// torch's ring: KV is rotated by all-to-all, or gathered once.
+void read_rotate_method(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"allgather", plan::CpComm::all_gather},
                                            {"alltoall", plan::CpComm::p2p}};
-  r.draft.cp_comm = meaning(r, node, kWords);
+  r.draft.cp_comm = parse_word(r, node, kWords);
 }
 
-void mode(ForeignReading& r, const YamlNode& node) {
+void read_mode(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "memory_budget")
-    return tell_left_out(r, node, "activation_checkpoint.mode: a budget is counted as selective");
+    return report_left_out(r, node, "activation_checkpoint.mode: a budget is counted as selective");
   constexpr Word<plan::Recompute> kWords[] = {{"none", plan::Recompute::none},
                                               {"selective", plan::Recompute::selective},
                                               {"full", plan::Recompute::full}};
-  r.draft.recompute = meaning(r, node, kWords);
+  r.draft.recompute = parse_word(r, node, kWords);
 }
 
-void selective_option(ForeignReading& r, const YamlNode& node) {
+void read_selective_option(ForeignReading& r, const YamlNode& node) {
   const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
   const bool selective = mode == nullptr || mode->scalar == "selective";
   if (selective && node.scalar != "op")
-    tell_left_out(r, node,
-                  "activation_checkpoint.selective_ac_option: layers that are recomputed whole are "
-                  "counted as every second matmul of all layers");
+    report_left_out(
+        r, node,
+        "activation_checkpoint.selective_ac_option: layers that are recomputed whole are "
+        "counted as every second matmul of all layers");
 }
 
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "AdamW" && node.scalar != "Adam")
-    return tell_left_out(r, node, "optimizer.name: states are counted as Adam's");
+    return report_left_out(r, node, "optimizer.name: states are counted as Adam's");
   r.draft.optimizer = plan::Optimizer::adam;
 }
 
-/// "quantize.linear.float8", or "float8" as it was before; one or a list.
-void converters(ForeignReading& r, const YamlNode& node) {
+/// Reads "quantize.linear.float8", or the older "float8"; one value or a list.
+void read_converters(ForeignReading& r, const YamlNode& node) {
   std::vector<const YamlNode*> all = {&node};
   if (node.kind == YamlNode::Kind::sequence) {
     all.clear();
@@ -69,7 +70,7 @@ void converters(ForeignReading& r, const YamlNode& node) {
     else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
       r.draft.matmul = plan::Matmul::mxfp8;
     else if (!one->scalar.empty())
-      tell_left_out(r, *one, "model.converters: matmuls are counted in the parameters' format");
+      report_left_out(r, *one, "model.converters: matmuls are counted in the parameters' format");
   }
 }
 
@@ -90,7 +91,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.fsdp_reshard_after_forward", "parallelism.zero_stage"},
     {"parallelism.enable_async_tensor_parallel", "parallelism.overlap.tp", flag<&Draft::overlap_tp>,
      true},
-    {"parallelism.context_parallel_rotate_method", "parallelism.cp_comm", rotate_method},
+    {"parallelism.context_parallel_rotate_method", "parallelism.cp_comm", read_rotate_method},
     {"parallelism.pipeline_parallel_schedule", "parallelism.schedule"},
     {"parallelism.pipeline_parallel_schedule_csv", "parallelism.schedule"},
     {"parallelism.module_fqns_per_model_part", "parallelism.stages"},
@@ -102,12 +103,12 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"training.batch_size", "job.global_batch"},
     {"training.global_batch_size", "job.global_batch"},
     {"training.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
-    {"training.mixed_precision_param", "job.param_dtype", mixed_precision_param},
-    {"training.mixed_precision_reduce", "job.grad_dtype", mixed_precision_reduce},
-    {"activation_checkpoint.mode", "parallelism.recompute", mode},
-    {"activation_checkpoint.selective_ac_option", "parallelism.recompute", selective_option},
+    {"training.mixed_precision_param", "job.param_dtype", read_mixed_precision_param},
+    {"training.mixed_precision_reduce", "job.grad_dtype", read_mixed_precision_reduce},
+    {"activation_checkpoint.mode", "parallelism.recompute", read_mode},
+    {"activation_checkpoint.selective_ac_option", "parallelism.recompute", read_selective_option},
     {"optimizer.name", "job.optimizer", read_torchtitan_optimizer},
-    {"model.converters", "job.matmul", converters},
+    {"model.converters", "job.matmul", read_converters},
     {"model.name", "model"},
     {"model.flavor", "model"},
     {"parallelism.pipeline_parallel_split_points", "parallelism.stages", nullptr, false, kEven},
@@ -124,20 +125,20 @@ const YamlNode* in_parallelism(const ForeignReading& r, std::string_view key) {
   return find_path(r.root, fmt::format("parallelism.{}", key));
 }
 
-/// The number at a path, unless it is -1 or absent.
-std::optional<i64> stated(ForeignReading& r, std::string_view path, i64 min, i64 max) {
+/// Returns the number at a path, unless it is missing or -1.
+std::optional<i64> read_stated(ForeignReading& r, std::string_view path, i64 min, i64 max) {
   const YamlNode* const node = find_path(r.root, path);
   if (node == nullptr || node->scalar == "-1") return std::nullopt;
   return r.fields.whole(*node, min, max);
 }
 
-/// dp = replicas x shards; FSDP where there are shards or cp, else DDP.
+/// dp = replicas x shards. FSDP if there are shards or cp, otherwise DDP.
 void read_data_ranks(ForeignReading& r) {
   Draft& draft = r.draft;
   const i64 replicas =
-      stated(r, "parallelism.data_parallel_replicate_degree", 1, kMaxDegree).value_or(1);
+      read_stated(r, "parallelism.data_parallel_replicate_degree", 1, kMaxDegree).value_or(1);
   const std::optional<i64> shards =
-      stated(r, "parallelism.data_parallel_shard_degree", 1, kMaxDegree);
+      read_stated(r, "parallelism.data_parallel_shard_degree", 1, kMaxDegree);
   const std::optional<i64> dp = product({replicas, shards.value_or(1)});
   if (shards && dp && *dp <= kMaxDegree) draft.dp = dp;
   const bool sharded = shards != 1 || draft.cp > 1;
@@ -149,27 +150,28 @@ void read_data_ranks(ForeignReading& r) {
   }
   constexpr Word<int> kWords[] = {{"default", 0}, {"always", 3}, {"never", 2}};
   const YamlNode* const policy = in_parallelism(r, "fsdp_reshard_after_forward");
-  const int zero = policy == nullptr ? 0 : meaning(r, *policy, kWords).value_or(0);
+  const int zero = policy == nullptr ? 0 : parse_word(r, *policy, kWords).value_or(0);
   const int usual = !sharded ? 0 : draft.pp > 1 ? 2 : 3;
   draft.zero = zero == 0 ? usual : zero;
 }
 
-/// Without a pipeline the local batch is the microbatch and the rest accumulates. With one it is
-/// cut into microbatches, and what accumulates beyond it drains the pipeline every time: the plan
-/// is one such pass.
+/// Without a pipeline, the local batch is the micro-batch and the rest is accumulated. With one,
+/// the local batch is split into microbatches, and accumulation beyond it drains the pipeline each
+/// time: the plan is one such pass.
 void read_torchtitan_batch(ForeignReading& r) {
   Draft& draft = r.draft;
-  std::optional<i64> local = stated(r, "training.local_batch_size", 1, kMaxMicroBatch);
-  if (!local) local = stated(r, "training.batch_size", 1, kMaxMicroBatch);
-  const i64 batch = local.value_or(8);  // its default
+  std::optional<i64> local = read_stated(r, "training.local_batch_size", 1, kMaxMicroBatch);
+  if (!local) local = read_stated(r, "training.batch_size", 1, kMaxMicroBatch);
+  const i64 batch = local.value_or(8);  // torchtitan's default
   if (draft.pp > 1) {
     draft.micro_batch =
-        stated(r, "parallelism.pipeline_parallel_microbatch_size", 1, kMaxMicroBatch).value_or(1);
+        read_stated(r, "parallelism.pipeline_parallel_microbatch_size", 1, kMaxMicroBatch)
+            .value_or(1);
     draft.accumulation = std::max<i64>(1, batch / *draft.micro_batch);
     return;
   }
   draft.micro_batch = batch;
-  draft.global_batch = stated(r, "training.global_batch_size", 1, plan::kMaxBatch);
+  draft.global_batch = read_stated(r, "training.global_batch_size", 1, plan::kMaxBatch);
   if (!draft.global_batch) draft.accumulation = 1;
 }
 
@@ -181,14 +183,15 @@ void read_flavor(ForeignReading& r) {
     if (one.name == name->scalar && one.flavor == flavor->scalar) r.draft.model = flavor_model(one);
   if (!r.draft.model)
     r.fields.under("model", *flavor, [&] {
-      tell_left_out(r, *flavor,
-                    fmt::format("model: the shapes of {} {} are not known: --model gives them",
-                                excerpt(name->scalar), excerpt(flavor->scalar)));
+      report_left_out(r, *flavor,
+                      fmt::format("model: the shapes of {} {} are not known: --model gives them",
+                                  excerpt(name->scalar), excerpt(flavor->scalar)));
     });
 }
 
-/// The modules of each stage, as "layers.7"; no stages where it is no list of lists of names.
-plan::Stages listed_modules(ForeignReading& r, const YamlNode& list) {
+/// Returns the stages of a list of module names such as "layers.7"; empty if it is not a list of
+/// lists.
+plan::Stages read_modules(ForeignReading& r, const YamlNode& list) {
   plan::Stages stages;
   if (!r.fields.expect(list, YamlNode::Kind::sequence, "a list of lists of modules")) return {};
   for (const YamlNode& part : list.items) {
@@ -204,7 +207,7 @@ plan::Stages listed_modules(ForeignReading& r, const YamlNode& list) {
   return i64(stages.size()) > plan::kMaxStages ? plan::Stages{} : stages;
 }
 
-/// The schedule by its class; true where a rank has several chunks.
+/// Reads the schedule from its class name. Returns whether a rank has several chunks.
 bool read_schedule(ForeignReading& r) {
   const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule");
   r.draft.schedule = plan::Schedule::one_f_one_b;
@@ -222,11 +225,11 @@ bool read_schedule(ForeignReading& r) {
       {"_PipelineScheduleRuntime", plan::Schedule::interleaved},
   };
   r.fields.under("parallelism.schedule", *node,
-                 [&] { r.draft.schedule = meaning(r, *node, kWords); });
+                 [&] { r.draft.schedule = parse_word(r, *node, kWords); });
   return r.draft.schedule && row(*r.draft.schedule).min_chunks > 1;
 }
 
-/// Cells in a file beside this one: the schedule that has them.
+/// Reads a schedule file next to this one and looks for the schedule with its cells.
 void read_cells(ForeignReading& r) {
   const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule_csv");
   if (node == nullptr || node->scalar.empty()) return;
@@ -234,17 +237,16 @@ void read_cells(ForeignReading& r) {
   const std::string path = beside(r.fields.file(), node->scalar);
   const Result<std::string> text = r.files(path);
   const std::optional<plan::PipelineShape> shape =
-      text ? shape_of_cells(*text, path, *draft.pp, draft.virtual_stages.value_or(1))
-           : std::nullopt;
+      text ? find_shape(*text, path, *draft.pp, draft.virtual_stages.value_or(1)) : std::nullopt;
   if (shape) {
     draft.schedule = shape->schedule;
     draft.microbatch_group = shape->group == 0 ? draft.pp : shape->group;
     return;
   }
-  tell_left_out(r, *node,
-                fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
-                            text ? "the cells are of no known schedule" : "it was not read",
-                            name(draft.schedule.value_or(plan::Schedule::one_f_one_b))));
+  report_left_out(r, *node,
+                  fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
+                              text ? "the cells are of no known schedule" : "it was not read",
+                              name(draft.schedule.value_or(plan::Schedule::one_f_one_b))));
 }
 
 void read_pipeline(ForeignReading& r) {
@@ -253,15 +255,17 @@ void read_pipeline(ForeignReading& r) {
   const i64 pp = *draft.pp;
   i64 stages = pp * (read_schedule(r) ? 2 : 1);
   const i64 first =
-      stated(r, "parallelism.pipeline_parallel_first_stage_less_layers", 0, kMaxCount).value_or(1);
+      read_stated(r, "parallelism.pipeline_parallel_first_stage_less_layers", 0, kMaxCount)
+          .value_or(1);
   const i64 last =
-      stated(r, "parallelism.pipeline_parallel_last_stage_less_layers", 0, kMaxCount).value_or(1);
+      read_stated(r, "parallelism.pipeline_parallel_last_stage_less_layers", 0, kMaxCount)
+          .value_or(1);
   const std::optional<i64> each =
-      stated(r, "parallelism.pipeline_parallel_layers_per_stage", 1, kMaxCount);
+      read_stated(r, "parallelism.pipeline_parallel_layers_per_stage", 1, kMaxCount);
   const bool sane = first <= plan::kMaxStages && last <= plan::kMaxStages;
   if (each && draft.model && sane) stages = ceil_div(draft.model->layers() + first + last, *each);
   if (const YamlNode* const list = in_parallelism(r, "module_fqns_per_model_part")) {
-    const plan::Stages parts = listed_modules(r, *list);
+    const plan::Stages parts = read_modules(r, *list);
     if (!parts.empty()) {
       stages = i64(parts.size());
       draft.stages = parts;
@@ -271,12 +275,12 @@ void read_pipeline(ForeignReading& r) {
   }
   if (divides(pp, stages) && stages / pp <= kMaxChunks) draft.virtual_stages = stages / pp;
   if (draft.schedule && row(*draft.schedule).groups)
-    draft.microbatch_group = torch_group(pp, draft.accumulation.value_or(1));
+    draft.microbatch_group = torch_group_size(pp, draft.accumulation.value_or(1));
   read_cells(r);
 }
 
-/// Degrees stood among the settings of training and of experiments until the end of 2024.
-YamlNode renamed(const YamlNode& root) {
+/// Until the end of 2024, degrees were among the settings of training and of experiments.
+YamlNode move_renamed_keys(const YamlNode& root) {
   constexpr std::pair<std::string_view, std::string_view> kMoved[] = {
       {"training", "data_parallel_replicate_degree"},
       {"training", "data_parallel_shard_degree"},
@@ -322,7 +326,7 @@ bool claims_torchtitan(std::string_view file, std::string_view text) {
 void read_torchtitan(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
-  const YamlNode today = renamed(*root);
+  const YamlNode today = move_renamed_keys(*root);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, today, files};
   Draft& draft = plan.draft;
@@ -337,9 +341,9 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
   read_torchtitan_batch(reading);
   read_flavor(reading);
   read_pipeline(reading);
-  if (draft.ep > 1)  // else experts are cut as dense layers are
-    draft.etp =
-        stated(reading, "parallelism.expert_tensor_parallel_degree", 1, kMaxDegree).value_or(1);
+  if (draft.ep > 1)  // otherwise experts are split as dense layers are
+    draft.etp = read_stated(reading, "parallelism.expert_tensor_parallel_degree", 1, kMaxDegree)
+                    .value_or(1);
   if (draft.tp > 1) draft.sequence_parallel = true;
   if (draft.cp.value_or(1) == 1) draft.cp_comm = std::nullopt;
   draft.order = mesh::kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major
@@ -353,13 +357,13 @@ std::string spell_torchtitan(const Edit& edit) {
                        edit.value == "2" ? "never" : "always");
   if (edit.key == "job.global_batch")
     return fmt::format("training.local_batch_size = {} / data ranks", edit.value);
-  const ForeignKey* const row = stating(kTorchtitanKeys, edit.key);
+  const ForeignKey* const row = find_row_for(kTorchtitanKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{} = {}", row->path, edit.value);
 }
 
 namespace {
 
-Diagnostic unmultiplied(const PlanFile& plan, std::string_view key, std::string detail) {
+Diagnostic inconsistent_product(const PlanFile& plan, std::string_view key, std::string detail) {
   return {.code = "RW0604",
           .message = "numbers of the file do not multiply",
           .detail = std::move(detail),
@@ -369,17 +373,17 @@ Diagnostic unmultiplied(const PlanFile& plan, std::string_view key, std::string 
 
 }  // namespace
 
-Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig& config) {
+Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::TrainingConfig& config) {
   Diagnostics found;
   const Draft& draft = plan.draft;
   if (draft.replicas && !divides(*draft.replicas, config.plan.dp))
-    found.push_back(unmultiplied(
+    found.push_back(inconsistent_product(
         plan, "parallelism.shard_size",
         fmt::format("data_parallel_replicate_degree {} does not divide {}", *draft.replicas,
                     plural(config.plan.dp, "data rank", "data ranks"))));
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root || config.plan.pp == 1) return found;
-  const YamlNode today = renamed(*root);
+  const YamlNode today = move_renamed_keys(*root);
   const auto number = [&](std::string_view path, i64 usual) {
     const YamlNode* const node = find_path(today, path);
     const Result<i64> n = node == nullptr ? usual : parse_count(node->scalar, 1);
@@ -387,7 +391,7 @@ Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig&
   };
   const i64 local = number("training.local_batch_size", number("training.batch_size", 8));
   if (!divides(config.plan.micro_batch, local))
-    found.push_back(unmultiplied(
+    found.push_back(inconsistent_product(
         plan, "parallelism.micro_batch",
         fmt::format("pipeline_parallel_microbatch_size {} does not divide local_batch_size {}",
                     count(config.plan.micro_batch), count(local))));

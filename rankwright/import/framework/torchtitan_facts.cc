@@ -10,7 +10,7 @@
 namespace rankwright::importer {
 namespace {
 
-// torchtitan/models/{llama3,deepseek_v3,qwen3}/__init__.py. llama4's are in no catalog.
+// torchtitan/models/{llama3,deepseek_v3,qwen3}/__init__.py. llama4 is not in the catalog.
 constexpr TorchtitanFlavor kFlavors[] = {
     {"llama3", "8B", "llama-3.1-8b"},
     {"llama3", "70B", "llama-3.1-70b"},
@@ -28,11 +28,11 @@ constexpr TorchtitanFlavor kFlavors[] = {
     {"qwen3", "235B-A22B", "qwen3-235b-a22b"},
 };
 
-struct Class {
+struct ScheduleClass {
   plan::Schedule schedule;
   std::string_view name;
 };
-constexpr Class kClasses[] = {
+constexpr ScheduleClass kClasses[] = {
     {plan::Schedule::gpipe, "GPipe"},
     {plan::Schedule::one_f_one_b, "1F1B"},
     {plan::Schedule::interleaved, "Interleaved1F1B"},
@@ -70,7 +70,7 @@ const TorchtitanFlavor* flavor_of(const model::Model& model) {
 }
 
 std::string_view torch_schedule(plan::Schedule schedule) {
-  for (const Class& one : kClasses)
+  for (const ScheduleClass& one : kClasses)
     if (one.schedule == schedule) return one.name;
   return {};
 }
@@ -88,7 +88,7 @@ std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 fir
   return split;
 }
 
-std::optional<i64> torch_group(i64 pp, i64 microbatches) {
+std::optional<i64> torch_group_size(i64 pp, i64 microbatches) {
   if (pp < 1 || microbatches < pp) return std::nullopt;
   const i64 rounds = microbatches / pp;
   if (!divides(rounds, microbatches)) return std::nullopt;
@@ -99,13 +99,13 @@ bool needs_cells(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   if (p.pp == 1) return false;
   if (p.schedule == plan::Schedule::zb_h1 || p.schedule == plan::Schedule::zb_2p) return true;
-  // Fewer microbatches than ranks are one round, whatever the group.
+  // Fewer microbatches than ranks form one round, whatever the group.
   if (!row(p.schedule).groups || config.microbatches() < p.pp) return false;
-  return torch_group(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
+  return torch_group_size(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
 }
 
-std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
-                                                  i64 pp, i64 chunks) {
+std::optional<plan::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
+                                              i64 chunks) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;
   const program::Sequences ranks = only_cells(written->ranks);

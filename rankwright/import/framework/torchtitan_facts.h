@@ -1,6 +1,6 @@
-// What torchtitan and torch's pipelining decide by themselves, for its reader and its writers: the
-// flavors of its models, how it splits layers, and which group of microbatches a schedule takes.
-// Checked against torchtitan v0.2.2. No files here.
+// Decisions that torchtitan and torch's pipelining make by themselves, shared by reader and
+// writers: the flavors of its models, how it splits layers, and the size of microbatch groups.
+// Checked against torchtitan v0.2.2. Reads and writes no files.
 #pragma once
 
 #include <optional>
@@ -12,40 +12,43 @@
 
 namespace rankwright::importer {
 
-/// One row a flavor whose shapes are those of a model of the catalog.
+/// A flavor with the shapes of a catalog model.
 struct TorchtitanFlavor {
   std::string_view name;    // "llama3"
   std::string_view flavor;  // "8B"
-  std::string_view model;   // of the catalog
+  std::string_view model;   // name in the catalog
 };
 std::span<const TorchtitanFlavor> torchtitan_flavors();
 
-/// The network of a flavor: the catalog's, without MTP modules.
+/// Returns the network of a flavor: the catalog model without MTP modules.
 model::Model flavor_model(const TorchtitanFlavor& flavor);
 
-/// The flavor of this network, whatever its longest sequence and its MTP modules; or nothing.
+/// Returns the flavor of this network, ignoring its maximum sequence and MTP modules; nullptr if
+/// there is none.
 const TorchtitanFlavor* flavor_of(const model::Model& model);
 
-/// torch's class for a schedule; empty where it has none.
+/// Returns torch's class for a schedule; empty if it has none.
 std::string_view torch_schedule(plan::Schedule schedule);
 
-/// Layers of each stage where the file does not list them: embedding and output count as `first`
-/// and `last` layers. Nothing where it refuses.
+/// Returns the layers per stage that torchtitan chooses if the file lists none; embedding and
+/// output count as `first` and `last` layers. Returns nothing if torchtitan rejects the split.
 std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 first, i64 last);
 
-/// Microbatches that run through a chunk before the next: torch takes M div pp rounds of one size.
-/// Nothing where they are not of one size, or fewer than pp.
-std::optional<i64> torch_group(i64 pp, i64 microbatches);
+/// Returns the number of microbatches that pass through a chunk before the next: torch forms M div
+/// pp rounds of equal size. Returns nothing if the rounds are not equal or there are fewer
+/// microbatches than pp.
+std::optional<i64> torch_group_size(i64 pp, i64 microbatches);
 
-/// The most cells of a schedule file that are written, and that are compared with each schedule's
-/// when one is read.
+/// Maximum number of cells in a schedule file that is written, or compared with known schedules
+/// when it is read.
 inline constexpr i64 kMaxTorchCells = 1 << 20;
 
-/// The schedule has to be given cell by cell: torch has no class that runs it so.
+/// Returns whether the schedule must be given cell by cell because torch has no class for it.
 bool needs_cells(const plan::TrainingConfig& config);
 
-/// The schedule whose cells these are, for pp ranks with so many chunks; nothing where it is none.
-std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
-                                                  i64 pp, i64 chunks);
+/// Returns the schedule with these cells on `pp` ranks with `chunks` chunks each; nothing if there
+/// is none.
+std::optional<plan::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
+                                              i64 chunks);
 
 }  // namespace rankwright::importer

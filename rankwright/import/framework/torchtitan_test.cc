@@ -19,7 +19,7 @@ PlanFile read(std::string text, const FileReader& files = refuse_file) {
   return read_any_plan(std::move(text), "run.toml", files);
 }
 
-rankwright::plan::TrainingConfig on(PlanFile plan, i64 world) {
+rankwright::plan::TrainingConfig resolve_on(PlanFile plan, i64 world) {
   plan.draft.world = world;
   return resolve(plan.draft);
 }
@@ -43,10 +43,10 @@ TEST(TorchtitanImport, ReadsShardsReplicasAndTheModel) {
   const PlanFile plan = read(std::string(kHybrid));
   ASSERT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
   EXPECT_EQ(plan.format->name, "torchtitan-0.2");
-  const rankwright::plan::TrainingConfig config = on(plan, 256);
+  const rankwright::plan::TrainingConfig config = resolve_on(plan, 256);
   EXPECT_EQ(config.plan.dp, 32);         // 256 / tp 8
   EXPECT_EQ(config.plan.shard_size, 8);  // 32 / 4 replicas
-  EXPECT_EQ(config.plan.zero, 3);        // resharded after forward where there is no pipeline
+  EXPECT_EQ(config.plan.zero, 3);        // resharded after forward without a pipeline
   EXPECT_EQ(config.plan.micro_batch, 2);
   EXPECT_EQ(config.job.global_batch, 256);
   EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
@@ -57,20 +57,20 @@ TEST(TorchtitanImport, ReadsShardsReplicasAndTheModel) {
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 11);
 }
 
-TEST(TorchtitanImport, TakesTheWorldFromTheDegreesWhereNothingElseSays) {
+TEST(TorchtitanImport, WorldSizeDefaultsToTheProductOfDegrees) {
   const rankwright::plan::TrainingConfig config = resolve(read(std::string(kHybrid)).draft);
   EXPECT_EQ(config.world, 32);  // tp 8 x 4 replicas of one shard
 }
 
-TEST(TorchtitanImport, FindsReplicasThatDoNotDivideTheDataRanks) {
+TEST(TorchtitanImport, ReplicasThatDoNotDivideTheDataRanks_AreReported) {
   const PlanFile plan = read(std::string(kHybrid));
-  const Diagnostics found = plan.format->against(plan, on(plan, 48));  // dp 6
+  const Diagnostics found = plan.format->against(plan, resolve_on(plan, 48));  // dp 6
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].code, "RW0604");
   EXPECT_EQ(found[0].where.line, 9);
 }
 
-/// Four stages with so many sequences a data rank.
+/// Returns a config with four stages and `local` sequences per data rank.
 std::string pipeline(int local, std::string_view more) {
   return "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = " +
          std::to_string(local) +
@@ -78,17 +78,17 @@ std::string pipeline(int local, std::string_view more) {
          std::string(more);
 }
 
-TEST(TorchtitanImport, CutsTheLocalBatchIntoMicrobatches) {
+TEST(TorchtitanImport, SplitsTheLocalBatchIntoMicrobatches) {
   const PlanFile plan = read(pipeline(16, "pipeline_parallel_microbatch_size = 2\n"));
   const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.microbatches(), 8);  // 16 / 2
   EXPECT_EQ(config.job.global_batch, 32);
-  EXPECT_EQ(config.plan.zero, 2);  // kept after forward under a pipeline
-  // 34 over 4 stages is 9 9 8 8, less the embedding and the output: 8 9 8 7.
+  EXPECT_EQ(config.plan.zero, 2);  // kept after forward with a pipeline
+  // 34 over 4 stages is 9 9 8 8, minus the embedding and the output: 8 9 8 7.
   EXPECT_EQ(show_layers(config.stages()), "8 9 8 7");
 }
 
-TEST(TorchtitanImport, SaysThatAccumulationDrainsThePipeline) {
+TEST(TorchtitanImport, AccumulationBeyondThePipeline_IsReported) {
   std::string text = pipeline(8, "");
   text.insert(text.find("[parallelism]"), "global_batch_size = 64\n");
   const PlanFile plan = read(text);
@@ -117,7 +117,7 @@ Result<std::string> zero_bubble(const std::string&) {
   return show_cells(program::cells({plan::Schedule::zb_h1, 4, 1, 8}));
 }
 
-TEST(TorchtitanImport, KnowsAScheduleByItsCells) {
+TEST(TorchtitanImport, IdentifiesAScheduleFromItsCells) {
   const std::string text = pipeline(8,
                                     "pipeline_parallel_schedule = \"PipelineScheduleSingle\"\n"
                                     "pipeline_parallel_schedule_csv = \"cells.csv\"\n");
@@ -127,7 +127,7 @@ TEST(TorchtitanImport, KnowsAScheduleByItsCells) {
   EXPECT_THAT(unread.findings[0].detail, HasSubstr("it was not read: counted as 1f1b"));
 }
 
-TEST(TorchtitanImport, RefusesWhatTheLibraryTakesForImpossible) {
+TEST(TorchtitanImport, InputThatTripsLibraryAssertions_IsRejected) {
   for (const std::string_view bad :
        {"[training]\n[{t]]\n", "[training]\n[ ]\n", "[training]\nx = [\u039f]\n"}) {
     const PlanFile plan = read(std::string(bad));
@@ -135,45 +135,45 @@ TEST(TorchtitanImport, RefusesWhatTheLibraryTakesForImpossible) {
     EXPECT_EQ(plan.findings[0].code, "RW0901");
     EXPECT_EQ(plan.findings[0].where.line, 2);
   }
-  // In strings, comments and nested arrays all of it may stand.
+  // Inside strings, comments and nested arrays these characters are valid.
   EXPECT_TRUE(read("# \u039f\n[training]\nseq_len = 64\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n")
                   .findings.empty());
 }
 
-TEST(TorchtitanImport, SpeaksTheFilesWords) {
+TEST(TorchtitanImport, SpellsEditsAsKeys) {
   const PlanFormat& format = *find_plan_format("torchtitan-0.2");
   EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"parallelism.zero_stage", "2"}}),
             "parallelism.tensor_parallel_degree = 4, "
             "parallelism.fsdp_reshard_after_forward = \"never\"");
 }
 
-TEST(TorchtitanFacts, SplitAsTheFrameworkDoes) {
-  // 80 + 2 over 4: 21 21 20 20, less one at either end.
+TEST(TorchtitanFacts, SplitMatchesTheFramework) {
+  // 80 + 2 over 4: 21 21 20 20, minus one at either end.
   EXPECT_THAT(*torchtitan_split(80, 4, 1, 1), ElementsAre(20, 21, 20, 19));
   EXPECT_THAT(*torchtitan_split(3, 2, 2, 2), ElementsAre(2, 1));  // 7 over 2: 4 3
   EXPECT_FALSE(torchtitan_split(2, 8, 1, 1).has_value());
 }
 
-RC_GTEST_PROP(TorchtitanFacts, ASplitHasEveryLayer, ()) {
+RC_GTEST_PROP(TorchtitanFacts, SplitContainsEveryLayer, ()) {
   const i64 layers = *rc::gen::inRange<i64>(1, 200), stages = *rc::gen::inRange<i64>(1, 40);
   const std::optional<std::vector<i64>> split = torchtitan_split(layers, stages, 1, 1);
   if (!split) return;
   RC_ASSERT(std::accumulate(split->begin(), split->end(), i64{0}) == layers);
 }
 
-TEST(TorchtitanFacts, FlavorsAreOfTheCatalogAndTellApart) {
+TEST(TorchtitanFacts, FlavorsAreDistinctCatalogModels) {
   for (const TorchtitanFlavor& flavor : torchtitan_flavors())
     EXPECT_EQ(flavor_of(flavor_model(flavor)), &flavor) << flavor.name << " " << flavor.flavor;
 }
 
-TEST(TorchtitanFacts, GroupsAreRoundsOfOneSize) {
-  EXPECT_EQ(torch_group(4, 16), 4);
-  EXPECT_EQ(torch_group(4, 10), 5);  // two rounds of 5
-  EXPECT_EQ(torch_group(4, 9), std::nullopt);
-  EXPECT_EQ(torch_group(4, 3), std::nullopt);
+TEST(TorchtitanFacts, GroupsAreRoundsOfEqualSize) {
+  EXPECT_EQ(torch_group_size(4, 16), 4);
+  EXPECT_EQ(torch_group_size(4, 10), 5);  // two rounds of 5
+  EXPECT_EQ(torch_group_size(4, 9), std::nullopt);
+  EXPECT_EQ(torch_group_size(4, 3), std::nullopt);
 }
 
-TEST(TorchtitanImport, KnowsWhereDegreesStoodBefore) {
+TEST(TorchtitanImport, ReadsDegreesFromTheirOldSections) {
   const PlanFile plan = read(
       "[training]\ndata_parallel_shard_degree = 32\ndata_parallel_replicate_degree = 2\n"
       "tensor_parallel_degree = 8\nbatch_size = 2\n");

@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// An object of the list. What is missing, or of another kind than the format has, is nothing.
+/// One object of the event list. A value that is missing or has the exceeded type is left empty.
 struct ChromeEvent {
   std::string phase{};
   std::string name{};
@@ -33,8 +33,8 @@ constexpr EventKeyRow<std::optional<std::uint64_t>> kIds[] = {{"pid", &ChromeEve
 constexpr EventKeyRow<std::optional<double>> kTimeKeys[] = {{"ts", &ChromeEvent::time},
                                                             {"dur", &ChromeEvent::duration}};
 
-/// Doubles hold microseconds to the nanosecond for 2^43 of them: a hundred days.
-std::optional<i64> nanoseconds(std::optional<double> microseconds) {
+/// Converts microseconds. A double represents them to the nanosecond up to 2^43 us, a hundred days.
+std::optional<i64> to_nanoseconds(std::optional<double> microseconds) {
   if (!microseconds || !(*microseconds >= 0 && *microseconds * 1e3 <= double(kMaxNanoseconds)))
     return std::nullopt;
   return i64(std::llround(*microseconds * 1e3));
@@ -45,15 +45,18 @@ std::optional<i64> end_of(std::optional<i64> begin, std::optional<i64> length) {
   return *begin + *length;
 }
 
-/// Takes events as they come, because a tree of all of them would be many times the file.
+/// Processes events as they are parsed, because a tree of all of them would be many times the file
+/// size.
 class ChromeReader final : public nlohmann::json_sax<Json> {
  public:
   explicit ChromeReader(const TraceLimits& limits) : limits_(limits) {}
 
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t n) override { return whole(std::uint64_t(n), double(n)); }
-  bool number_unsigned(number_unsigned_t n) override { return whole(n, double(n)); }
+  bool number_integer(number_integer_t n) override {
+    return put_integer(std::uint64_t(n), double(n));
+  }
+  bool number_unsigned(number_unsigned_t n) override { return put_integer(n, double(n)); }
   bool number_float(number_float_t n, const string_t&) override { return put(kTimeKeys, n); }
   bool binary(binary_t&) override { return true; }
 
@@ -70,21 +73,21 @@ class ChromeReader final : public nlohmann::json_sax<Json> {
   bool start_object(std::size_t) override {
     if (list_ > 0 && depth_ == list_) event_ = {};
     if (inside_event() && key_ == "args") args_ = true;
-    return open();
+    return enter();
   }
 
   bool end_object() override {
     if (inside_args()) args_ = false;
     if (inside_event()) take_event();
     --depth_;
-    wrong = excess(events, limits_);
-    return !wrong;
+    exceeded = find_excess(events, limits_);
+    return !exceeded;
   }
 
   bool start_array(std::size_t) override {
     const bool named = depth_ == 1 && key_ == "traceEvents";
     if (list_ == 0 && (depth_ == 0 || named)) list_ = depth_ + 1;
-    return open();
+    return enter();
   }
 
   bool end_array() override {
@@ -100,17 +103,17 @@ class ChromeReader final : public nlohmann::json_sax<Json> {
   }
 
   TraceEvents events{};
-  std::size_t at = 0;                  // of what is no JSON; counts from 1
-  std::optional<std::string> wrong{};  // too much of something
+  std::size_t at = 0;                     // position of invalid JSON, from 1
+  std::optional<std::string> exceeded{};  // the limit that was exceeded
 
  private:
   bool inside_event() const { return list_ > 0 && depth_ == list_ + 1; }
   bool inside_args() const { return args_ && depth_ == list_ + 2; }
 
-  bool open() {
+  bool enter() {
     if (++depth_ > limits_.depth)
-      wrong = fmt::format("it is nested more than {} deep", limits_.depth);
-    return !wrong;
+      exceeded = fmt::format("it is nested more than {} deep", limits_.depth);
+    return !exceeded;
   }
 
   template <class T, std::size_t N, class Value>
@@ -121,7 +124,7 @@ class ChromeReader final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool whole(std::uint64_t id, double n) { return put(kIds, id) && put(kTimeKeys, n); }
+  bool put_integer(std::uint64_t id, double n) { return put(kIds, id) && put(kTimeKeys, n); }
 
   void take_event() {
     if (!event_.process || !event_.thread) return;
@@ -129,16 +132,16 @@ class ChromeReader final : public nlohmann::json_sax<Json> {
     if (event_.phase == "M" && event_.name == "thread_name")
       events.tracks.insert_or_assign(track, std::move(event_.label));
     if (event_.phase != "X") return;
-    const std::optional<i64> begin = nanoseconds(event_.time);
-    events.slices.push_back({track, begin, end_of(begin, nanoseconds(event_.duration)),
+    const std::optional<i64> begin = to_nanoseconds(event_.time);
+    events.slices.push_back({track, begin, end_of(begin, to_nanoseconds(event_.duration)),
                              std::move(event_.name), std::move(event_.category)});
   }
 
   const TraceLimits& limits_;
   int depth_ = 0;
-  int list_ = 0;       // how deep the list of events lies; 0 outside of it
-  bool args_ = false;  // inside those of the event
-  std::string key_{};  // the last
+  int list_ = 0;       // nesting depth of the event list; 0 outside of it
+  bool args_ = false;  // inside the `args` of an event
+  std::string key_{};  // the last key
   ChromeEvent event_{};
 };
 
@@ -148,9 +151,9 @@ Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view f
                                        const TraceLimits& limits) {
   ChromeReader reader(limits);
   if (Json::sax_parse(text, &reader)) return std::move(reader.events);
-  if (reader.wrong) return fail(too_long_a_trace(std::move(*reader.wrong), file));
-  return fail(no_trace("it begins as JSON, and is none from here on",
-                       place_of(text, reader.at == 0 ? 0 : reader.at - 1, file)));
+  if (reader.exceeded) return fail(trace_too_large(std::move(*reader.exceeded), file));
+  return fail(not_a_trace("it begins as JSON, and is none from here on",
+                          to_location(text, reader.at == 0 ? 0 : reader.at - 1, file)));
 }
 
 }  // namespace rankwright::importer

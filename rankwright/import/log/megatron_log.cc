@@ -1,7 +1,7 @@
-// Megatron-LM's log, and what runs inside it (Megatron-Bridge, Megatron-DeepSpeed): the line of a
-// step, the report of memory after the first ones, timers of --timing-log-level, the world's size.
-// As training_log(), report_memory() and core/timers.py write them (core 0.20 dev), with the
-// spellings of older versions.
+// Reads the log of Megatron-LM and of frameworks built on it (Megatron-Bridge, Megatron-DeepSpeed):
+// step lines, the memory report after the first steps, the timers of --timing-log-level, and the
+// world size. Formats are those of training_log(), report_memory() and core/timers.py (core 0.20
+// dev) and of older versions.
 #include "rankwright/import/log/run_log.h"
 
 namespace rankwright::importer {
@@ -9,55 +9,56 @@ namespace {
 
 constexpr double kMB = 0x1p20;  // report_memory() divides by 1024 twice
 
-// A step's time: Megatron-LM, and Megatron-DeepSpeed's key=value form.
+// The step time: Megatron-LM's label, and Megatron-DeepSpeed's key=value form.
 constexpr std::string_view kTimers[] = {"elapsed time per iteration (ms):",
                                         "elapsed_time_per_iteration_ms="};
 constexpr std::string_view kIterations[] = {"iteration=", "iteration "};
 constexpr std::string_view kFlops[] = {"throughput per GPU (TFLOP/s/GPU):", "TFLOPs:"};
 
 template <std::size_t n>
-std::optional<double> first_number(std::string_view text, const std::string_view (&labels)[n]) {
+std::optional<double> find_first_number(std::string_view text,
+                                        const std::string_view (&labels)[n]) {
   for (const std::string_view label : labels)
-    if (const std::optional<double> number = number_after(text, label)) return number;
+    if (const std::optional<double> number = find_number_after(text, label)) return number;
   return std::nullopt;
 }
 
 void read_megatron_step(const LogLine& line, RunLog& log) {
-  const std::optional<double> time = first_number(line.text, kTimers);
+  const std::optional<double> time = find_first_number(line.text, kTimers);
   if (!time || *time <= 0) return;
   RunStep step{.time = {*time / 1e3}, .rank = line.rank};
   for (const std::string_view label : kIterations)
-    if (const std::optional<i64> at = count_after(line.text, label)) {
+    if (const std::optional<i64> at = find_count_after(line.text, label)) {
       step.iteration = *at;
       break;
     }
   if (step.iteration == 0) return;
-  step.flops = {first_number(line.text, kFlops).value_or(0) * 1e12};
-  step.tokens = number_after(line.text, "tokens/sec/GPU:").value_or(0);
-  step.loss = number_after(line.text, "lm loss:");
-  step.global_batch = count_after(line.text, "global batch size:").value_or(0);
-  step.skipped = number_after(line.text, "number of skipped iterations:").value_or(0) > 0;
+  step.flops = {find_first_number(line.text, kFlops).value_or(0) * 1e12};
+  step.tokens = find_number_after(line.text, "tokens/sec/GPU:").value_or(0);
+  step.loss = find_number_after(line.text, "lm loss:");
+  step.global_batch = find_count_after(line.text, "global batch size:").value_or(0);
+  step.skipped = find_number_after(line.text, "number of skipped iterations:").value_or(0) > 0;
   add_step(log, step);
 }
 
-/// "[Rank 0] (after 1 iterations) memory (MB) | allocated: ...": ranks write at once, so two may
-/// stand on one line.
+/// Reads "[Rank 0] (after 1 iterations) memory (MB) | allocated: ...". Ranks write concurrently, so
+/// one line may hold the reports of two.
 void read_memory(std::string_view text, RunLog& log) {
   constexpr std::string_view kBegin = "[Rank ";
   for (std::size_t at = text.find(kBegin); at != std::string_view::npos;) {
     const std::size_t next = text.find(kBegin, at + 1);
     const std::string_view part =
         text.substr(at, next == std::string_view::npos ? next : next - at);
-    const std::optional<double> allocated = number_after(part, "max allocated:");
+    const std::optional<double> allocated = find_number_after(part, "max allocated:");
     if (allocated && part.find("memory (MB)") != std::string_view::npos)
-      add_peak(log, count_after(part, kBegin),
+      add_peak(log, find_count_after(part, kBegin),
                {.allocated = {*allocated * kMB},
-                .reserved = {number_after(part, "max reserved:").value_or(0) * kMB}});
+                .reserved = {find_number_after(part, "max reserved:").value_or(0) * kMB}});
     at = next;
   }
 }
 
-/// "forward-backward ......: (106622.81, 106624.28)", or the largest alone.
+/// Reads "forward-backward ......: (106622.81, 106624.28)", or a line with the maximum only.
 void read_timer(std::string_view text, RunLog& log) {
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return;
@@ -68,20 +69,20 @@ void read_timer(std::string_view text, RunLog& log) {
   const std::size_t dots = text.find_first_not_of('.', blank + 1);
   if (dots == std::string_view::npos || dots == blank + 1 || text[dots] != ':') return;
   const std::string_view value = text.substr(dots);
-  if (const std::optional<double> min = number_after(value, ": (")) {
-    const std::optional<double> max = number_after(value, ", ");
+  if (const std::optional<double> min = find_number_after(value, ": (")) {
+    const std::optional<double> max = find_number_after(value, ", ");
     if (max) add_timer(log, name, {{*min / 1e3}, {*max / 1e3}});
-  } else if (const std::optional<double> max = number_after(value, ":")) {
+  } else if (const std::optional<double> max = find_number_after(value, ":")) {
     add_timer(log, name, {{}, {*max / 1e3}, false});
   }
 }
 
 void read_megatron_world(std::string_view text, RunLog& log) {
   if (log.world) return;
-  std::optional<i64> world = count_after(text, "using world size:");
+  std::optional<i64> world = find_count_after(text, "using world size:");
   const std::size_t at = text.find("  world_size ....");
   if (!world && at != std::string_view::npos)
-    world = count_after(text.substr(text.find_last_of('.')), ".");
+    world = find_count_after(text.substr(text.find_last_of('.')), ".");
   if (world && *world > 0) log.world = world;
 }
 

@@ -12,16 +12,16 @@ namespace {
 using protozero::data_view;
 using protozero::pbf_reader;
 
-// A field counts only with the wire type that it has by its .proto: the library asserts that it is
-// asked for no other.
-constexpr std::uint32_t number(perfetto::Field field) {
+// A field is read only with the wire type of its .proto: the library asserts that it is not asked
+// for another.
+constexpr std::uint32_t varint_tag(perfetto::Field field) {
   return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
 }
-constexpr std::uint32_t nested(perfetto::Field field) {
+constexpr std::uint32_t message_tag(perfetto::Field field) {
   return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
 }
 
-/// TrackEvent, as far as it matters.
+/// The fields of TrackEvent that are read.
 struct PerfettoEvent {
   std::uint64_t type = 0;
   std::optional<std::uint64_t> track{};
@@ -29,21 +29,21 @@ struct PerfettoEvent {
   std::string category{};
 };
 
-PerfettoEvent event_in(data_view message) {
+PerfettoEvent read_event(data_view message) {
   PerfettoEvent event;
   pbf_reader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case number(perfetto::event::kType):
+      case varint_tag(perfetto::event::kType):
         event.type = reader.get_uint64();
         break;
-      case number(perfetto::event::kTrack):
+      case varint_tag(perfetto::event::kTrack):
         event.track = reader.get_uint64();
         break;
-      case nested(perfetto::event::kName):
+      case message_tag(perfetto::event::kName):
         event.name = reader.get_string();
         break;
-      case nested(perfetto::event::kCategory):
+      case message_tag(perfetto::event::kCategory):
         event.category = reader.get_string();
         break;
       default:
@@ -53,7 +53,7 @@ PerfettoEvent event_in(data_view message) {
   return event;
 }
 
-std::optional<std::string> thread_name_in(data_view message) {
+std::optional<std::string> read_thread_name(data_view message) {
   std::optional<std::string> name;
   pbf_reader reader(message);
   while (reader.next(perfetto::thread::kName, protozero::pbf_wire_type::length_delimited))
@@ -68,43 +68,43 @@ std::optional<i64> in_range(std::optional<std::uint64_t> nanoseconds) {
 
 class PerfettoReader {
  public:
-  void packet(data_view message) {
+  void read_packet(data_view message) {
     std::optional<std::uint64_t> time;
     std::optional<data_view> event, track;
     pbf_reader reader(message);
     while (reader.next()) {
       switch (reader.tag_and_type()) {
-        case number(perfetto::packet::kTimestamp):
+        case varint_tag(perfetto::packet::kTimestamp):
           time = reader.get_uint64();
           break;
-        case nested(perfetto::packet::kTrackEvent):
+        case message_tag(perfetto::packet::kTrackEvent):
           event = reader.get_view();
           break;
-        case nested(perfetto::packet::kTrack):
+        case message_tag(perfetto::packet::kTrack):
           track = reader.get_view();
           break;
         default:
           reader.skip();
       }
     }
-    if (track) describe(*track);
-    if (event) happen(event_in(*event), in_range(time));
+    if (track) add_track(*track);
+    if (event) add_event(read_event(*event), in_range(time));
   }
 
   TraceEvents events{};
 
  private:
-  void describe(data_view message) {
+  void add_track(data_view message) {
     std::optional<std::uint64_t> uuid;
     std::optional<std::string> name;
     pbf_reader reader(message);
     while (reader.next()) {
       switch (reader.tag_and_type()) {
-        case number(perfetto::track::kUuid):
+        case varint_tag(perfetto::track::kUuid):
           uuid = reader.get_uint64();
           break;
-        case nested(perfetto::track::kThread):
-          name = thread_name_in(reader.get_view());
+        case message_tag(perfetto::track::kThread):
+          name = read_thread_name(reader.get_view());
           break;
         default:
           reader.skip();
@@ -113,8 +113,8 @@ class PerfettoReader {
     if (uuid && name) events.tracks.insert_or_assign({*uuid, 0}, std::move(*name));
   }
 
-  /// An end is that of the slice of its track that began last.
-  void happen(PerfettoEvent event, std::optional<i64> time) {
+  /// An end event closes the slice of its track that began last.
+  void add_event(PerfettoEvent event, std::optional<i64> time) {
     if (!event.track) return;
     const TraceEvents::TrackId track{*event.track, 0};
     if (event.type == perfetto::event::kBegin) {
@@ -124,7 +124,7 @@ class PerfettoReader {
     } else if (event.type == perfetto::event::kEnd) {
       std::vector<std::size_t>& open = open_[*event.track];
       if (open.empty()) {
-        events.slices.push_back({.track = track, .end = time});  // its begin was lost
+        events.slices.push_back({.track = track, .end = time});  // its begin is missing
         return;
       }
       events.slices[open.back()].end = time;
@@ -132,7 +132,7 @@ class PerfettoReader {
     }
   }
 
-  std::map<std::uint64_t, std::vector<std::size_t>> open_{};  // by track: slices that have no end
+  std::map<std::uint64_t, std::vector<std::size_t>> open_{};  // by track: slices without an end
 };
 
 }  // namespace
@@ -142,16 +142,16 @@ Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_vie
   PerfettoReader reader;
   pbf_reader trace(bytes.data(), bytes.size());
   std::size_t at = 0;
-  // protozero reports by exceptions; they end here.
+  // protozero reports errors by exceptions; they are caught here.
   try {
     while (trace.next(perfetto::kTracePacket, protozero::pbf_wire_type::length_delimited)) {
-      reader.packet(trace.get_view());
+      reader.read_packet(trace.get_view());
       at = bytes.size() - trace.length();
-      if (std::optional<std::string> wrong = excess(reader.events, limits))
-        return fail(too_long_a_trace(std::move(*wrong), file));
+      if (std::optional<std::string> wrong = find_excess(reader.events, limits))
+        return fail(trace_too_large(std::move(*wrong), file));
     }
   } catch (const protozero::exception&) {
-    return fail(no_trace(
+    return fail(not_a_trace(
         fmt::format("it is no JSON, and no protobuf of Perfetto's from byte {} on", count(i64(at))),
         {.file = std::string(file)}));
   }

@@ -1,6 +1,6 @@
 // Field numbers of google/perfetto, protos/perfetto/trace/: trace.proto, trace_packet.proto, and
-// track_event/{track_descriptor,process_descriptor,thread_descriptor,track_event}.proto. Only those
-// that traces of a step have: report/timeline/trace.h writes them, run_trace.h reads them.
+// track_event/{track_descriptor,process_descriptor,thread_descriptor,track_event}.proto. Only the
+// fields of step traces, which report/timeline/trace.h writes and run_trace.h reads.
 #pragma once
 
 #include <cstdint>

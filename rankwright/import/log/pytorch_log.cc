@@ -1,6 +1,6 @@
-// What PyTorch says when memory runs out, in the words of its versions: up to 2.0 all in brackets,
-// 2.1 with "capacty", since then with "capacity". Which part of a step it was in is seen from the
-// functions of the traceback before it.
+// Reads PyTorch's out-of-memory errors in the wording of its versions: up to 2.0 all in brackets,
+// 2.1 with "capacty", since then with "capacity". The functions of the traceback before the error
+// tell which phase of the step failed.
 #include <algorithm>
 
 #include "rankwright/import/log/run_log.h"
@@ -12,7 +12,7 @@ struct Frame {
   std::string_view word;
   RunPhase phase;
 };
-// Of a frame of a traceback, innermost last: the first of these that it has.
+// The first row that matches a traceback frame decides; frames are listed innermost last.
 constexpr Frame kFrames[] = {
     {"cross_entropy", RunPhase::loss},
     {"param_and_grad_buffer", RunPhase::building},
@@ -27,8 +27,8 @@ constexpr Frame kFrames[] = {
     {"in forward", RunPhase::forward},
 };
 
-/// `File "/.../layers.py", line 88, in forward`: an inner frame says more than an outer one, but a
-/// backward that runs a layer again is still one.
+/// Reads `File "/.../layers.py", line 88, in forward`. An inner frame overrides an outer one,
+/// except that a forward frame inside backward is recomputation and counts as backward.
 void read_frame(std::string_view text, RunLog& log) {
   if (text.find("Traceback (most recent call last)") != std::string_view::npos) {
     log.doing = RunPhase::unknown;
@@ -44,7 +44,7 @@ void read_frame(std::string_view text, RunLog& log) {
   }
 }
 
-Bytes or_nothing(const std::optional<Bytes>& bytes) { return bytes.value_or(Bytes{}); }
+Bytes or_zero(const std::optional<Bytes>& bytes) { return bytes.value_or(Bytes{}); }
 
 }  // namespace
 
@@ -53,26 +53,26 @@ void read_pytorch_line(const LogLine& line, RunLog& log) {
   const std::string_view text = line.text;
   const std::size_t at = text.find("out of memory. Tried to allocate ");
   if (at == std::string_view::npos || log.oom) return;
-  const std::optional<Bytes> wanted = memory_after(text, "Tried to allocate ");
+  const std::optional<Bytes> wanted = find_memory_after(text, "Tried to allocate ");
   if (!wanted || *wanted <= Bytes{}) return;
   OutOfMemory oom{.wanted = *wanted,
                   .rank = line.rank,
                   .steps = log.steps.empty() ? 0 : log.steps.back().iteration,
                   .phase = log.doing,
                   .line = line.number};
-  if (const std::optional<Bytes> total = memory_before(text, "total capacity")) {
+  if (const std::optional<Bytes> total = find_memory_before(text, "total capacity")) {
     oom.capacity = *total;
-    oom.free = or_nothing(memory_before(text, "free;"));
-    oom.allocated = or_nothing(memory_before(text, "already allocated"));
-    const Bytes reserved = or_nothing(memory_before(text, "reserved in total"));
+    oom.free = or_zero(find_memory_before(text, "free;"));
+    oom.allocated = or_zero(find_memory_before(text, "already allocated"));
+    const Bytes reserved = or_zero(find_memory_before(text, "reserved in total"));
     oom.unallocated = std::max(Bytes{}, reserved - oom.allocated);
   } else {
-    oom.capacity = or_nothing(memory_after(text, "has a total capacity of "));
+    oom.capacity = or_zero(find_memory_after(text, "has a total capacity of "));
     if (oom.capacity <= Bytes{})
-      oom.capacity = or_nothing(memory_after(text, "has a total capacty of "));
-    oom.free = or_nothing(memory_after(text, "of which "));
-    oom.allocated = or_nothing(memory_after(text, "Of the allocated memory "));
-    oom.unallocated = or_nothing(memory_before(text, "is reserved by PyTorch but unallocated"));
+      oom.capacity = or_zero(find_memory_after(text, "has a total capacty of "));
+    oom.free = or_zero(find_memory_after(text, "of which "));
+    oom.allocated = or_zero(find_memory_after(text, "Of the allocated memory "));
+    oom.unallocated = or_zero(find_memory_before(text, "is reserved by PyTorch but unallocated"));
   }
   log.oom = oom;
 }

@@ -17,15 +17,16 @@ constexpr LogFormat kLogFormats[] = {
      read_torchtitan_line},
 };
 
-constexpr std::size_t kLongestLine = 16384;   // what stands behind is left out
-constexpr std::size_t kMaxSamples = 100'000;  // of all timers
-// Lines of a run that are left out: kernels are compiled and chosen, and caches are cold.
+constexpr std::size_t kLongestLine = 16384;   // the rest of a line is ignored
+constexpr std::size_t kMaxSamples = 100'000;  // over all timers
+// The first kWarmUp lines are dropped from a log of at least kEnough: kernels are compiled and
+// selected, and caches are cold.
 constexpr std::size_t kWarmUp = 3, kEnough = 8;
 
 constexpr std::string_view kPhases[] = {"unknown", "building", "forward",
                                         "loss",    "backward", "optimizer"};
 
-/// The value that a share of them does not exceed; of an even number the mean of the middle two.
+/// Returns the quantile by linear interpolation between the two nearest values.
 Seconds quantile(const std::vector<Seconds>& sorted, double share) {
   const double at = share * double(sorted.size() - 1);
   const std::size_t below = std::size_t(std::floor(at));
@@ -33,14 +34,14 @@ Seconds quantile(const std::vector<Seconds>& sorted, double share) {
   return sorted[below] + (at - double(below)) * (sorted[above] - sorted[below]);
 }
 
-Seconds time_of(const RunStep& step, double tokens) {
+Seconds step_time(const RunStep& step, double tokens) {
   if (step.time.value > 0) return step.time;
   return step.tokens > 0 && tokens > 0 ? Seconds{tokens / step.tokens} : Seconds{};
 }
 
-std::string looked_for() {
+std::string list_step_examples() {
   std::string all;
-  for (const LogFormat& format : kLogFormats) all += fmt::format("{}, ", format.looks_for);
+  for (const LogFormat& format : kLogFormats) all += fmt::format("{}, ", format.step_example);
   return all + "or `CUDA out of memory`";
 }
 
@@ -69,13 +70,13 @@ void add_step(RunLog& log, const RunStep& step) {
   RunStep next = step;
   if (!log.steps.empty()) {
     const RunStep& last = log.steps.back();
-    if (next.iteration == last.iteration) return;  // another rank says the same
-    // Ranks that are told apart may lag behind each other; one that goes back has started again.
+    if (next.iteration == last.iteration) return;  // another rank reports the same step
+    // Labeled ranks may lag behind each other; a rank whose iteration decreases was restarted.
     if (next.iteration < last.iteration) {
       if (next.rank && log.steps.front().rank && next.rank != log.steps.front().rank) return;
       next.again = true;
     } else if (next.rank && log.steps.front().rank && next.rank != log.steps.front().rank) {
-      return;  // the rank that spoke first says it too
+      return;  // the rank that reported first reports this step too
     }
   }
   log.steps.push_back(next);
@@ -107,9 +108,9 @@ Result<RunLog> read_run_log(std::string_view text, std::string_view file) {
   std::vector<std::size_t> by_format(std::size(kLogFormats), 0);
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    const std::string line = without_escapes(text.substr(0, std::min(end, kLongestLine)));
+    const std::string line = strip_escapes(text.substr(0, std::min(end, kLongestLine)));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    const LogLine one{line, rank_label(line), ++number};
+    const LogLine one{line, parse_rank_label(line), ++number};
     read_pytorch_line(one, log);
     for (std::size_t f = 0; f < std::size(kLogFormats); ++f) {
       const std::size_t before = log.steps.size();
@@ -121,12 +122,12 @@ Result<RunLog> read_run_log(std::string_view text, std::string_view file) {
     }
   }
   if (!log.steps.empty() || log.oom) return log;
-  return fail(
-      {.code = "RW0930",
-       .message = "a log without a step",
-       .detail = fmt::format("of {} none is {}", plural(number, "line", "lines"), looked_for()),
-       .hint = "the output of the rank that logs steps: often the last, or rank 0",
-       .where = {.file = std::string(file)}});
+  return fail({.code = "RW0930",
+               .message = "a log without a step",
+               .detail = fmt::format("of {} none is {}", plural(number, "line", "lines"),
+                                     list_step_examples()),
+               .hint = "the output of the rank that logs steps: often the last, or rank 0",
+               .where = {.file = std::string(file)}});
 }
 
 std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens) {
@@ -134,12 +135,12 @@ std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens) {
   const std::size_t warm = lines >= kEnough ? kWarmUp : lines >= 2 ? 1 : 0;
   MeasuredStep measured;
   std::vector<Seconds> times;
-  std::size_t since = 0;
+  std::size_t since_start = 0;
   for (const RunStep& step : log.steps) {
-    if (step.again) since = 0;
-    const Seconds time = time_of(step, tokens);
+    if (step.again) since_start = 0;
+    const Seconds time = step_time(step, tokens);
     if (time.value <= 0) continue;
-    if (since++ < warm)
+    if (since_start++ < warm)
       ++measured.warm_up;
     else if (step.skipped)
       ++measured.skipped;

@@ -1,6 +1,6 @@
-// What the log of a training run says: its steps, the peak memory of ranks, timers, and how it ran
-// out of memory if it did. Logs of several frameworks, one file and one row each (LogFormat); lines
-// of many ranks may be mixed, coloured and cut. Not what a plan would have taken: validate/gap.h.
+// Reads the log of a training run: its steps, peak memory per rank, timers, and a failed
+// allocation. Supports several frameworks, one file and one LogFormat row each; lines of many ranks
+// may be interleaved, colored and truncated. The comparison with a plan is in validate/gap.h.
 #pragma once
 
 #include <map>
@@ -20,30 +20,33 @@ inline constexpr std::size_t kMaxLogSteps = 1'000'000;
 inline constexpr std::size_t kMaxLogTimers = 64;
 inline constexpr std::size_t kMaxLogRanks = 65'536;
 
-/// A line about a step, or about the mean of some.
+/// One step line, which may state the mean of several steps.
 struct RunStep {
   i64 iteration = 0;
-  Seconds time{};          // 0: not said
-  FlopsPerSecond flops{};  // a GPU; 0: not said
-  double tokens = 0;       // a second and GPU; 0: not said
-  Bytes reserved{};        // at most until then; 0: not said
+  Seconds time{};          // 0: not stated
+  FlopsPerSecond flops{};  // per GPU; 0: not stated
+  double tokens = 0;       // tokens per second per GPU; 0: not stated
+  Bytes reserved{};        // peak so far; 0: not stated
   std::optional<double> loss{};
-  i64 global_batch = 0;       // 0: not said
-  bool skipped = false;       // its update was: the optimizer did nothing
-  std::optional<i64> rank{};  // who says so
-  bool again = false;         // iterations start over here: the run was started again
+  i64 global_batch = 0;       // 0: not stated
+  bool skipped = false;       // the optimizer skipped the update
+  std::optional<i64> rank{};  // rank that wrote the line
+  bool again = false;         // iteration numbers start over here: the run was restarted
 };
 
-/// At most, of one rank.
+/// Peak memory of one rank.
 struct RankPeak {
-  Bytes allocated{}, reserved{};  // 0: not said
+  Bytes allocated{}, reserved{};  // 0: not stated
 };
+/// Key of peaks that no rank label precedes.
 inline constexpr i64 kUnsaidRank = -1;
 
+/// One measurement of a timer.
 struct TimerSample {
   Seconds min{}, max{};  // over ranks
-  bool both = true;      // else only the most is said
+  bool both = true;      // false: only the maximum is printed
 };
+/// All measurements of a timer.
 struct RunTimer {
   std::string name;
   std::vector<TimerSample> samples{};
@@ -51,65 +54,70 @@ struct RunTimer {
   TimerSample median() const;
 };
 
-/// What was done when memory ran out, by the functions that the traceback names.
+/// The phase in which memory ran out, from the functions in the traceback.
 enum class RunPhase : unsigned char { unknown, building, forward, loss, backward, optimizer };
 std::string_view name(RunPhase);
 
+/// A failed allocation.
 struct OutOfMemory {
   Bytes wanted{};
-  Bytes capacity{}, free{}, allocated{}, unallocated{};  // 0: not said; unallocated: reserved too
+  Bytes capacity{}, free{}, allocated{},
+      unallocated{};  // 0: not stated; `unallocated` is reserved but free
   std::optional<i64> rank{};
-  i64 steps = 0;  // that were finished before
+  i64 steps = 0;  // completed before
   RunPhase phase = RunPhase::unknown;
   i64 line = 0;
 };
 
 struct LogFormat;
 
+/// The contents of a log.
 struct RunLog {
-  const LogFormat* format = nullptr;  // which framework's lines it has; nothing: none's
+  const LogFormat* format = nullptr;  // framework with the most step lines; null: none
   std::vector<RunStep> steps{};
   std::map<i64, RankPeak> peaks{};  // by rank
   std::vector<RunTimer> timers{};
   std::optional<OutOfMemory> oom{};  // the first
-  i64 retries = 0;                   // of the allocator, the most that a line states
+  i64 retries = 0;                   // of the allocator; the largest number printed
   std::optional<i64> world{};
-  RunPhase doing = RunPhase::unknown;  // while it is read: what the traceback names
+  RunPhase doing = RunPhase::unknown;  // state of the reader: phase named by the current traceback
 };
 
+/// One supported log format.
 struct LogFormat {
-  std::string_view name;       // of the target that writes it
-  std::string_view summary;    // one line of `rankwright import --list`
-  std::string_view looks_for;  // what a step looks like in it
+  std::string_view name;          // of the target that writes it
+  std::string_view summary;       // one line of `rankwright import --list`
+  std::string_view step_example;  // what a step line looks like
   void (*read)(const LogLine&, RunLog&);
 };
 std::span<const LogFormat> log_formats();
 
-/// RW0930 where there is neither a step nor a failed allocation in it.
+/// Reads a log. Fails with RW0930 if it has neither a step nor a failed allocation.
 Result<RunLog> read_run_log(std::string_view text, std::string_view file);
 
-/// The time of a step once it is steady.
+/// The steady-state time of a step.
 struct MeasuredStep {
   Seconds median{};
-  Seconds low{}, high{};  // 5th to 95th percentile
+  Seconds low{}, high{};  // 5th and 95th percentile
   Seconds min{};
-  i64 steps = 0;    // lines that it is of
-  i64 warm_up = 0;  // lines left out: the first of the run, and of each time it was started
-  i64 skipped = 0;  // lines left out: their update was skipped
+  i64 steps = 0;    // lines used
+  i64 warm_up = 0;  // lines dropped at the beginning and after each restart
+  i64 skipped = 0;  // lines dropped because their update was skipped
 };
 
-/// Of lines that state tokens a second, the time for `tokens`: what a GPU has of a step. Nothing
-/// where no line states either.
+/// Returns the step time, without warm-up and skipped steps. Where a line states only tokens per
+/// second, its time is that of `tokens`, the tokens per step and GPU. Returns nothing if no line
+/// states either.
 std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens);
 
-/// Puts a step into the log; what another rank says of the same step is left out.
+/// Adds a step to the log, unless another rank has already reported it.
 void add_step(RunLog& log, const RunStep& step);
 void add_peak(RunLog& log, std::optional<i64> rank, const RankPeak& peak);
 void add_timer(RunLog& log, std::string_view name, TimerSample sample);
 
-// The rows' functions, one file a log.
+// The functions of the rows, one file per log format.
 void read_megatron_line(const LogLine& line, RunLog& log);
 void read_torchtitan_line(const LogLine& line, RunLog& log);
-void read_pytorch_line(const LogLine& line, RunLog& log);  // of all: failed allocations
+void read_pytorch_line(const LogLine& line, RunLog& log);  // for all formats: failed allocations
 
 }  // namespace rankwright::importer

@@ -18,7 +18,7 @@ RunLog sample(const std::string& name) {
   return log.value_or(RunLog{});
 }
 
-RunLog of(const std::string& text) {
+RunLog read_log(const std::string& text) {
   const Result<RunLog> log = read_run_log(text, "run.log");
   EXPECT_TRUE(log.has_value()) << text;
   return log.value_or(RunLog{});
@@ -29,9 +29,9 @@ std::string megatron_line(i64 iteration, double ms) {
                      iteration, ms);
 }
 
-TEST(MegatronLog, HasStepsMemoryTimersAndTheWorld) {
+TEST(MegatronLog, HasStepsMemoryTimersAndTheWorldSize) {
   const RunLog log = sample("megatron.log");
-  ASSERT_EQ(log.steps.size(), 10u);  // the eleventh is cut
+  ASSERT_EQ(log.steps.size(), 10u);  // the eleventh line is truncated
   ASSERT_NE(log.format, nullptr);
   EXPECT_EQ(log.format->name, "megatron");
   EXPECT_EQ(log.world, 64);
@@ -41,13 +41,13 @@ TEST(MegatronLog, HasStepsMemoryTimersAndTheWorld) {
   EXPECT_DOUBLE_EQ(log.steps[1].loss.value_or(0), 9);
   EXPECT_TRUE(log.steps[8].skipped);
   EXPECT_FALSE(log.steps[7].skipped);
-  ASSERT_EQ(log.peaks.size(), 3u);  // two of them on one line
+  ASSERT_EQ(log.peaks.size(), 3u);  // two of them are on one line
   EXPECT_DOUBLE_EQ(log.peaks.at(16).allocated.value, 50000.5 * 0x1p20);
   EXPECT_DOUBLE_EQ(log.peaks.at(48).reserved.value, 53000 * 0x1p20);
   EXPECT_FALSE(log.oom.has_value());
 }
 
-TEST(MegatronLog, TimersAreTheMedianOfWhatIsPrinted) {
+TEST(MegatronLog, TimersAreMediansOfThePrintedSamples) {
   const RunLog log = sample("megatron.log");
   std::vector<std::string> names;
   for (const RunTimer& timer : log.timers) names.push_back(timer.name);
@@ -58,22 +58,22 @@ TEST(MegatronLog, TimersAreTheMedianOfWhatIsPrinted) {
   EXPECT_DOUBLE_EQ(generator.max.value, 0.0125);
   EXPECT_TRUE(generator.both);
   const RunLog max =
-      of(megatron_line(1, 100) + "max time across ranks (ms):\n    optimizer .....: 12.50\n");
+      read_log(megatron_line(1, 100) + "max time across ranks (ms):\n    optimizer .....: 12.50\n");
   ASSERT_EQ(max.timers.size(), 1u);
   EXPECT_FALSE(max.timers[0].median().both);
   EXPECT_DOUBLE_EQ(max.timers[0].median().max.value, 0.0125);
 }
 
 TEST(MegatronLog, ReadsTheFormOfMegatronDeepSpeed) {
-  const RunLog log =
-      of("[10:49][INFO] -  iteration=       7/  317892 | consumed_samples=  768 | "
-         "elapsed_time_per_iteration_ms=29570.0 | learning_rate=9.4e-09 |\n");
+  const RunLog log = read_log(
+      "[10:49][INFO] -  iteration=       7/  317892 | consumed_samples=  768 | "
+      "elapsed_time_per_iteration_ms=29570.0 | learning_rate=9.4e-09 |\n");
   ASSERT_EQ(log.steps.size(), 1u);
   EXPECT_EQ(log.steps[0].iteration, 7);
   EXPECT_DOUBLE_EQ(log.steps[0].time.value, 29.57);
 }
 
-TEST(TorchtitanLog, HasOneLineAStepWhoeverElseSpeaks) {
+TEST(TorchtitanLog, ManyRanksLog_KeepsOneLinePerStep) {
   const RunLog log = sample("torchtitan.log");
   ASSERT_EQ(log.steps.size(), 6u);
   EXPECT_EQ(log.format->name, "torchtitan");
@@ -83,7 +83,7 @@ TEST(TorchtitanLog, HasOneLineAStepWhoeverElseSpeaks) {
   EXPECT_EQ(log.steps[1].tokens, 7120);
   EXPECT_EQ(log.steps[1].rank, 0);
   EXPECT_DOUBLE_EQ(log.peaks.at(4).reserved.value, 49 * 0x1p30);  // 40 + 5 + 4
-  // 7120, 7302, 7296, 7305, 7310 tokens/s are left: 65536 tokens in 65536 / 7302 s.
+  // 7120, 7302, 7296, 7305, 7310 tokens/s remain: 65536 tokens in 65536 / 7302 s.
   const std::optional<MeasuredStep> step = measured_step(log, 65536);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 1);
@@ -93,8 +93,8 @@ TEST(TorchtitanLog, HasOneLineAStepWhoeverElseSpeaks) {
   EXPECT_EQ(sample("wps.log").steps.at(1).tokens, 57729);
 }
 
-TEST(MeasuredStep, LeavesOutWarmUpAndSkippedOnesAndIsNotMovedByASpike) {
-  // 10 lines: three warm up, one is skipped; 7901, 7899.5, 7902.5, 7895, 9950, 7903 are left.
+TEST(MeasuredStep, IgnoresWarmUpSkippedStepsAndSpikes) {
+  // 10 lines: three warm up, one is skipped; 7901, 7899.5, 7902.5, 7895, 9950, 7903 remain.
   const std::optional<MeasuredStep> step = measured_step(sample("megatron.log"), 0);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 3);
@@ -105,17 +105,17 @@ TEST(MeasuredStep, LeavesOutWarmUpAndSkippedOnesAndIsNotMovedByASpike) {
   EXPECT_GT(step->high, step->median);
 }
 
-TEST(MeasuredStep, WarmsUpAgainWhereTheRunWasStartedAgain) {
+TEST(MeasuredStep, Restart_DropsWarmUpAgain) {
   std::string text;
   for (const i64 first : {1, 3})
     for (i64 i = 0; i < 6; ++i) text += megatron_line(first + i, i == 0 ? 9000 : 1000);
-  const std::optional<MeasuredStep> step = measured_step(of(text), 0);
+  const std::optional<MeasuredStep> step = measured_step(read_log(text), 0);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 6);
   EXPECT_DOUBLE_EQ(step->high.value, 1);
 }
 
-TEST(OutOfMemoryLog, SaysWhatWasWantedWhereAndWhen) {
+TEST(OutOfMemoryLog, HasRequestedSizeRankAndPhase) {
   const RunLog log = sample("oom.log");
   ASSERT_TRUE(log.oom.has_value());
   EXPECT_EQ(log.format, nullptr);
@@ -129,41 +129,41 @@ TEST(OutOfMemoryLog, SaysWhatWasWantedWhereAndWhen) {
   EXPECT_EQ(log.oom->phase, RunPhase::loss);
 }
 
-TEST(OutOfMemoryLog, ReadsTheWordsOfOlderVersions) {
-  const RunLog brackets =
-      of(megatron_line(41, 100) +
-         "RuntimeError: CUDA out of memory. Tried to allocate 200.00 MiB (GPU 0; 14.61 GiB total "
-         "capacity; 13.50 GiB already allocated; 37.12 MiB free; 13.75 GiB reserved in total by "
-         "PyTorch) If reserved memory is >> allocated memory try\n");
+TEST(OutOfMemoryLog, ReadsTheWordingOfOlderVersions) {
+  const RunLog brackets = read_log(
+      megatron_line(41, 100) +
+      "RuntimeError: CUDA out of memory. Tried to allocate 200.00 MiB (GPU 0; 14.61 GiB total "
+      "capacity; 13.50 GiB already allocated; 37.12 MiB free; 13.75 GiB reserved in total by "
+      "PyTorch) If reserved memory is >> allocated memory try\n");
   ASSERT_TRUE(brackets.oom.has_value());
   EXPECT_EQ(brackets.oom->steps, 41);
   EXPECT_DOUBLE_EQ(brackets.oom->capacity.value, 14.61 * 0x1p30);
   EXPECT_DOUBLE_EQ(brackets.oom->free.value, 37.12 * 0x1p20);
   EXPECT_DOUBLE_EQ(brackets.oom->allocated.value, 13.5 * 0x1p30);
   EXPECT_DOUBLE_EQ(brackets.oom->unallocated.value, 0.25 * 0x1p30);
-  const RunLog slip =
-      of("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a "
-         "total capacty of 79.33 GiB of which 1.20 GiB is free.\n");
+  const RunLog slip = read_log(
+      "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a "
+      "total capacty of 79.33 GiB of which 1.20 GiB is free.\n");
   EXPECT_DOUBLE_EQ(slip.oom->capacity.value, 79.33 * 0x1p30);
 }
 
-TEST(RunLog, WithoutAStepSaysWhatWasLookedFor) {
+TEST(RunLog, NoStep_NamesTheExpectedLines) {
   const Result<RunLog> log = read_run_log("hello\nworld\n", "run.log");
   ASSERT_FALSE(log.has_value());
   EXPECT_EQ(log.error().code, "RW0930");
   EXPECT_EQ(log.error().where.file, "run.log");
   for (const LogFormat& format : log_formats())
-    EXPECT_THAT(log.error().detail, ::testing::HasSubstr(std::string(format.looks_for)));
+    EXPECT_THAT(log.error().detail, ::testing::HasSubstr(std::string(format.step_example)));
   EXPECT_FALSE(read_run_log("", "run.log").has_value());
 }
 
-TEST(LogLine, KnowsRanksByTheirLabelsAndNotByTheHour) {
-  EXPECT_EQ(rank_label("[rank3]: x"), 3);
-  EXPECT_EQ(rank_label(" 12: x"), 12);
-  EXPECT_EQ(rank_label("[default0]:x"), 0);
-  EXPECT_EQ(rank_label("10:20:30 x"), std::nullopt);
-  EXPECT_EQ(rank_label("[2026-03-02] x"), std::nullopt);
-  EXPECT_EQ(rank_label(""), std::nullopt);
+TEST(LogLine, ParsesRankLabelsButNotTimesOfDay) {
+  EXPECT_EQ(parse_rank_label("[rank3]: x"), 3);
+  EXPECT_EQ(parse_rank_label(" 12: x"), 12);
+  EXPECT_EQ(parse_rank_label("[default0]:x"), 0);
+  EXPECT_EQ(parse_rank_label("10:20:30 x"), std::nullopt);
+  EXPECT_EQ(parse_rank_label("[2026-03-02] x"), std::nullopt);
+  EXPECT_EQ(parse_rank_label(""), std::nullopt);
 }
 
 RC_GTEST_PROP(RunLog, ReadsBackTheStepsThatWereWritten, ()) {

@@ -17,30 +17,30 @@ constexpr std::string_view kGzip = "\x1F\x8B";
 
 using Tracks = std::map<TraceEvents::TrackId, TraceTrack>;
 
-Result<Tracks> tracks_of_ranks(const TraceEvents& events, const Location& where) {
+Result<Tracks> find_rank_tracks(const TraceEvents& events, const Location& where) {
   Tracks ours;
   std::set<TraceTrack> known;
   for (const auto& [id, name] : events.tracks) {
     const std::optional<TraceTrack> track = parse_track_name(name);
     if (!track) continue;
     if (track->pp_rank >= program::kMaxPpRanks)
-      return fail(too_long_a_trace(
-          fmt::format("it has a track of pp rank {}, and at most {} ranks are read",
-                      count(track->pp_rank), count(program::kMaxPpRanks)),
-          where.file));
+      return fail(
+          trace_too_large(fmt::format("it has a track of pp rank {}, and at most {} ranks are read",
+                                      count(track->pp_rank), count(program::kMaxPpRanks)),
+                          where.file));
     if (!known.insert(*track).second)
-      return fail(no_trace(fmt::format("two tracks are named '{}'", name), where));
+      return fail(not_a_trace(fmt::format("two tracks are named '{}'", name), where));
     ours.emplace(id, *track);
   }
   if (ours.empty())
-    return fail(no_trace(fmt::format("of {} none is named `pp rank N`",
-                                     plural(i64(events.tracks.size()), "track", "tracks")),
-                         where));
+    return fail(not_a_trace(fmt::format("of {} none is named `pp rank N`",
+                                        plural(i64(events.tracks.size()), "track", "tracks")),
+                            where));
   return ours;
 }
 
-/// What is wrong with the times of a slice.
-std::optional<std::string> fault_of(const TraceEvents::Slice& slice, const TraceTrack& track) {
+/// Returns what is wrong with the times of a slice, if anything.
+std::optional<std::string> find_fault(const TraceEvents::Slice& slice, const TraceTrack& track) {
   const auto lacks = [&](std::string_view what) {
     return fmt::format("'{}' on the track '{}' {}", excerpt(slice.name), track_name(track), what);
   };
@@ -50,19 +50,19 @@ std::optional<std::string> fault_of(const TraceEvents::Slice& slice, const Trace
   return std::nullopt;
 }
 
-Result<RunTrace> step_of(const TraceEvents& events, const Location& where) {
-  const Result<Tracks> tracks = tracks_of_ranks(events, where);
+Result<RunTrace> make_step(const TraceEvents& events, const Location& where) {
+  const Result<Tracks> tracks = find_rank_tracks(events, where);
   if (!tracks) return fail(tracks.error());
   constexpr i64 kInfiniteTime = std::numeric_limits<i64>::max();
   i64 first = kInfiniteTime;
   for (const TraceEvents::Slice& slice : events.slices) {
     const auto track = tracks->find(slice.track);
     if (track == tracks->end()) continue;
-    if (std::optional<std::string> fault = fault_of(slice, track->second))
-      return fail(no_trace(std::move(*fault), where));
+    if (std::optional<std::string> fault = find_fault(slice, track->second))
+      return fail(not_a_trace(std::move(*fault), where));
     first = std::min(first, *slice.begin);
   }
-  if (first == kInfiniteTime) return fail(no_trace("its tracks of pp ranks are empty", where));
+  if (first == kInfiniteTime) return fail(not_a_trace("its tracks of pp ranks are empty", where));
 
   RunTrace trace{.file = where.file};
   for (const auto& [id, track] : *tracks)
@@ -88,7 +88,7 @@ Result<RunTrace> step_of(const TraceEvents& events, const Location& where) {
 
 }  // namespace
 
-Diagnostic no_trace(std::string detail, Location where) {
+Diagnostic not_a_trace(std::string detail, Location where) {
   return {.code = "RW0932",
           .message = "not a trace of a step",
           .detail = std::move(detail),
@@ -96,14 +96,14 @@ Diagnostic no_trace(std::string detail, Location where) {
           .where = std::move(where)};
 }
 
-Diagnostic too_long_a_trace(std::string detail, std::string_view file) {
+Diagnostic trace_too_large(std::string detail, std::string_view file) {
   return {.code = "RW0906",
           .message = "the file is larger or more tangled than such a file needs to be",
           .detail = std::move(detail),
           .where = {.file = std::string(file)}};
 }
 
-std::optional<std::string> excess(const TraceEvents& events, const TraceLimits& limits) {
+std::optional<std::string> find_excess(const TraceEvents& events, const TraceLimits& limits) {
   const auto more = [&](std::string_view of) {
     return fmt::format("it has more than {} {}", count(limits.slices), of);
   };
@@ -116,17 +116,17 @@ Result<RunTrace> read_run_trace(std::string_view text, std::string_view file,
                                 const TraceLimits& limits) {
   const Location where{.file = std::string(file)};
   if (text.size() > limits.bytes)
-    return fail(too_long_a_trace(fmt::format("it has {} bytes, and at most {} are read",
-                                             count(i64(text.size())), count(i64(limits.bytes))),
-                                 file));
+    return fail(trace_too_large(fmt::format("it has {} bytes, and at most {} are read",
+                                            count(i64(text.size())), count(i64(limits.bytes))),
+                                file));
   if (text.starts_with(kGzip))
-    return fail(no_trace("it is packed by gzip: unpack it first", where));
-  // A protobuf may begin with a line break, so blanks are not passed over.
+    return fail(not_a_trace("it is packed by gzip: unpack it first", where));
+  // A protobuf may begin with a line break, so leading blanks are not skipped.
   const bool json = text.starts_with('{') || text.starts_with('[');
   const Result<TraceEvents> events =
       json ? read_chrome_events(text, file, limits) : read_perfetto_events(text, file, limits);
   if (!events) return fail(events.error());
-  return step_of(*events, where);
+  return make_step(*events, where);
 }
 
 }  // namespace rankwright::importer

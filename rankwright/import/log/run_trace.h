@@ -1,6 +1,6 @@
-// A step as the trace of it says: what `run --trace` measured, or `explain --trace` simulated.
-// Reads both formats that report/timeline/trace.h writes, and of what else a file may hold nothing.
-// Times and names only: what the step was to take is a Timeline.
+// Reads the trace of a step: measured by `run --trace` or simulated by `explain --trace`. Reads
+// both formats that report/timeline/trace.h writes and ignores everything else in the file. Returns
+// times and names only; the expected times of a step are a Timeline.
 #pragma once
 
 #include <optional>
@@ -15,35 +15,39 @@
 
 namespace rankwright::importer {
 
-/// A file of kMaxSlices is at most 740 MB of JSON: 370 bytes a slice with both ends of its arrows.
+/// Limits of a trace file. A file of kMaxSlices has at most 740 MB of JSON: 370 bytes per slice
+/// with both ends of its flow arrows.
 struct TraceLimits {
   std::size_t bytes = std::size_t{1} << 30;
-  i64 slices = kMaxSlices;  // on all tracks together; and as many tracks
-  int depth = 32;           // of JSON
+  i64 slices = kMaxSlices;  // maximum over all tracks; also the maximum number of tracks
+  int depth = 32;           // of JSON nesting
 };
 
 inline constexpr std::size_t kLongestSliceName = 120;
 
+/// One slice of a track.
 struct TraceSlice {
   Seconds begin{}, end{};
-  std::string name{};      // "2F0"; a step's own; fit to be shown, and cut where it is long
-  std::string category{};  // the same: "forward", "collective"
-  std::optional<program::Action> cell{};  // where the name is one's
-  bool beside = false;                    // runs beside the cells of its rank
+  std::string name{};                     // "2F0" or the name of a step; printable and truncated
+  std::string category{};                 // printable and truncated: "forward", "collective"
+  std::optional<program::Action> cell{};  // set if the name is that of a cell
+  bool beside = false;                    // runs concurrently with the cells of its rank
 
   friend bool operator==(const TraceSlice&, const TraceSlice&) = default;
 };
 
+/// A step, as its trace file states it.
 struct RunTrace {
   std::string file{};
-  std::vector<std::vector<TraceSlice>> ranks{};  // by pp rank, each rank's by their begin
-  Seconds end{};                                 // of the last slice; the first begins at 0
+  std::vector<std::vector<TraceSlice>> ranks{};  // by pp rank; slices sorted by begin
+  Seconds end{};                                 // end of the last slice; the first one begins at 0
 
   friend bool operator==(const RunTrace&, const RunTrace&) = default;
 };
 
-/// The format follows from the text: JSON begins with a bracket, and no protobuf of Perfetto's
-/// does. RW0932 where it is no trace of a step, RW0906 beyond the limits and kMaxPpRanks.
+/// Reads a trace. Its format is detected from the text: JSON begins with a bracket, a Perfetto
+/// protobuf does not. Fails with RW0932 if it is not the trace of a step, with RW0906 beyond the
+/// limits or kMaxPpRanks.
 Result<RunTrace> read_run_trace(std::string_view text, std::string_view file,
                                 const TraceLimits& limits = {});
 

@@ -1,4 +1,4 @@
-// What read_run_trace() refuses, and what it says then.
+// Faulty traces: what read_run_trace() rejects, and with which message.
 #include <gmock/gmock.h>
 
 #include <protozero/pbf_writer.hpp>
@@ -17,14 +17,14 @@ using sample::ended;
 using sample::perfetto_file;
 using testing::StartsWith;
 
-/// "RW0932 what is wrong".
+/// Returns "CODE detail" of the error, such as "RW0932 what is wrong".
 std::string fault(std::string_view text, const TraceLimits& limits = {}) {
   const Result<RunTrace> trace = read_run_trace(text, "run", limits);
   EXPECT_FALSE(trace.has_value());
   return trace ? "" : std::string(trace.error().code) + " " + trace.error().detail;
 }
 
-/// A slice on the track of pp rank 0, with the rest of its fields as they stand.
+/// Returns a slice on the track of pp rank 0 with these additional JSON fields.
 std::string slice_with(std::string_view fields) {
   return fmt::format(
       R"([{{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{{"name":"pp rank 0"}}}},)"
@@ -32,7 +32,7 @@ std::string slice_with(std::string_view fields) {
       fields);
 }
 
-TEST(RunTraceFault, SaysWhatWasLookedFor) {
+TEST(RunTraceFault, NoRankTrack_NamesTheExpectedTrack) {
   const std::string none = "RW0932 of 0 tracks none is named `pp rank N`";
   for (const char* text : {"", "{}", "[]", "[[],5]", R"({"traceEvents":5})",
                            R"({"traceEvents":[{"ph":"M","pid":1,"name":"thread_name"}]})",
@@ -42,28 +42,28 @@ TEST(RunTraceFault, SaysWhatWasLookedFor) {
             "RW0932 of 2 tracks none is named `pp rank N`");
   EXPECT_EQ(fault(described(1, "pp rank 0")), "RW0932 its tracks of pp ranks are empty");
   EXPECT_EQ(fault("\x1F\x8B\x08"), "RW0932 it is packed by gzip: unpack it first");
-  const Diagnostic said = read_run_trace("", "run.json").error();
-  EXPECT_EQ(said.where.file, "run.json");
-  EXPECT_EQ(said.message, "not a trace of a step");
+  const Diagnostic json_error = read_run_trace("", "run.json").error();
+  EXPECT_EQ(json_error.where.file, "run.json");
+  EXPECT_EQ(json_error.message, "not a trace of a step");
 }
 
-TEST(RunTraceFault, ShowsWhereJsonGoesWrong) {
-  const Diagnostic said = read_run_trace("[\n{\"ph\":\"X\",\n \"ts\":}]", "run.json").error();
-  EXPECT_EQ(said.code, "RW0932");
-  EXPECT_EQ(said.where, (Location{"run.json", 3, 7, 1}));
+TEST(RunTraceFault, InvalidJson_HasItsLocation) {
+  const Diagnostic json_error = read_run_trace("[\n{\"ph\":\"X\",\n \"ts\":}]", "run.json").error();
+  EXPECT_EQ(json_error.code, "RW0932");
+  EXPECT_EQ(json_error.where, (Location{"run.json", 3, 7, 1}));
   for (const char* text : {"{", "[", "[}", "{]", "[1e999]", "[nan]", "[\"\xff\"]", "[] []", "[,]"})
     EXPECT_THAT(fault(text), StartsWith("RW0932 it begins as JSON")) << text;
 }
 
-TEST(RunTraceFault, IsEveryPartOfAJsonFile) {
+TEST(RunTraceFault, TruncatedJson_IsRejectedAtEveryLength) {
   const std::string whole = chrome_file({{{0}, 0, 1000}, {{0}, 1000, 2500, "0B0", "backward"}});
   ASSERT_TRUE(read_run_trace(whole, "run").has_value());
   for (std::size_t n = 1; n < whole.size(); ++n)
     EXPECT_THAT(fault(whole.substr(0, n)), StartsWith("RW0932 it begins as JSON")) << n;
 }
 
-TEST(RunTraceFault, IsEveryPartOfAProtobufThatCutsASlice) {
-  // Parts that end where a slice does are traces themselves: of one slice, and of two.
+TEST(RunTraceFault, TruncatedProtobuf_IsRejectedInsideASlice) {
+  // Prefixes that end with a slice are traces themselves, of one slice and of two.
   std::string whole = described(1, "pp rank 0");
   std::set<std::size_t> complete;
   for (std::uint64_t i = 0; i < 3; ++i) {
@@ -77,7 +77,7 @@ TEST(RunTraceFault, IsEveryPartOfAProtobufThatCutsASlice) {
   }
 }
 
-TEST(RunTraceFault, NamesTheSliceWithoutABeginOrAnEnd) {
+TEST(RunTraceFault, JsonSliceWithoutBeginOrEnd_IsNamed) {
   const std::string slice = "RW0932 '0F0' on the track 'pp rank 0' ";
   const std::string begin = slice + "has no begin between 0 and 285 years";
   const std::string end = slice + "has no end between its begin and 285 years";
@@ -95,7 +95,7 @@ TEST(RunTraceFault, NamesTheSliceWithoutABeginOrAnEnd) {
   EXPECT_TRUE(read_run_trace(slice_with(R"(,"ts":-0.0,"dur":0)"), "run").has_value());
 }
 
-TEST(RunTraceFault, NamesTheSameOfProtobuf) {
+TEST(RunTraceFault, ProtobufSliceWithoutBeginOrEnd_IsNamed) {
   const std::string track = described(1, "pp rank 0");
   constexpr std::uint64_t kMax = 9'000'000'000'000'000'000;
   const auto lacks = [](std::string_view name, std::string_view what) {
@@ -112,8 +112,8 @@ TEST(RunTraceFault, NamesTheSameOfProtobuf) {
   EXPECT_TRUE(read_run_trace(track + begun(1, 0) + ended(1, kMax), "run").has_value());
 }
 
-TEST(RunTraceFault, CountsFieldsOfAnotherWireTypeAsMissing) {
-  // The timestamp as text, then as fixed64; the type of the event and its track as text.
+TEST(RunTraceFault, FieldOfAnotherWireType_CountsAsMissing) {
+  // The timestamp as text, then as fixed64; the event type and its track as text.
   const std::string event = "\x48\x01\x58\x01";  // type 1, track 1
   const std::string event_of_texts = "\x4A\x01\x01\x5A\x01\x01";
   std::string text, fixed, untyped;
@@ -134,10 +134,10 @@ TEST(RunTraceFault, CountsFieldsOfAnotherWireTypeAsMissing) {
   EXPECT_EQ(fault(trace(untyped)), "RW0932 its tracks of pp ranks are empty");
 }
 
-TEST(RunTraceFault, SaysFromWhichByteOnItIsNoProtobuf) {
+TEST(RunTraceFault, InvalidProtobuf_NamesItsOffset) {
   const std::string whole = perfetto_file({{{0}, 0, 1}});
   EXPECT_EQ(fault("hello"), "RW0932 it is no JSON, and no protobuf of Perfetto's from byte 0 on");
-  EXPECT_EQ(fault(whole + "\x0B"),  // a group, which is no more
+  EXPECT_EQ(fault(whole + "\x0B"),  // a group, which is a removed wire type
             fmt::format("RW0932 it is no JSON, and no protobuf of Perfetto's from byte {} on",
                         whole.size()));
   for (const char* bytes : {"\n", "\x0A\x05", "\x0A\xFF\xFF\xFF\xFF\x0F", "\x0A\x02\x5A\x7F",
@@ -145,12 +145,12 @@ TEST(RunTraceFault, SaysFromWhichByteOnItIsNoProtobuf) {
     EXPECT_THAT(fault(bytes), StartsWith("RW0932 it is no JSON, and no protobuf"));
 }
 
-TEST(RunTraceFault, RefusesTwoTracksOfOneName) {
+TEST(RunTraceFault, DuplicateTrackName_IsRejected) {
   EXPECT_EQ(fault(described(1, "pp rank 3, beside") + described(2, "pp rank 3, beside")),
             "RW0932 two tracks are named 'pp rank 3, beside'");
 }
 
-TEST(RunTraceFault, IsMoreThanSuchAFileHolds) {
+TEST(RunTraceFault, ExceedingALimit_IsRejected) {
   EXPECT_EQ(fault("[1]", {.bytes = 2}), "RW0906 it has 3 bytes, and at most 2 are read");
   EXPECT_EQ(fault(std::string(1000, '[')), "RW0906 it is nested more than 32 deep");
   EXPECT_EQ(fault(R"([{"args":{"x":[1]}}])", {.depth = 3}), "RW0906 it is nested more than 3 deep");

@@ -20,24 +20,24 @@ using testing::HasSubstr;
 
 constexpr i64 kMs = 1'000'000;  // in nanoseconds
 
-RunTrace of(std::string_view text) {
+RunTrace read_trace(std::string_view text) {
   const Result<RunTrace> trace = read_run_trace(text, "run");
   EXPECT_TRUE(trace.has_value()) << trace.error().detail;
   return trace.value_or(RunTrace{});
 }
 
-/// "RW0932 what is wrong".
+/// Returns "CODE detail" of the error, such as "RW0932 what is wrong".
 std::string fault(std::string_view text, const TraceLimits& limits = {}) {
   const Result<RunTrace> trace = read_run_trace(text, "run", limits);
   EXPECT_FALSE(trace.has_value());
   return trace ? "" : std::string(trace.error().code) + " " + trace.error().detail;
 }
 
-/// As it is read: 4 ms are 4,000,000 ns divided by a billion.
+/// Milliseconds, computed as the reader does: 4 ms are 4,000,000 ns divided by a billion.
 Seconds ms(double n) { return Seconds{n * 1e6 / 1e9}; }
 
-/// Two ranks and a microbatch, 5 ms after the clock began: F 1 ms, B 2 ms, nothing in transfers;
-/// then the optimizer of rank 0 for 0.5 ms, and while it runs a collective beside it.
+/// Two ranks and one microbatch, 5 ms after the clock started: F 1 ms, B 2 ms, no time in
+/// transfers; then the optimizer of rank 0 for 0.5 ms with a collective running beside it.
 const std::vector<WrittenSlice>& worked_example() {
   static const std::vector<WrittenSlice> slices = {
       {{0}, 5 * kMs, 6 * kMs, "0F0", "forward"},
@@ -50,7 +50,7 @@ const std::vector<WrittenSlice>& worked_example() {
   return slices;
 }
 
-TEST(RunTrace, StartsAtZeroWithEveryRanksSlicesByTheirBegin) {
+TEST(RunTrace, StartsAtZeroWithSlicesSortedByBegin) {
   const RunTrace expected{
       .file = "run",
       .ranks = {{{ms(0), ms(1), "0F0", "forward", cell::F(0, 0)},
@@ -60,45 +60,45 @@ TEST(RunTrace, StartsAtZeroWithEveryRanksSlicesByTheirBegin) {
                 {{ms(1), ms(2), "1F0", "forward", cell::F(1, 0)},
                  {ms(2), ms(4), "1B0", "backward", cell::B(1, 0)}}},
       .end = ms(6.5)};
-  EXPECT_EQ(of(chrome_file(worked_example())), expected);
-  EXPECT_EQ(of(perfetto_file(worked_example())), expected);
+  EXPECT_EQ(read_trace(chrome_file(worked_example())), expected);
+  EXPECT_EQ(read_trace(perfetto_file(worked_example())), expected);
 }
 
-TEST(RunTrace, KnowsCellsByTheirNames) {
-  const RunTrace trace = of(chrome_file({{{0}, 0, 1, "2F0"},
-                                         {{0}, 1, 2, "12I345"},
-                                         {{0}, 2, 3, "3W1"},
-                                         {{0}, 3, 4, "2SEND_F0"},
-                                         {{0}, 4, 5, "2F"},
-                                         {{0}, 5, 6, ""}}));
+TEST(RunTrace, ParsesCellsFromNames) {
+  const RunTrace trace = read_trace(chrome_file({{{0}, 0, 1, "2F0"},
+                                                 {{0}, 1, 2, "12I345"},
+                                                 {{0}, 2, 3, "3W1"},
+                                                 {{0}, 3, 4, "2SEND_F0"},
+                                                 {{0}, 4, 5, "2F"},
+                                                 {{0}, 5, 6, ""}}));
   std::vector<std::optional<program::Action>> cells;
   for (const TraceSlice& slice : trace.ranks.at(0)) cells.push_back(slice.cell);
   EXPECT_THAT(cells, testing::ElementsAre(cell::F(2, 0), cell::I(12, 345), cell::W(3, 1),
                                           std::nullopt, std::nullopt, std::nullopt));
 }
 
-TEST(RunTrace, HasAnEmptyRankWhereThereIsNoTrackOfIt) {
-  const RunTrace trace = of(perfetto_file({{{2}, 3, 4}}));
+TEST(RunTrace, RankWithoutTrack_IsEmpty) {
+  const RunTrace trace = read_trace(perfetto_file({{{2}, 3, 4}}));
   ASSERT_EQ(trace.ranks.size(), 3u);
   EXPECT_TRUE(trace.ranks[0].empty() && trace.ranks[1].empty());
   EXPECT_EQ(trace.ranks[2].size(), 1u);
-  EXPECT_EQ(of(perfetto_file({{{65534}, 0, 1}})).ranks.size(), 65'535u);
+  EXPECT_EQ(read_trace(perfetto_file({{{65534}, 0, 1}})).ranks.size(), 65'535u);
 }
 
-TEST(RunTrace, KeepsTheOrderOfTheFileWhereSlicesBeginTogether) {
+TEST(RunTrace, EqualBegins_KeepFileOrder) {
   const std::vector<WrittenSlice> slices = {
       {{0}, 5, 9, "b"}, {{0}, 0, 9, "a"}, {{0, true}, 5, 5, "c"}, {{0}, 5, 7, "d"}};
   for (const std::string& file : {chrome_file(slices), perfetto_file(slices)}) {
-    const RunTrace trace = of(file);
+    const RunTrace trace = read_trace(file);
     std::string order;
     for (const TraceSlice& slice : trace.ranks.at(0)) order += slice.name;
     EXPECT_EQ(order, "abcd");
   }
 }
 
-TEST(RunTrace, PassesOverWhatIsNotOnATrackOfARank) {
+TEST(RunTrace, IgnoresEventsOnOtherTracks) {
   const std::string one = chrome_file({{{0}, 0, kMs}});
-  const RunTrace alone = of(one);
+  const RunTrace alone = read_trace(one);
   std::string chrome = one;
   chrome.insert(chrome.find('[') + 1,
                 R"({"ph":"X","pid":7,"tid":99,"ts":-4,"name":"elsewhere"},)"
@@ -108,48 +108,51 @@ TEST(RunTrace, PassesOverWhatIsNotOnATrackOfARank) {
                 R"({"ph":"s","pid":7,"tid":1,"ts":1,"id":1},{"ph":"i","pid":7,"tid":1},)"
                 R"(5,"x",null,[{"ph":"X","pid":7,"tid":1}],)"
                 R"({"args":{"deep":{"ph":"X","name":"pp rank 5"}},"pid":7,"tid":1},)");
-  EXPECT_EQ(of(chrome), alone);
+  EXPECT_EQ(read_trace(chrome), alone);
   const std::string elsewhere = described(99, "main") + begun(99, 5) + begun(98, 5) + ended(97, 5);
-  EXPECT_EQ(of(elsewhere + perfetto_file({{{0}, 0, kMs}})), alone);
+  EXPECT_EQ(read_trace(elsewhere + perfetto_file({{{0}, 0, kMs}})), alone);
 }
 
-TEST(RunTrace, ReadsAListOfEventsAlone) {
+TEST(RunTrace, ReadsABareListOfEvents) {
   const std::string file = chrome_file(worked_example());
   const std::size_t open = file.find('[');
-  EXPECT_EQ(of(file.substr(open, file.rfind(']') + 1 - open)), of(file));
-  EXPECT_EQ(of(R"({"otherData":{"traceEvents":[7]},"list":[[]],)" + file.substr(1)), of(file));
+  EXPECT_EQ(read_trace(file.substr(open, file.rfind(']') + 1 - open)), read_trace(file));
+  EXPECT_EQ(read_trace(R"({"otherData":{"traceEvents":[7]},"list":[[]],)" + file.substr(1)),
+            read_trace(file));
 }
 
 TEST(RunTrace, TakesTheLastNameOfATrack) {
-  EXPECT_EQ(of(described(1, "pp rank 4") + perfetto_file({{{0}, 0, 1}})).ranks.size(), 1u);
+  EXPECT_EQ(read_trace(described(1, "pp rank 4") + perfetto_file({{{0}, 0, 1}})).ranks.size(), 1u);
   EXPECT_THAT(fault(perfetto_file({{{0}, 0, 1}}) + described(1, "main")),
               HasSubstr("of 1 track none is named `pp rank N`"));
 }
 
-TEST(RunTrace, EndsTheSliceThatBeganLast) {
-  const RunTrace trace = of(described(1, "pp rank 0") + begun(1, 0, "outer") +
-                            begun(1, 2 * kMs, "inner") + ended(1, 3 * kMs) + ended(1, 5 * kMs));
+TEST(RunTrace, EndEvent_ClosesTheInnermostSlice) {
+  const RunTrace trace =
+      read_trace(described(1, "pp rank 0") + begun(1, 0, "outer") + begun(1, 2 * kMs, "inner") +
+                 ended(1, 3 * kMs) + ended(1, 5 * kMs));
   EXPECT_EQ(trace.ranks.at(0).at(0).end, ms(5));
   EXPECT_EQ(trace.ranks.at(0).at(1).end, ms(3));
 }
 
-TEST(RunTrace, IsTakenForJsonByItsFirstByteAlone) {
+TEST(RunTrace, FormatIsDetectedFromTheFirstByte) {
   // A packet of 123 bytes begins with a line break and a brace.
   const std::string plain = described(1, "pp rank 0") + begun(1, 0, "") + ended(1, 1);
   const std::size_t rest = begun(2, 0, "").size() - 2;  // without tag and length
   const std::string packet = begun(2, 0, std::string(123 - rest, 'x'));
   ASSERT_TRUE(packet.starts_with("\n{"));
-  EXPECT_EQ(of(packet + plain), of(plain));
+  EXPECT_EQ(read_trace(packet + plain), read_trace(plain));
 }
 
-TEST(RunTrace, ShowsNamesThatATerminalOrAPageCanShow) {
+TEST(RunTrace, NamesAreSanitizedAndTruncated) {
   const std::string name = "a\x1b[31m\xff" + std::string(200, 'x');
-  const RunTrace trace = of(described(1, "pp rank 0") + begun(1, 0, name, "\n") + ended(1, 1));
+  const RunTrace trace =
+      read_trace(described(1, "pp rank 0") + begun(1, 0, name, "\n") + ended(1, 1));
   EXPECT_EQ(trace.ranks.at(0).at(0).name, "a?[31m?" + std::string(113, 'x'));
   EXPECT_EQ(trace.ranks.at(0).at(0).category, "?");
 }
 
-RC_GTEST_PROP(RunTrace, IsTheSameInBothFormatsWheneverItBegan, ()) {
+RC_GTEST_PROP(RunTrace, BothFormatsAgreeForAnyStartTime, ()) {
   const std::vector<i64> numbers =
       *rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(0, 1'000'000)));
   std::vector<WrittenSlice> slices, later;
@@ -160,10 +163,10 @@ RC_GTEST_PROP(RunTrace, IsTheSameInBothFormatsWheneverItBegan, ()) {
     later.back().begin += shift;
     later.back().end += shift;
   }
-  const RunTrace trace = of(chrome_file(slices));
-  RC_ASSERT(trace == of(perfetto_file(slices)));
-  RC_ASSERT(trace == of(chrome_file(later)));
-  RC_ASSERT(trace == of(perfetto_file(later)));
+  const RunTrace trace = read_trace(chrome_file(slices));
+  RC_ASSERT(trace == read_trace(perfetto_file(slices)));
+  RC_ASSERT(trace == read_trace(chrome_file(later)));
+  RC_ASSERT(trace == read_trace(perfetto_file(later)));
   std::size_t read = 0;
   Seconds first = trace.end;
   for (const std::vector<TraceSlice>& rank : trace.ranks) {

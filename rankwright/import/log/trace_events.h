@@ -1,5 +1,5 @@
-// The events of a trace file before anybody asks which tracks they are of: names of tracks may
-// stand behind what happens on them. One function a format; run_trace.h makes a step of them.
+// The raw events of a trace file, before they are assigned to tracks: the name of a track may come
+// after the events on it. One reader per format; run_trace.h turns the events into a step.
 #pragma once
 
 #include <cstdint>
@@ -14,36 +14,39 @@
 
 namespace rankwright::importer {
 
+/// The tracks and slices of a trace file.
 struct TraceEvents {
-  using TrackId = std::pair<std::uint64_t, std::uint64_t>;  // process and thread; or uuid and 0
+  using TrackId = std::pair<std::uint64_t, std::uint64_t>;  // process and thread, or uuid and 0
 
   struct Slice {
     TrackId track{};
-    std::optional<i64> begin{}, end{};  // nanoseconds; nothing where the file says none in range
+    std::optional<i64> begin{}, end{};  // nanoseconds; empty if missing or out of range
     std::string name{};
     std::string category{};
   };
 
-  std::map<TrackId, std::string> tracks{};  // their names
-  std::vector<Slice> slices{};              // in the order of the file
+  std::map<TrackId, std::string> tracks{};  // track names
+  std::vector<Slice> slices{};              // in file order
 };
 
-/// Chrome's trace event format: complete events (ph X) and thread names; the list alone, or in an
-/// object as `traceEvents`. Arrows and whatever else there is are passed over.
+/// Reads Chrome's trace event format: complete events (ph X) and thread names, as a bare list or as
+/// `traceEvents` in an object. Flow arrows and all other events are ignored.
 Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view file,
                                        const TraceLimits& limits);
 
-/// A protobuf of perfetto.protos.Trace: threads' descriptors, and events that begin and end slices.
+/// Reads a protobuf of perfetto.protos.Trace: thread descriptors, and events that begin and end
+/// slices.
 Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_view file,
                                          const TraceLimits& limits);
 
-/// RW0932.
-Diagnostic no_trace(std::string detail, Location where);
+/// Returns RW0932, "not a trace of a step".
+Diagnostic not_a_trace(std::string detail, Location where);
 
-/// RW0906.
-Diagnostic too_long_a_trace(std::string detail, std::string_view file);
+/// Returns RW0906, for a trace beyond the limits.
+Diagnostic trace_too_large(std::string detail, std::string_view file);
 
-/// What is too much in it, of slices or of tracks.
-std::optional<std::string> excess(const TraceEvents& events, const TraceLimits& limits);
+/// Returns a description of the exceeded limit, slices or tracks; nothing if both are within
+/// bounds.
+std::optional<std::string> find_excess(const TraceEvents& events, const TraceLimits& limits);
 
 }  // namespace rankwright::importer

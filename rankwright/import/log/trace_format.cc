@@ -23,7 +23,8 @@ std::optional<TraceTrack> parse_track_name(std::string_view name) {
   if (track.beside) name.remove_suffix(kSuffix.size());
   if (name.empty() || name.find_first_not_of("0123456789") != std::string_view::npos)
     return std::nullopt;
-  if (name.size() > 1 && name.front() == '0') return std::nullopt;  // we write none in front
+  if (name.size() > 1 && name.front() == '0')
+    return std::nullopt;  // the writer never pads with zeros
   const std::from_chars_result end =
       std::from_chars(name.data(), name.data() + name.size(), track.pp_rank);
   if (end.ec != std::errc{}) track.pp_rank = std::numeric_limits<i64>::max();

@@ -1,5 +1,5 @@
-// What writer (report/timeline/trace.h) and reader (run_trace.h) of a step's trace agree on,
-// whichever of the two formats it has: how tracks are named, and how much a file may hold.
+// Conventions that the writer (report/timeline/trace.h) and the reader (run_trace.h) of step traces
+// share in both formats: the names of tracks and the limits of a file.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace rankwright::importer {
 
-/// Slices of a trace. More make files of half a gigabyte, which viewers refuse: whoever writes a
-/// trace asks first.
+/// Maximum number of slices in a trace. More make files of half a gigabyte, which viewers refuse;
+/// writers check this first.
 inline constexpr i64 kMaxSlices = 2'000'000;
 
-/// Times in traces are whole nanoseconds, from 0 to 285 years.
+/// Trace times are whole nanoseconds from 0 to 285 years.
 inline constexpr i64 kMaxNanoseconds = 9'000'000'000'000'000'000;
 
-/// What a track shows: the cells and steps of a pp rank, or what runs beside them.
+/// One track: the cells and steps of a pp rank, or what runs concurrently with them (`beside`).
 struct TraceTrack {
   i64 pp_rank = 0;
   bool beside = false;
@@ -25,11 +25,11 @@ struct TraceTrack {
   friend auto operator<=>(const TraceTrack&, const TraceTrack&) = default;
 };
 
-/// "pp rank 3", "pp rank 3, beside".
+/// Returns "pp rank 3" or "pp rank 3, beside".
 std::string track_name(const TraceTrack& track);
 
-/// The track of that name; nothing where it is no name of ours. A rank that 64 bits do not hold is
-/// the largest that they do.
+/// Returns the track with that name, or nothing if the name has another form. A rank beyond 64 bits
+/// is clamped to the largest value.
 std::optional<TraceTrack> parse_track_name(std::string_view name);
 
 }  // namespace rankwright::importer

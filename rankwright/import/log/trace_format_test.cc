@@ -13,19 +13,19 @@ TEST(TrackName, IsWhatViewersShow) {
   EXPECT_EQ(track_name({.pp_rank = 0, .beside = true}), "pp rank 0, beside");
 }
 
-TEST(TrackName, OfAnythingElseIsNone) {
+TEST(TrackName, OtherNamesAreRejected) {
   for (const char* name : {"", "pp rank", "pp rank ", "pp rank x", "pp rank 1 ", "pp rank -1",
                            "pp rank 01", "pp rank 1,beside", "pp rank 1, besides", "PP rank 1",
                            " pp rank 1", "pp rank , beside", "pp rank 1, beside, beside"})
     EXPECT_EQ(parse_track_name(name), std::nullopt) << name;
 }
 
-TEST(TrackName, KeepsARankTooLargeOutOfReach) {
+TEST(TrackName, RankBeyond64Bits_IsClamped) {
   EXPECT_EQ(parse_track_name("pp rank 99999999999999999999")->pp_rank,
             std::numeric_limits<i64>::max());
 }
 
-RC_GTEST_PROP(TrackName, ReadsBack, ()) {
+RC_GTEST_PROP(TrackName, RoundTrips, ()) {
   const TraceTrack track{.pp_rank = *rc::gen::nonNegative<i64>(),
                          .beside = *rc::gen::arbitrary<bool>()};
   RC_ASSERT(parse_track_name(track_name(track)) == track);

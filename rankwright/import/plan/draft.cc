@@ -11,7 +11,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// Fills one TrainingConfig and writes down every value that the draft did not have.
+/// Fills one TrainingConfig and records every value that the draft does not state.
 class DraftResolver {
  public:
   explicit DraftResolver(const Draft& draft) : draft_(draft) {}
@@ -32,7 +32,8 @@ class DraftResolver {
     config_.assumed.push_back({std::string(key), std::move(value), std::move(why)});
   }
 
-  /// The stated value, or `fallback`, written down. `text` is how the fallback is typed.
+  /// Returns the stated value, or records and returns `fallback`. `text` is how the fallback is
+  /// typed.
   template <class T>
   T or_assume(const std::optional<T>& stated, std::string_view key, T fallback, std::string text,
               std::string why) {
@@ -59,8 +60,8 @@ class DraftResolver {
   void job();
   void software();
   void derive_dp();
-  std::optional<i64> dp_of_batch() const;
-  std::optional<i64> share_of_batch() const;
+  std::optional<i64> dp_from_batch() const;
+  std::optional<i64> micro_batch_from_batch() const;
   i64 shard_size() const;
 
   const Draft& draft_;
@@ -79,14 +80,14 @@ void DraftResolver::model() {
   assume("model", std::string(kReferenceModel), "for prices per layer only");
 }
 
-// A degree that is not given is 1, except one: dp is what the world leaves, as in Megatron-LM.
+// Degrees default to 1, except dp, which is what the others leave of the world, as in Megatron-LM.
 void DraftResolver::degrees() {
   plan::Plan& plan = config_.plan;
   plan.tp = draft_.tp.value_or(1);
   plan.cp = draft_.cp.value_or(1);
   plan.pp = draft_.pp.value_or(1);
   plan.ep = draft_.ep.value_or(1);
-  // Without experts there is nothing to cut: etp follows, whatever the file says.
+  // A dense model has no experts to split: etp follows tp, whatever the file states.
   const bool sparse = config_.model.sparse();
   const i64 usual = plan.ep > 1 ? 1 : plan.tp;
   plan.etp = sparse ? draft_.etp.value_or(usual) : usual;
@@ -112,8 +113,8 @@ void DraftResolver::derive_dp() {
   const std::optional<i64> model_ranks = product({plan.tp, plan.cp, plan.pp});
   plan.dp = 1;
   if (config_.world == 0) {
-    if (draft_.replicas) plan.dp = *draft_.replicas;  // and one shard of each
-    const std::optional<i64> dp = dp_of_batch();
+    if (draft_.replicas) plan.dp = *draft_.replicas;  // with one shard each
+    const std::optional<i64> dp = dp_from_batch();
     if (!dp) return;
     plan.dp = *dp;
     assume("parallelism.dp_size", std::to_string(*dp), "what the batch leaves");
@@ -124,8 +125,8 @@ void DraftResolver::derive_dp() {
   assume("parallelism.dp_size", std::to_string(plan.dp), "what the other degrees leave");
 }
 
-/// Batch = microbatch x accumulation x dp: with three of them stated, the fourth.
-std::optional<i64> DraftResolver::dp_of_batch() const {
+/// Solves global batch = micro-batch x accumulation x dp for dp, if the other three are stated.
+std::optional<i64> DraftResolver::dp_from_batch() const {
   if (!draft_.global_batch || !draft_.micro_batch || !draft_.accumulation) return std::nullopt;
   const std::optional<i64> one = product({*draft_.micro_batch, *draft_.accumulation});
   if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<i64> DraftResolver::dp_of_batch() const {
   return dp;
 }
 
-std::optional<i64> DraftResolver::share_of_batch() const {
+std::optional<i64> DraftResolver::micro_batch_from_batch() const {
   if (!draft_.global_batch || draft_.micro_batch || !draft_.accumulation) return std::nullopt;
   const std::optional<i64> one = product({*draft_.accumulation, config_.plan.dp});
   if (!one || !divides(*one, *draft_.global_batch)) return std::nullopt;
@@ -143,7 +144,7 @@ std::optional<i64> DraftResolver::share_of_batch() const {
   return share;
 }
 
-/// Where the copies do not divide the data ranks, whoever reads the format says so.
+/// If the replicas do not divide the data ranks, the format's reader reports it.
 i64 DraftResolver::shard_size() const {
   if (draft_.shard_size) return *draft_.shard_size;
   const i64 replicas = draft_.replicas.value_or(1);
@@ -161,7 +162,7 @@ void DraftResolver::cluster() {
   config_.cluster = *reference;
   std::vector<cluster::Level>& levels = config_.cluster.levels;
   const i64 unit = levels.front().arity;
-  // A world that no cluster has ends at the largest one, and a rule says what is missing.
+  // A world larger than any cluster is clamped; a rule reports the missing devices.
   const i64 world = std::min(config_.world, cluster::kMaxDevices);
   const i64 host = std::min(unit, world);
   const NodeShape shape =
@@ -181,7 +182,7 @@ void DraftResolver::layout() {
   plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
   plan.shard_size = shard_size();
   plan.bucket_size = draft_.bucket_size.value_or(0);
-  plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : share_of_batch(),
+  plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : micro_batch_from_batch(),
                               "parallelism.micro_batch", 1, "");
   plan.virtual_stages = draft_.virtual_stages.value_or(1);
   plan.microbatch_group = draft_.microbatch_group.value_or(0);
@@ -231,7 +232,7 @@ void DraftResolver::placement() {
   }
   if (draft_.host_order) {
     placement.kind = mesh::Placement::Kind::listed;
-    // Where hosts and world do not agree the list stays empty, and a rule says so.
+    // If hosts and world size disagree, the list stays empty and a rule reports it.
     const std::optional<i64> slots = product({i64(draft_.host_order->size()), host});
     if (slots != config_.world || config_.world > cluster::kMaxDevices) return;
     for (const i64 at : *draft_.host_order)

@@ -1,6 +1,5 @@
-// A Draft is what a plan file says and no more: every value may be absent. resolve() fills what is
-// left open with defaults, writes each down as an Assumption, and gives the TrainingConfig that
-// everything else works on.
+// A Draft holds what a plan file states: every value may be absent. resolve() fills in defaults,
+// records each as an Assumption, and returns the TrainingConfig that everything else works on.
 #pragma once
 
 #include <optional>
@@ -11,9 +10,9 @@
 
 namespace rankwright::importer {
 
-// Limits of what a file may state. They are far beyond what is built, and keep every count inside
-// 64 bits: the largest is that of a context ring, 3 x microbatches x layers x cp < 2^(2 + 28 + 16 +
-// 16).
+// Limits of the values that a file may state. They are far beyond real systems and keep every count
+// within 64 bits: the largest is that of a context-parallel ring, 3 x microbatches x layers x cp <
+// 2^(2 + 28 + 16 + 16).
 inline constexpr i64 kMaxDegree = cluster::kMaxDevices;
 inline constexpr i64 kMaxContext = i64{1} << 16;  // cp ranks
 inline constexpr i64 kMaxSequence = i64{1} << 30;
@@ -21,11 +20,13 @@ inline constexpr i64 kMaxMicroBatch = i64{1} << 20;
 inline constexpr i64 kMaxChunks = 4096;
 inline constexpr i64 kMaxBucket = i64{1} << 40;  // elements
 
+/// Nodes and GPUs per node, from the `node_shape` key.
 struct NodeShape {
   i64 nodes = 1;
-  i64 gpus = 1;  // a node
+  i64 gpus = 1;  // per node
 };
 
+/// The values that a plan file states.
 struct Draft {
   std::optional<i64> world;
   std::optional<NodeShape> shape;
@@ -33,7 +34,8 @@ struct Draft {
   std::optional<mesh::Order> order;
   std::optional<int> zero;
   std::optional<i64> shard_size, bucket_size;
-  std::optional<i64> replicas;  // copies of what is sharded: frameworks that state no shard_size do
+  std::optional<i64>
+      replicas;  // copies of the sharded state, for frameworks that do not state a shard size
   std::optional<bool> sequence_parallel;
   std::optional<plan::CpComm> cp_comm;
   std::optional<i64> micro_batch, virtual_stages, microbatch_group;
@@ -45,11 +47,12 @@ struct Draft {
   std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp;
   std::optional<mesh::Placement::Kind> placement;
   std::optional<std::vector<i64>> rank_devices;  // device of each rank
-  std::optional<std::vector<i64>> host_order;    // hosts in the order of the ranks
+  std::optional<std::vector<i64>> host_order;    // hosts in rank order
   std::optional<model::Model> model;
   std::optional<cluster::Cluster> cluster;
   std::optional<i64> global_batch, sequence;
-  std::optional<i64> accumulation;  // microbatches a data rank: frameworks that state no batch do
+  std::optional<i64>
+      accumulation;  // microbatches per data rank, for frameworks that do not state a global batch
   std::optional<plan::Dtype> param_dtype, grad_dtype;
   std::optional<plan::Matmul> matmul;
   std::optional<plan::Optimizer> optimizer;
@@ -60,11 +63,12 @@ struct Draft {
   std::optional<bool> tuned;
 };
 
-/// The model whose layers stand in where a file names none.
+/// The model and the system that are assumed if a file names none.
 inline constexpr std::string_view kReferenceModel = "llama-3.1-70b";
 inline constexpr std::string_view kReferenceSystem = "dgx-h100";
 
-/// Never fails: what does not go together is found by the rules, with the place of each value.
+/// Returns the complete config. Never fails: contradictory values are reported by the rules, with
+/// their locations.
 plan::TrainingConfig resolve(const Draft& draft);
 
 }  // namespace rankwright::importer

@@ -12,7 +12,7 @@ namespace draft_test {
 
 using testing::ElementsAre;
 
-/// What was filled in, as "key = value (why)".
+/// Returns the assumptions as "key = value (why)".
 std::vector<std::string> assumed(const plan::TrainingConfig& config) {
   std::vector<std::string> all;
   for (const plan::Assumption& a : config.assumed)
@@ -30,7 +30,7 @@ Draft course() {
   return draft;
 }
 
-TEST(Resolve, FillsTheCoursesPlanAndSaysWith) {
+TEST(Resolve, CoursePlan_ListsItsAssumptions) {
   const rankwright::plan::TrainingConfig config = resolve(course());
   EXPECT_EQ(config.world, 64);
   EXPECT_TRUE(config.reference_model);
@@ -61,7 +61,7 @@ TEST(Resolve, AnEmptyDraftIsOneGpu) {
   EXPECT_EQ(config.job.global_batch, 1);
 }
 
-TEST(Resolve, TheWorldIsStatedOrFollowsFromShapeClusterOrDegrees) {
+TEST(Resolve, WorldSizeFollowsFromShapeClusterOrDegrees) {
   Draft draft;
   draft.tp = 2;
   draft.dp = 3;
@@ -73,11 +73,11 @@ TEST(Resolve, TheWorldIsStatedOrFollowsFromShapeClusterOrDegrees) {
   Draft on_cluster;
   on_cluster.cluster = catalog::find_cluster("dgx-h100 x 3").value();
   EXPECT_EQ(resolve(on_cluster).world, 24);
-  on_cluster.dp = 2;  // all degrees are known: the cluster may have more
+  on_cluster.dp = 2;  // all degrees are stated: the cluster may be larger
   EXPECT_EQ(resolve(on_cluster).world, 2);
 }
 
-TEST(Resolve, DpIsWhatTheOthersLeave) {
+TEST(Resolve, DpIsWhatTheOtherDegreesLeave) {
   Draft draft;
   draft.world = 64;
   draft.tp = 8;
@@ -85,7 +85,7 @@ TEST(Resolve, DpIsWhatTheOthersLeave) {
   EXPECT_EQ(resolve(draft).plan.dp, 4);
   EXPECT_THAT(assumed(resolve(draft)),
               testing::Contains("parallelism.dp_size = 4 (what the other degrees leave)"));
-  draft.tp = 5;  // leaves nothing whole: a rule will say so
+  draft.tp = 5;  // does not divide the world: a rule reports it
   EXPECT_EQ(resolve(draft).plan.dp, 1);
   EXPECT_FALSE(resolve(draft).left_open("parallelism.dp_size"));
 }
@@ -104,16 +104,16 @@ TEST(Resolve, ExpertsAreSplitOverEpAlone) {
   EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
 }
 
-TEST(Resolve, WithoutExpertsThereIsNothingForEtpToCut) {
+TEST(Resolve, DenseModel_EtpFollowsTp) {
   Draft draft = course();
   draft.etp = 4;
   EXPECT_EQ(resolve(draft).plan.etp, 8);  // tp
   EXPECT_FALSE(resolve(draft).left_open("parallelism.etp_size"));
 }
 
-TEST(Resolve, TheReferenceClusterHasTheWorldsShape) {
+TEST(Resolve, ReferenceClusterHasWholeNodes) {
   Draft draft;
-  draft.world = 12;  // a node and a half
+  draft.world = 12;  // one and a half nodes
   EXPECT_EQ(resolve(draft).cluster.devices(), 16);
   draft.world = 4;
   EXPECT_EQ(resolve(draft).cluster.devices(), 4);
@@ -121,7 +121,7 @@ TEST(Resolve, TheReferenceClusterHasTheWorldsShape) {
               testing::Contains("cluster = dgx-h100 x 1 (with 4 GPUs a node)"));
 }
 
-TEST(Resolve, VirtualStagesAreInterleaved) {
+TEST(Resolve, VirtualStagesDefaultToInterleaved) {
   Draft draft = course();
   draft.virtual_stages = 2;
   EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::interleaved);
@@ -129,7 +129,7 @@ TEST(Resolve, VirtualStagesAreInterleaved) {
   EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::zb_v);
 }
 
-TEST(Resolve, ZeroGathersBehindComputationUnlessToldNotTo) {
+TEST(Resolve, ZeroOverlapsParamGatherByDefault) {
   Draft draft = course();
   EXPECT_FALSE(resolve(draft).plan.overlap.param_gather);
   draft.zero = 1;
@@ -151,8 +151,8 @@ TEST(Resolve, StatedValuesAreNotAssumed) {
                config.left_open("parallelism.micro_batch"));
 }
 
-TEST(Resolve, CyclicPlacementHasRoomForEveryRank) {
-  // 12 ranks on hosts of 8: two hosts, and rank 11 on the second of them.
+TEST(Resolve, CyclicPlacementHasADeviceForEveryRank) {
+  // 12 ranks on hosts of 8: two hosts, with rank 11 on the second.
   Draft draft;
   draft.world = 12;
   draft.placement = mesh::Placement::Kind::cyclic;
@@ -161,7 +161,7 @@ TEST(Resolve, CyclicPlacementHasRoomForEveryRank) {
   EXPECT_EQ(placement.device(11), 8 + 5);
 }
 
-TEST(Resolve, HostsInOrderGiveEveryRankItsDevice) {
+TEST(Resolve, HostOrderDeterminesEveryDevice) {
   Draft draft;
   draft.shape = NodeShape{2, 2};
   draft.host_order = std::vector<i64>{1, 0};
@@ -172,8 +172,8 @@ TEST(Resolve, HostsInOrderGiveEveryRankItsDevice) {
       (std::vector<plan::ConstraintViolation>{{plan::ConstraintViolation::Why::placement, 0, 4}}));
 }
 
-TEST(Resolve, AWorldThatNoClusterHasIsAMisfit) {
-  // 2^22 x 2^10 ranks: the reference cluster ends at 2^22 devices.
+TEST(Resolve, WorldLargerThanAnyCluster_IsAViolation) {
+  // 2^22 x 2^10 ranks: the reference cluster is clamped to 2^22 devices.
   Draft draft;
   draft.dp = cluster::kMaxDevices;
   draft.cp = 1024;
@@ -184,7 +184,7 @@ TEST(Resolve, AWorldThatNoClusterHasIsAMisfit) {
                                        cluster::kMaxDevices * 1024, cluster::kMaxDevices}));
 }
 
-RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
+RC_GTEST_PROP(Resolve, NeverOverflows64Bits, ()) {
   const auto any = [](i64 max) {
     return *rc::gen::oneOf(rc::gen::inRange<i64>(1, 9), rc::gen::just(max));
   };
@@ -202,7 +202,7 @@ RC_GTEST_PROP(Resolve, NeverLeavesSixtyFourBits, ()) {
   RC_ASSERT(bool(find_violation(config)) == !find_violations(config).empty());
 }
 
-TEST(Resolve, TakesGradientsAsTheFrameworkAddsThemUp) {
+TEST(Resolve, GradDtypeFollowsTheFramework) {
   const auto assumed = [](plan::Dtype parameters) {
     Draft draft;
     draft.world = 8;

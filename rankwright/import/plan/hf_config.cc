@@ -24,21 +24,22 @@ enum class Need : unsigned char {
   or_none,   // absent, null, or at least 0
 };
 
-/// A key that holds a number, and the shape that it states.
+/// A key that holds a number, and the shape that it sets.
 struct Key {
   std::string_view key;
   i64 model::Shapes::*member;
   Need need = Need::required;
 };
 
-/// A key that holds true or false, and what it overrides.
+/// A key that holds a flag, and the shape that it overrides.
 struct Flag {
   std::string_view key;
   std::optional<bool> model::Shapes::*member;
 };
 
-/// A setting that changes the network in a way that a Model cannot say: only this value is read.
-struct Only {
+/// A setting that changes the network in a way that Model cannot express: only this value is
+/// supported.
+struct RequiredSetting {
   std::string_view key;
   std::string_view value;  // as JSON
 };
@@ -83,7 +84,7 @@ constexpr Key kQwenMoe[] = {
     {"decoder_sparse_step", &model::Shapes::sparse_every, Need::optional},
 };
 
-// head_dim and num_key_value_heads stand in these files too, and mean nothing to latent attention.
+// These files also contain head_dim and num_key_value_heads, which latent attention does not use.
 constexpr Key kDeepSeek[] = {
     {"hidden_size", &model::Shapes::hidden},
     {"num_hidden_layers", &model::Shapes::layers},
@@ -111,7 +112,7 @@ constexpr Key kGpt2[] = {
 };
 
 constexpr Flag kTied[] = {{"tie_word_embeddings", &model::Shapes::tied}};
-// attention_bias puts one on Q, K, V and on the output.
+// attention_bias adds a bias to Q, K, V and the output projection.
 constexpr Flag kBiased[] = {{"tie_word_embeddings", &model::Shapes::tied},
                             {"attention_bias", &model::Shapes::qkv_bias},
                             {"attention_bias", &model::Shapes::out_bias},
@@ -119,12 +120,12 @@ constexpr Flag kBiased[] = {{"tie_word_embeddings", &model::Shapes::tied},
 constexpr Flag kQwenMoeFlags[] = {{"tie_word_embeddings", &model::Shapes::tied},
                                   {"qkv_bias", &model::Shapes::qkv_bias}};
 
-constexpr Only kNoDenseList[] = {{"mlp_only_layers", "[]"}};
-constexpr Only kEveryLayer[] = {{"moe_layer_freq", "1"}};
-constexpr Only kNoQkNorm[] = {{"qk_layernorm", "false"}};
-constexpr Only kDecoder[] = {{"add_cross_attention", "false"}};
+constexpr RequiredSetting kNoDenseList[] = {{"mlp_only_layers", "[]"}};
+constexpr RequiredSetting kEveryLayer[] = {{"moe_layer_freq", "1"}};
+constexpr RequiredSetting kNoQkNorm[] = {{"qk_layernorm", "false"}};
+constexpr RequiredSetting kDecoder[] = {{"add_cross_attention", "false"}};
 
-/// DeepSeek counts its shared experts; a Model has their width together.
+/// DeepSeek states the number of shared experts; Model has their total width.
 bool widen_shared_experts(model::Shapes& shapes) {
   const std::optional<i64> width = product({shapes.shared_ffn, shapes.expert_ffn});
   if (width) shapes.shared_ffn = *width;
@@ -135,8 +136,8 @@ struct Family {
   std::string_view model_type;  // also the row of model/architecture
   std::span<const Key> keys;
   std::span<const Flag> flags = kTied;
-  std::span<const Only> only{};
-  bool (*finish)(model::Shapes&) = nullptr;  // false: out of range
+  std::span<const RequiredSetting> only{};
+  bool (*finish)(model::Shapes&) = nullptr;  // returns false if a value is out of range
 };
 
 // To read another model_type, add a row here and one in model/architecture.cc.
@@ -158,19 +159,20 @@ constexpr Family kFamilies[] = {
     {"phi3", kDense},
 };
 
-/// The text that is being read, and the places in it.
+/// The text being read, for locations in it.
 struct Source {
   std::string_view text;
   std::string_view file;
-  std::size_t from = 0;  // where the object that is read begins
+  std::size_t from = 0;  // start of the object being read
 
   Location at(std::size_t offset, int width = 1) const {
-    Location place = place_of(text, offset, file);
+    Location place = to_location(text, offset, file);
     place.width = width;
     return place;
   }
 
-  /// Of the value of `key`. The parser keeps no places, so the text is searched for the key again.
+  /// Returns the location of the value of `key`. The parser keeps no locations, so the key is
+  /// searched for again.
   Location of(std::string_view key) const {
     const std::string quoted = fmt::format("\"{}\"", key);
     for (std::size_t at_key = text.find(quoted, from); at_key != std::string_view::npos;
@@ -192,7 +194,7 @@ Diagnostic unreadable(const Source& source, std::size_t offset, std::string deta
           .where = source.at(offset)};
 }
 
-Diagnostic misunderstood(const Source& source, std::string_view key, std::string detail) {
+Diagnostic not_understood(const Source& source, std::string_view key, std::string detail) {
   return {.code = "RW0914",
           .message = "the model's configuration is not understood",
           .detail = std::move(detail),
@@ -211,7 +213,7 @@ Diagnostic bad_value(const Source& source, std::string_view code, std::string_vi
 
 using ConfigFault = std::optional<Diagnostic>;
 
-ConfigFault too_deep(const Source& source) {
+ConfigFault check_depth(const Source& source) {
   int depth = 0;
   bool quoted = false;
   for (std::size_t i = 0; i < source.text.size(); ++i) {
@@ -235,8 +237,8 @@ Result<Json> parse(const Source& source) {
     return fail(unreadable(source, 0,
                            fmt::format("{} are more than a configuration can have (1 MiB)",
                                        show(bytes(source.text.size(), 1)))));
-  if (const ConfigFault fault = too_deep(source)) return fail(*fault);
-  try {  // the only way in which the parser tells where it stopped
+  if (const ConfigFault fault = check_depth(source)) return fail(*fault);
+  try {  // exceptions are the only way the parser reports its position
     Json json = Json::parse(source.text.begin(), source.text.end());
     if (!json.is_object()) return fail(unreadable(source, 0, "it holds no object"));
     return json;
@@ -247,7 +249,7 @@ Result<Json> parse(const Source& source) {
   }
 }
 
-/// What a message quotes of a value.
+/// Returns a value for quoting in a message, truncated to 40 characters.
 std::string quote(const Json& value) {
   const std::string text = value.dump(-1, ' ', true);
   return text.size() > 40 ? text.substr(0, 37) + "..." : text;
@@ -277,8 +279,8 @@ ConfigFault read_numbers(const Json& json, const Family& family, const Source& s
     const Json* value = find(json, key.key);
     if (value == nullptr) {
       if (key.need != Need::required) continue;
-      return misunderstood(source, key.key,
-                           fmt::format("a {} model needs '{}'", family.model_type, key.key));
+      return not_understood(source, key.key,
+                            fmt::format("a {} model needs '{}'", family.model_type, key.key));
     }
     const Result<i64> number = read_number(*value, key, source);
     if (!number) return number.error();
@@ -297,10 +299,10 @@ ConfigFault read_flags(const Json& json, const Family& family, const Source& sou
                        fmt::format("{} is {}", flag.key, quote(*value)));
     shapes.*flag.member = value->get<bool>();
   }
-  for (const Only& only : family.only) {
+  for (const RequiredSetting& only : family.only) {
     const Json* value = find(json, only.key);
     if (value != nullptr && value->dump() != only.value)
-      return misunderstood(
+      return not_understood(
           source, only.key,
           fmt::format("{} is {}: only {} is understood", only.key, quote(*value), only.value));
   }
@@ -315,7 +317,7 @@ Diagnostic unknown_type(const Source& source, const std::string& type) {
     listed += (listed.empty() ? "" : ", ") + known.back();
   }
   Diagnostic unknown =
-      misunderstood(source, "model_type", fmt::format("unknown model_type '{}'", excerpt(type)));
+      not_understood(source, "model_type", fmt::format("unknown model_type '{}'", excerpt(type)));
   unknown.notes.push_back("known: " + listed);
   const std::optional<std::string> near = nearest(type, known);
   unknown.hint = near ? fmt::format("did you mean {}?", *near)
@@ -325,7 +327,8 @@ Diagnostic unknown_type(const Source& source, const std::string& type) {
 
 Result<const Family*> read_family(const Json& json, const Source& source) {
   const Json* type = find(json, "model_type");
-  if (type == nullptr) return fail(misunderstood(source, "model_type", "there is no 'model_type'"));
+  if (type == nullptr)
+    return fail(not_understood(source, "model_type", "there is no 'model_type'"));
   if (!type->is_string())
     return fail(bad_value(source, "RW0903", "not a text", "model_type",
                           fmt::format("model_type is {}", quote(*type))));
@@ -335,15 +338,15 @@ Result<const Family*> read_family(const Json& json, const Source& source) {
   return fail(unknown_type(source, name));
 }
 
-/// The name goes to terminals and into files: printable ASCII, not too long. Of a file's name that
-/// is left which a label keeps, so that a plan file can state it.
+/// Returns a name of printable ASCII, because it is shown on terminals and written to files. A file
+/// name is reduced to the characters of a label, so that a plan file can state it.
 std::string read_name(const Json& json, std::string_view file_name) {
   std::string name;
   if (const Json* stated = find(json, "_name_or_path"); stated != nullptr && stated->is_string())
     for (const char c : stated->get<std::string>())
       if (c > ' ' && c <= '~' && name.size() < kLongestLabel) name += c;
   if (!name.empty()) return name;
-  // Of "models/mine/config.json" what tells models apart: the folder.
+  // "models/mine/config.json" is named after its folder.
   constexpr std::string_view kUsual = "config.json";
   const auto without = [](std::string_view path, std::size_t tail) {
     return path.substr(0, path.size() - tail);
@@ -354,8 +357,8 @@ std::string read_name(const Json& json, std::string_view file_name) {
   return excerpt(last.empty() || last == "." ? kUsual : last, kLongestLabel);
 }
 
-/// A fault that build() found names a shape; the user knows it by the file's key.
-Diagnostic in_the_file(Diagnostic fault, const Family& family, const Source& source) {
+/// build() names the faulty shape; replaces it by the key in the file.
+Diagnostic locate_in_file(Diagnostic fault, const Family& family, const Source& source) {
   for (const model::ShapeField& field : model::shape_fields())
     for (const Key& key : family.keys)
       if (field.name == fault.key && key.member == field.member) {
@@ -391,7 +394,7 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
                           "the shared experts are too wide"));
 
   Result<model::Model> model = build(shapes);
-  if (!model) return fail(in_the_file(model.error(), **family, source));
+  if (!model) return fail(locate_in_file(model.error(), **family, source));
   return model;
 }
 

@@ -52,7 +52,7 @@ std::string edited(std::string_view from, std::string_view to) {
   return text.replace(at, from.size(), to);
 }
 
-TEST(HfConfig, ReadsEveryFileToTheModelOfTheCatalog) {
+TEST(HfConfig, EveryFileMatchesItsCatalogModel) {
   std::set<std::string> architectures_read;
   for (const auto& entry : std::filesystem::directory_iterator(kConfigs)) {
     const std::string name = entry.path().stem().string();
@@ -65,12 +65,12 @@ TEST(HfConfig, ReadsEveryFileToTheModelOfTheCatalog) {
     architectures_read.insert(read->architecture);
   }
   for (const model::Architecture& a : model::architectures()) {
-    if (a.name == "gpt") continue;  // no model_type: it is built from shapes
+    if (a.name == "gpt") continue;  // has no model_type: it is built from shapes
     EXPECT_TRUE(architectures_read.count(std::string(a.name))) << a.name << " has no file";
   }
 }
 
-TEST(HfConfig, TakesTheTextPartOfAMultimodalModel) {
+TEST(HfConfig, MultimodalModel_ReadsTheTextPart) {
   const std::string nested = R"({"model_type": "llava", "vision_config": {"hidden_size": 1024},
                                  "text_config": )" +
                              std::string(kLlama) + "}";
@@ -79,7 +79,7 @@ TEST(HfConfig, TakesTheTextPartOfAMultimodalModel) {
   EXPECT_EQ(*model, *read_hf_config(kLlama, "config.json"));
 }
 
-TEST(HfConfig, PointsIntoTheTextPart) {
+TEST(HfConfig, MultimodalModel_ErrorsPointIntoTheTextPart) {
   const Diagnostic error = error_of(R"({
     "vision_config": {"hidden_size": 1024},
     "text_config": {"model_type": "llama", "hidden_size": -1}
@@ -88,7 +88,7 @@ TEST(HfConfig, PointsIntoTheTextPart) {
   EXPECT_EQ(error.where.line, 3);
 }
 
-TEST(HfConfig, AllowsNoneOfWhatAModelMayLack) {
+TEST(HfConfig, OptionalPartsMayBeZeroOrNull) {
   std::string text = contents(kConfigs / "deepseek-v3.json");
   for (const std::string_view key : {"n_shared_experts", "num_nextn_predict_layers"}) {
     const std::string one = "\"" + std::string(key) + "\": 1";
@@ -102,7 +102,7 @@ TEST(HfConfig, AllowsNoneOfWhatAModelMayLack) {
   EXPECT_EQ(model->layer(60).ffn.shared_width, 0);
 }
 
-TEST(HfConfig, NamesTheModelAfterTheFileOrWhatItSays) {
+TEST(HfConfig, NameComesFromTheConfigOrTheFileName) {
   EXPECT_EQ(read_hf_config(kLlama, "config.json")->name, "config.json");
   EXPECT_EQ(read_hf_config(edited("{", R"({"_name_or_path": "me/\u001b[31mtiny",)"), "f")->name,
             "me/[31mtiny");
@@ -137,7 +137,7 @@ TEST(HfConfig, NamesTheKeyThatIsMissing) {
   EXPECT_EQ(error_of(R"({"model_type": "gpt2"})").detail, "a gpt2 model needs 'n_embd'");
 }
 
-TEST(HfConfig, SaysWhereAValueIsWrong) {
+TEST(HfConfig, WrongValue_HasItsLocation) {
   Diagnostic error = error_of(edited("64", "\"64\""));
   EXPECT_EQ(error.code, "RW0903");
   EXPECT_EQ(error.detail, "hidden_size is \"64\"");
@@ -155,7 +155,7 @@ TEST(HfConfig, SaysWhereAValueIsWrong) {
   EXPECT_EQ(error_of(edited("{", R"({"tie_word_embeddings": "yes",)")).code, "RW0903");
 }
 
-TEST(HfConfig, SaysWhereItIsNoJson) {
+TEST(HfConfig, InvalidJson_HasItsLocation) {
   const Diagnostic error = error_of(edited("64,", "64"));
   EXPECT_EQ(error.code, "RW0901");
   EXPECT_EQ(error.where.line, 4);
@@ -170,11 +170,11 @@ TEST(HfConfig, BoundsLengthAndDepth) {
   EXPECT_THAT(error_of(std::string(kMaxConfigBytes + 1, ' ')).detail, HasSubstr("1 MiB"));
   const std::string deep(100'000, '[');
   EXPECT_EQ(error_of(R"({"a": )" + deep).detail, "nested more than 64 deep");
-  // Brackets in a text are none.
+  // Brackets inside a string do not count.
   EXPECT_TRUE(read_hf_config(edited("{", R"({"a": "\")" + std::string(100, '[') + "\","), "f"));
 }
 
-TEST(HfConfig, RefusesSettingsThatChangeTheNetworkUnseen) {
+TEST(HfConfig, RejectsSettingsThatAModelCannotExpress) {
   std::string text = contents(kConfigs / "qwen3-30b-a3b.json");
   text.replace(text.find("[]"), 2, "[0, 3]");
   EXPECT_EQ(error_of(text).detail, "mlp_only_layers is [0,3]: only [] is understood");
@@ -183,7 +183,7 @@ TEST(HfConfig, RefusesSettingsThatChangeTheNetworkUnseen) {
   EXPECT_EQ(error_of(text).code, "RW0914");
 }
 
-TEST(HfConfig, PointsAtTheKeyOfAContradiction) {
+TEST(HfConfig, Contradiction_PointsAtItsKey) {
   const Diagnostic error =
       error_of(edited("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"));
   EXPECT_EQ(error.code, "RW0914");
@@ -192,8 +192,8 @@ TEST(HfConfig, PointsAtTheKeyOfAContradiction) {
   EXPECT_EQ(error.where.line, 6);
 }
 
-// Cut or change a good file anywhere: the answer is a model or a diagnostic, never a crash.
-RC_GTEST_PROP(HfConfig, AnswersWhateverIsInTheFile, ()) {
+// Truncates or changes a valid file anywhere: the result is a model or a diagnostic, never a crash.
+RC_GTEST_PROP(HfConfig, CorruptedFile_NeverCrashes, ()) {
   static const std::string text = contents(kConfigs / "deepseek-v3.json");
   std::string broken = text.substr(0, *rc::gen::inRange<std::size_t>(0, text.size() + 1));
   for (int i = *rc::gen::inRange(0, 4); i > 0 && !broken.empty(); --i)

@@ -12,7 +12,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// What a model map may say besides the numbers of Shapes.
+/// A key of a model map that is not one of the numbers in Shapes.
 struct OtherField {
   std::string_view key;
   void (*read)(FieldReader&, const YamlNode&, model::Shapes&);
@@ -45,13 +45,13 @@ std::optional<model::Model> read_shapes(FieldReader& reader, const YamlNode& nod
     i64& number = shapes.*numbers[key - std::size(kOthers)].member;
     number = reader.whole(value, 0, kMaxCount).value_or(number);
   });
-  // A shape that could not be read is found already: no need to call it missing, too.
+  // A shape that could not be read is already reported; do not also report it as missing.
   if (std::any_of(reader.findings().begin() + std::ptrdiff_t(found_before), reader.findings().end(),
                   [](const Diagnostic& d) { return d.severity == Severity::error; }))
     return std::nullopt;
   Result<model::Model> model = build(shapes);
   if (model) return std::move(*model);
-  // build() names the shape that is wrong; the file's key has the same name.
+  // build() names the faulty shape; the key in the file has the same name.
   const YamlNode* const value = node.find(model.error().key);
   model.error().key = "model." + model.error().key;
   return reader.take(value ? *value : node, std::move(model));

@@ -1,5 +1,5 @@
-// Reads a model as people give it: a catalog name, a Hugging Face config.json, or shapes in a plan
-// file (`model: {architecture: llama, hidden: 4096, ...}`).
+// Reads a model in any form that users give it: a catalog name, a Hugging Face config.json, or
+// shapes in a plan file (`model: {architecture: llama, hidden: 4096, ...}`).
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace rankwright::importer {
 
-/// A file that ends in .json is a config.json, anything else a name in the catalog, or a folder
-/// that holds a config.json.
+/// Reads a model from a command-line argument: a config if it ends in .json, otherwise a catalog
+/// name or a folder that contains a config.json.
 Result<model::Model> read_model_argument(const std::string& argument, const FileReader& files);
 
-/// The value of a plan file's `model`, in any of the three forms.
+/// Reads the value of `model` in a plan file, in any of the three forms.
 std::optional<model::Model> read_model(FieldReader& reader, const YamlNode& node,
                                        const FileReader& files);
 

@@ -16,7 +16,7 @@ struct Reading {
   Diagnostics findings;
 };
 
-/// What `yaml` means as the value of a plan file's `model`.
+/// Reads `yaml` as the value of `model` in a plan file.
 Reading read(std::string_view yaml, const FileReader& files = refuse_file) {
   const Result<YamlNode> node = read_yaml(yaml, "plans/plan.yaml");
   EXPECT_TRUE(node) << yaml;
@@ -27,7 +27,7 @@ Reading read(std::string_view yaml, const FileReader& files = refuse_file) {
   return reading;
 }
 
-/// Every number of `shapes` that is stated, under its name.
+/// Returns every stated number of `shapes` under its name.
 std::string as_yaml(const model::Shapes& shapes) {
   std::string text = "name: " + shapes.name + "\narchitecture: " + shapes.architecture + "\n";
   for (const model::ShapeField& field : model::shape_fields())
@@ -73,14 +73,14 @@ const model::Shapes kLatent{.name = "latent",
                             .value_dim = 10,
                             .mtp_layers = 1};
 
-TEST(ReadModel, KnowsTheCatalogByName) {
+TEST(ReadModel, ReadsACatalogName) {
   const Reading reading = read("meta-llama/Llama-3.1-8B");
   ASSERT_TRUE(reading.model);
   EXPECT_EQ(*reading.model, *catalog::find_model("llama-3.1-8b"));
   EXPECT_TRUE(reading.findings.empty());
 }
 
-TEST(ReadModel, SaysWhereAnUnknownNameStands) {
+TEST(ReadModel, UnknownName_HasItsLocation) {
   const Reading reading = read("lama-3.1-8b");
   EXPECT_FALSE(reading.model);
   ASSERT_EQ(reading.findings.size(), 1u);
@@ -88,7 +88,7 @@ TEST(ReadModel, SaysWhereAnUnknownNameStands) {
   EXPECT_EQ(reading.findings[0].where.line, 1);
 }
 
-TEST(ReadModel, ReadsAConfigThatLiesBesideThePlan) {
+TEST(ReadModel, ReadsAConfigNextToThePlan) {
   const FileReader files = [](const std::string& path) -> Result<std::string> {
     EXPECT_EQ(path, "plans/config.json");
     return R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
@@ -97,7 +97,7 @@ TEST(ReadModel, ReadsAConfigThatLiesBesideThePlan) {
   const Reading reading = read("config.json", files);
   ASSERT_TRUE(reading.model);
   EXPECT_EQ(reading.model->hidden, 64);
-  EXPECT_EQ(read("config.json").findings.size(), 1u);  // a reader that refuses
+  EXPECT_EQ(read("config.json").findings.size(), 1u);  // a reader that refuses every file
 }
 
 TEST(ReadModel, ReadsEveryShapeUnderItsName) {
@@ -116,14 +116,14 @@ RC_GTEST_PROP(ReadModel, ReadsShapesOfEveryFamily, ()) {
   RC_ASSERT(*reading.model == *build(shapes));
 }
 
-TEST(ReadModel, TiesTheHeadWhereTheFileSaysSo) {
-  // llama is not tied by itself; a tied head saves 100 * 64 weights.
+TEST(ReadModel, TiedFlag_RemovesTheHead) {
+  // llama is untied by default; tying the head saves 100 * 64 weights.
   const i64 apart = parameters(*read(as_yaml(kSmall)).model).total();
   EXPECT_EQ(parameters(*read(as_yaml(kSmall) + "tied: yes\n").model).total(), apart - 6400);
   EXPECT_EQ(parameters(*read(as_yaml(kSmall) + "tied: no\n").model).total(), apart);
 }
 
-TEST(ReadModel, PointsAtTheShapeThatDoesNotFit) {
+TEST(ReadModel, Contradiction_PointsAtTheShape) {
   constexpr std::string_view kRest =
       "architecture: llama\nhidden: 64\nlayers: 2\nffn: 8\nvocab: 9\n";
   const Reading stated = read(std::string(kRest) + "heads: 4\nkv_heads: 3");
@@ -133,14 +133,14 @@ TEST(ReadModel, PointsAtTheShapeThatDoesNotFit) {
   EXPECT_EQ(stated.findings[0].key, "model.kv_heads");
   EXPECT_EQ(stated.findings[0].where.line, 7);
 
-  // A shape that is not there: the map is where it is missing.
+  // A missing shape is reported at the map.
   const Reading missing = read(std::string(kRest));
   ASSERT_EQ(missing.findings.size(), 1u);
   EXPECT_EQ(missing.findings[0].key, "model.heads");
   EXPECT_EQ(missing.findings[0].where.line, 1);
 }
 
-TEST(ReadModel, CallsNoShapeMissingThatCouldNotBeRead) {
+TEST(ReadModel, UnreadableShape_IsNotAlsoReportedMissing) {
   const Reading reading =
       read("architecture: llama\nhidden: wide\nlayers: 2\nheads: 4\nffn: 8\nvocab: 9");
   EXPECT_FALSE(reading.model);
@@ -148,7 +148,7 @@ TEST(ReadModel, CallsNoShapeMissingThatCouldNotBeRead) {
   EXPECT_EQ(reading.findings[0].where.line, 2);
 }
 
-TEST(ReadModel, WarnsOfAKeyThatIsNoShapeAndReadsOn) {
+TEST(ReadModel, UnknownKey_IsAWarning) {
   const Reading reading = read(as_yaml(kSmall) + "hiden: 64\n");
   EXPECT_TRUE(reading.model);
   ASSERT_EQ(reading.findings.size(), 1u);
@@ -156,20 +156,20 @@ TEST(ReadModel, WarnsOfAKeyThatIsNoShapeAndReadsOn) {
   EXPECT_EQ(reading.findings[0].hint, "did you mean hidden?");
 }
 
-TEST(ReadModel, RefusesShapesThatAreNoWidths) {
+TEST(ReadModel, RejectsShapesOutOfRange) {
   EXPECT_FALSE(read("architecture: llama\nhidden: -1").model);
   EXPECT_FALSE(read("architecture: llama\nhidden: 4294967297").model);  // 2^32 + 1
   EXPECT_FALSE(read("[llama]").model);
 }
 
-TEST(ReadModelArgument, TellsFilesFromNamesByTheirEnding) {
+TEST(ReadModelArgument, JsonSuffixMeansAFile) {
   EXPECT_EQ(read_model_argument("gpt2", refuse_file)->name, "gpt2");
   const Result<model::Model> file = read_model_argument("gpt2.json", refuse_file);
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().code, "RW0908");
 }
 
-RC_GTEST_PROP(ReadModel, GivesTheModelOfTheShapes, ()) {
+RC_GTEST_PROP(ReadModel, RandomShapes_GiveTheirModel, ()) {
   model::Shapes shapes = kSmall;
   shapes.heads = *rc::gen::inRange<i64>(1, 64);
   shapes.kv_heads = 0;

@@ -15,7 +15,7 @@ std::string_view parent_of(std::string_view path) {
   return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
 }
 
-/// What may stand directly in the map `group`: keys, which have a row, and further maps.
+/// An entry that the map `group` may contain: a key, which has a row, or another map.
 struct Entry {
   std::string_view name;
   std::string_view path;
@@ -45,10 +45,10 @@ void read_group(Reading& reading, const YamlNode& node, std::string_view group) 
   });
 }
 
-constexpr std::string_view kSuch = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}";
+constexpr std::string_view kExample = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}";
 
-/// What a map of other keys looks like, and what to type then.
-std::string meant(const YamlNode& root, const std::string& file) {
+/// Returns a hint for a map of foreign keys: what it looks like, and the command to use instead.
+std::string hint_for_other_map(const YamlNode& root, const std::string& file) {
   const auto has = [&](std::string_view name) {
     return std::any_of(root.entries.begin(), root.entries.end(),
                        [&](const YamlEntry& entry) { return entry.key.scalar == name; });
@@ -61,16 +61,16 @@ std::string meant(const YamlNode& root, const std::string& file) {
     return fmt::format(
         "it looks like a Hugging Face config: rankwright plan --model {} --cluster dgx-h100",
         shell_path(file));
-  return std::string(kSuch);
+  return std::string(kExample);
 }
 
-/// A map in which nothing but a name is known is no plan: it would be one of a single GPU.
-void refuse_other_maps(FieldReader& fields, const YamlNode& root, const std::string& file) {
+/// Rejects a map of which at most `name` is a known key: it would be read as a plan for one GPU.
+void reject_other_maps(FieldReader& fields, const YamlNode& root, const std::string& file) {
   const bool known = std::any_of(fields.keys().begin(), fields.keys().end(),
                                  [](const FieldReader::Key& key) { return key.path != "name"; });
   if (known || root.kind != YamlNode::Kind::map || root.entries.size() <= fields.keys().size())
     return;
-  // What is known is told once, not of every key; slips of the keyboard are.
+  // Report the known keys once, not for every unknown key; keep the spelling suggestions.
   std::erase_if(fields.findings(), [](const Diagnostic& d) {
     return d.code == "RW0902" && !d.hint.starts_with("did you mean");
   });
@@ -78,7 +78,7 @@ void refuse_other_maps(FieldReader& fields, const YamlNode& root, const std::str
       root, {.code = "RW0912",
              .message = "something is missing",
              .detail = fmt::format("none of the {} keys of a plan file is here", key_rows().size()),
-             .hint = meant(root, file)});
+             .hint = hint_for_other_map(root, file)});
 }
 
 }  // namespace
@@ -107,10 +107,10 @@ PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
     fields.report(root, {.code = "RW0912",
                          .message = "something is missing",
                          .detail = "the file is empty",
-                         .hint = std::string(kSuch)});
+                         .hint = std::string(kExample)});
   else
     read_group(reading, root, "");
-  refuse_other_maps(fields, root, plan.name);
+  reject_other_maps(fields, root, plan.name);
   plan.keys = fields.keys();
   return plan;
 }

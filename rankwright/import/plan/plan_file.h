@@ -1,5 +1,5 @@
-// Reads plan files, version 1: a superset of the plan that courses teach. What each key means and
-// how its value is read is plan_keys; this file walks the document and keeps the places.
+// Reads plan files, version 1, a superset of the plan format that courses teach. Walks the document
+// and records locations; what each key means and how its value is read is in plan_keys.
 #pragma once
 
 #include <string>
@@ -15,26 +15,28 @@ namespace rankwright::importer {
 
 struct PlanFormat;
 
+/// A plan file as it was read.
 struct PlanFile {
   std::string name;
   std::string text;
   Draft draft{};
-  std::vector<FieldReader::Key> keys{};  // what was given, and where
+  std::vector<FieldReader::Key> keys{};  // the keys that were given, with their locations
   Diagnostics findings{};
   std::vector<std::string>
-      passed_over{};  // keys of a framework's file that are no matter of layout
-  std::vector<std::string_view> answered{};  // codes of findings that the file answers itself
-  const PlanFormat* format = nullptr;        // nothing: a plan file of ours
+      passed_over{};  // keys of a framework's file that do not affect the layout
+  std::vector<std::string_view> answered{};  // codes of findings that the file itself answers
+  const PlanFormat* format = nullptr;        // null: our own plan file
 
-  /// Where `path` was given; else where the nearest map around it was; else the whole file.
+  /// Returns the location of `path`, else of the innermost enclosing map that was given, else the
+  /// file.
   Location where(std::string_view path) const;
 };
 
-/// Never fails: `findings` says what could not be read. `files` reads the models and clusters that
-/// the file names.
+/// Reads a plan file. Never fails: `findings` lists what could not be read. `files` reads the
+/// models and clusters that the file names.
 PlanFile read_plan(std::string text, std::string name, const FileReader& files);
 
-/// The same of a plan that stands inside another file, whose text and name these are.
+/// As above, for a plan embedded in another file with this text and name.
 PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
                    const FileReader& files);
 

@@ -24,7 +24,7 @@ constexpr std::string_view kCourse =
     "  dp_size: 2\n"
     "reading_note: map each collective to the link it crosses\n";
 
-TEST(PlanFile, AcceptsThePlanThatCoursesTeachAsItIs) {
+TEST(PlanFile, AcceptsTheCoursePlanUnchanged) {
   const PlanFile file = read(std::string(kCourse));
   EXPECT_EQ(told(file.findings), "");
   const Draft& draft = file.draft;
@@ -39,18 +39,18 @@ TEST(PlanFile, AcceptsThePlanThatCoursesTeachAsItIs) {
   EXPECT_FALSE(draft.model || draft.cluster || draft.global_batch || draft.sequence);
 }
 
-TEST(PlanFile, KnowsWhereEveryKeyWasGiven) {
+TEST(PlanFile, RecordsTheLocationOfEveryKey) {
   const PlanFile file = read(std::string(kCourse));
   const auto at = [&](int line, int column, int width) {
     return Location{.file = "p.yaml", .line = line, .column = column, .width = width};
   };
   EXPECT_EQ(file.where("world_size"), at(2, 13, 2));
   EXPECT_EQ(file.where("parallelism.tp_size"), at(5, 12, 1));
-  EXPECT_EQ(file.where("parallelism.zero_stage"), at(4, 1, 11));  // the map it would stand in
+  EXPECT_EQ(file.where("parallelism.zero_stage"), at(4, 1, 11));  // the map that would contain it
   EXPECT_EQ(file.where("job.sequence"), (Location{.file = "p.yaml"}));
 }
 
-TEST(PlanFile, AnEmptyFileHasNoPlan) {
+TEST(PlanFile, EmptyFile_IsRejected) {
   EXPECT_EQ(
       findings(""),
       "RW0912 0:0 the file is empty; such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
@@ -62,7 +62,7 @@ TEST(PlanFile, AnEmptyFileHasNoPlan) {
       "RW0912 1:1 the file is empty; such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
 }
 
-TEST(PlanFile, IsNotJustAnyMap) {
+TEST(PlanFile, ForeignMap_IsRejected) {
   const std::string none =
       fmt::format("none of the {} keys of a plan file is here; ", key_rows().size());
   EXPECT_EQ(findings("site_name: x\nnav: [a]\n"),
@@ -75,12 +75,12 @@ TEST(PlanFile, IsNotJustAnyMap) {
             "RW0912 1:1 " + none +
                 "it looks like a Hugging Face config: rankwright plan --model p.yaml --cluster "
                 "dgx-h100\n");
-  // A slip of the keyboard is still told.
+  // Spelling suggestions are still reported.
   EXPECT_EQ(findings("wrld_size: 8\n"),
             "RW0902 1:1 'wrld_size' means nothing here; did you mean world_size?\n"
             "RW0912 1:1 " +
                 none + "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
-  // Nothing else but a name is a plan of which all is left open.
+  // A file with only a name is a plan that leaves everything to defaults.
   EXPECT_EQ(findings("name: x\n"), "");
 }
 
@@ -102,13 +102,13 @@ TEST(PlanFile, BoundsDegreesAndSizes) {
             "RW0904 1:10 1,000,000 units of dgx-h100 have more than 4,194,304 devices\n");
 }
 
-TEST(PlanFile, TakesWholeNumbersOnly) {
+TEST(PlanFile, AcceptsOnlyWholeNumbers) {
   for (const std::string_view value : {".nan", "NaN", "inf", "1e3", "2.5", "0x10", "8 GPUs", "''"})
     EXPECT_EQ(findings(fmt::format("parallelism: {{tp_size: {}}}\n", value)),
               fmt::format("RW0903 1:24 '{}' is not a whole number\n", value == "''" ? "" : value));
 }
 
-TEST(PlanFile, TakesNodeShapesOfOneForm) {
+TEST(PlanFile, AcceptsOneFormOfNodeShape) {
   EXPECT_EQ(findings("node_shape: 8x8\n"),
             "RW0911 1:13 '8x8' is not of the form N_nodes_x_M_gpus; such as 8_nodes_x_8_gpus\n");
   EXPECT_EQ(findings("node_shape: 8_gpus_x_8_nodes\n"),
@@ -129,7 +129,7 @@ TEST(PlanFile, TakesNodeShapesOfOneForm) {
   EXPECT_EQ(findings("node_shape: 1_node_x_1_gpu\n"), "");
 }
 
-TEST(PlanFile, UnknownKeysWarnWithTheNearest) {
+TEST(PlanFile, UnknownKey_WarnsAndSuggestsTheNearest) {
   const PlanFile file = read("wrld_size: 8\nparallelism: {tpsize: 8, zzz: 1}\nother: 1\n");
   EXPECT_EQ(
       told(file.findings),
@@ -143,7 +143,7 @@ TEST(PlanFile, UnknownKeysWarnWithTheNearest) {
   EXPECT_FALSE(has_errors(file.findings));
 }
 
-TEST(PlanFile, NamesTheKindThatItExpects) {
+TEST(PlanFile, WrongKind_NamesTheExpectedKind) {
   EXPECT_EQ(findings("[1, 2]\n"), "RW0903 1:1 a map (`key: value`) is expected here, not a list\n");
   EXPECT_EQ(findings("hello\n"),
             "RW0903 1:1 a map (`key: value`) is expected here, not a single value\n");
@@ -174,14 +174,14 @@ TEST(PlanFile, NamesTheKindThatItExpects) {
             "RW0903 1:18 one of adam, sgd, lion is expected here, not a map\n");
 }
 
-TEST(PlanFile, TellsAllFaultsAtOnce) {
+TEST(PlanFile, ReportsAllFaultsAtOnce) {
   EXPECT_EQ(findings("world_size: 0\nparallelism:\n  tp_size: x\n  pp_size: -1\n"),
             "RW0904 1:13 0 is less than 1\n"
             "RW0903 3:12 'x' is not a whole number\n"
             "RW0904 4:12 -1 is less than 1\n");
 }
 
-TEST(PlanFile, NamesOfModelsAndClustersAreLookedUp) {
+TEST(PlanFile, UnknownModelOrCluster_IsReported) {
   EXPECT_EQ(findings("model: llama-3.1-70\n"),
             "RW0908 1:8 no model is called 'llama-3.1-70'; did you mean llama-3.1-70b? (rankwright "
             "catalog models)\n");
@@ -194,7 +194,7 @@ TEST(PlanFile, NamesOfModelsAndClustersAreLookedUp) {
             "RW0914 1:8 this model: llama needs 'heads'\n");
 }
 
-TEST(PlanFile, FilesThatItNamesAreReadFromItsFolder) {
+TEST(PlanFile, RelativePathsAreResolvedFromItsFolder) {
   const FileReader echo = [](const std::string& path) -> Result<std::string> {
     return fail({.code = "RW0910", .message = "asked", .detail = path});
   };
@@ -202,7 +202,7 @@ TEST(PlanFile, FilesThatItNamesAreReadFromItsFolder) {
   EXPECT_EQ(told(file.findings), "RW0910 1:8 plans/m.json\nRW0910 2:10 /etc/c.yaml\n");
 }
 
-TEST(PlanFile, ReadsNoDevice) {
+TEST(PlanFile, RefusesDeviceFiles) {
   // A name that ends in .json is opened: it must be a regular file.
   const PlanFile file = read_plan("model: /dev/zero\n", "p.yaml", read_file);
   EXPECT_EQ(told(file.findings),
@@ -213,7 +213,7 @@ TEST(PlanFile, ReadsNoDevice) {
   EXPECT_EQ(told(json.findings), "RW0910 1:8 /dev/zero: it is neither a regular file nor a pipe\n");
 }
 
-TEST(PlanFile, HostileTextsAreRefusedWhereTheyBecomeSo) {
+TEST(PlanFile, HostileText_IsRejectedAtItsLocation) {
   EXPECT_EQ(findings("\x93\xfa\x00\x01{["),
             "RW0903 1:1 a map (`key: value`) is expected here, not a single value\n");
   EXPECT_EQ(findings(std::string(10'000, '[')), "RW0906 1:17 it is nested more than 32 deep\n");
@@ -233,7 +233,7 @@ RC_GTEST_PROP(PlanFile, AnyTextIsReadOrRefused, (const std::string& text)) {
   if (!has_errors(file.findings)) RC_ASSERT(resolve(file.draft).world >= 1);
 }
 
-RC_GTEST_PROP(PlanFile, EveryDegreeIsReadBack, ()) {
+RC_GTEST_PROP(PlanFile, DegreesRoundTrip, ()) {
   const i64 degree = *rc::gen::inRange<i64>(1, cluster::kMaxDevices + 1);
   const PlanFile file = read(fmt::format("parallelism: {{tp_size: {0}, pp_size: {0}}}", degree));
   RC_ASSERT(file.findings.empty());

@@ -11,12 +11,12 @@
 namespace rankwright::importer {
 namespace {
 
-/// What nobody else claims. A file that is no YAML either, and is not called so, is none of ours.
-void read_own(PlanFile& plan, const FileReader& files) {
+/// Reads the files that no other format claims. Rejects a file that is neither YAML nor named so.
+void read_own_format(PlanFile& plan, const FileReader& files) {
   plan = read_plan(std::move(plan.text), std::move(plan.name), files);
-  const bool called_so = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
+  const bool named_yaml = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
   const bool no_yaml = !plan.findings.empty() && plan.findings.front().code == "RW0901";
-  if (called_so || plan.name == "-" || !no_yaml) return;
+  if (named_yaml || plan.name == "-" || !no_yaml) return;
   const bool log = read_run_log(plan.text, plan.name).has_value();
   plan.findings = {
       {.code = "RW0603",
@@ -32,15 +32,15 @@ constexpr PlanFormat kPlanFormats[] = {
     {"megatron", "Megatron-LM's launch script, or its log", rules::Target::megatron,
      claims_megatron, read_megatron, spell_megatron},
     {"torchtitan-0.2", "torchtitan's TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
-     read_torchtitan, spell_torchtitan, torchtitan_against},
+     read_torchtitan, spell_torchtitan, check_resolved_torchtitan},
     {"deepspeed", "DeepSpeed's JSON config", rules::Target::deepspeed, claims_deepspeed,
-     read_deepspeed, spell_deepspeed, deepspeed_against},
+     read_deepspeed, spell_deepspeed, check_resolved_deepspeed},
     {"nanotron", "nanotron's YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron},
     {"accelerate", "accelerate's YAML config", rules::Target::accelerate, claims_accelerate,
-     read_accelerate, spell_accelerate, accelerate_against},
+     read_accelerate, spell_accelerate, check_resolved_accelerate},
     {"rankwright", "a plan file", rules::Target::any,
-     [](std::string_view, std::string_view) { return true; }, read_own},
+     [](std::string_view, std::string_view) { return true; }, read_own_format},
 };
 
 }  // namespace
@@ -58,7 +58,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
   format.read(plan, files);
   plan.format = &format;
-  // A file without one key of the format is something else.
+  // A file without a single key of the format is something else.
   if (format.target != rules::Target::any && plan.keys.empty() && !has_errors(plan.findings))
     plan.findings.push_back(
         {.code = "RW0603",
@@ -85,7 +85,7 @@ void assume_world(PlanFile& plan) {
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
   if (!dense || !sparse || *dense > cluster::kMaxDevices || *sparse > cluster::kMaxDevices) return;
   i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
-  // The three say how many data ranks there are.
+  // Together these three determine the number of data ranks.
   if (d.global_batch && d.accumulation && d.micro_batch) return;
   if (d.global_batch) {
     const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
@@ -103,11 +103,12 @@ void assume_world(PlanFile& plan) {
 
 namespace {
 
-/// What no framework's file states is given beside it.
-std::string beside_the_file(const Edit& edit) {
-  constexpr std::pair<std::string_view, std::string_view> kMegatronFlags[] = {
+/// Returns the command-line option for values that framework files do not state; empty if there is
+/// none.
+std::string command_option(const Edit& edit) {
+  constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
       {"model", "--model"}, {"cluster", "--cluster"}, {"world_size", "--world"}};
-  for (const auto& [key, flag] : kMegatronFlags)
+  for (const auto& [key, flag] : kOptions)
     if (edit.key == key) return fmt::format("{} \"{}\"", flag, edit.value);
   return "";
 }
@@ -118,7 +119,7 @@ std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits) {
   std::string text;
   for (const Edit& edit : edits) {
     std::string one = format.spell == nullptr ? std::string() : format.spell(edit);
-    if (one.empty()) one = beside_the_file(edit);
+    if (one.empty()) one = command_option(edit);
     if (one.empty()) one = edit.key.substr(edit.key.rfind('.') + 1) + ": " + edit.value;
     text += (text.empty() ? "" : ", ") + one;
   }

@@ -1,6 +1,6 @@
-// The formats that a plan is read from, one file and one row each: our own, and those of the
-// frameworks. A reader fills a PlanFile: what the file says as a Draft, where each plan key stands
-// in it, and what is wrong. So `check` lints a framework's file with its own lines and columns. To
+// The plan formats that can be read, one file and one row each: our own and those of the
+// frameworks. A reader fills a PlanFile: the values as a Draft, the location of each plan key, and
+// what is wrong, so that `check` reports on a framework's file with its own lines and columns. To
 // add a format, write its file and add its row.
 #pragma once
 
@@ -14,52 +14,55 @@
 namespace rankwright::importer {
 
 struct PlanFormat {
-  std::string_view name;     // what --from takes; that of the target where there is one
+  std::string_view name;     // value of --from; the name of the target if there is one
   std::string_view summary;  // one line of `rankwright import --list`
-  rules::Target target;      // whose rules hold unless others are asked for
-  /// Whether a file of this name with this text is one. The first row that says so is taken.
+  rules::Target target;      // whose rules apply by default
+  /// Returns whether a file with this name and text has this format. The first row that matches
+  /// wins.
   bool (*claims)(std::string_view file, std::string_view text);
-  /// Fills all but name and text, which are given.
+  /// Fills everything but name and text, which are already set.
   void (*read)(PlanFile& plan, const FileReader& files);
-  /// An edit of a plan as this format states it; empty where it cannot. Null: as plan files do.
+  /// Returns an edit in the syntax of this format; empty if it cannot express it. Null: as in plan
+  /// files.
   std::string (*spell)(const Edit& edit) = nullptr;
-  /// What shows only when all that was left open is filled in: RW0604.
+  /// Returns contradictions that show only after defaults are filled in (RW0604).
   Diagnostics (*against)(const PlanFile& plan, const plan::TrainingConfig& config) = nullptr;
 };
 
-/// Our own is the last, and claims everything.
+/// Returns all formats. Our own is last and claims everything.
 std::span<const PlanFormat> plan_formats();
 const PlanFormat* find_plan_format(std::string_view name);
 
-/// Reads a file of this format, or of the one that claims it.
+/// Reads a file in the given format, or in the one that claims it.
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
                       const FileReader& files);
 PlanFile read_any_plan(std::string text, std::string name, const FileReader& files);
 
-/// A framework's file mostly leaves the world to its launcher. Where nothing says it, whole nodes
-/// are assumed that the stated degrees divide, or what the batch takes of them, with a finding.
+/// Adds a world size if neither the file nor the user states one, as frameworks mostly leave it to
+/// their launcher: whole nodes that the stated degrees divide, limited by the batch. Reports the
+/// assumption.
 void assume_world(PlanFile& plan);
 
-/// What to type into the file to make these edits: "--tensor-model-parallel-size 8". What its
-/// format cannot say is put as in a plan file.
+/// Returns the text to type into the file for these edits: "--tensor-model-parallel-size 8". Edits
+/// that the format cannot express are written as in a plan file.
 std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits);
 
-// The rows' functions, one file a format.
+// The functions of the rows, one file per format.
 bool claims_nanotron(std::string_view file, std::string_view text);
 void read_nanotron(PlanFile& plan, const FileReader& files);
 std::string spell_nanotron(const Edit& edit);
 bool claims_deepspeed(std::string_view file, std::string_view text);
 void read_deepspeed(PlanFile& plan, const FileReader& files);
 std::string spell_deepspeed(const Edit& edit);
-Diagnostics deepspeed_against(const PlanFile& plan, const plan::TrainingConfig& config);
+Diagnostics check_resolved_deepspeed(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_torchtitan(std::string_view file, std::string_view text);
 void read_torchtitan(PlanFile& plan, const FileReader& files);
 std::string spell_torchtitan(const Edit& edit);
-Diagnostics torchtitan_against(const PlanFile& plan, const plan::TrainingConfig& config);
+Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_accelerate(std::string_view file, std::string_view text);
 void read_accelerate(PlanFile& plan, const FileReader& files);
 std::string spell_accelerate(const Edit& edit);
-Diagnostics accelerate_against(const PlanFile& plan, const plan::TrainingConfig& config);
+Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_megatron(std::string_view file, std::string_view text);
 void read_megatron(PlanFile& plan, const FileReader& files);
 std::string spell_megatron(const Edit& edit);

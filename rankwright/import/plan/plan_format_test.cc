@@ -7,7 +7,7 @@
 namespace rankwright::importer {
 namespace plan_format_test {
 
-TEST(PlanFormats, HaveNamesOfTheirTargets) {
+TEST(PlanFormats, AreNamedAfterTheirTargets) {
   std::set<std::string_view> names;
   for (const PlanFormat& format : plan_formats()) {
     EXPECT_TRUE(names.insert(format.name).second) << format.name;
@@ -21,7 +21,7 @@ TEST(PlanFormats, HaveNamesOfTheirTargets) {
   EXPECT_EQ(find_plan_format("megatrn"), nullptr);
 }
 
-TEST(PlanFormats, TakeWhatNobodyElseClaimsForAPlanFile) {
+TEST(PlanFormats, UnclaimedFile_IsAPlanFile) {
   EXPECT_EQ(plan_formats().back().target, rules::Target::any);
   for (const char* const text : {"", "parallelism: {tp_size: 8}\n", "\xff\xfe"}) {
     const PlanFile plan = read_any_plan(text, "plan.yaml", refuse_file);
@@ -29,7 +29,7 @@ TEST(PlanFormats, TakeWhatNobodyElseClaimsForAPlanFile) {
   }
 }
 
-// A plan file of ours is never taken for somebody else's, whatever keys it has.
+// A plan file of ours is never mistaken for another format, whatever keys it has.
 TEST(PlanFormats, DoNotClaimPlanFiles) {
   for (const char* const name : {"plan.yaml", "plan.yml", "-", "plan"})
     EXPECT_EQ(read_any_plan("world_size: 64\nnode_shape: 8_nodes_x_8_gpus\nparallelism:\n"
@@ -41,7 +41,7 @@ TEST(PlanFormats, DoNotClaimPlanFiles) {
         << name;
 }
 
-TEST(Spelt, FallsBackToThePlansWords) {
+TEST(Spelt, InexpressibleEdit_IsSpeltAsInAPlanFile) {
   const PlanFormat& own = plan_formats().back();
   EXPECT_EQ(spelt(own, {{"parallelism.dp_size", "2"}, {"model", "llama-3.1-8b"}}),
             "dp_size: 2, --model \"llama-3.1-8b\"");

@@ -12,7 +12,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// A reader for a whole number of at least 1 that goes to `member`.
+/// Reads a whole number from 1 to `max` into `member`.
 template <std::optional<i64> Draft::*member, i64 max>
 void read_whole(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.whole(node, 1, max);
@@ -23,34 +23,34 @@ void read_flag(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
-/// The names in a table of rows, for one_of().
+/// Returns the names in a table of rows, for one_of().
 template <class Rows>
-std::vector<std::string_view> names(const Rows& rows) {
+std::vector<std::string_view> names_of_rows(const Rows& rows) {
   std::vector<std::string_view> all;
   for (const auto& one : rows) all.push_back(one.name);
   return all;
 }
 
-void nothing(Reading&, const YamlNode&) {}
+void ignore_value(Reading&, const YamlNode&) {}
 
-/// What stands before one of two endings: "8" of "8_nodes" and of "8_node".
-std::optional<std::string> before(std::string_view text, std::string_view plural) {
+/// Returns the text before the plural or singular ending: "8" for "8_nodes" and "8_node".
+std::optional<std::string> strip_ending(std::string_view text, std::string_view plural) {
   for (const std::string_view ending : {plural, plural.substr(0, plural.size() - 1)})
     if (text.size() > ending.size() && text.ends_with(ending))
       return std::string(text.substr(0, text.size() - ending.size()));
   return std::nullopt;
 }
 
-/// "8_nodes_x_8_gpus".
-void node_shape(Reading& r, const YamlNode& node) {
+/// Reads "8_nodes_x_8_gpus".
+void read_node_shape(Reading& r, const YamlNode& node) {
   const std::optional<std::string> text = r.fields.text(node);
   if (!text) return;
   constexpr std::string_view kTimes = "_x_";
   const std::string_view stated = *text;
   const std::size_t times = std::min(stated.find(kTimes), stated.size());
   const std::size_t behind = std::min(times + kTimes.size(), stated.size());
-  const std::optional<std::string> nodes = before(stated.substr(0, times), "_nodes");
-  const std::optional<std::string> gpus = before(stated.substr(behind), "_gpus");
+  const std::optional<std::string> nodes = strip_ending(stated.substr(0, times), "_nodes");
+  const std::optional<std::string> gpus = strip_ending(stated.substr(behind), "_gpus");
   if (!nodes || !gpus) {
     r.fields.report(
         node, {.code = "RW0911",
@@ -75,7 +75,7 @@ void node_shape(Reading& r, const YamlNode& node) {
   r.draft.shape = NodeShape{*n, *m};
 }
 
-void order(Reading& r, const YamlNode& node) {
+void read_order(Reading& r, const YamlNode& node) {
   const std::optional<std::string> text = r.fields.text(node);
   if (!text) return;
   r.draft.order = mesh::parse_order(*text);
@@ -89,24 +89,25 @@ void order(Reading& r, const YamlNode& node) {
                    .hint = "such as tp-cp-ep-dp-pp: the leftmost axis has neighbouring ranks"});
 }
 
-void zero_stage(Reading& r, const YamlNode& node) {
+void read_zero_stage(Reading& r, const YamlNode& node) {
   constexpr std::array<std::string_view, 4> kStages{"0", "1", "2", "3"};
   if (const std::optional<std::size_t> stage = r.fields.one_of(node, kStages))
     r.draft.zero = int(*stage);
 }
 
-void schedule(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::schedules())))
+void read_schedule(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index =
+          r.fields.one_of(node, names_of_rows(plan::schedules())))
     r.draft.schedule = plan::schedules()[*index].schedule;
 }
 
-void cp_comm(Reading& r, const YamlNode& node) {
+void read_cp_comm(Reading& r, const YamlNode& node) {
   if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::cp_comm_names()))
     r.draft.cp_comm = plan::CpComm(*index);
 }
 
-/// A list of whole numbers of at least `least`.
-std::optional<std::vector<i64>> counts(Reading& r, const YamlNode& node, i64 min, i64 max) {
+/// Reads a list of whole numbers from `min` to `max`.
+std::optional<std::vector<i64>> read_counts(Reading& r, const YamlNode& node, i64 min, i64 max) {
   if (!r.fields.expect(node, YamlNode::Kind::sequence, "a list of whole numbers"))
     return std::nullopt;
   std::vector<i64> all;
@@ -118,13 +119,13 @@ std::optional<std::vector<i64>> counts(Reading& r, const YamlNode& node, i64 min
   return all;
 }
 
-void stages(Reading& r, const YamlNode& node) {
+void read_stages(Reading& r, const YamlNode& node) {
   if (node.kind != YamlNode::Kind::sequence) {
     if (const std::optional<std::string> text = r.fields.text(node))
       r.draft.stages = r.fields.take(node, plan::parse_layout(*text));
     return;
   }
-  const std::optional<std::vector<i64>> layers = counts(r, node, 0, plan::kMaxStages);
+  const std::optional<std::vector<i64>> layers = read_counts(r, node, 0, plan::kMaxStages);
   if (layers && !layers->empty()) {
     r.draft.stage_layers = layers;
   } else if (layers) {
@@ -135,8 +136,8 @@ void stages(Reading& r, const YamlNode& node) {
   }
 }
 
-/// none | selective | full, or {full: 4} for so many layers a pp rank.
-void recompute(Reading& r, const YamlNode& node) {
+/// Reads none | selective | full, or {full: 4} for 4 layers per pp rank.
+void read_recompute(Reading& r, const YamlNode& node) {
   const bool partly = node.kind == YamlNode::Kind::map;
   if (!partly) {
     if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::recompute_names()))
@@ -149,10 +150,10 @@ void recompute(Reading& r, const YamlNode& node) {
   });
 }
 
-void placement(Reading& r, const YamlNode& node) {
+void read_placement(Reading& r, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::map) {
     r.fields.each(node, {"ranks", "hosts"}, [&](std::size_t key, const YamlNode& list) {
-      (key == 0 ? r.draft.rank_devices : r.draft.host_order) = counts(r, list, 0, kMaxDegree);
+      (key == 0 ? r.draft.rank_devices : r.draft.host_order) = read_counts(r, list, 0, kMaxDegree);
     });
     return;
   }
@@ -161,41 +162,43 @@ void placement(Reading& r, const YamlNode& node) {
     r.draft.placement = mesh::Placement::Kind(*kind);
 }
 
-void model(Reading& r, const YamlNode& node) {
+void read_model_key(Reading& r, const YamlNode& node) {
   r.draft.model = read_model(r.fields, node, r.files);
 }
 
-void cluster(Reading& r, const YamlNode& node) {
+void read_cluster_key(Reading& r, const YamlNode& node) {
   r.draft.cluster = read_cluster(r.fields, node, r.files);
 }
 
 template <std::optional<plan::Dtype> Draft::*member>
-void dtype(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::dtypes())))
+void read_dtype(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names_of_rows(plan::dtypes())))
     r.draft.*member = plan::dtypes()[*index].dtype;
 }
 
-void optimizer(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::optimizers())))
+void read_optimizer(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index =
+          r.fields.one_of(node, names_of_rows(plan::optimizers())))
     r.draft.optimizer = plan::optimizers()[*index].optimizer;
 }
 
-void framework(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::frameworks())))
+void read_framework(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index =
+          r.fields.one_of(node, names_of_rows(plan::frameworks())))
     r.draft.framework = plan::frameworks()[*index];
 }
 
-/// A reader for one of a list of names that goes to `member`.
+/// Reads one of a list of names into `member`.
 template <class Enum, std::optional<Enum> Draft::*member,
           std::span<const std::string_view> (*names_of)()>
-void named(Reading& r, const YamlNode& node) {
+void read_named(Reading& r, const YamlNode& node) {
   if (const std::optional<std::size_t> index = r.fields.one_of(node, names_of()))
     r.draft.*member = Enum(*index);
 }
 
 constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
 
-// One row a key, in the order of the reference page.
+// One row per key, in the order of the reference manual.
 constexpr KeyRow kKeys[] = {
     {{"world_size", "a whole number", "the product of the degrees, or all devices of the cluster",
       "Ranks in all: one process for each GPU.",
@@ -204,11 +207,11 @@ constexpr KeyRow kKeys[] = {
     {{"node_shape", "N_nodes_x_M_gpus", "nodes of 8 GPUs",
       "How the GPUs are boxed. A short form of `cluster` that names no hardware.",
       "What leaves the box crosses a link that is several times slower."},
-     node_shape},
+     read_node_shape},
     {{"reading_note", "text", "nothing", "A remark for people; nothing is computed from it.", ""},
-     nothing},
+     ignore_value},
     {{"name", "text", "nothing", "What to call the plan; nothing is computed from it.", ""},
-     nothing},
+     ignore_value},
     {{"parallelism.tp_size", "a whole number that divides the attention heads", "1",
       "Tensor parallelism: every layer's matrices are cut over so many ranks.",
       "Divides a layer's memory and work; costs collectives inside every layer, on the critical "
@@ -240,14 +243,14 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.order", "axes joined by '-', innermost first", "tp-cp-ep-dp-pp",
       "Which axis has neighbouring ranks, and so sits on the fastest level.",
       "Nothing in itself; a wrong order puts the most frequent collective on the slowest link."},
-     order},
+     read_order},
     {{"parallelism.zero_stage", "0, 1, 2 or 3", "0",
       "What is sharded over the data ranks: 1 optimizer states, 2 gradients too, 3 parameters too "
       "(FSDP).",
       "Of 16 bytes a parameter, on n data ranks: 0 leaves 16, 1 leaves 4 + 12/n, 2 leaves 2 + "
       "14/n, "
       "3 leaves 16/n. Stages 2 and 3 communicate every microbatch, 3 gathers parameters twice."},
-     zero_stage},
+     read_zero_stage},
     {{"parallelism.shard_size", "a divisor of dp x cp", "all of dp x cp",
       "Hybrid sharding: ZeRO shards over so many neighbouring data ranks and repeats beyond.",
       "Keeps the gathers on a faster level; holds more on each rank."},
@@ -267,7 +270,7 @@ constexpr KeyRow kKeys[] = {
       "(Ulysses).",
       "p2p hides behind attention on long sequences; a2a needs cp to divide the heads of a tp "
       "rank."},
-     cp_comm},
+     read_cp_comm},
     {{"parallelism.micro_batch", "a whole number", "1",
       "Sequences that go through the model at a time on one data rank.",
       "Larger ones fill the matmuls better, hold more activations and leave fewer microbatches."},
@@ -286,15 +289,15 @@ constexpr KeyRow kKeys[] = {
       "1f1b, with virtual_stages interleaved-1f1b",
       "In which order a pp rank runs forwards and backwards.",
       "Decides bubble and activations in flight."},
-     schedule},
+     read_schedule},
     {{"parallelism.stages", "a layout such as Ett|(tt|)*3ttL, or a list of layers a stage",
       "as even as whole layers go", "Which layers stand on which stage.",
       "The slowest stage sets the pace; embedding and output head weigh on the first and last."},
-     stages},
+     read_stages},
     {{"parallelism.recompute", "none, selective, full, or {full: N} for N layers a pp rank", "none",
       "What is dropped in forward and computed again in backward.",
       "full saves most activations for about a third more work; selective drops attention only."},
-     recompute},
+     read_recompute},
     {{"parallelism.overlap.grad_reduce", "true or false", "true",
       "Gradients are reduced while backward still runs.", "Hides data-parallel traffic."},
      read_flag<&Draft::overlap_grad>},
@@ -312,15 +315,15 @@ constexpr KeyRow kKeys[] = {
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "Which device each rank sits on: hosts filled one after another, dealt round, or as listed.",
       "cyclic tears neighbouring ranks apart: tp leaves the node."},
-     placement},
+     read_placement},
     {{"model", "a catalog name, a config.json, or shapes",
       "llama-3.1-70b, for prices per layer only", "The network that is trained.",
       "Decides whether it fits and what a step costs."},
-     model},
+     read_model_key},
     {{"cluster", "a catalog name (dgx-h100 x 8), a file, or device and levels",
       "dgx-h100 of node_shape", "The devices and the links between them.",
       "Decides what each collective costs."},
-     cluster},
+     read_cluster_key},
     {{"job.global_batch", "a whole number", "8 microbatches a pipeline stage",
       "Sequences a step, all ranks together.",
       "micro_batch x dp must divide it; what is left are the microbatches that fill the pipeline."},
@@ -330,35 +333,35 @@ constexpr KeyRow kKeys[] = {
      read_whole<&Draft::sequence, kMaxSequence>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Format of parameters and activations.", "Bytes of everything that is stored and sent."},
-     dtype<&Draft::param_dtype>},
+     read_dtype<&Draft::param_dtype>},
     {{"job.grad_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Format of gradients and their reduction.",
       "fp32 adds 2 bytes a parameter and doubles data-parallel traffic."},
-     dtype<&Draft::grad_dtype>},
+     read_dtype<&Draft::grad_dtype>},
     {{"job.matmul", "same, fp8, mxfp8 or fp4", "same: as param_dtype",
       "What the matmuls of the layers compute in; attention's core and the head stay in 16 bits.",
       "fp8 doubles the peak; casts and small matmuls eat part of it."},
-     named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
+     read_named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
     {{"job.optimizer", "adam, sgd or lion", "adam", "Which states are kept for each parameter.",
       "Adam keeps 8 bytes and an fp32 copy of 4; with fp64 parameters 16 and no copy."},
-     optimizer},
+     read_optimizer},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, torchtitan, "
       "llm-foundry, fsdp, maxtext, rankwright or own",
       "megatron-core", "What runs the plan: sets the other keys of `software`.",
       "Decides kernels, launches, and what is held in memory besides the states."},
-     framework},
+     read_framework},
     {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's",
       "Attention's kernel; fused is cuDNN's or FlashAttention-3.",
       "unfused keeps the scores: 5 bytes a score and its square in the sequence."},
-     named<plan::AttentionKernel, &Draft::attention, plan::attention_kernel_names>},
+     read_named<plan::AttentionKernel, &Draft::attention, plan::attention_kernel_names>},
     {{"software.launch", "eager, graphs, compiled or blocking", "the framework's",
       "How kernels reach the GPU.", "Small layers wait for the host unless it is graphs."},
-     named<plan::Launch, &Draft::launch, plan::launch_names>},
+     read_named<plan::Launch, &Draft::launch, plan::launch_names>},
     {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's",
       "How the loss is computed: 4, 6, 10, 14 or 6 bytes a logit at its peak.",
       "A vocabulary of 128k and 8,192 tokens: 4.2 to 14.7 GB on one rank."},
-     named<plan::Loss, &Draft::loss, plan::loss_names>},
+     read_named<plan::Loss, &Draft::loss, plan::loss_names>},
     {{"software.tuned", "true or false", "the framework's",
       "The recipe was tuned for this model and machine by its vendor.",
       "Those run about a tenth faster than others on the same layout."},

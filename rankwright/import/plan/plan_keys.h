@@ -1,5 +1,5 @@
-// The keys of a plan file, one row each: what the key means, what may stand there, and the function
-// that reads it into a Draft. To add a key, add a row. The file itself is walked by plan_file.cc.
+// The keys of a plan file, one row each: the meaning of the key, its possible values, and the
+// function that reads it into a Draft. To add a key, add a row. plan_file.cc walks the file itself.
 #pragma once
 
 #include <span>
@@ -11,21 +11,23 @@
 
 namespace rankwright::importer {
 
+/// The documentation of one key.
 struct PlanKey {
   std::string_view path;     // "parallelism.zero_stage"
-  std::string_view values;   // what may stand there
-  std::string_view missing;  // what is taken where it is not given
+  std::string_view values;   // accepted values
+  std::string_view missing;  // default
   std::string_view meaning;
-  std::string_view cost;  // what it buys and what it costs
+  std::string_view cost;  // benefit and cost
 };
 
-/// What a row's function reads with and into.
+/// The inputs and outputs of a row's function.
 struct Reading {
   FieldReader& fields;
   Draft& draft;
   const FileReader& files;
 };
 
+/// One key and its reader.
 struct KeyRow {
   PlanKey key;
   void (*read)(Reading&, const YamlNode&);
@@ -33,7 +35,7 @@ struct KeyRow {
 
 std::span<const KeyRow> key_rows();
 
-/// The maps that keys stand in: "parallelism", "parallelism.overlap", "job".
+/// Returns the maps that contain keys: "parallelism", "parallelism.overlap", "job".
 std::span<const std::string_view> key_groups();
 
 }  // namespace rankwright::importer

@@ -1,4 +1,5 @@
-// Every key of a plan file lands in the Draft. One row a key: a key without a row here fails.
+// Tests that every key of a plan file is read into the Draft. One row per key: a key without a row
+// fails.
 #include "rankwright/import/plan/plan_keys.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,8 @@ namespace plan_keys_test {
 
 struct Example {
   std::string_view path;
-  std::string_view value;        // as it is typed; not the default
-  bool (*landed)(const Draft&);  // and nowhere else: an empty draft does not pass
+  std::string_view value;          // as it is typed; not the default
+  bool (*was_read)(const Draft&);  // whether the value was read; false for an empty draft
 };
 
 template <auto member, auto value>
@@ -93,23 +94,23 @@ const Example kExamples[] = {
     {"software.tuned", "yes", is<&Draft::tuned, true>},
 };
 
-/// "a.b.c" with 8 is "a: {b: {c: 8}}".
+/// Returns "a: {b: {c: 8}}" for "a.b.c" and 8.
 std::string file_with(std::string_view path, std::string_view value) {
   const std::size_t dot = path.find('.');
   if (dot == std::string_view::npos) return fmt::format("{}: {}", path, value);
   return fmt::format("{}: {{{}}}", path.substr(0, dot), file_with(path.substr(dot + 1), value));
 }
 
-TEST(PlanKeys, EveryKeyIsReadIntoItsPlace) {
+TEST(PlanKeys, EveryKeyIsReadIntoItsMember) {
   for (const Example& example : kExamples) {
     const PlanFile file = read_plan(file_with(example.path, example.value), "p.yaml", refuse_file);
     EXPECT_EQ(told(file.findings), "") << example.path;
-    EXPECT_TRUE(example.landed(file.draft)) << example.path << ": " << example.value;
-    EXPECT_TRUE(example.landed == remark || !example.landed(Draft{})) << example.path;
+    EXPECT_TRUE(example.was_read(file.draft)) << example.path << ": " << example.value;
+    EXPECT_TRUE(example.was_read == remark || !example.was_read(Draft{})) << example.path;
   }
 }
 
-TEST(PlanKeys, HaveAnExampleEach) {
+TEST(PlanKeys, EveryKeyHasAnExample) {
   std::set<std::string_view> shown;
   for (const Example& example : kExamples) shown.insert(example.path);
   std::set<std::string_view> known;
@@ -117,7 +118,7 @@ TEST(PlanKeys, HaveAnExampleEach) {
   EXPECT_EQ(shown, known);
 }
 
-TEST(PlanKeys, SayWhatTheyMeanAndStandInAGroup) {
+TEST(PlanKeys, AreDocumentedAndBelongToAGroup) {
   std::set<std::string_view> paths;
   for (const KeyRow& row : key_rows()) {
     const PlanKey& key = row.key;

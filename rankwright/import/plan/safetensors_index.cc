@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 constexpr int kMaxIndexDepth = 16;
 
-/// Takes metadata.total_size out of an index without keeping the map of its weights, which may be
+/// Extracts metadata.total_size from an index without storing its map of weights, which may be
 /// long.
 class SizeFinder final : public nlohmann::json_sax<Json> {
  public:
@@ -64,7 +64,7 @@ struct DtypeSize {
 constexpr DtypeSize kDtypes[] = {
     {"bfloat16", 2}, {"float16", 2}, {"float32", 4}, {"float64", 8}, {"float8_e4m3fn", 1}};
 
-/// Of one weight; nothing where the config does not say, or weights are of several.
+/// Returns the bytes per weight; nothing if the config does not state the dtype or mixes several.
 std::optional<double> weight_bytes(std::string_view config_text) {
   const Json config = Json::parse(config_text, nullptr, false);
   if (!config.is_object() || config.contains("quantization_config")) return std::nullopt;

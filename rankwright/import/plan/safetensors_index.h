@@ -1,5 +1,5 @@
-// Reads how many bytes the weights of a Hugging Face model have, from the index of its safetensors
-// files (model.safetensors.index.json), and holds them against the shapes of its config.
+// Reads the size of a Hugging Face model's weights from the index of its safetensors files
+// (model.safetensors.index.json) and compares it with the shapes in its config.
 #pragma once
 
 #include <optional>
@@ -12,14 +12,15 @@
 namespace rankwright::importer {
 
 bool claims_safetensors_index(std::string_view file, std::string_view text);
-/// A config.json: an object with a model_type.
+/// Returns whether the file is a config.json: an object with a model_type.
 bool claims_hf_config(std::string_view file, std::string_view text);
 
-/// metadata.total_size. RW0901 where the text is no JSON, RW0912 where it is not stated.
+/// Returns metadata.total_size. Fails with RW0901 if the text is not JSON, with RW0912 if the size
+/// is missing.
 Result<Bytes> read_safetensors_size(std::string_view text, std::string_view file);
 
-/// RW0605 where `size` is not that of the model's parameters in the dtype of the config; nothing
-/// where it is. Configs of quantised weights mix dtypes, and are a note.
+/// Returns RW0605 if `size` is not that of the model's parameters in the dtype of the config. For
+/// configs of quantized weights, which mix dtypes, the finding is a note.
 std::optional<Diagnostic> check_size(const model::Model& model, std::string_view config_text,
                                      Bytes size, std::string_view index_file);
 

@@ -30,7 +30,7 @@ std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
 
 void FieldReader::report(const YamlNode& node, Diagnostic diagnostic) {
   if (diagnostic.key.empty()) diagnostic.key = path_;
-  // A file that cannot be opened has no line to show: the place is where it is named.
+  // A file that cannot be opened has no lines: point at the place that names it.
   if (diagnostic.code == "RW0910" && !diagnostic.where.file.empty()) {
     diagnostic.detail = diagnostic.where.file + ": " + diagnostic.detail;
     diagnostic.where = {};

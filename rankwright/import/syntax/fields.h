@@ -1,6 +1,6 @@
-// Reads the values of a YAML map by a table of fields: one row a key, what it means and how it is
-// read. Unknown keys warn with the nearest known one; every fault has its line and column; reading
-// goes on after a fault, so that a person sees all of them at once.
+// Reads the values of a YAML map by a table of fields, one row per key. Unknown keys give a warning
+// with the nearest known one; every fault has its line and column; reading continues after a fault,
+// so that all are reported at once.
 #pragma once
 
 #include <optional>
@@ -17,10 +17,10 @@
 
 namespace rankwright::importer {
 
-/// The most bytes of a name that is shown to people; what is longer is cut.
+/// Maximum length in bytes of a name that is shown to users; longer ones are truncated.
 inline constexpr std::size_t kLongestLabel = 96;
 
-/// Where faults go while a file is read.
+/// Reads typed values of one file, and collects its findings and the locations of its keys.
 class FieldReader {
  public:
   FieldReader(std::string_view file, Diagnostics& findings) : file_(file), findings_(findings) {}
@@ -28,10 +28,10 @@ class FieldReader {
   std::string_view file() const { return file_; }
   Diagnostics& findings() { return findings_; }
 
-  /// Records `diagnostic` at `node`, under the dotted path that is being read.
+  /// Adds `diagnostic` at `node`, with the dotted path that is being read.
   void report(const YamlNode& node, Diagnostic diagnostic);
 
-  /// The value of a parse, or nothing and a finding at `node`.
+  /// Returns the value of a parse; reports the error at `node` and returns nothing if it failed.
   template <class T>
   std::optional<T> take(const YamlNode& node, Result<T> parsed) {
     if (parsed) return std::move(*parsed);
@@ -40,13 +40,14 @@ class FieldReader {
   }
 
   std::optional<std::string> text(const YamlNode& node);
-  /// A name that will be shown to people: short, and without control characters.
+  /// Returns a name that is fit to be shown: short, and without control characters.
   std::optional<std::string> label(const YamlNode& node);
   std::optional<i64> whole(const YamlNode& node, i64 min, i64 max);
   std::optional<double> number(const YamlNode& node, double min, double max);
   std::optional<bool> flag(const YamlNode& node);
 
-  /// The index of one of `words`; else RW0907 with the nearest.
+  /// Returns the index of the value in `words`; reports RW0907 with the nearest word if it is
+  /// unknown.
   std::optional<std::size_t> one_of(const YamlNode& node, std::span<const std::string_view> words);
 
   /// Calls read(index of the known key, value) for every entry of the map `node`.
@@ -57,7 +58,7 @@ class FieldReader {
       if (const std::optional<std::size_t> index = known_key(entry.key, known)) {
         const std::string outer = path_;
         path_ += (path_.empty() ? "" : ".") + entry.key.scalar;
-        // A whole map or list is pointed at by its name.
+        // A map or list is located by its key.
         const bool scalar = entry.value.kind == YamlNode::Kind::scalar;
         keys_.push_back({path_, location(scalar ? entry.value : entry.key, file_)});
         read(*index, entry.value);
@@ -65,7 +66,7 @@ class FieldReader {
       }
   }
 
-  /// Calls read() for a value that states the key `path` of a plan, whatever the file calls it.
+  /// Calls read() for a value that sets the plan key `path`, whatever the file calls it.
   template <class Read>
   void under(std::string_view path, const YamlNode& value, Read read) {
     const std::string outer = std::exchange(path_, std::string(path));
@@ -76,7 +77,7 @@ class FieldReader {
 
   bool expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what);
 
-  /// Every known key that was given, by dotted path, and where to point at it.
+  /// A known key that was given: its dotted path and its location.
   struct Key {
     std::string path;
     Location where;

@@ -23,7 +23,7 @@ Diagnostic too_long(const std::string& path, std::size_t max) {
       path, fmt::format("it has more than {} bytes, and no more are read", count(i64(max))));
 }
 
-/// All that somebody writes into a pipe.
+/// Reads a pipe until its end.
 Result<std::string> read_pipe(const std::string& path, std::size_t max) {
   std::ifstream stream(path, std::ios::binary);
   std::string text;

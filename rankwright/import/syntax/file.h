@@ -1,5 +1,5 @@
-// Reads whole files, with the care that names from outside need: regular files and
-// pipes only (no device), and no more bytes than asked for.
+// Reads whole files whose names come from untrusted input: regular files and pipes only (no
+// devices), with a limit on their size.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,18 @@ namespace rankwright::importer {
 
 inline constexpr std::size_t kMaxFileBytes = 16 << 20;
 
-/// How a reader gets at files that its input names. Tests and fuzzers pass one that refuses.
+/// Reads the files that an input names. Tests and fuzzers pass one that refuses.
 using FileReader = std::function<Result<std::string>(const std::string& path)>;
 
+/// Reads a file of at most kMaxFileBytes. Fails with RW0910.
 Result<std::string> read_file(const std::string& path);
-/// The same of what may be longer: logs.
+/// As read_file(), with another limit, for logs.
 Result<std::string> read_long_file(const std::string& path, std::size_t max);
 
-/// A FileReader for input that may name no files.
+/// A FileReader for input that may not name files.
 Result<std::string> refuse_file(const std::string& path);
 
-/// `name` as seen from the folder of `file`; absolute names stay as they are.
+/// Returns `name` relative to the folder of `file`; absolute names are returned unchanged.
 std::string beside(std::string_view file, std::string_view name);
 
 }  // namespace rankwright::importer

@@ -12,7 +12,7 @@
 namespace rankwright::importer {
 namespace file_test {
 
-/// A folder that lives as long as a test.
+/// A temporary folder for one test.
 class ReadFile : public testing::Test {
  protected:
   ReadFile() { std::filesystem::create_directories(folder_); }
@@ -33,13 +33,13 @@ class ReadFile : public testing::Test {
                                   testing::UnitTest::GetInstance()->current_test_info()->name();
 };
 
-TEST_F(ReadFile, GivesEveryByte) {
+TEST_F(ReadFile, ReturnsEveryByte) {
   const std::string bytes("a\r\n\0\xff", 5);
   EXPECT_EQ(read_file(write("bytes", bytes)).value(), bytes);
   EXPECT_EQ(read_file(write("empty", "")).value(), "");
 }
 
-TEST_F(ReadFile, RefusesWhatIsNoFile) {
+TEST_F(ReadFile, RejectsFoldersDevicesAndMissingFiles) {
   EXPECT_EQ(fault(folder_ / "none"), "RW0910 0:0 there is no such file");
   EXPECT_EQ(fault(folder_), "RW0910 0:0 it is a folder");
   EXPECT_EQ(fault("/dev/zero"), "RW0910 0:0 it is neither a regular file nor a pipe");
@@ -74,7 +74,7 @@ TEST(RefuseFile, RefusesEveryFile) {
   EXPECT_EQ(told(refuse_file("a.json").error()), "RW0910 0:0 this input may not name files");
 }
 
-TEST(Beside, IsSeenFromTheFolderOfTheFileThatNamesIt) {
+TEST(Beside, ResolvesFromTheFolderOfTheNamingFile) {
   EXPECT_EQ(beside("plans/a.yaml", "b.json"), "plans/b.json");
   EXPECT_EQ(beside("a.yaml", "b.json"), "b.json");
   EXPECT_EQ(beside("plans/a.yaml", "/models/b.json"), "/models/b.json");

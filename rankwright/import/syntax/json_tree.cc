@@ -16,8 +16,8 @@ using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 32;
 
-/// Refuses what is no JSON, by its place, and what is nested too deep, before any tree is built.
-class Checker final : public nlohmann::json_sax<Json> {
+/// Rejects invalid JSON, with its position, and too deep nesting, before a tree is built.
+class JsonChecker final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -37,7 +37,7 @@ class Checker final : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  std::size_t at = 0;  // of the fault; counts from 1
+  std::size_t at = 0;  // position of the fault, from 1
   bool too_deep = false;
 
  private:
@@ -53,8 +53,8 @@ class Checker final : public nlohmann::json_sax<Json> {
   int depth_ = 0;
 };
 
-/// Behind the string that opens at `at`.
-std::size_t behind_json_string(std::string_view text, std::size_t at) {
+/// Returns the offset after the string that opens at `at`.
+std::size_t skip_json_string(std::string_view text, std::size_t at) {
   for (std::size_t i = at + 1; i < text.size(); ++i) {
     if (text[i] == '\\')
       ++i;
@@ -64,8 +64,8 @@ std::size_t behind_json_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Behind the comment that begins at `at`; `at` where none does.
-std::size_t behind_comment(std::string_view text, std::size_t at) {
+/// Returns the offset after the comment that begins at `at`; `at` if there is no comment.
+std::size_t skip_comment(std::string_view text, std::size_t at) {
   if (text[at] == '#' || text.substr(at, 2) == "//")
     return std::min(text.find('\n', at), text.size());
   if (text.substr(at, 2) != "/*") return at;
@@ -73,15 +73,15 @@ std::size_t behind_comment(std::string_view text, std::size_t at) {
   return end == std::string_view::npos ? text.size() : end + 2;
 }
 
-/// JSON in its own place: comments and commas behind the last value are blanks.
-std::string without_comments(std::string_view text) {
+/// Replaces comments and trailing commas by blanks, so that all offsets stay the same.
+std::string blank_comments(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n", kBeforeValues = "{[,:";
   std::string plain(text);
-  std::size_t comma = text.size();  // behind a value, and nothing has followed yet
-  char last = '{';                  // before it, blanks and comments left out
+  std::size_t comma = text.size();  // offset of a comma after a value with nothing after it yet
+  char last = '{';                  // last character that is not in a blank or comment
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
-    if (const std::size_t end = behind_comment(text, i); end > i) {
+    if (const std::size_t end = skip_comment(text, i); end > i) {
       for (; i < end; ++i)
         if (text[i] != '\n') plain[i] = ' ';
       continue;
@@ -92,7 +92,7 @@ std::string without_comments(std::string_view text) {
       comma = c == ',' && after_value ? i : text.size();
       last = c;
     }
-    i = c == '"' ? behind_json_string(text, i) : i + 1;
+    i = c == '"' ? skip_json_string(text, i) : i + 1;
   }
   return plain;
 }
@@ -100,13 +100,13 @@ std::string without_comments(std::string_view text) {
 }  // namespace
 
 Result<YamlNode> read_commented_json_tree(std::string_view text, std::string_view file) {
-  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
-  return read_json_tree(without_comments(text), file);
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // reports the size
+  return read_json_tree(blank_comments(text), file);
 }
 
 Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
-  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
-  Checker checker;
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // reports the size
+  JsonChecker checker;
   if (!Json::sax_parse(text, &checker)) {
     if (checker.too_deep)
       return fail({.code = "RW0906",
@@ -116,9 +116,9 @@ Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
     return fail({.code = "RW0901",
                  .message = "the file cannot be read as JSON",
                  .detail = "a comma, a quote or a bracket is missing or stands too much here",
-                 .where = place_of(text, checker.at == 0 ? 0 : checker.at - 1, file)});
+                 .where = to_location(text, checker.at == 0 ? 0 : checker.at - 1, file)});
   }
-  // YAML knows no tabs between values; a blank in each one's place keeps the columns.
+  // YAML does not allow tabs between values; replacing each by one blank keeps the columns.
   std::string blanks(text);
   std::replace(blanks.begin(), blanks.end(), '\t', ' ');
   return read_yaml(blanks, file);

@@ -1,5 +1,6 @@
-// A JSON document as the tree of yaml.h, so that every value knows its line and column: JSON is
-// YAML in flow style, and the library for JSON keeps no places. Limits are those of YAML files.
+// Reads a JSON document into the tree of yaml.h, so that every value has its line and column: JSON
+// is YAML in flow style, and the JSON library keeps no locations. The limits are those of YAML
+// files.
 #pragma once
 
 #include <string_view>
@@ -8,11 +9,11 @@
 
 namespace rankwright::importer {
 
-/// RW0901 where it is no JSON, with the place.
+/// Reads strict JSON. Fails with RW0901 and the location if it is invalid.
 Result<YamlNode> read_json_tree(std::string_view text, std::string_view file);
 
-/// The same of what Hjson allows besides and people write: comments (#, // and /* */) and a comma
-/// behind the last value. DeepSpeed reads its files so.
+/// As above, but accepts two extensions of Hjson that users rely on: comments (#, // and /* */) and
+/// trailing commas. DeepSpeed reads its files this way.
 Result<YamlNode> read_commented_json_tree(std::string_view text, std::string_view file);
 
 }  // namespace rankwright::importer

@@ -7,7 +7,7 @@ namespace json_tree_test {
 
 using ::testing::HasSubstr;
 
-TEST(JsonTree, KnowsWhereEachValueStands) {
+TEST(JsonTree, EveryValueHasItsLocation) {
   const Result<YamlNode> root = read_json_tree("{\n  \"zero\": {\"stage\": 3}\n}\n", "a.json");
   ASSERT_TRUE(root.has_value());
   const YamlNode* const stage = root->find("zero")->find("stage");
@@ -17,7 +17,7 @@ TEST(JsonTree, KnowsWhereEachValueStands) {
   EXPECT_EQ(stage->column, 21);  // two blanks, "zero": {"stage":
 }
 
-TEST(JsonTree, TakesTabsForBlanks) {
+TEST(JsonTree, TabsCountAsBlanks) {
   const Result<YamlNode> root =
       read_json_tree("{\n\t\"a\":\t1,\n\t\"b\": [true, null]\n}", "a.json");
   ASSERT_TRUE(root.has_value());
@@ -26,7 +26,7 @@ TEST(JsonTree, TakesTabsForBlanks) {
   EXPECT_EQ(root->find("b")->items[0].scalar, "true");
 }
 
-TEST(JsonTree, SaysWhereItIsNoJson) {
+TEST(JsonTree, InvalidJson_HasItsLocation) {
   const Result<YamlNode> root = read_json_tree("{\n  \"a\": 1,\n}\n", "a.json");
   ASSERT_FALSE(root.has_value());
   EXPECT_EQ(root.error().code, "RW0901");
@@ -34,12 +34,12 @@ TEST(JsonTree, SaysWhereItIsNoJson) {
   EXPECT_EQ(root.error().where.column, 1);
 }
 
-TEST(JsonTree, RefusesYamlThatIsNoJson) {
+TEST(JsonTree, YamlThatIsNotJson_IsRejected) {
   for (const char* const text : {"a: 1\n", "{a: 1}", "{'a': 1}", "{\"a\": &x 1, \"b\": *x}", ""})
     EXPECT_FALSE(read_json_tree(text, "a.json").has_value()) << text;
 }
 
-TEST(JsonTree, IsNotNestedForEver) {
+TEST(JsonTree, NestingIsBounded) {
   const std::string deep = std::string(5000, '[') + std::string(5000, ']');
   const Result<YamlNode> root = read_json_tree(deep, "a.json");
   ASSERT_FALSE(root.has_value());
@@ -47,14 +47,14 @@ TEST(JsonTree, IsNotNestedForEver) {
   EXPECT_THAT(root.error().detail, HasSubstr("32 deep"));
 }
 
-TEST(JsonTree, HasNoKeyTwice) {
+TEST(JsonTree, DuplicateKey_IsRejected) {
   const Result<YamlNode> root = read_json_tree("{\"a\": 1,\n \"a\": 2}", "a.json");
   ASSERT_FALSE(root.has_value());
   EXPECT_EQ(root.error().code, "RW0905");
   EXPECT_EQ(root.error().where.line, 2);
 }
 
-TEST(JsonTree, MayHaveCommentsAndLastCommasWhereDeepSpeedReadsIt) {
+TEST(JsonTree, CommentedJson_AllowsCommentsAndTrailingCommas) {
   const std::string text =
       "{\n  // one\n  \"a\": \"x // y, }\",  # two\n  \"b\": [1, 2, /* three\n */ ],\n  \"c\": "
       "3,\n}\n";
@@ -67,7 +67,7 @@ TEST(JsonTree, MayHaveCommentsAndLastCommasWhereDeepSpeedReadsIt) {
   EXPECT_EQ(root->find("c")->column, 8);
 }
 
-TEST(JsonTree, IsStillJsonBesideItsComments) {
+TEST(JsonTree, CommentedJson_RejectsOtherErrors) {
   for (const char* const text : {"{\"a\": 1,, }", "{,}", "{\"a\": /", "{\"a\" 1}", "/* {} "})
     EXPECT_FALSE(read_commented_json_tree(text, "a.json").has_value()) << text;
 }

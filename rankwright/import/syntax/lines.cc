@@ -4,7 +4,7 @@
 
 namespace rankwright::importer {
 
-Location place_of(std::string_view text, std::size_t offset, std::string_view file) {
+Location to_location(std::string_view text, std::size_t offset, std::string_view file) {
   const std::string_view before = text.substr(0, std::min(offset, text.size()));
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   return {.file = std::string(file),
@@ -24,7 +24,7 @@ std::vector<TextLine> lines_of(std::string_view text) {
   return lines;
 }
 
-std::vector<TextWord> words_of_line(std::string_view line) {
+std::vector<TextWord> split_words(std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r\n\f\v";
   std::vector<TextWord> words;
   for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {

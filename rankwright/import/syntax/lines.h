@@ -1,5 +1,4 @@
-// The lines of a text, for formats that are read line by line: numbered from 1, without the line
-// break.
+// Splits a text into lines and words, for formats that are read line by line.
 #pragma once
 
 #include <string_view>
@@ -9,23 +8,24 @@
 
 namespace rankwright::importer {
 
+/// One line without its line break; `number` counts from 1.
 struct TextLine {
   int number = 0;
   std::string_view text{};
 };
 
-/// A word of a line, and where it begins, from 1.
+/// A word of a line; `column` counts from 1.
 struct TextWord {
   int column = 0;
   std::string_view text{};
 };
 
-/// Line and column of the character at `offset`.
-Location place_of(std::string_view text, std::size_t offset, std::string_view file);
+/// Returns the line and column of the character at `offset`.
+Location to_location(std::string_view text, std::size_t offset, std::string_view file);
 
 std::vector<TextLine> lines_of(std::string_view text);
 
-/// What blanks and tabs separate.
-std::vector<TextWord> words_of_line(std::string_view line);
+/// Splits a line at blanks and tabs.
+std::vector<TextWord> split_words(std::string_view line);
 
 }  // namespace rankwright::importer

@@ -5,8 +5,8 @@
 namespace rankwright::importer::shell {
 namespace {
 
-/// Control characters mean nothing in a script, and one of them marks what is unknown.
-char shown(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
+/// Replaces control characters, one of which is the mark of unknown values.
+char mask_control(char c) { return (c >= 0 && c < ' ' && !is_blank(c)) ? '?' : c; }
 
 }  // namespace
 
@@ -38,8 +38,8 @@ const Value* Expander::find(const std::string& name) const {
   return found == variables_.end() ? nullptr : &found->second;
 }
 
-/// A backslash that joins lines, with blanks behind it as many a script has.
-bool Expander::continuation() const {
+/// A backslash that joins lines; blanks after it are tolerated, as many scripts have them.
+bool Expander::at_continuation() const {
   if (peek() != '\\') return false;
   std::size_t ahead = 1;
   while (peek(ahead) == ' ' || peek(ahead) == '\t' || peek(ahead) == '\r') ++ahead;
@@ -49,7 +49,7 @@ bool Expander::continuation() const {
 void Expander::skip_blanks() {
   for (;;) {
     while (peek() == ' ' || peek() == '\t' || peek() == '\r') skip(1);
-    if (!continuation()) return;
+    if (!at_continuation()) return;
     while (peek() != '\n') skip(1);
     skip(1);
   }
@@ -59,19 +59,19 @@ void Expander::skip_line() {
   while (at_ < text_.size() && peek() != '\n') skip(1);
 }
 
-void Expander::word(WordBuilder& out, bool split) {
+void Expander::expand_word(WordBuilder& out, bool split) {
   while (!done()) {
     const char c = peek();
     if (is_blank(c) || std::string_view(";&|()<>").find(c) != std::string_view::npos) return;
     charge(1);
-    if (continuation()) {
+    if (at_continuation()) {
       skip_blanks();
       return;
     }
-    if (c == '"' && quoted(out)) continue;
-    if (c == '\'' && raw(out)) continue;
+    if (c == '"' && expand_quoted(out)) continue;
+    if (c == '\'' && expand_single_quoted(out)) continue;
     if (c == '$') {
-      expansion(out, split);
+      expand_dollar(out, split);
       continue;
     }
     if (c == '`') {
@@ -82,29 +82,29 @@ void Expander::word(WordBuilder& out, bool split) {
       continue;
     }
     if (c == '\\' && at_ + 1 < text_.size()) skip(1);
-    out.open.add(shown(peek()), at_);
+    out.open.add(mask_control(peek()), at_);
     out.begun = true;
     skip(1);
   }
 }
 
-bool Expander::quoted(WordBuilder& out) {
+bool Expander::expand_quoted(WordBuilder& out) {
   const std::size_t before = at_;
   skip(1);
-  // A list in quotes keeps its words apart.
+  // A quoted array keeps its items apart.
   if (starts("${")) {
     const std::size_t close = text_.find('}', at_);
     charge(std::min(close, text_.size()) - at_);
     const bool list =
         close != std::string_view::npos && text_.substr(at_, close - at_).ends_with("[@]");
-    if (list && close + 1 < text_.size() && text_[close + 1] == '"' && braced(out, false)) {
+    if (list && close + 1 < text_.size() && text_[close + 1] == '"' && expand_braced(out, false)) {
       skip(1);
       return true;
     }
   }
   Text content;
   int parentheses = 0;
-  if (!inside(content, '"', parentheses)) {
+  if (!expand_until(content, '"', parentheses)) {
     at_ = before;
     return false;
   }
@@ -113,30 +113,30 @@ bool Expander::quoted(WordBuilder& out) {
   return true;
 }
 
-bool Expander::raw(WordBuilder& out) {
+bool Expander::expand_single_quoted(WordBuilder& out) {
   const std::size_t close = text_.find('\'', at_ + 1);
   charge(close == std::string_view::npos ? text_.size() - at_ : close - at_);
   if (close == std::string_view::npos) return false;
   out.begun = true;
   const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  // A whole command in quotes is for another shell, which puts the variables in.
+  // A whole command in single quotes is for another shell, which expands the variables.
   if (content.find("--") != std::string_view::npos && content.find('$') != std::string_view::npos) {
     skip(1);
     Text unfolded;
     int parentheses = 0;
-    if (inside(unfolded, '\'', parentheses)) {
+    if (expand_until(unfolded, '\'', parentheses)) {
       put(out, unfolded, false, at_, at_);
       return true;
     }
   }
   for (std::size_t i = 0; i < content.size(); ++i)
-    out.open.add(shown(content[i]), close - content.size() + i);
+    out.open.add(mask_control(content[i]), close - content.size() + i);
   at_ = close + 1;
   return true;
 }
 
-/// False where there is no `close`. For ')' the parentheses that are open count.
-bool Expander::inside(Text& out, char close, int& parentheses) {
+/// Returns false if there is no `close`. For ')', nested parentheses are counted.
+bool Expander::expand_until(Text& out, char close, int& parentheses) {
   if (++depth_ > kMaxDepth) {
     --depth_;
     return false;
@@ -150,14 +150,14 @@ bool Expander::inside(Text& out, char close, int& parentheses) {
       skip(1);
     } else if (c == '$' && at_ + 1 < text_.size()) {
       WordBuilder grown;
-      expansion(grown, false);
+      expand_dollar(grown, false);
       grown.end();
       for (const Text& field : grown.fields) {
         if (!out.chars.empty() && &field != &grown.fields.front()) out.add(' ', field.begin);
         for (std::size_t i = 0; i < field.chars.size(); ++i) out.add(field.chars[i], field.at[i]);
         charge(field.chars.size());
       }
-    } else if (continuation()) {
+    } else if (at_continuation()) {
       out.add(' ', at_);
       skip_blanks();
     } else {
@@ -165,7 +165,7 @@ bool Expander::inside(Text& out, char close, int& parentheses) {
       if (close == ')' && c == ')') --parentheses;
       if (c == '\\' && at_ + 1 < text_.size()) skip(1);
       const bool stripped = close == '}' && (c == '"' || c == '\'');
-      if (!stripped) out.add(shown(peek()), at_);
+      if (!stripped) out.add(mask_control(peek()), at_);
       skip(1);
     }
   }
@@ -173,7 +173,7 @@ bool Expander::inside(Text& out, char close, int& parentheses) {
   return closed;
 }
 
-/// Lists of flags keep the places of their words; a single value stands where it is used.
+/// Words of a flag list keep their own offsets; a single value has the offset of its use.
 void Expander::put(WordBuilder& out, const Text& value, bool split, std::size_t from,
                    std::size_t to) {
   charge(value.chars.size() + kWordCost);
@@ -218,9 +218,9 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
   }
 }
 
-void Expander::expansion(WordBuilder& out, bool split) {
+void Expander::expand_dollar(WordBuilder& out, bool split) {
   const std::size_t from = at_;
-  if (starts("$((") && computed(out)) return;
+  if (starts("$((") && expand_arithmetic(out)) return;
   if (starts("$(")) {
     std::size_t end = at_ + 2;
     for (int depth = 1; depth > 0 && end < text_.size(); ++end)
@@ -229,7 +229,7 @@ void Expander::expansion(WordBuilder& out, bool split) {
     at_ = end;
     return put_unknown(out, "a command's output", from);
   }
-  if (starts("${") && braced(out, split)) return;
+  if (starts("${") && expand_braced(out, split)) return;
   skip(1);
   std::string name;
   if (std::string_view("@*#?$!-").find(peek()) != std::string_view::npos && peek() != '\0')
@@ -246,7 +246,7 @@ void Expander::expansion(WordBuilder& out, bool split) {
   put_variable(out, name, false, split, from);
 }
 
-bool Expander::braced(WordBuilder& out, bool split) {
+bool Expander::expand_braced(WordBuilder& out, bool split) {
   const std::size_t from = at_;
   skip(2);
   std::string name;
@@ -277,7 +277,7 @@ bool Expander::braced(WordBuilder& out, bool split) {
   if (defaults) skip(colon ? 2 : 1);
   Text rest;
   int parentheses = 0;
-  if (!inside(rest, '}', parentheses)) {
+  if (!expand_until(rest, '}', parentheses)) {
     at_ = from;
     return false;
   }
@@ -291,8 +291,9 @@ bool Expander::braced(WordBuilder& out, bool split) {
   return true;
 }
 
-/// Variables may stand in arithmetic without their '$'. `unknown` is the first that has no value.
-std::string Expander::with_names(const Text& expression, std::string& unknown) const {
+/// Variables may appear in arithmetic without '$'. `unknown` is set to the first one without a
+/// value.
+std::string Expander::substitute_names(const Text& expression, std::string& unknown) const {
   std::string out;
   const std::string& chars = expression.chars;
   const auto note = [&](std::string name) {
@@ -303,7 +304,7 @@ std::string Expander::with_names(const Text& expression, std::string& unknown) c
     while (end < chars.size() && is_name(chars[end])) ++end;
     const std::string name = chars.substr(i, end - i);
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) {
-      if (chars[i] == kUnknown) note(finished(expression).unknown);
+      if (chars[i] == kUnknown) note(finish_word(expression).unknown);
       out += name.empty() ? std::string(1, chars[i]) : name;
       i = std::max(end, i + 1);
       continue;
@@ -312,7 +313,7 @@ std::string Expander::with_names(const Text& expression, std::string& unknown) c
     const bool known =
         value != nullptr && !value->items.empty() && value->items[0].chars.size() < 64;
     const ShellWord word =
-        known ? finished(value->items[0]) : ShellWord{.text = "", .unknown = name};
+        known ? finish_word(value->items[0]) : ShellWord{.text = "", .unknown = name};
     if (!word.unknown.empty()) note(word.unknown);
     out += word.text;
     i = end;
@@ -320,21 +321,21 @@ std::string Expander::with_names(const Text& expression, std::string& unknown) c
   return out;
 }
 
-bool Expander::computed(WordBuilder& out) {
+bool Expander::expand_arithmetic(WordBuilder& out) {
   const std::size_t from = at_;
   skip(3);
   Text body;
   int parentheses = 0;
-  if (!inside(body, ')', parentheses) || peek() != ')') {
+  if (!expand_until(body, ')', parentheses) || peek() != ')') {
     at_ = from;
     return false;
   }
   skip(1);
   std::string unknown;
-  const std::string expression = with_names(body, unknown);
+  const std::string expression = substitute_names(body, unknown);
   charge(expression.size());
   i64 value = 0;
-  if (!unknown.empty() || !shell_arithmetic(expression, value)) {
+  if (!unknown.empty() || !evaluate_arithmetic(expression, value)) {
     put_unknown(out, unknown.empty() ? "an expression" : unknown, from);
     return true;
   }
@@ -343,7 +344,7 @@ bool Expander::computed(WordBuilder& out) {
   return true;
 }
 
-ShellWord Expander::finished(const Text& text) const {
+ShellWord Expander::finish_word(const Text& text) const {
   ShellWord word{.text = text.chars, .at = text.begin};
   const std::size_t mark = text.chars.find(kUnknown);
   if (mark != std::string::npos) {
@@ -355,14 +356,14 @@ ShellWord Expander::finished(const Text& text) const {
   return word;
 }
 
-std::vector<ShellWord> Expander::cut(const Text& text) const {
+std::vector<ShellWord> Expander::split_at_blanks(const Text& text) const {
   std::vector<ShellWord> words;
   Text one;
   for (std::size_t i = 0; i <= text.chars.size(); ++i) {
     const bool ends = i == text.chars.size() || is_blank(text.chars[i]);
     if (!ends) one.add(text.chars[i], text.at[i]);
     if (ends && !one.chars.empty()) {
-      words.push_back(finished(one));
+      words.push_back(finish_word(one));
       one = {};
     }
   }

@@ -5,7 +5,7 @@
 
 namespace rankwright::importer::shell {
 
-void slurm_variables(std::string_view text, Expander& words) {
+void set_slurm_variables(std::string_view text, Expander& words) {
   struct Setting {
     std::string_view option;
     std::array<std::string_view, 2> variables;

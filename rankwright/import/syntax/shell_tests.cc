@@ -1,4 +1,4 @@
-// The two small languages inside a shell's: arithmetic and conditions.
+// Evaluates the two small languages inside a shell script: arithmetic and conditions.
 #include <algorithm>
 #include <charconv>
 
@@ -7,26 +7,26 @@
 namespace rankwright::importer {
 namespace {
 
-/// Recursive descent over whole numbers; any fault, overflow too, ends it.
+/// Recursive descent over whole numbers; stops at the first fault, including overflow.
 class Arithmetic {
  public:
   explicit Arithmetic(std::string_view text) : text_(text) {}
 
   bool value(i64& out) {
     out = sum(0);
-    blanks();
+    skip_blanks();
     return good_ && at_ == text_.size() && at_ > 0;
   }
 
  private:
   static constexpr int kMaxDepth = 32;
 
-  void blanks() {
+  void skip_blanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
   }
 
-  bool eat(std::string_view symbol) {
-    blanks();
+  bool consume(std::string_view symbol) {
+    skip_blanks();
     if (!text_.substr(at_).starts_with(symbol)) return false;
     at_ += symbol.size();
     return true;
@@ -40,9 +40,9 @@ class Arithmetic {
   i64 sum(int depth) {
     i64 left = term(depth);
     while (good_) {
-      if (eat("+")) {
+      if (consume("+")) {
         if (__builtin_add_overflow(left, term(depth), &left)) return fail();
-      } else if (eat("-")) {
+      } else if (consume("-")) {
         if (__builtin_sub_overflow(left, term(depth), &left)) return fail();
       } else {
         break;
@@ -54,13 +54,13 @@ class Arithmetic {
   i64 term(int depth) {
     i64 left = power(depth);
     while (good_) {
-      if (eat("*")) {
+      if (consume("*")) {
         if (__builtin_mul_overflow(left, power(depth), &left)) return fail();
-      } else if (eat("/")) {
+      } else if (consume("/")) {
         const i64 right = power(depth);
         if (right == 0 || right == -1) return fail();
         left /= right;
-      } else if (eat("%")) {
+      } else if (consume("%")) {
         const i64 right = power(depth);
         if (right == 0 || right == -1) return fail();
         left %= right;
@@ -73,7 +73,7 @@ class Arithmetic {
 
   i64 power(int depth) {
     const i64 base = single(depth);
-    if (!eat("**")) return base;
+    if (!consume("**")) return base;
     const i64 exponent = single(depth);
     if (exponent < 0 || exponent > 63) return fail();
     i64 result = 1;
@@ -84,12 +84,12 @@ class Arithmetic {
 
   i64 single(int depth) {
     if (depth > kMaxDepth) return fail();
-    if (eat("-")) return -single(depth + 1);  // of a number below 2^63
-    if (eat("(")) {
+    if (consume("-")) return -single(depth + 1);  // cannot overflow: the operand is below 2^63
+    if (consume("(")) {
       const i64 inner = sum(depth + 1);
-      return eat(")") ? inner : fail();
+      return consume(")") ? inner : fail();
     }
-    blanks();
+    skip_blanks();
     i64 n = 0;
     const char* const begin = text_.data() + at_;
     const std::from_chars_result read = std::from_chars(begin, text_.data() + text_.size(), n);
@@ -103,49 +103,50 @@ class Arithmetic {
   bool good_ = true;
 };
 
-Truth negated(Truth truth) {
+Truth negate(Truth truth) {
   if (truth == Truth::unknown) return truth;
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
-Truth truth(bool known) { return known ? Truth::yes : Truth::no; }
+Truth to_truth(bool known) { return known ? Truth::yes : Truth::no; }
 
-Truth compared(const std::string& left, std::string_view op, const std::string& right) {
+Truth compare(const std::string& left, std::string_view op, const std::string& right) {
   if (op == "=" || op == "==" || op == "!=") {
-    // A pattern is no word.
+    // A pattern, not a literal word.
     if (right.find_first_of("*?[") != std::string::npos) return Truth::unknown;
-    return truth((left == right) == (op != "!="));
+    return to_truth((left == right) == (op != "!="));
   }
   constexpr std::string_view kNumeric[] = {"-eq", "-ne", "-gt", "-ge", "-lt", "-le"};
   const auto found = std::find(std::begin(kNumeric), std::end(kNumeric), op);
   i64 a = 0, b = 0;
-  if (found == std::end(kNumeric) || !shell_arithmetic(left, a) || !shell_arithmetic(right, b))
+  if (found == std::end(kNumeric) || !evaluate_arithmetic(left, a) ||
+      !evaluate_arithmetic(right, b))
     return Truth::unknown;
   const bool results[] = {a == b, a != b, a > b, a >= b, a < b, a <= b};
-  return truth(results[found - std::begin(kNumeric)]);
+  return to_truth(results[found - std::begin(kNumeric)]);
 }
 
 }  // namespace
 
-bool shell_arithmetic(std::string_view expression, i64& value) {
+bool evaluate_arithmetic(std::string_view expression, i64& value) {
   return Arithmetic(expression).value(value);
 }
 
-Truth shell_test(const std::vector<ShellWord>& words) {
+Truth evaluate_test(const std::vector<ShellWord>& words) {
   std::size_t nots = 0;
   while (nots + 1 < words.size() && words[nots].text == "!" && words[nots].unknown.empty()) ++nots;
   if (nots > 0) {
-    const Truth inner = shell_test({words.begin() + std::ptrdiff_t(nots), words.end()});
-    return nots % 2 == 1 ? negated(inner) : inner;
+    const Truth inner = evaluate_test({words.begin() + std::ptrdiff_t(nots), words.end()});
+    return nots % 2 == 1 ? negate(inner) : inner;
   }
   if (std::any_of(words.begin(), words.end(),
                   [](const ShellWord& word) { return !word.unknown.empty(); }))
     return Truth::unknown;
   if (words.empty()) return Truth::no;
-  if (words.size() == 1) return truth(!words[0].text.empty());
-  if (words.size() == 2 && words[0].text == "-z") return truth(words[1].text.empty());
-  if (words.size() == 2 && words[0].text == "-n") return truth(!words[1].text.empty());
-  if (words.size() == 3) return compared(words[0].text, words[1].text, words[2].text);
+  if (words.size() == 1) return to_truth(!words[0].text.empty());
+  if (words.size() == 2 && words[0].text == "-z") return to_truth(words[1].text.empty());
+  if (words.size() == 2 && words[0].text == "-n") return to_truth(!words[1].text.empty());
+  if (words.size() == 3) return compare(words[0].text, words[1].text, words[2].text);
   return Truth::unknown;
 }
 

@@ -9,7 +9,7 @@ namespace rankwright::importer {
 namespace {
 
 using shell::Expander;
-using shell::slurm_variables;
+using shell::set_slurm_variables;
 using shell::Text;
 using shell::Value;
 using shell::WordBuilder;
@@ -24,28 +24,30 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// An `if` or a `case` that is open.
+/// An open `if` or `case`.
 struct Branch {
-  bool outer = true;      // whether what is around it is run
-  bool taken = false;     // one of its branches was
-  bool guessed = false;   // without being known
-  std::size_t where = 0;  // its condition
+  bool outer = true;      // whether the surrounding code is executed
+  bool taken = false;     // one of its branches was taken
+  bool guessed = false;   // the condition was unknown
+  std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};  // of a case
 };
 
-/// Follows a script from top to bottom.
+/// Evaluates a script from top to bottom.
 class ShellEvaluator {
  public:
-  explicit ShellEvaluator(std::string_view text) : words_(text) { slurm_variables(text, words_); }
+  explicit ShellEvaluator(std::string_view text) : words_(text) {
+    set_slurm_variables(text, words_);
+  }
 
-  ShellScript follow() {
+  ShellScript evaluate() {
     while (!words_.done()) {
-      list_item();
-      separator();
+      read_list_item();
+      read_separator();
     }
     for (const auto& [name, value] : words_.variables())
-      if (!value.items.empty()) script_.variables[name] = words_.finished(value.items[0]);
+      if (!value.items.empty()) script_.variables[name] = words_.finish_word(value.items[0]);
     script_.cut = words_.spent();
     return std::move(script_);
   }
@@ -55,19 +57,19 @@ class ShellEvaluator {
   static constexpr std::size_t kMaxDepth = 64;
   static constexpr std::size_t kMaxWords = 200'000;
 
-  void list_item();
-  void separator();
-  bool keyword(std::string_view word);
-  Truth command();
+  void read_list_item();
+  void read_separator();
+  bool read_keyword(std::string_view word);
+  Truth read_command();
   void assign();
   bool at_assignment() const;
   void for_loop();
   void open_case();
-  void patterns();
+  void read_patterns();
   void open_branch();
   void take(Truth truth);
   void close_branch();
-  void tell_guess(Branch& branch);
+  void record_guess(Branch& branch);
   void record(std::vector<ShellWord> words, bool assigned);
   std::string_view bare_word() const;
   bool active() const { return active_ && !skipped_; }
@@ -76,7 +78,7 @@ class ShellEvaluator {
   ShellScript script_{};
   std::vector<Branch> branches_{};
   bool active_ = true;
-  bool skipped_ = false;    // by && or || before it
+  bool skipped_ = false;    // by a preceding && or ||
   bool in_test_ = false;    // between [[ and ]]
   bool condition_ = false;  // between if and then
   Truth last_ = Truth::yes;
@@ -85,11 +87,11 @@ class ShellEvaluator {
   std::size_t recorded_ = 0;
 };
 
-/// One command of a list, run or not by what stands before it.
-void ShellEvaluator::list_item() {
+/// Evaluates one command of a list, or skips it depending on the one before.
+void ShellEvaluator::read_list_item() {
   skipped_ =
       (join_ == Join::both && last_ == Truth::no) || (join_ == Join::either && last_ != Truth::no);
-  const Truth result = command();
+  const Truth result = read_command();
   if (!skipped_) {
     const bool doubtful = join_ == Join::both && last_ == Truth::unknown;
     last_ = doubtful && result != Truth::no ? Truth::unknown : result;
@@ -97,7 +99,7 @@ void ShellEvaluator::list_item() {
   skipped_ = false;
 }
 
-void ShellEvaluator::separator() {
+void ShellEvaluator::read_separator() {
   join_ = Join::none;
   if (words_.starts("&&")) {
     join_ = Join::both;
@@ -107,7 +109,7 @@ void ShellEvaluator::separator() {
     words_.skip(2);
   } else if (words_.starts(";;") || words_.starts(";&")) {
     words_.skip(2);
-    patterns();
+    read_patterns();
   } else if (ends_word(words_.peek())) {
     words_.skip(1);
   }
@@ -126,7 +128,7 @@ void ShellEvaluator::open_branch() {
   branches_.push_back({.outer = active(), .where = words_.at()});
 }
 
-void ShellEvaluator::tell_guess(Branch& branch) {
+void ShellEvaluator::record_guess(Branch& branch) {
   if (branch.guessed && effects_ > branch.effects) script_.guesses.push_back(branch.where);
   branch.guessed = false;
 }
@@ -134,7 +136,7 @@ void ShellEvaluator::tell_guess(Branch& branch) {
 void ShellEvaluator::take(Truth truth) {
   if (branches_.empty()) return;
   Branch& branch = branches_.back();
-  tell_guess(branch);
+  record_guess(branch);
   active_ = branch.outer && !branch.taken && truth != Truth::no;
   branch.guessed = active_ && truth == Truth::unknown;
   branch.effects = effects_;
@@ -143,13 +145,13 @@ void ShellEvaluator::take(Truth truth) {
 
 void ShellEvaluator::close_branch() {
   if (branches_.empty()) return;
-  tell_guess(branches_.back());
+  record_guess(branches_.back());
   active_ = branches_.back().outer;
   branches_.pop_back();
 }
 
-/// Whether it was one, and read.
-bool ShellEvaluator::keyword(std::string_view word) {
+/// Returns whether `word` is a keyword; if so, processes it.
+bool ShellEvaluator::read_keyword(std::string_view word) {
   if (is_one_of(word, {"{", "}", "do", "done", "while", "until", "time", "function"})) {
     words_.skip(word.size());
     return true;
@@ -161,7 +163,7 @@ bool ShellEvaluator::keyword(std::string_view word) {
     condition_ = true;
   } else if (word == "elif") {
     if (!branches_.empty()) {
-      tell_guess(branches_.back());
+      record_guess(branches_.back());
       active_ = branches_.back().outer && !branches_.back().taken;
       branches_.back().where = words_.at();
     }
@@ -185,13 +187,13 @@ bool ShellEvaluator::keyword(std::string_view word) {
 void ShellEvaluator::for_loop() {
   words_.skip_blanks();
   WordBuilder name;
-  words_.word(name, false);
+  words_.expand_word(name, false);
   words_.skip_blanks();
   if (bare_word() != "in") return;
   words_.skip(2);
   words_.skip_blanks();
   WordBuilder first;
-  words_.word(first, true);
+  words_.expand_word(first, true);
   name.end();
   first.end();
   if (active() && !name.fields.empty() && !first.fields.empty())
@@ -203,17 +205,17 @@ void ShellEvaluator::open_case() {
   words_.skip_blanks();
   open_branch();
   WordBuilder subject;
-  words_.word(subject, false);
+  words_.expand_word(subject, false);
   subject.end();
   if (!branches_.empty() && !subject.fields.empty())
-    branches_.back().subject = words_.finished(subject.fields[0]);
+    branches_.back().subject = words_.finish_word(subject.fields[0]);
   words_.skip_blanks();
   if (bare_word() == "in") words_.skip(2);
-  patterns();
+  read_patterns();
 }
 
-/// Up to the ')' of the next branch of a case.
-void ShellEvaluator::patterns() {
+/// Reads the patterns up to the ')' of the next branch of a case.
+void ShellEvaluator::read_patterns() {
   if (branches_.empty() || !branches_.back().subject) return;
   Branch& branch = branches_.back();
   Truth matched = Truth::no;
@@ -228,7 +230,7 @@ void ShellEvaluator::patterns() {
       continue;
     }
     WordBuilder pattern;
-    words_.word(pattern, false);
+    words_.expand_word(pattern, false);
     pattern.end();
     for (const Text& one : pattern.fields) {
       const bool same = one.chars == "*" || one.chars == branch.subject->text;
@@ -265,7 +267,7 @@ void ShellEvaluator::assign() {
       } else if (ends_word(words_.peek())) {
         words_.skip(1);
       } else {
-        words_.word(items, true);
+        words_.expand_word(items, true);
         items.end();
         words_.skip_blanks();
       }
@@ -274,14 +276,14 @@ void ShellEvaluator::assign() {
   } else {
     items.begun = true;
     items.open.begin = std::uint32_t(words_.at());
-    words_.word(items, false);
+    words_.expand_word(items, false);
     items.end();
   }
   if (!active()) return;
   ++effects_;
   std::vector<ShellWord> flags;
   for (const Text& item : items.fields)
-    for (ShellWord& word : words_.cut(item)) flags.push_back(std::move(word));
+    for (ShellWord& word : words_.split_at_blanks(item)) flags.push_back(std::move(word));
   Value value{std::move(items.fields)};
   if (const Value* const old = words_.find(name); adds && old != nullptr) {
     Value joined = *old;
@@ -308,7 +310,7 @@ void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
   if (flags && recorded_ <= kMaxWords) script_.commands.push_back({std::move(words), assigned});
 }
 
-Truth ShellEvaluator::command() {
+Truth ShellEvaluator::read_command() {
   std::vector<ShellWord> tested, recorded;
   bool may_assign = true;
   for (bool first = true; !words_.done(); first = false) {
@@ -319,7 +321,7 @@ Truth ShellEvaluator::command() {
       words_.skip_line();
       break;
     }
-    if (c == '<' || c == '>') {  // what goes to files
+    if (c == '<' || c == '>') {  // redirections
       while (std::string_view("<>&").find(words_.peek()) != std::string_view::npos &&
              !words_.done())
         words_.skip(1);
@@ -331,7 +333,7 @@ Truth ShellEvaluator::command() {
       continue;
     }
     const std::string_view word = bare_word();
-    if (first && keyword(word)) {
+    if (first && read_keyword(word)) {
       first = true;
       return last_;
     }
@@ -342,11 +344,11 @@ Truth ShellEvaluator::command() {
     const bool option = tested.empty() && c == '-';  // declare -a
     may_assign = may_assign && option;
     WordBuilder grown;
-    words_.word(grown, true);
+    words_.expand_word(grown, true);
     grown.end();
     for (const Text& field : grown.fields) {
-      tested.push_back(words_.finished(field));
-      for (ShellWord& one : words_.cut(field)) recorded.push_back(std::move(one));
+      tested.push_back(words_.finish_word(field));
+      for (ShellWord& one : words_.split_at_blanks(field)) recorded.push_back(std::move(one));
     }
   }
   if (tested.empty()) return Truth::yes;
@@ -367,13 +369,13 @@ Truth ShellEvaluator::command() {
   const bool closed = !tested.empty() && is_one_of(tested.back().text, {"]", "]]"});
   if (closed) tested.pop_back();
   in_test_ = (opening == "[[" || in_test_) && !closed;
-  const Truth truth = shell_test(tested);
+  const Truth truth = evaluate_test(tested);
   if (truth == Truth::unknown || !negated) return truth;
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
 }  // namespace
 
-ShellScript read_shell(std::string_view text) { return ShellEvaluator(text).follow(); }
+ShellScript read_shell(std::string_view text) { return ShellEvaluator(text).evaluate(); }
 
 }  // namespace rankwright::importer

@@ -1,8 +1,8 @@
-// What a launch script says, without running it: assignments are followed, variables put in, and
-// conditions decided where their values are known. Nothing is executed. What only a running shell
-// could know (an argument, a command's output, a variable of the environment) stays unknown and has
-// its name; of a condition on such a value the first branch is taken, and said to be. Not a shell:
-// loops run once, functions where they stand.
+// Evaluates a launch script without executing anything: follows assignments, expands variables, and
+// decides conditions whose values are known. Values that only a running shell has (arguments,
+// command output, environment variables) stay unknown and keep their names; a condition on such a
+// value takes its first branch and is recorded as a guess. This is not a full shell: loops run
+// once, and functions are run where they are defined.
 #pragma once
 
 #include <map>
@@ -17,34 +17,36 @@ namespace rankwright::importer {
 /// A word after all expansions.
 struct ShellWord {
   std::string text;
-  std::size_t at = 0;     // where it begins in the script
-  std::size_t width = 1;  // characters there
-  std::string unknown{};  // the first variable in it that has no value: then `text` says nothing
+  std::size_t at = 0;     // offset in the script
+  std::size_t width = 1;  // characters in the script
+  std::string unknown{};  // first variable without a value; if set, `text` is meaningless
 };
 
-/// One simple command, or the value of one assignment, cut at blanks.
+/// One simple command, or the value of one assignment, split at blanks.
 struct ShellCommand {
   std::vector<ShellWord> words;
   bool assigned = false;
 };
 
+/// The result of evaluating a script.
 struct ShellScript {
-  std::vector<ShellCommand> commands{};          // in order, without branches that are not taken
-  std::map<std::string, ShellWord> variables{};  // as they are at the end; of lists the first
-  std::vector<std::size_t> guesses{};            // conditions that were taken without being known
-  bool cut = false;                              // the script unfolds to more than is read
+  std::vector<ShellCommand> commands{};          // in order, without branches not taken
+  std::map<std::string, ShellWord> variables{};  // final values; the first item of arrays
+  std::vector<std::size_t> guesses{};  // conditions of unknown value whose first branch was taken
+  bool cut = false;                    // the script exceeds the budget and was read in part
 };
 
+/// Evaluates the script `text`.
 ShellScript read_shell(std::string_view text);
 
-/// What `$(( ))` makes of an expression in which variables have been put in: whole numbers with
-/// + - * / % ** and parentheses. False where it is none, or leaves 64 bits.
-bool shell_arithmetic(std::string_view expression, i64& value);
+/// Evaluates an expression of `$(( ))` after expansion: whole numbers with + - * / % ** and
+/// parentheses. Returns false if it is invalid or exceeds 64 bits.
+bool evaluate_arithmetic(std::string_view expression, i64& value);
 
-/// What a condition comes to.
+/// The value of a condition.
 enum class Truth : unsigned char { no, yes, unknown };
 
-/// `[ words ]`, without the brackets.
-Truth shell_test(const std::vector<ShellWord>& words);
+/// Evaluates `[ words ]`, given without the brackets.
+Truth evaluate_test(const std::vector<ShellWord>& words);
 
 }  // namespace rankwright::importer

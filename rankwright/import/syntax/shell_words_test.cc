@@ -9,35 +9,35 @@ namespace shell_words_test {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::string joined(const std::vector<ShellWord>& words) {
+std::string join(const std::vector<ShellWord>& words) {
   std::string text;
   for (const ShellWord& word : words)
     text += (text.empty() ? "" : " ") + (word.unknown.empty() ? word.text : "?" + word.unknown);
   return text;
 }
 
-/// The last command with flags in it.
+/// Returns the last command with flags.
 std::string last_command(std::string_view text) {
   const ShellScript script = read_shell(text);
-  return script.commands.empty() ? "" : joined(script.commands.back().words);
+  return script.commands.empty() ? "" : join(script.commands.back().words);
 }
 
-std::string value(std::string_view text, const std::string& name) {
+std::string value_of(std::string_view text, const std::string& name) {
   const ShellScript script = read_shell(text);
   const auto found = script.variables.find(name);
   if (found == script.variables.end()) return "<none>";
   return found->second.unknown.empty() ? found->second.text : "?" + found->second.unknown;
 }
 
-TEST(ShellWords, PutVariablesIn) {
+TEST(ShellWords, ExpandVariables) {
   EXPECT_EQ(last_command("TP=8\nexport PP='4'\nrun --tp $TP --pp=${PP}x\n"), "run --tp 8 --pp=4x");
   EXPECT_EQ(last_command("run --a ${A:-4} --b ${1:-7} --c ${TP} --d \"$B\"\n"),
             "run --a 4 --b 7 --c ?TP --d ?B");
   EXPECT_EQ(last_command("A=2;B=3\nrun --n $((A*B + ${B})) --m $(( ($A+1)**2 / 2 ))"),
             "run --n 9 --m 4");  // 2 x 3 + 3; 3^2 / 2
-  EXPECT_EQ(value("X=a\nY=${X:+b}\n", "Y"), "b");
-  EXPECT_EQ(value("Y=${X:=5}\n", "X"), "5");
-  EXPECT_EQ(value("N=$(wc -l < hosts)\nM=$((N*8))\n", "M"), "?a command's output");
+  EXPECT_EQ(value_of("X=a\nY=${X:+b}\n", "Y"), "b");
+  EXPECT_EQ(value_of("Y=${X:=5}\n", "X"), "5");
+  EXPECT_EQ(value_of("N=$(wc -l < hosts)\nM=$((N*8))\n", "M"), "?a command's output");
 }
 
 TEST(ShellWords, ReadListsWithCommentsAndJoinedLines) {
@@ -57,60 +57,60 @@ TEST(ShellWords, ReadFlagsInStrings) {
   EXPECT_EQ(last_command("X=3\nsrun bash -c 'train --x $X'"), "srun bash -c train --x 3");
 }
 
-TEST(ShellWords, KnowWhereEachWordStands) {
+TEST(ShellWords, EveryWordHasItsOffset) {
   const std::string script = "TP=8\nA=( --tp ${TP}\n    --bf16 )\nrun ${A[@]}\n";
   const ShellScript read = read_shell(script);
   const std::vector<ShellWord>& words = read.commands.back().words;
   ASSERT_EQ(words.size(), 4u);
-  EXPECT_EQ(words[2].at, script.find("${TP}"));   // a value is where it is used
-  EXPECT_EQ(words[3].at, script.find("--bf16"));  // a flag where it is written
+  EXPECT_EQ(words[2].at, script.find("${TP}"));   // a value is located where it is used
+  EXPECT_EQ(words[3].at, script.find("--bf16"));  // a flag is located where it is written
 }
 
-TEST(ShellWords, TakeTheBranchThatIsKnown) {
+TEST(ShellWords, KnownCondition_TakesItsBranch) {
   const std::string_view script =
       "S=7B\nif [ $S = 13B ]; then\n L=40\nelif [[ \"$S\" == \"7B\" ]]; then\n L=32\n"
       "else\n L=1\nfi\n[ $L -gt 30 ] && M=big || M=small\n";
-  EXPECT_EQ(value(script, "L"), "32");
-  EXPECT_EQ(value(script, "M"), "big");
+  EXPECT_EQ(value_of(script, "L"), "32");
+  EXPECT_EQ(value_of(script, "M"), "big");
   EXPECT_THAT(read_shell(script).guesses, IsEmpty());
-  EXPECT_EQ(value("S=b\ncase $S in\n a) X=1 ;;\n b|c) X=2 ;;\n *) X=3 ;;\nesac\n", "X"), "2");
-  EXPECT_EQ(value("if [ 1 -gt 2 ] || [ a = a ]; then X=1; else X=2; fi", "X"), "1");
+  EXPECT_EQ(value_of("S=b\ncase $S in\n a) X=1 ;;\n b|c) X=2 ;;\n *) X=3 ;;\nesac\n", "X"), "2");
+  EXPECT_EQ(value_of("if [ 1 -gt 2 ] || [ a = a ]; then X=1; else X=2; fi", "X"), "1");
 }
 
-TEST(ShellWords, GuessTheFirstBranchAndSaySo) {
+TEST(ShellWords, UnknownCondition_GuessesTheFirstBranch) {
   const std::string_view script = "if [ $1 = big ]; then\n L=96\nelse\n L=12\nfi\n";
-  EXPECT_EQ(value(script, "L"), "96");
+  EXPECT_EQ(value_of(script, "L"), "96");
   ASSERT_EQ(read_shell(script).guesses.size(), 1u);
-  // Where nothing comes of it nothing is said.
+  // A guess without effect is not recorded.
   EXPECT_THAT(read_shell("if [ -z $1 ]; then echo usage; fi\n").guesses, IsEmpty());
 }
 
-TEST(ShellWords, HaveSlurmsVariables) {
+TEST(ShellWords, SbatchLines_SetSlurmVariables) {
   const std::string_view script =
       "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:h100:8\n#SBATCH -J job\n"
       "N=$((SLURM_NNODES * SLURM_GPUS_ON_NODE))\n";
-  EXPECT_EQ(value(script, "N"), "32");
+  EXPECT_EQ(value_of(script, "N"), "32");
 }
 
-TEST(ShellWords, DoNotBlowUp) {
+TEST(ShellWords, ExponentialExpansion_IsCut) {
   std::string script = "A=xxxxxxxxxxxxxxxx\n";
   for (int i = 0; i < 60; ++i) script += "A=\"$A$A\"\n";
   EXPECT_TRUE(read_shell(script).cut);
-  EXPECT_EQ(value("A=$A-\nA=${A}\n", "A"), "?A");
+  EXPECT_EQ(value_of("A=$A-\nA=${A}\n", "A"), "?A");
 }
 
-TEST(ShellArithmetic, FailsRatherThanWrap) {
+TEST(ShellArithmetic, Overflow_Fails) {
   i64 n = 0;
-  EXPECT_TRUE(shell_arithmetic("2*(3+4)%5", n));
+  EXPECT_TRUE(evaluate_arithmetic("2*(3+4)%5", n));
   EXPECT_EQ(n, 4);  // 14 mod 5
-  EXPECT_FALSE(shell_arithmetic("9223372036854775807+1", n));
-  EXPECT_FALSE(shell_arithmetic("1/0", n));
-  EXPECT_FALSE(shell_arithmetic("", n));
-  EXPECT_FALSE(shell_arithmetic("2 3", n));
+  EXPECT_FALSE(evaluate_arithmetic("9223372036854775807+1", n));
+  EXPECT_FALSE(evaluate_arithmetic("1/0", n));
+  EXPECT_FALSE(evaluate_arithmetic("", n));
+  EXPECT_FALSE(evaluate_arithmetic("2 3", n));
 }
 
-// Any text ends, with places inside it.
-RC_GTEST_PROP(ShellWords, EndOnAnyText, ()) {
+// Evaluation of any text ends, with offsets inside the text.
+RC_GTEST_PROP(ShellWords, AnyText_Terminates, ()) {
   constexpr std::string_view kPieces[] = {
       "\"",    "'",   "$",  "{", "}",  "(", ")",  "A=",    "$A",  "\n", "if", "[ ", " ]",  "then",
       "case ", " in", ";;", "`", "\\", "#", "--", "${A:-", "$((", "))", "fi", " ",  "esac"};

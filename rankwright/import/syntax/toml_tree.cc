@@ -1,8 +1,9 @@
 #include "rankwright/import/syntax/toml_tree.h"
 
-// toml++ 3.3 asserts what its parser does not check, such as the digits of a time, and in builds
-// without assertions tells the compiler to assume it. Input reaches these places, and behind them
-// the same text is refused like every other fault: they are turned off here in every build.
+// toml++ 3.3 asserts conditions that its parser does not check, such as the digits of a time, and
+// in builds without assertions tells the compiler to assume them. Input can violate them, and the
+// parser rejects the same text right afterwards like any other fault: so the assertions are turned
+// off here in every build.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 
@@ -19,7 +20,7 @@
 namespace rankwright::importer {
 namespace {
 
-YamlNode placed(const toml::source_region& source, YamlNode::Kind kind) {
+YamlNode make_node(const toml::source_region& source, YamlNode::Kind kind) {
   YamlNode node;
   node.kind = kind;
   node.line = int(source.begin.line);
@@ -29,7 +30,7 @@ YamlNode placed(const toml::source_region& source, YamlNode::Kind kind) {
   return node;
 }
 
-/// Text as it stands, true and false, numbers as TOML prints them.
+/// Returns strings unchanged, true and false, and numbers as TOML prints them.
 std::string scalar_text(const toml::node& value) {
   if (const toml::value<std::string>* const text = value.as_string()) return text->get();
   if (const toml::value<std::int64_t>* const n = value.as_integer())
@@ -41,28 +42,29 @@ std::string scalar_text(const toml::node& value) {
   return text.str();
 }
 
-YamlNode tree(const toml::node& value) {
+YamlNode to_tree(const toml::node& value) {
   if (const toml::table* const table = value.as_table()) {
-    YamlNode node = placed(value.source(), YamlNode::Kind::map);
+    YamlNode node = make_node(value.source(), YamlNode::Kind::map);
     for (const auto& [key, one] : *table) {
-      YamlNode name = placed(key.source(), YamlNode::Kind::scalar);
+      YamlNode name = make_node(key.source(), YamlNode::Kind::scalar);
       name.scalar = std::string(key.str());
-      node.entries.push_back({std::move(name), tree(one)});
+      node.entries.push_back({std::move(name), to_tree(one)});
     }
     return node;
   }
   if (const toml::array* const array = value.as_array()) {
-    YamlNode node = placed(value.source(), YamlNode::Kind::sequence);
-    for (const toml::node& one : *array) node.items.push_back(tree(one));
+    YamlNode node = make_node(value.source(), YamlNode::Kind::sequence);
+    for (const toml::node& one : *array) node.items.push_back(to_tree(one));
     return node;
   }
-  YamlNode node = placed(value.source(), YamlNode::Kind::scalar);
+  YamlNode node = make_node(value.source(), YamlNode::Kind::scalar);
   node.scalar = scalar_text(value);
   return node;
 }
 
-/// Behind the string that opens at `at`; the end of the text where it does not close.
-std::size_t behind_toml_string(std::string_view text, std::size_t at) {
+/// Returns the offset after the string that opens at `at`; the end of the text if it does not
+/// close.
+std::size_t skip_toml_string(std::string_view text, std::size_t at) {
   const char quote = text[at];
   const std::size_t marks = text.substr(at, 3) == std::string(3, quote) ? 3 : 1;
   const std::string close(marks, quote);
@@ -85,10 +87,11 @@ bool begins_key(char c) {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-/// toml++ 3.3 takes for impossible, instead of refusing it, what its tables of letters beyond ASCII
-/// do not have. No setting that is read has such letters, so each byte of one is a '?' to it.
-std::string in_ascii(std::string_view text) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";  // of UTF-8, as editors put it first
+/// toml++ 3.3 treats non-ASCII letters outside its tables as unreachable instead of rejecting them.
+/// No setting that is read contains such letters, so each of their bytes is replaced by '?'.
+std::string replace_non_ascii(std::string_view text) {
+  constexpr std::string_view kMark =
+      "\xEF\xBB\xBF";  // byte order mark of UTF-8, which some editors write first
   std::string plain(text);
   for (char& c : plain)
     if (static_cast<unsigned char>(c) >= 0x7F || (c < 0x20 && !is_blank(c))) c = '?';
@@ -96,26 +99,26 @@ std::string in_ascii(std::string_view text) {
   return plain;
 }
 
-/// Why toml++ 3.3 must not be given a text, and where; null where it may be.
+/// Why a text must not be passed to toml++ 3.3, and where; `detail` is null if it may be.
 struct TomlFault {
   const char* detail = nullptr;
   std::size_t at = 0;
 };
 
-/// Finds headers without a name, which toml++ takes for impossible, and keys such as a.b.c of more
-/// parts than kMaxKeyParts: it bounds the depth of brackets, but not that of dotted keys, and each
-/// part is a call deeper when the tree is built or freed. Parts of a header and of the inline
-/// tables around a key count together.
+/// Finds headers without a name, which toml++ treats as unreachable, and keys such as a.b.c with
+/// more than kMaxKeyParts parts: it bounds the nesting of brackets but not of dotted keys, and each
+/// part is one more call when the tree is built or freed. The parts of a header and of the inline
+/// tables around a key are counted together.
 TomlFault find_toml_fault(std::string_view text) {
   constexpr std::size_t kMaxKeyParts = 64;
   std::vector<std::size_t> open;  // per open bracket: the dots around it
-  std::size_t dots = 0;           // of this key, with those around it
+  std::size_t dots = 0;           // of this key, including those around it
   std::size_t around = 0;
-  bool fresh = true;  // nothing but blanks on this line yet
+  bool fresh = true;  // only blanks on this line so far
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     if (c == '"' || c == '\'') {
-      i = behind_toml_string(text, i);
+      i = skip_toml_string(text, i);
       fresh = false;
       continue;
     }
@@ -149,16 +152,17 @@ TomlFault find_toml_fault(std::string_view text) {
 }  // namespace
 
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
-  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // says so
-  const std::string plain = in_ascii(text);
+  if (text.size() > YamlLimits{}.bytes) return read_yaml(text, file);  // reports the size
+  const std::string plain = replace_non_ascii(text);
   if (const TomlFault fault = find_toml_fault(plain); fault.detail != nullptr)
     return fail({.code = "RW0901",
                  .message = "the file cannot be read as TOML",
                  .detail = fault.detail,
-                 .where = place_of(plain, fault.at, file)});
-  // toml++ reports by exceptions; they end here. It bounds the depth of brackets by itself (256).
+                 .where = to_location(plain, fault.at, file)});
+  // toml++ reports errors by exceptions; they are caught here. It bounds the nesting of brackets
+  // itself (256).
   try {
-    return tree(toml::parse(plain, file));
+    return to_tree(toml::parse(plain, file));
   } catch (const toml::parse_error& error) {
     const toml::source_position at = error.source().begin;
     return fail(

@@ -1,5 +1,5 @@
-// A TOML document as the tree of yaml.h, every value with its line and column. Read by toml++,
-// inside the limits of YAML files.
+// Reads a TOML document into the tree of yaml.h, so that every value has its line and column. Built
+// on toml++; the size limit is that of YAML files.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace rankwright::importer {
 
-/// RW0901 where it is no TOML, with the place.
+/// Fails with RW0901 and the location if the text is not TOML.
 Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file);
 
 }  // namespace rankwright::importer

@@ -5,7 +5,7 @@
 namespace rankwright::importer {
 namespace toml_tree_test {
 
-TEST(TomlTree, KnowsWhereEachValueStands) {
+TEST(TomlTree, EveryValueHasItsLocation) {
   const Result<YamlNode> root = read_toml_tree(
       "# a comment\n[parallelism]\ntensor_parallel_degree = 8\nname = \"x\"  # y\n", "a.toml");
   ASSERT_TRUE(root.has_value());
@@ -18,7 +18,7 @@ TEST(TomlTree, KnowsWhereEachValueStands) {
   EXPECT_EQ(root->find("parallelism")->find("name")->scalar, "x");
 }
 
-TEST(TomlTree, HasEveryKindOfValue) {
+TEST(TomlTree, ReadsEveryKindOfValue) {
   const Result<YamlNode> root = read_toml_tree(
       "on = true\nshare = 0.5\nwhen = 1979-05-27\nlist = [1, 2]\nminus = -1\na.b = 'c'\n",
       "a.toml");
@@ -31,7 +31,7 @@ TEST(TomlTree, HasEveryKindOfValue) {
   EXPECT_EQ(root->find("a")->find("b")->scalar, "c");
 }
 
-TEST(TomlTree, SaysWhereItIsNoToml) {
+TEST(TomlTree, InvalidToml_HasItsLocation) {
   const Result<YamlNode> root = read_toml_tree("a = 1\nb = \n", "a.toml");
   ASSERT_FALSE(root.has_value());
   EXPECT_EQ(root.error().code, "RW0901");
@@ -51,7 +51,7 @@ TEST(TomlTree, DottedKey_SixtyFourParts_AreRead) {
 }
 
 TEST(TomlTree, DottedKey_MoreParts_AreRefused) {
-  // 40 kB of such a key overflow the stack in toml++ 3.3.
+  // A key of this kind with 40 kB overflows the stack in toml++ 3.3.
   for (const std::size_t parts : {65, 20'000})
     for (const std::string& text :
          {dotted_key(parts) + " = 1\n", "[" + dotted_key(parts) + "]\n",
@@ -64,7 +64,7 @@ TEST(TomlTree, DottedKey_MoreParts_AreRefused) {
 }
 
 TEST(TomlTree, DottedKey_InNestedTables_CountsTheirPartsToo) {
-  // 4 tables of 20 parts each have 76 dots; each alone has 19.
+  // 4 tables of 20 parts each have 76 dots together; each alone has 19.
   const std::string part = dotted_key(20) + " = {";
   EXPECT_FALSE(read_toml_tree(part + part + part + part + "}}}}\n", "a.toml").has_value());
 }
@@ -75,7 +75,7 @@ TEST(TomlTree, Fractions_InALongList_AreNotKeys) {
   EXPECT_TRUE(read_toml_tree(list + "]\n", "a.toml").has_value());
 }
 
-TEST(TomlTree, IsNotNestedForEver) {
+TEST(TomlTree, NestingIsBounded) {
   const std::string deep = "a = " + std::string(5000, '[') + std::string(5000, ']');
   EXPECT_FALSE(read_toml_tree(deep, "a.toml").has_value());
 }

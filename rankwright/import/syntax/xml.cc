@@ -17,10 +17,10 @@ Diagnostic too_much(std::string detail, std::string_view file) {
           .where = {.file = std::string(file)}};
 }
 
-/// Turns offsets into lines; they are asked for in rising order.
-class Lines {
+/// Converts offsets to lines. Requires: offsets in ascending order.
+class LineCounter {
  public:
-  explicit Lines(std::string_view text) : text_(text) {}
+  explicit LineCounter(std::string_view text) : text_(text) {}
 
   int at(std::ptrdiff_t offset) {
     const std::size_t to = std::clamp<std::size_t>(std::size_t(std::max<std::ptrdiff_t>(offset, 0)),
@@ -37,8 +37,8 @@ class Lines {
   int line_ = 1;
 };
 
-/// False where it is nested deeper than `depth`.
-bool copy(const pugi::xml_node& from, XmlNode& to, std::size_t depth, Lines& lines) {
+/// Returns false if the element is nested deeper than `depth`.
+bool copy_element(const pugi::xml_node& from, XmlNode& to, std::size_t depth, LineCounter& lines) {
   if (depth == 0) return false;
   to.name = from.name();
   to.line = lines.at(from.offset_debug());
@@ -47,7 +47,7 @@ bool copy(const pugi::xml_node& from, XmlNode& to, std::size_t depth, Lines& lin
   to.text = from.text().get();
   for (const pugi::xml_node& child : from.children()) {
     if (child.type() != pugi::node_element) continue;
-    if (!copy(child, to.children.emplace_back(), depth - 1, lines)) return false;
+    if (!copy_element(child, to.children.emplace_back(), depth - 1, lines)) return false;
   }
   return true;
 }
@@ -69,7 +69,7 @@ Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits
     return fail(
         too_much(fmt::format("it has more than {} elements", count(i64(limits.nodes))), file));
   pugi::xml_document document;
-  // Nothing but elements, attributes and text: no entities, no processing instructions.
+  // Only elements, attributes and text: no entities, no processing instructions.
   const pugi::xml_parse_result parsed =
       document.load_buffer(text.data(), text.size(), pugi::parse_minimal, pugi::encoding_utf8);
   const pugi::xml_node root = document.document_element();
@@ -79,11 +79,11 @@ Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits
          .message = "the file cannot be read as XML",
          .detail = parsed ? "there is no element" : "a tag is not closed or not spelt right",
          .where = {.file = std::string(file),
-                   .line = Lines(text).at(parsed ? 0 : parsed.offset),
+                   .line = LineCounter(text).at(parsed ? 0 : parsed.offset),
                    .column = 1}});
   XmlNode tree;
-  Lines lines(text);
-  if (!copy(root, tree, limits.depth, lines))
+  LineCounter lines(text);
+  if (!copy_element(root, tree, limits.depth, lines))
     return fail(too_much(fmt::format("it is nested more than {} deep", limits.depth), file));
   return tree;
 }

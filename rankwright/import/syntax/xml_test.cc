@@ -12,7 +12,7 @@ std::string refused(std::string_view text, XmlLimits limits = {}) {
   return root ? "read" : told(root.error());
 }
 
-TEST(Xml, ElementsAttributesTextAndLines) {
+TEST(Xml, ReadsElementsAttributesTextAndLines) {
   const Result<XmlNode> root =
       read_xml("<?xml version=\"1.0\"?>\n<a x=\"1\">\n <b>two</b>\n</a>", "x");
   ASSERT_TRUE(root);
@@ -25,7 +25,7 @@ TEST(Xml, ElementsAttributesTextAndLines) {
   EXPECT_EQ(root->children[0].line, 3);
 }
 
-// A DOCTYPE that would unfold to a billion letters, or read a file.
+// A DOCTYPE that would expand to a billion letters, or read a file.
 TEST(Xml, EntitiesAreNotExpanded) {
   const Result<XmlNode> root = read_xml(
       "<!DOCTYPE a [<!ENTITY l \"lol\"><!ENTITY m \"&l;&l;&l;\">"
@@ -36,7 +36,7 @@ TEST(Xml, EntitiesAreNotExpanded) {
   EXPECT_EQ(root->text, "&f;");
 }
 
-TEST(Xml, WhatIsNoXmlIsRefused) {
+TEST(Xml, InvalidXml_IsRejected) {
   EXPECT_EQ(refused(""), "RW0901 1:1 a tag is not closed or not spelt right");
   EXPECT_EQ(refused("<a>\n<b>\n</a>"), "RW0901 3:1 a tag is not closed or not spelt right");
   EXPECT_EQ(refused("<!-- nothing -->"), "RW0901 1:1 a tag is not closed or not spelt right");

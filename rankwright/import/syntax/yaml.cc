@@ -17,7 +17,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// Reads from memory that somebody else owns.
+/// Reads from memory that it does not own.
 class ViewBuffer : public std::streambuf {
  public:
   explicit ViewBuffer(std::string_view text) {
@@ -26,8 +26,8 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
-/// yaml-cpp's words for the usual slips, in ours.
-std::string in_plain_words(const std::string& message) {
+/// Returns a plainer message for common errors of yaml-cpp.
+std::string plain_message(const std::string& message) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
       {"end of map flow not found", "a { is never closed"},
       {"end of sequence flow not found", "a [ is never closed"},
@@ -49,7 +49,8 @@ Diagnostic unreadable(std::string_view file, const YAML::Mark& mark, std::string
                     .column = mark.is_null() ? 0 : mark.column + 1}};
 }
 
-/// The first line that a tab indents, which YAML forbids and explains badly; else 0.
+/// Returns the first line indented with a tab, which YAML forbids and yaml-cpp explains badly; 0 if
+/// there is none.
 int line_with_tab(std::string_view text) {
   int line = 1;
   for (std::size_t start = 0; start < text.size(); ++line) {
@@ -60,17 +61,17 @@ int line_with_tab(std::string_view text) {
   return 0;
 }
 
-/// Thrown through yaml-cpp at the first fault: the only way to make it stop reading.
+/// Thrown through yaml-cpp at the first fault: the only way to stop its parser.
 struct Stop {};
 
 /// Builds the tree from yaml-cpp's events.
-class Builder final : public YAML::EventHandler {
+class TreeBuilder final : public YAML::EventHandler {
  public:
-  /// With `twins` a key that stands twice is a warning there, and the last one counts.
-  Builder(std::string_view file, YamlLimits limits, Diagnostics* twins)
-      : file_(file), limits_(limits), twins_(twins) {}
+  /// With `duplicates`, a duplicate key is a warning in it, and the last value counts.
+  TreeBuilder(std::string_view file, YamlLimits limits, Diagnostics* duplicates)
+      : file_(file), limits_(limits), duplicates_(duplicates) {}
 
-  /// The first fault if there was one, else the root of the document.
+  /// Returns the first fault if there was one, otherwise the root of the document.
   Result<YamlNode> result() {
     if (fault_) return fail(*fault_);
     return std::move(root_);
@@ -107,7 +108,7 @@ class Builder final : public YAML::EventHandler {
   void OnMapEnd() override { close(); }
 
  private:
-  /// A container that is still open, and in a map the key that waits for its value.
+  /// A container that is still open and, in a map, the key that waits for its value.
   struct Open {
     YamlNode node;
     std::optional<YamlNode> key{};
@@ -182,17 +183,17 @@ class Builder final : public YAML::EventHandler {
   void add_entry(Open& map, YamlNode value) {
     if (map.node.entries.size() == limits_.keys)
       refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
-    if (const YamlNode* twin = map.node.find(map.key->scalar)) {
+    if (const YamlNode* first = map.node.find(map.key->scalar)) {
       Diagnostic twice{.code = "RW0905",
                        .message = "a key stands twice",
                        .detail = fmt::format("'{}' is already given on line {}",
-                                             excerpt(map.key->scalar), twin->line),
+                                             excerpt(map.key->scalar), first->line),
                        .hint = "keep one of the two",
                        .where = location(*map.key, file_)};
-      if (twins_ == nullptr) stop(std::move(twice));
+      if (duplicates_ == nullptr) stop(std::move(twice));
       twice.severity = Severity::warning;
       twice.detail += ": Python takes this one";
-      twins_->push_back(std::move(twice));
+      duplicates_->push_back(std::move(twice));
       std::erase_if(map.node.entries,
                     [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
     }
@@ -202,7 +203,7 @@ class Builder final : public YAML::EventHandler {
 
   std::string_view file_;
   YamlLimits limits_;
-  Diagnostics* twins_;
+  Diagnostics* duplicates_;
   std::vector<Open> stack_{};
   YamlNode root_{};
   std::size_t nodes_ = 0;
@@ -211,17 +212,17 @@ class Builder final : public YAML::EventHandler {
 };
 
 Result<YamlNode> read(std::string_view text, std::string_view file, YamlLimits limits,
-                      Diagnostics* twins) {
+                      Diagnostics* duplicates) {
   if (text.size() > limits.bytes)
     return fail({.code = "RW0906",
                  .message = "the file is larger or more tangled than such a file needs to be",
                  .detail = fmt::format("it has {} bytes, and at most {} are read",
                                        count(i64(text.size())), count(i64(limits.bytes))),
                  .where = {.file = std::string(file)}});
-  Builder builder(file, limits, twins);
+  TreeBuilder builder(file, limits, duplicates);
   ViewBuffer buffer(text);
   std::istream stream(&buffer);
-  // yaml-cpp reports by exceptions; they end here.
+  // yaml-cpp reports errors by exceptions; they are caught here.
   try {
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
@@ -229,7 +230,7 @@ Result<YamlNode> read(std::string_view text, std::string_view file, YamlLimits l
   } catch (const Stop&) {
     return builder.result();
   } catch (const YAML::Exception& error) {
-    Diagnostic fault = unreadable(file, error.mark, in_plain_words(error.msg));
+    Diagnostic fault = unreadable(file, error.mark, plain_message(error.msg));
     if (const int line = line_with_tab(text); line > 0)
       fault.hint = fmt::format("indent with spaces: line {} begins with a tab", line);
     return fail(std::move(fault));
@@ -251,8 +252,8 @@ Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLim
   return read(text, file, limits, nullptr);
 }
 
-Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view file,
-                                     Diagnostics& findings) {
+Result<YamlNode> read_python_yaml(std::string_view text, std::string_view file,
+                                  Diagnostics& findings) {
   return read(text, file, {}, &findings);
 }
 

@@ -1,6 +1,7 @@
-// A YAML document as a small tree in which every key and value knows its line and column. Built on
-// yaml-cpp's events, because input is hostile: size, depth and number of nodes are bounded, aliases
-// are refused (they can blow a small file up), and a key that stands twice is an error.
+// Reads a YAML document into a small tree in which every key and value has its line and column.
+// Built on yaml-cpp's events, because input is untrusted: size, depth and number of nodes are
+// bounded, aliases are rejected (they can make a small file expand without bound), and a duplicate
+// key is an error.
 #pragma once
 
 #include <string>
@@ -14,15 +15,16 @@ namespace rankwright::importer {
 
 struct YamlEntry;
 
+/// One value, or one key.
 struct YamlNode {
   enum class Kind : unsigned char { null, scalar, sequence, map };
   Kind kind = Kind::null;
   std::string scalar{};
   int line = 0, column = 0, width = 1;
   std::vector<YamlNode> items{};   // of a sequence
-  std::vector<YamlEntry> entries;  // of a map, in the file's order; clang 14 wants no {} here
+  std::vector<YamlEntry> entries;  // of a map, in file order; no {} here: clang 14 rejects it
 
-  /// The value of `key` in a map, or nothing.
+  /// Returns the value of `key` in a map; nullptr if there is none.
   const YamlNode* find(std::string_view key) const;
 };
 
@@ -31,21 +33,21 @@ struct YamlEntry {
   YamlNode value;
 };
 
-/// What a file of people may be: larger ones are refused with the limit in the message.
+/// Limits of a file written by hand; larger files are rejected with the limit in the message.
 struct YamlLimits {
   std::size_t bytes = 4 << 20;
   std::size_t nodes = 300'000;
   std::size_t depth = 32;
-  std::size_t keys = 1000;  // of one map: twins are looked for one by one
+  std::size_t keys = 1000;  // per map; bounds the linear search for duplicates
 };
 
-/// The only document of `text`; `file` is what diagnostics name.
+/// Returns the only document of `text`. `file` is the name in diagnostics.
 Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits = {});
 
-/// The same for a file that Python reads: of a key that stands twice PyYAML takes the last without
-/// a word. So does this, with a warning in `findings`.
-Result<YamlNode> read_yaml_of_python(std::string_view text, std::string_view file,
-                                     Diagnostics& findings);
+/// As above, for files that Python reads: like PyYAML, takes the last of duplicate keys, with a
+/// warning in `findings`.
+Result<YamlNode> read_python_yaml(std::string_view text, std::string_view file,
+                                  Diagnostics& findings);
 
 Location location(const YamlNode& node, std::string_view file);
 

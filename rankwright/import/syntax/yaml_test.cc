@@ -23,7 +23,7 @@ std::string repeat(std::string_view text, int times) {
   return all;
 }
 
-/// How long reading `text` takes, be it read or refused.
+/// Returns the time to read or reject `text`, in seconds.
 double seconds_to_read(const std::string& text) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -31,7 +31,7 @@ double seconds_to_read(const std::string& text) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-TEST(Yaml, EveryKeyAndValueKnowsItsPlace) {
+TEST(Yaml, EveryKeyAndValueHasItsLocation) {
   const Result<YamlNode> root = read_yaml("a: 1\nb:\n  long: [x, yz]\nc:\n", "a.yaml");
   ASSERT_TRUE(root);
   ASSERT_EQ(root->kind, Kind::map);
@@ -46,7 +46,7 @@ TEST(Yaml, EveryKeyAndValueKnowsItsPlace) {
   EXPECT_EQ(root->find("d"), nullptr);
 }
 
-TEST(Yaml, AnEmptyFileIsNothing) {
+TEST(Yaml, EmptyFile_IsNull) {
   for (const std::string_view text : {"", "\n", "# only a remark\n", "---\n"}) {
     const Result<YamlNode> root = read_yaml(text, "a.yaml");
     ASSERT_TRUE(root) << text;
@@ -62,7 +62,7 @@ TEST(Yaml, QuotesAndBlocksAreScalars) {
   EXPECT_EQ(root->find("b")->width, 3);  // of the first line
 }
 
-TEST(Yaml, SaysWhereTheTextIsNotYaml) {
+TEST(Yaml, InvalidYaml_HasItsLocation) {
   EXPECT_EQ(fault("a: [1, 2\n"), "RW0901 2:1 a [ is never closed");
   EXPECT_EQ(fault("parallelism:\n\ttp_size: 8\n"), "RW0901 2:9 a value stands where none can");
   EXPECT_EQ(fault("a: 1\n---\nb: 2\n"), "RW0901 2:1 a second document begins here");
@@ -70,14 +70,14 @@ TEST(Yaml, SaysWhereTheTextIsNotYaml) {
   EXPECT_EQ(fault("a: 1\nbb: 2\na: 3\n"), "RW0905 3:1 'a' is already given on line 1");
 }
 
-TEST(Yaml, SuspectsTheTabWhereThereIsOne) {
+TEST(Yaml, TabIndentation_GetsAHint) {
   const auto hint = [](std::string_view text) { return read_yaml(text, "a.yaml").error().hint; };
   EXPECT_EQ(hint("a:\n  b: 1\n  \tc: 2\n"), "indent with spaces: line 3 begins with a tab");
   EXPECT_EQ(hint("a: [\tb"), "");
 }
 
-TEST(Yaml, RefusesAliases) {
-  // Nine times nine times ... nine: ten lines that would unfold to more than a billion values.
+TEST(Yaml, AliasesAreRejected) {
+  // Ten lines of nine aliases each would expand to more than a billion values.
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     const std::string from = std::string("*") + char(c - 1) + ", ";
@@ -99,20 +99,20 @@ TEST(Yaml, BoundsDepthValuesKeysAndBytes) {
   EXPECT_EQ(fault("[a]", {.bytes = 2}), "RW0906 0:0 it has 3 bytes, and at most 2 are read");
 }
 
-TEST(Yaml, RefusesNestsOfTenThousand) {
+TEST(Yaml, DeepNestingIsRejected) {
   EXPECT_EQ(fault(repeat("[", 10'000)), "RW0906 1:17 it is nested more than 32 deep");
   EXPECT_EQ(fault(repeat("- ", 10'000)), "RW0906 1:65 it is nested more than 32 deep");
   EXPECT_EQ(fault(repeat("{a: ", 10'000)), "RW0906 1:125 it is nested more than 32 deep");
   EXPECT_EQ(fault(repeat("? ", 10'000)), "RW0906 1:65 it is nested more than 32 deep");
 }
 
-TEST(Yaml, RefusesAMapOfThreeHundredThousandKeys) {
+TEST(Yaml, HugeMapIsRejected) {
   std::string map;
   for (int i = 0; i < 300'000; ++i) map += fmt::format("k{}: 1\n", i);
   EXPECT_EQ(fault(map), "RW0906 1001:8 a map has more than 1000 keys");
 }
 
-TEST(Yaml, TimeGrowsWithTheTextAndNotItsSquare) {
+TEST(Yaml, ReadingTimeIsNotQuadratic) {
   constexpr int kBytes = 128 << 10;
   for (const std::string_view piece :
        {"[",   "{",     "- ",  "? ",  "a: ",  "a\n",   "'",      "\"\n", "[a,",
@@ -121,7 +121,7 @@ TEST(Yaml, TimeGrowsWithTheTextAndNotItsSquare) {
     EXPECT_LT(seconds_to_read(repeat(piece, kBytes / int(piece.size()))), 3) << piece;
 }
 
-RC_GTEST_PROP(Yaml, AnyBytesAreReadOrRefusedInsideTheText, (const std::string& text)) {
+RC_GTEST_PROP(Yaml, AnyBytes_AreReadOrRejectedWithALocation, (const std::string& text)) {
   const Result<YamlNode> root = read_yaml(text, "a.yaml");
   if (!root) {
     RC_ASSERT(root.error().code.starts_with("RW090"));
@@ -129,9 +129,9 @@ RC_GTEST_PROP(Yaml, AnyBytesAreReadOrRefusedInsideTheText, (const std::string& t
   }
 }
 
-TEST(Yaml, OfPythonHasTheLastOfTwoKeysWithAWarning) {
+TEST(Yaml, PythonMode_TakesTheLastDuplicateWithAWarning) {
   Diagnostics findings;
-  const Result<YamlNode> root = read_yaml_of_python("a: 1\nb: 2\na: 3\n", "f.yaml", findings);
+  const Result<YamlNode> root = read_python_yaml("a: 1\nb: 2\na: 3\n", "f.yaml", findings);
   ASSERT_TRUE(root.has_value());
   EXPECT_EQ(root->find("a")->scalar, "3");
   EXPECT_EQ(root->entries.size(), 2u);
