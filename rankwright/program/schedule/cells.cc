@@ -13,15 +13,15 @@
 namespace rankwright::program {
 namespace {
 
-/// By ActionKind. A step has no text: it belongs to a plan.
+/// By ActionKind. Steps belong to a plan and are not read from text.
 constexpr std::string_view kNames[] = {"F",      "B",      "I",      "W",   "SEND_F",
                                        "RECV_F", "SEND_B", "RECV_B", "STEP"};
 constexpr std::size_t kReadable = 8;
 
-/// What torch writes for FSDP; it moves nothing between pp ranks.
-constexpr std::string_view kPassedOver[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD"};
+/// Actions that torch writes for FSDP. They move nothing between pp ranks.
+constexpr std::string_view kIgnored[] = {"UNSHARD", "RESHARD", "REDUCE_GRAD"};
 
-constexpr std::string_view kTogether = "OVERLAP_F_B";
+constexpr std::string_view kOverlap = "OVERLAP_F_B";
 constexpr i64 kMaxMicrobatches = i64{1} << 28;
 constexpr std::size_t kMaxFaults = 8;
 
@@ -31,8 +31,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-/// Digits at the beginning of `text`, taken off; nothing where there are none or too many.
-std::optional<i64> number(std::string_view& text) {
+/// Reads and removes the digits at the start of `text`; returns nullopt if there are none or the
+/// number is too large.
+std::optional<i64> take_number(std::string_view& text) {
   i64 n = 0;
   const std::from_chars_result end = std::from_chars(text.data(), text.data() + text.size(), n);
   if (end.ec != std::errc{} || n < 0 || text.front() == '-') return std::nullopt;
@@ -40,14 +41,14 @@ std::optional<i64> number(std::string_view& text) {
   return n;
 }
 
-/// "2F0" taken apart. Torch's words for FSDP have no microbatch.
-struct Spelt {
+/// The parts of "2F0". Torch's FSDP actions have no microbatch.
+struct CellParts {
   i64 stage = 0;
   std::string_view kind{};
   std::optional<i64> microbatch{};
 
-  /// By ActionKind; kReadable where it is none that is read.
-  std::size_t name() const {
+  /// Returns the index of the kind in kNames (its ActionKind), or kReadable if it is unknown.
+  std::size_t kind_index() const {
     return std::size_t(std::find(kNames, kNames + kReadable, kind) - kNames);
   }
   bool fits() const {
@@ -55,14 +56,14 @@ struct Spelt {
   }
 };
 
-std::optional<Spelt> spelt(std::string_view text) {
-  const std::optional<i64> stage = number(text);
+std::optional<CellParts> split_cell(std::string_view text) {
+  const std::optional<i64> stage = take_number(text);
   if (!stage) return std::nullopt;
   const std::size_t letters = std::min(text.find_first_of("0123456789"), text.size());
-  Spelt parts{.stage = *stage, .kind = text.substr(0, letters)};
+  CellParts parts{.stage = *stage, .kind = text.substr(0, letters)};
   text.remove_prefix(letters);
   if (text.empty()) return parts;
-  parts.microbatch = number(text);
+  parts.microbatch = take_number(text);
   if (!parts.microbatch || !text.empty()) return std::nullopt;
   return parts;
 }
@@ -131,8 +132,8 @@ class CellReader {
     return join(first, trimmed(cell.substr(close + 1)), cell, where);
   }
 
-  /// Either a forward and a backward that run as one, with the word, or transfers posted together,
-  /// without.
+  /// Joins the actions from `first` on: a forward and a backward that run as one (`word` is
+  /// OVERLAP_F_B), or transfers posted together (`word` is empty).
   std::optional<Diagnostic> join(std::size_t first, std::string_view word, std::string_view cell,
                                  const Location& where) {
     Sequence& rank = out_.ranks.back();
@@ -144,7 +145,7 @@ class CellReader {
     const std::size_t all = rank.size() - first;
     const bool pair = all == 2 && count(is_forward) == 1 && count(gives_gradient) == 1;
     const bool batch = all > 0 && count(is_transfer) == all;
-    if (!(word.empty() ? batch : word == kTogether && pair))
+    if (!(word.empty() ? batch : word == kOverlap && pair))
       return wrong(where, fmt::format("'{}' is neither (F;B)OVERLAP_F_B nor (SEND;RECV)",
                                       excerpt(cell, 40)));
     for (std::size_t i = first; i + 1 < rank.size(); ++i) rank[i].joined = 1;
@@ -152,18 +153,17 @@ class CellReader {
   }
 
   std::optional<Diagnostic> read_one(std::string_view cell, const Location& where) {
-    const std::optional<Spelt> parts = spelt(cell);
+    const std::optional<CellParts> parts = split_cell(cell);
     if (parts && !parts->microbatch &&
-        std::find(std::begin(kPassedOver), std::end(kPassedOver), parts->kind) !=
-            std::end(kPassedOver))
+        std::find(std::begin(kIgnored), std::end(kIgnored), parts->kind) != std::end(kIgnored))
       return std::nullopt;
-    if (!parts || !parts->microbatch || parts->name() == kReadable)
+    if (!parts || !parts->microbatch || parts->kind_index() == kReadable)
       return wrong(where, fmt::format("'{}' is no cell", excerpt(cell, 40)));
     if (!parts->fits())
       return wrong(where,
                    fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
                                count(plan::kMaxStages - 1), count(kMaxMicrobatches - 1)));
-    const Action read = action(ActionKind(parts->name()), parts->stage, *parts->microbatch);
+    const Action read = action(ActionKind(parts->kind_index()), parts->stage, *parts->microbatch);
     out_.transfers = out_.transfers || is_transfer(read.kind);
     out_.ranks.back().push_back(read);
     out_.places.back().push_back({where.line, where.column, where.width});
@@ -175,13 +175,14 @@ class CellReader {
   WrittenSchedule out_{};
 };
 
-/// A cell with where it stands, ordered by stage, microbatch and kind.
+/// A cell and its position; sorted by stage, microbatch and kind.
 struct Placed {
   Action cell;
   i64 pp_rank;
   i64 position;
 };
 
+/// Checks a set of cells for completeness.
 class Inspector {
  public:
   explicit Inspector(const Sequences& ranks) {
@@ -201,7 +202,8 @@ class Inspector {
 
   CellSet run() {
     std::size_t at = 0;
-    // Walks what should be there beside what is; ends early, so a hole of any size costs nothing.
+    // Compares the expected cells with the sorted cells. It stops after kMaxFaults, so a large gap
+    // costs nothing.
     for (i64 s = 0; s < set_.stages; ++s)
       for (i64 m = 0; m < set_.microbatches; ++m) {
         if (set_.faults.size() >= kMaxFaults) return std::move(set_);
@@ -209,7 +211,7 @@ class Inspector {
         while (at < placed_.size() && i64(placed_[at].cell.stage) == s &&
                i64(placed_[at].cell.microbatch) == m)
           ++at;
-        one(s, m, first, at);
+        check(s, m, first, at);
       }
     return std::move(set_);
   }
@@ -221,8 +223,8 @@ class Inspector {
     set_.faults.push_back({why, p.cell, p.pp_rank, p.position});
   }
 
-  /// The cells [first, end) of one stage and microbatch.
-  void one(i64 s, i64 m, std::size_t first, std::size_t end) {
+  /// Checks the cells [first, end) of one stage and microbatch.
+  void check(i64 s, i64 m, std::size_t first, std::size_t end) {
     bool seen[4] = {false, false, false, false};
     for (std::size_t i = first; i < end; ++i) {
       const Placed& p = placed_[i];
@@ -255,10 +257,10 @@ std::string show(const Action& a) {
 }
 
 std::optional<Action> parse_cell(std::string_view text) {
-  const std::optional<Spelt> parts = spelt(text);
-  if (!parts || !parts->microbatch || parts->name() == kReadable || !parts->fits())
+  const std::optional<CellParts> parts = split_cell(text);
+  if (!parts || !parts->microbatch || parts->kind_index() == kReadable || !parts->fits())
     return std::nullopt;
-  const Action read = action(ActionKind(parts->name()), parts->stage, *parts->microbatch);
+  const Action read = action(ActionKind(parts->kind_index()), parts->stage, *parts->microbatch);
   return is_cell(read.kind) ? std::optional(read) : std::nullopt;
 }
 
@@ -277,10 +279,10 @@ std::string show_cells(const Sequences& ranks) {
       const bool opens = !inside && a.joined != 0;
       if (!line.empty()) line += inside ? ";" : ",";
       line += (opens ? "(" : "") + show(a);
-      if (inside && a.joined == 0) line += fmt::format("){}", kTogether);
+      if (inside && a.joined == 0) line += fmt::format("){}", kOverlap);
       inside = a.joined != 0;
     }
-    // A blank line is no rank.
+    // A blank line would be skipped by the reader, so a rank without cells is a comma.
     text += (line.empty() ? "," : line) + "\n";
   }
   return text;

@@ -1,7 +1,7 @@
-// Schedules as text: one line a pp rank, cells between commas, `<stage><F|B|I|W><microbatch>`, as
-// torch's pipelining prints them and torchtitan reads them: "0F0,0F1,0B0,0B1". A forward and a
-// backward that run as one are "(0F1;3B0)OVERLAP_F_B". A hand-written file may also say where it
-// sends and receives, "0SEND_F1", "1RECV_F1", and post several together, "(0SEND_F1;0RECV_B0)".
+// Schedules as text: one line per pp rank, cells `<stage><F|B|I|W><microbatch>` separated by
+// commas, as torch's pipelining prints and torchtitan reads them: "0F0,0F1,0B0,0B1". A forward and
+// a backward that run as one are "(0F1;3B0)OVERLAP_F_B". A hand-written file may also place sends
+// and receives, "0SEND_F1", "1RECV_F1", and post several together, "(0SEND_F1;0RECV_B0)".
 #pragma once
 
 #include <optional>
@@ -13,60 +13,63 @@
 
 namespace rankwright::program {
 
-/// Of a schedule, or of a trace of one.
+/// The maximum number of pp ranks in a schedule or in a trace of one.
 inline constexpr i64 kMaxPpRanks = 65535;
 
-/// "2F0", "0SEND_F1".
+/// Formats an action: "2F0", "0SEND_F1".
 std::string show(const Action&);
 
-/// The cell that reads "2F0"; nothing where the text is anything else, be it a transfer.
+/// Parses a cell such as "2F0"; returns nullopt for any other text, also for a transfer.
 std::optional<Action> parse_cell(std::string_view text);
 
-/// The lines of a file, cells only: where to send follows from them.
+/// Formats the cells as the lines of a schedule file. Transfers are left out, because they follow
+/// from the cells.
 std::string show_cells(const Sequences&);
 
-/// Without sends, receives and steps.
+/// Returns the ranks' cells without sends, receives and steps.
 Sequences only_cells(const Sequences&);
 
+/// A schedule read from a file, with the source position of every action.
 struct WrittenSchedule {
   struct Place {
     int line, column, width;
   };
   Sequences ranks{};
-  bool transfers = false;  // it says itself where it sends and receives
+  bool transfers = false;  // the file places sends and receives itself
   std::string file{};
-  std::vector<std::vector<Place>> places{};  // of every action, by pp rank
+  std::vector<std::vector<Place>> places{};  // by pp rank and action
 
   Location where(i64 pp_rank, i64 position) const;
 };
 
-/// Reads the form above; blank cells and FSDP's UNSHARD, RESHARD and REDUCE_GRAD are passed over,
-/// lines that begin with '#' are comments. RW0916 says at which cell it goes wrong.
+/// Parses a schedule file. Blank cells and FSDP's UNSHARD, RESHARD and REDUCE_GRAD are ignored;
+/// lines that start with '#' are comments. Fails with RW0916 at the first invalid cell.
 Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file);
 
-/// What is wrong with a set of cells, whatever their order.
+/// A fault in a set of cells that does not depend on their order.
 struct CellFault {
   enum class Why : unsigned char {
-    missing,    // this cell stands nowhere
-    twice,      // it stands a second time here
-    elsewhere,  // a stage's microbatch went forward on another rank
-    mixed,      // backward as B, and as I or W too
+    missing,    // the cell does not occur
+    twice,      // the cell occurs a second time here
+    elsewhere,  // the stage runs this microbatch's forward on another rank
+    mixed,      // the backward occurs as B and also as I or W
   };
   Why why;
   Action cell{};
-  i64 pp_rank = -1;  // -1 for a missing one
+  i64 pp_rank = -1;  // -1 for a missing cell
   i64 position = -1;
   friend bool operator==(const CellFault&, const CellFault&) = default;
 };
 
+/// The extent of a set of cells and its faults.
 struct CellSet {
   i64 stages = 0;
   i64 microbatches = 0;
   std::vector<CellFault> faults{};  // the first few
 };
 
-/// Every (stage, microbatch) forward once and backward once, or its input and weight gradient once
-/// each, all on one rank.
+/// Checks that every (stage, microbatch) has one forward and either one backward or one input and
+/// one weight gradient, all on one rank.
 CellSet cell_set(const Sequences& ranks);
 
 }  // namespace rankwright::program

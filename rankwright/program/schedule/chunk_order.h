@@ -1,8 +1,8 @@
-// The order in which an interleaved pipeline takes its chunks, the same for every pp rank: a group
-// of microbatches passes chunk 0, then chunk 1 and so on, then comes the next group. The last group
-// is what is left over, joined with the one before it where it is smaller than pp: alone it would
-// wait for its own first microbatch to come round, with ranks that wait for its gradients.
-// Backwards take the chunks from the last to the first.
+// The order in which an interleaved pipeline runs its chunks, equal on all pp ranks: a group of
+// microbatches passes chunk 0, then chunk 1 and so on, followed by the next group. Backwards run
+// the chunks from last to first. A remainder smaller than pp is merged into the group before it;
+// alone it would wait for its own first microbatch to come around while ranks wait for its
+// gradients.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 namespace rankwright::program {
 
+/// The order of the forwards and backwards of one pp rank by (chunk, microbatch).
 class ChunkOrder {
  public:
   explicit ChunkOrder(const plan::PipelineShape& shape)
@@ -27,13 +28,13 @@ class ChunkOrder {
     i64 microbatch;
   };
   i64 size() const { return chunks_ * microbatches_; }
-  /// Of the largest group.
+  /// Microbatches in the largest group.
   i64 group() const { return std::max(group_, last_); }
-  /// Of all groups but the last, and of that one.
+  /// Microbatches in every group but the last, and in the last.
   i64 usual_group() const { return group_; }
   i64 last_group() const { return last_; }
   At forward(i64 k) const {
-    // Microbatch that the group of the k-th forward begins with.
+    // First microbatch of the group that the k-th forward belongs to.
     const i64 first = std::min(k / (group_ * chunks_) * group_, microbatches_ - last_);
     const i64 members = first == microbatches_ - last_ ? last_ : group_;
     const i64 inside = k - first * chunks_;
@@ -44,7 +45,7 @@ class ChunkOrder {
     return {chunks_ - 1 - at.chunk, at.microbatch};
   }
 
-  /// Goes through the forwards in order, many at a time.
+  /// Iterates over the forwards in order, many at a time.
   class Walk {
    public:
     explicit Walk(const ChunkOrder& order)
@@ -53,9 +54,9 @@ class ChunkOrder {
           left_(members()) {}
 
     i64 chunk() const { return chunk_; }
-    /// Forwards from here on that stay in this chunk, in a row.
+    /// Consecutive forwards from here on in the current chunk.
     i64 left() const { return left_; }
-    /// At most left().
+    /// Moves on by `forwards`. Requires: forwards <= left().
     void advance(i64 forwards) {
       left_ -= forwards;
       if (left_ > 0) return;
@@ -65,7 +66,7 @@ class ChunkOrder {
       }
       left_ = members();
     }
-    /// Groups before the last one that are still to come, without the one that it is in.
+    /// Groups still to come, without the current one and the last one.
     i64 groups_ahead() const { return std::max<i64>(0, regular_ - 1); }
     void skip(i64 groups) { regular_ -= groups; }
 
@@ -73,19 +74,19 @@ class ChunkOrder {
     i64 members() const { return regular_ > 0 ? order_.group_ : order_.last_; }
 
     const ChunkOrder& order_;
-    i64 regular_;  // groups before the last, with the one that it is in
+    i64 regular_;  // groups left before the last one, including the current one
     i64 chunk_ = 0;
     i64 left_;
   };
 
-  /// Forwards of one group but the last.
+  /// Forwards in one group that is not the last, over all chunks.
   i64 round() const { return group_ * chunks_; }
 
  private:
   i64 chunks_;
   i64 microbatches_;
   i64 group_;
-  i64 last_;  // members of the last group
+  i64 last_;  // microbatches in the last group
 };
 
 }  // namespace rankwright::program

@@ -17,7 +17,7 @@ Sequences deferred_wgrad(const plan::PipelineShape& shape) {
       const ChunkOrder::At at = order.backward(k);
       line.push_back(cell(at.chunk * shape.pp + r, at.microbatch));
     };
-    // The k-th input gradient, and behind it the weight gradient of r earlier.
+    // The k-th input gradient, followed by the (k - r)-th weight gradient.
     const auto gradients = [&](i64 k) {
       backward(k, cell::I);
       if (k >= r) backward(k - r, cell::W);

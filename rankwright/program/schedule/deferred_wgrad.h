@@ -1,6 +1,6 @@
-// What ZB-H1 and the interleaved zero-bubble schedule share: 1F1B with the input gradient in place
-// of the backward, so that the stage before gets it sooner, and each weight gradient r input
-// gradients late on rank r, where the bubble would be.
+// The common order of ZB-H1 and interleaved zero-bubble: 1F1B with the input gradient in place of
+// the backward, so that the previous stage gets it sooner. Rank r defers each weight gradient by r
+// input gradients, into what would be the bubble.
 #pragma once
 
 #include "rankwright/plan/schedule.h"
@@ -8,7 +8,8 @@
 
 namespace rankwright::program {
 
-/// Rank r runs (pp - r - 1) + (v - 1)g forwards ahead.
+/// Returns the cells of every pp rank. Rank r starts with (pp - r - 1) + (v - 1)g forwards, where v
+/// is the number of chunks per rank and g the group size.
 Sequences deferred_wgrad(const plan::PipelineShape& shape);
 
 }  // namespace rankwright::program

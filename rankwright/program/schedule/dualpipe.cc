@@ -1,5 +1,5 @@
-// DualPipe (DeepSeek-V3 report): every stage on two ranks, microbatches enter at both ends, half of
-// them each way. Parameters twice, the bubble half.
+// DualPipe (DeepSeek-V3 report): every stage is on two ranks, and half of the microbatches enter at
+// each end. It holds the parameters twice and halves the bubble.
 #include <algorithm>
 
 #include "rankwright/program/schedule/dualpipe_common.h"

@@ -3,7 +3,8 @@
 namespace rankwright::program {
 namespace {
 
-/// Counts microbatches through the two streams; 0 is the near one.
+/// Writes the cells of one rank and counts the microbatches of its two streams; stream 0 is the
+/// near one.
 class TwoStreams {
  public:
   TwoStreams(i64 microbatches, Stream near, Stream far) : streams_{near, far} {
@@ -15,10 +16,10 @@ class TwoStreams {
   void input(int s) {
     const i64 m = next(s, backwards_);
     line.push_back(cell::I(stage(s), m));
-    late_.push_back(cell::W(stage(s), m));
+    deferred_.push_back(cell::W(stage(s), m));
   }
-  /// The oldest weight gradient that was put off.
-  void weight() { line.push_back(late_[done_++]); }
+  /// Runs the oldest deferred weight gradient.
+  void weight() { line.push_back(deferred_[done_++]); }
   void together(int forward_stream, int backward_stream) {
     forward(forward_stream);
     line.back().joined = 1;
@@ -35,14 +36,14 @@ class TwoStreams {
 
   std::array<Stream, 2> streams_;
   std::array<i64, 2> forwards_{}, backwards_{};
-  Sequence late_{};
+  Sequence deferred_{};
   std::size_t done_ = 0;
 };
 
 }  // namespace
 
 Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, Stream far) {
-  const i64 below = ranks - depth - 1;  // ranks between this one and the turn
+  const i64 below = ranks - depth - 1;  // ranks after this one up to the turning point
   TwoStreams two(microbatches, near, far);
   for (i64 k = 0; k < 2 * below; ++k) two.forward(0);
   for (i64 k = 0; k <= depth; ++k) {
@@ -55,7 +56,7 @@ Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, St
     two.forward(1);
   }
   for (i64 k = 0; k < microbatches - 2 * ranks + depth + 1; ++k) {
-    if (k == 0 && below == 0) {  // at the turn the first two run apart: that shortens the bubble
+    if (k == 0 && below == 0) {  // at the turning point, separate cells shorten the bubble
       two.forward(0);
       two.backward(1);
     } else {
@@ -67,14 +68,14 @@ Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, St
     two.backward(1);
     two.together(1, 0);
   }
-  // From the middle of these on the weight gradients are put off.
+  // The second half of these defer their weight gradients.
   const i64 tail = depth + 1;
-  bool late = false;
+  bool defer = false;
   for (i64 k = 0; k < tail; ++k) {
-    if (k == tail / 2 && depth % 2 == 1) late = true;
-    late ? two.input(1) : two.backward(1);
-    if (k == tail / 2 && depth % 2 == 0) late = true;
-    late ? two.input(0) : two.backward(0);
+    if (k == tail / 2 && depth % 2 == 1) defer = true;
+    defer ? two.input(1) : two.backward(1);
+    if (k == tail / 2 && depth % 2 == 0) defer = true;
+    defer ? two.input(0) : two.backward(0);
   }
   for (i64 k = 0; k < below; ++k) {
     two.weight();

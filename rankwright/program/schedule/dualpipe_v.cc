@@ -1,5 +1,5 @@
-// DualPipeV: DualPipe folded at its middle, two chunks a rank in a V and no second copy of the
-// parameters.
+// DualPipeV: DualPipe folded at its middle, with two chunks per rank in a V shape and without the
+// second copy of the parameters.
 #include "rankwright/program/schedule/dualpipe_common.h"
 #include "rankwright/program/schedule/schedule.h"
 

@@ -1,6 +1,6 @@
-// Interleaved 1F1B (Narayanan et al. 2021): each rank has v chunks, and groups of microbatches pass
-// one chunk after another. Rank r runs 2(pp - r - 1) + (v - 1)g forwards ahead: as many as it takes
-// for the first microbatch of a group to come round v times and its gradient back.
+// Interleaved 1F1B (Narayanan et al. 2021): each rank has v chunks, and groups of g microbatches
+// pass one chunk after another. Rank r starts with 2(pp - r - 1) + (v - 1)g forwards: the number it
+// runs until the first microbatch has come around v times and its gradient has come back.
 #include <algorithm>
 
 #include "rankwright/program/schedule/chunk_order.h"

@@ -1,4 +1,5 @@
-// Interleaved zero-bubble: ZB-H1 with v chunks a rank, as torch's ScheduleInterleavedZeroBubble.
+// Interleaved zero-bubble: ZB-H1 with v chunks per rank, as in torch's
+// ScheduleInterleavedZeroBubble.
 #include "rankwright/program/schedule/deferred_wgrad.h"
 #include "rankwright/program/schedule/schedule.h"
 

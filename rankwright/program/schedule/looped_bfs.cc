@@ -1,5 +1,6 @@
-// Looped breadth-first (Lamy-Poirier 2023): all microbatches through chunk 0, then through chunk 1;
-// backward from the last chunk. GPipe with chunks: every layer's weights are used in one go.
+// Looped breadth-first (Lamy-Poirier 2023): all microbatches pass chunk 0, then chunk 1 and so on;
+// backwards start with the last chunk. It is GPipe with chunks: all uses of a layer's weights in
+// one direction are consecutive.
 #include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::program {

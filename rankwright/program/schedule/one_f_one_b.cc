@@ -1,5 +1,5 @@
-// 1F1B (PipeDream-flush, Narayanan et al. 2021): rank r runs pp - r - 1 forwards ahead, then one
-// forward and one backward in turn, so it never holds more than pp - r microbatches.
+// 1F1B (PipeDream-flush, Narayanan et al. 2021): rank r starts with pp - r - 1 forwards, then
+// alternates one forward and one backward, so it never holds more than pp - r microbatches.
 #include <algorithm>
 
 #include "rankwright/program/schedule/schedule.h"

@@ -11,11 +11,11 @@ namespace {
 
 using Weights = std::span<const double>;
 
-/// What the rows of plan/schedule.h do.
+/// The functions of one schedule of plan/schedule.h.
 struct Row {
   plan::Schedule schedule;
   Sequences (*cells)(const plan::PipelineShape&);
-  i64 (*in_flight)(const plan::PipelineShape&, i64 pp_rank);  // before it is held against v x M
+  i64 (*in_flight)(const plan::PipelineShape&, i64 pp_rank);  // not yet limited to v * M
   double (*held)(const plan::PipelineShape&, i64 pp_rank, Weights);
 };
 
@@ -31,10 +31,10 @@ double all_chunks(const plan::PipelineShape& s, i64, Weights weights) {
   return double(s.microbatches) * sum;
 }
 
-/// The first n forwards of the order are held; from then on one more comes for each that ends, in
-/// the order of backwards. What is held changes evenly while both stay in their chunks, so the most
-/// is found where one of them enters the next. Rounds of a whole group through all chunks are
-/// alike: one of them is looked at, and what the last group does.
+/// Returns the maximum held weight for schedules in ChunkOrder. The first n forwards are held; then
+/// each further forward replaces one activation, in the order of backwards. The held weight changes
+/// linearly while both stay in their chunks, so the maximum is at a change of chunk. All rounds of
+/// a regular group are alike, so only one of them and the last group are walked.
 double in_chunk_order(const plan::PipelineShape& s, i64 r, Weights weights) {
   const ChunkOrder order(s);
   const i64 n = max_in_flight(s, r);
@@ -67,8 +67,8 @@ double in_chunk_order(const plan::PipelineShape& s, i64 r, Weights weights) {
   return max;
 }
 
-/// Of two streams, chunk 0 `near` and chunk 1 `far` times.
-double of_two(const plan::PipelineShape& s, Weights weights, i64 near, i64 far) {
+/// Returns the weight of `near` activations of chunk 0 and `far` activations of chunk 1.
+double held_by_two_streams(const plan::PipelineShape& s, Weights weights, i64 near, i64 far) {
   return double(std::min(near, s.microbatches)) * weights[0] +
          double(std::min(far, s.microbatches)) * weights[1];
 }
@@ -94,18 +94,18 @@ constexpr Row kRows[] = {
      in_chunk_order},
     {plan::Schedule::zb_v, zb_v, [](const plan::PipelineShape& s, i64) { return 2 * s.pp; },
      [](const plan::PipelineShape& s, i64 r, Weights weights) {
-       return std::max(of_two(s, weights, 2 * s.pp - r, r),
-                       of_two(s, weights, 2 * s.pp - r - 1, r + 1));
+       return std::max(held_by_two_streams(s, weights, 2 * s.pp - r, r),
+                       held_by_two_streams(s, weights, 2 * s.pp - r - 1, r + 1));
      }},
     {plan::Schedule::dualpipe, dualpipe, [](const plan::PipelineShape& s, i64) { return s.pp + 1; },
      [](const plan::PipelineShape& s, i64 r, Weights weights) {
        const i64 depth = std::min(r, s.pp - 1 - r);
-       return of_two(s, weights, s.pp - depth, depth + 1);
+       return held_by_two_streams(s, weights, s.pp - depth, depth + 1);
      }},
     {plan::Schedule::dualpipe_v, dualpipe_v,
      [](const plan::PipelineShape& s, i64) { return 2 * s.pp + 1; },
      [](const plan::PipelineShape& s, i64 r, Weights weights) {
-       return of_two(s, weights, 2 * s.pp - r, r + 1);
+       return held_by_two_streams(s, weights, 2 * s.pp - r, r + 1);
      }},
 };
 static_assert(std::size(kRows) == plan::kSchedules);
@@ -120,7 +120,7 @@ const Row& row_of(plan::Schedule schedule) {
 
 Sequences cells(const plan::PipelineShape& shape) {
   RW_CHECK(!shape_fault(shape));
-  // Without a pipeline a rank takes one microbatch after the other.
+  // Without a pipeline, a rank runs one microbatch after the other.
   if (shape.stages() == 1) return one_f_one_b(shape);
   return row_of(shape.schedule).cells(shape);
 }

@@ -1,6 +1,6 @@
-// The order in which each pp rank runs its cells: one file a schedule, one row here. Sends and
-// receives are not in it (transfers.h puts them in), times are simulate.h. Formulas G1 to G10 say
-// how many forwards come first and what is held at most.
+// The order in which each pp rank runs its cells: one file and one table row per schedule. Formulas
+// G1 to G10 give the number of warm-up forwards and the activations held at most. transfers.h adds
+// sends and receives; simulate.h computes times.
 #pragma once
 
 #include <span>
@@ -10,23 +10,23 @@
 
 namespace rankwright::program {
 
-/// The cells of every pp rank. The shape has no fault.
+/// Returns the cells of every pp rank, in order. Requires: the shape has no fault.
 Sequences cells(const plan::PipelineShape& shape);
 
-/// The most stage activations that a pp rank holds at once: a forward begins one, the full backward
-/// or the weight gradient ends it. Stated by the schedule; its order keeps to it.
+/// Returns the maximum number of stage activations that a pp rank holds at once. A forward creates
+/// one; the backward or the weight gradient frees it. This is the schedule's stated limit, and
+/// cells() respects it.
 i64 max_in_flight(const plan::PipelineShape& shape, i64 pp_rank);
 
-/// The same where chunks differ: the most that a pp rank holds at once when an activation of its
-/// k-th chunk, in the order of stages_of, weighs weights[k]. Alike and of weight 1 they give
-/// max_in_flight. Exact, but for V schedules with fewer microbatches than they hold: there no less
-/// than is held.
+/// Returns the maximum weight that a pp rank holds at once if an activation of its k-th chunk, in
+/// the order of stages_of, weighs weights[k]. If all weights are 1, this is max_in_flight. Exact,
+/// except for V schedules with fewer microbatches than they could hold, where it is an upper bound.
 double max_held(const plan::PipelineShape& shape, i64 pp_rank, std::span<const double> weights);
 
-/// Cells of the whole pipeline, or nothing where that leaves 64 bits: what an expansion costs.
+/// Returns the number of cells of the whole pipeline, or nullopt if it exceeds 64 bits.
 std::optional<i64> cell_count(const plan::PipelineShape& shape);
 
-// The functions of the rows, one file each.
+// The cells of each schedule, one file each.
 Sequences gpipe(const plan::PipelineShape&);
 Sequences one_f_one_b(const plan::PipelineShape&);
 Sequences interleaved(const plan::PipelineShape&);

@@ -1,12 +1,12 @@
-// ZB-2P (Qi et al. 2024): with room for 2 pp microbatches no rank ever waits once it has begun,
-// when F = I = W. Made by running all ranks in unit time: each takes an input gradient if one has
-// come, else a forward if there is room, else a weight gradient.
+// ZB-2P (Qi et al. 2024): with memory for 2 pp microbatches, no rank waits after its first cell if
+// F = I = W. The order comes from a unit-time simulation of all ranks: each runs an input gradient
+// if one is ready, else a forward if memory allows, else a weight gradient.
 #include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::program {
 namespace {
 
-/// How far a rank is; everything runs in the order of microbatches.
+/// The number of cells of each kind that a rank has run. Each kind runs in microbatch order.
 struct Done {
   i64 forward = 0, input = 0, weight = 0;
 };
@@ -20,7 +20,7 @@ Sequences zb_2p(const plan::PipelineShape& shape) {
   for (Sequence& line : ranks) line.reserve(std::size_t(3 * shape.microbatches));
   std::vector<Done> now(pp), before(pp);
   for (i64 left = 3 * shape.pp * shape.microbatches; left > 0;) {
-    before = now;  // what has come is what was done a unit of time ago
+    before = now;  // inputs available now were produced one time unit ago
     for (std::size_t r = 0; r < pp; ++r) {
       Done& rank = now[r];
       const i64 gradients = r + 1 == pp ? rank.forward : before[r + 1].input;

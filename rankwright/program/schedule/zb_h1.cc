@@ -1,4 +1,4 @@
-// ZB-H1 (Qi et al. 2024): 1F1B's memory, a third of its bubble when F, I and W are equal.
+// ZB-H1 (Qi et al. 2024): the memory of 1F1B and, if F = I = W, a third of its bubble.
 #include "rankwright/program/schedule/deferred_wgrad.h"
 #include "rankwright/program/schedule/schedule.h"
 

@@ -1,5 +1,6 @@
-// ZB-V (Qi et al. 2024, "Pipeline parallelism with controllable memory"): two chunks a rank in a V,
-// so that the first rank also has the last stage; all ranks hold the same, 2 pp chunks.
+// ZB-V (Qi et al. 2024, "Pipeline parallelism with controllable memory"): two chunks per rank in a
+// V shape, so that the first rank also has the last stage. Every rank holds at most 2 pp
+// activations.
 #include <algorithm>
 
 #include "rankwright/program/schedule/schedule.h"
@@ -7,7 +8,7 @@
 namespace rankwright::program {
 namespace {
 
-/// Writes one rank's line by counting microbatches through. Chunk 0 goes down the V, chunk 1 up.
+/// Writes the cells of one rank and counts microbatches. Chunk 0 goes down the V, chunk 1 up.
 class VShapeOrder {
  public:
   VShapeOrder(const plan::PipelineShape& shape, i64 rank)
@@ -27,7 +28,8 @@ class VShapeOrder {
   Sequence line{};
 
  private:
-  /// A short step is a long one whose last microbatches are left out.
+  /// Appends a cell. With few microbatches, the order is that of 2 pp - 1 microbatches with the
+  /// excess ones left out.
   void put(Action cell) {
     if (i64(cell.microbatch) < microbatches_) line.push_back(cell);
   }
@@ -39,36 +41,36 @@ class VShapeOrder {
 Sequence line_of(const plan::PipelineShape& shape, i64 r) {
   const i64 pp = shape.pp;
   const i64 m = std::max(2 * pp - 1, shape.microbatches);
-  VShapeOrder vee(shape, r);
-  // Warm-up: down until the first microbatch comes back, both ways while it climbs, then the first
-  // gradients of chunk 1.
-  for (i64 k = 0; k < 2 * (pp - r) - 1; ++k) vee.forward(0);
+  VShapeOrder order(shape, r);
+  // Warm-up: forwards of chunk 0 until the first microbatch comes back, then of both chunks in
+  // turn, then the first gradients of chunk 1.
+  for (i64 k = 0; k < 2 * (pp - r) - 1; ++k) order.forward(0);
   for (i64 k = 0; k < r; ++k) {
-    vee.forward(1);
-    vee.forward(0);
+    order.forward(1);
+    order.forward(0);
   }
   for (i64 k = 0; k < pp - r; ++k) {
-    vee.forward(1);
-    vee.both(1);
+    order.forward(1);
+    order.both(1);
   }
-  while (vee.forwards[1] < vee.forwards[0] || vee.forwards[0] < m) {
-    if (vee.forwards[0] < m) vee.forward(0);
-    vee.both(0);
-    vee.forward(1);
-    vee.both(1);
+  while (order.forwards[1] < order.forwards[0] || order.forwards[0] < m) {
+    if (order.forwards[0] < m) order.forward(0);
+    order.both(0);
+    order.forward(1);
+    order.both(1);
   }
-  // Drain: input gradients first, weight gradients where a rank would wait.
+  // Drain: input gradients first, then weight gradients where the rank would wait.
   for (i64 k = 0; k < r; ++k) {
-    vee.input(0);
-    vee.input(1);
+    order.input(0);
+    order.input(1);
   }
   for (i64 k = 0; k < pp - r; ++k) {
-    vee.input(0);
-    vee.weight(0);
+    order.input(0);
+    order.weight(0);
   }
-  while (vee.weights[1] < vee.inputs[1]) vee.weight(1);
-  while (vee.weights[0] < vee.inputs[0]) vee.weight(0);
-  return std::move(vee.line);
+  while (order.weights[1] < order.inputs[1]) order.weight(1);
+  while (order.weights[0] < order.inputs[0]) order.weight(0);
+  return std::move(order.line);
 }
 
 }  // namespace
