@@ -4,20 +4,20 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
 namespace {
 
-plan::PipelineShape shape(const benchmark::State& state) {
-  return {plan::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
+pipeline::PipelineShape shape(const benchmark::State& state) {
+  return {pipeline::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
 }
 
-program::Program expanded(const plan::PipelineShape& s) {
-  return with_transfers(program::cells(s), s.stages(), s.microbatches);
+program::Program expanded(const pipeline::PipelineShape& s) {
+  return program::with_transfers(pipeline::cells(s), s.stages(), s.microbatches);
 }
 
 /// The most that this process ever held: of one benchmark only where it is run alone
@@ -29,7 +29,7 @@ double peak_megabytes() {
 }
 
 void expand_and_play(benchmark::State& state) {
-  const plan::PipelineShape s = shape(state);
+  const pipeline::PipelineShape s = shape(state);
   i64 actions = 0;
   for (auto _ : state) {
     const program::Program program = expanded(s);
@@ -37,7 +37,7 @@ void expand_and_play(benchmark::State& state) {
         simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
     actions = 0;
-    for (const program::Sequence& role : program.roles) actions += i64(role.size());
+    for (const pipeline::Sequence& role : program.roles) actions += i64(role.size());
   }
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["actions"] = double(actions);
@@ -45,15 +45,15 @@ void expand_and_play(benchmark::State& state) {
 }
 
 void proof(benchmark::State& state) {
-  const plan::PipelineShape s = shape(state);
+  const pipeline::PipelineShape s = shape(state);
   const program::Program program = expanded(s);
   for (auto _ : state) benchmark::DoNotOptimize(prove(program).holds());
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["peak_MB"] = peak_megabytes();
 }
 
-constexpr i64 kInterleaved = i64(plan::Schedule::interleaved);
-constexpr i64 kInterleavedZb = i64(plan::Schedule::interleaved_zb);
+constexpr i64 kInterleaved = i64(pipeline::Schedule::interleaved);
+constexpr i64 kInterleavedZb = i64(pipeline::Schedule::interleaved_zb);
 
 BENCHMARK(expand_and_play)
     ->Args({kInterleaved, 16, 4, 64})

@@ -130,14 +130,15 @@ ConstraintViolation batch(const TrainingConfig& s) {
 
 /// What the schedule asks of the pipeline, one thing at a time: schedule.h has the rules.
 ConstraintViolation shape(const TrainingConfig& s) {
-  using Fault = ShapeFault::Why;
+  using Fault = pipeline::ShapeFault::Why;
   // While microbatches do not divide the batch nobody knows how many there are.
   const bool counted = !batch(s);
-  const ShapeFault fault = shape_fault({.schedule = s.plan.schedule,
-                                        .pp = s.plan.pp,
-                                        .chunks = s.plan.virtual_stages,
-                                        .microbatches = counted ? s.microbatches() : 0,
-                                        .group = s.plan.microbatch_group});
+  const pipeline::ShapeFault fault =
+      pipeline::shape_fault({.schedule = s.plan.schedule,
+                             .pp = s.plan.pp,
+                             .chunks = s.plan.virtual_stages,
+                             .microbatches = counted ? s.microbatches() : 0,
+                             .group = s.plan.microbatch_group});
   switch (fault.why) {
     case Fault::none:
       return {};

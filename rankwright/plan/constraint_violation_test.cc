@@ -174,7 +174,7 @@ TEST(Misfits, ExpertParallelismDividesExperts) {
 TEST(Misfits, StagesHaveLayers) {
   EXPECT_TRUE(find_violations(config_of({.pp = 12})).empty());
   EXPECT_EQ(only(config_of({.pp = 13})), (ConstraintViolation{Why::stages, 13, 12}));
-  const Plan chunks{.pp = 4, .virtual_stages = 4, .schedule = Schedule::interleaved};
+  const Plan chunks{.pp = 4, .virtual_stages = 4, .schedule = pipeline::Schedule::interleaved};
   EXPECT_EQ(only(config_of(chunks)), (ConstraintViolation{Why::stages, 16, 12}));
 }
 
@@ -188,17 +188,19 @@ TEST(Misfits, StatedStagesAreAsManyAsChunksAndHoldTheModel) {
 }
 
 TEST(Misfits, SchedulesTakeTheirChunks) {
-  const auto with = [](Schedule schedule, i64 chunks) {
+  const auto with = [](pipeline::Schedule schedule, i64 chunks) {
     return config_of({.pp = 2, .virtual_stages = chunks, .schedule = schedule});
   };
-  EXPECT_TRUE(find_violations(with(Schedule::one_f_one_b, 1)).empty());
-  EXPECT_EQ(only(with(Schedule::one_f_one_b, 2)), (ConstraintViolation{Why::chunks, 2, 1}));
-  EXPECT_TRUE(find_violations(with(Schedule::interleaved, 3)).empty());
-  EXPECT_EQ(only(with(Schedule::interleaved, 1)), (ConstraintViolation{Why::chunks, 1, 2}));
-  EXPECT_TRUE(find_violations(with(Schedule::zb_v, 2)).empty());
-  EXPECT_EQ(only(with(Schedule::zb_v, 3)), (ConstraintViolation{Why::chunks, 3, 2}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::one_f_one_b, 1)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::one_f_one_b, 2)),
+            (ConstraintViolation{Why::chunks, 2, 1}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::interleaved, 3)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::interleaved, 1)),
+            (ConstraintViolation{Why::chunks, 1, 2}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::zb_v, 2)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::zb_v, 3)), (ConstraintViolation{Why::chunks, 3, 2}));
   // Without a pipeline a schedule means nothing.
-  EXPECT_TRUE(find_violations(config_of({.schedule = Schedule::zb_v})).empty());
+  EXPECT_TRUE(find_violations(config_of({.schedule = pipeline::Schedule::zb_v})).empty());
 }
 
 TEST(Misfits, MicrobatchesDivideTheBatch) {
@@ -266,7 +268,7 @@ TEST(Misfits, BucketsAreAtMostAMillionOfThem) {
 }
 
 /// pp ranks with this schedule and so many microbatches.
-TrainingConfig scheduled(Schedule schedule, i64 pp, i64 chunks, i64 microbatches) {
+TrainingConfig scheduled(pipeline::Schedule schedule, i64 pp, i64 chunks, i64 microbatches) {
   Case s = config_of({.pp = pp, .virtual_stages = chunks, .schedule = schedule});
   s.job.global_batch = microbatches;
   return s;
@@ -274,7 +276,7 @@ TrainingConfig scheduled(Schedule schedule, i64 pp, i64 chunks, i64 microbatches
 
 TEST(Misfits, GroupsComeRoundThePipeline) {
   const auto with = [](i64 group, i64 microbatches) {
-    Case s = scheduled(Schedule::interleaved, 3, 2, microbatches);
+    Case s = scheduled(pipeline::Schedule::interleaved, 3, 2, microbatches);
     s.plan.microbatch_group = group;
     return s;
   };
@@ -284,34 +286,35 @@ TEST(Misfits, GroupsComeRoundThePipeline) {
   EXPECT_TRUE(find_violations(with(2, 2)).empty());  // all of them
   EXPECT_EQ(only(with(2, 8)), (ConstraintViolation{Why::group, 2, 3}));
   Case s = with(2, 8);
-  s.plan.schedule = Schedule::zb_v;  // has no groups
+  s.plan.schedule = pipeline::Schedule::zb_v;  // has no groups
   EXPECT_TRUE(find_violations(s).empty());
 }
 
 TEST(Misfits, DualPipeTakesRanksInPairs) {
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe, 4, 1, 8)).empty());
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 3, 1, 8)),
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe, 4, 1, 8)).empty());
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 3, 1, 8)),
             (ConstraintViolation{Why::pp_multiple, 3, 2}));
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 3, 2, 6))
+                  .empty());  // a V needs no pairs
   EXPECT_TRUE(
-      find_violations(scheduled(Schedule::dualpipe_v, 3, 2, 6)).empty());  // a V needs no pairs
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
+      find_violations(scheduled(pipeline::Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
 }
 
 TEST(Misfits, DualPipeTakesMicrobatchesInPairs) {
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 9)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 4, 1, 9)),
             (ConstraintViolation{Why::microbatch_multiple, 9, 2}));
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe_v, 4, 2, 9)).empty());
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 9)).empty());
 }
 
 TEST(Misfits, DualPipeNeedsTwoMicrobatchesARank) {
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 6)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 4, 1, 6)),
             (ConstraintViolation{Why::microbatches, 6, 8}));
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe_v, 4, 2, 7)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 7)),
             (ConstraintViolation{Why::microbatches, 7, 8}));
 }
 
 TEST(Misfits, OfMicrobatchesWaitForABatchThatDivides) {
-  Case s = scheduled(Schedule::dualpipe, 4, 1, 7);
+  Case s = scheduled(pipeline::Schedule::dualpipe, 4, 1, 7);
   s.plan.micro_batch = 2;
   EXPECT_EQ(only(s), (ConstraintViolation{Why::batch, 2, 7}));
   s.plan.pp = s.world = 3;

@@ -16,8 +16,8 @@
 #include "rankwright/mesh/mesh.h"
 #include "rankwright/mesh/placement.h"
 #include "rankwright/model/model.h"
+#include "rankwright/pipeline/schedule.h"
 #include "rankwright/plan/job.h"
-#include "rankwright/plan/schedule.h"
 #include "rankwright/plan/software.h"
 #include "rankwright/plan/stages.h"
 
@@ -56,7 +56,7 @@ struct Plan {
   i64 micro_batch = 1;
   i64 virtual_stages = 1;    // chunks a pp rank
   i64 microbatch_group = 0;  // interleaved: microbatches that run through a chunk in a row; 0 = pp
-  Schedule schedule = Schedule::one_f_one_b;
+  pipeline::Schedule schedule = pipeline::Schedule::one_f_one_b;
   Stages stages{};  // empty: even
   Recompute recompute = Recompute::none;
   i64 recompute_layers = 0;  // full recompute of so many layers a pp rank; 0 = all
@@ -68,7 +68,9 @@ struct Plan {
   i64 shards() const { return shard_size == 0 ? data_ranks() : shard_size; }
   i64 expert_dp() const { return ranks() / (etp * ep * pp); }
   /// Every stage is held twice, by pp ranks r and pp - 1 - r: DualPipe.
-  bool mirrored() const { return pp > 1 && row(schedule).order == StageOrder::mirror; }
+  bool mirrored() const {
+    return pp > 1 && row(schedule).stage_order == pipeline::StageOrder::mirror;
+  }
   mesh::MeshPair meshes() const;
 
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -110,7 +112,7 @@ struct TrainingConfig {
 const cluster::Calibration& calibration(const TrainingConfig& config);
 
 /// The pipeline of a config whose microbatches divide its batch.
-PipelineShape pipeline_shape(const TrainingConfig& config);
+pipeline::PipelineShape pipeline_shape(const TrainingConfig& config);
 
 /// What one pp rank runs: its stages' layers in order, equal neighbours together, and what stands
 /// at the edges.

@@ -19,46 +19,47 @@ using sample::model_of;
 using sample::sparse_layer;
 using testing::ElementsAre;
 
-Plan pipeline(Schedule schedule, i64 pp, i64 chunks) {
+Plan pipeline(pipeline::Schedule schedule, i64 pp, i64 chunks) {
   return {.pp = pp, .virtual_stages = chunks, .schedule = schedule};
 }
 
 TEST(Schedules, StandInTheOrderOfTheirEnum) {
-  for (const ScheduleRow& s : schedules()) {
+  for (const pipeline::ScheduleRow& s : schedules()) {
     EXPECT_EQ(row(s.schedule).name, s.name);
     EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;
   }
 }
 
 TEST(StagesOfARank, GoRoundAndRound) {
-  const Plan plan = pipeline(Schedule::interleaved, 4, 3);
+  const Plan plan = pipeline(pipeline::Schedule::interleaved, 4, 3);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 4, 8));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 7, 11));
 }
 
 TEST(StagesOfARank, GoThereAndBack) {
   // Stages 0 1 2 3 on ranks 0 1 2 3, then 4 5 6 7 on ranks 3 2 1 0.
-  const Plan plan = pipeline(Schedule::zb_v, 4, 2);
+  const Plan plan = pipeline(pipeline::Schedule::zb_v, 4, 2);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 7));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
 }
 
 TEST(StagesOfARank, AreTwoInAMirrorAndTheSameOnBothRanks) {
-  const Plan plan = pipeline(Schedule::dualpipe, 4, 1);
+  const Plan plan = pipeline(pipeline::Schedule::dualpipe, 4, 1);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 3));
   EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
   EXPECT_THAT(stages_of(plan, 2), ElementsAre(1, 2));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(0, 3));
-  EXPECT_THAT(stages_of(pipeline(Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
+  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
 }
 
 TEST(StagesOfARank, AreOneWithoutChunks) {
-  EXPECT_THAT(stages_of(pipeline(Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
+  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
 }
 
 /// A pipeline of any schedule, in a shape that it takes.
 TrainingConfig random_pipeline() {
-  const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))];
+  const pipeline::ScheduleRow& s =
+      schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
   const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);
@@ -77,13 +78,13 @@ RC_GTEST_PROP(StagesOfARank, AreThoseThatMicrobatchesMeetThere, ()) {
 
 RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
   const TrainingConfig config = random_pipeline();
-  const PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   for (i64 m = 0; m < shape.microbatches; ++m) {
     const std::vector<i64> ranks = ways::way(config, m);
     for (i64 s = 0; s < shape.stages(); ++s)
       for (i64 r = 0; r < shape.pp; ++r) {
         const bool here = ranks[std::size_t(s)] == r;
-        const MicrobatchRun run = microbatches_of(shape, r, s);
+        const pipeline::MicrobatchRun run = microbatches_of(shape, r, s);
         RC_ASSERT(here == (pp_rank_of(shape, s, m) == r));
         RC_ASSERT(here == (run.first <= m && m < run.first + run.count));
       }
@@ -92,22 +93,24 @@ RC_GTEST_PROP(MicrobatchesOfAStage, AreThoseThatMeetTheRankThere, ()) {
 
 TEST(MicrobatchesOfAStage, AreHalfInAMirror) {
   const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
-  const PipelineShape shape = pipeline_shape(config);
-  EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
-  EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
-  EXPECT_EQ(microbatches_of(shape, 0, 1), MicrobatchRun{});
+      dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 10);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  EXPECT_EQ(microbatches_of(shape, 1, 1), (pipeline::MicrobatchRun{0, 5}));
+  EXPECT_EQ(microbatches_of(shape, 2, 1), (pipeline::MicrobatchRun{5, 5}));
+  EXPECT_EQ(microbatches_of(shape, 0, 1), pipeline::MicrobatchRun{});
   EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
 TEST(PipelineShape, IsThatOfTheSetup) {
-  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+  rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(pipeline::Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
-  EXPECT_EQ(pipeline_shape(config), (PipelineShape{.schedule = Schedule::interleaved,
-                                                   .pp = 4,
-                                                   .chunks = 3,
-                                                   .microbatches = 12,
-                                                   .group = 6}));
+  EXPECT_EQ(pipeline_shape(config),
+            (pipeline::PipelineShape{.schedule = pipeline::Schedule::interleaved,
+                                     .pp = 4,
+                                     .chunks = 3,
+                                     .microbatches = 12,
+                                     .group = 6}));
 }
 
 TEST(DefaultGlobalBatch, IsEightMicrobatchesAStage) {
@@ -121,7 +124,7 @@ TEST(DefaultGlobalBatch, IsOneMicrobatchWithoutAPipeline) {
 
 TEST(DefaultGlobalBatch, IsEightMicrobatchesForChunksOnOneRankToo) {
   // DualPipeV still wants 2 of them.
-  EXPECT_EQ(default_global_batch(pipeline(Schedule::dualpipe_v, 1, 2)), 8);
+  EXPECT_EQ(default_global_batch(pipeline(pipeline::Schedule::dualpipe_v, 1, 2)), 8);
 }
 
 TEST(DefaultGlobalBatch, IsNothingWhereItLeaves64Bits) {
@@ -154,19 +157,20 @@ TEST(Microbatches, AreTheBatchOverWhatRunsAtOnce) {
 TEST(Contents, KeepTheOrderOfUnlikeLayers) {
   // d s d s d s d s in four stages of two: rank 0 runs stages 0 and 2.
   const model::LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
-  const rankwright::plan::TrainingConfig config =
-      config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
+  const rankwright::plan::TrainingConfig config = config_of(
+      model_of({d, s, d, s, d, s, d, s}), pipeline(pipeline::Schedule::interleaved, 2, 2));
   EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
 TEST(Contents, PutEqualNeighboursTogether) {
   const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::interleaved, 2, 4));
+      dense_setup(pipeline(pipeline::Schedule::interleaved, 2, 4));
   EXPECT_THAT(contents(config, 1).runs, ElementsAre(model::LayerRun{4, dense_layer()}));
 }
 
 TEST(Contents, OfTheEdges) {
-  rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+  rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(pipeline::Schedule::one_f_one_b, 4, 1));
   config.model.mtp_layers = 1;
   const RankContents first = contents(config, 0), inner = contents(config, 1),
                      last = contents(config, 3);
@@ -176,16 +180,17 @@ TEST(Contents, OfTheEdges) {
 }
 
 TEST(Contents, OfAVHaveBothEdgesOnTheFirstRank) {
-  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
   EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
 
 TEST(PipelineShape, IsThatOfThePlanAndItsMicrobatches) {
-  Plan plan = pipeline(Schedule::interleaved, 2, 4);
+  Plan plan = pipeline(pipeline::Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
   EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
-            (PipelineShape{Schedule::interleaved, 2, 4, 6, 3}));
+            (pipeline::PipelineShape{pipeline::Schedule::interleaved, 2, 4, 6, 3}));
 }
 
 RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
@@ -214,7 +219,7 @@ RC_GTEST_PROP(Contents, OfARankAreThoseOfItsStages, ()) {
 
 TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
   const rankwright::plan::TrainingConfig config =
-      dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+      dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 8);
   for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
   for (const i64 r : {1, 2})
     EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
@@ -222,7 +227,8 @@ TEST(Contents, OfAMirrorHaveBothEdgesOnBothOuterRanks) {
 }
 
 TEST(StageContents, AreOfOneStageAlone) {
-  const rankwright::plan::TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const rankwright::plan::TrainingConfig config =
+      dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
   const std::vector<RankContents> stages = stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);

@@ -213,7 +213,7 @@ void Collector::expert() {
 void Collector::pipeline() {
   if (plan_.pp == 1) return;
   const Stages stages = config_.stages();
-  const PipelineShape shape = pipeline_shape(config_);
+  const pipeline::PipelineShape shape = pipeline_shape(config_);
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {

@@ -17,7 +17,7 @@ constexpr double kVocabulary = 32'768'000;
 
 TrainingConfig mirror_setup(Plan plan) {
   plan.pp = 4;
-  plan.schedule = Schedule::dualpipe;
+  plan.schedule = pipeline::Schedule::dualpipe;
   return sample::dense_setup(plan, 8);
 }
 
@@ -87,10 +87,10 @@ TEST(MirrorGradients, AreOfAllThatARankHolds) {
 }
 
 TEST(MirrorGradients, AreOfOtherSchedulesNone) {
-  const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = Schedule::zb_v};
+  const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
   EXPECT_EQ(find(sample::dense_setup(vee), 0, K::mirror_grad).calls, 0);
   const rankwright::plan::TrainingConfig one =
-      sample::dense_setup({.schedule = Schedule::dualpipe});
+      sample::dense_setup({.schedule = pipeline::Schedule::dualpipe});
   EXPECT_EQ(find(one, 0, K::mirror_grad).calls, 0);
 }
 

@@ -216,12 +216,13 @@ TEST(EtpTraffic, GathersWhatItsRanksReceivedAndScattersWhatTheyComputed) {
   expect(find(config, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
 }
 
-TrainingConfig pipeline_setup(Schedule schedule, i64 chunks) {
+TrainingConfig pipeline_setup(pipeline::Schedule schedule, i64 chunks) {
   return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
 
 TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
+  const rankwright::plan::TrainingConfig config =
+      pipeline_setup(pipeline::Schedule::one_f_one_b, 1);
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
   expect(find(config, 1, K::pp_backward), 4, kHidden, Op::send_recv);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // nobody before the first
@@ -230,7 +231,8 @@ TEST(PpTraffic, OfOneStageARankIsOneSendAMicrobatch) {
 
 TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
   // rank 3 holds stages 3 and 7: 3 -> 4 is sent, behind 7 there is nothing
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
+  const rankwright::plan::TrainingConfig config =
+      pipeline_setup(pipeline::Schedule::interleaved, 2);
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 2 * 4);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 4);
@@ -239,7 +241,7 @@ TEST(PpTraffic, OfChunksGoesRoundTheRanks) {
 
 TEST(PpTraffic, OfAVTurnsOnTheLastRankWithoutASend) {
   // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
-  const rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  const rankwright::plan::TrainingConfig config = pipeline_setup(pipeline::Schedule::zb_v, 2);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);   // 4 -> 5
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 4);   // 0 -> 1
   EXPECT_EQ(find(config, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
@@ -310,7 +312,7 @@ TEST(TiedEmbedding, IsAUnitOfItsOwnUnderZero3) {
 }
 
 TEST(TiedEmbedding, OfAVIsOnOneRank) {
-  rankwright::plan::TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  rankwright::plan::TrainingConfig config = pipeline_setup(pipeline::Schedule::zb_v, 2);
   config.model.tied = true;
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
 }
@@ -368,19 +370,20 @@ TEST(DpTraffic, OfZero3GathersEveryUnitTwiceAMicrobatch) {
 TEST(DpTraffic, OfChunksHasBucketsOfItsOwnForEach) {
   // 4 layers a rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
   // make 1 bucket, with the embedding or the head (32,768,000) 2.
-  rankwright::plan::TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
+  rankwright::plan::TrainingConfig config = dense_setup(
+      {.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
   // chunks of 1 layer: 1 each, and 2 with the head
-  config = dense_setup({.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = Schedule::interleaved});
+  config = dense_setup(
+      {.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
 }
 
 TEST(DpTraffic, OfZero3GathersTheTiedWeightInEveryChunkThatReadsIt) {
   // Rank 0 of a V holds the embedding and the head: one weight, read by both of its chunks.
-  rankwright::plan::TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  rankwright::plan::TrainingConfig config = dense_setup(
+      {.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).total.value, 2 * held);

@@ -8,9 +8,9 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/durations.h"
 #include "rankwright/import/log/trace_format.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
@@ -21,8 +21,8 @@ namespace {
 /// Returns a batch with so few microbatches that `most` cells are not exceeded. Each pp rank gets
 /// its even share of them, which every schedule takes.
 std::string smaller_batch(const plan::TrainingConfig& config, i64 max) {
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> one = program::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> one = pipeline::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
   const std::optional<i64> batch = product({microbatches, config.plan.micro_batch, config.plan.dp});
@@ -44,8 +44,8 @@ Refusal too_many(const plan::TrainingConfig& config, i64 have, i64 max, std::str
 /// Returns nothing where the step is small enough to be simulated, and to be traced where that is
 /// asked for.
 std::optional<Refusal> too_large(const plan::TrainingConfig& config, bool traced) {
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const i64 cells = program::cell_count(shape).value_or(std::numeric_limits<i64>::max());
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const i64 cells = pipeline::cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > cost::kMaxSimulatedCells)
     return too_many(config, cells, cost::kMaxSimulatedCells, "played");
   if (const Bytes need = program::expansion_bytes(config); need > program::kMaxExpansion)
@@ -62,7 +62,7 @@ std::optional<Refusal> too_large(const plan::TrainingConfig& config, bool traced
 }
 
 /// Returns a shape that a written schedule can be drawn as: its chunks, round and round.
-plan::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
+pipeline::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
   return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
 }
 
@@ -93,8 +93,8 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
   if (!written) return refuse(Refusal::Kind::unreadable, {written.error()});
   const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
-  program::Program program =
-      with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
+  program::Program program = program::with_transfers(program::only_cells(written->ranks),
+                                                     checked.stages, checked.microbatches);
   if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
     return tl::unexpected(
         refused(fmt::format("the schedule has {} cells; at most {} can be written to a trace",

@@ -18,8 +18,8 @@ using CallsByGroup = std::map<mesh::GroupKind, std::vector<i64>>;
 
 CallsByGroup find_calls(const Program& program, std::size_t pp_rank) {
   CallsByGroup calls;
-  for (const Action& a : program.roles[pp_rank]) {
-    if (a.kind != ActionKind::step) continue;
+  for (const pipeline::Action& a : program.roles[pp_rank]) {
+    if (a.kind != pipeline::ActionKind::step) continue;
     const Step& step = program.steps[pp_rank][a.microbatch];
     if (!step.computes() && crosses_ranks(step.group))
       calls[step.group].push_back(i64(a.microbatch));

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "rankwright/base/check.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/program/body.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 
@@ -21,14 +21,17 @@ struct ChunkEnd {
 };
 
 /// Returns the end of each chunk, in execution order.
-std::vector<ChunkEnd> find_chunk_ends(const Sequence& cells, const std::vector<i64>& stages) {
+std::vector<ChunkEnd> find_chunk_ends(const pipeline::Sequence& cells,
+                                      const std::vector<i64>& stages) {
   std::vector<std::pair<i64, std::size_t>> chunk_of;  // by stage
   for (std::size_t k = 0; k < stages.size(); ++k) chunk_of.emplace_back(stages[k], k);
   std::sort(chunk_of.begin(), chunk_of.end());
   std::vector<bool> seen(stages.size());
   std::vector<ChunkEnd> ends;
   for (std::size_t i = cells.size(); i-- > 0 && ends.size() < stages.size();) {
-    if (cells[i].kind != ActionKind::backward && cells[i].kind != ActionKind::weight_grad) continue;
+    if (cells[i].kind != pipeline::ActionKind::backward &&
+        cells[i].kind != pipeline::ActionKind::weight_grad)
+      continue;
     const auto found = std::lower_bound(chunk_of.begin(), chunk_of.end(),
                                         std::pair{i64(cells[i].stage), std::size_t{0}});
     RW_CHECK(found != chunk_of.end() && found->first == i64(cells[i].stage));
@@ -41,15 +44,16 @@ std::vector<ChunkEnd> find_chunk_ends(const Sequence& cells, const std::vector<i
 }
 
 /// Returns the cells of one pp rank with the rank's own steps inserted.
-Sequence with_steps(const Sequence& cells, const RankSteps& steps, const std::vector<i64>& stages) {
+pipeline::Sequence with_steps(const pipeline::Sequence& cells, const RankSteps& steps,
+                              const std::vector<i64>& stages) {
   // A step is numbered by its position in `steps` (first, then chunk by chunk, then last), which
   // need not be its position in the line.
   std::vector<std::size_t> number{steps.first.size()};
   for (const Body& behind : steps.behind) number.push_back(number.back() + behind.size());
-  Sequence line;
+  pipeline::Sequence line;
   const auto add = [&](std::size_t first, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k)
-      line.push_back(action(ActionKind::step, 0, i64(first + k)));
+      line.push_back(action(pipeline::ActionKind::step, 0, i64(first + k)));
   };
   add(0, steps.first.size());
   const std::vector<ChunkEnd> ends = find_chunk_ends(cells, stages);
@@ -91,25 +95,25 @@ double bound_bucket_steps(const plan::TrainingConfig& config) {
 }  // namespace
 
 Bytes expansion_bytes(const plan::TrainingConfig& config) {
-  const plan::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   // Action stores stages, and StageToRank stores ranks, in 16 bits.
   static_assert(plan::kMaxStages < 0xFFFF);
   // Per cell: the cell itself, two transfers, and one entry per (stage, microbatch) in tables.
   const double cells = 3 * double(shape.pp) * double(shape.chunks) * double(shape.microbatches);
-  const Bytes actions = bytes(4 * cells, sizeof(Action));
+  const Bytes actions = bytes(4 * cells, sizeof(pipeline::Action));
   const Bytes in_bodies = bytes(bound_body_steps(config), sizeof(Step));
   // Counting buckets enumerates the stages, so stop here if the bound is already exceeded.
   if (actions + in_bodies > kMaxExpansion) return actions + in_bodies;
   const double steps = bound_bucket_steps(config);
-  return actions + in_bodies + bytes(steps, sizeof(Step) + sizeof(Action));
+  return actions + in_bodies + bytes(steps, sizeof(Step) + sizeof(pipeline::Action));
 }
 
 Program expand(const plan::TrainingConfig& config) {
   RW_CHECK(expansion_bytes(config) <= kMaxExpansion);
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const Sequences order = cells(shape);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::Sequences order = cells(shape);
   const std::vector<RankSteps> own = rank_steps(config);
-  Sequences lines;
+  pipeline::Sequences lines;
   for (i64 r = 0; r < shape.pp; ++r)
     lines.push_back(
         with_steps(order[std::size_t(r)], own[std::size_t(r)], stages_of(config.plan, r)));

@@ -6,8 +6,8 @@
 
 #include <array>
 
+#include "rankwright/pipeline/action.h"
 #include "rankwright/plan/traffic.h"
-#include "rankwright/program/schedule/action.h"
 #include "rankwright/program/stage_to_rank.h"
 
 namespace rankwright::program {
@@ -48,7 +48,7 @@ using Body = std::vector<Step>;
 struct Program {
   i64 stages = 0;
   i64 microbatches = 0;
-  Sequences roles{};  // by pp rank
+  pipeline::Sequences roles{};  // by pp rank
   StageToRank stage_to_rank{};
   /// By stage, then F, B, I, W. Empty if the program was read without a plan.
   std::vector<std::array<Body, 4>> bodies{};

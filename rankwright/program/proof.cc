@@ -18,7 +18,7 @@ enum Flag : std::uint8_t {
 };
 
 /// Returns the index of a message in the table of its kind.
-std::size_t message_index(const StageToRank& stage_to_rank, const Action& transfer) {
+std::size_t message_index(const StageToRank& stage_to_rank, const pipeline::Action& transfer) {
   const i64 k = boundary(transfer);
   return stage_to_rank.index(is_activation(transfer.kind) ? k + 1 : k, transfer.microbatch);
 }
@@ -37,7 +37,7 @@ class Messages {
   }
 
   /// Returns the flags of the message that `transfer` sends or receives.
-  std::uint8_t& of(const Action& transfer) {
+  std::uint8_t& of(const pipeline::Action& transfer) {
     return (is_activation(transfer.kind) ? activations_
                                          : gradients_)[message_index(stage_to_rank_, transfer)];
   }
@@ -47,7 +47,7 @@ class Messages {
   std::uint8_t& gradient(i64 stage, i64 microbatch) {
     return gradients_[stage_to_rank_.index(stage, microbatch)];
   }
-  bool crosses(const Action& transfer) const {
+  bool crosses(const pipeline::Action& transfer) const {
     const i64 k = boundary(transfer);
     return k >= 0 && k < last_;
   }
@@ -82,7 +82,9 @@ class ProgramReader {
  private:
   using Why = Misplaced::Why;
 
-  const Action& at(i64 r, i64 i) const { return program_.roles[std::size_t(r)][std::size_t(i)]; }
+  const pipeline::Action& at(i64 r, i64 i) const {
+    return program_.roles[std::size_t(r)][std::size_t(i)];
+  }
   void fault(Why why, i64 r, i64 i) {
     if (found_.size() < kMaxMisplaced) found_.push_back({why, r, i, at(r, i)});
   }
@@ -99,46 +101,47 @@ class ProgramReader {
 
   /// Records a fault if the inputs of an action are not available at its position.
   void check(i64 r, i64 i) {
-    const Action& a = at(r, i);
+    const pipeline::Action& a = at(r, i);
     const i64 s = a.stage, m = a.microbatch;
-    const bool mine = a.kind != ActionKind::step && stage_to_rank_.of(s, m) == r;
+    const bool mine = a.kind != pipeline::ActionKind::step && stage_to_rank_.of(s, m) == r;
     const auto computed = [&](std::uint8_t flags) { return mine && (flags & kComputed) != 0; };
     switch (a.kind) {
-      case ActionKind::forward:
+      case pipeline::ActionKind::forward:
         if (!has_input(r, s, m)) fault(Why::early, r, i);
         break;
-      case ActionKind::backward:
-      case ActionKind::input_grad:
+      case pipeline::ActionKind::backward:
+      case pipeline::ActionKind::input_grad:
         if (!computed(messages_.forward(s, m)) || !has_gradient(r, s, m)) fault(Why::early, r, i);
         break;
-      case ActionKind::weight_grad:
+      case pipeline::ActionKind::weight_grad:
         if (!computed(messages_.gradient(s, m))) fault(Why::early, r, i);
         break;
-      case ActionKind::send_forward:
+      case pipeline::ActionKind::send_forward:
         if (!computed(messages_.forward(s, m))) fault(Why::unsent, r, i);
         break;
-      case ActionKind::send_backward:
+      case pipeline::ActionKind::send_backward:
         if (!computed(messages_.gradient(s, m))) fault(Why::unsent, r, i);
         break;
-      case ActionKind::recv_forward:
-      case ActionKind::recv_backward:
+      case pipeline::ActionKind::recv_forward:
+      case pipeline::ActionKind::recv_backward:
         if (!mine) fault(Why::elsewhere, r, i);
         break;
-      case ActionKind::step:
+      case pipeline::ActionKind::step:
         break;
     }
   }
 
   /// Marks the results of an action as available.
   void mark(i64 r, i64 i) {
-    const Action& a = at(r, i);
-    if (a.kind == ActionKind::forward) messages_.forward(a.stage, a.microbatch) |= kComputed;
+    const pipeline::Action& a = at(r, i);
+    if (a.kind == pipeline::ActionKind::forward)
+      messages_.forward(a.stage, a.microbatch) |= kComputed;
     if (gives_gradient(a.kind)) messages_.gradient(a.stage, a.microbatch) |= kComputed;
     if (is_transfer(a.kind)) post(r, i, is_send(a.kind) ? kSent : kReceived);
   }
 
   void post(i64 r, i64 i, Flag end) {
-    const Action& a = at(r, i);
+    const pipeline::Action& a = at(r, i);
     if (!messages_.crosses(a)) return;
     std::uint8_t& flags = messages_.of(a);
     if ((flags & end) != 0) fault(Why::twice, r, i);
@@ -146,7 +149,7 @@ class ProgramReader {
   }
 
   void match(i64 r, i64 i) {
-    const Action& a = at(r, i);
+    const pipeline::Action& a = at(r, i);
     if (!is_transfer(a.kind)) return;
     const Flag other = is_send(a.kind) ? kReceived : kSent;
     if (!messages_.crosses(a) || (messages_.of(a) & other) == 0)
@@ -160,7 +163,7 @@ class ProgramReader {
 };
 
 /// Returns the rank at the other end of a transfer that crosses a boundary.
-i64 partner(const StageToRank& stage_to_rank, const Action& transfer) {
+i64 partner(const StageToRank& stage_to_rank, const pipeline::Action& transfer) {
   const i64 k = boundary(transfer);
   return stage_to_rank.of(i64(transfer.stage) == k ? k + 1 : k, transfer.microbatch);
 }
@@ -176,9 +179,10 @@ class CallMatcher {
         count_(program.roles.size()) {}
 
   std::vector<Misplaced> run() {
-    for_each(true, [&](i64, i64, const Action& a, std::uint32_t number) { sent(a) = number; });
+    for_each(true,
+             [&](i64, i64, const pipeline::Action& a, std::uint32_t number) { sent(a) = number; });
     std::vector<Misplaced> found;
-    for_each(false, [&](i64 r, i64 i, const Action& a, std::uint32_t number) {
+    for_each(false, [&](i64 r, i64 i, const pipeline::Action& a, std::uint32_t number) {
       if (sent(a) != number && found.size() < kMaxMisplaced)
         found.push_back({Misplaced::Why::crossed, r, i, a, i64(sent(a)), i64(number)});
     });
@@ -190,20 +194,20 @@ class CallMatcher {
   template <class Visit>
   void for_each(bool sends, const Visit& visit) {
     for (std::size_t r = 0; r < program_.roles.size(); ++r) {
-      const Sequence& role = program_.roles[r];
+      const pipeline::Sequence& role = program_.roles[r];
       for (std::size_t i = 0; i < role.size(); ++i)
         if (is_transfer(role[i].kind) && is_send(role[i].kind) == sends)
           visit(i64(r), i64(i), role[i], ++count(role[i]));
-      for (const Action& a : role)
+      for (const pipeline::Action& a : role)
         if (is_transfer(a.kind)) count(a) = 0;
     }
   }
 
-  std::uint32_t& count(const Action& a) {
+  std::uint32_t& count(const pipeline::Action& a) {
     return count_[std::size_t(partner(program_.stage_to_rank, a))];
   }
   /// Returns the number under which the message was sent.
-  std::uint32_t& sent(const Action& a) {
+  std::uint32_t& sent(const pipeline::Action& a) {
     return (is_activation(a.kind) ? activations_
                                   : gradients_)[message_index(program_.stage_to_rank, a)];
   }
@@ -245,15 +249,15 @@ class Runner {
   }
 
  private:
-  const Sequence& role(i64 r) const { return program_.roles[std::size_t(r)]; }
+  const pipeline::Sequence& role(i64 r) const { return program_.roles[std::size_t(r)]; }
   bool ended(i64 r) const { return next_[std::size_t(r)] == role(r).size(); }
 
   /// Runs one cell, batch or step of rank r; returns false if it has to wait.
   bool advance(i64 r) {
     std::size_t& next = next_[std::size_t(r)];
     if (ended(r)) return false;
-    const Action& a = role(r)[next];
-    if (a.kind == ActionKind::step) return meet(r, a);
+    const pipeline::Action& a = role(r)[next];
+    if (a.kind == pipeline::ActionKind::step) return meet(r, a);
     if (is_cell(a.kind)) {
       ++next;
       return true;
@@ -269,7 +273,7 @@ class Runner {
     std::size_t& posted = posted_[std::size_t(r)];
     posted = next_[std::size_t(r)];
     for (bool more = true; more; ++posted) {
-      const Action& a = role(r)[posted];
+      const pipeline::Action& a = role(r)[posted];
       more = a.joined != 0;
       if (!messages_.crosses(a)) continue;
       messages_.of(a) |= is_send(a.kind) ? kSent : kReceived;
@@ -278,13 +282,13 @@ class Runner {
     }
   }
 
-  bool complete(const Action& a) {
+  bool complete(const pipeline::Action& a) {
     if (!messages_.crosses(a)) return false;
     if (is_send(a.kind)) return buffered_ || (messages_.of(a) & kReceived) != 0;
     return (messages_.of(a) & kSent) != 0;
   }
 
-  bool meet(i64 r, const Action& a) {
+  bool meet(i64 r, const pipeline::Action& a) {
     std::size_t& next = next_[std::size_t(r)];
     const i64 collective = cross_stage_.of_step[std::size_t(r)][a.microbatch];
     if (collective != CrossStageCollectives::kNone) {
@@ -304,8 +308,8 @@ class Runner {
   /// Returns the action at which r is blocked and the rank it waits for.
   Waiting waiting(i64 r) {
     const std::size_t next = next_[std::size_t(r)];
-    const Action& a = role(r)[next];
-    if (a.kind == ActionKind::step) {
+    const pipeline::Action& a = role(r)[next];
+    if (a.kind == pipeline::ActionKind::step) {
       const i64 collective = cross_stage_.of_step[std::size_t(r)][a.microbatch];
       for (const i64 other : cross_stage_.members[std::size_t(collective)])
         if (!is_at_collective(other, collective))
@@ -318,8 +322,8 @@ class Runner {
 
   bool is_at_collective(i64 r, i64 collective) const {
     if (ended(r)) return false;
-    const Action& a = role(r)[next_[std::size_t(r)]];
-    return a.kind == ActionKind::step &&
+    const pipeline::Action& a = role(r)[next_[std::size_t(r)]];
+    return a.kind == pipeline::ActionKind::step &&
            cross_stage_.of_step[std::size_t(r)][a.microbatch] == collective;
   }
 
@@ -358,7 +362,7 @@ class Runner {
 Proof prove(const Program& program) {
   const CrossStageCollectives collectives = find_cross_stage_collectives(program);
   Proof proof;
-  for (const Sequence& role : program.roles) proof.actions += i64(role.size());
+  for (const pipeline::Sequence& role : program.roles) proof.actions += i64(role.size());
   proof.misplaced = ProgramReader(program, program.stage_to_rank).run();
   proof.disorder = collectives.disorder;
   proof.rendezvous = Runner(program, program.stage_to_rank, collectives, false).run();

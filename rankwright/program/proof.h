@@ -14,9 +14,9 @@ namespace rankwright::program {
 /// A blocked rank: the action at which it is blocked and the rank it waits for.
 struct Waiting {
   i64 pp_rank = 0;
-  i64 position = 0;  // index of `action` in the role
-  Action action{};   // the transfer or step that cannot complete
-  i64 other = -1;    // the pp rank it waits for; -1: no rank will ever complete it
+  i64 position = 0;           // index of `action` in the role
+  pipeline::Action action{};  // the transfer or step that cannot complete
+  i64 other = -1;             // the pp rank it waits for; -1: no rank will ever complete it
 };
 
 /// A cell or transfer at an invalid position in its rank's order, or a transfer without
@@ -34,7 +34,7 @@ struct Misplaced {
   Why why;
   i64 pp_rank = 0;
   i64 position = 0;
-  Action action{};
+  pipeline::Action action{};
   i64 sent = 0, received = 0;  // crossed: number of the message between the two ranks, from 1
 };
 

@@ -60,11 +60,11 @@ class Simulator {
   };
 
   void advance(std::size_t r, std::vector<Seconds>& starts) {
-    const Sequence& role = program_.roles[r];
+    const pipeline::Sequence& role = program_.roles[r];
     Rank& rank = ranks_[r];
     rank.waits = nullptr;
     while (rank.next < role.size()) {
-      const Action& a = role[rank.next];
+      const pipeline::Action& a = role[rank.next];
       if (is_transfer(a.kind)) {
         ++rank.next;
       } else if (is_cell(a.kind)) {
@@ -76,9 +76,9 @@ class Simulator {
   }
 
   /// Returns the entry with the arrival time of a cell's input; 0 if it has no input.
-  const double* input(const Action& a) const {
+  const double* input(const pipeline::Action& a) const {
     static constexpr double kAlways = 0;
-    if (a.kind == ActionKind::forward)
+    if (a.kind == pipeline::ActionKind::forward)
       return a.stage == 0 ? &kAlways : &activations_[stage_to_rank_.index(a.stage, a.microbatch)];
     if (gives_gradient(a.kind) && i64(a.stage) + 1 < program_.stages)
       return &gradients_[stage_to_rank_.index(a.stage, a.microbatch)];
@@ -87,13 +87,13 @@ class Simulator {
 
   /// Runs one cell or several joined cells; returns false if an input is missing.
   bool cells(std::size_t r, std::vector<Seconds>& starts) {
-    const Sequence& role = program_.roles[r];
+    const pipeline::Sequence& role = program_.roles[r];
     Rank& rank = ranks_[r];
     double start = rank.free;
     double length = 0;
     std::size_t end = rank.next;
     for (bool more = true; more; ++end) {
-      const Action& a = role[end];
+      const pipeline::Action& a = role[end];
       const double* const ready = input(a);
       if (*ready == kNotYet) {
         rank.waits = ready;
@@ -118,9 +118,9 @@ class Simulator {
     return true;
   }
 
-  void hand_on(std::size_t r, const Action& a, double done) {
+  void hand_on(std::size_t r, const pipeline::Action& a, double done) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward && s + 1 < program_.stages)
+    if (a.kind == pipeline::ActionKind::forward && s + 1 < program_.stages)
       arrive(r, stage_to_rank_.of(s + 1, m), activations_[stage_to_rank_.index(s + 1, m)], done,
              times_.activation[std::size_t(s)]);
     else if (gives_gradient(a.kind) && s > 0)
@@ -134,7 +134,7 @@ class Simulator {
       awake_.push_back(std::size_t(other));
   }
 
-  bool step(std::size_t r, const Action& a, std::vector<Seconds>& starts) {
+  bool step(std::size_t r, const pipeline::Action& a, std::vector<Seconds>& starts) {
     Rank& rank = ranks_[r];
     const Step& what = program_.steps[r][a.microbatch];
     const double length = times_.steps[r][a.microbatch].value;

@@ -20,7 +20,9 @@ struct Durations {
   std::vector<std::vector<Seconds>> steps{};    // by pp rank: its own steps
   double together = 1;  // joined cells take this fraction of the sum of their durations
 
-  Seconds of(const Action& cell) const { return cells[cell.stage][std::size_t(cell.kind)]; }
+  Seconds of(const pipeline::Action& cell) const {
+    return cells[cell.stage][std::size_t(cell.kind)];
+  }
 };
 
 /// Returns equal durations for all stages with free transfers and B = I + W, the case that the

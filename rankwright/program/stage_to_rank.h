@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "rankwright/program/schedule/action.h"
+#include "rankwright/pipeline/action.h"
 
 namespace rankwright::program {
 
@@ -16,7 +16,7 @@ class StageToRank {
   static constexpr i64 kNobody = -1;
 
   StageToRank() = default;
-  StageToRank(const Sequences& roles, i64 stages, i64 microbatches);
+  StageToRank(const pipeline::Sequences& roles, i64 stages, i64 microbatches);
 
   i64 of(i64 stage, i64 microbatch) const {
     const std::uint16_t rank =

@@ -11,8 +11,9 @@
 namespace rankwright::program {
 namespace {
 
-Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
-  return a.kind == ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch] : times.of(a);
+Seconds length_of(const Durations& times, i64 pp_rank, const pipeline::Action& a) {
+  return a.kind == pipeline::ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch]
+                                              : times.of(a);
 }
 
 /// The index of every forward and every gradient in the events of its rank.
@@ -24,8 +25,8 @@ class Positions {
         gradients_(stage_to_rank_.size(), 0) {
     for (const std::vector<Event>& of_rank : all)
       for (std::size_t i = 0; i < of_rank.size(); ++i) {
-        const Action& a = of_rank[i].action;
-        if (a.kind == ActionKind::forward)
+        const pipeline::Action& a = of_rank[i].action;
+        if (a.kind == pipeline::ActionKind::forward)
           forwards_[stage_to_rank_.index(a.stage, a.microbatch)] = std::uint32_t(i);
         else if (gives_gradient(a.kind))
           gradients_[stage_to_rank_.index(a.stage, a.microbatch)] = std::uint32_t(i);
@@ -52,7 +53,7 @@ std::vector<Event> events(const Program& program, const Durations& times, const 
   all.reserve(starts.size());
   std::size_t at = 0;
   bool inside = false;  // after a cell that is joined to the next
-  for (const Action& a : program.roles[std::size_t(pp_rank)]) {
+  for (const pipeline::Action& a : program.roles[std::size_t(pp_rank)]) {
     if (is_transfer(a.kind)) continue;
     const bool joined = inside || a.joined != 0;
     const Seconds start = inside ? all.back().end : starts[at];
@@ -75,7 +76,7 @@ Phases phases(const std::vector<Event>& events) {
       p.warm = e.start;
       backward = true;
     }
-    if (e.action.kind == ActionKind::forward) p.drain = e.end;
+    if (e.action.kind == pipeline::ActionKind::forward) p.drain = e.end;
     p.last = e.end;
   }
   return p;
@@ -167,7 +168,7 @@ class Tracer {
   template <class Consider>
   void past(At at, const Consider& consider) const {
     auto [near, far] = before_[std::size_t(at.rank)][at.index];
-    if (event(at).action.kind != ActionKind::step) far = kNothing;
+    if (event(at).action.kind != pipeline::ActionKind::step) far = kNothing;
     if (far != kNothing && (near == kNothing || far > near)) std::swap(near, far);
     for (const std::uint32_t i : {near, far})
       if (i != kNothing) consider({at.rank, i}, end({at.rank, i}));
@@ -192,27 +193,28 @@ class Tracer {
         continue;
       }
       now.front = std::uint32_t(i);
-      if (of(rank)[i].action.kind == ActionKind::step) now.side = kNothing;
+      if (of(rank)[i].action.kind == pipeline::ActionKind::step) now.side = kNothing;
     }
     return all;
   }
 
   bool beside(i64 rank, std::size_t i) const {
-    const Action& a = of(rank)[i].action;
-    return a.kind == ActionKind::step && program_.steps[std::size_t(rank)][a.microbatch].beside;
+    const pipeline::Action& a = of(rank)[i].action;
+    return a.kind == pipeline::ActionKind::step &&
+           program_.steps[std::size_t(rank)][a.microbatch].beside;
   }
 
   template <class Consider>
   void inputs(At at, const Consider& consider) const {
-    const Action& a = event(at).action;
+    const pipeline::Action& a = event(at).action;
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward && s > 0)
+    if (a.kind == pipeline::ActionKind::forward && s > 0)
       from({program_.stage_to_rank.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
            times_.activation[std::size_t(s - 1)], consider);
     else if (gives_gradient(a.kind) && s + 1 < program_.stages)
       from({program_.stage_to_rank.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
            times_.gradient[std::size_t(s)], consider);
-    else if (a.kind == ActionKind::step)
+    else if (a.kind == pipeline::ActionKind::step)
       met(at, consider);
   }
 
@@ -230,9 +232,10 @@ class Tracer {
   }
 
   i64 find_collective(At at) const {
-    const Action& a = event(at).action;
-    return a.kind == ActionKind::step ? cross_stage_.of_step[std::size_t(at.rank)][a.microbatch]
-                                      : CrossStageCollectives::kNone;
+    const pipeline::Action& a = event(at).action;
+    return a.kind == pipeline::ActionKind::step
+               ? cross_stage_.of_step[std::size_t(at.rank)][a.microbatch]
+               : CrossStageCollectives::kNone;
   }
 
   const Program& program_;

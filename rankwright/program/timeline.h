@@ -10,7 +10,7 @@ namespace rankwright::program {
 
 /// A cell or step with its time span.
 struct Event {
-  Action action;
+  pipeline::Action action;
   Seconds start{};
   Seconds end{};
 };

@@ -34,7 +34,7 @@ class RankSet {
 /// skipped until another rank produces something for it.
 class Placer {
  public:
-  Placer(const Sequences& cells, i64 stages, i64 microbatches)
+  Placer(const pipeline::Sequences& cells, i64 stages, i64 microbatches)
       : cells_(cells),
         stages_(stages),
         microbatches_(microbatches),
@@ -73,9 +73,9 @@ class Placer {
     return state_[stage_to_rank_.index(stage, microbatch)];
   }
 
-  bool ready(const Action& a) {
+  bool ready(const pipeline::Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward)
+    if (a.kind == pipeline::ActionKind::forward)
       return s == 0 || ((state(s - 1, m) & kForward) != 0) || ((state(s, m) & kHasInput) != 0);
     if (gives_gradient(a.kind))
       return s == stages_ - 1 || ((state(s + 1, m) & kGradient) != 0) ||
@@ -105,7 +105,7 @@ class Placer {
   /// Copies the role's own steps. They do not wait here: they come right after the preceding cell
   /// and its sends, before receives that other ranks cause later.
   void steps(std::size_t r) {
-    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind == ActionKind::step)
+    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind == pipeline::ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
   }
 
@@ -120,22 +120,23 @@ class Placer {
     for (std::size_t i = first; i < next_[r]; ++i) hand_on(r, cells_[r][i]);
   }
 
-  void hand_on(std::size_t r, const Action& a) {
+  void hand_on(std::size_t r, const pipeline::Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward) {
+    if (a.kind == pipeline::ActionKind::forward) {
       state(s, m) |= kForward;
       if (s + 1 < stages_)
-        transfer(r, ActionKind::send_forward, s, ActionKind::recv_forward, s + 1, m, kHasInput);
+        transfer(r, pipeline::ActionKind::send_forward, s, pipeline::ActionKind::recv_forward,
+                 s + 1, m, kHasInput);
     } else if (gives_gradient(a.kind)) {
       state(s, m) |= kGradient;
       if (s > 0)
-        transfer(r, ActionKind::send_backward, s, ActionKind::recv_backward, s - 1, m,
-                 kHasGradient);
+        transfer(r, pipeline::ActionKind::send_backward, s, pipeline::ActionKind::recv_backward,
+                 s - 1, m, kHasGradient);
     }
   }
 
-  void transfer(std::size_t r, ActionKind send, i64 from, ActionKind recv, i64 to, i64 m,
-                Flag has) {
+  void transfer(std::size_t r, pipeline::ActionKind send, i64 from, pipeline::ActionKind recv,
+                i64 to, i64 m, Flag has) {
     const i64 other = stage_to_rank_.of(to, m);
     if (other == i64(r) || other == StageToRank::kNobody) return;
     awake_.insert(std::size_t(other));
@@ -144,8 +145,8 @@ class Placer {
     state(to, m) |= has;
   }
 
-  void post(std::size_t r, Action transfer) {
-    Sequence& role = roles_[r];
+  void post(std::size_t r, pipeline::Action transfer) {
+    pipeline::Sequence& role = roles_[r];
     if (!role.empty() && is_transfer(role.back().kind)) role.back().joined = 1;
     role.push_back(transfer);
   }
@@ -156,22 +157,23 @@ class Placer {
     if (waits_ == cells_.size()) return;
     awake_.insert(waits_);
     for (std::size_t i = next_[waits_];; ++i) {
-      const Action& a = cells_[waits_][i];
+      const pipeline::Action& a = cells_[waits_][i];
       if (!ready(a)) receive_here(waits_, a);
       if (a.joined == 0) return;
     }
   }
 
-  void receive_here(std::size_t r, const Action& a) {
-    const bool forward = a.kind == ActionKind::forward;
+  void receive_here(std::size_t r, const pipeline::Action& a) {
+    const bool forward = a.kind == pipeline::ActionKind::forward;
     const i64 from = forward ? i64(a.stage) - 1 : i64(a.stage) + 1;
     state(a.stage, a.microbatch) |= forward ? kHasInput : kHasGradient;
     if (stage_to_rank_.of(from, a.microbatch) != i64(r))
-      post(r, action(forward ? ActionKind::recv_forward : ActionKind::recv_backward, a.stage,
-                     a.microbatch));
+      post(r, action(forward ? pipeline::ActionKind::recv_forward
+                             : pipeline::ActionKind::recv_backward,
+                     a.stage, a.microbatch));
   }
 
-  const Sequences& cells_;
+  const pipeline::Sequences& cells_;
   i64 stages_;
   i64 microbatches_;
   StageToRank stage_to_rank_;
@@ -179,12 +181,12 @@ class Placer {
   std::vector<std::size_t> next_;
   RankSet awake_;
   std::size_t waits_ = 0;  // all ranks before this one have run all their cells
-  Sequences roles_;
+  pipeline::Sequences roles_;
 };
 
 }  // namespace
 
-Program with_transfers(const Sequences& cells, i64 stages, i64 microbatches) {
+Program with_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches) {
   return Placer(cells, stages, microbatches).run();
 }
 

@@ -159,7 +159,8 @@ Finding stages(const plan::TrainingConfig& s, const plan::ConstraintViolation& m
                                         number(m.need), s.model.name, m.have),
                   .key = "parallelism.pp_size"};
   if (s.plan.virtual_stages > 1)
-    finding.fix = first_heal(s, Why::stages, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+    finding.fix =
+        first_heal(s, Why::stages, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   if (finding.fix.empty()) finding.fix = other_degrees(s, Why::stages);
   return finding;
 }
@@ -199,15 +200,15 @@ Finding chunks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m
   // More chunks than the schedule knows are usually meant for interleaving.
   const bool more = m.need > m.have;
   finding.fix = first_heal(s, Why::chunks,
-                           {more ? Change(s).chunks(m.need, plan::Schedule::interleaved)
+                           {more ? Change(s).chunks(m.need, pipeline::Schedule::interleaved)
                                  : Change(s).chunks(m.have, s.plan.schedule),
-                            Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   return finding;
 }
 
 /// At least so many microbatches, and as many as the schedule takes.
 i64 enough(const plan::TrainingConfig& s, i64 microbatches) {
-  const plan::ScheduleRow& schedule = row(s.plan.schedule);
+  const pipeline::ScheduleRow& schedule = row(s.plan.schedule);
   return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
 }
 
@@ -220,7 +221,7 @@ Finding pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolati
       .fix = other_degrees(s, Why::pp_multiple)};
   if (finding.fix.empty())
     finding.fix =
-        first_heal(s, Why::pp_multiple, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+        first_heal(s, Why::pp_multiple, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   return finding;
 }
 
@@ -228,7 +229,7 @@ Finding pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolati
 std::vector<Edit> other_microbatches(const plan::TrainingConfig& s, Why why) {
   return first_heal(s, why,
                     {Change(s).microbatches(enough(s, s.microbatches())),
-                     Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+                     Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
 }
 
 Finding microbatch_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {

@@ -35,7 +35,7 @@ class Change {
   Change& bucket_size(i64 elements);
   Change& sequence_parallel(bool on);
   Change& cp_comm(plan::CpComm comm);
-  Change& chunks(i64 chunks, plan::Schedule schedule);  // a schedule comes with its chunks
+  Change& chunks(i64 chunks, pipeline::Schedule schedule);  // a schedule comes with its chunks
   Change& microbatch_group(i64 size);
   Change& even_stages();
   Change& recompute(plan::Recompute recompute);

@@ -15,7 +15,7 @@ bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefault
 
 bool schedule(const plan::TrainingConfig& s) {
   return s.plan.virtual_stages > 1 ||
-         (s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b);
+         (s.plan.pp > 1 && s.plan.schedule != pipeline::Schedule::one_f_one_b);
 }
 
 bool ring(const plan::TrainingConfig& s) {
@@ -70,8 +70,8 @@ Finding tell_schedule(const plan::TrainingConfig& s) {
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
           .fix = first_mend(s, schedule, kFaults,
-                            {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                             Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
+                            {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                             Change(s).chunks(1, pipeline::Schedule::one_f_one_b).even_stages()}),
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 

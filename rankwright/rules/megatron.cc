@@ -30,8 +30,8 @@ bool layers(const plan::TrainingConfig& s) {
 }
 
 bool schedule(const plan::TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b &&
-         s.plan.schedule != plan::Schedule::interleaved;
+  return s.plan.pp > 1 && s.plan.schedule != pipeline::Schedule::one_f_one_b &&
+         s.plan.schedule != pipeline::Schedule::interleaved;
 }
 
 bool lonely_chunks(const plan::TrainingConfig& s) {
@@ -168,13 +168,13 @@ Finding tell_layers(const plan::TrainingConfig& s) {
 
 Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 chunks = s.plan.virtual_stages;
-  const plan::Schedule nearest =
-      chunks > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
+  const pipeline::Schedule nearest =
+      chunks > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
   return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .fix = first_mend(s, schedule, kFaults,
                             {Change(s).chunks(chunks, nearest),
-                             Change(s).chunks(1, plan::Schedule::one_f_one_b)}),
+                             Change(s).chunks(1, pipeline::Schedule::one_f_one_b)}),
           .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
 }
 
@@ -182,8 +182,8 @@ Finding tell_lonely_chunks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
           .fix = first_mend(s, lonely_chunks, kFaults,
-                            {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                             Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
+                            {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                             Change(s).chunks(1, pipeline::Schedule::one_f_one_b).even_stages()}),
           .hint = "virtual_stages: 1"};
 }
 

@@ -18,15 +18,15 @@ bool kv_heads(const plan::TrainingConfig& s) {
 bool zero(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
 bool schedule(const plan::TrainingConfig& s) {
-  const bool known =
-      s.plan.schedule == plan::Schedule::gpipe || s.plan.schedule == plan::Schedule::one_f_one_b;
+  const bool known = s.plan.schedule == pipeline::Schedule::gpipe ||
+                     s.plan.schedule == pipeline::Schedule::one_f_one_b;
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && !known);
 }
 
 bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefaultOrder); }
 
 bool few_microbatches(const plan::TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule == plan::Schedule::one_f_one_b &&
+  return s.plan.pp > 1 && s.plan.schedule == pipeline::Schedule::one_f_one_b &&
          s.microbatches() < s.plan.pp - 1;
 }
 
@@ -77,7 +77,7 @@ Finding tell_zero(const plan::TrainingConfig& s) {
 
 Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  const auto plain = [&] { return Change(s).chunks(1, plan::Schedule::one_f_one_b); };
+  const auto plain = [&] { return Change(s).chunks(1, pipeline::Schedule::one_f_one_b); };
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",

@@ -7,8 +7,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright::rules {
@@ -73,9 +73,9 @@ Diagnostic finding(Code code, std::string detail) {
 
 /// Where a cell stands in the file; the whole file where it does not.
 Location place(const program::WrittenSchedule* written, i64 pp_rank,
-               const program::Action& wanted) {
+               const pipeline::Action& wanted) {
   if (written == nullptr) return {};
-  const program::Sequence& rank = written->ranks[std::size_t(pp_rank)];
+  const pipeline::Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
     if (rank[i].kind == wanted.kind && rank[i].stage == wanted.stage &&
         rank[i].microbatch == wanted.microbatch)
@@ -84,14 +84,14 @@ Location place(const program::WrittenSchedule* written, i64 pp_rank,
 }
 
 /// The transfer that meets this one.
-program::Action far_end(const program::Action& transfer) {
+pipeline::Action far_end(const pipeline::Action& transfer) {
   const i64 k = boundary(transfer);
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
   const bool send = is_send(transfer.kind);
   if (is_activation(transfer.kind))
-    return action(send ? program::ActionKind::recv_forward : program::ActionKind::send_forward,
+    return action(send ? pipeline::ActionKind::recv_forward : pipeline::ActionKind::send_forward,
                   stage, transfer.microbatch);
-  return action(send ? program::ActionKind::recv_backward : program::ActionKind::send_backward,
+  return action(send ? pipeline::ActionKind::recv_backward : pipeline::ActionKind::send_backward,
                 stage, transfer.microbatch);
 }
 
@@ -122,7 +122,7 @@ class Words {
 
   Diagnostic misplaced(const program::Misplaced& m) const {
     using Why = program::Misplaced::Why;
-    const std::string cell = show(m.action);
+    const std::string cell = program::show(m.action);
     const auto at = [&](Code code, std::string_view what) {
       Diagnostic d = finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
       d.where = place(written_, m.pp_rank, m.action);
@@ -152,22 +152,22 @@ class Words {
  private:
   bool written_transfers() const { return written_ != nullptr && written_->transfers; }
 
-  i64 sender(const program::Action& receive) const {
+  i64 sender(const pipeline::Action& receive) const {
     return program_.stage_to_rank.of(far_end(receive).stage, receive.microbatch);
   }
 
   /// The cell of this rank that a transfer belongs to: what needs the receive or made the send.
-  program::Action own(const program::Waiting& w) const {
+  pipeline::Action own(const program::Waiting& w) const {
     const bool forward = is_activation(w.action.kind);
-    for (const program::Action& a : program_.roles[std::size_t(w.pp_rank)])
+    for (const pipeline::Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
-          (forward ? a.kind == program::ActionKind::forward : gives_gradient(a.kind)))
+          (forward ? a.kind == pipeline::ActionKind::forward : gives_gradient(a.kind)))
         return a;
     return w.action;
   }
 
   /// The cell of the other rank that it waits for.
-  program::Action other(const program::Waiting& w) const {
+  pipeline::Action other(const program::Waiting& w) const {
     return own({w.other, -1, far_end(w.action), -1});
   }
 
@@ -175,16 +175,16 @@ class Words {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
     const std::string whom =
         w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
-    if (w.action.kind == program::ActionKind::step) {
+    if (w.action.kind == pipeline::ActionKind::step) {
       const program::Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
-    const std::string cell = written_transfers() ? show(w.action) : show(own(w));
+    const std::string cell = written_transfers() ? program::show(w.action) : program::show(own(w));
     const std::string_view what = is_activation(w.action.kind) ? "activation" : "gradient";
     if (w.other < 0)
       return fmt::format("{} at {}: the other end of this {} does not exist", who, cell, what);
-    const std::string made = show(other(w));
+    const std::string made = program::show(other(w));
     if (is_send(w.action.kind))
       return fmt::format("{} {} {}: {} has not come to receive the {} for {}", who,
                          written_transfers() ? "at" : "behind", cell, whom, what, made);
@@ -196,18 +196,18 @@ class Words {
   std::string remedy(const std::vector<program::Waiting>& chain) const {
     const program::Waiting& last = chain.back();
     const program::Waiting& first = chain.front();
-    if (last.action.kind == program::ActionKind::step ||
-        first.action.kind == program::ActionKind::step)
+    if (last.action.kind == pipeline::ActionKind::step ||
+        first.action.kind == pipeline::ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
-    const program::Action made = other(last);
+    const pipeline::Action made = other(last);
     if (!written_transfers())
-      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(made),
-                         show(own(first)));
-    const program::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
+      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, program::show(made),
+                         program::show(own(first)));
+    const pipeline::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
     return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
-                       behind ? show(made) + "," : "", show(far_end(last.action)),
-                       show(first.action));
+                       behind ? program::show(made) + "," : "", program::show(far_end(last.action)),
+                       program::show(first.action));
   }
 
   /// A send at which somebody waits, with what the one before waits for. One of them waits at a
@@ -215,9 +215,9 @@ class Words {
   std::string batch(const std::vector<program::Waiting>& chain) const {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const program::Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
-      if (is_send(chain[i].action.kind) && before.action.kind != program::ActionKind::step)
+      if (is_send(chain[i].action.kind) && before.action.kind != pipeline::ActionKind::step)
         return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
-                           show(chain[i].action), show(far_end(before.action)));
+                           program::show(chain[i].action), program::show(far_end(before.action)));
     }
     return std::string(kPages[kUnbuffered].remedy);
   }
@@ -239,7 +239,7 @@ Diagnostic disorder(const program::CollectiveMismatch& d) {
 
 Diagnostic cell_finding(const program::CellFault& fault, const program::WrittenSchedule& written) {
   using Why = program::CellFault::Why;
-  const std::string cell = show(fault.cell);
+  const std::string cell = program::show(fault.cell);
   if (fault.why == Why::missing) return finding(kCells, fmt::format("{} stands nowhere", cell));
   constexpr std::string_view kWords[] = {"", "stands a second time on",
                                          "went forward on another rank than",
@@ -286,7 +286,7 @@ Diagnostics proof_findings(const program::Program& program, const program::Proof
 
 std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
   if (config.plan.pp == 1) return std::nullopt;
-  const std::optional<i64> cells = program::cell_count(pipeline_shape(config));
+  const std::optional<i64> cells = pipeline::cell_count(pipeline_shape(config));
   if (!cells || *cells > cost::kMaxSimulatedCells ||
       program::expansion_bytes(config) > program::kMaxExpansion)
     return std::nullopt;
@@ -296,7 +296,7 @@ std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
 }
 
 CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
-  const program::CellSet set = cell_set(written.ranks);
+  const program::CellSet set = program::cell_set(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
   append_first(out.findings, set.faults,
@@ -309,7 +309,7 @@ CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
                .roles = written.ranks,
                .stage_to_rank = program::StageToRank(written.ranks, set.stages, set.microbatches)};
   else
-    program = with_transfers(written.ranks, set.stages, set.microbatches);
+    program = program::with_transfers(written.ranks, set.stages, set.microbatches);
   const program::Proof proof = prove(program);
   out.actions = proof.actions;
   out.findings = proof_findings(program, proof, &written);

@@ -2,8 +2,8 @@
 // program of a plan, and for a schedule that somebody wrote down as cells.
 #pragma once
 
+#include "rankwright/program/cells.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule/cells.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {

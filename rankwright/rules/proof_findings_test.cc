@@ -124,12 +124,12 @@ TEST(ProofFindings, NameAReceiveThatTakesAnotherMessage) {
 }
 
 RC_GTEST_PROP(ProofFindings, AreNoneForABuiltInScheduleThatIsPrintedAndRead, ()) {
-  const program::Sequences ranks = program::cells(pipelines::valid_shape());
-  RC_ASSERT(found(show_cells(ranks)).empty());
+  const pipeline::Sequences ranks = pipeline::cells(pipelines::valid_shape());
+  RC_ASSERT(found(program::show_cells(ranks)).empty());
 }
 
 /// A plan of that shape, of a model with layers enough.
-rankwright::plan::TrainingConfig plan_of(const plan::PipelineShape& shape) {
+rankwright::plan::TrainingConfig plan_of(const pipeline::PipelineShape& shape) {
   rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{shape.stages(), sample::dense_layer()}}),
       {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
@@ -143,16 +143,17 @@ TEST(EverySchedule, GetsADiagnosticForEveryShapeThatItDoesNotTake) {
   constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const plan::PipelineShape& shape) {
-    const rankwright::plan::TrainingConfig config = plan_of(shape);
-    const std::vector<plan::ConstraintViolation> found = find_violations(config);
-    EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
-    if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
-    bool said = false;
-    for (const Diagnostic& d : lint(config, Target::any))
-      said = said || (d.severity == Severity::error && of_shapes.contains(d.code));
-    EXPECT_TRUE(said) << pipelines::show(shape);
-  });
+  pipelines::for_every_shape(
+      kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
+        const rankwright::plan::TrainingConfig config = plan_of(shape);
+        const std::vector<plan::ConstraintViolation> found = find_violations(config);
+        EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
+        if (found.empty() || ++refused % 97 != 0) return;  // words are slow: every 97th
+        bool said = false;
+        for (const Diagnostic& d : lint(config, Target::any))
+          said = said || (d.severity == Severity::error && of_shapes.contains(d.code));
+        EXPECT_TRUE(said) << pipelines::show(shape);
+      });
   EXPECT_GT(refused, 0);
 }
 
@@ -177,15 +178,15 @@ TEST(ProvePlan, LeavesOutWhatWouldTakeGigabytes) {
 }
 
 /// The hint typed in: the cell moved in front of the other.
-program::Sequences moved(program::Sequences ranks, const std::string& hint) {
+pipeline::Sequences moved(pipeline::Sequences ranks, const std::string& hint) {
   int rank = 0;
   char cell[32], before[32];
   RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
             3);
-  program::Sequence& line = ranks[std::size_t(rank)];
+  pipeline::Sequence& line = ranks[std::size_t(rank)];
   const auto find = [&](const std::string& name) {
     return std::find_if(line.begin(), line.end(),
-                        [&](const program::Action& a) { return show(a) == name; });
+                        [&](const pipeline::Action& a) { return program::show(a) == name; });
   };
   const auto from = find(cell);
   const auto to = find(before);
@@ -198,14 +199,14 @@ program::Sequences moved(program::Sequences ranks, const std::string& hint) {
 RC_GTEST_PROP(ProofFindings, HintsLeadOutOfTheDeadlock, ()) {
   // One swap of two cells in a good schedule. Following the hints, one after another, ends at a
   // schedule that runs: each move undoes one wait.
-  const plan::PipelineShape shape{plan::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
-                                  *rc::gen::inRange<i64>(2, 6)};
-  program::Sequences ranks = program::cells(shape);
-  program::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+  const pipeline::PipelineShape shape{pipeline::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5),
+                                      1, *rc::gen::inRange<i64>(2, 6)};
+  pipeline::Sequences ranks = pipeline::cells(shape);
+  pipeline::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
   std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],
             line[*rc::gen::inRange<std::size_t>(0, line.size())]);
   for (int moves = 0; moves < 200; ++moves) {
-    const Diagnostics all = found(show_cells(ranks));
+    const Diagnostics all = found(program::show_cells(ranks));
     const auto cycle = std::find_if(all.begin(), all.end(),
                                     [](const Diagnostic& d) { return d.code == "RW0422"; });
     if (cycle == all.end()) return;

@@ -40,7 +40,7 @@ bool positions(const plan::TrainingConfig& s) {
 /// Two chunks of a rank read the embedding, and each would gather a cut of its own.
 bool read_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
-         row(s.plan.schedule).order != plan::StageOrder::loop;
+         row(s.plan.schedule).stage_order != pipeline::StageOrder::loop;
 }
 
 bool hybrid(const plan::TrainingConfig& s) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/cost/priced.h"
 #include "rankwright/cost/work.h"
+#include "rankwright/pipeline/bubble.h"
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
@@ -15,7 +15,8 @@ namespace schedule_impl {
 namespace {
 
 double bubble(const plan::TrainingConfig& s) {
-  return cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
+  return pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages,
+                                   s.microbatches());
 }
 
 /// The batch with which a data rank has `microbatches`.
@@ -41,7 +42,8 @@ std::optional<Finding> large_bubble(const Subject& subject) {
   if (s.plan.pp == 1 || m < s.plan.pp || bubble(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
-    while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
+    while (pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) >
+           kMax)
       more += s.plan.pp;
     return more;
   }();

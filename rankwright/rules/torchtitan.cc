@@ -14,17 +14,17 @@ namespace {
 
 bool pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool single_stage(plan::Schedule schedule) { return row(schedule).max_chunks == 1; }
+bool single_stage(pipeline::Schedule schedule) { return row(schedule).max_chunks == 1; }
 
-bool zero_bubble(plan::Schedule schedule) {
-  return schedule == plan::Schedule::interleaved_zb || schedule == plan::Schedule::zb_v ||
-         schedule == plan::Schedule::dualpipe_v;
+bool zero_bubble(pipeline::Schedule schedule) {
+  return schedule == pipeline::Schedule::interleaved_zb || schedule == pipeline::Schedule::zb_v ||
+         schedule == pipeline::Schedule::dualpipe_v;
 }
 
 /// Of torch's classes those that walk the chunks in rounds of about pp microbatches.
 bool in_rounds(const plan::TrainingConfig& s) {
-  return pipelined(s) && (s.plan.schedule == plan::Schedule::interleaved ||
-                          s.plan.schedule == plan::Schedule::interleaved_zb);
+  return pipelined(s) && (s.plan.schedule == pipeline::Schedule::interleaved ||
+                          s.plan.schedule == pipeline::Schedule::interleaved_zb);
 }
 
 i64 rounds(const plan::TrainingConfig& s) { return std::max<i64>(1, s.microbatches() / s.plan.pp); }
@@ -40,7 +40,7 @@ bool order(const plan::TrainingConfig& s) { return !same_order(s, mesh::kDefault
 
 /// A stage of DualPipe stands on two ranks, which torch's stages cannot.
 bool schedule(const plan::TrainingConfig& s) {
-  return pipelined(s) && s.plan.schedule == plan::Schedule::dualpipe;
+  return pipelined(s) && s.plan.schedule == pipeline::Schedule::dualpipe;
 }
 
 bool few_microbatches(const plan::TrainingConfig& s) {
@@ -99,8 +99,8 @@ bool fixed_group(const plan::TrainingConfig& s) {
 }
 
 bool by_cells(const plan::TrainingConfig& s) {
-  return pipelined(s) &&
-         (s.plan.schedule == plan::Schedule::zb_h1 || s.plan.schedule == plan::Schedule::zb_2p);
+  return pipelined(s) && (s.plan.schedule == pipeline::Schedule::zb_h1 ||
+                          s.plan.schedule == pipeline::Schedule::zb_2p);
 }
 
 bool sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
@@ -121,13 +121,13 @@ Finding tell_order(const plan::TrainingConfig& s) { return order_is_fixed(s, ord
 
 Finding tell_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  return {
-      .detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
-      .key = "parallelism.schedule",
-      .fix = first_mend(s, schedule, kFaults,
-                        {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                         Change(s).chunks(1, plan::Schedule::one_f_one_b).microbatches(enough)}),
-      .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+          .key = "parallelism.schedule",
+          .fix = first_mend(
+              s, schedule, kFaults,
+              {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+               Change(s).chunks(1, pipeline::Schedule::one_f_one_b).microbatches(enough)}),
+          .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
 }
 
 Finding tell_by_cells(const plan::TrainingConfig& s) {

@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/planner/timeline/simulated_step.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright::sample {
 
-inline program::Program program_of(const plan::PipelineShape& shape) {
-  return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
+inline program::Program program_of(const pipeline::PipelineShape& shape) {
+  return program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Every stage alike: F, I and W take a second each, B two.
-inline planner::SimulatedStep unit_play(const plan::PipelineShape& shape) {
+inline planner::SimulatedStep unit_play(const pipeline::PipelineShape& shape) {
   program::Program program = program_of(shape);
   program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   return planner::simulate_step(shape, std::move(program), std::move(durations));
@@ -30,12 +30,12 @@ inline planner::SimulatedStep four_by_eight() { return unit_play({.pp = 4, .micr
 /// Puts steps into every role: one that runs beside in the middle, then a collective over all ranks
 /// and the optimizer at the end.
 inline void add_steps(program::Program& program) {
-  for (program::Sequence& role : program.roles) {
+  for (pipeline::Sequence& role : program.roles) {
     const auto half = std::find_if(role.begin() + std::ptrdiff_t(role.size() / 2), role.end(),
-                                   [](const program::Action& a) { return a.joined == 0; });
-    role.insert(half == role.end() ? half : half + 1, action(program::ActionKind::step, 0, 0));
-    role.push_back(action(program::ActionKind::step, 0, 1));
-    role.push_back(action(program::ActionKind::step, 0, 2));
+                                   [](const pipeline::Action& a) { return a.joined == 0; });
+    role.insert(half == role.end() ? half : half + 1, action(pipeline::ActionKind::step, 0, 0));
+    role.push_back(action(pipeline::ActionKind::step, 0, 1));
+    role.push_back(action(pipeline::ActionKind::step, 0, 2));
   }
   const program::Body steps = {
       {.kind = plan::TrafficKind::dp_all_reduce, .group = mesh::GroupKind::dp, .beside = true},
@@ -46,10 +46,11 @@ inline void add_steps(program::Program& program) {
 }
 
 /// A shape without faults, of any schedule.
-inline plan::PipelineShape random_shape() {
-  const std::vector<plan::ScheduleRow> rows(plan::schedules().begin(), plan::schedules().end());
-  const plan::ScheduleRow schedule = *rc::gen::elementOf(rows);
-  plan::PipelineShape shape{.schedule = schedule.schedule};
+inline pipeline::PipelineShape random_shape() {
+  const std::vector<pipeline::ScheduleRow> rows(pipeline::schedules().begin(),
+                                                pipeline::schedules().end());
+  const pipeline::ScheduleRow schedule = *rc::gen::elementOf(rows);
+  pipeline::PipelineShape shape{.schedule = schedule.schedule};
   shape.pp = *rc::gen::inRange<i64>(1, 7);
   shape.chunks = shape.pp == 1 ? 1
                                : std::min(schedule.max_chunks,
@@ -61,7 +62,7 @@ inline plan::PipelineShape random_shape() {
 
 /// With times in whole milliseconds, every stage its own, and steps in half of the cases.
 inline planner::SimulatedStep random_play() {
-  const plan::PipelineShape shape = random_shape();
+  const pipeline::PipelineShape shape = random_shape();
   program::Program program = program_of(shape);
   if (*rc::gen::arbitrary<bool>()) add_steps(program);
   const auto time = [](i64 min) { return double(*rc::gen::inRange<i64>(min, 20)) * 1.0_ms; };

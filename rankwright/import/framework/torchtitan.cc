@@ -207,19 +207,19 @@ plan::Stages listed_modules(ForeignReading& r, const YamlNode& list) {
 /// The schedule by its class; true where a rank has several chunks.
 bool read_schedule(ForeignReading& r) {
   const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule");
-  r.draft.schedule = plan::Schedule::one_f_one_b;
+  r.draft.schedule = pipeline::Schedule::one_f_one_b;
   if (node == nullptr) return false;
-  constexpr Word<plan::Schedule> kWords[] = {
-      {"1F1B", plan::Schedule::one_f_one_b},
-      {"GPipe", plan::Schedule::gpipe},
-      {"Interleaved1F1B", plan::Schedule::interleaved},
-      {"LoopedBFS", plan::Schedule::looped_bfs},
-      {"InterleavedZeroBubble", plan::Schedule::interleaved_zb},
-      {"ZBVZeroBubble", plan::Schedule::zb_v},
-      {"DualPipeV", plan::Schedule::dualpipe_v},
-      {"PipelineScheduleSingle", plan::Schedule::one_f_one_b},
-      {"PipelineScheduleMulti", plan::Schedule::interleaved},
-      {"_PipelineScheduleRuntime", plan::Schedule::interleaved},
+  constexpr Word<pipeline::Schedule> kWords[] = {
+      {"1F1B", pipeline::Schedule::one_f_one_b},
+      {"GPipe", pipeline::Schedule::gpipe},
+      {"Interleaved1F1B", pipeline::Schedule::interleaved},
+      {"LoopedBFS", pipeline::Schedule::looped_bfs},
+      {"InterleavedZeroBubble", pipeline::Schedule::interleaved_zb},
+      {"ZBVZeroBubble", pipeline::Schedule::zb_v},
+      {"DualPipeV", pipeline::Schedule::dualpipe_v},
+      {"PipelineScheduleSingle", pipeline::Schedule::one_f_one_b},
+      {"PipelineScheduleMulti", pipeline::Schedule::interleaved},
+      {"_PipelineScheduleRuntime", pipeline::Schedule::interleaved},
   };
   r.fields.under("parallelism.schedule", *node,
                  [&] { r.draft.schedule = meaning(r, *node, kWords); });
@@ -233,7 +233,7 @@ void read_cells(ForeignReading& r) {
   Draft& draft = r.draft;
   const std::string path = beside(r.fields.file(), node->scalar);
   const Result<std::string> text = r.files(path);
-  const std::optional<plan::PipelineShape> shape =
+  const std::optional<pipeline::PipelineShape> shape =
       text ? shape_of_cells(*text, path, *draft.pp, draft.virtual_stages.value_or(1))
            : std::nullopt;
   if (shape) {
@@ -244,7 +244,7 @@ void read_cells(ForeignReading& r) {
   tell_left_out(r, *node,
                 fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
                             text ? "the cells are of no known schedule" : "it was not read",
-                            name(draft.schedule.value_or(plan::Schedule::one_f_one_b))));
+                            name(draft.schedule.value_or(pipeline::Schedule::one_f_one_b))));
 }
 
 void read_pipeline(ForeignReading& r) {

@@ -4,8 +4,8 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 
 namespace rankwright::importer {
 namespace {
@@ -29,17 +29,17 @@ constexpr TorchtitanFlavor kFlavors[] = {
 };
 
 struct Class {
-  plan::Schedule schedule;
+  pipeline::Schedule schedule;
   std::string_view name;
 };
 constexpr Class kClasses[] = {
-    {plan::Schedule::gpipe, "GPipe"},
-    {plan::Schedule::one_f_one_b, "1F1B"},
-    {plan::Schedule::interleaved, "Interleaved1F1B"},
-    {plan::Schedule::looped_bfs, "LoopedBFS"},
-    {plan::Schedule::interleaved_zb, "InterleavedZeroBubble"},
-    {plan::Schedule::zb_v, "ZBVZeroBubble"},
-    {plan::Schedule::dualpipe_v, "DualPipeV"},
+    {pipeline::Schedule::gpipe, "GPipe"},
+    {pipeline::Schedule::one_f_one_b, "1F1B"},
+    {pipeline::Schedule::interleaved, "Interleaved1F1B"},
+    {pipeline::Schedule::looped_bfs, "LoopedBFS"},
+    {pipeline::Schedule::interleaved_zb, "InterleavedZeroBubble"},
+    {pipeline::Schedule::zb_v, "ZBVZeroBubble"},
+    {pipeline::Schedule::dualpipe_v, "DualPipeV"},
 };
 
 constexpr i64 kMaxGroups = 64;
@@ -69,7 +69,7 @@ const TorchtitanFlavor* flavor_of(const model::Model& model) {
   return found == std::end(kFlavors) ? nullptr : found;
 }
 
-std::string_view torch_schedule(plan::Schedule schedule) {
+std::string_view torch_schedule(pipeline::Schedule schedule) {
   for (const Class& one : kClasses)
     if (one.schedule == schedule) return one.name;
   return {};
@@ -98,27 +98,28 @@ std::optional<i64> torch_group(i64 pp, i64 microbatches) {
 bool needs_cells(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   if (p.pp == 1) return false;
-  if (p.schedule == plan::Schedule::zb_h1 || p.schedule == plan::Schedule::zb_2p) return true;
+  if (p.schedule == pipeline::Schedule::zb_h1 || p.schedule == pipeline::Schedule::zb_2p)
+    return true;
   // Fewer microbatches than ranks are one round, whatever the group.
   if (!row(p.schedule).groups || config.microbatches() < p.pp) return false;
   return torch_group(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
 }
 
-std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
-                                                  i64 pp, i64 chunks) {
+std::optional<pipeline::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
+                                                      i64 pp, i64 chunks) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;
-  const program::Sequences ranks = only_cells(written->ranks);
-  const program::CellSet set = cell_set(ranks);
+  const pipeline::Sequences ranks = program::only_cells(written->ranks);
+  const program::CellSet set = program::cell_set(ranks);
   if (!set.faults.empty() || set.stages != pp * chunks) return std::nullopt;
-  for (const plan::ScheduleRow& row : plan::schedules()) {
+  for (const pipeline::ScheduleRow& row : pipeline::schedules()) {
     const i64 groups = row.groups ? std::min(set.microbatches, pp + kMaxGroups) : pp;
     for (i64 group = pp; group <= std::max(groups, pp); ++group) {
-      const plan::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
-                                      group == pp ? 0 : group};
-      const std::optional<i64> size = program::cell_count(shape);
+      const pipeline::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
+                                          group == pp ? 0 : group};
+      const std::optional<i64> size = pipeline::cell_count(shape);
       if (shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
-      if (program::cells(shape) == ranks) return shape;
+      if (pipeline::cells(shape) == ranks) return shape;
     }
   }
   return std::nullopt;

@@ -27,7 +27,7 @@ model::Model flavor_model(const TorchtitanFlavor& flavor);
 const TorchtitanFlavor* flavor_of(const model::Model& model);
 
 /// torch's class for a schedule; empty where it has none.
-std::string_view torch_schedule(plan::Schedule schedule);
+std::string_view torch_schedule(pipeline::Schedule schedule);
 
 /// Layers of each stage where the file does not list them: embedding and output count as `first`
 /// and `last` layers. Nothing where it refuses.
@@ -45,7 +45,7 @@ inline constexpr i64 kMaxTorchCells = 1 << 20;
 bool needs_cells(const plan::TrainingConfig& config);
 
 /// The schedule whose cells these are, for pp ranks with so many chunks; nothing where it is none.
-std::optional<plan::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
-                                                  i64 pp, i64 chunks);
+std::optional<pipeline::PipelineShape> shape_of_cells(std::string_view text, std::string_view file,
+                                                      i64 pp, i64 chunks);
 
 }  // namespace rankwright::importer

@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/base/units.h"
 #include "rankwright/import/log/trace_format.h"
-#include "rankwright/program/schedule/action.h"
+#include "rankwright/pipeline/action.h"
 
 namespace rankwright::importer {
 
@@ -28,8 +28,8 @@ struct TraceSlice {
   Seconds begin{}, end{};
   std::string name{};      // "2F0"; a step's own; fit to be shown, and cut where it is long
   std::string category{};  // the same: "forward", "collective"
-  std::optional<program::Action> cell{};  // where the name is one's
-  bool beside = false;                    // runs beside the cells of its rank
+  std::optional<pipeline::Action> cell{};  // where the name is one's
+  bool beside = false;                     // runs beside the cells of its rank
 
   friend bool operator==(const TraceSlice&, const TraceSlice&) = default;
 };

@@ -96,8 +96,8 @@ void zero_stage(Reading& r, const YamlNode& node) {
 }
 
 void schedule(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(plan::schedules())))
-    r.draft.schedule = plan::schedules()[*index].schedule;
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names(pipeline::schedules())))
+    r.draft.schedule = pipeline::schedules()[*index].schedule;
 }
 
 void cp_comm(Reading& r, const YamlNode& node) {

@@ -39,14 +39,14 @@ RankView::GroupView group_view(const plan::TrainingConfig& config, mesh::GroupKi
 
 std::vector<RankView::Chunk> chunks(const plan::TrainingConfig& config, i64 rank, i64 pp_rank) {
   const plan::Stages stages = config.stages();
-  const plan::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   const i64 stride = config.plan.meshes().dense.stride(mesh::Axis::pp);
   std::vector<RankView::Chunk> all;
   for (const i64 s : stages_of(config.plan, pp_rank)) {
     i64 first = 0;
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     const plan::Stage& stage = stages[std::size_t(s)];
-    const plan::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
+    const pipeline::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
     const auto holder = [&](i64 neighbour) {
       if (neighbour < 0 || neighbour == shape.stages()) return i64{-1};
       return rank + (pp_rank_of(shape, neighbour, run.first) - pp_rank) * stride;
@@ -97,7 +97,8 @@ RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
   }
   const i64 stride = meshes.dense.stride(mesh::Axis::pp);
   // With chunks in a loop the last pp rank hands over to the first one's next chunk.
-  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).order == plan::StageOrder::loop;
+  const bool ring =
+      plan.virtual_stages > 1 && row(plan.schedule).stage_order == pipeline::StageOrder::loop;
   const i64 round = (plan.pp - 1) * stride;
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))

@@ -24,8 +24,8 @@ struct RankView {
     i64 stage = 0;
     i64 first_layer = 0, layers = 0, mtp = 0;
     bool embedding = false, loss = false;
-    plan::MicrobatchRun microbatches{};     // that pass it on this rank
-    i64 receives_from = -1, sends_to = -1;  // ranks, going forward; -1 at the model's ends
+    pipeline::MicrobatchRun microbatches{};  // that pass it on this rank
+    i64 receives_from = -1, sends_to = -1;   // ranks, going forward; -1 at the model's ends
   };
   std::vector<Chunk> chunks{};
 

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/pipeline/schedule.h"
 #include "rankwright/plan/plan.h"
-#include "rankwright/plan/schedule.h"
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/timeline.h"
 
 namespace rankwright::planner {
 
 struct SimulatedStep {
-  plan::PipelineShape shape;
+  pipeline::PipelineShape shape;
   program::Program program;
   program::Durations durations;
   program::Timeline timeline;
@@ -21,7 +21,7 @@ struct SimulatedStep {
   std::string what{};   // the schedule's name, or the file that it was read from
 };
 
-SimulatedStep simulate_step(const plan::PipelineShape& shape, program::Program program,
+SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Program program,
                             program::Durations durations, std::string times = "");
 
 /// Describes unit times for people.
@@ -36,7 +36,7 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times 
 std::vector<program::Event> events(const SimulatedStep& simulated, i64 pp_rank);
 
 /// Returns whether the action runs beside the cells of its rank.
-bool is_beside(const program::Program& program, i64 pp_rank, const program::Action& action);
+bool is_beside(const program::Program& program, i64 pp_rank, const pipeline::Action& action);
 
 /// Returns the number of cells of all ranks.
 i64 cell_count(const program::Program& program);

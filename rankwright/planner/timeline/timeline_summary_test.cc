@@ -61,7 +61,7 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARankIsWorkOrIdle, ()) {
   Seconds idle{};
   for (const RankSummary& rank : s.ranks) {
     RC_ASSERT(std::abs((rank.cells + rank.steps + rank.idle - s.end).value) < 1e-9);
-    RC_ASSERT(rank.held <= program::max_in_flight(p.shape, rank.pp_rank));
+    RC_ASSERT(rank.held <= pipeline::max_in_flight(p.shape, rank.pp_rank));
     idle += rank.idle;
   }
   RC_ASSERT(std::abs(s.bubble - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
@@ -92,7 +92,7 @@ TEST(Bands, PartAStepThatAlternates) {
 TEST(Bands, HaveNoSteadyStateWhereNobodyAlternates) {
   // All 8 forwards reach the last of 4 ranks at 3 + 8; there the first backward begins.
   const SimulatedStep p =
-      sample::unit_play({.schedule = plan::Schedule::gpipe, .pp = 4, .microbatches = 8});
+      sample::unit_play({.schedule = pipeline::Schedule::gpipe, .pp = 4, .microbatches = 8});
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
   const std::vector<Band> found = bands(ranks, p.timeline.end);

@@ -34,7 +34,7 @@ std::string chunk_text(const planner::RankView::Chunk& chunk) {
   return text;
 }
 
-std::string half_text(const plan::MicrobatchRun& run) {
+std::string half_text(const pipeline::MicrobatchRun& run) {
   return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
 }
 

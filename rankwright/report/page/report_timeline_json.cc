@@ -72,7 +72,7 @@ planner::EventKind ink_named(std::string_view category) {
   return planner::EventKind::collective;
 }
 
-ordered_json slice_json(const plan::PipelineShape& shape, i64 rank,
+ordered_json slice_json(const pipeline::PipelineShape& shape, i64 rank,
                         const importer::TraceSlice& slice, Seconds tick, Names& steps) {
   const i64 begin = ticks(slice.begin, tick);
   const i64 length = ticks(slice.end, tick) - begin;

@@ -97,7 +97,7 @@ GanttLayout layout(const planner::SimulatedStep& p, const planner::TimelineSumma
 
 /// "7", or "7b" for the second chunk where no colour can say so. Without colour one character is
 /// left for the kind.
-std::string label_of(const planner::SimulatedStep& p, i64 rank, const program::Action& a,
+std::string label_of(const planner::SimulatedStep& p, i64 rank, const pipeline::Action& a,
                      std::size_t columns, bool color) {
   if (!is_cell(a.kind)) return "";
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
@@ -282,7 +282,7 @@ std::string legend(const planner::SimulatedStep& p, const GanttLayout& where, bo
 
 /// What the marks in the cells mean, or what a column is.
 std::string reading(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
-  const bool mirror = row(p.shape.schedule).order == plan::StageOrder::mirror;
+  const bool mirror = row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror;
   const bool shaded = shades(p.shape) > 1;
   std::string text;
   if (!where.cells)

@@ -61,7 +61,7 @@ TEST(Gantt, ShowsTheSameInColor) {
 
 TEST(Gantt, ShowsPhasesWhereCellsAreTooNarrow) {
   const planner::SimulatedStep p = sample::unit_play(
-      {.schedule = plan::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
+      {.schedule = pipeline::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
   const std::string text = drawn(p, 120);
   const std::map<i64, std::string> all = rows(text);
   ASSERT_EQ(all.size(), 16u);

@@ -12,13 +12,14 @@
 namespace rankwright::report {
 
 /// How many shades a rank's cells have: its chunks, or two where microbatches enter at both ends.
-i64 shades(const plan::PipelineShape& shape);
+i64 shades(const pipeline::PipelineShape& shape);
 
 /// Which of them a cell has. 0 for a step.
-i64 shade_of(const plan::PipelineShape& shape, i64 pp_rank, const program::Action& action);
+i64 shade_of(const pipeline::PipelineShape& shape, i64 pp_rank, const pipeline::Action& action);
 
 /// "2F0" for a cell; a step's own name.
-std::string event_name(const program::Program& program, i64 pp_rank, const program::Action& action);
+std::string event_name(const program::Program& program, i64 pp_rank,
+                       const pipeline::Action& action);
 
 /// The kinds of work that there are, in the order of the table.
 std::vector<planner::EventKind> used_kinds(const program::Program& program);

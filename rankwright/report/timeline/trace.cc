@@ -18,7 +18,7 @@ namespace {
 
 /// A slice with all that either format says of it.
 struct Slice {
-  program::Action action{};
+  pipeline::Action action{};
   bool beside = false;
   i64 begin = 0, end = 0;               // nanoseconds
   std::optional<i64> sends{}, takes{};  // numbers of arrows
@@ -30,7 +30,7 @@ i64 nanoseconds(Seconds t) {
 
 /// The arrow to (stage, microbatch) on another rank; nothing where it stays on this one.
 std::optional<i64> arrow(const program::Program& program, i64 rank, i64 from, i64 to,
-                         const program::Action& a) {
+                         const pipeline::Action& a) {
   if (from < 0 || to < 0 || from >= program.stages || to >= program.stages) return std::nullopt;
   const i64 m = a.microbatch;
   const i64 other = program.stage_to_rank.of(i64(a.stage) == from ? to : from, m);
@@ -51,7 +51,7 @@ std::vector<Slice> slices(const program::Program& p, i64 rank,
     slice.begin = std::max(last, nanoseconds(e.start));
     slice.end = last = std::max(slice.begin, nanoseconds(e.end));
     const i64 stage = e.action.stage;
-    if (e.action.kind == program::ActionKind::forward) {
+    if (e.action.kind == pipeline::ActionKind::forward) {
       slice.sends = arrow(p, rank, stage, stage + 1, e.action);
       slice.takes = arrow(p, rank, stage - 1, stage, e.action);
     } else if (gives_gradient(e.action.kind)) {
@@ -70,7 +70,7 @@ bool any_beside(const program::Program& p, i64 rank) {
                      [](const program::Step& step) { return step.beside; });
 }
 
-std::string_view category(const program::Program& p, i64 rank, const program::Action& a) {
+std::string_view category(const program::Program& p, i64 rank, const pipeline::Action& a) {
   return row(planner::event_kind(p, rank, a)).category;
 }
 
@@ -121,7 +121,8 @@ void begin_slice(pbf_writer& trace, const program::Program& p, i64 rank, const S
   event.add_string(importer::perfetto::event::kCategory, of.data(), of.size());
   event.add_string(importer::perfetto::event::kName, event_name(p, rank, slice.action));
   if (slice.sends) event.add_fixed64(importer::perfetto::event::kFlow, std::uint64_t(*slice.sends));
-  if (slice.takes) event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
+  if (slice.takes)
+    event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
 void end_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {
