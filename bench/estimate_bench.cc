@@ -8,20 +8,20 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/pipeline/pipeline.h"
 #include "rankwright/import/plan/draft.h"
 #include "rankwright/import/plan/plan_file.h"
+#include "rankwright/pipeline/pipeline_time.h"
 
 namespace rankwright {
 namespace {
 
 /// Uses stages that differ slightly. Arguments: schedule, pp ranks, chunks and microbatches.
 void pipeline_step(benchmark::State& state) {
-  const plan::PipelineShape shape{.schedule = plan::Schedule(state.range(0)),
-                                  .pp = state.range(1),
-                                  .chunks = state.range(2),
-                                  .microbatches = state.range(3)};
-  std::vector<cost::StageTimes> stages;
+  const pipeline::PipelineShape shape{.schedule = pipeline::Schedule(state.range(0)),
+                                      .pp = state.range(1),
+                                      .chunks = state.range(2),
+                                      .microbatches = state.range(3)};
+  std::vector<pipeline::StageTimes> stages;
   for (i64 k = 0; k < shape.stages(); ++k) {
     const double f = 1 + 0.02 * double(k * 7 % 11);
     stages.push_back({{f}, {1.2 * f}, {0.9 * f}});
@@ -32,7 +32,7 @@ void pipeline_step(benchmark::State& state) {
 
 /// Adds every schedule on 16 pp ranks, with up to four chunks.
 void every_schedule(benchmark::internal::Benchmark* bench) {
-  for (const plan::ScheduleRow& s : plan::schedules())
+  for (const pipeline::ScheduleRow& s : pipeline::schedules())
     bench->Args({i64(s.schedule), 16, std::min<i64>(4, s.max_chunks), 128});
 }
 BENCHMARK(pipeline_step)->Apply(every_schedule);

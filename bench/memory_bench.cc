@@ -22,7 +22,7 @@ Case case_of(i64 n) {
   if (n == 0) return {"405B, 16 pp ranks", "llama-3.1-405b", plain, 64};
   plan::Plan chunks = plain;
   chunks.virtual_stages = 4;  // 126 layers on 64 stages: chunks of 1 and of 2 layers
-  chunks.schedule = plan::Schedule::interleaved;
+  chunks.schedule = pipeline::Schedule::interleaved;
   if (n == 1) return {"405B, 16 pp ranks of 4 uneven chunks", "llama-3.1-405b", chunks, 64};
   plan::Plan experts{.tp = 1, .dp = 64, .pp = 16, .ep = 64, .zero = 1};
   return {"DeepSeek-V3, 16 pp ranks", "deepseek-v3", experts, 64};

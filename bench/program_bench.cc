@@ -4,16 +4,16 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright {
 namespace {
 
-plan::PipelineShape shape(const benchmark::State& state) {
-  return {plan::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
+pipeline::PipelineShape shape(const benchmark::State& state) {
+  return {pipeline::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
 }
 
 program::Program expand_pipeline(const plan::PipelineShape& s) {
@@ -37,7 +37,7 @@ void expand_and_simulate(benchmark::State& state) {
         simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
     actions = 0;
-    for (const program::Sequence& role : program.roles) actions += i64(role.size());
+    for (const pipeline::Sequence& role : program.roles) actions += i64(role.size());
   }
   state.SetLabel(std::string(name(s.schedule)));
   state.counters["actions"] = double(actions);
@@ -52,8 +52,8 @@ void proof(benchmark::State& state) {
   state.counters["peak_MB"] = peak_megabytes();
 }
 
-constexpr i64 kInterleaved = i64(plan::Schedule::interleaved);
-constexpr i64 kInterleavedZb = i64(plan::Schedule::interleaved_zb);
+constexpr i64 kInterleaved = i64(pipeline::Schedule::interleaved);
+constexpr i64 kInterleavedZb = i64(pipeline::Schedule::interleaved_zb);
 
 BENCHMARK(expand_and_simulate)
     ->Args({kInterleaved, 16, 4, 64})

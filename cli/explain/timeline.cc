@@ -7,7 +7,7 @@
 #include "cli/io/print_refusal.h"
 #include "rankwright/base/format.h"
 #include "rankwright/planner/explain_timeline.h"
-#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/cells.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/gantt.h"
 #include "rankwright/report/timeline/timeline_json.h"
@@ -26,7 +26,7 @@ int draw(const planner::SummarizedStep& of, const std::string& heading, const Ti
     if (const int failed = options.save(report::timeline_svg(step, sum, heading), flags.svg, io))
       return failed;
   if (!flags.csv.empty())
-    if (const int failed = options.save(show_cells(step.program.roles), flags.csv, io))
+    if (const int failed = options.save(program::show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty())
     if (const int failed = options.save_bytes(

@@ -67,14 +67,14 @@ std::vector<runtime::Counted> counted(const runtime::Counters& counters) {
 constexpr std::size_t kEventNumbers = 5;
 
 void put(const program::Event& one, std::vector<double>& record) {
-  const program::Action& a = one.action;
+  const pipeline::Action& a = one.action;
   for (const double number :
        {double(a.kind), double(a.stage), double(a.microbatch), one.start.value, one.end.value})
     record.push_back(number);
 }
 
 program::Event take_event(std::span<const double> n) {
-  return {action(program::ActionKind(int(n[0])), i64(n[1]), i64(n[2])), Seconds{n[3]},
+  return {action(pipeline::ActionKind(int(n[0])), i64(n[1]), i64(n[2])), Seconds{n[3]},
           Seconds{n[4]}};
 }
 

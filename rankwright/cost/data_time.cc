@@ -45,7 +45,8 @@ Seconds between_stages(const plan::TrainingConfig& config, const RankWork& on, c
   Seconds sum{};
   if (plan.mirrored())
     sum += links.time(plan::Op::all_reduce, bytes(on.share.total(), each), mesh::GroupKind::mirror);
-  if (config.model.tied && plan.pp > 1 && row(plan.schedule).order == plan::StageOrder::loop)
+  if (config.model.tied && plan.pp > 1 &&
+      row(plan.schedule).stage_order == pipeline::StageOrder::loop)
     sum += links.time(plan::Op::all_reduce,
                       bytes(plan::embedding_share(config.model, plan.tp).dense, each) /
                           (plan.zero >= 2 ? plan.shards() : 1),

@@ -47,7 +47,7 @@ TEST(DataTime, OfATiedEmbeddingAddsItsGradientBetweenTheEdges) {
   EXPECT_EQ(of(config, 1.0_s).shown,
             links.time(plan::Op::all_reduce, size, mesh::GroupKind::edges));
   // A V brings the head back to the embedding's pp rank.
-  config.plan.schedule = plan::Schedule::zb_v;
+  config.plan.schedule = pipeline::Schedule::zb_v;
   config.plan.virtual_stages = 2;
   EXPECT_EQ(of(config, 1.0_s).shown, Seconds{});
 }
@@ -108,7 +108,7 @@ TEST(DataTime, IsHiddenBesideTheOtherChunksToo) {
   // 2 chunks on 4 pp ranks, 2 microbatches: the window is 1 + (2 - 1) (2 - 1) / 2 = 1.5 backwards.
   // A backward that takes half of that traffic's time over the window hides 1.5 / 2 of it.
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup(
-      {.dp = 2, .pp = 4, .virtual_stages = 2, .schedule = plan::Schedule::looped_bfs}, 2));
+      {.dp = 2, .pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::looped_bfs}, 2));
   const Seconds all = call(config, plan::Op::all_reduce, config.job.grad_bytes());
   const Seconds backward = 0.5 / catalog::calibration()[cluster::Constant::dp_window] * all;
   EXPECT_NEAR(of(config, 0.5 * backward).shown / all, 0.25, 1e-12);
@@ -165,7 +165,7 @@ TEST(DataTime, OfZero3GathersTwiceAndScattersOnceAMicrobatch) {
 TEST(DataTime, OfAMirroredPairAddsUpAllItsGradients) {
   // DualPipe on 2 pp ranks: each holds both stages, so all parameters, experts too.
   const rankwright::plan::TrainingConfig config =
-      experts({.pp = 2, .schedule = plan::Schedule::dualpipe});
+      experts({.pp = 2, .schedule = pipeline::Schedule::dualpipe});
   ASSERT_GT(rank_share(config, 0).expert, 0);
   const Bytes size = bytes(rank_share(config, 0).total(), config.job.grad_bytes());
   EXPECT_EQ(of(config, 1.0_s).shown,

@@ -11,7 +11,7 @@ program::Durations durations(const plan::TrainingConfig& config, const program::
   const CellTimes taken = cell_times(config, calibration);
   Links links(config, calibration);
   program::Durations times;
-  for (const StageTimes& stage : taken.stages)
+  for (const pipeline::StageTimes& stage : taken.stages)
     times.cells.push_back({stage.forward, stage.input + stage.weight, stage.input, stage.weight});
   const std::size_t boundaries = taken.stages.size() - 1;
   times.activation.assign(boundaries, taken.hop);

@@ -5,8 +5,8 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/rates.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/run_calibration.h"
-#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::cost {
 namespace {
@@ -68,7 +68,7 @@ Estimate simulated_estimate(const plan::TrainingConfig& config,
 
 Estimate close_estimate(const plan::TrainingConfig& config,
                         const cluster::Calibration& calibration) {
-  const std::optional<i64> cells = program::cell_count(pipeline_shape(config));
+  const std::optional<i64> cells = pipeline::cell_count(pipeline_shape(config));
   return cells && *cells <= kMaxSimulatedCells ? simulated_estimate(config, calibration)
                                                : estimate(config, calibration);
 }

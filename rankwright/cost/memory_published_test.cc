@@ -73,7 +73,8 @@ TEST(Korthikanti, CountsTheActivationsOf175B) {
   // 96 layers, h 12288, 96 heads, s 2048, b 1, t 8, 8 pp ranks of 3 chunks: 66.84 and 12.35 GiB
   const plan::Software megatron = software("megatron-2021");
   const model::Model model = gpt(96, 12288, 96, 51200, 2048);
-  plan::Plan plan{.tp = 8, .pp = 8, .virtual_stages = 3, .schedule = plan::Schedule::interleaved};
+  plan::Plan plan{
+      .tp = 8, .pp = 8, .virtual_stages = 3, .schedule = pipeline::Schedule::interleaved};
   EXPECT_NEAR(gib_of_the_first(run(model, plan, 2048, 64, megatron)), 66.84, 0.01);
   plan.sequence_parallel = true;
   plan.recompute = plan::Recompute::selective;
@@ -92,8 +93,11 @@ TEST(Measured, MegatronOf7B) {
   model.runs.front().layer.ffn.matrices = 2;
   model.vocab = 131200;  // 131,073 padded to a multiple of 128
   model.positions = 8192;
-  const plan::Plan deep{
-      .dp = 2, .pp = 4, .zero = 1, .virtual_stages = 8, .schedule = plan::Schedule::interleaved};
+  const plan::Plan deep{.dp = 2,
+                        .pp = 4,
+                        .zero = 1,
+                        .virtual_stages = 8,
+                        .schedule = pipeline::Schedule::interleaved};
   expect_measured(
       "7B tp 1 pp 4 x 8 chunks",
       estimate_memory(run(model, deep, 8192, 4, megatron), 3, catalog::calibration()).allocated(),
@@ -153,16 +157,16 @@ TEST(Measured, ZeroBubble) {
   const plan::Software megatron = software("megatron-2021");
   plan::Plan plan{.pp = 8, .micro_batch = 6};
   plan.stages = plan::listed_stages({2, 3, 3, 3, 3, 3, 3, 2}, 0);
-  const auto peak = [&](plan::Schedule schedule) {
+  const auto peak = [&](pipeline::Schedule schedule) {
     plan.schedule = schedule;
     rankwright::plan::TrainingConfig config =
         run(gpt(22, 2304, 24, 50304, 1024), plan, 1024, 24, megatron);
     config.job.grad_dtype = plan::Dtype::fp16;
     return fullest(config, catalog::calibration()).allocated();
   };
-  expect_measured("1.5B 1f1b", peak(plan::Schedule::one_f_one_b), 30, 7);
-  expect_measured("1.5B zb-h1", peak(plan::Schedule::zb_h1), 32, 7);
-  expect_measured("1.5B zb-2p", peak(plan::Schedule::zb_2p), 59, 7);
+  expect_measured("1.5B 1f1b", peak(pipeline::Schedule::one_f_one_b), 30, 7);
+  expect_measured("1.5B zb-h1", peak(pipeline::Schedule::zb_h1), 32, 7);
+  expect_measured("1.5B zb-2p", peak(pipeline::Schedule::zb_2p), 59, 7);
 }
 
 TEST(Measured, Bloom) {

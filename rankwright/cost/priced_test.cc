@@ -87,7 +87,7 @@ TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
 TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
   // pp 4 across the nodes: 8 pairs on 8 NICs; of what is moved half is sent, twice
   rankwright::plan::TrainingConfig config = course();
-  config.plan.schedule = plan::Schedule::dualpipe;
+  config.plan.schedule = pipeline::Schedule::dualpipe;
   config.job.global_batch = 16;
   const PricedTraffic row = find(config, K::mirror_grad);
   EXPECT_EQ(row.span.size, 2);
@@ -101,7 +101,7 @@ TEST(Priced, CountsThePairsOfAMirrorOnALink) {
   // 12 the first node has 8 members, and 4 mirrors are outside.
   const auto pairs = [](i64 pp) {
     rankwright::plan::TrainingConfig config =
-        sample::dense_setup({.pp = pp, .schedule = plan::Schedule::dualpipe}, 32);
+        sample::dense_setup({.pp = pp, .schedule = pipeline::Schedule::dualpipe}, 32);
     config.cluster = *catalog::find_cluster("dgx-h100 x 2");
     config.cluster.levels[1].per = cluster::Level::Per::domain;
     return groups_on_link(config.cluster, span_of(config, mesh::GroupKind::mirror), 1);
@@ -112,8 +112,10 @@ TEST(Priced, CountsThePairsOfAMirrorOnALink) {
 
 TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
   rankwright::plan::TrainingConfig config = course();
-  config.plan = {
-      .dp = 8, .pp = 8, .order = *mesh::parse_order("pp-dp"), .schedule = plan::Schedule::dualpipe};
+  config.plan = {.dp = 8,
+                 .pp = 8,
+                 .order = *mesh::parse_order("pp-dp"),
+                 .schedule = pipeline::Schedule::dualpipe};
   EXPECT_EQ(find(config, K::mirror_grad).level, 0);
 }
 

@@ -6,9 +6,9 @@
 
 #include "rankwright/cost/data_time.h"
 #include "rankwright/cost/memory/states.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/transfers.h"
 
@@ -46,14 +46,14 @@ Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - p
 /// What a stage is added up from: all that it takes, or of that what the device itself computes.
 struct Parts {
   struct Layer {
-    StageTimes passes{};
+    pipeline::StageTimes passes{};
     Seconds again{};
   };
   std::vector<Layer> layers{};  // by kind
-  StageTimes embedding{}, heads{};
+  pipeline::StageTimes embedding{}, heads{};
 };
 
-void add(StageTimes& to, double count, const StageTimes& each) {
+void add(pipeline::StageTimes& to, double count, const pipeline::StageTimes& each) {
   to.forward += count * each.forward;
   to.input += count * each.input;
   to.weight += count * each.weight;
@@ -85,9 +85,9 @@ class Pricer {
   CellTimes times(const Links& links) const;
 
  private:
-  std::vector<StageTimes> computed_times() const;
+  std::vector<pipeline::StageTimes> computed_times() const;
   struct Sum {
-    StageTimes time{};
+    pipeline::StageTimes time{};
     Seconds again{};  // that is in it
   };
   Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
@@ -101,8 +101,8 @@ class Pricer {
   std::size_t rank_of(i64 at, i64 pass) const {
     const i64 back = plan_.pp - 1 - at;
     if (plan_.mirrored()) return std::size_t(std::min(at, back));
-    return std::size_t(row(plan_.schedule).order == plan::StageOrder::vee && pass % 2 == 1 ? back
-                                                                                           : at);
+    return std::size_t(
+        row(plan_.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1 ? back : at);
   }
   plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
   void add_stages();
@@ -118,9 +118,9 @@ class Pricer {
   const plan::Plan& plan_;
   const cluster::Calibration& c_;
   const LayerPrices& prices_;
-  i64 mtp_ = 0;                      // modules
-  std::vector<StageTimes> times_{};  // by stage
-  std::vector<RankWork> ranks_{};    // by pp rank
+  i64 mtp_ = 0;                                // modules
+  std::vector<pipeline::StageTimes> times_{};  // by stage
+  std::vector<RankWork> ranks_{};              // by pp rank
   // Over all stages, one microbatch:
   Pass passes_{};
   Seconds vocabulary_{}, again_{};
@@ -129,7 +129,7 @@ class Pricer {
 
 Parts Pricer::all_parts() const {
   const auto sums = [](const auto& time) {
-    return StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
+    return pipeline::StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
   };
   Parts parts{.embedding = sums(prices_.embedding)};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
@@ -141,7 +141,8 @@ Parts Pricer::all_parts() const {
 /// What runs again in full is a forward: its collectives take the same share.
 Parts Pricer::computed_parts() const {
   const auto sums = [](const auto& time) {
-    return StageTimes{computed(time.forward), computed(time.input), computed(time.weight)};
+    return pipeline::StageTimes{computed(time.forward), computed(time.input),
+                                computed(time.weight)};
   };
   Parts parts{.embedding = sums(prices_.embedding)};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
@@ -271,15 +272,15 @@ StagePrices Pricer::staged() const {
   staged.busiest = m * (busiest + sends);
   staged.hop = prices_.send - sent;
   staged.stages = times_;
-  for (StageTimes& stage : staged.stages) stage.forward += sent, stage.input += sent;
+  for (pipeline::StageTimes& stage : staged.stages) stage.forward += sent, stage.input += sent;
   return staged;
 }
 
 /// Of the stages' times what no collective takes.
-std::vector<StageTimes> Pricer::computed_times() const {
+std::vector<pipeline::StageTimes> Pricer::computed_times() const {
   const Parts parts = computed_parts();
   std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
-  std::vector<StageTimes> all;
+  std::vector<pipeline::StageTimes> all;
   i64 first = 0, s = 0;
   for (const plan::Stage& stage : config_.stages()) {
     i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];
@@ -303,11 +304,11 @@ CellTimes Pricer::times(const Links& links) const {
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
-  for (const StageTimes& stage : times_)
+  for (const pipeline::StageTimes& stage : times_)
     times.stages.push_back({slower * (forward * stage.forward + sent),
                             slower * (backward * stage.input + sent),
                             slower * backward * stage.weight});
-  for (const StageTimes& stage : computed_times())
+  for (const pipeline::StageTimes& stage : computed_times())
     times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
   return times;
 }
@@ -377,11 +378,11 @@ Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& stag
 
 Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged) {
   if (config.plan.pp == 1) return {};
-  const plan::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   const program::Program program =
-      with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
+      program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
   program::Durations times;
-  for (const StageTimes& t : staged.stages)
+  for (const pipeline::StageTimes& t : staged.stages)
     times.cells.push_back({t.forward, t.input + t.weight, t.input, t.weight});
   times.activation.assign(staged.stages.size() - 1, staged.hop);
   times.gradient = times.activation;

@@ -14,7 +14,7 @@
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/cost/data_time.h"
 #include "rankwright/cost/layer_prices.h"
-#include "rankwright/cost/pipeline/pipeline.h"
+#include "rankwright/pipeline/pipeline_time.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright::cost {
@@ -73,11 +73,11 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
 
 /// The stages of a plan, before a schedule puts them into a pipeline.
 struct StagePrices {
-  StepTime step{};                   // up to the bubble
-  std::vector<StageTimes> stages{};  // with the sends that show; empty without a pipeline
-  Seconds hop{};                     // of a send, beside computation
-  Seconds busiest{};                 // all that the slowest pp rank does, microbatches and sends
-  RankWork heaviest{};               // the pp rank that holds most
+  StepTime step{};                             // up to the bubble
+  std::vector<pipeline::StageTimes> stages{};  // with the sends that show; empty without a pipeline
+  Seconds hop{};                               // of a send, beside computation
+  Seconds busiest{};    // all that the slowest pp rank does, microbatches and sends
+  RankWork heaviest{};  // the pp rank that holds most
 };
 StagePrices stage_prices(const plan::TrainingConfig& config,
                          const cluster::Calibration& calibration, const LayerPrices& prices);
@@ -109,9 +109,10 @@ Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calib
 /// What the simulate of the plan's Program takes for its cells. Sends that the software does not
 /// hide are part of the cells.
 struct CellTimes {
-  std::vector<StageTimes> stages{};
-  std::vector<StageTimes> compute{};  // of those, what the device itself computes; the rest waits
-  Seconds hop{};                      // of a transfer, beside computation
+  std::vector<pipeline::StageTimes> stages{};
+  std::vector<pipeline::StageTimes>
+      compute{};  // of those, what the device itself computes; the rest waits
+  Seconds hop{};  // of a transfer, beside computation
 };
 CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 

@@ -77,8 +77,8 @@ TEST(StepTime, LosesABubbleByItsSchedule) {
   // idles 3 slots of 4 + 3, interleaved with 2 chunks 3 of 8 + 3. The head makes it uneven, so
   // compare only the order.
   const StepTime one = step_of(dense({.pp = 4}, 8));
-  const StepTime two =
-      step_of(dense({.pp = 4, .virtual_stages = 2, .schedule = plan::Schedule::interleaved}, 8));
+  const StepTime two = step_of(
+      dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8));
   EXPECT_GT(one[Item::bubble], two[Item::bubble]);
   EXPECT_EQ(one.slowest, 3);
   EXPECT_GT(one[Item::imbalance], Seconds{});
@@ -104,7 +104,7 @@ TEST(StepTime, IsShorterWhereAVendorTunedIt) {
 TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
   // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
   const rankwright::plan::TrainingConfig config =
-      dense({.pp = 4, .virtual_stages = 2, .schedule = plan::Schedule::interleaved}, 8);
+      dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8);
   const Seconds send =
       Links(config, catalog::calibration())
           .time(plan::Op::send_recv, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::pp);
@@ -150,11 +150,12 @@ TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
 TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
   // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each run again, 2 of the first
   // chunk and 1 of the second. 6 in all, 4 microbatches, the mean of 2 ranks.
-  const rankwright::plan::TrainingConfig config = dense({.pp = 2,
-                                                         .virtual_stages = 2,
-                                                         .schedule = plan::Schedule::interleaved,
-                                                         .recompute = plan::Recompute::full,
-                                                         .recompute_layers = 3});
+  const rankwright::plan::TrainingConfig config =
+      dense({.pp = 2,
+             .virtual_stages = 2,
+             .schedule = pipeline::Schedule::interleaved,
+             .recompute = plan::Recompute::full,
+             .recompute_layers = 3});
   const cluster::Calibration& c = catalog::calibration();
   const Seconds again =
       layer_time(config, sample::dense_layer(), rates(config, c), Links(config, c), {}, c).again;
@@ -178,7 +179,7 @@ RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
   const CellTimes times = cell_times(config, catalog::calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
   for (std::size_t s = 0; s < times.stages.size(); ++s) {
-    const StageTimes &all = times.stages[s], &part = times.compute[s];
+    const pipeline::StageTimes &all = times.stages[s], &part = times.compute[s];
     RC_ASSERT(part.forward <= all.forward * (1 + 1e-9));
     RC_ASSERT(part.input <= all.input * (1 + 1e-9));
     RC_ASSERT(part.weight <= all.weight * (1 + 1e-9));
@@ -189,9 +190,9 @@ TEST(CellTimes, OfZero3WaitForTheirWeightsAndGradients) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   config.software.tuned = true;
   const cluster::Calibration& c = catalog::calibration();
-  const StageTimes bare = cell_times(config, c).stages.at(0);
+  const pipeline::StageTimes bare = cell_times(config, c).stages.at(0);
   config.plan.zero = 3;
-  const StageTimes cell = cell_times(config, c).stages.at(0);
+  const pipeline::StageTimes cell = cell_times(config, c).stages.at(0);
   const RankWork on{bare.forward, bare.input + bare.weight, rank_share(config, 0), 8};
   const ZeroWaits waits = zero3_waits(config, on, Links(config, c), c);
   EXPECT_NEAR((cell.forward - bare.forward) / waits.forward, 1, 1e-9);

@@ -25,12 +25,12 @@ i64 mtp_modules(const plan::TrainingConfig& config) {
 }
 
 split::StageMap stage_map(const plan::Plan& plan) {
-  switch (row(plan.schedule).order) {
-    case plan::StageOrder::loop:
+  switch (row(plan.schedule).stage_order) {
+    case pipeline::StageOrder::loop:
       break;
-    case plan::StageOrder::vee:
+    case pipeline::StageOrder::vee:
       return split::vee_map(plan.pp, plan.virtual_stages);
-    case plan::StageOrder::mirror:
+    case pipeline::StageOrder::mirror:
       if (plan.mirrored()) return split::both_ends_map(plan.pp);
   }
   return split::round_map(plan.pp, plan.virtual_stages);

@@ -36,7 +36,7 @@ TEST(Work, OfMtpIsALayerAndAProjectionThereAndAHeadWithTheLoss) {
 TEST(Work, OfAMirrorIsHalfOfTwoStages) {
   // Ranks 0 and 3 have the first and the last stage, each for half of the tokens.
   const std::vector<Flops> by_rank =
-      work(sample::dense_setup({.pp = 4, .schedule = plan::Schedule::dualpipe}, 8));
+      work(sample::dense_setup({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8));
   EXPECT_DOUBLE_EQ(by_rank[1].value, 2 * kLayer);
   EXPECT_DOUBLE_EQ(by_rank[0].value, 2 * kLayer + kHead / 2);
   EXPECT_EQ(by_rank[0], by_rank[3]);
@@ -71,7 +71,7 @@ TEST(SplitTask, WeighsItemsAsWorkDoes) {
 }
 
 TEST(SplitTask, HasStagesWhereTheScheduleHasThem) {
-  const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v};
+  const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
   EXPECT_EQ(split_task(sample::dense_setup(plan)).map.team_of_stage,
             (std::vector<i64>{0, 1, 1, 0}));
 }

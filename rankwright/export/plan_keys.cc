@@ -56,8 +56,8 @@ std::string microbatch_group(const plan::TrainingConfig& s) {
 
 bool says_schedule(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const plan::Schedule usual =
-      p.virtual_stages > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
+  const pipeline::Schedule usual =
+      p.virtual_stages > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
   return p.pp > 1 || p.schedule != usual;
 }
 

@@ -3,10 +3,10 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/lab/conditions.h"
 #include "rankwright/lab/lab.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/bubble.h"
+#include "rankwright/pipeline/order.h"
 
 namespace rankwright::lab {
 namespace pipelines_impl {
@@ -18,10 +18,10 @@ constexpr i64 kChunks = 2;
 Worked bubble(const plan::TrainingConfig& s) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const cost::Estimate e = cost::close_estimate(s, calibration(s));
-  return {cost::bubble_fraction(s.plan.schedule, p, 1, m),
+  return {pipeline::bubble_fraction(s.plan.schedule, p, 1, m),
           fmt::format("(pp - 1) / (m + pp - 1) = {} / {} = {}", p - 1, m + p - 1,
-                      percent(cost::bubble_fraction(s.plan.schedule, p, 1, m))),
-          {{cost::bubble_ratio(s.plan.schedule, p, 1, m),
+                      percent(pipeline::bubble_fraction(s.plan.schedule, p, 1, m))),
+          {{pipeline::bubble_ratio(s.plan.schedule, p, 1, m),
             "that is idle time over work, (pp - 1) / m: the step has both"},
            {e.step[cost::Item::bubble] / e.time(),
             "that is of the priced step, in which stages are uneven and more than stages takes "
@@ -30,36 +30,36 @@ Worked bubble(const plan::TrainingConfig& s) {
 
 Worked microbatches(const plan::TrainingConfig& s) {
   i64 m = 1;
-  while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, 1, m) > kSmallBubble) ++m;
+  while (pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, 1, m) > kSmallBubble) ++m;
   const i64 p = s.plan.pp;
   return {double(m),
           fmt::format("{} / (m + {}) <= {} from m = {} on: {} / {} = {}", p - 1, p - 1,
                       percent(kSmallBubble), m, p - 1, m + p - 1,
-                      percent(cost::bubble_fraction(s.plan.schedule, p, 1, m))),
+                      percent(pipeline::bubble_fraction(s.plan.schedule, p, 1, m))),
           {{double(p - 1) / kSmallBubble, "that takes the step for the work: (pp - 1) / m"}}};
 }
 
 Worked held(const plan::TrainingConfig& s) {
-  const plan::PipelineShape shape = pipeline_shape(s);
-  plan::PipelineShape all = shape;
-  all.schedule = plan::Schedule::gpipe;
+  const pipeline::PipelineShape shape = pipeline_shape(s);
+  pipeline::PipelineShape all = shape;
+  all.schedule = pipeline::Schedule::gpipe;
   return {
-      double(program::max_in_flight(shape, 0)),
+      double(pipeline::max_in_flight(shape, 0)),
       fmt::format("1f1b lets pp rank 0 run ahead by the {} stages of the pipeline, then one "
                   "backward makes room for one forward; gpipe holds all {}",
-                  shape.pp, program::max_in_flight(all, 0)),
-      {{double(program::max_in_flight(all, 0)), "that is gpipe, which runs every forward first"},
-       {double(program::max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
+                  shape.pp, pipeline::max_in_flight(all, 0)),
+      {{double(pipeline::max_in_flight(all, 0)), "that is gpipe, which runs every forward first"},
+       {double(pipeline::max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
 }
 
 Worked bubble_of(const plan::TrainingConfig& s, plan::Schedule schedule, i64 chunks,
                  std::string formula) {
   const i64 p = s.plan.pp, m = s.microbatches();
-  const double value = cost::bubble_fraction(schedule, p, chunks, m);
+  const double value = pipeline::bubble_fraction(schedule, p, chunks, m);
   return {value,
           fmt::format("{} = {:.3g}, and r / (1 + r) = {}", formula,
-                      cost::bubble_ratio(schedule, p, chunks, m), percent(value)),
-          {{cost::bubble_ratio(schedule, p, chunks, m),
+                      pipeline::bubble_ratio(schedule, p, chunks, m), percent(value)),
+          {{pipeline::bubble_ratio(schedule, p, chunks, m),
             "that is idle time over work: the step has both"}}};
 }
 

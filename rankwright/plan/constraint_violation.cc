@@ -134,11 +134,12 @@ ConstraintViolation shape(const TrainingConfig& s) {
   using Fault = ShapeFault::Why;
   // The number of microbatches is undefined while the micro-batch size does not divide the batch.
   const bool counted = !batch(s);
-  const ShapeFault fault = shape_fault({.schedule = s.plan.schedule,
-                                        .pp = s.plan.pp,
-                                        .chunks = s.plan.virtual_stages,
-                                        .microbatches = counted ? s.microbatches() : 0,
-                                        .group = s.plan.microbatch_group});
+  const pipeline::ShapeFault fault =
+      pipeline::shape_fault({.schedule = s.plan.schedule,
+                             .pp = s.plan.pp,
+                             .chunks = s.plan.virtual_stages,
+                             .microbatches = counted ? s.microbatches() : 0,
+                             .group = s.plan.microbatch_group});
   switch (fault.why) {
     case Fault::none:
       return {};

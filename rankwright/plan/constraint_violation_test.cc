@@ -174,7 +174,7 @@ TEST(ConstraintViolations, EpMustDivideExperts) {
 TEST(ConstraintViolations, EveryStageNeedsALayer) {
   EXPECT_TRUE(find_violations(config_of({.pp = 12})).empty());
   EXPECT_EQ(only(config_of({.pp = 13})), (ConstraintViolation{Why::stages, 13, 12}));
-  const Plan chunks{.pp = 4, .virtual_stages = 4, .schedule = Schedule::interleaved};
+  const Plan chunks{.pp = 4, .virtual_stages = 4, .schedule = pipeline::Schedule::interleaved};
   EXPECT_EQ(only(config_of(chunks)), (ConstraintViolation{Why::stages, 16, 12}));
 }
 
@@ -301,13 +301,13 @@ TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfRanks) {
 TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfMicrobatches) {
   EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 9)),
             (ConstraintViolation{Why::microbatch_multiple, 9, 2}));
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe_v, 4, 2, 9)).empty());
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 9)).empty());
 }
 
 TEST(ConstraintViolations, DualPipeNeedsTwoMicrobatchesPerRank) {
   EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 6)),
             (ConstraintViolation{Why::microbatches, 6, 8}));
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe_v, 4, 2, 7)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 7)),
             (ConstraintViolation{Why::microbatches, 7, 8}));
 }
 

@@ -16,8 +16,8 @@
 #include "rankwright/mesh/mesh.h"
 #include "rankwright/mesh/placement.h"
 #include "rankwright/model/model.h"
+#include "rankwright/pipeline/schedule.h"
 #include "rankwright/plan/job.h"
-#include "rankwright/plan/schedule.h"
 #include "rankwright/plan/software.h"
 #include "rankwright/plan/stages.h"
 

@@ -19,7 +19,7 @@ using sample::model_of;
 using sample::sparse_layer;
 using testing::ElementsAre;
 
-Plan pipeline(Schedule schedule, i64 pp, i64 chunks) {
+Plan pipeline(pipeline::Schedule schedule, i64 pp, i64 chunks) {
   return {.pp = pp, .virtual_stages = chunks, .schedule = schedule};
 }
 
@@ -38,7 +38,7 @@ TEST(StagesOf, Loop_IsRoundRobin) {
 
 TEST(StagesOf, VShape_GoesForthAndBack) {
   // Stages 0 1 2 3 on ranks 0 1 2 3, then 4 5 6 7 on ranks 3 2 1 0.
-  const Plan plan = pipeline(Schedule::zb_v, 4, 2);
+  const Plan plan = pipeline(pipeline::Schedule::zb_v, 4, 2);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 7));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
 }
@@ -49,7 +49,7 @@ TEST(StagesOf, Mirror_HasTwoStagesEqualOnBothRanks) {
   EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
   EXPECT_THAT(stages_of(plan, 2), ElementsAre(1, 2));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(0, 3));
-  EXPECT_THAT(stages_of(pipeline(Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
+  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
 }
 
 TEST(StagesOf, NoChunks_IsOneStage) {
@@ -58,7 +58,8 @@ TEST(StagesOf, NoChunks_IsOneStage) {
 
 /// Makes a pipeline of any schedule, in a shape that it supports.
 TrainingConfig random_pipeline() {
-  const ScheduleRow& s = schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(kSchedules)))];
+  const pipeline::ScheduleRow& s =
+      schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
   const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);
@@ -77,13 +78,13 @@ RC_GTEST_PROP(StagesOf, MatchesFollowingEveryMicrobatch, ()) {
 
 RC_GTEST_PROP(MicrobatchesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
-  const PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   for (i64 m = 0; m < shape.microbatches; ++m) {
     const std::vector<i64> ranks = ways::way(config, m);
     for (i64 s = 0; s < shape.stages(); ++s)
       for (i64 r = 0; r < shape.pp; ++r) {
         const bool here = ranks[std::size_t(s)] == r;
-        const MicrobatchRun run = microbatches_of(shape, r, s);
+        const pipeline::MicrobatchRun run = microbatches_of(shape, r, s);
         RC_ASSERT(here == (pp_rank_of(shape, s, m) == r));
         RC_ASSERT(here == (run.first <= m && m < run.first + run.count));
       }
@@ -102,11 +103,12 @@ TEST(MicrobatchesOf, Mirror_IsHalfOfThem) {
 TEST(PipelineShape, ComesFromTheConfig) {
   TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
-  EXPECT_EQ(pipeline_shape(config), (PipelineShape{.schedule = Schedule::interleaved,
-                                                   .pp = 4,
-                                                   .chunks = 3,
-                                                   .microbatches = 12,
-                                                   .group = 6}));
+  EXPECT_EQ(pipeline_shape(config),
+            (pipeline::PipelineShape{.schedule = pipeline::Schedule::interleaved,
+                                     .pp = 4,
+                                     .chunks = 3,
+                                     .microbatches = 12,
+                                     .group = 6}));
 }
 
 TEST(DefaultGlobalBatch, Pipeline_IsEightMicrobatchesPerStage) {
@@ -183,7 +185,7 @@ TEST(PipelineShape, IncludesMicrobatchesAndGroup) {
   Plan plan = pipeline(Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
   EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
-            (PipelineShape{Schedule::interleaved, 2, 4, 6, 3}));
+            (pipeline::PipelineShape{pipeline::Schedule::interleaved, 2, 4, 6, 3}));
 }
 
 RC_GTEST_PROP(Contents, Rank_IsTheSumOfItsStages, ()) {

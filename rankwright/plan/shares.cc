@@ -84,7 +84,7 @@ bool vocabulary_copies(const TrainingConfig& config) {
 }
 
 bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
-  const PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   i64 holder = -1;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];

@@ -218,7 +218,7 @@ void TrafficCollector::add_expert_parallel() {
 void TrafficCollector::add_pipeline_parallel() {
   if (plan_.pp == 1) return;
   const Stages stages = config_.stages();
-  const PipelineShape shape = pipeline_shape(config_);
+  const pipeline::PipelineShape shape = pipeline_shape(config_);
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {

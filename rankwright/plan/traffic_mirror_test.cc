@@ -17,7 +17,7 @@ constexpr double kVocabulary = 32'768'000;
 
 TrainingConfig mirror_setup(Plan plan) {
   plan.pp = 4;
-  plan.schedule = Schedule::dualpipe;
+  plan.schedule = pipeline::Schedule::dualpipe;
   return sample::dense_setup(plan, 8);
 }
 

@@ -214,7 +214,7 @@ TEST(EtpTraffic, GathersReceivedTokensAndScattersOutputs) {
   expect(find(config, 0, K::etp_reduce_scatter), 2 * 8 * 4, 2 * kHidden, Op::reduce_scatter);
 }
 
-TrainingConfig pipeline_setup(Schedule schedule, i64 chunks) {
+TrainingConfig pipeline_setup(pipeline::Schedule schedule, i64 chunks) {
   return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
 
@@ -370,7 +370,8 @@ TEST(DpTraffic, Chunks_HaveSeparateBuckets) {
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
   // chunks of 1 layer: 1 each, and 2 with the head
-  config = dense_setup({.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = Schedule::interleaved});
+  config = dense_setup(
+      {.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
 }
 

@@ -8,9 +8,9 @@
 #include "rankwright/base/format.h"
 #include "rankwright/cost/durations.h"
 #include "rankwright/import/log/trace_format.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/steps.h"
 #include "rankwright/program/transfers.h"
 #include "rankwright/rules/proof_findings.h"
@@ -92,8 +92,8 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
   if (!written) return refuse(Refusal::Kind::unreadable, {written.error()});
   const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
-  program::Program program =
-      with_transfers(only_cells(written->ranks), checked.stages, checked.microbatches);
+  program::Program program = program::with_transfers(program::only_cells(written->ranks),
+                                                     checked.stages, checked.microbatches);
   if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
     return tl::unexpected(
         make_refusal(fmt::format("the schedule has {} cells; at most {} can be written to a trace",

@@ -9,8 +9,8 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/memory/memory.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::planner {
 namespace {
@@ -19,8 +19,8 @@ constexpr std::size_t kMaxFrontPlans = 24;
 
 /// Returns whether the step is small enough to simulate in the time that a report may take.
 bool can_simulate(const plan::TrainingConfig& config) {
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> cells = program::cell_count(shape);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> cells = pipeline::cell_count(shape);
   return cells && *cells <= cost::kMaxSimulatedCells &&
          program::expansion_bytes(config) <= program::kMaxExpansion;
 }
@@ -96,7 +96,7 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
 }
 
 std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run) {
-  const plan::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   if (i64(run.ranks.size()) != shape.pp)
     return fmt::format("it has {}, the plan {}",
                        plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
@@ -112,7 +112,7 @@ std::string trace_mismatch(const plan::TrainingConfig& config, const importer::R
       if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
         return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
                            rank, owner);
-      if (slice.cell->kind == program::ActionKind::forward) forwards.emplace(stage, microbatch);
+      if (slice.cell->kind == pipeline::ActionKind::forward) forwards.emplace(stage, microbatch);
     }
   if (i64(forwards.size()) != shape.stages() * shape.microbatches)
     return fmt::format("it has {}, the plan {}: one for each of {} and {}",

@@ -10,12 +10,13 @@
 namespace rankwright::program {
 namespace {
 
-/// A stage as it runs, first piece first, and what ZeRO does around the pieces.
+/// The pieces of one stage in forward order, with the parameters that ZeRO gathers and reduces
+/// around each piece.
 struct StagePieces {
   std::vector<Piece> pieces{};
-  std::vector<plan::Share> held{};   // by piece: gradients that are complete behind its backward
-  std::vector<plan::Share> apart{};  // the same of those that are a bucket by themselves (T9)
-  // By piece: units that it is the first, or the last, to read.
+  std::vector<plan::Share> held{};   // by piece: gradients that are complete after its backward
+  std::vector<plan::Share> apart{};  // by piece: those of them that form their own bucket (T9)
+  // By piece: ZeRO-3 units that this piece is the first, or the last, to read.
   std::vector<std::vector<plan::Share>> first{};
   std::vector<std::vector<plan::Share>> last{};
 
@@ -28,16 +29,17 @@ struct StagePieces {
   }
 };
 
-/// What a stage is told about its place.
+/// The position of a stage in the model and on its pp rank.
 struct Place {
-  i64 first_layer = 0;  // of the model
-  i64 first_mtp = 0;
-  i64 layers_before = 0;  // on its pp rank: recompute counts there
-  i64 mtp_before = 0;     // the same, behind all layers of the rank
+  i64 first_layer = 0;    // index of its first layer in the model
+  i64 first_mtp = 0;      // index of its first MTP module
+  i64 layers_before = 0;  // earlier layers on its pp rank, where the recompute count applies
+  i64 mtp_before = 0;     // all layers of its pp rank plus the earlier MTP modules there
 };
 
-/// The embedding, and the weight of a tied head that stands without it: as one unit with what else
-/// they read, or, where other pp ranks have copies of that weight, by itself.
+/// Adds the vocabulary weight of a stage: its embedding, or a tied head without an embedding. The
+/// weight is one unit with the position embeddings, or its own unit if `copies`, that is if other
+/// pp ranks hold copies of it.
 void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents& on_stage,
                     const plan::Holding& held, bool copies, StagePieces& stage) {
   const bool tied_head = config.model.tied && on_stage.loss;
@@ -66,8 +68,9 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
   stage.apart[first].dense = held.apart;
 }
 
-StagePieces stage_pieces(const plan::TrainingConfig& config, const plan::RankContents& on_stage,
-                         const plan::Holding& held, const Place& place, bool copies) {
+StagePieces find_stage_pieces(const plan::TrainingConfig& config,
+                              const plan::RankContents& on_stage, const plan::Holding& held,
+                              const Place& place, bool copies) {
   const model::Model& model = config.model;
   StagePieces stage;
   if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
@@ -97,10 +100,11 @@ StagePieces stage_pieces(const plan::TrainingConfig& config, const plan::RankCon
   return stage;
 }
 
-/// Gradients that wait until they fill a bucket (ZeRO-2).
-class Filling {
+/// Accumulates gradients and reduces each bucket as soon as it is full (ZeRO-2).
+class BucketFiller {
  public:
-  explicit Filling(const plan::TrainingConfig& config) : bucket_(bucket_elements(config.plan)) {}
+  explicit BucketFiller(const plan::TrainingConfig& config)
+      : bucket_(bucket_elements(config.plan)) {}
 
   void add(const plan::Share& gradients, Calls& calls) {
     waiting_ += gradients;
@@ -108,7 +112,7 @@ class Filling {
     for (; waiting_.expert >= bucket_; waiting_.expert -= bucket_)
       calls.reduce({.expert = bucket_});
   }
-  void rest(Calls& calls) {
+  void flush(Calls& calls) {
     calls.reduce(waiting_);
     waiting_ = {};
   }
@@ -118,12 +122,12 @@ class Filling {
   plan::Share waiting_{};
 };
 
-/// Writes the bodies of one stage after another.
-class Bodies {
+/// Builds the bodies of one stage after another.
+class BodyBuilder {
  public:
-  explicit Bodies(const plan::TrainingConfig& config) : config_(config), passes_(config) {}
+  explicit BodyBuilder(const plan::TrainingConfig& config) : config_(config), passes_(config) {}
 
-  std::array<Body, 4> of(const StagePieces& stage) {
+  std::array<Body, 4> build(const StagePieces& stage) {
     return {forward(stage), backward(stage, {}), backward(stage, {.weight = false}),
             backward(stage, {.input = false})};
   }
@@ -140,33 +144,34 @@ class Bodies {
 
   Body backward(const StagePieces& stage, Gradients g) {
     const std::size_t n = stage.pieces.size();
-    Filling filling(config_);
+    BucketFiller buckets(config_);
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = n - 1 - k;
-      // The weight's gradient needs no weight.
+      // Weight gradients do not read the weights, so W gathers nothing.
       if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
       if (config_.plan.zero == 2) {
-        filling.add(stage.held[i], passes_.calls());
+        buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
       if (config_.plan.zero == 3)
         for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
-    if (g.weight && config_.plan.zero == 2) filling.rest(passes_.calls());
+    if (g.weight && config_.plan.zero == 2) buckets.flush(passes_.calls());
     return passes_.calls().take();
   }
 
-  /// ZeRO-3: what the next piece reads is gathered while this one runs; where that is not hidden,
-  /// and for the piece that opens a cell, right before it is read.
-  void prefetch(const std::vector<plan::Share>& here, bool opens,
+  /// Gathers parameters under ZeRO-3. With overlap, the units of the next piece are gathered while
+  /// this one runs. Without overlap, and for the first piece of a cell, units are gathered right
+  /// before they are read.
+  void prefetch(const std::vector<plan::Share>& here, bool first_piece,
                 const std::vector<plan::Share>* next) {
     if (config_.plan.zero < 3) return;
-    const bool hidden = config_.plan.overlap.param_gather;
-    if (!hidden || opens)
+    const bool overlapped = config_.plan.overlap.param_gather;
+    if (!overlapped || first_piece)
       for (const plan::Share& unit : here) passes_.calls().gather(unit, false);
-    if (hidden && next != nullptr)
+    if (overlapped && next != nullptr)
       for (const plan::Share& unit : *next) passes_.calls().gather(unit, true);
   }
 
@@ -174,9 +179,9 @@ class Bodies {
   Passes passes_;
 };
 
-/// By stage.
-std::vector<Place> places(const plan::TrainingConfig& config,
-                          const std::vector<plan::RankContents>& stages) {
+/// Returns the positions of all stages, indexed by stage.
+std::vector<Place> find_places(const plan::TrainingConfig& config,
+                               const std::vector<plan::RankContents>& stages) {
   std::vector<Place> all(stages.size());
   i64 layers = 0, mtp = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
@@ -209,12 +214,13 @@ static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
 std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config) {
   const std::vector<plan::RankContents> stages = stage_contents(config);
   const std::vector<plan::Holding> holdings = stage_holdings(config);
-  const std::vector<Place> placed = places(config, stages);
+  const std::vector<Place> places = find_places(config, stages);
   const bool copies = vocabulary_copies(config);
-  Bodies write(config);
+  BodyBuilder builder(config);
   std::vector<std::array<Body, 4>> all;
   for (std::size_t s = 0; s < stages.size(); ++s)
-    all.push_back(write.of(stage_pieces(config, stages[s], holdings[s], placed[s], copies)));
+    all.push_back(
+        builder.build(find_stage_pieces(config, stages[s], holdings[s], places[s], copies)));
   return all;
 }
 

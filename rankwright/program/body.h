@@ -1,6 +1,6 @@
-// Bodies: what a framework (Megatron-LM) issues inside one cell for one microbatch, in order. They
-// belong to stages, not to microbatches, so they cost what the layers cost. What is done once a
-// step is steps.h; formula E1 is the order.
+// Bodies: the computations and collectives that a framework (Megatron-LM) issues inside one cell,
+// in order (formula E1). Bodies are stored per stage, not per microbatch, so their size grows with
+// the layers only. Work done once per training step is in steps.h.
 #pragma once
 
 #include <array>
@@ -12,15 +12,18 @@
 
 namespace rankwright::program {
 
-/// By stage, then F, B, I, W (the index is the ActionKind). The collectives of B are those of I and
-/// of W together. Under selective recompute an attention that runs again is its core alone. The
-/// config has no violation.
+/// Returns the bodies, indexed by stage, then by ActionKind (F, B, I, W). The collectives of B are
+/// those of I and W together. Under selective recompute, a recomputed attention step is the
+/// attention core only.
+/// Requires: the config has no constraint violation.
 std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config);
 
-/// What crosses `boundary`, that is from that stage to the next or back, for one microbatch (T10).
+/// Returns the bytes that one microbatch sends across `boundary`, from that stage to the next or
+/// back (T10).
 Bytes transfer_bytes(const plan::TrainingConfig& config, i64 boundary);
 
-/// "layer 3 attention", "layer 3 attention again", "TP all-gather 134 MB", "... beside".
+/// Formats a step: "layer 3 attention", "layer 3 attention again" (recomputed), "TP all-gather
+/// 134 MB", "... beside" (overlapped).
 std::string show(const Step& step);
 
 }  // namespace rankwright::program

@@ -1,6 +1,6 @@
-// Calls: writes the steps of a body one after another, computation and collectives. It knows which
-// group and how many bytes a call has, and leaves out what a group of one does not send. In which
-// order they come is body.h and steps.h.
+// Calls: appends the steps of a body, computation and collectives. It determines the group and the
+// bytes of each call and omits collectives over groups of one rank. The order of the calls is
+// decided by body.h and steps.h.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 
 namespace rankwright::program {
 
+/// Collects the steps of one body at a time; take() returns them and starts the next body.
 class Calls {
  public:
   explicit Calls(const plan::TrainingConfig& config);
@@ -18,14 +19,15 @@ class Calls {
   void call(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, Bytes bytes,
             bool beside = false);
 
-  /// Over the data ranks, dense and expert parameters apart: gradients are reduced, over hybrid
-  /// shards and then their replicas; parameters are gathered. T11 to T13.
+  /// Adds the collectives over the data-parallel ranks, dense and expert parameters separately
+  /// (T11 to T13). `reduce` reduces gradients, with hybrid sharding over the shards and then over
+  /// their replicas; `gather` gathers parameters.
   void reduce(const plan::Share& parameters);
   void gather(const plan::Share& parameters, bool beside);
 
   Body take();
 
-  // Of the steps that follow.
+  // Recorded in all steps that are added from now on.
   i64 layer = -1;
   bool again = false;
 
@@ -37,8 +39,9 @@ class Calls {
   Body body_{};
 };
 
-/// What a chunk holds in pieces: what is apart first, then of one bucket each, the last of each
-/// kind smaller: visit(piece).
+/// Calls visit(bucket) for each gradient bucket of a chunk: first the bucket of its own (`apart`),
+/// then dense and then expert parameters in buckets of `bucket` elements. The last bucket of each
+/// kind may be smaller.
 template <class Visit>
 void for_each_bucket(const plan::Holding& held, i64 bucket, Visit visit) {
   if (held.apart > 0) visit(plan::Share{.dense = held.apart});

@@ -13,13 +13,13 @@ bool crosses_ranks(mesh::GroupKind group) {
          group == mesh::GroupKind::pp;
 }
 
-/// A group as one pp rank sees it, and its calls in order: indices into the rank's steps.
+/// The collective calls of one pp rank in order, by group kind: indices into the rank's steps.
 using CallsByGroup = std::map<mesh::GroupKind, std::vector<i64>>;
 
-CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
+CallsByGroup find_calls(const Program& program, std::size_t pp_rank) {
   CallsByGroup calls;
-  for (const Action& a : program.roles[pp_rank]) {
-    if (a.kind != ActionKind::step) continue;
+  for (const pipeline::Action& a : program.roles[pp_rank]) {
+    if (a.kind != pipeline::ActionKind::step) continue;
     const Step& step = program.steps[pp_rank][a.microbatch];
     if (!step.computes() && crosses_ranks(step.group))
       calls[step.group].push_back(i64(a.microbatch));
@@ -27,9 +27,10 @@ CallsByGroup calls_of(const Program& program, std::size_t pp_rank) {
   return calls;
 }
 
-/// The groups of a kind: one of all pp ranks; for edges of those that call it at all; for mirror a
-/// pair each.
-std::vector<std::vector<i64>> groups(const std::vector<CallsByGroup>& calls, mesh::GroupKind kind) {
+/// Returns the groups of a kind as lists of pp ranks: for `mirror` one pair per group, for `edges`
+/// one group of the ranks that call it, otherwise one group of all pp ranks.
+std::vector<std::vector<i64>> find_groups(const std::vector<CallsByGroup>& calls,
+                                          mesh::GroupKind kind) {
   const i64 pp = i64(calls.size());
   std::vector<std::vector<i64>> all;
   if (kind == mesh::GroupKind::mirror) {
@@ -46,7 +47,7 @@ bool same_call(const Step& a, const Step& b) {
   return a.kind == b.kind && a.op == b.op && a.bytes == b.bytes;
 }
 
-/// Puts the calls of one group's members side by side.
+/// Pairs the k-th calls of all members of a group and records the first mismatch.
 class CrossStageMatcher {
  public:
   CrossStageMatcher(const Program& program, std::vector<CallsByGroup>& calls,
@@ -97,11 +98,11 @@ CrossStageCollectives find_cross_stage_collectives(const Program& program) {
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     const std::size_t steps = program.steps.empty() ? 0 : program.steps[r].size();
     found.of_step.emplace_back(steps, CrossStageCollectives::kNone);
-    calls.push_back(steps == 0 ? CallsByGroup{} : calls_of(program, r));
+    calls.push_back(steps == 0 ? CallsByGroup{} : find_calls(program, r));
     for (const auto& [kind, list] : calls.back()) kinds.insert(kind);
   }
   for (const mesh::GroupKind kind : kinds)
-    for (const std::vector<i64>& ranks : groups(calls, kind))
+    for (const std::vector<i64>& ranks : find_groups(calls, kind))
       CrossStageMatcher(program, calls, found).match(kind, ranks);
   return found;
 }

@@ -1,5 +1,5 @@
-// Expansion: from a plan to the Program that every rank runs, cells, transfers, bodies and steps
-// together. Its totals are Traffic's rows, call for call and byte for byte. No times: simulate.h.
+// Expansion: turns a plan into the Program that every rank runs (cells, transfers, bodies and
+// steps). Its totals equal Traffic's rows in calls and bytes. Times are added by simulate.h.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -7,14 +7,16 @@
 
 namespace rankwright::program {
 
-/// A bound on the memory that an expansion takes: actions follow microbatches and stages, bodies
-/// follow layers, steps follow parameters.
+/// Returns an upper bound on the memory of an expansion: actions grow with microbatches and stages,
+/// bodies with layers, steps with parameters.
 Bytes expansion_bytes(const plan::TrainingConfig& config);
 
-/// Larger expansions are refused. With what is made of it, a step stays below 1 GiB.
+/// Larger expansions are refused. Together with the data derived from it, an expansion then stays
+/// below 1 GiB.
 inline constexpr Bytes kMaxExpansion{512.0 * 1024 * 1024};
 
-/// The config has no violation, its pipeline_shape no fault, and expansion_bytes is within bounds.
+/// Expands a plan. Requires: the config has no constraint violation, its pipeline_shape has no
+/// fault, and expansion_bytes(config) <= kMaxExpansion.
 Program expand(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::program

@@ -12,8 +12,8 @@
 
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/program/body.h"
+#include "rankwright/program/cells.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule/cells.h"
 #include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
@@ -26,10 +26,11 @@ using sample::model_of;
 /// "0F0 0SEND_F0 ... [DP all-reduce 80 MB beside] ...".
 std::string line(const Program& program, std::size_t pp_rank) {
   std::string text;
-  for (const Action& a : program.roles[pp_rank]) {
+  for (const pipeline::Action& a : program.roles[pp_rank]) {
     text += text.empty() ? "" : " ";
-    text += a.kind == ActionKind::step ? "[" + show(program.steps[pp_rank][a.microbatch]) + "]"
-                                       : show(a);
+    text += a.kind == pipeline::ActionKind::step
+                ? "[" + show(program.steps[pp_rank][a.microbatch]) + "]"
+                : show(a);
   }
   return text;
 }
@@ -42,7 +43,7 @@ plan::TrainingConfig four_layers(plan::Plan plan, i64 microbatches) {
 
 TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
   const rankwright::plan::TrainingConfig config = four_layers(
-      {.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = plan::Schedule::looped_bfs}, 2);
+      {.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::looped_bfs}, 2);
   const Program program = expand(config);
   EXPECT_EQ(line(program, 1),
             "[FSDP/ZeRO all-gather 30.4 MB beside] [FSDP/ZeRO all-gather 80 MB beside] "
@@ -82,10 +83,11 @@ void count(Account& account, const Body& body, i64 times) {
 Account account_of(const plan::TrainingConfig& config, const Program& program,
                    std::size_t pp_rank) {
   Account account;
-  std::map<std::pair<i64, ActionKind>, i64> cells;
-  for (const Action& a : program.roles[pp_rank]) {
+  std::map<std::pair<i64, pipeline::ActionKind>, i64> cells;
+  for (const pipeline::Action& a : program.roles[pp_rank]) {
     if (is_cell(a.kind)) ++cells[{a.stage, a.kind}];
-    if (a.kind == ActionKind::step) count(account, {program.steps[pp_rank][a.microbatch]}, 1);
+    if (a.kind == pipeline::ActionKind::step)
+      count(account, {program.steps[pp_rank][a.microbatch]}, 1);
     if (!is_send(a.kind)) continue;
     const bool forward = is_activation(a.kind);
     const Step send{
@@ -132,7 +134,7 @@ std::string difference(const plan::TrainingConfig& config) {
 plan::TrainingConfig random_pipeline(const model::Model& model) {
   plan::TrainingConfig config = sample::random_setup(model);
   config.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
-  const plan::ScheduleRow& schedule = row(config.plan.schedule);
+  const pipeline::ScheduleRow& schedule = row(config.plan.schedule);
   const i64 rounds = config.microbatches() + schedule.rounds * config.plan.pp;
   config.job.global_batch =
       round_up(rounds, schedule.multiple) * config.plan.micro_batch * config.plan.dp;
@@ -156,8 +158,8 @@ RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
   // Every step stands in its role once.
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     std::vector<i64> seen(program.steps[r].size(), 0);
-    for (const Action& a : program.roles[r])
-      if (a.kind == ActionKind::step) ++seen[a.microbatch];
+    for (const pipeline::Action& a : program.roles[r])
+      if (a.kind == pipeline::ActionKind::step) ++seen[a.microbatch];
     RC_ASSERT(std::count(seen.begin(), seen.end(), 1) == i64(seen.size()));
   }
 }
@@ -165,11 +167,11 @@ RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
 /// What an expansion takes, counted.
 Bytes taken(const Program& program) {
   std::size_t actions = 0, steps = 0;
-  for (const Sequence& role : program.roles) actions += role.size();
+  for (const pipeline::Sequence& role : program.roles) actions += role.size();
   for (const Body& body : program.steps) steps += body.size();
   for (const std::array<Body, 4>& stage : program.bodies)
     for (const Body& body : stage) steps += body.size();
-  return bytes(actions, sizeof(Action)) + bytes(steps, sizeof(Step));
+  return bytes(actions, sizeof(pipeline::Action)) + bytes(steps, sizeof(Step));
 }
 
 RC_GTEST_PROP(ExpansionBytes, AreABound, ()) {

@@ -35,7 +35,7 @@ void Passes::forward(const Piece& piece) {
       layer(*piece.shape);
       break;
     case Piece::Kind::heads:
-      // The losses of MTP modules come first, as in Megatron-LM; then the model's own.
+      // The losses of MTP modules come before the main loss, as in Megatron-LM.
       for (i64 i = 0; i < losses_; ++i) {
         calls_.layer = i + 1 < losses_ ? config_.model.layers() + i : -1;
         head();
@@ -91,8 +91,8 @@ void Passes::tp(K kind, plan::Op op, Bytes bytes, bool beside) {
   calls_.call(kind, op, G::tp, bytes, beside);
 }
 
-// T1, T2. Only with sequence parallelism can frameworks cut a block's collectives into pieces that
-// run beside its matmuls.
+// T1, T2. Frameworks can split a block's collectives into pieces that overlap its matmuls only with
+// sequence parallelism.
 void Passes::open() {
   if (sequence_) tp(K::tp_all_gather, plan::Op::all_gather, sizes_.hidden, plan_.overlap.tp);
 }
@@ -105,8 +105,8 @@ void Passes::close() {
 }
 
 void Passes::open_back(Gradients g) {
-  if (g.input) open();   // the gradient of the output
-  if (g.weight) open();  // the input again
+  if (g.input) open();   // gathers the output gradient
+  if (g.weight) open();  // gathers the input again
 }
 
 void Passes::close_back(Gradients g) {
@@ -148,13 +148,14 @@ void Passes::attention_back(const model::Attention& a, Gradients g) {
   close_back(g);
 }
 
-// T4: blocks of keys and values go round while attention works on those that are there.
+// T4: blocks of keys and values travel around the ring while attention works on the blocks that
+// have arrived.
 void Passes::ring(const plan::AttentionMessages& sizes, i64 times) {
   for (i64 i = 0; i < times * (plan_.cp - 1); ++i)
     calls_.call(K::cp_ring, plan::Op::send_recv, G::cp, sizes.key + sizes.value, true);
 }
 
-// T6: heads for sequence and back.
+// T6: switches between sharding the sequence and sharding the heads.
 void Passes::exchange(std::initializer_list<Bytes> tensors) {
   for (const Bytes tensor : tensors)
     calls_.call(K::cp_all_to_all, plan::Op::all_to_all, G::cp, tensor);
@@ -181,7 +182,7 @@ void Passes::cp_before_back(const model::Attention& a) {
   const plan::AttentionMessages sizes = messages(config_, a);
   switch (plan_.cp_comm) {
     case plan::CpComm::p2p:
-      return ring(sizes, 2);  // keys and values again, and their gradients behind them
+      return ring(sizes, 2);  // keys and values again, then their gradients
     case plan::CpComm::all_gather:
       return cp_before(a);
     case plan::CpComm::a2a:
@@ -229,12 +230,13 @@ void Passes::experts_back(const model::FeedForward& ffn, Gradients g) {
 
 void Passes::embedding() {
   calls_.compute(Part::embedding);
-  // Learned positions are added to whole sequences: the sum is scattered without a collective.
+  // Learned position embeddings are added to the whole sequence. Every rank then has the sum after
+  // an all-reduce and keeps its part without a further collective.
   const bool scatter = sequence_ && config_.model.positions == 0;
   tp(K::tp_embedding, scatter ? plan::Op::reduce_scatter : plan::Op::all_reduce, sizes_.hidden);
 }
 
-/// Tokens have no gradient: there is only the weight's to compute.
+// Token ids have no gradient, so only the weight gradient is computed.
 void Passes::embedding_back(Gradients g) {
   if (g.input && sequence_) tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
   if (g.weight) calls_.compute(Part::embedding);

@@ -1,6 +1,5 @@
-// Passes: the forward and the backward of one piece of a stage (the embedding, a layer, an MTP
-// module, the heads), as Megatron-LM issues them. What stands around the pieces, ZeRO's gathers and
-// reductions, is body.cc.
+// Passes: the forward and backward of one piece of a stage (embedding, layer, MTP module or heads),
+// as Megatron-LM issues them. ZeRO's gathers and reductions around the pieces are in body.cc.
 #pragma once
 
 #include "rankwright/plan/messages.h"
@@ -8,21 +7,22 @@
 
 namespace rankwright::program {
 
-/// What runs in one go inside a stage.
+/// A part of a stage whose forward runs without interruption.
 struct Piece {
   enum class Kind : unsigned char { embedding, layer, mtp, heads };
   Kind kind;
-  i64 layer = -1;  // of a layer; of an MTP module counted on behind the last layer
-  const model::Layer* shape = nullptr;  // of a layer and an MTP module
-  bool again = false;                   // runs forward a second time before its backward
+  i64 layer = -1;                       // layer index; MTP modules are numbered after the layers
+  const model::Layer* shape = nullptr;  // only for layers and MTP modules
+  bool again = false;                   // its forward is recomputed before its backward
 };
 
-/// What a backward computes: B both, I and W one of them.
+/// The gradients that a backward cell computes: both in B, one in I or W.
 struct Gradients {
   bool input = true;
   bool weight = true;
 };
 
+/// Appends the steps of forward and backward passes to calls().
 class Passes {
  public:
   explicit Passes(const plan::TrainingConfig& config);
@@ -48,13 +48,13 @@ class Passes {
   void head();
   void head_back(Gradients);
 
-  // Around a block, tensor parallelism: its input whole, its output reduced.
+  // Tensor-parallel collectives around a block: gather its input, reduce its output.
   void open();
   void close();
   void open_back(Gradients);
   void close_back(Gradients);
 
-  // Around attention, context parallelism.
+  // Context-parallel collectives around attention.
   void cp_before(const model::Attention&);
   void cp_after(const model::Attention&);
   void cp_before_back(const model::Attention&);
@@ -66,8 +66,8 @@ class Passes {
 
   const plan::TrainingConfig& config_;
   const plan::Plan& plan_;
-  bool sequence_;  // sequence parallelism
-  i64 losses_;     // heads: the model's own and one for each MTP module
+  bool sequence_;  // sequence parallelism is on
+  i64 losses_;     // output heads: the model's own and one per MTP module
   plan::Messages sizes_;
   Calls calls_;
 };

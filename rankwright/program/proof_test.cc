@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/cells.h"
 #include "tests/support/pipelines.h"
 #include "tests/support/sanitized.h"
 
@@ -40,7 +40,7 @@ std::vector<std::string> words(const std::vector<Waiting>& chain) {
 TEST(Proof, HoldsForOneRank) { EXPECT_TRUE(prove(written("0F0,0B0")).holds()); }
 
 TEST(Proof, HoldsForOneFOneB) {
-  const Proof proof = prove(program_of({plan::Schedule::one_f_one_b, 4, 1, 8}));
+  const Proof proof = prove(program_of({pipeline::Schedule::one_f_one_b, 4, 1, 8}));
   EXPECT_TRUE(proof.holds());
   // 4 ranks x 16 cells, and 3 boundaries x 8 microbatches x 2 ways x 2 ends.
   EXPECT_EQ(proof.actions, 4 * 16 + 3 * 8 * 2 * 2);
@@ -152,8 +152,8 @@ TEST(Proof, NamesReceivesInAnotherOrderThanTheirSends) {
 TEST(Proof, CountsMessagesBetweenTwoRanksByDirection) {
   // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. What
   // goes back does not count, and neither does what a third rank sends.
-  EXPECT_TRUE(prove(program_of({plan::Schedule::interleaved, 2, 2, 4})).holds());
-  EXPECT_TRUE(prove(program_of({plan::Schedule::zb_v, 3, 2, 6})).holds());
+  EXPECT_TRUE(prove(program_of({pipeline::Schedule::interleaved, 2, 2, 4})).holds());
+  EXPECT_TRUE(prove(program_of({pipeline::Schedule::zb_v, 3, 2, 6})).holds());
   // Activations and gradients to the same rank are one stream: here 2SEND_B0 leaves behind
   // 0SEND_F1, and 1RECV_B0 stands before 1RECV_F1.
   const auto both = [](const std::string& sends, const std::string& receives) {
@@ -170,22 +170,23 @@ TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
   // 65,535 ranks, one microbatch: forwards go down and backwards come back one rank at a time. To
   // look at every rank each time would be four billion looks.
   constexpr i64 kRanks = 65535;
-  const Proof proof = prove(program_of({plan::Schedule::one_f_one_b, kRanks, 1, 1}));
+  const Proof proof = prove(program_of({pipeline::Schedule::one_f_one_b, kRanks, 1, 1}));
   EXPECT_TRUE(proof.holds());
   EXPECT_EQ(proof.actions, 2 * kRanks + 2 * 2 * (kRanks - 1));
   // All backwards first: every rank waits for the next, which leads to the last and its input.
-  Sequences wrong;
-  for (i64 r = 0; r < kRanks; ++r) wrong.push_back({cell::B(r, 0), cell::F(r, 0)});
+  pipeline::Sequences wrong;
+  for (i64 r = 0; r < kRanks; ++r)
+    wrong.push_back({pipeline::cell::B(r, 0), pipeline::cell::F(r, 0)});
   std::swap(wrong.back()[0], wrong.back()[1]);
   EXPECT_FALSE(prove(with_transfers(wrong, kRanks, 1)).buffered.empty());
 }
 
 /// A pipeline of two ranks that also call collectives over both.
 Program with_steps(std::vector<Body> steps) {
-  Sequences ranks = cells({plan::Schedule::one_f_one_b, 2, 1, 2});
+  pipeline::Sequences ranks = cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
   for (std::size_t r = 0; r < steps.size(); ++r)
     for (std::size_t i = 0; i < steps[r].size(); ++i)
-      ranks[r].push_back(action(ActionKind::step, 0, i64(i)));
+      ranks[r].push_back(action(pipeline::ActionKind::step, 0, i64(i)));
   Program program = with_transfers(ranks, 2, 2);
   program.steps = std::move(steps);
   return program;
@@ -234,27 +235,28 @@ TEST(EverySchedule, IsProvedOrRefused) {
   constexpr i64 kPp = kSanitized ? 6 : 16, kChunks = kSanitized ? 3 : 4;
   constexpr i64 kMicrobatches = kSanitized ? 16 : 64;
   i64 proved = 0, refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const plan::PipelineShape& shape) {
-    if (shape_fault(shape)) {
-      ++refused;
-      return;
-    }
-    ++proved;
-    EXPECT_TRUE(prove(program_of(shape)).holds()) << pipelines::show(shape);
-  });
-  EXPECT_EQ(proved + refused, i64(plan::kSchedules) * kPp * kChunks * kMicrobatches);
+  pipelines::for_every_shape(
+      kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
+        if (shape_fault(shape)) {
+          ++refused;
+          return;
+        }
+        ++proved;
+        EXPECT_TRUE(prove(program_of(shape)).holds()) << pipelines::show(shape);
+      });
+  EXPECT_EQ(proved + refused, i64(pipeline::kSchedules) * kPp * kChunks * kMicrobatches);
   EXPECT_GT(proved, refused / 4);
 }
 
 RC_GTEST_PROP(EverySchedule, IsProvedForAnyGroup, ()) {
-  const plan::PipelineShape shape = any_shape();
+  const pipeline::PipelineShape shape = any_shape();
   if (shape_fault(shape)) return;
   RC_ASSERT(prove(program_of(shape)).holds());
 }
 
 /// Runs cells in any order in which a rank may take any of its cells that are ready: whether all
 /// come about. The slow way to decide whether an order of cells waits for itself.
-bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
+bool runs_by_brute_force(const pipeline::Sequences& ranks, i64 stages, i64 microbatches) {
   std::vector<std::size_t> next(ranks.size(), 0);
   std::vector<bool> forward(std::size_t(stages * microbatches)), gradient(forward.size());
   const auto at = [&](i64 s, i64 m) { return std::size_t(s * microbatches + m); };
@@ -262,9 +264,9 @@ bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
     moved = false;
     for (std::size_t r = 0; r < ranks.size(); ++r) {
       if (next[r] == ranks[r].size()) continue;
-      const Action& a = ranks[r][next[r]];
+      const pipeline::Action& a = ranks[r][next[r]];
       const i64 s = a.stage, m = a.microbatch;
-      if (a.kind == ActionKind::forward) {
+      if (a.kind == pipeline::ActionKind::forward) {
         if (s > 0 && !forward[at(s - 1, m)]) continue;
         forward[at(s, m)] = true;
       } else if (gives_gradient(a.kind)) {
@@ -283,13 +285,13 @@ bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
 }
 
 RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
-  const plan::PipelineShape shape = any_shape(3, 5);
+  const pipeline::PipelineShape shape = any_shape(3, 5);
   if (shape_fault(shape)) return;
-  Sequences ranks = cells(shape);
-  for (Sequence& rank : ranks)
-    for (Action& a : rank) a.joined = 0;
+  pipeline::Sequences ranks = cells(shape);
+  for (pipeline::Sequence& rank : ranks)
+    for (pipeline::Action& a : rank) a.joined = 0;
   for (int swaps = *rc::gen::inRange(0, 6); swaps > 0; --swaps) {
-    Sequence& rank = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+    pipeline::Sequence& rank = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
     std::swap(rank[*rc::gen::inRange<std::size_t>(0, rank.size())],
               rank[*rc::gen::inRange<std::size_t>(0, rank.size())]);
   }
@@ -301,10 +303,10 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
 }
 
 RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
-  const plan::PipelineShape shape = any_shape(4, 8);
+  const pipeline::PipelineShape shape = any_shape(4, 8);
   if (shape_fault(shape) || shape.pp == 1) return;
   Program program = program_of(shape);
-  Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
+  pipeline::Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
   std::vector<std::size_t> transfers;
   for (std::size_t i = 0; i < role.size(); ++i)
     if (is_transfer(role[i].kind)) transfers.push_back(i);

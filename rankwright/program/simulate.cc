@@ -12,23 +12,23 @@ namespace {
 
 constexpr double kNotYet = -1;
 
-/// Runs each rank as far as its inputs have come, then those that waited for what it made.
+/// Advances each rank until it lacks an input, then the ranks that waited for its results.
 class Simulator {
  public:
   Simulator(const Program& program, const Durations& durations)
       : program_(program),
         times_(durations),
-        owners_(program.stage_to_rank),
+        stage_to_rank_(program.stage_to_rank),
         cross_stage_(find_cross_stage_collectives(program)),
-        activations_(owners_.size(), kNotYet),
-        gradients_(owners_.size(), kNotYet),
+        activations_(stage_to_rank_.size(), kNotYet),
+        gradients_(stage_to_rank_.size(), kNotYet),
         ranks_(program.roles.size()),
-        met_(cross_stage_.members.size()) {}
+        arrivals_(cross_stage_.members.size()) {}
 
   Timeline run() {
     Timeline timeline;
     timeline.starts.resize(ranks_.size());
-    // Room for all actions: what transfers leave unused is never touched.
+    // Reserves an entry per action. Transfers need none, but unused memory is never touched.
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       timeline.starts[r].reserve(program_.roles[r].size());
     for (std::size_t r = ranks_.size(); r-- > 0;) awake_.push_back(r);
@@ -48,23 +48,23 @@ class Simulator {
  private:
   struct Rank {
     std::size_t next = 0;
-    double free = 0;  // when its last cell ends
-    double side = 0;  // when what runs beside ends
-    double busy = 0;
-    const double* waits = nullptr;  // for this entry of a table
-    bool arrived = false;           // at the meeting that it stands at
+    double free = 0;                // end of its last cell or blocking step
+    double side = 0;                // end of its last overlapped step
+    double busy = 0;                // time in cells
+    const double* waits = nullptr;  // the table entry that it waits for
+    bool arrived = false;           // at the collective that is its next step
   };
-  struct Meeting {
+  struct Arrivals {
     std::size_t arrived = 0;
     double latest = 0;
   };
 
   void advance(std::size_t r, std::vector<Seconds>& starts) {
-    const Sequence& role = program_.roles[r];
+    const pipeline::Sequence& role = program_.roles[r];
     Rank& rank = ranks_[r];
     rank.waits = nullptr;
     while (rank.next < role.size()) {
-      const Action& a = role[rank.next];
+      const pipeline::Action& a = role[rank.next];
       if (is_transfer(a.kind)) {
         ++rank.next;
       } else if (is_cell(a.kind)) {
@@ -75,25 +75,25 @@ class Simulator {
     }
   }
 
-  /// When the input of a cell is there; 0 where it has none.
-  const double* input(const Action& a) const {
+  /// Returns the entry with the arrival time of a cell's input; 0 if it has no input.
+  const double* input(const pipeline::Action& a) const {
     static constexpr double kAlways = 0;
-    if (a.kind == ActionKind::forward)
-      return a.stage == 0 ? &kAlways : &activations_[owners_.index(a.stage, a.microbatch)];
+    if (a.kind == pipeline::ActionKind::forward)
+      return a.stage == 0 ? &kAlways : &activations_[stage_to_rank_.index(a.stage, a.microbatch)];
     if (gives_gradient(a.kind) && i64(a.stage) + 1 < program_.stages)
-      return &gradients_[owners_.index(a.stage, a.microbatch)];
+      return &gradients_[stage_to_rank_.index(a.stage, a.microbatch)];
     return &kAlways;
   }
 
-  /// One cell, or several that are joined.
+  /// Runs one cell or several joined cells; returns false if an input is missing.
   bool cells(std::size_t r, std::vector<Seconds>& starts) {
-    const Sequence& role = program_.roles[r];
+    const pipeline::Sequence& role = program_.roles[r];
     Rank& rank = ranks_[r];
     double start = rank.free;
     double length = 0;
     std::size_t end = rank.next;
     for (bool more = true; more; ++end) {
-      const Action& a = role[end];
+      const pipeline::Action& a = role[end];
       const double* const ready = input(a);
       if (*ready == kNotYet) {
         rank.waits = ready;
@@ -104,7 +104,7 @@ class Simulator {
       more = a.joined != 0;
     }
     if (end - rank.next > 1) length *= times_.together;
-    // Hundreds of lines are read and written in turn, more than the processor foresees.
+    // Hundreds of sequences are read and written in turn, too many for the hardware prefetcher.
     constexpr std::size_t kAhead = 24;
     __builtin_prefetch(role.data() + end + kAhead);
     __builtin_prefetch(starts.data() + starts.size() + kAhead, 1);
@@ -118,13 +118,13 @@ class Simulator {
     return true;
   }
 
-  void hand_on(std::size_t r, const Action& a, double done) {
+  void hand_on(std::size_t r, const pipeline::Action& a, double done) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward && s + 1 < program_.stages)
-      arrive(r, owners_.of(s + 1, m), activations_[owners_.index(s + 1, m)], done,
+    if (a.kind == pipeline::ActionKind::forward && s + 1 < program_.stages)
+      arrive(r, stage_to_rank_.of(s + 1, m), activations_[stage_to_rank_.index(s + 1, m)], done,
              times_.activation[std::size_t(s)]);
     else if (gives_gradient(a.kind) && s > 0)
-      arrive(r, owners_.of(s - 1, m), gradients_[owners_.index(s - 1, m)], done,
+      arrive(r, stage_to_rank_.of(s - 1, m), gradients_[stage_to_rank_.index(s - 1, m)], done,
              times_.gradient[std::size_t(s - 1)]);
   }
 
@@ -134,7 +134,7 @@ class Simulator {
       awake_.push_back(std::size_t(other));
   }
 
-  bool step(std::size_t r, const Action& a, std::vector<Seconds>& starts) {
+  bool step(std::size_t r, const pipeline::Action& a, std::vector<Seconds>& starts) {
     Rank& rank = ranks_[r];
     const Step& what = program_.steps[r][a.microbatch];
     const double length = times_.steps[r][a.microbatch].value;
@@ -146,10 +146,10 @@ class Simulator {
       return true;
     }
     double start = std::max(rank.free, rank.side);
-    const i64 meeting = cross_stage_.of_step[r][a.microbatch];
-    if (meeting != CrossStageCollectives::kNone) {
-      Meeting& met = met_[std::size_t(meeting)];
-      const std::vector<i64>& members = cross_stage_.members[std::size_t(meeting)];
+    const i64 collective = cross_stage_.of_step[r][a.microbatch];
+    if (collective != CrossStageCollectives::kNone) {
+      Arrivals& met = arrivals_[std::size_t(collective)];
+      const std::vector<i64>& members = cross_stage_.members[std::size_t(collective)];
       if (!rank.arrived) {
         rank.arrived = true;
         met.latest = std::max(met.latest, start);
@@ -168,11 +168,11 @@ class Simulator {
 
   const Program& program_;
   const Durations& times_;
-  const StageToRank& owners_;
+  const StageToRank& stage_to_rank_;
   CrossStageCollectives cross_stage_;
-  std::vector<double> activations_, gradients_;  // when they have come, by stage that needs them
+  std::vector<double> activations_, gradients_;  // arrival times, by receiving stage
   std::vector<Rank> ranks_;
-  std::vector<Meeting> met_;
+  std::vector<Arrivals> arrivals_;
   std::vector<std::size_t> awake_{};
 };
 

@@ -1,7 +1,7 @@
-// The simulate: a Program run with a time for every action, by its dependencies alone (max-plus). A
-// rank does one cell after another; a cell waits for its input, which leaves when its producer ends
-// and travels for the time of its boundary. Sends cost their rank nothing: they run beside. What
-// contends for a link is simulated elsewhere. Formulas K1 to K4.
+// Simulates a Program with a duration for every action, from its dependencies alone (max-plus,
+// formulas K1 to K4). A rank runs one cell after another; a cell waits for its input, which leaves
+// when its producer ends and takes the time of its boundary. Sends overlap and cost their rank
+// nothing. Link contention is not modeled here.
 #pragma once
 
 #include <array>
@@ -12,30 +12,34 @@
 
 namespace rankwright::program {
 
-/// What everything takes.
+/// The duration of every action of a Program.
 struct Durations {
   std::vector<std::array<Seconds, 4>> cells{};  // by stage: F, B, I, W
   std::vector<Seconds> activation{};            // by boundary, k to k + 1
   std::vector<Seconds> gradient{};              // by boundary, k + 1 to k
   std::vector<std::vector<Seconds>> steps{};    // by pp rank: its own steps
-  double together = 1;  // two cells that are joined take this share of their sum
+  double together = 1;  // joined cells take this fraction of the sum of their durations
 
-  Seconds of(const Action& cell) const { return cells[cell.stage][std::size_t(cell.kind)]; }
+  Seconds of(const pipeline::Action& cell) const {
+    return cells[cell.stage][std::size_t(cell.kind)];
+  }
 };
 
-/// Every stage alike, transfers free, B = I + W: the case of the closed forms.
+/// Returns equal durations for all stages with free transfers and B = I + W, the case that the
+/// closed forms describe.
 Durations alike(const Program& program, Seconds forward, Seconds input, Seconds weight);
 
+/// The start times of one simulated step.
 struct Timeline {
-  Seconds end{};                               // of the last action of all
-  std::vector<std::vector<Seconds>> starts{};  // by pp rank: of its cells and steps, in order
-  std::vector<Seconds> busy{};                 // by pp rank: in cells
+  Seconds end{};                               // end of the last action
+  std::vector<std::vector<Seconds>> starts{};  // by pp rank: starts of its cells and steps
+  std::vector<Seconds> busy{};                 // by pp rank: time in cells
 
-  /// Of the ranks' time together, what is not spent in cells.
+  /// Returns the fraction of all ranks' time that is not spent in cells.
   double idle_share() const;
 };
 
-/// The program has been proved: a simulate of one that deadlocks is a broken promise.
+/// Simulates a program. Requires: prove(program).holds(); a program that deadlocks aborts.
 Timeline simulate(const Program& program, const Durations& durations);
 
 }  // namespace rankwright::program

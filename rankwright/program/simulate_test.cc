@@ -18,7 +18,7 @@ using pipelines::valid_shape;
 constexpr Seconds kUnit{1};
 
 /// What the step takes longer than one rank's work.
-double bubble(const plan::PipelineShape& shape, double f, double i, double w) {
+double bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
   const double work = double(shape.chunks * shape.microbatches) * (f + i + w);
@@ -26,13 +26,13 @@ double bubble(const plan::PipelineShape& shape, double f, double i, double w) {
 }
 
 TEST(Play, OfOneRankHasNoBubble) {
-  EXPECT_EQ(bubble({plan::Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
+  EXPECT_EQ(bubble({pipeline::Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
 }
 
 TEST(Play, MatchesTheWorkedExample) {
   // Two ranks, one microbatch, F 2, I 3, W 1, a transfer 5 forward and 7 back:
   // F on rank 0 until 2, F on rank 1 from 7 to 9, B to 13, B on rank 0 from 20 to 24.
-  const Program program = program_of({plan::Schedule::one_f_one_b, 2, 1, 1});
+  const Program program = program_of({pipeline::Schedule::one_f_one_b, 2, 1, 1});
   Durations times = alike(program, {2}, {3}, {1});
   times.activation[0] = {5};
   times.gradient[0] = {7};
@@ -53,14 +53,15 @@ TEST(Play, MatchesTheWorkedExample) {
 // The closed forms of docs/reference/formulas.md#B, in time of a chunk's F, I and W.
 
 TEST(Play, OfGPipeAndOneFOneBIsB1) {
-  for (const plan::Schedule s : {plan::Schedule::gpipe, plan::Schedule::one_f_one_b})
+  for (const pipeline::Schedule s : {pipeline::Schedule::gpipe, pipeline::Schedule::one_f_one_b})
     for (const i64 pp : {1, 2, 4, 7, 16})
       for (const i64 m : {1, 3, 16, 33})
         EXPECT_EQ(bubble({s, pp, 1, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
 }
 
 TEST(Play, OfInterleavedAndLoopedIsB2) {
-  for (const plan::Schedule s : {plan::Schedule::interleaved, plan::Schedule::looped_bfs})
+  for (const pipeline::Schedule s :
+       {pipeline::Schedule::interleaved, pipeline::Schedule::looped_bfs})
     for (const i64 pp : {2, 4, 8})
       for (const i64 chunks : {2, 3, 4})
         for (const i64 m : {pp, 2 * pp, 8 * pp})
@@ -71,19 +72,20 @@ TEST(Play, OfZbH1IsB3WhileWIsTheShortest) {
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {pp, 3 * pp})
       for (const auto& [f, i, w] : {std::array{1.0, 1.0, 1.0}, {4.0, 5.0, 3.0}, {3.0, 2.0, 1.0}}) {
-        EXPECT_EQ(bubble({plan::Schedule::zb_h1, pp, 1, m}, f, i, w), double(pp - 1) * (f + i - w));
-        EXPECT_EQ(bubble({plan::Schedule::interleaved_zb, pp, 2, m}, f, i, w),
+        EXPECT_EQ(bubble({pipeline::Schedule::zb_h1, pp, 1, m}, f, i, w),
+                  double(pp - 1) * (f + i - w));
+        EXPECT_EQ(bubble({pipeline::Schedule::interleaved_zb, pp, 2, m}, f, i, w),
                   double(pp - 1) * (f + i - w));
       }
 }
 
 TEST(Play, OfZbH1NeverFallsBelowTheFill) {
   // F 2, I 1, W 2: B3 says (pp - 1)(2 + 1 - 2) = 3, but rank 3 cannot begin before 3 F = 6.
-  EXPECT_EQ(bubble({plan::Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
+  EXPECT_EQ(bubble({pipeline::Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
 }
 
 /// The longest that any rank takes from its first cell to its last, less its work.
-double own_bubble(const plan::PipelineShape& shape, double f, double i, double w) {
+double own_bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
   const Timeline timeline = simulate(program, times);
@@ -100,12 +102,12 @@ TEST(Play, OfZb2pAndZbVIsB4) {
   // rank's work, because rank r begins r F late: the paper lets it run into the next step.
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {2 * pp, 5 * pp}) {
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
-      EXPECT_EQ(bubble({plan::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
-      EXPECT_EQ(bubble({plan::Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
+      EXPECT_EQ(bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
+      EXPECT_EQ(bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
       // Where W is shorter, (pp - 1)(F + I - 2W) comes in, as the paper has it for ZB-H2.
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_2p, pp, 1, m}, 2, 3, 1),
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 2, 3, 1),
                 double(pp - 1) * (2 + 3 - 2));
     }
 }
@@ -116,14 +118,16 @@ TEST(Play, OfDualPipeIsB5WhereFAndIAreEqual) {
     for (const i64 m : {2 * pp, 4 * pp})
       for (const auto& [f, w] : {std::pair{1.0, 1.0}, {2.0, 1.0}}) {
         const double each = f + 2 * (f + w) - 3 * w;
-        EXPECT_EQ(bubble({plan::Schedule::dualpipe, pp, 1, m}, f, f, w), double(pp / 2 - 1) * each);
-        EXPECT_EQ(bubble({plan::Schedule::dualpipe_v, pp, 2, m}, f, f, w), double(pp - 1) * each);
+        EXPECT_EQ(bubble({pipeline::Schedule::dualpipe, pp, 1, m}, f, f, w),
+                  double(pp / 2 - 1) * each);
+        EXPECT_EQ(bubble({pipeline::Schedule::dualpipe_v, pp, 2, m}, f, f, w),
+                  double(pp - 1) * each);
       }
 }
 
 TEST(Play, OfJoinedCellsTakesTheirShare) {
   // pp 2, 4 microbatches: one pair on each rank, of F 1 and B 2, runs in 2/3 of their sum, 2.
-  const Program program = program_of({plan::Schedule::dualpipe, 2, 1, 4});
+  const Program program = program_of({pipeline::Schedule::dualpipe, 2, 1, 4});
   Durations times = alike(program, kUnit, kUnit, kUnit);
   const Seconds before = simulate(program, times).end;
   times.together = 2.0 / 3;
@@ -146,7 +150,7 @@ Durations random_durations(const Program& program) {
 }
 
 RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   const Durations times = random_durations(program);
   const Timeline timeline = simulate(program, times);
@@ -160,7 +164,7 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
       free = e.end;
       const std::size_t at = program.stage_to_rank.index(e.action.stage, e.action.microbatch);
       // A joined pair hands both results on when it ends.
-      if (e.action.kind == ActionKind::forward) forward[at] = e.end;
+      if (e.action.kind == pipeline::ActionKind::forward) forward[at] = e.end;
       if (gives_gradient(e.action.kind)) gradient[at] = e.end;
     }
     RC_ASSERT(free <= timeline.end);
@@ -172,7 +176,7 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
       const auto travel = [&](i64 other, Seconds t) {
         return program.stage_to_rank.of(other, m) == r ? Seconds{} : t;
       };
-      if (e.action.kind == ActionKind::forward && s > 0)
+      if (e.action.kind == pipeline::ActionKind::forward && s > 0)
         RC_ASSERT(e.start >= forward[program.stage_to_rank.index(s - 1, m)] +
                                  travel(s - 1, times.activation[std::size_t(s - 1)]));
       if (gives_gradient(e.action.kind)) {
@@ -182,12 +186,12 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
                     gradient[program.stage_to_rank.index(s + 1, m)] +
                         travel(s + 1, times.gradient[std::size_t(s)]));
       }
-      if (e.action.kind == ActionKind::weight_grad) RC_ASSERT(e.start >= gradient[at]);
+      if (e.action.kind == pipeline::ActionKind::weight_grad) RC_ASSERT(e.start >= gradient[at]);
     }
 }
 
 RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   const Durations times = random_durations(program);
   const Timeline timeline = simulate(program, times);
@@ -202,8 +206,9 @@ RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
 RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
   // A stage whose cells are not on the path may be faster and nothing changes. (Joined cells share
   // their time: one that is on the path puts its partner's stage there too.)
-  const plan::PipelineShape shape = valid_shape();
-  if (shape.schedule == plan::Schedule::dualpipe || shape.schedule == plan::Schedule::dualpipe_v)
+  const pipeline::PipelineShape shape = valid_shape();
+  if (shape.schedule == pipeline::Schedule::dualpipe ||
+      shape.schedule == pipeline::Schedule::dualpipe_v)
     return;
   const Program program = program_of(shape);
   Durations times = random_durations(program);
@@ -218,7 +223,7 @@ RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
 }
 
 RC_GTEST_PROP(Play, GrowsWithEveryDuration, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   Durations times = random_durations(program);
   const Seconds before = simulate(program, times).end;
@@ -238,10 +243,11 @@ TEST(Play, WaitsForAllMembersOfAMeeting) {
   const Step adam{.part = Part::optimizer};
   const Step beside{
       .kind = plan::TrafficKind::dp_all_reduce, .group = mesh::GroupKind::dp_cp, .beside = true};
-  Sequences ranks = cells({plan::Schedule::one_f_one_b, 2, 1, 2});
+  pipeline::Sequences ranks = cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
   for (i64 r = 0; r < 2; ++r) {
     const i64 first = r == 1 ? 0 : 1;
-    for (i64 i = first; i < 3; ++i) ranks[std::size_t(r)].push_back(action(ActionKind::step, 0, i));
+    for (i64 i = first; i < 3; ++i)
+      ranks[std::size_t(r)].push_back(action(pipeline::ActionKind::step, 0, i));
   }
   Program program = with_transfers(ranks, 2, 2);
   program.steps = {{beside, norm, adam}, {beside, norm, adam}};

@@ -2,12 +2,12 @@
 
 namespace rankwright::program {
 
-StageToRank::StageToRank(const Sequences& roles, i64 stages, i64 microbatches)
+StageToRank::StageToRank(const pipeline::Sequences& roles, i64 stages, i64 microbatches)
     : microbatches_(microbatches), by_stage_(std::size_t(stages), kNone) {
   bool one_way = true;
   for (std::size_t r = 0; r < roles.size() && one_way; ++r)
-    for (const Action& a : roles[r]) {
-      if (a.kind != ActionKind::forward) continue;
+    for (const pipeline::Action& a : roles[r]) {
+      if (a.kind != pipeline::ActionKind::forward) continue;
       std::uint16_t& rank = by_stage_[a.stage];
       one_way = one_way && (rank == kNone || rank == std::uint16_t(r));
       rank = std::uint16_t(r);
@@ -15,8 +15,9 @@ StageToRank::StageToRank(const Sequences& roles, i64 stages, i64 microbatches)
   if (one_way) return;
   by_cell_.assign(size(), kNone);
   for (std::size_t r = 0; r < roles.size(); ++r)
-    for (const Action& a : roles[r])
-      if (a.kind == ActionKind::forward) by_cell_[index(a.stage, a.microbatch)] = std::uint16_t(r);
+    for (const pipeline::Action& a : roles[r])
+      if (a.kind == pipeline::ActionKind::forward)
+        by_cell_[index(a.stage, a.microbatch)] = std::uint16_t(r);
 }
 
 }  // namespace rankwright::program

@@ -1,21 +1,22 @@
-// Which pp rank runs a stage for a microbatch, read off the cells themselves, because a schedule
-// that somebody wrote by hand need not follow any rule. One number a stage, and a table of all only
-// where microbatches take different ways (DualPipe).
+// Maps (stage, microbatch) to the pp rank that runs it. The map is read from the cells, because a
+// hand-written schedule need not follow any rule. It stores one rank per stage, and a full table
+// only if microbatches take different routes (DualPipe).
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "rankwright/program/schedule/action.h"
+#include "rankwright/pipeline/action.h"
 
 namespace rankwright::program {
 
+/// The pp rank of every (stage, microbatch).
 class StageToRank {
  public:
   static constexpr i64 kNobody = -1;
 
   StageToRank() = default;
-  StageToRank(const Sequences& roles, i64 stages, i64 microbatches);
+  StageToRank(const pipeline::Sequences& roles, i64 stages, i64 microbatches);
 
   i64 of(i64 stage, i64 microbatch) const {
     const std::uint16_t rank =
@@ -23,7 +24,7 @@ class StageToRank {
     return rank == kNone ? kNobody : i64(rank);
   }
 
-  /// Where (stage, microbatch) stands in any table of size() with a place for each.
+  /// Returns the index of (stage, microbatch) in a table of size() entries.
   std::size_t index(i64 stage, i64 microbatch) const {
     return std::size_t(stage * microbatches_ + microbatch);
   }

@@ -9,14 +9,15 @@ namespace {
 
 using K = plan::TrafficKind;
 
-/// Reads the vocabulary's weight, as the embedding or as a tied head.
+/// Returns whether a stage reads the vocabulary weight, as the embedding or as a tied head.
 bool reads_vocabulary(const plan::TrainingConfig& config, const plan::RankContents& contents) {
   return contents.embeds() || (config.model.tied && contents.loss);
 }
 
-class Writer {
+/// Builds the steps of one pp rank after another.
+class StepBuilder {
  public:
-  explicit Writer(const plan::TrainingConfig& config)
+  explicit StepBuilder(const plan::TrainingConfig& config)
       : config_(config),
         plan_(config.plan),
         stages_(stage_contents(config)),
@@ -24,7 +25,7 @@ class Writer {
         calls_(config),
         copies_(vocabulary_copies(config)) {}
 
-  RankSteps of(i64 pp_rank) {
+  RankSteps build(i64 pp_rank) {
     RankSteps steps;
     if (gathers() && plan_.overlap.param_gather) gather(pp_rank, true);
     steps.first = calls_.take();
@@ -38,7 +39,8 @@ class Writer {
   }
 
  private:
-  /// ZeRO-1 and 2 update their shards and then need the rest; ZeRO-3 gathers inside the cells.
+  /// ZeRO-1 and 2 gather parameters once per step after updating their shards; ZeRO-3 gathers
+  /// inside the cells.
   bool gathers() const { return plan_.zero == 1 || plan_.zero == 2; }
 
   bool holds_vocabulary(i64 pp_rank) const {
@@ -47,7 +49,7 @@ class Writer {
                        [&](i64 s) { return reads_vocabulary(config_, stages_[std::size_t(s)]); });
   }
 
-  /// ZeRO-2 and 3 reduce inside the cells, every microbatch.
+  /// Reduces the gradients of a stage. ZeRO-2 and 3 reduce inside the cells, per microbatch.
   void reduce(i64 stage) {
     if (plan_.zero >= 2) return;
     for_each_bucket(holdings_[std::size_t(stage)], bucket_elements(plan_),
@@ -60,7 +62,8 @@ class Writer {
                       [&](const plan::Share& bucket) { calls_.gather(bucket, beside); });
   }
 
-  /// In the order of Megatron-LM's finalize_model_grads and of its optimizer.
+  /// Adds the steps after the last cell, in the order of Megatron-LM's finalize_model_grads and
+  /// optimizer.
   void last(i64 pp_rank) {
     const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
     if (!plan_.overlap.grad_reduce)
@@ -82,7 +85,8 @@ class Writer {
     if (gathers() && !plan_.overlap.param_gather) gather(pp_rank, false);
   }
 
-  /// With the other rank that holds the stage: whole buckets, or the shards that ZeRO leaves (T14).
+  /// Reduces gradients with the other rank that holds the stage: whole buckets, or ZeRO's shards of
+  /// them (T14).
   void mirror(i64 stage) {
     const bool sharded = plan_.zero >= 1;
     for_each_bucket(
@@ -93,7 +97,7 @@ class Writer {
         });
   }
 
-  /// One of so many parts of them.
+  /// Adds an all-reduce of 1/parts of `gradients` elements.
   void sum(K kind, mesh::GroupKind group, i64 gradients, i64 parts) {
     if (gradients > 0)
       calls_.call(kind, plan::Op::all_reduce, group,
@@ -111,9 +115,9 @@ class Writer {
 }  // namespace
 
 std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config) {
-  Writer write(config);
+  StepBuilder builder(config);
   std::vector<RankSteps> all;
-  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(write.of(r));
+  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(builder.build(r));
   return all;
 }
 

@@ -1,6 +1,6 @@
-// Steps of the role itself: what a rank does once a training step, beside its cells. Gradients are
-// reduced, summed over tp and between copies of the embedding, their norm is taken, the optimizer
-// runs, parameters are gathered: Megatron-LM's order. Formula E2.
+// The role's own steps: the work that a rank does once per training step, outside its cells, in
+// Megatron-LM's order (formula E2). Gradients are reduced, summed over tp and between copies of the
+// embedding, and their norm is computed; the optimizer runs; parameters are gathered.
 #pragma once
 
 #include <vector>
@@ -10,17 +10,17 @@
 
 namespace rankwright::program {
 
-/// Of one pp rank, by when they come.
+/// The steps of one pp rank, grouped by when they run.
 struct RankSteps {
   Body first{};                // before its first cell
-  std::vector<Body> behind{};  // by chunk: behind its last backward or weight gradient
-  Body last{};                 // behind its last cell
+  std::vector<Body> behind{};  // by chunk: after its last backward or weight gradient
+  Body last{};                 // after its last cell
 };
 
-/// By pp rank. The config has no violation.
+/// Returns the steps by pp rank. Requires: the config has no constraint violation.
 std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config);
 
-/// The same in one line for each rank, as a Program keeps them: first, behind its chunks, last.
+/// Returns the steps by pp rank in one list each, as a Program stores them: first, by chunk, last.
 std::vector<Body> steps(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::program

@@ -38,7 +38,7 @@ plan::TrainingConfig interleaved(int zero, bool hidden) {
                                            .pp = 2,
                                            .zero = zero,
                                            .virtual_stages = 2,
-                                           .schedule = plan::Schedule::interleaved},
+                                           .schedule = pipeline::Schedule::interleaved},
                                           2);
   config.plan.overlap = {.grad_reduce = hidden, .param_gather = hidden};
   return config;

@@ -11,35 +11,36 @@
 namespace rankwright::program {
 namespace {
 
-Seconds length_of(const Durations& times, i64 pp_rank, const Action& a) {
-  return a.kind == ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch] : times.of(a);
+Seconds length_of(const Durations& times, i64 pp_rank, const pipeline::Action& a) {
+  return a.kind == pipeline::ActionKind::step ? times.steps[std::size_t(pp_rank)][a.microbatch]
+                                              : times.of(a);
 }
 
-/// Where every forward and every gradient stands among the events of its rank.
+/// The index of every forward and every gradient in the events of its rank.
 class Positions {
  public:
   Positions(const Program& program, const std::vector<std::vector<Event>>& all)
-      : owners_(program.stage_to_rank),
-        forwards_(owners_.size(), 0),
-        gradients_(owners_.size(), 0) {
+      : stage_to_rank_(program.stage_to_rank),
+        forwards_(stage_to_rank_.size(), 0),
+        gradients_(stage_to_rank_.size(), 0) {
     for (const std::vector<Event>& of_rank : all)
       for (std::size_t i = 0; i < of_rank.size(); ++i) {
-        const Action& a = of_rank[i].action;
-        if (a.kind == ActionKind::forward)
-          forwards_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
+        const pipeline::Action& a = of_rank[i].action;
+        if (a.kind == pipeline::ActionKind::forward)
+          forwards_[stage_to_rank_.index(a.stage, a.microbatch)] = std::uint32_t(i);
         else if (gives_gradient(a.kind))
-          gradients_[owners_.index(a.stage, a.microbatch)] = std::uint32_t(i);
+          gradients_[stage_to_rank_.index(a.stage, a.microbatch)] = std::uint32_t(i);
       }
   }
   std::size_t forward(i64 stage, i64 microbatch) const {
-    return forwards_[owners_.index(stage, microbatch)];
+    return forwards_[stage_to_rank_.index(stage, microbatch)];
   }
   std::size_t gradient(i64 stage, i64 microbatch) const {
-    return gradients_[owners_.index(stage, microbatch)];
+    return gradients_[stage_to_rank_.index(stage, microbatch)];
   }
 
  private:
-  const StageToRank& owners_;
+  const StageToRank& stage_to_rank_;
   std::vector<std::uint32_t> forwards_, gradients_;
 };
 
@@ -51,8 +52,8 @@ std::vector<Event> events(const Program& program, const Durations& times, const 
   const std::vector<Seconds>& starts = timeline.starts[std::size_t(pp_rank)];
   all.reserve(starts.size());
   std::size_t at = 0;
-  bool inside = false;  // a joined run has begun
-  for (const Action& a : program.roles[std::size_t(pp_rank)]) {
+  bool inside = false;  // after a cell that is joined to the next
+  for (const pipeline::Action& a : program.roles[std::size_t(pp_rank)]) {
     if (is_transfer(a.kind)) continue;
     const bool joined = inside || a.joined != 0;
     const Seconds start = inside ? all.back().end : starts[at];
@@ -75,7 +76,7 @@ Phases phases(const std::vector<Event>& events) {
       p.warm = e.start;
       backward = true;
     }
-    if (e.action.kind == ActionKind::forward) p.drain = e.end;
+    if (e.action.kind == pipeline::ActionKind::forward) p.drain = e.end;
     p.last = e.end;
   }
   return p;
@@ -83,7 +84,7 @@ Phases phases(const std::vector<Event>& events) {
 
 namespace {
 
-/// Walks back from an event to the one that it waited for.
+/// Walks back from the last event through the events that each one waited for.
 class Tracer {
  public:
   Tracer(const Program& program, const Durations& times, const Timeline& timeline)
@@ -95,8 +96,9 @@ class Tracer {
       all_.push_back(events(program, times, timeline, r));
       before_.push_back(before_each(r));
       for (std::size_t i = 0; i < of(r).size(); ++i)
-        if (const i64 meeting = meeting_of({r, i}); meeting != CrossStageCollectives::kNone)
-          calls_[std::size_t(meeting)].push_back({r, i});
+        if (const i64 collective = find_collective({r, i});
+            collective != CrossStageCollectives::kNone)
+          calls_[std::size_t(collective)].push_back({r, i});
     }
     positions_.emplace(program, all_);
   }
@@ -122,7 +124,7 @@ class Tracer {
   const std::vector<Event>& of(i64 rank) const { return all_[std::size_t(rank)]; }
   const Event& event(At at) const { return of(at.rank)[at.index]; }
 
-  /// Joined cells begin and end together.
+  /// Returns the first of the cells joined with `at`; joined cells start and end together.
   std::size_t first(At at) const {
     while (at.index > 0 && is_cell(of(at.rank)[at.index - 1].action.kind) &&
            of(at.rank)[at.index - 1].action.joined != 0)
@@ -143,8 +145,8 @@ class Tracer {
     return last;
   }
 
-  /// The event that ended last of those that `at` had to wait for, on its own rank where several
-  /// did; nothing where it began at once.
+  /// Returns the event that `at` waited for longest, preferring its own rank on a tie; nullopt if
+  /// it started at time 0.
   std::optional<At> cause(At at) const {
     std::optional<At> found;
     Seconds when{};
@@ -161,19 +163,20 @@ class Tracer {
     return found;
   }
 
-  /// What `at` follows on its rank: the last cell or step before it, and, for a step, the last that
-  /// ran beside since a step that did not. Cells do not wait for what runs beside.
+  /// Considers the predecessors of `at` on its rank: the last cell or blocking step and, if `at` is
+  /// a step, the last overlapped step since a blocking one. Cells do not wait for overlapped steps.
   template <class Consider>
   void past(At at, const Consider& consider) const {
     auto [near, far] = before_[std::size_t(at.rank)][at.index];
-    if (event(at).action.kind != ActionKind::step) far = kNothing;
+    if (event(at).action.kind != pipeline::ActionKind::step) far = kNothing;
     if (far != kNothing && (near == kNothing || far > near)) std::swap(near, far);
     for (const std::uint32_t i : {near, far})
       if (i != kNothing) consider({at.rank, i}, end({at.rank, i}));
   }
 
-  /// By event of a rank: the last cell or step before it that did not run beside, and the last that
-  /// did since such a step. Looked up, because a step may have a million of them side by side.
+  /// Predecessors of an event on its rank: the last cell or blocking step, and the last overlapped
+  /// step since a blocking one. Precomputed, because a training step may have a million overlapped
+  /// steps in a row.
   struct Before {
     std::uint32_t front, side;
   };
@@ -190,27 +193,28 @@ class Tracer {
         continue;
       }
       now.front = std::uint32_t(i);
-      if (of(rank)[i].action.kind == ActionKind::step) now.side = kNothing;
+      if (of(rank)[i].action.kind == pipeline::ActionKind::step) now.side = kNothing;
     }
     return all;
   }
 
   bool beside(i64 rank, std::size_t i) const {
-    const Action& a = of(rank)[i].action;
-    return a.kind == ActionKind::step && program_.steps[std::size_t(rank)][a.microbatch].beside;
+    const pipeline::Action& a = of(rank)[i].action;
+    return a.kind == pipeline::ActionKind::step &&
+           program_.steps[std::size_t(rank)][a.microbatch].beside;
   }
 
   template <class Consider>
   void inputs(At at, const Consider& consider) const {
-    const Action& a = event(at).action;
+    const pipeline::Action& a = event(at).action;
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward && s > 0)
+    if (a.kind == pipeline::ActionKind::forward && s > 0)
       from({program_.stage_to_rank.of(s - 1, m), positions_->forward(s - 1, m)}, at.rank,
            times_.activation[std::size_t(s - 1)], consider);
     else if (gives_gradient(a.kind) && s + 1 < program_.stages)
       from({program_.stage_to_rank.of(s + 1, m), positions_->gradient(s + 1, m)}, at.rank,
            times_.gradient[std::size_t(s)], consider);
-    else if (a.kind == ActionKind::step)
+    else if (a.kind == pipeline::ActionKind::step)
       met(at, consider);
   }
 
@@ -219,24 +223,25 @@ class Tracer {
     consider(producer, end(producer) + (producer.rank == rank ? Seconds{} : travel));
   }
 
-  /// A meeting begins when the last member has done what stands before it.
+  /// Considers the predecessors of all members: a collective starts when its last member arrives.
   template <class Consider>
   void met(At at, const Consider& consider) const {
-    const i64 meeting = meeting_of(at);
-    if (meeting == CrossStageCollectives::kNone) return;
-    for (const At call : calls_[std::size_t(meeting)]) past(call, consider);
+    const i64 collective = find_collective(at);
+    if (collective == CrossStageCollectives::kNone) return;
+    for (const At call : calls_[std::size_t(collective)]) past(call, consider);
   }
 
-  i64 meeting_of(At at) const {
-    const Action& a = event(at).action;
-    return a.kind == ActionKind::step ? cross_stage_.of_step[std::size_t(at.rank)][a.microbatch]
-                                      : CrossStageCollectives::kNone;
+  i64 find_collective(At at) const {
+    const pipeline::Action& a = event(at).action;
+    return a.kind == pipeline::ActionKind::step
+               ? cross_stage_.of_step[std::size_t(at.rank)][a.microbatch]
+               : CrossStageCollectives::kNone;
   }
 
   const Program& program_;
   const Durations& times_;
   CrossStageCollectives cross_stage_;
-  std::vector<std::vector<At>> calls_;  // by meeting: its members' steps
+  std::vector<std::vector<At>> calls_;  // by collective: its members' steps
   std::vector<std::vector<Event>> all_{};
   std::vector<std::vector<Before>> before_{};
   std::optional<Positions> positions_{};

@@ -1,6 +1,5 @@
-// A simulated Program looked at: what each rank did when, where it warms up and drains, and the
-// chain of actions that makes the step as long as it is. The simulate itself is simulate.h,
-// drawings are report/.
+// Analyzes a simulated Program: the events of each rank, its warm-up and drain phases, and the
+// critical path of the step. The simulation is in simulate.h; report/ draws the result.
 #pragma once
 
 #include <vector>
@@ -9,36 +8,38 @@
 
 namespace rankwright::program {
 
+/// A cell or step with its time span.
 struct Event {
-  Action action;
+  pipeline::Action action;
   Seconds start{};
   Seconds end{};
 };
 
-/// The cells and steps of one pp rank with their times, in order. Joined cells are drawn one behind
-/// the other inside their common time.
+/// Returns the cells and steps of one pp rank with their times, in order. Joined cells are placed
+/// one after the other within their common time span.
 std::vector<Event> events(const Program& program, const Durations& durations,
                           const Timeline& timeline, i64 pp_rank);
 
-/// Where a rank's warm-up ends (its first backward begins) and its drain begins (its last forward
-/// ends).
+/// The times at which the phases of one rank begin and end.
 struct Phases {
-  Seconds first{};  // its first cell begins
-  Seconds warm{};
-  Seconds drain{};
-  Seconds last{};  // its last cell ends
+  Seconds first{};  // its first cell starts
+  Seconds warm{};   // the warm-up ends: its first backward starts
+  Seconds drain{};  // the drain begins: its last forward ends
+  Seconds last{};   // its last cell ends
 };
+
+/// Computes the phases from the events of one rank.
 Phases phases(const std::vector<Event>& events);
 
-/// One link of the chain of actions that no slack interrupts: shorten any of them and the step ends
-/// earlier, until another chain takes over.
+/// One action of the critical path, a chain without slack: shortening any of them makes the step
+/// shorter until another chain becomes critical.
 struct CriticalLink {
   i64 pp_rank = 0;
-  Event event;          // of joined cells their common time
-  Seconds travelled{};  // what its input took to come from another rank, before `start`
+  Event event;          // for joined cells, their common time span
+  Seconds travelled{};  // transfer time of its input from another rank, before `start`
 };
 
-/// From the first action to the last, in order.
+/// Returns the critical path from the first action to the last.
 std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
                                         const Timeline& timeline);
 

@@ -7,14 +7,14 @@
 namespace rankwright::program {
 namespace {
 
-/// Some of the ranks: a bit each, so that it costs next to nothing to pass over the others.
+/// A set of ranks, stored as bits so that skipping absent ranks costs almost nothing.
 class RankSet {
  public:
   explicit RankSet(std::size_t ranks) : ranks_(ranks), words_(ranks / kBits + 1) {}
 
   void insert(std::size_t r) { words_[r / kBits] |= bit(r); }
   void erase(std::size_t r) { words_[r / kBits] &= ~bit(r); }
-  /// The first from `r` on; past the last rank where there is none.
+  /// Returns the first member >= r, or the number of ranks if there is none.
   std::size_t next(std::size_t r) const {
     std::size_t word = r / kBits;
     std::uint64_t left = words_[word] & ~(bit(r) - 1);
@@ -30,22 +30,22 @@ class RankSet {
   std::vector<std::uint64_t> words_;
 };
 
-/// Runs the ranks in turn, one cell each, and writes down what they do. A rank that has to wait is
-/// passed over until somebody makes what it might wait for.
+/// Runs the ranks in turn, one cell each, and records their actions. A rank that has to wait is
+/// skipped until another rank produces something for it.
 class Placer {
  public:
-  Placer(const Sequences& cells, i64 stages, i64 microbatches)
+  Placer(const pipeline::Sequences& cells, i64 stages, i64 microbatches)
       : cells_(cells),
         stages_(stages),
         microbatches_(microbatches),
-        owners_(cells, stages, microbatches),
-        state_(owners_.size(), 0),
+        stage_to_rank_(cells, stages, microbatches),
+        state_(stage_to_rank_.size(), 0),
         next_(cells.size(), 0),
         awake_(cells.size()),
         roles_(cells.size()) {
     for (std::size_t r = 0; r < cells.size(); ++r) {
       awake_.insert(r);
-      // A cell takes and gives at most one message. What stays unused is never touched.
+      // A cell receives and sends at most one message. Unused memory is never touched.
       roles_[r].reserve(3 * cells[r].size());
     }
   }
@@ -56,26 +56,26 @@ class Placer {
     for (std::size_t first = awake_.next(0); first < all; first = awake_.next(0)) {
       bool moved = false;
       for (std::size_t r = first; r < all; r = awake_.next(r + 1)) moved = turn(r) || moved;
-      // Every rank waits for another: the order of cells has a cycle. Its first member receives
-      // where it stands, so that a Program comes out and the proof can name the cycle.
+      // Every rank waits for another, so the order of cells has a cycle. The first blocked rank
+      // posts its receive here, so that a Program results and the proof can report the cycle.
       if (!moved) force();
     }
     return {.stages = stages_,
             .microbatches = microbatches_,
             .roles = std::move(roles_),
-            .stage_to_rank = std::move(owners_)};
+            .stage_to_rank = std::move(stage_to_rank_)};
   }
 
  private:
   enum Flag : std::uint8_t { kForward = 1, kGradient = 2, kHasInput = 4, kHasGradient = 8 };
 
   std::uint8_t& state(i64 stage, i64 microbatch) {
-    return state_[owners_.index(stage, microbatch)];
+    return state_[stage_to_rank_.index(stage, microbatch)];
   }
 
-  bool ready(const Action& a) {
+  bool ready(const pipeline::Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward)
+    if (a.kind == pipeline::ActionKind::forward)
       return s == 0 || ((state(s - 1, m) & kForward) != 0) || ((state(s, m) & kHasInput) != 0);
     if (gives_gradient(a.kind))
       return s == stages_ - 1 || ((state(s + 1, m) & kGradient) != 0) ||
@@ -83,7 +83,7 @@ class Placer {
     return true;
   }
 
-  /// One cell of r, or those that run as one; false where it has to wait or has none left.
+  /// Runs one cell of r, or joined cells; returns false if it has to wait or has none left.
   bool turn(std::size_t r) {
     const bool moves = next_[r] < cells_[r].size() && ready(r);
     if (!moves) {
@@ -102,16 +102,16 @@ class Placer {
     return ready(cells_[r][i]);
   }
 
-  /// A role's own steps wait for nobody here: they stand right behind the cell before them and what
-  /// it sends, ahead of receives that other ranks bring about later.
+  /// Copies the role's own steps. They do not wait here: they come right after the preceding cell
+  /// and its sends, before receives that other ranks cause later.
   void steps(std::size_t r) {
-    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind == ActionKind::step)
+    while (next_[r] < cells_[r].size() && cells_[r][next_[r]].kind == pipeline::ActionKind::step)
       roles_[r].push_back(cells_[r][next_[r]++]);
   }
 
   void emit(std::size_t r) {
     const std::size_t first = next_[r];
-    // Hundreds of lines are read and written in turn, more than the processor foresees.
+    // Hundreds of sequences are read and written in turn, too many for the hardware prefetcher.
     constexpr std::size_t kAhead = 24;
     __builtin_prefetch(cells_[r].data() + first + kAhead);
     __builtin_prefetch(roles_[r].data() + roles_[r].size() + kAhead, 1);
@@ -120,23 +120,24 @@ class Placer {
     for (std::size_t i = first; i < next_[r]; ++i) hand_on(r, cells_[r][i]);
   }
 
-  void hand_on(std::size_t r, const Action& a) {
+  void hand_on(std::size_t r, const pipeline::Action& a) {
     const i64 s = a.stage, m = a.microbatch;
-    if (a.kind == ActionKind::forward) {
+    if (a.kind == pipeline::ActionKind::forward) {
       state(s, m) |= kForward;
       if (s + 1 < stages_)
-        transfer(r, ActionKind::send_forward, s, ActionKind::recv_forward, s + 1, m, kHasInput);
+        transfer(r, pipeline::ActionKind::send_forward, s, pipeline::ActionKind::recv_forward,
+                 s + 1, m, kHasInput);
     } else if (gives_gradient(a.kind)) {
       state(s, m) |= kGradient;
       if (s > 0)
-        transfer(r, ActionKind::send_backward, s, ActionKind::recv_backward, s - 1, m,
-                 kHasGradient);
+        transfer(r, pipeline::ActionKind::send_backward, s, pipeline::ActionKind::recv_backward,
+                 s - 1, m, kHasGradient);
     }
   }
 
-  void transfer(std::size_t r, ActionKind send, i64 from, ActionKind recv, i64 to, i64 m,
-                Flag has) {
-    const i64 other = owners_.of(to, m);
+  void transfer(std::size_t r, pipeline::ActionKind send, i64 from, pipeline::ActionKind recv,
+                i64 to, i64 m, Flag has) {
+    const i64 other = stage_to_rank_.of(to, m);
     if (other == i64(r) || other == StageToRank::kNobody) return;
     awake_.insert(std::size_t(other));
     post(r, action(send, from, m));
@@ -144,47 +145,48 @@ class Placer {
     state(to, m) |= has;
   }
 
-  void post(std::size_t r, Action transfer) {
-    Sequence& role = roles_[r];
+  void post(std::size_t r, pipeline::Action transfer) {
+    pipeline::Sequence& role = roles_[r];
     if (!role.empty() && is_transfer(role.back().kind)) role.back().joined = 1;
     role.push_back(transfer);
   }
 
-  /// All ranks sleep: wakes the first that has cells left, if any.
+  /// Wakes the first rank that has cells left, if any, when no rank can move.
   void force() {
     while (waits_ < cells_.size() && next_[waits_] == cells_[waits_].size()) ++waits_;
     if (waits_ == cells_.size()) return;
     awake_.insert(waits_);
     for (std::size_t i = next_[waits_];; ++i) {
-      const Action& a = cells_[waits_][i];
+      const pipeline::Action& a = cells_[waits_][i];
       if (!ready(a)) receive_here(waits_, a);
       if (a.joined == 0) return;
     }
   }
 
-  void receive_here(std::size_t r, const Action& a) {
-    const bool forward = a.kind == ActionKind::forward;
+  void receive_here(std::size_t r, const pipeline::Action& a) {
+    const bool forward = a.kind == pipeline::ActionKind::forward;
     const i64 from = forward ? i64(a.stage) - 1 : i64(a.stage) + 1;
     state(a.stage, a.microbatch) |= forward ? kHasInput : kHasGradient;
-    if (owners_.of(from, a.microbatch) != i64(r))
-      post(r, action(forward ? ActionKind::recv_forward : ActionKind::recv_backward, a.stage,
-                     a.microbatch));
+    if (stage_to_rank_.of(from, a.microbatch) != i64(r))
+      post(r, action(forward ? pipeline::ActionKind::recv_forward
+                             : pipeline::ActionKind::recv_backward,
+                     a.stage, a.microbatch));
   }
 
-  const Sequences& cells_;
+  const pipeline::Sequences& cells_;
   i64 stages_;
   i64 microbatches_;
-  StageToRank owners_;
+  StageToRank stage_to_rank_;
   std::vector<std::uint8_t> state_;
   std::vector<std::size_t> next_;
   RankSet awake_;
-  std::size_t waits_ = 0;  // those before have run all their cells
-  Sequences roles_;
+  std::size_t waits_ = 0;  // all ranks before this one have run all their cells
+  pipeline::Sequences roles_;
 };
 
 }  // namespace
 
-Program with_transfers(const Sequences& cells, i64 stages, i64 microbatches) {
+Program with_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches) {
   return Placer(cells, stages, microbatches).run();
 }
 

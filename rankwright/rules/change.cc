@@ -91,7 +91,7 @@ Change& Change::cp_comm(plan::CpComm comm) {
   return add("parallelism.cp_comm", std::string(name(comm)));
 }
 
-Change& Change::chunks(i64 chunks, plan::Schedule schedule) {
+Change& Change::chunks(i64 chunks, pipeline::Schedule schedule) {
   if (config_.plan.virtual_stages != chunks)
     add("parallelism.virtual_stages", std::to_string(chunks));
   config_.plan.virtual_stages = chunks;

@@ -19,7 +19,7 @@ bool has_unsupported_order(const plan::TrainingConfig& s) {
 
 bool has_unsupported_schedule(const plan::TrainingConfig& s) {
   return s.plan.virtual_stages > 1 ||
-         (s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b);
+         (s.plan.pp > 1 && s.plan.schedule != pipeline::Schedule::one_f_one_b);
 }
 
 bool lacks_ulysses(const plan::TrainingConfig& s) {

@@ -81,7 +81,7 @@ Finding describe_zero(const plan::TrainingConfig& s) {
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  const auto plain = [&] { return Change(s).chunks(1, plan::Schedule::one_f_one_b); };
+  const auto plain = [&] { return Change(s).chunks(1, pipeline::Schedule::one_f_one_b); };
   return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",

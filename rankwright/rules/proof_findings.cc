@@ -7,8 +7,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/estimate.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright::rules {
@@ -75,7 +75,7 @@ Diagnostic make_finding(Code code, std::string detail) {
 Location locate(const program::WrittenSchedule* written, i64 pp_rank,
                 const program::Action& wanted) {
   if (written == nullptr) return {};
-  const program::Sequence& rank = written->ranks[std::size_t(pp_rank)];
+  const pipeline::Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
     if (rank[i].kind == wanted.kind && rank[i].stage == wanted.stage &&
         rank[i].microbatch == wanted.microbatch)
@@ -89,9 +89,9 @@ program::Action far_end(const program::Action& transfer) {
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
   const bool send = is_send(transfer.kind);
   if (is_activation(transfer.kind))
-    return action(send ? program::ActionKind::recv_forward : program::ActionKind::send_forward,
+    return action(send ? pipeline::ActionKind::recv_forward : pipeline::ActionKind::send_forward,
                   stage, transfer.microbatch);
-  return action(send ? program::ActionKind::recv_backward : program::ActionKind::send_backward,
+  return action(send ? pipeline::ActionKind::recv_backward : pipeline::ActionKind::send_backward,
                 stage, transfer.microbatch);
 }
 
@@ -122,7 +122,7 @@ class ProofDescriber {
 
   Diagnostic misplaced(const program::Misplaced& m) const {
     using Why = program::Misplaced::Why;
-    const std::string cell = show(m.action);
+    const std::string cell = program::show(m.action);
     const auto at = [&](Code code, std::string_view what) {
       Diagnostic d = make_finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
       d.where = locate(written_, m.pp_rank, m.action);
@@ -152,7 +152,7 @@ class ProofDescriber {
  private:
   bool written_transfers() const { return written_ != nullptr && written_->transfers; }
 
-  i64 sender(const program::Action& receive) const {
+  i64 sender(const pipeline::Action& receive) const {
     return program_.stage_to_rank.of(far_end(receive).stage, receive.microbatch);
   }
 
@@ -160,9 +160,9 @@ class ProofDescriber {
   /// producer of a send.
   program::Action own_cell(const program::Waiting& w) const {
     const bool forward = is_activation(w.action.kind);
-    for (const program::Action& a : program_.roles[std::size_t(w.pp_rank)])
+    for (const pipeline::Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
-          (forward ? a.kind == program::ActionKind::forward : gives_gradient(a.kind)))
+          (forward ? a.kind == pipeline::ActionKind::forward : gives_gradient(a.kind)))
         return a;
     return w.action;
   }
@@ -176,7 +176,7 @@ class ProofDescriber {
     const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
     const std::string whom =
         w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
-    if (w.action.kind == program::ActionKind::step) {
+    if (w.action.kind == pipeline::ActionKind::step) {
       const program::Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
@@ -197,8 +197,8 @@ class ProofDescriber {
   std::string propose_move(const std::vector<program::Waiting>& chain) const {
     const program::Waiting& last = chain.back();
     const program::Waiting& first = chain.front();
-    if (last.action.kind == program::ActionKind::step ||
-        first.action.kind == program::ActionKind::step)
+    if (last.action.kind == pipeline::ActionKind::step ||
+        first.action.kind == pipeline::ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
     const program::Action made = other_cell(last);
     if (!written_transfers())
@@ -207,8 +207,8 @@ class ProofDescriber {
     const program::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
     return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
-                       behind ? show(made) + "," : "", show(far_end(last.action)),
-                       show(first.action));
+                       behind ? program::show(made) + "," : "", program::show(far_end(last.action)),
+                       program::show(first.action));
   }
 
   /// Proposes to post a blocked send together with the transfer that the rank before it waits for.
@@ -216,9 +216,9 @@ class ProofDescriber {
   std::string propose_batching(const std::vector<program::Waiting>& chain) const {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const program::Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
-      if (is_send(chain[i].action.kind) && before.action.kind != program::ActionKind::step)
+      if (is_send(chain[i].action.kind) && before.action.kind != pipeline::ActionKind::step)
         return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
-                           show(chain[i].action), show(far_end(before.action)));
+                           program::show(chain[i].action), program::show(far_end(before.action)));
     }
     return std::string(kPages[kUnbuffered].remedy);
   }
@@ -290,7 +290,7 @@ Diagnostics proof_findings(const program::Program& program, const program::Proof
 
 std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
   if (config.plan.pp == 1) return std::nullopt;
-  const std::optional<i64> cells = program::cell_count(pipeline_shape(config));
+  const std::optional<i64> cells = pipeline::cell_count(pipeline_shape(config));
   if (!cells || *cells > cost::kMaxSimulatedCells ||
       program::expansion_bytes(config) > program::kMaxExpansion)
     return std::nullopt;
@@ -300,7 +300,7 @@ std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
 }
 
 CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
-  const program::CellSet set = cell_set(written.ranks);
+  const program::CellSet set = program::cell_set(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
   append_first(out.findings, set.faults, [&](const program::CellFault& fault) {
@@ -314,7 +314,7 @@ CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
                .roles = written.ranks,
                .stage_to_rank = program::StageToRank(written.ranks, set.stages, set.microbatches)};
   else
-    program = with_transfers(written.ranks, set.stages, set.microbatches);
+    program = program::with_transfers(written.ranks, set.stages, set.microbatches);
   const program::Proof proof = prove(program);
   out.actions = proof.actions;
   out.findings = proof_findings(program, proof, &written);

@@ -3,8 +3,8 @@
 // as cells in a file.
 #pragma once
 
+#include "rankwright/program/cells.h"
 #include "rankwright/program/proof.h"
-#include "rankwright/program/schedule/cells.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {

@@ -182,10 +182,10 @@ program::Sequences apply_hint(program::Sequences ranks, const std::string& hint)
   char cell[32], before[32];
   RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
             3);
-  program::Sequence& line = ranks[std::size_t(rank)];
+  pipeline::Sequence& line = ranks[std::size_t(rank)];
   const auto find = [&](const std::string& name) {
     return std::find_if(line.begin(), line.end(),
-                        [&](const program::Action& a) { return show(a) == name; });
+                        [&](const pipeline::Action& a) { return program::show(a) == name; });
   };
   const auto from = find(cell);
   const auto to = find(before);
@@ -205,7 +205,7 @@ RC_GTEST_PROP(ProofFindings, FollowingHintsResolvesTheDeadlock, ()) {
   std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],
             line[*rc::gen::inRange<std::size_t>(0, line.size())]);
   for (int moves = 0; moves < 200; ++moves) {
-    const Diagnostics all = found(show_cells(ranks));
+    const Diagnostics all = found(program::show_cells(ranks));
     const auto cycle = std::find_if(all.begin(), all.end(),
                                     [](const Diagnostic& d) { return d.code == "RW0422"; });
     if (cycle == all.end()) return;

@@ -42,7 +42,7 @@ bool exceeds_positions(const plan::TrainingConfig& s) {
 /// Two chunks of a rank read the tied embedding, and each would gather its own shard.
 bool gathers_embedding_twice(const plan::TrainingConfig& s) {
   return s.model.tied && s.plan.zero == 3 && s.plan.pp > 1 &&
-         row(s.plan.schedule).order != plan::StageOrder::loop;
+         row(s.plan.schedule).stage_order != pipeline::StageOrder::loop;
 }
 
 bool is_hybrid_sharded(const plan::TrainingConfig& s) {

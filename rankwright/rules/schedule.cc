@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/cost/priced.h"
 #include "rankwright/cost/work.h"
+#include "rankwright/pipeline/bubble.h"
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
@@ -42,7 +42,8 @@ std::optional<Finding> check_large_bubble(const Subject& subject) {
   if (s.plan.pp == 1 || m < s.plan.pp || get_bubble_fraction(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
-    while (cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) > kMax)
+    while (pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) >
+           kMax)
       more += s.plan.pp;
     return more;
   }();

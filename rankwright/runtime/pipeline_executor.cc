@@ -15,12 +15,12 @@ double step_seconds(Clock::time_point begin) {
 }
 
 /// By action: whether it is the last backward or weight gradient of its stage.
-std::vector<bool> last_gradients(const program::Sequence& executor) {
+std::vector<bool> last_gradients(const pipeline::Sequence& executor) {
   std::vector<bool> last(executor.size());
   std::vector<std::uint16_t> seen;
   for (std::size_t i = executor.size(); i-- > 0;) {
-    const program::Action& a = executor[i];
-    if (a.kind != program::ActionKind::backward && a.kind != program::ActionKind::weight_grad)
+    const pipeline::Action& a = executor[i];
+    if (a.kind != pipeline::ActionKind::backward && a.kind != pipeline::ActionKind::weight_grad)
       continue;
     if (std::find(seen.begin(), seen.end(), a.stage) != seen.end()) continue;
     seen.push_back(a.stage);
@@ -117,12 +117,12 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   const Clock::time_point begin = Clock::now();
   std::vector<Pending> receiving;
   for (std::size_t i = 0; i < executor_.size(); ++i) {
-    const program::Action& action = executor_[i];
+    const pipeline::Action& action = executor_[i];
     const double from = step_seconds(begin);
-    if (action.kind == program::ActionKind::forward) forward(action);
+    if (action.kind == pipeline::ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
-    if (action.kind == program::ActionKind::weight_grad) weights(action, last_[i]);
-    if (action.kind == program::ActionKind::step) own(steps_[action.microbatch]);
+    if (action.kind == pipeline::ActionKind::weight_grad) weights(action, last_[i]);
+    if (action.kind == pipeline::ActionKind::step) own(steps_[action.microbatch]);
     if (is_transfer(action.kind)) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
@@ -134,7 +134,7 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   RW_CHECK(in_flight_.empty());
 }
 
-void PipelineExecutor::forward(const program::Action& cell) {
+void PipelineExecutor::forward(const pipeline::Action& cell) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   params_.finish_gathers(chunk_of(cell.stage));
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
@@ -162,10 +162,10 @@ void PipelineExecutor::forward(const program::Action& cell) {
 }
 
 /// B, or I, which leaves the weights' gradients for W.
-void PipelineExecutor::backward(const program::Action& cell, bool last) {
+void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
-  const bool split = cell.kind == program::ActionKind::input_grad;
+  const bool split = cell.kind == pipeline::ActionKind::input_grad;
   const bool prefetch = rank_.config.plan.overlap.param_gather;
   Tensor gradient = std::exchange(f.gradient, {});
   if (stage.borrowed != nullptr) params_.open(*stage.borrowed);
@@ -194,7 +194,7 @@ void PipelineExecutor::backward(const program::Action& cell, bool last) {
   if (!split && !sends) in_flight_.erase({cell.stage, cell.microbatch});
 }
 
-void PipelineExecutor::weights(const program::Action& cell, bool last) {
+void PipelineExecutor::weights(const pipeline::Action& cell, bool last) {
   const torch::NoGradGuard no_graph;
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
@@ -213,7 +213,7 @@ void PipelineExecutor::finish_piece(StagePart& stage, std::size_t piece, bool la
     if (unit.first == piece) params_.complete(unit, last);
 }
 
-void PipelineExecutor::transfer(const program::Action& a, std::vector<Pending>& receiving) {
+void PipelineExecutor::transfer(const pipeline::Action& a, std::vector<Pending>& receiving) {
   const i64 s = a.stage, m = a.microbatch;
   const bool forward = is_activation(a.kind), sends = is_send(a.kind);
   const i64 other = forward == sends ? s + 1 : s - 1;

@@ -57,11 +57,11 @@ class PipelineExecutor {
   std::size_t chunk_of(i64 stage) const;
   MicrobatchState& microbatch_state(i64 stage, i64 microbatch);
   Tokens tokens(i64 microbatch);
-  void forward(const program::Action& cell);
-  void backward(const program::Action& cell, bool last);
-  void weights(const program::Action& cell, bool last);
+  void forward(const pipeline::Action& cell);
+  void backward(const pipeline::Action& cell, bool last);
+  void weights(const pipeline::Action& cell, bool last);
   void finish_piece(StagePart& stage, std::size_t piece, bool last);
-  void transfer(const program::Action& action, std::vector<Pending>& receiving);
+  void transfer(const pipeline::Action& action, std::vector<Pending>& receiving);
   void own(const OwnStep& step);
   void take_norm();
   std::vector<OwnStep> own_steps() const;
@@ -69,7 +69,7 @@ class PipelineExecutor {
 
   Rank& rank_;
   const program::Program& program_;
-  const program::Sequence& executor_;
+  const pipeline::Sequence& executor_;
   Shard& shard_;
   ShardedParams& params_;
   double clip_;

@@ -34,7 +34,7 @@ struct StepResult {
 
 /// When an action of the rank's role ran, in seconds since its step began.
 struct Timed {
-  program::Action action{};
+  pipeline::Action action{};
   double begin = 0, end = 0;
 };
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/rules/change.h"
 
 namespace rankwright::search {
@@ -47,8 +47,8 @@ class Simulations {
 std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds than) {
   ++judged_;
   const plan::TrainingConfig config = config_of(problem_, candidate.plan);
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> cells = program::cell_count(shape);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> cells = pipeline::cell_count(shape);
   if (shape.pp == 1 || !cells || *cells > cost::kMaxSimulatedCells || (stop_ && stop_()))
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
   const cost::LayerPrices prices =
@@ -61,7 +61,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
   if (with(min_end(config, staged)) > than) return std::nullopt;
   std::vector<double> key{double(shape.schedule), double(shape.pp), double(shape.chunks),
                           double(shape.microbatches), staged.hop.value};
-  for (const cost::StageTimes& stage : staged.stages)
+  for (const pipeline::StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
   if (added) end->second = simulated_end(config, staged);
@@ -81,8 +81,8 @@ auto simplicity(const Candidate& one) {
 auto plainness(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   return std::tuple(!rules::same_order(config, mesh::kDefaultOrder), !p.stages.empty(),
-                    p.shard_size != 0, p.schedule != plan::Schedule::one_f_one_b,
-                    p.schedule != plan::Schedule::interleaved, p.virtual_stages, p.cp_comm);
+                    p.shard_size != 0, p.schedule != pipeline::Schedule::one_f_one_b,
+                    p.schedule != pipeline::Schedule::interleaved, p.virtual_stages, p.cp_comm);
 }
 
 Limits only(Limits limits, const Family& f) {

@@ -6,7 +6,7 @@
 #include "rankwright/cost/memory/activations.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
 
 namespace rankwright::search {
 
@@ -63,26 +63,26 @@ ActivationsByRecompute weigh_activations(const NodeSpace& space, plan::TrainingC
 
 Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe) {
   // With DualPipe the mean rank holds a microbatch of one of its two stages.
-  const bool mirror = row(pipe.schedule).order == plan::StageOrder::mirror;
+  const bool mirror = row(pipe.schedule).stage_order == pipeline::StageOrder::mirror;
   return (mirror ? 0.5 : 1) / double(space.node.pp) * activations.kept + space.min_states;
 }
 
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
                                const plan::TrainingConfig& config, const plan::Stages& stages) {
-  const plan::StageOrder order = row(config.plan.schedule).order;
+  const pipeline::StageOrder order = row(config.plan.schedule).stage_order;
   const i64 pp = space.node.pp, count = i64(stages.size());
   i64 layers = stages.front().layers;
   for (i64 pass = 1; pass * pp < count; ++pass) {
-    const bool back = order == plan::StageOrder::vee && pass % 2 == 1;
+    const bool back = order == pipeline::StageOrder::vee && pass % 2 == 1;
     layers = std::min(layers, stages[std::size_t(pass * pp + (back ? pp - 1 : 0))].layers);
   }
-  if (order == plan::StageOrder::mirror) layers = std::min(layers, stages.back().layers);
-  const i64 in_flight = program::max_in_flight(pipeline_shape(config), 0);
+  if (order == pipeline::StageOrder::mirror) layers = std::min(layers, stages.back().layers);
+  const i64 in_flight = pipeline::max_in_flight(pipeline_shape(config), 0);
   return double(in_flight * layers) * activations.lightest + space.min_states;
 }
 
 EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp) {
-  const bool loop = row(pipe.schedule).order == plan::StageOrder::loop;
+  const bool loop = row(pipe.schedule).stage_order == pipeline::StageOrder::loop;
   if (!loop || pp == 1 || !stages.front().embedding || !stages.back().loss) return {};
   EndStages ends{.known = true};
   for (std::size_t s = 0; s < stages.size(); ++s) {

@@ -27,14 +27,14 @@ struct Limits {
   Range micro_batch{};
   Range chunks{};
   Range zero{0, 3};
-  bool hybrid = true;                          // sharding inside a level
-  std::optional<plan::Recompute> recompute{};  // else all
-  std::optional<plan::Schedule> schedule{};    // else all
-  std::optional<bool> sequence_parallel{};     // else both
-  std::optional<plan::CpComm> cp_comm{};       // else all
-  std::optional<mesh::Order> order{};          // else all
-  bool even = false;                           // no stage split but the even one
-  rules::Target target = rules::Target::any;   // what this framework can run without a warning
+  bool hybrid = true;                            // sharding inside a level
+  std::optional<plan::Recompute> recompute{};    // else all
+  std::optional<pipeline::Schedule> schedule{};  // else all
+  std::optional<bool> sequence_parallel{};       // else both
+  std::optional<plan::CpComm> cp_comm{};         // else all
+  std::optional<mesh::Order> order{};            // else all
+  bool even = false;                             // no stage split but the even one
+  rules::Target target = rules::Target::any;     // what this framework can run without a warning
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };

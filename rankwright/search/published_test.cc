@@ -50,7 +50,7 @@ Limits of_2021() {
   limits.cp = just(1);
   limits.zero = just(0);
   limits.recompute = plan::Recompute::full;
-  limits.schedule = plan::Schedule::one_f_one_b;
+  limits.schedule = pipeline::Schedule::one_f_one_b;
   limits.sequence_parallel = false;
   return limits;
 }
@@ -82,7 +82,7 @@ TEST(Published, Llama405bFitsWithinTheLedgersError) {
 
 TEST(Published, Llama405bIsWithinFivePercentOfTheFastestOnItsSchedule) {
   const Priced published = as_published("llama-3.1-405b-16384.yaml");
-  const Priced best = fastest(published, {.schedule = plan::Schedule::interleaved});
+  const Priced best = fastest(published, {.schedule = pipeline::Schedule::interleaved});
   EXPECT_LT(published.time() / best.time(), 1.05);
 }
 
@@ -100,7 +100,7 @@ TEST(Published, Llama405bIsSlowerThanTheFastestByBubbleAndTp) {
 Priced deepseek_v3() {
   const Priced example = as_published("deepseek-v3-2048.yaml");
   plan::Plan plan = example.config.plan;
-  plan.schedule = plan::Schedule::dualpipe;
+  plan.schedule = pipeline::Schedule::dualpipe;
   plan.overlap.pp = true;
   return priced(problem(example.config), plan, catalog::calibration());
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kBatch =
 
 /// A small part of a space that is likely to hold something good: what it holds bounds the rest
 /// before anything else is known. One schedule, even stages, no sharding inside levels.
-Problem part(Problem problem, plan::Schedule schedule, const Range& chunks) {
+Problem part(Problem problem, pipeline::Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
   if (!limits.schedule) {
     limits.schedule = schedule;
@@ -34,9 +34,9 @@ Problem part(Problem problem, plan::Schedule schedule, const Range& chunks) {
 std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> some,
                                StageSplitCache& split_cache) {
   std::optional<Candidate> best;
-  for (const Problem& small : {part(context.problem, plan::Schedule::one_f_one_b, {1, 1}),
-                               part(context.problem, plan::Schedule::interleaved, {2, 4}),
-                               part(context.problem, plan::Schedule::interleaved_zb, {2, 4})}) {
+  for (const Problem& small : {part(context.problem, pipeline::Schedule::one_f_one_b, {1, 1}),
+                               part(context.problem, pipeline::Schedule::interleaved, {2, 4}),
+                               part(context.problem, pipeline::Schedule::interleaved_zb, {2, 4})}) {
     SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());

@@ -7,7 +7,7 @@
 namespace rankwright::search {
 namespace {
 
-constexpr plan::Schedule kPlain = plan::Schedule::one_f_one_b;
+constexpr pipeline::Schedule kPlain = pipeline::Schedule::one_f_one_b;
 
 std::vector<i64> divisors(i64 number) {
   std::vector<i64> low, high;
@@ -83,7 +83,7 @@ bool same_on(const std::vector<mesh::Axis>& live, const mesh::Order& a, const me
   return kept(a) == kept(b);
 }
 
-i64 max_chunks(const Problem& problem, const Node& node, const plan::ScheduleRow& row) {
+i64 max_chunks(const Problem& problem, const Node& node, const pipeline::ScheduleRow& row) {
   const i64 whole = problem.config.model.layers() / node.pp;  // a stage has at least a layer
   return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
@@ -167,13 +167,13 @@ std::vector<plan::Recompute> recomputes(const Problem& problem) {
 
 std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
   if (node.pp == 1) return {{}};
-  std::vector<plan::Schedule> plainest_first{kPlain};
-  for (const plan::ScheduleRow& row : plan::schedules())
+  std::vector<pipeline::Schedule> plainest_first{kPlain};
+  for (const pipeline::ScheduleRow& row : pipeline::schedules())
     if (row.schedule != kPlain) plainest_first.push_back(row.schedule);
   std::vector<Pipe> all;
-  for (const plan::Schedule schedule : plainest_first) {
+  for (const pipeline::Schedule schedule : plainest_first) {
     if (problem.limits.schedule && *problem.limits.schedule != schedule) continue;
-    const plan::ScheduleRow& facts = row(schedule);
+    const pipeline::ScheduleRow& facts = row(schedule);
     const i64 max = max_chunks(problem, node, facts);
     for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.min); chunks <= max;
          ++chunks) {

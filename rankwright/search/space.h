@@ -26,7 +26,7 @@ struct Node {
 
 /// How the layers are put through the pipeline.
 struct Pipe {
-  plan::Schedule schedule = plan::Schedule::one_f_one_b;
+  pipeline::Schedule schedule = pipeline::Schedule::one_f_one_b;
   i64 chunks = 1;
   bool balanced = false;  // stages as even as layers go in time, not in number
 

@@ -33,7 +33,7 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   const auto units = [&](Seconds time) { return i64(std::llround(kUnits * (time / heaviest))); };
   const i64 embedding = units(total(prices.embedding));
   const i64 head = units(double(1 + mtp) * total(prices.head));
-  Key key{plan.pp, plan.virtual_stages, i64(row(plan.schedule).order), embedding, head};
+  Key key{plan.pp, plan.virtual_stages, i64(row(plan.schedule).stage_order), embedding, head};
   for (const Seconds& kind : kinds) key.push_back(units(kind));
   {
     const std::lock_guard lock(mutex_);

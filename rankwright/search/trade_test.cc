@@ -17,7 +17,7 @@ using testing::IsEmpty;
 /// Few enough candidates for many searches.
 Limits few() {
   Limits limits;
-  limits.schedule = plan::Schedule::one_f_one_b;
+  limits.schedule = pipeline::Schedule::one_f_one_b;
   limits.recompute = plan::Recompute::none;
   limits.order = mesh::kDefaultOrder;
   limits.even = true;

@@ -183,7 +183,7 @@ std::vector<Run> choices(const Run& run) {
   // No number of chunks does: plain 1F1B stands in.
   Run plain = run;
   plain.open_chunks = false;
-  plain.config.plan.schedule = plan::Schedule::one_f_one_b;
+  plain.config.plan.schedule = pipeline::Schedule::one_f_one_b;
   plain.config.plan.virtual_stages = 1;
   split_stages(plain.config);
   return choices(plain);

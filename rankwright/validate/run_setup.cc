@@ -79,17 +79,17 @@ constexpr PrecisionRow kPrecisions[] = {
 
 struct ScheduleName {
   std::string_view prefix;
-  plan::Schedule schedule;
+  pipeline::Schedule schedule;
 };
 constexpr ScheduleName kScheduleNames[] = {
-    {"zb-1p", plan::Schedule::zb_h1},
-    {"zb-h1", plan::Schedule::zb_h1},
-    {"zb-2p", plan::Schedule::zb_2p},
-    {"zb-v", plan::Schedule::zb_v},
-    {"dualpipe", plan::Schedule::dualpipe},
-    {"1f1b-interleaved", plan::Schedule::interleaved},
-    {"interleaved", plan::Schedule::interleaved},
-    {"gpipe", plan::Schedule::gpipe},
+    {"zb-1p", pipeline::Schedule::zb_h1},
+    {"zb-h1", pipeline::Schedule::zb_h1},
+    {"zb-2p", pipeline::Schedule::zb_2p},
+    {"zb-v", pipeline::Schedule::zb_v},
+    {"dualpipe", pipeline::Schedule::dualpipe},
+    {"1f1b-interleaved", pipeline::Schedule::interleaved},
+    {"interleaved", pipeline::Schedule::interleaved},
+    {"gpipe", pipeline::Schedule::gpipe},
 };
 template <class Rows>
 auto find_prefix(const Rows& rows, std::string_view text) {
@@ -201,14 +201,14 @@ plan::Plan plan_of(const RunRow& row, Run& run) {
   if (schedule != std::end(kScheduleNames)) plan.schedule = schedule->schedule;
   const std::optional<i64> chunks = row.whole("vpp");
   plan.virtual_stages = chunks.value_or(1);
-  if (plan.schedule == plan::Schedule::zb_v) plan.virtual_stages = 2;
-  if (plan.schedule == plan::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
-  run.open_chunks = !chunks && plan.schedule == plan::Schedule::interleaved && plan.pp > 1;
+  if (plan.schedule == pipeline::Schedule::zb_v) plan.virtual_stages = 2;
+  if (plan.schedule == pipeline::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
+  run.open_chunks = !chunks && plan.schedule == pipeline::Schedule::interleaved && plan.pp > 1;
   // What is called interleaved and has one chunk is not; and the other way round.
-  if (plan.schedule == plan::Schedule::interleaved && chunks && plan.virtual_stages == 1)
-    plan.schedule = plan::Schedule::one_f_one_b;
-  if (plan.schedule == plan::Schedule::one_f_one_b && plan.virtual_stages > 1)
-    plan.schedule = plan::Schedule::interleaved;
+  if (plan.schedule == pipeline::Schedule::interleaved && chunks && plan.virtual_stages == 1)
+    plan.schedule = pipeline::Schedule::one_f_one_b;
+  if (plan.schedule == pipeline::Schedule::one_f_one_b && plan.virtual_stages > 1)
+    plan.schedule = pipeline::Schedule::interleaved;
   return plan;
 }
 

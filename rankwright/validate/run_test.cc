@@ -71,7 +71,7 @@ TEST(Run, OfOnePpRankHasOneChunkAndWithoutAnyChunksIsPlain) {
   const std::vector<rankwright::validate::Run> plain =
       choices(one({{"layers", "37"}, {"vpp", ""}, {"schedule", "1f1b-interleaved"}}));
   ASSERT_EQ(plain.size(), 1u);
-  EXPECT_EQ(plain[0].config.plan.schedule, plan::Schedule::one_f_one_b);
+  EXPECT_EQ(plain[0].config.plan.schedule, pipeline::Schedule::one_f_one_b);
 }
 
 TEST(Run, CountsEmbeddingAndLossAsLayersWhereOnlyThatDivides) {

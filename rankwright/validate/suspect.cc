@@ -101,7 +101,7 @@ TimerCells cells_of(const plan::TrainingConfig& config, const cluster::Calibrati
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Seconds forward{}, backward{};
     for (const i64 s : stages_of(config.plan, r)) {
-      const cost::StageTimes& at = times.stages[std::size_t(s)];
+      const pipeline::StageTimes& at = times.stages[std::size_t(s)];
       forward += m * (at.forward - sent);
       backward += m * (at.input - sent + at.weight);
     }

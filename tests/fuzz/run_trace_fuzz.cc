@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "rankwright/import/log/run_trace.h"
-#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/cells.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace rankwright;

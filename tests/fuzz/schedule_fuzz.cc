@@ -18,10 +18,10 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
   const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty() || written->transfers) return 0;
   const Result<program::WrittenSchedule> again =
-      program::parse_cells(show_cells(written->ranks), "again.csv");
+      program::parse_cells(program::show_cells(written->ranks), "again.csv");
   RW_CHECK(again && again->ranks == written->ranks);
   const program::Program program =
-      with_transfers(written->ranks, checked.stages, checked.microbatches);
+      program::with_transfers(written->ranks, checked.stages, checked.microbatches);
   const program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   const program::Timeline timeline = simulate(program, times);
   RW_CHECK(!critical_path(program, times, timeline).empty());

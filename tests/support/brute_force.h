@@ -181,7 +181,7 @@ class BruteForce {
   void pipelines(plan::Plan plan) {
     if (plan.pp == 1) return shards(plan, false);
     const i64 layers = problem_.config.model.layers() / plan.pp;
-    for (const plan::ScheduleRow& row : plan::schedules()) {
+    for (const pipeline::ScheduleRow& row : pipeline::schedules()) {
       if (limits_.schedule.value_or(row.schedule) != row.schedule) continue;
       plan.schedule = row.schedule;
       for (plan.virtual_stages = row.min_chunks;

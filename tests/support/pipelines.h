@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "rankwright/plan/schedule.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/pipeline/schedule.h"
+#include "rankwright/program/cells.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright::pipelines {
@@ -24,9 +24,9 @@ inline plan::PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) 
   return shape;
 }
 
-inline plan::PipelineShape valid_shape() {
-  plan::PipelineShape shape = any_shape();
-  const plan::ScheduleRow& r = row(shape.schedule);
+inline pipeline::PipelineShape valid_shape() {
+  pipeline::PipelineShape shape = any_shape();
+  const pipeline::ScheduleRow& r = row(shape.schedule);
   shape.chunks = std::min(std::max(shape.chunks, r.min_chunks), r.max_chunks);
   shape.pp *= r.multiple;
   shape.microbatches = shape.microbatches * r.multiple + r.rounds * shape.pp;
@@ -35,8 +35,8 @@ inline plan::PipelineShape valid_shape() {
   return shape;
 }
 
-inline program::Program program_of(const plan::PipelineShape& shape) {
-  return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
+inline program::Program program_of(const pipeline::PipelineShape& shape) {
+  return program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Formats a shape: "zb-v pp 4 x 2, 8 microbatches, group 0".
@@ -49,11 +49,11 @@ inline std::string show(const plan::PipelineShape& s) {
 /// Visits every shape up to these sizes, with the default group.
 template <class Visit>
 void for_every_shape(i64 max_pp, i64 max_chunks, i64 max_microbatches, const Visit& visit) {
-  for (const plan::ScheduleRow& r : plan::schedules())
+  for (const pipeline::ScheduleRow& r : pipeline::schedules())
     for (i64 pp = 1; pp <= max_pp; ++pp)
       for (i64 chunks = 1; chunks <= max_chunks; ++chunks)
         for (i64 m = 1; m <= max_microbatches; ++m)
-          visit(plan::PipelineShape{r.schedule, pp, chunks, m});
+          visit(pipeline::PipelineShape{r.schedule, pp, chunks, m});
 }
 
 }  // namespace rankwright::pipelines

@@ -159,7 +159,8 @@ inline void narrow(search::Limits& limits, Dice& dice) {
       limits.recompute = plan::Recompute(dice.below(3));
       return;
     case 11:
-      limits.schedule = plan::schedules()[std::size_t(dice.below(i64(plan::kSchedules)))].schedule;
+      limits.schedule =
+          pipeline::schedules()[std::size_t(dice.below(i64(pipeline::kSchedules)))].schedule;
       return;
     case 12:
       limits.sequence_parallel = dice.coin();

@@ -10,8 +10,8 @@
 #include "rankwright/export/exporter.h"
 #include "rankwright/export/plan_keys.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/constraint_violation.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/rules/change.h"
 #include "tests/support/any_config.h"
 
@@ -30,7 +30,7 @@ inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   if (p.stages == plan::even_stages(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
     p.stages.clear();
   if (p.microbatch_group == p.pp || !row(p.schedule).groups) p.microbatch_group = 0;
-  if (p.pp == 1) p.schedule = plan::Schedule::one_f_one_b;
+  if (p.pp == 1) p.schedule = pipeline::Schedule::one_f_one_b;
   if (p.tp == 1) p.sequence_parallel = false;
   if (p.cp == 1) p.cp_comm = plan::CpComm::p2p;
   if (s.model.positions == 0 && s.model.max_sequence <= s.job.sequence) s.model.max_sequence = 0;
@@ -51,9 +51,9 @@ inline Result<std::string> read_written(const std::string& path) {
 
 /// Returns whether two configs have the same cells in the same order, whatever the schedule's name.
 inline bool same_cells(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-  const plan::PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
+  const pipeline::PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
   return one.pp == two.pp && one.chunks == two.chunks && one.microbatches == two.microbatches &&
-         !shape_fault(one) && !shape_fault(two) && program::cells(one) == program::cells(two);
+         !shape_fault(one) && !shape_fault(two) && pipeline::cells(one) == pipeline::cells(two);
 }
 
 /// Exports with `exporter` and imports the files as `format`. The cluster, the world size and lost

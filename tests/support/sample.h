@@ -116,11 +116,12 @@ inline plan::Stages random_stages(const model::Model& model, i64 stages) {
   return split;
 }
 
-inline plan::Schedule random_schedule() {
-  return plan::schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::kSchedules)))].schedule;
+inline pipeline::Schedule random_schedule() {
+  return pipeline::schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))]
+      .schedule;
 }
 
-inline plan::Plan random_plan(const model::Model& model, plan::Schedule which) {
+inline plan::Plan random_plan(const model::Model& model, pipeline::Schedule which) {
   plan::Plan plan{.tp = one_of({1, 2, 4}),
                   .cp = one_of({1, 2}),
                   .dp = one_of({1, 2, 4}),
@@ -134,7 +135,7 @@ inline plan::Plan random_plan(const model::Model& model, plan::Schedule which) {
   plan.sequence_parallel = coin();
   plan.cp_comm = plan::CpComm(one_of({0, 1, 2}));
   plan.micro_batch = one_of({1, 2, 3});
-  const plan::ScheduleRow& schedule = row(which);
+  const pipeline::ScheduleRow& schedule = row(which);
   plan.schedule = which;
   if (plan.pp > 1) plan.pp = round_up(plan.pp, schedule.multiple);
   plan.virtual_stages = std::min(schedule.min_chunks + one_of({0, 1}), schedule.max_chunks);
@@ -147,7 +148,7 @@ inline plan::Plan random_plan(const model::Model& model, plan::Schedule which) {
 
 /// Returns a number of microbatches that the plan's schedule supports, near the minimum.
 inline i64 random_microbatches(const plan::Plan& plan) {
-  const plan::ScheduleRow& schedule = row(plan.schedule);
+  const pipeline::ScheduleRow& schedule = row(plan.schedule);
   if (plan.pp == 1 || schedule.rounds == 0) return one_of({1, 2, 3, 5});
   return schedule.rounds * plan.pp + schedule.multiple * one_of({0, 1, 2});
 }

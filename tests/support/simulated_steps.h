@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/planner/timeline/simulated_step.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "rankwright/program/transfers.h"
 
 namespace rankwright::sample {
 
-inline program::Program program_of(const plan::PipelineShape& shape) {
-  return with_transfers(program::cells(shape), shape.stages(), shape.microbatches);
+inline program::Program program_of(const pipeline::PipelineShape& shape) {
+  return program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Simulates a pipeline with equal stages: F, I and W take one second each, B two.
@@ -30,12 +30,12 @@ inline planner::SimulatedStep four_by_eight() { return unit_play({.pp = 4, .micr
 /// Adds steps to every role: an overlapped one in the middle, then a collective over all ranks and
 /// the optimizer at the end.
 inline void add_steps(program::Program& program) {
-  for (program::Sequence& role : program.roles) {
+  for (pipeline::Sequence& role : program.roles) {
     const auto half = std::find_if(role.begin() + std::ptrdiff_t(role.size() / 2), role.end(),
-                                   [](const program::Action& a) { return a.joined == 0; });
-    role.insert(half == role.end() ? half : half + 1, action(program::ActionKind::step, 0, 0));
-    role.push_back(action(program::ActionKind::step, 0, 1));
-    role.push_back(action(program::ActionKind::step, 0, 2));
+                                   [](const pipeline::Action& a) { return a.joined == 0; });
+    role.insert(half == role.end() ? half : half + 1, action(pipeline::ActionKind::step, 0, 0));
+    role.push_back(action(pipeline::ActionKind::step, 0, 1));
+    role.push_back(action(pipeline::ActionKind::step, 0, 2));
   }
   const program::Body steps = {
       {.kind = plan::TrafficKind::dp_all_reduce, .group = mesh::GroupKind::dp, .beside = true},
@@ -62,7 +62,7 @@ inline plan::PipelineShape random_shape() {
 /// Simulates a random pipeline with times in whole milliseconds that differ by stage, and with
 /// steps in half of the cases.
 inline planner::SimulatedStep random_play() {
-  const plan::PipelineShape shape = random_shape();
+  const pipeline::PipelineShape shape = random_shape();
   program::Program program = program_of(shape);
   if (*rc::gen::arbitrary<bool>()) add_steps(program);
   const auto time = [](i64 min) { return double(*rc::gen::inRange<i64>(min, 20)) * 1.0_ms; };

@@ -14,8 +14,9 @@ namespace rankwright::ways {
 /// microbatches.
 inline std::vector<i64> way(const plan::TrainingConfig& config, i64 microbatch) {
   const plan::Plan& p = config.plan;
-  const bool vee = p.schedule == plan::Schedule::zb_v || p.schedule == plan::Schedule::dualpipe_v;
-  const bool down = p.schedule == plan::Schedule::dualpipe && p.pp > 1 &&
+  const bool vee =
+      p.schedule == pipeline::Schedule::zb_v || p.schedule == pipeline::Schedule::dualpipe_v;
+  const bool down = p.schedule == pipeline::Schedule::dualpipe && p.pp > 1 &&
                     microbatch >= config.microbatches() - microbatch;
   i64 at = down ? p.pp - 1 : 0, step = down ? -1 : 1;
   std::vector<i64> ranks;

@@ -4,7 +4,7 @@
 
 #include "rankwright/cost/links.h"
 #include "rankwright/cost/rates.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
 #include "tests/support/sample.h"
 
 namespace rankwright::sample {

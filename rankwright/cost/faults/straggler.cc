@@ -4,8 +4,8 @@
 #include <map>
 
 #include "rankwright/cost/durations.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/program/expand.h"
-#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::cost {
 namespace {
@@ -15,12 +15,13 @@ constexpr i64 kMaxPlaced = 8'000'000;            // over all places that are tri
 constexpr Bytes kMaxBytes{256.0 * 1024 * 1024};  // of the expansion
 constexpr i64 kMaxPlaces = 256;                  // pp ranks that a slow device is tried on
 
-bool small(const plan::TrainingConfig& config, const plan::PipelineShape& shape) {
-  const std::optional<i64> cells = program::cell_count(shape);
+bool small(const plan::TrainingConfig& config, const pipeline::PipelineShape& shape) {
+  const std::optional<i64> cells = pipeline::cell_count(shape);
   return cells && *cells <= kMaxCells && program::expansion_bytes(config) <= kMaxBytes;
 }
 
-StageTimes longer(const StageTimes& stage, double more, const StageTimes& compute) {
+pipeline::StageTimes longer(const pipeline::StageTimes& stage, double more,
+                            const pipeline::StageTimes& compute) {
   return {stage.forward + more * compute.forward, stage.input + more * compute.input,
           stage.weight + more * compute.weight};
 }
@@ -100,7 +101,7 @@ double SlowSteps::stage_factor(i64 stage, const std::vector<double>& factors) co
 Seconds SlowSteps::play_end(const std::vector<double>& factors) const {
   program::Durations times = durations_;
   for (std::size_t s = 0; s < times.cells.size(); ++s) {
-    const StageTimes stage =
+    const pipeline::StageTimes stage =
         longer(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
     times.cells[s] = {stage.forward, stage.input + stage.weight, stage.input, stage.weight};
   }
@@ -113,14 +114,15 @@ Seconds SlowSteps::play_end(const std::vector<double>& factors) const {
 /// Z2
 Seconds SlowSteps::end(const std::vector<double>& factors) const {
   if (program_) return play_end(factors);
-  std::vector<StageTimes> stages = cells_.stages;
+  std::vector<pipeline::StageTimes> stages = cells_.stages;
   for (std::size_t s = 0; s < stages.size(); ++s)
     stages[s] = longer(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
   const double slowest = *std::max_element(factors.begin(), factors.end());
   const Seconds optimizer = slowest * whole_[Item::optimizer];
   if (plan().pp > 1) return pipeline_time(shape_, stages, cells_.hop) + optimizer;
   Seconds all = optimizer;
-  for (const StageTimes& stage : stages) all += double(shape_.microbatches) * stage.total();
+  for (const pipeline::StageTimes& stage : stages)
+    all += double(shape_.microbatches) * stage.total();
   return all;
 }
 
@@ -206,7 +208,7 @@ Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibrati
     const double factor = factors[std::size_t(r)];
     out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
   }
-  const i64 cells = program::cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
+  const i64 cells = pipeline::cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
   const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
   if (steps.simulated() && cells <= kMaxPlaced / std::max<i64>(1, simulations))
     try_places(config, steps, out);

@@ -62,7 +62,7 @@ class SlowSteps {
   i64 unit(i64 rank) const;
 
   const plan::TrainingConfig& config_;
-  plan::PipelineShape shape_;
+  pipeline::PipelineShape shape_;
   mesh::MeshPair meshes_;
   StepTime whole_;
   CellTimes cells_;

@@ -91,7 +91,7 @@ TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
   program::Durations times = durations(config, program, catalog::calibration());
   const Seconds before = simulate(program, times).end;
   for (std::size_t kind = 0; kind < 4; ++kind) {
-    const StageTimes& c = cells.compute[2];
+    const pipeline::StageTimes& c = cells.compute[2];
     const Seconds parts[] = {c.forward, c.input + c.weight, c.input, c.weight};
     times.cells[2][kind] += 0.5 * parts[kind];
   }

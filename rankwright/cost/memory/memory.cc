@@ -5,9 +5,9 @@
 #include "rankwright/base/check.h"
 #include "rankwright/cost/memory/rank_load.h"
 #include "rankwright/cost/memory/states.h"
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/traffic.h"
-#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::cost {
 namespace {

@@ -195,7 +195,8 @@ TEST(MemoryEstimate, OfTheRuntimeIsItsTensorsAlone) {
 
 TEST(MemoryEstimate, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   // gpipe holds all four on the last stage; fp64 logits and layers are 8 bytes a number
-  rankwright::plan::TrainingConfig config = runtime({.pp = 2, .schedule = plan::Schedule::gpipe});
+  rankwright::plan::TrainingConfig config =
+      runtime({.pp = 2, .schedule = pipeline::Schedule::gpipe});
   config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp64;
   EXPECT_DOUBLE_EQ(of(config, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
   EXPECT_DOUBLE_EQ(of(config, 1)[Entry::activations].value,
@@ -298,8 +299,8 @@ Bytes largest(const rankwright::plan::TrainingConfig& config) {
 TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
   // The first layers of a pp rank run again: its first chunk keeps little, its last all, and which
   // of them is in flight differs from rank to rank.
-  for (const plan::Schedule schedule :
-       {plan::Schedule::zb_v, plan::Schedule::dualpipe_v, plan::Schedule::interleaved})
+  for (const pipeline::Schedule schedule :
+       {pipeline::Schedule::zb_v, pipeline::Schedule::dualpipe_v, pipeline::Schedule::interleaved})
     for (i64 layers = 1; layers < 4; ++layers) {
       const rankwright::plan::TrainingConfig config =
           sample::dense_setup({.pp = 2,
@@ -314,8 +315,8 @@ TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
 }
 
 RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
-  const plan::ScheduleRow kind = *rc::gen::elementOf(
-      std::vector<plan::ScheduleRow>(plan::schedules().begin(), plan::schedules().end()));
+  const pipeline::ScheduleRow kind = *rc::gen::elementOf(std::vector<pipeline::ScheduleRow>(
+      pipeline::schedules().begin(), pipeline::schedules().end()));
   plan::Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
   plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
   plan.recompute =
@@ -333,7 +334,7 @@ RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
 
 TEST(Fullest, IsFoundAmongUnevenStages) {
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v}, 8);
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v}, 8);
   config.plan.stages = plan::listed_stages({1, 1, 3, 3}, 0);
   EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config));
 }

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/messages.h"
-#include "rankwright/program/schedule/schedule.h"
 
 namespace rankwright::cost {
 
 RankLoads::RankLoads(const plan::TrainingConfig& config)
     : config_(config),
       shape_(pipeline_shape(config)),
-      vee_(row(config.plan.schedule).order == plan::StageOrder::vee),
+      vee_(row(config.plan.schedule).stage_order == pipeline::StageOrder::vee),
       mirrored_(config.plan.mirrored()),
       stages_(config.stages()),
       embedding_(plan::embedding_share(config.model, config.plan.tp)),
@@ -151,7 +151,7 @@ RankLoad RankLoads::of(i64 pp_rank) {
   add_edges(load);
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
-  load.held = {program::max_held(shape_, pp_rank, chunks_)};
+  load.held = {pipeline::max_held(shape_, pp_rank, chunks_)};
   return load;
 }
 
@@ -162,10 +162,10 @@ bool RankLoads::even_chunks() const {
 
 std::vector<RankLoad> RankLoads::peak_candidates() {
   std::vector<RankLoad> loads{of(0)};
-  const bool loop = row(config_.plan.schedule).order == plan::StageOrder::loop;
-  i64 in_flight = program::max_in_flight(shape_, 0);
+  const bool loop = row(config_.plan.schedule).stage_order == pipeline::StageOrder::loop;
+  i64 in_flight = pipeline::max_in_flight(shape_, 0);
   for (i64 r = 1; r < shape_.pp; ++r) {
-    const i64 before = std::exchange(in_flight, program::max_in_flight(shape_, r));
+    const i64 before = std::exchange(in_flight, pipeline::max_in_flight(shape_, r));
     // Where chunks differ it matters which of them microbatches are in.
     if ((loop || even_chunks()) && like_the_one_before(r) && in_flight <= before) continue;
     loads.push_back(of(r));

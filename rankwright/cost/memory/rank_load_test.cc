@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "rankwright/pipeline/order.h"
 #include "rankwright/plan/messages.h"
-#include "rankwright/program/schedule/schedule.h"
 #include "tests/support/sample.h"
 
 namespace rankwright::cost {
@@ -60,7 +60,7 @@ RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
     RC_ASSERT(expected.size() == loads.chunks().size());
     for (std::size_t k = 0; k < expected.size(); ++k)
       RC_ASSERT(std::abs(loads.chunks()[k] - expected[k]) <= 1e-9 * expected[k]);
-    const double held = program::max_held(pipeline_shape(config), r, expected);
+    const double held = pipeline::max_held(pipeline_shape(config), r, expected);
     RC_ASSERT(std::abs(load.held.value - held) <= 1e-9 * held);
   }
 }
@@ -79,7 +79,7 @@ TEST(RankLoad, EmbedsInItsFirstChunk) {
   // A V of 2 pp ranks: rank 0 embeds in its first chunk, and its last has the MTP module, which
   // reads the same embedding.
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v});
+      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.mtp_layers = 1;
   ASSERT_EQ(chunk_contents(config, 0)[1].mtp, 1);
   RankLoads loads(config);

@@ -65,7 +65,7 @@ TEST(States, OfAMirrorAreOfTwoStages) {
   // DualPipe: twice the parameters of a stage, two layers, at 16 bytes
   const rankwright::plan::TrainingConfig plain = sample::dense_setup({.pp = 4});
   const rankwright::plan::TrainingConfig mirror =
-      sample::dense_setup({.pp = 4, .schedule = plan::Schedule::dualpipe}, 8);
+      sample::dense_setup({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8);
   EXPECT_DOUBLE_EQ(states(plain, 1).total().value, 16 * 2 * 15'206'400.0);
   EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }

@@ -80,7 +80,8 @@ plan::Plan random_layout_plan(const model::Model& model) {
   p.cp_comm = plan::CpComm(one_of({0, 0, 1, 2}));
   p.micro_batch = one_of({1, 1, 2, 3});
   if (p.pp > 1 || rarely()) p.virtual_stages = one_of({1, 1, 2, 3});
-  p.schedule = p.virtual_stages > 1 ? plan::Schedule::interleaved : plan::Schedule::one_f_one_b;
+  p.schedule =
+      p.virtual_stages > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
   if (p.virtual_stages > 1 && coin()) p.microbatch_group = one_of({2, 4, 6});
   if (coin()) p.stages = random_layout(model, p.pp * p.virtual_stages);
   p.recompute = plan::Recompute(one_of({0, 1, 2}));

@@ -107,7 +107,7 @@ std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const Expo
   add("tp", p.tp);
   add("context_parallel_size", p.cp);
   add("expert_parallel_size", p.ep);
-  add("pp_engine", p.schedule == plan::Schedule::gpipe ? "afab" : "1f1b");
+  add("pp_engine", p.schedule == pipeline::Schedule::gpipe ? "afab" : "1f1b");
   add("tp_mode", p.sequence_parallel ? "REDUCE_SCATTER" : "ALL_REDUCE");
   add("tp_linear_async_communication", typed(p.overlap.tp));
   add("recompute_layer", typed(p.recompute == plan::Recompute::full));

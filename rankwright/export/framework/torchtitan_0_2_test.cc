@@ -3,8 +3,8 @@
 #include <toml++/toml.h>
 
 #include "rankwright/export/exporter.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 #include "tests/support/round_trip.h"
 #include "tests/support/typed_configs.h"
 
@@ -71,7 +71,7 @@ TEST(TorchtitanExport, ScheduleWithoutTorchClass_WritesCells) {
   EXPECT_EQ(files[1].name, "torchtitan_schedule.csv");
   const Result<program::WrittenSchedule> read = program::parse_cells(files[1].text, files[1].name);
   ASSERT_TRUE(read.has_value());
-  EXPECT_EQ(read->ranks, program::cells(pipeline_shape(config)));
+  EXPECT_EQ(read->ranks, pipeline::cells(pipeline_shape(config)));
 }
 
 TEST(TorchtitanExport, TooManyCells_AreALoss) {

@@ -4,8 +4,8 @@
 #include "rankwright/export/framework/torchtitan.h"
 #include "rankwright/export/quote.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -43,7 +43,7 @@ std::string_view reshard_policy(const plan::Plan& p) {
 
 bool writes_cells(const plan::TrainingConfig& s) {
   if (!importer::needs_cells(s)) return false;
-  const std::optional<i64> size = program::cell_count(pipeline_shape(s));
+  const std::optional<i64> size = pipeline::cell_count(pipeline_shape(s));
   return size && *size <= importer::kMaxTorchCells;
 }
 
@@ -75,7 +75,7 @@ std::string module_lists(const plan::TrainingConfig& s, std::string_view head_mo
 
 std::vector<ExportFile> schedule_files(const plan::TrainingConfig& s) {
   if (!writes_cells(s)) return {};
-  return {{std::string(kScheduleFile), show_cells(program::cells(pipeline_shape(s)))}};
+  return {{std::string(kScheduleFile), program::show_cells(pipeline::cells(pipeline_shape(s)))}};
 }
 
 std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& s) {

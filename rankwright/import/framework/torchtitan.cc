@@ -210,19 +210,19 @@ plan::Stages read_modules(ForeignReading& r, const YamlNode& list) {
 /// Reads the schedule from its class name. Returns whether a rank has several chunks.
 bool read_schedule(ForeignReading& r) {
   const YamlNode* const node = in_parallelism(r, "pipeline_parallel_schedule");
-  r.draft.schedule = plan::Schedule::one_f_one_b;
+  r.draft.schedule = pipeline::Schedule::one_f_one_b;
   if (node == nullptr) return false;
-  constexpr Word<plan::Schedule> kWords[] = {
-      {"1F1B", plan::Schedule::one_f_one_b},
-      {"GPipe", plan::Schedule::gpipe},
-      {"Interleaved1F1B", plan::Schedule::interleaved},
-      {"LoopedBFS", plan::Schedule::looped_bfs},
-      {"InterleavedZeroBubble", plan::Schedule::interleaved_zb},
-      {"ZBVZeroBubble", plan::Schedule::zb_v},
-      {"DualPipeV", plan::Schedule::dualpipe_v},
-      {"PipelineScheduleSingle", plan::Schedule::one_f_one_b},
-      {"PipelineScheduleMulti", plan::Schedule::interleaved},
-      {"_PipelineScheduleRuntime", plan::Schedule::interleaved},
+  constexpr Word<pipeline::Schedule> kWords[] = {
+      {"1F1B", pipeline::Schedule::one_f_one_b},
+      {"GPipe", pipeline::Schedule::gpipe},
+      {"Interleaved1F1B", pipeline::Schedule::interleaved},
+      {"LoopedBFS", pipeline::Schedule::looped_bfs},
+      {"InterleavedZeroBubble", pipeline::Schedule::interleaved_zb},
+      {"ZBVZeroBubble", pipeline::Schedule::zb_v},
+      {"DualPipeV", pipeline::Schedule::dualpipe_v},
+      {"PipelineScheduleSingle", pipeline::Schedule::one_f_one_b},
+      {"PipelineScheduleMulti", pipeline::Schedule::interleaved},
+      {"_PipelineScheduleRuntime", pipeline::Schedule::interleaved},
   };
   r.fields.under("parallelism.schedule", *node,
                  [&] { r.draft.schedule = parse_word(r, *node, kWords); });

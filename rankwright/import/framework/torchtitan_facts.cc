@@ -4,8 +4,8 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 
 namespace rankwright::importer {
 namespace {
@@ -108,17 +108,17 @@ std::optional<plan::PipelineShape> find_shape(std::string_view text, std::string
                                               i64 chunks) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;
-  const program::Sequences ranks = only_cells(written->ranks);
-  const program::CellSet set = cell_set(ranks);
+  const pipeline::Sequences ranks = program::only_cells(written->ranks);
+  const program::CellSet set = program::cell_set(ranks);
   if (!set.faults.empty() || set.stages != pp * chunks) return std::nullopt;
-  for (const plan::ScheduleRow& row : plan::schedules()) {
+  for (const pipeline::ScheduleRow& row : pipeline::schedules()) {
     const i64 groups = row.groups ? std::min(set.microbatches, pp + kMaxGroups) : pp;
     for (i64 group = pp; group <= std::max(groups, pp); ++group) {
-      const plan::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
-                                      group == pp ? 0 : group};
-      const std::optional<i64> size = program::cell_count(shape);
+      const pipeline::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
+                                          group == pp ? 0 : group};
+      const std::optional<i64> size = pipeline::cell_count(shape);
       if (shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
-      if (program::cells(shape) == ranks) return shape;
+      if (pipeline::cells(shape) == ranks) return shape;
     }
   }
   return std::nullopt;

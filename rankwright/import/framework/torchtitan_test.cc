@@ -5,8 +5,8 @@
 
 #include "rankwright/import/framework/torchtitan_facts.h"
 #include "rankwright/import/plan/plan_format.h"
-#include "rankwright/program/schedule/cells.h"
-#include "rankwright/program/schedule/schedule.h"
+#include "rankwright/pipeline/order.h"
+#include "rankwright/program/cells.h"
 
 namespace rankwright::importer {
 namespace torchtitan_test {
@@ -114,14 +114,14 @@ TEST(TorchtitanImport, ReadsChunksFromTheListOfModules) {
 }
 
 Result<std::string> zero_bubble(const std::string&) {
-  return show_cells(program::cells({plan::Schedule::zb_h1, 4, 1, 8}));
+  return program::show_cells(pipeline::cells({pipeline::Schedule::zb_h1, 4, 1, 8}));
 }
 
 TEST(TorchtitanImport, IdentifiesAScheduleFromItsCells) {
   const std::string text = pipeline(8,
                                     "pipeline_parallel_schedule = \"PipelineScheduleSingle\"\n"
                                     "pipeline_parallel_schedule_csv = \"cells.csv\"\n");
-  EXPECT_EQ(read(text, zero_bubble).draft.schedule, plan::Schedule::zb_h1);
+  EXPECT_EQ(read(text, zero_bubble).draft.schedule, pipeline::Schedule::zb_h1);
   const PlanFile unread = read(text);
   ASSERT_THAT(unread.findings, SizeIs(1));
   EXPECT_THAT(unread.findings[0].detail, HasSubstr("it was not read: counted as 1f1b"));

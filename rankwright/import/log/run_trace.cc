@@ -8,7 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/import/log/trace_events.h"
-#include "rankwright/program/schedule/cells.h"
+#include "rankwright/program/cells.h"
 
 namespace rankwright::importer {
 namespace {

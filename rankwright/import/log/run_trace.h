@@ -11,7 +11,7 @@
 #include "rankwright/base/result.h"
 #include "rankwright/base/units.h"
 #include "rankwright/import/log/trace_format.h"
-#include "rankwright/program/schedule/action.h"
+#include "rankwright/pipeline/action.h"
 
 namespace rankwright::importer {
 

@@ -53,12 +53,12 @@ const std::vector<WrittenSlice>& worked_example() {
 TEST(RunTrace, StartsAtZeroWithSlicesSortedByBegin) {
   const RunTrace expected{
       .file = "run",
-      .ranks = {{{ms(0), ms(1), "0F0", "forward", cell::F(0, 0)},
-                 {ms(4), ms(6), "0B0", "backward", cell::B(0, 0)},
+      .ranks = {{{ms(0), ms(1), "0F0", "forward", pipeline::cell::F(0, 0)},
+                 {ms(4), ms(6), "0B0", "backward", pipeline::cell::B(0, 0)},
                  {ms(5), ms(6.25), "DP all-reduce", "collective", std::nullopt, true},
                  {ms(6), ms(6.5), "optimizer", "optimizer"}},
-                {{ms(1), ms(2), "1F0", "forward", cell::F(1, 0)},
-                 {ms(2), ms(4), "1B0", "backward", cell::B(1, 0)}}},
+                {{ms(1), ms(2), "1F0", "forward", pipeline::cell::F(1, 0)},
+                 {ms(2), ms(4), "1B0", "backward", pipeline::cell::B(1, 0)}}},
       .end = ms(6.5)};
   EXPECT_EQ(read_trace(chrome_file(worked_example())), expected);
   EXPECT_EQ(read_trace(perfetto_file(worked_example())), expected);
@@ -73,8 +73,9 @@ TEST(RunTrace, ParsesCellsFromNames) {
                                                  {{0}, 5, 6, ""}}));
   std::vector<std::optional<program::Action>> cells;
   for (const TraceSlice& slice : trace.ranks.at(0)) cells.push_back(slice.cell);
-  EXPECT_THAT(cells, testing::ElementsAre(cell::F(2, 0), cell::I(12, 345), cell::W(3, 1),
-                                          std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(cells, testing::ElementsAre(pipeline::cell::F(2, 0), pipeline::cell::I(12, 345),
+                                          pipeline::cell::W(3, 1), std::nullopt, std::nullopt,
+                                          std::nullopt));
 }
 
 TEST(RunTrace, RankWithoutTrack_IsEmpty) {

@@ -39,7 +39,7 @@ struct Draft {
   std::optional<bool> sequence_parallel;
   std::optional<plan::CpComm> cp_comm;
   std::optional<i64> micro_batch, virtual_stages, microbatch_group;
-  std::optional<plan::Schedule> schedule;
+  std::optional<pipeline::Schedule> schedule;
   std::optional<plan::Stages> stages;            // from the layout grammar
   std::optional<std::vector<i64>> stage_layers;  // from a list of counts
   std::optional<plan::Recompute> recompute;

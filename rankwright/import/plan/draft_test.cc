@@ -124,9 +124,9 @@ TEST(Resolve, ReferenceClusterHasWholeNodes) {
 TEST(Resolve, VirtualStagesDefaultToInterleaved) {
   Draft draft = course();
   draft.virtual_stages = 2;
-  EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::interleaved);
-  draft.schedule = plan::Schedule::zb_v;
-  EXPECT_EQ(resolve(draft).plan.schedule, plan::Schedule::zb_v);
+  EXPECT_EQ(resolve(draft).plan.schedule, pipeline::Schedule::interleaved);
+  draft.schedule = pipeline::Schedule::zb_v;
+  EXPECT_EQ(resolve(draft).plan.schedule, pipeline::Schedule::zb_v);
 }
 
 TEST(Resolve, ZeroOverlapsParamGatherByDefault) {

@@ -48,7 +48,7 @@ const Example kExamples[] = {
     {"parallelism.micro_batch", "8", is<&Draft::micro_batch, 8>},
     {"parallelism.virtual_stages", "8", is<&Draft::virtual_stages, 8>},
     {"parallelism.microbatch_group", "8", is<&Draft::microbatch_group, 8>},
-    {"parallelism.schedule", "zb-v", is<&Draft::schedule, plan::Schedule::zb_v>},
+    {"parallelism.schedule", "zb-v", is<&Draft::schedule, pipeline::Schedule::zb_v>},
     {"parallelism.stages", "Et|tL",
      [](const Draft& d) { return d.stages && show_layout(*d.stages) == "Et|tL"; }},
     {"parallelism.stages", "[3, 1]",

@@ -7,9 +7,9 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/model/flops.h"
+#include "rankwright/pipeline/bubble.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/planner/explain/stages_view.h"
 
@@ -208,7 +208,7 @@ Facts list_bubble_facts(const FactSubject& s) {
           {"", count(p.pp), " pp ranks"},
           {"", count(p.virtual_stages), p.virtual_stages == 1 ? " chunk each" : " chunks each"},
           {"", count(m), m == 1 ? " microbatch" : " microbatches"},
-          {"", percent(cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
+          {"", percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
            " idle where stages are alike"},
           slot_length(s)};
 }

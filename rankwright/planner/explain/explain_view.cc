@@ -6,7 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/pipeline/bubble.h"
+#include "rankwright/pipeline/bubble.h"
 
 namespace rankwright::planner {
 namespace {
@@ -64,7 +64,8 @@ AxisRow tensor_row(const plan::TrainingConfig& s, const std::vector<Communicatio
 AxisRow pipeline_row(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   if (p.pp == 1) return {"PP", "1", "-", "no stages, no bubble"};
-  const double bubble = cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
+  const double bubble =
+      pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
   return {"PP", count(p.pp) + chunks,

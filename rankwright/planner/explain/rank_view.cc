@@ -41,7 +41,7 @@ RankView::GroupView make_group_view(const plan::TrainingConfig& config, mesh::Gr
 std::vector<RankView::Chunk> list_chunks(const plan::TrainingConfig& config, i64 rank,
                                          i64 pp_rank) {
   const plan::Stages stages = config.stages();
-  const plan::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
   const i64 stride = config.plan.meshes().dense.stride(mesh::Axis::pp);
   std::vector<RankView::Chunk> all;
   for (const i64 s : stages_of(config.plan, pp_rank)) {

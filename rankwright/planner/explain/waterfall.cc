@@ -6,8 +6,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/cost/rates.h"
+#include "rankwright/pipeline/bubble.h"
 #include "rankwright/planner/explain/explain_view.h"
 
 namespace rankwright::planner {
@@ -45,15 +45,15 @@ std::string bubble_remark(const plan::TrainingConfig& config) {
   const std::string who =
       fmt::format("{}, {}", name(p.schedule), plural(m, "microbatch", "microbatches"));
   switch (p.schedule) {
-    case plan::Schedule::gpipe:
-    case plan::Schedule::one_f_one_b:
-    case plan::Schedule::interleaved:
-    case plan::Schedule::looped_bfs:
+    case pipeline::Schedule::gpipe:
+    case pipeline::Schedule::one_f_one_b:
+    case pipeline::Schedule::interleaved:
+    case pipeline::Schedule::looped_bfs:
       return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
                          count(p.virtual_stages * m + p.pp - 1));
     default:
       return fmt::format("{}: {} where stages are alike", who,
-                         percent(cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
+                         percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
   }
 }
 

@@ -26,7 +26,7 @@ search::Problem racks(i64 batch) {
       resolve(importer::read_plan(text, "racks.yaml", importer::refuse_file).draft);
   search::Limits limits;
   limits.cp = {1, 1};
-  limits.schedule = plan::Schedule::one_f_one_b;
+  limits.schedule = pipeline::Schedule::one_f_one_b;
   limits.recompute = plan::Recompute::none;
   return problem(std::move(config), limits);
 }

@@ -7,7 +7,7 @@
 
 namespace rankwright::planner {
 
-SimulatedStep simulate_step(const plan::PipelineShape& shape, program::Program program,
+SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Program program,
                             program::Durations durations, std::string times) {
   program::Timeline timeline = simulate(program, durations);
   return {shape,
@@ -33,24 +33,24 @@ std::vector<program::Event> events(const SimulatedStep& p, i64 pp_rank) {
   return events(p.program, p.durations, p.timeline, pp_rank);
 }
 
-bool is_beside(const program::Program& program, i64 pp_rank, const program::Action& a) {
-  return a.kind == program::ActionKind::step &&
+bool is_beside(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
+  return a.kind == pipeline::ActionKind::step &&
          program.steps[std::size_t(pp_rank)][a.microbatch].beside;
 }
 
 i64 cell_count(const program::Program& program) {
   i64 cells = 0;
-  for (const program::Sequence& role : program.roles)
+  for (const pipeline::Sequence& role : program.roles)
     cells += std::count_if(role.begin(), role.end(),
-                           [](const program::Action& a) { return is_cell(a.kind); });
+                           [](const pipeline::Action& a) { return is_cell(a.kind); });
   return cells;
 }
 
 i64 slice_count(const program::Program& program) {
   i64 slices = 0;
-  for (const program::Sequence& role : program.roles)
+  for (const pipeline::Sequence& role : program.roles)
     slices += std::count_if(role.begin(), role.end(),
-                            [](const program::Action& a) { return !is_transfer(a.kind); });
+                            [](const pipeline::Action& a) { return !is_transfer(a.kind); });
   return slices;
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "rankwright/pipeline/schedule.h"
 #include "rankwright/plan/plan.h"
-#include "rankwright/plan/schedule.h"
 #include "rankwright/program/simulate.h"
 #include "rankwright/program/timeline.h"
 
@@ -14,7 +14,7 @@ namespace rankwright::planner {
 
 /// One simulated step.
 struct SimulatedStep {
-  plan::PipelineShape shape;
+  pipeline::PipelineShape shape;
   program::Program program;
   program::Durations durations;
   program::Timeline timeline;

@@ -19,9 +19,9 @@ TEST(SimulatedStep, FourRanksEightMicrobatches_TakesElevenSlots) {
 TEST(IsBeside, OnlyMarkedSteps_OverlapWithCells) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
-  EXPECT_TRUE(is_beside(p.program, 0, action(program::ActionKind::step, 0, 0)));
-  EXPECT_FALSE(is_beside(p.program, 0, action(program::ActionKind::step, 0, 2)));
-  EXPECT_FALSE(is_beside(p.program, 0, cell::F(0, 0)));
+  EXPECT_TRUE(is_beside(p.program, 0, action(pipeline::ActionKind::step, 0, 0)));
+  EXPECT_FALSE(is_beside(p.program, 0, action(pipeline::ActionKind::step, 0, 2)));
+  EXPECT_FALSE(is_beside(p.program, 0, pipeline::cell::F(0, 0)));
 }
 
 TEST(SliceCount, CellsAndSteps_AreCounted_TransfersAreNot) {
@@ -34,11 +34,11 @@ TEST(SliceCount, CellsAndSteps_AreCounted_TransfersAreNot) {
 TEST(EventKind, Steps_AreCollectivesOrTheOptimizer) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
-  EXPECT_EQ(event_kind(p.program, 0, cell::F(0, 0)), EventKind::forward);
-  EXPECT_EQ(event_kind(p.program, 0, cell::W(0, 0)), EventKind::weight_grad);
-  EXPECT_EQ(event_kind(p.program, 0, action(program::ActionKind::step, 0, 1)),
+  EXPECT_EQ(event_kind(p.program, 0, pipeline::cell::F(0, 0)), EventKind::forward);
+  EXPECT_EQ(event_kind(p.program, 0, pipeline::cell::W(0, 0)), EventKind::weight_grad);
+  EXPECT_EQ(event_kind(p.program, 0, action(pipeline::ActionKind::step, 0, 1)),
             EventKind::collective);
-  EXPECT_EQ(event_kind(p.program, 0, action(program::ActionKind::step, 0, 2)),
+  EXPECT_EQ(event_kind(p.program, 0, action(pipeline::ActionKind::step, 0, 2)),
             EventKind::optimizer);
 }
 

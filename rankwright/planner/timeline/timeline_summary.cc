@@ -12,9 +12,9 @@ namespace {
 i64 max_held(const std::vector<program::Event>& events) {
   i64 now = 0, max = 0;
   for (const program::Event& e : events) {
-    const program::ActionKind kind = e.action.kind;
-    if (kind == program::ActionKind::forward) ++now;
-    if (kind == program::ActionKind::backward || kind == program::ActionKind::weight_grad) --now;
+    const pipeline::ActionKind kind = e.action.kind;
+    if (kind == pipeline::ActionKind::forward) ++now;
+    if (kind == pipeline::ActionKind::backward || kind == pipeline::ActionKind::weight_grad) --now;
     max = std::max(max, now);
   }
   return max;

@@ -62,7 +62,7 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
   Seconds idle{};
   for (const RankSummary& rank : s.ranks) {
     RC_ASSERT(std::abs((rank.cells + rank.steps + rank.idle - s.end).value) < 1e-9);
-    RC_ASSERT(rank.held <= program::max_in_flight(p.shape, rank.pp_rank));
+    RC_ASSERT(rank.held <= pipeline::max_in_flight(p.shape, rank.pp_rank));
     idle += rank.idle;
   }
   RC_ASSERT(std::abs(s.bubble - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
@@ -93,7 +93,7 @@ TEST(Bands, OneFOneB_HasWarmUpSteadyStateAndDrain) {
 TEST(Bands, Gpipe_HasNoSteadyState) {
   // All 8 forward passes reach the last of 4 ranks at 3 + 8. There the first backward pass begins.
   const SimulatedStep p =
-      sample::unit_play({.schedule = plan::Schedule::gpipe, .pp = 4, .microbatches = 8});
+      sample::unit_play({.schedule = pipeline::Schedule::gpipe, .pp = 4, .microbatches = 8});
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
   const std::vector<Band> found = bands(ranks, p.timeline.end);

@@ -1,8 +1,8 @@
 #include "rankwright/report/explain/setup_json.h"
 
-#include "rankwright/cost/pipeline/bubble.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
+#include "rankwright/pipeline/bubble.h"
 
 namespace rankwright::report {
 
@@ -69,7 +69,7 @@ ordered_json plan_json(const plan::TrainingConfig& s) {
           {"stages", show_layout(s.stages())},
           {"recompute", name(p.recompute)},
           {"bubble_fraction",
-           cost::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
+           pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
 }
 
 ordered_json band_json(const cost::ErrorBand& band) {

@@ -34,7 +34,7 @@ TEST(CollectPoints, DropsDominatedFrontPoints) {
   const planner::PlanReport lean = with("pp_size: 8, recompute: full");
   ASSERT_TRUE(lean.sheet.estimate.fits());
   plan::Plan wasteful = lean.config.plan;
-  wasteful.schedule = plan::Schedule::gpipe;
+  wasteful.schedule = pipeline::Schedule::gpipe;
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
   planner::PlanAnswer view{.problem = search::problem(open)};

@@ -172,7 +172,7 @@ std::string brief(const plan::TrainingConfig& s) {
   if (p.zero > 0) add(fmt::format("ZeRO-{}", p.zero));
   if (p.shard_size > 0) add(fmt::format("in {}s", count(p.shard_size)));
   if (p.micro_batch > 1) add(fmt::format("mb {}", count(p.micro_batch)));
-  if (p.pp > 1 && p.schedule != plan::Schedule::one_f_one_b) add(std::string(name(p.schedule)));
+  if (p.pp > 1 && p.schedule != pipeline::Schedule::one_f_one_b) add(std::string(name(p.schedule)));
   if (p.recompute != plan::Recompute::none) add(describe_recompute(p));
   if (!rules::same_order(s, mesh::kDefaultOrder)) add(show(p.order));
   return text.empty() ? "one GPU" : text;

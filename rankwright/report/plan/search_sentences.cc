@@ -120,8 +120,9 @@ std::string describe_space(const planner::PlanAnswer& answer) {
   std::string inner;
   for (std::size_t k = 0; k + 1 < s.cluster.levels.size(); ++k)
     inner += (inner.empty() ? "" : ", ") + s.cluster.levels[k].name;
-  const std::string pipes = limits.schedule ? std::string(name(*limits.schedule))
-                                            : fmt::format("{} schedules", plan::schedules().size());
+  const std::string pipes = limits.schedule
+                                ? std::string(name(*limits.schedule))
+                                : fmt::format("{} schedules", pipeline::schedules().size());
   const std::string shards = limits.hybrid && !inner.empty()
                                  ? fmt::format(" over all data ranks or inside {}", inner)
                                  : " over all data ranks";

@@ -32,19 +32,19 @@ bool draws_each(const program::Program& program, i64 cells) {
   return cells <= kMaxDrawnCells;
 }
 
-i64 shades(const plan::PipelineShape& shape) {
-  const bool mirror = row(shape.schedule).order == plan::StageOrder::mirror;
+i64 shades(const pipeline::PipelineShape& shape) {
+  const bool mirror = row(shape.schedule).stage_order == pipeline::StageOrder::mirror;
   return mirror && shape.pp > 1 ? 2 : shape.chunks;
 }
 
-i64 shade_of(const plan::PipelineShape& shape, i64 pp_rank, const program::Action& a) {
+i64 shade_of(const pipeline::PipelineShape& shape, i64 pp_rank, const pipeline::Action& a) {
   if (!is_cell(a.kind)) return 0;
-  if (row(shape.schedule).order == plan::StageOrder::mirror)
+  if (row(shape.schedule).stage_order == pipeline::StageOrder::mirror)
     return shape.pp > 1 && i64(a.stage) != pp_rank ? 1 : 0;
   return std::min(i64(a.stage) / shape.pp, shape.chunks - 1);
 }
 
-std::string event_name(const program::Program& program, i64 pp_rank, const program::Action& a) {
+std::string event_name(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
   if (is_cell(a.kind))
     return fmt::format("{}{}{}", a.stage, "FBIW"[std::size_t(a.kind)], a.microbatch);
   const program::Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
@@ -54,7 +54,7 @@ std::string event_name(const program::Program& program, i64 pp_rank, const progr
 std::vector<planner::EventKind> used_kinds(const program::Program& program) {
   std::array<bool, planner::kEventKinds> used{};
   for (i64 r = 0; r < program.pp(); ++r)
-    for (const program::Action& a : program.roles[std::size_t(r)])
+    for (const pipeline::Action& a : program.roles[std::size_t(r)])
       if (!is_transfer(a.kind)) used[std::size_t(planner::event_kind(program, r, a))] = true;
   std::vector<planner::EventKind> found;
   for (std::size_t i = 0; i < planner::kEventKinds; ++i)

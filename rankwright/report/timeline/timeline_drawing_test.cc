@@ -72,13 +72,14 @@ TEST(Shades, FollowChunksOrDirections) {
   const plan::PipelineShape looped{
       .schedule = plan::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
   EXPECT_EQ(shades(looped), 2);
-  EXPECT_EQ(shade_of(looped, 1, cell::F(1, 0)), 0);
-  EXPECT_EQ(shade_of(looped, 1, cell::F(5, 0)), 1);  // stage 5 of 8 is the second of rank 1
-  const plan::PipelineShape mirror{
-      .schedule = plan::Schedule::dualpipe, .pp = 4, .microbatches = 8};
+  EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(1, 0)), 0);
+  EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(5, 0)),
+            1);  // stage 5 of 8 is the second of rank 1
+  const pipeline::PipelineShape mirror{
+      .schedule = pipeline::Schedule::dualpipe, .pp = 4, .microbatches = 8};
   EXPECT_EQ(shades(mirror), 2);
-  EXPECT_EQ(shade_of(mirror, 1, cell::F(1, 0)), 0);
-  EXPECT_EQ(shade_of(mirror, 1, cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
+  EXPECT_EQ(shade_of(mirror, 1, pipeline::cell::F(1, 0)), 0);
+  EXPECT_EQ(shade_of(mirror, 1, pipeline::cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
 }
 
 RC_GTEST_PROP(Shades, AreInRangeForEveryCell, ()) {
@@ -92,11 +93,11 @@ RC_GTEST_PROP(Shades, AreInRangeForEveryCell, ()) {
 
 TEST(EventName, NamesTheCellOrTheStep) {
   planner::SimulatedStep p = sample::four_by_eight();
-  EXPECT_EQ(event_name(p.program, 2, cell::F(2, 0)), "2F0");
-  EXPECT_EQ(event_name(p.program, 2, cell::W(2, 7)), "2W7");
+  EXPECT_EQ(event_name(p.program, 2, pipeline::cell::F(2, 0)), "2F0");
+  EXPECT_EQ(event_name(p.program, 2, pipeline::cell::W(2, 7)), "2W7");
   sample::add_steps(p.program);
-  EXPECT_EQ(event_name(p.program, 0, action(program::ActionKind::step, 0, 0)), "DP all-reduce");
-  EXPECT_EQ(event_name(p.program, 0, action(program::ActionKind::step, 0, 2)), "optimizer");
+  EXPECT_EQ(event_name(p.program, 0, action(pipeline::ActionKind::step, 0, 0)), "DP all-reduce");
+  EXPECT_EQ(event_name(p.program, 0, action(pipeline::ActionKind::step, 0, 2)), "optimizer");
 }
 
 TEST(Columns, SplitEventsAtTheirBoundaries) {

@@ -68,8 +68,8 @@ std::string describe_limits(const planner::SimulatedStep& p, const planner::Time
     text += ", with no more work than the others";
   if (s.share(s.travelled) >= kMuch)
     text += fmt::format("; transfers between stages are {} of it", percent(s.share(s.travelled)));
-  const plan::ScheduleRow& schedule = row(p.shape.schedule);
-  const bool cut = schedule.groups || p.shape.schedule == plan::Schedule::one_f_one_b;
+  const pipeline::ScheduleRow& schedule = row(p.shape.schedule);
+  const bool cut = schedule.groups || p.shape.schedule == pipeline::Schedule::one_f_one_b;
   if (!uneven && s.bubble > kSmall && s.ranks.size() > 1)
     text += fmt::format("; more microbatches{} shrink the bubble", cut ? " or chunks" : "");
   return text;

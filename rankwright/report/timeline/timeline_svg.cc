@@ -261,7 +261,7 @@ std::string write_caption(const planner::SimulatedStep& p, const planner::Timeli
   if (where.cells) {
     words = "Numbers are microbatches, where they fit; point at a cell for its times.";
     if (shades(p.shape) > 1)
-      words += row(p.shape.schedule).order == plan::StageOrder::mirror
+      words += row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror
                    ? " Lighter cells entered at the other end."
                    : " Lighter cells are later chunks.";
   } else {

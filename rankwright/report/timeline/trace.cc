@@ -18,7 +18,7 @@ namespace {
 
 /// A slice with the data that both formats need.
 struct Slice {
-  program::Action action{};
+  pipeline::Action action{};
   bool beside = false;
   i64 begin = 0, end = 0;               // nanoseconds
   std::optional<i64> sends{}, takes{};  // IDs of the outgoing and incoming arrow
@@ -122,7 +122,8 @@ void begin_slice(pbf_writer& trace, const program::Program& p, i64 rank, const S
   event.add_string(importer::perfetto::event::kCategory, of.data(), of.size());
   event.add_string(importer::perfetto::event::kName, event_name(p, rank, slice.action));
   if (slice.sends) event.add_fixed64(importer::perfetto::event::kFlow, std::uint64_t(*slice.sends));
-  if (slice.takes) event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
+  if (slice.takes)
+    event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
 }
 
 void end_slice(pbf_writer& trace, const program::Program& p, i64 rank, const Slice& slice) {

@@ -150,15 +150,16 @@ TEST(Trace, ReadsBackWhatWasWritten) {
 TEST(Trace, MeasuredTransfersBecomeArrows) {
   // The same step with measured times, which include sends and receives.
   const program::Program program = sample::program_of({.pp = 2, .microbatches = 1});
-  const auto event = [](const program::Action& a, double begin, double end) {
+  const auto event = [](const pipeline::Action& a, double begin, double end) {
     return program::Event{a, begin * 1.0_ms, end * 1.0_ms};
   };
   const Events measured = {
-      {event(cell::F(0, 0), 0.25, 1),
-       event(action(program::ActionKind::send_forward, 0, 0), 1, 1.5),
-       event(action(program::ActionKind::recv_backward, 0, 0), 1.5, 5), event(cell::B(0, 0), 5, 7)},
-      {event(action(program::ActionKind::recv_forward, 1, 0), 0, 1.5), event(cell::F(1, 0), 1.5, 2),
-       event(cell::B(1, 0), 2, 4)}};
+      {event(pipeline::cell::F(0, 0), 0.25, 1),
+       event(action(pipeline::ActionKind::send_forward, 0, 0), 1, 1.5),
+       event(action(pipeline::ActionKind::recv_backward, 0, 0), 1.5, 5),
+       event(pipeline::cell::B(0, 0), 5, 7)},
+      {event(action(pipeline::ActionKind::recv_forward, 1, 0), 0, 1.5),
+       event(pipeline::cell::F(1, 0), 1.5, 2), event(pipeline::cell::B(1, 0), 2, 4)}};
   const Trace trace = read_perfetto(perfetto_trace(program, measured));
   ASSERT_EQ(trace.slices.size(), 4u);
   EXPECT_EQ(trace.slices[0].begin, 250'000);
@@ -225,7 +226,7 @@ RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
     const std::vector<importer::TraceSlice>& read = trace->ranks[std::size_t(r)];
     RC_ASSERT(read.size() == simulated.size());
     for (std::size_t i = 0; i < read.size(); ++i) {
-      const program::Action& a = simulated[i].action;
+      const pipeline::Action& a = simulated[i].action;
       RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
       RC_ASSERT(read[i].name == event_name(p.program, r, a));
@@ -239,7 +240,8 @@ RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
 
 TEST(Trace, ReadTimesStartAtTheFirstSlice) {
   const program::Program program = sample::program_of({.pp = 1, .microbatches = 1});
-  const Events measured = {{{cell::F(0, 0), 250.0_us, 1.0_ms}, {cell::B(0, 0), 1.0_ms, 3.0_ms}}};
+  const Events measured = {
+      {{pipeline::cell::F(0, 0), 250.0_us, 1.0_ms}, {pipeline::cell::B(0, 0), 1.0_ms, 3.0_ms}}};
   for (const std::string path : {"a.json", "a.pftrace"}) {
     const Result<importer::RunTrace> trace =
         importer::read_run_trace(trace_for(path, program, measured), path);

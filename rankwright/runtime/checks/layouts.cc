@@ -39,13 +39,13 @@ bool valid(const LayoutCase& layout) {
 /// ZeRO-3 holds what it gathers by chunk: a weight that two chunks of a rank read it cannot.
 bool reads_twice(const LayoutCase& layout) {
   return layout.tied && layout.zero == 3 && layout.pp > 1 &&
-         row(layout.schedule).order != plan::StageOrder::loop;
+         row(layout.schedule).stage_order != pipeline::StageOrder::loop;
 }
 
 std::vector<LayoutCase> pipelines(const LayoutCase& plain) {
   if (plain.pp == 1) return {plain};
   std::vector<LayoutCase> all;
-  for (const plan::ScheduleRow& schedule : plan::schedules()) {
+  for (const pipeline::ScheduleRow& schedule : pipeline::schedules()) {
     LayoutCase one = plain;
     one.schedule = schedule.schedule;
     one.chunks = schedule.min_chunks;

@@ -16,7 +16,7 @@ struct LayoutCase {
   i64 tp = 1, pp = 1, dp = 1;
   int zero = 0;
   bool sequence_parallel = false;
-  plan::Schedule schedule = plan::Schedule::one_f_one_b;
+  pipeline::Schedule schedule = pipeline::Schedule::one_f_one_b;
   i64 chunks = 1;
   bool tied = true;
   plan::Dtype dtype = plan::Dtype::fp64;

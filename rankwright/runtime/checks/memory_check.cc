@@ -62,7 +62,7 @@ std::vector<LayoutCase> cases(i64 ranks) {
   add({.tp = 4, .dp = ranks / 4});
   for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
     add({.tp = 2, .pp = 2, .dp = ranks / 4, .recompute = recompute});
-  for (const plan::ScheduleRow& schedule : plan::schedules())
+  for (const pipeline::ScheduleRow& schedule : pipeline::schedules())
     add({.pp = 4, .dp = ranks / 4, .schedule = schedule.schedule, .chunks = schedule.min_chunks});
   for (LayoutCase half :
        {LayoutCase{.dp = ranks, .zero = 1}, {.tp = 2, .pp = 2, .dp = ranks / 4}}) {

@@ -128,7 +128,7 @@ Bounds bounds(const LayoutCase& layout, bool clips) {
   if (layout.dtype == plan::Dtype::bf16) return {2e-2, 8e-2};
   const bool pipeline_alone = layout.tp == 1 && layout.dp == 1;
   const bool adds_nothing =
-      !layout.tied && !clips && row(layout.schedule).order != plan::StageOrder::mirror;
+      !layout.tied && !clips && row(layout.schedule).stage_order != pipeline::StageOrder::mirror;
   if (pipeline_alone) return adds_nothing ? Bounds{0, 0} : Bounds{1e-12, 1e-12};
   return {1e-9, 1e-10};
 }

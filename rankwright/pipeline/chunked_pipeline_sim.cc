@@ -1,0 +1,282 @@
+#include "rankwright/pipeline/chunked_pipeline_sim.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "rankwright/pipeline/chunk_order.h"
+
+namespace rankwright::pipeline {
+namespace {
+
+/// The first so many cells of the order: all chunks of the microbatches before `first`, whole
+/// chunks of the group that begins there, and `inside` cells of the next chunk.
+struct Count {
+  double first = 0, members = 0, inside = 0;
+  std::size_t chunk = 0;
+};
+
+struct Groups {
+  double usual, last;  // members of a group
+  double final;        // microbatch that the last one begins with
+  std::size_t chunks;
+  double per_group;  // groups a cell
+
+  double members(double first) const { return first == final ? last : usual; }
+  double first_of(double microbatch) const {
+    return microbatch >= final ? final : double(i64(microbatch / usual)) * usual;
+  }
+  Count count(double cells) const {
+    const double per = double(chunks);
+    // Half a cell more, so that a product just below a whole number does not lose one.
+    Count n{.first = std::min(double(i64((cells + 0.5) * per_group)) * usual, final)};
+    n.members = members(n.first);
+    n.inside = cells - n.first * per;
+    for (; n.inside > n.members; n.inside -= n.members) ++n.chunk;
+    return n;
+  }
+  void add(Count& n, double cells) const {
+    n.inside += cells;
+    while (n.inside > n.members) {
+      n.inside -= n.members;
+      if (++n.chunk < chunks) continue;
+      n.chunk = 0;
+      n.first += n.members;
+      n.members = members(n.first);
+    }
+  }
+};
+
+/// Counts on: from one rank to the next a few cells come to it.
+class Counter {
+ public:
+  const Count& to(double cells, const Groups& groups) {
+    if (cells_ == 0)
+      count_ = groups.count(cells);
+    else
+      groups.add(count_, cells - cells_);
+    cells_ = cells;
+    return count_;
+  }
+
+ private:
+  Count count_{};
+  double cells_ = 0;
+};
+
+/// A followed microbatch in a chunk: its forward, and the backward that has as many before it.
+struct SimItem {
+  double cells;  // forwards before it
+  Count before;
+  std::size_t slot;
+  std::size_t forward_rank = 0, backward_rank;  // next; the backward counts from the last rank
+  double activation, gradient;                  // when they come to that rank
+};
+
+constexpr double kNotYet = -1;
+
+/// Without a split the weight gradient counts as input: one sum less.
+template <bool kSplits>
+class ChunkedPipelineSim {
+ public:
+  ChunkedPipelineSim(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
+                     std::span<const double> followed, std::pmr::memory_resource* room)
+      : pp_(std::size_t(shape.pp)),
+        hop_(shape.pp == 1 ? 0 : hop),
+        ranks_(pp_, room),
+        sums_(pp_ * (std::size_t(shape.chunks) + 1), room),
+        items_(room),
+        left_(followed.size(), 0.0, room) {
+    const ChunkOrder order(shape);
+    groups_ = {.usual = double(order.usual_group()),
+               .last = double(order.last_group()),
+               .final = double(shape.microbatches - order.last_group()),
+               .chunks = std::size_t(shape.chunks),
+               .per_group = 1 / (double(order.usual_group()) * double(shape.chunks))};
+    size_ = double(shape.chunks) * double(shape.microbatches);
+    step_ = shape.schedule == Schedule::interleaved ? 2 : 1;
+    const double first =
+        step_ * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
+    for (std::size_t r = 0; r < pp_; ++r) {
+      ranks_[r].ahead = std::min(first - step_ * double(r), size_);
+      CellDurations* const sum = &sums_[r * (groups_.chunks + 1)];
+      for (std::size_t c = 0; c < groups_.chunks; ++c) {
+        const CellDurations& t = times[c * pp_ + r];
+        sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
+      }
+    }
+    list(followed);
+  }
+
+  ChunkEnd run(std::span<const double> followed) {
+    std::size_t forwards = 0, backwards = 0;  // finished
+    for (bool moved = true; moved && backwards < items_.size();) {
+      moved = false;
+      for (std::size_t i = forwards; i < items_.size(); ++i) {
+        moved |= forward(i);
+        if (items_[i].forward_rank == 0) break;
+      }
+      while (forwards < items_.size() && items_[forwards].forward_rank == pp_) ++forwards;
+      for (std::size_t i = backwards; i < items_.size(); ++i) {
+        moved |= backward(i);
+        if (items_[i].backward_rank == pp_) break;
+      }
+      while (backwards < items_.size() && items_[backwards].backward_rank == 0) ++backwards;
+    }
+    ChunkEnd out;
+    for (std::size_t r = 0; r < pp_; ++r)
+      out.end = std::max(out.end, ranks_[r].idle + size_ / double(groups_.chunks) *
+                                                       sums_of(r)[groups_.chunks].all());
+    for (std::size_t k = 2; k + 1 < followed.size(); ++k)
+      out.rate = std::max(out.rate, (left_[k] - left_[k - 1]) / (followed[k] - followed[k - 1]));
+    return out;
+  }
+
+ private:
+  struct Rank {
+    double ahead = 0;                            // forwards before the first backward, less one
+    double idle = 0;                             // until now
+    double next_forward = 0, next_backward = 0;  // cells of its order before the next item's
+  };
+
+  double cells_of(std::size_t index) const {
+    return index < items_.size() ? items_[index].cells : std::numeric_limits<double>::infinity();
+  }
+
+  /// When a cell starts that has come at `ready` and has so much work before it.
+  static double start(Rank& rank, double ready, double before) {
+    const double start = std::max(ready, rank.idle + before);
+    rank.idle = start - before;
+    return start;
+  }
+
+  void list(std::span<const double> followed) {
+    items_.reserve(followed.size() * groups_.chunks);
+    for (std::size_t begin = 0, end = 0; begin < followed.size(); begin = end) {
+      const double first = groups_.first_of(followed[begin]), members = groups_.members(first);
+      while (end < followed.size() && groups_.first_of(followed[end]) == first) ++end;
+      for (std::size_t c = 0; c < groups_.chunks; ++c)
+        for (std::size_t slot = begin; slot < end; ++slot) {
+          const Count before{first, members, followed[slot] - first, c};
+          const double cells = first * double(groups_.chunks) + double(c) * members + before.inside;
+          const double ready = c == 0 ? 0 : kNotYet;
+          items_.push_back({cells, before, slot, 0, pp_, ready, ready});
+        }
+    }
+  }
+
+  /// The item of the same microbatch in the next chunk of the order, or null.
+  SimItem* next(const SimItem& item) {
+    if (item.before.chunk + 1 == groups_.chunks) return nullptr;
+    SimItem* other = &items_[std::size_t(&item - items_.data()) + 1];
+    while (other->slot != item.slot) ++other;
+    return other;
+  }
+
+  const CellDurations* sums_of(std::size_t rank) const {
+    return &sums_[rank * (groups_.chunks + 1)];
+  }
+
+  static double forwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
+    const double whole = sum[n.chunk].forward;
+    return n.first * sum[chunks].forward + n.members * whole +
+           n.inside * (sum[n.chunk + 1].forward - whole);
+  }
+  /// Backwards take the chunks from the last one.
+  template <double CellDurations::*kPart>
+  static double backwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
+    const CellDurations* const left = sum + (chunks - n.chunk);
+    const double whole = left->*kPart;
+    return (n.first + n.members) * (sum[chunks].*kPart) - n.members * whole +
+           n.inside * (whole - left[-1].*kPart);
+  }
+
+  /// One forward down the ranks, as far as the backwards before it are done.
+  bool forward(std::size_t index) {
+    SimItem& item = items_[index];
+    if (item.activation == kNotYet) return false;
+    const std::size_t limit = index == 0 ? pp_ : items_[index - 1].forward_rank;
+    const std::size_t begin = item.forward_rank;
+    const std::size_t chunks = groups_.chunks;
+    double ready = item.activation;
+    std::size_t r = begin;
+    Counter inputs, weights;
+    const double after = cells_of(index + 1);
+    for (; r < limit; ++r) {
+      Rank& rank = ranks_[r];
+      if (rank.next_backward + rank.ahead < item.cells) break;
+      const CellDurations* const sum = sums_of(r);
+      double before = forwards(sum, item.before, chunks);
+      const double inputs_now = item.cells - rank.ahead;
+      if (inputs_now > 0) {
+        before += backwards<&CellDurations::input>(sum, inputs.to(inputs_now, groups_), chunks);
+        if (kSplits && inputs_now > double(r)) {
+          const Count& late = weights.to(inputs_now - double(r), groups_);
+          before += backwards<&CellDurations::weight>(sum, late, chunks);
+        }
+      }
+      const std::size_t c = item.before.chunk;
+      ready = start(rank, ready, before) + (sum[c + 1].forward - sum[c].forward + hop_);
+      rank.next_forward = after;
+    }
+    item.forward_rank = r;
+    item.activation = ready;
+    if (r == pp_ && r > begin)
+      if (SimItem* const other = next(item)) other->activation = ready;
+    return r > begin;
+  }
+
+  /// One backward up the ranks, as far as the forwards before it are done.
+  bool backward(std::size_t index) {
+    SimItem& item = items_[index];
+    if (item.gradient == kNotYet) return false;
+    const std::size_t limit = index == 0 ? 0 : items_[index - 1].backward_rank;
+    const std::size_t begin = item.backward_rank;
+    const std::size_t chunks = groups_.chunks;
+    double ready = item.gradient;
+    std::size_t r = begin;
+    Counter ahead, weights;
+    const double after = cells_of(index + 1);
+    for (; r > limit; --r) {
+      Rank& rank = ranks_[r - 1];
+      if (rank.next_forward <= item.cells + rank.ahead) break;
+      const CellDurations* const sum = sums_of(r - 1);
+      const Count& done = ahead.to(std::min(size_, item.cells + rank.ahead + 1), groups_);
+      double before =
+          forwards(sum, done, chunks) + backwards<&CellDurations::input>(sum, item.before, chunks);
+      if (kSplits && item.cells > double(r - 1)) {
+        const Count& late = weights.to(item.cells - double(r - 1), groups_);
+        before += backwards<&CellDurations::weight>(sum, late, chunks);
+      }
+      const CellDurations* const own = sum + (chunks - item.before.chunk);
+      ready = start(rank, ready, before) + (own->input - own[-1].input + hop_);
+      rank.next_backward = after;
+    }
+    item.backward_rank = r;
+    item.gradient = ready;
+    if (r == 0 && begin > 0) {
+      if (SimItem* const other = next(item)) other->gradient = ready;
+      if (item.before.chunk == 0) left_[item.slot] = ready;
+    }
+    return r < begin;
+  }
+
+  std::size_t pp_;
+  Groups groups_{};
+  double size_ = 0, step_ = 1, hop_;
+  std::pmr::vector<Rank> ranks_;
+  std::pmr::vector<CellDurations> sums_;  // by rank: its first 0, 1, .. chunks together
+  std::pmr::vector<SimItem> items_;       // in the order of the forwards
+  std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
+};
+
+}  // namespace
+
+ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
+                    std::span<const double> followed, std::pmr::memory_resource* room) {
+  if (row(shape.schedule).splits_backward)
+    return ChunkedPipelineSim<true>(shape, times, hop, followed, room).run(followed);
+  return ChunkedPipelineSim<false>(shape, times, hop, followed, room).run(followed);
+}
+
+}  // namespace rankwright::pipeline

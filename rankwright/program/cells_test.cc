@@ -1,0 +1,121 @@
+#include "rankwright/program/cells.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rankwright::program {
+namespace cells_test {
+
+using testing::HasSubstr;
+
+Diagnostic fault_in(const std::string& text) {
+  const Result<WrittenSchedule> read = parse_cells(text, "a.csv");
+  EXPECT_FALSE(read.has_value()) << text;
+  return read ? Diagnostic{} : read.error();
+}
+
+WrittenSchedule read(const std::string& text) {
+  const Result<WrittenSchedule> schedule = parse_cells(text, "a.csv");
+  EXPECT_TRUE(schedule.has_value()) << schedule.error().detail;
+  return schedule.value_or(WrittenSchedule{});
+}
+
+TEST(ParseCells, ReadsCellsWithTheirPlaces) {
+  const WrittenSchedule s = read("# two ranks\n0F0, 0B0\r\n\n1F0,,1I0,1W0\n");
+  ASSERT_EQ(s.ranks.size(), 2U);
+  EXPECT_EQ(s.ranks[0], (pipeline::Sequence{pipeline::cell::F(0, 0), pipeline::cell::B(0, 0)}));
+  EXPECT_EQ(s.ranks[1], (pipeline::Sequence{pipeline::cell::F(1, 0), pipeline::cell::I(1, 0),
+                                            pipeline::cell::W(1, 0)}));
+  EXPECT_EQ(s.where(0, 1), (Location{"a.csv", 2, 6, 3}));
+  EXPECT_EQ(s.where(1, 1), (Location{"a.csv", 4, 6, 3}));
+}
+
+TEST(ParseCells, ReadsWhatIsPostedTogether) {
+  const WrittenSchedule s = read("0F0,(0SEND_F0;0RECV_B3),0UNSHARD,1F2");
+  EXPECT_TRUE(s.transfers);
+  EXPECT_EQ(s.ranks[0],
+            (pipeline::Sequence{
+                pipeline::cell::F(0, 0), action(pipeline::ActionKind::send_forward, 0, 0, true),
+                action(pipeline::ActionKind::recv_backward, 0, 3), pipeline::cell::F(1, 2)}));
+}
+
+TEST(ParseCells, ReadsTorchsOverlappedPair) {
+  EXPECT_EQ(read("(0F1;3B0)OVERLAP_F_B").ranks[0],
+            (pipeline::Sequence{action(pipeline::ActionKind::forward, 0, 1, true),
+                                pipeline::cell::B(3, 0)}));
+  EXPECT_EQ(read("( 0F1 ; 3I0 ) OVERLAP_F_B").ranks[0],
+            (pipeline::Sequence{action(pipeline::ActionKind::forward, 0, 1, true),
+                                pipeline::cell::I(3, 0)}));
+}
+
+TEST(ParseCells, SaysWhichCellIsNone) {
+  const Diagnostic d = fault_in("0F0,0F1\n1F0,1X1\n");
+  EXPECT_EQ(d.code, "RW0916");
+  EXPECT_EQ(d.detail, "'1X1' is no cell");
+  EXPECT_EQ(d.where, (Location{"a.csv", 2, 5, 3}));
+}
+
+TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
+  for (const char* text : {"F0", "0F", "-1F0", "0F-1", "0F0x", "(0F0", "(0F0;0B0)", "()OVERLAP_F_B",
+                           "(0F0;0SEND_F0)OVERLAP_F_B", "(0F0;0B0)TOGETHER",
+                           "0F99999999999999999999", "(0F1)OVERLAP_F_B", "(0F1;1F0)OVERLAP_F_B",
+                           "(0F2;1B0;2B0)OVERLAP_F_B", "(0F1;1W0)OVERLAP_F_B", "()", "(;0SEND_F0)"})
+    EXPECT_EQ(fault_in(text).code, "RW0916") << text;
+  EXPECT_THAT(fault_in("8192F0").detail, HasSubstr("stages go to 8,191"));
+  EXPECT_THAT(fault_in("0F268435456").detail, HasSubstr("microbatches to 268,435,455"));
+}
+
+TEST(ParseCells, FindsNothingInAnEmptyFile) {
+  EXPECT_EQ(fault_in("\n# nothing\n").detail, "there is no cell in it");
+  EXPECT_EQ(fault_in(", \n,,\n").detail, "there is no cell in it");  // found by fuzzing
+  EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, "there is no cell in it");
+}
+
+TEST(ParseCell, ReadsWhatIsShownOfEveryKind) {
+  for (const pipeline::Action& a : {pipeline::cell::F(0, 0), pipeline::cell::B(2, 0),
+                                    pipeline::cell::I(8191, 268435455), pipeline::cell::W(1, 9)})
+    EXPECT_EQ(parse_cell(show(a)), a) << show(a);
+}
+
+TEST(ParseCell, IsNothingForAnythingElse) {
+  for (const char* text :
+       {"", "F", "0F", "F0", "0F0x", " 0F0", "-1F0", "0F-1", "0X0", "0UNSHARD", "0SEND_F0",
+        "0F0,0F1", "8192F0", "0F268435456", "99999999999999999999F0", "optimizer"})
+    EXPECT_EQ(parse_cell(text), std::nullopt) << text;
+}
+
+TEST(ShowCells, KeepsARankThatHasNone) {
+  const pipeline::Sequences ranks = {{}, {pipeline::cell::F(0, 0), pipeline::cell::B(0, 0)}};
+  EXPECT_EQ(show_cells(ranks), ",\n0F0,0B0\n");
+  EXPECT_EQ(read(show_cells(ranks)).ranks, ranks);
+}
+
+std::vector<CellFault> faults(const std::string& text) { return cell_set(read(text).ranks).faults; }
+
+TEST(CellSet, AcceptsAWholeSchedule) { EXPECT_TRUE(faults("0F0,0B0\n1F0,1I0,1W0\n").empty()); }
+
+TEST(CellSet, NamesWhatIsMissing) {
+  using Why = CellFault::Why;
+  EXPECT_EQ(faults("0F0,0F1,0B0"),
+            (std::vector<CellFault>{{Why::missing, pipeline::cell::B(0, 1)}}));
+  EXPECT_EQ(faults("0F0,0I0"), (std::vector<CellFault>{{Why::missing, pipeline::cell::W(0, 0)}}));
+  EXPECT_EQ(faults("0B0"), (std::vector<CellFault>{{Why::missing, pipeline::cell::F(0, 0)}}));
+}
+
+TEST(CellSet, NamesWhatStandsTwiceElsewhereOrBothWays) {
+  using Why = CellFault::Why;
+  EXPECT_EQ(faults("0F0,0F0,0B0"),
+            (std::vector<CellFault>{{Why::twice, pipeline::cell::F(0, 0), 0, 1}}));
+  EXPECT_EQ(faults("0F0\n0B0"),
+            (std::vector<CellFault>{{Why::elsewhere, pipeline::cell::B(0, 0), 1, 0}}));
+  EXPECT_EQ(faults("0F0,0B0,0W0"),
+            (std::vector<CellFault>{{Why::mixed, pipeline::cell::W(0, 0), 0, 2}}));
+}
+
+TEST(CellSet, StopsEarlyInAHoleOfAnySize) {
+  // 8,192 x 2^28 cells should be there; eight faults are enough to know.
+  EXPECT_EQ(faults("0F0,8191F268435455").size(), 9U);
+}
+
+}  // namespace cells_test
+}  // namespace rankwright::program
