@@ -52,7 +52,7 @@ Worked held(const plan::TrainingConfig& s) {
        {double(pipeline::max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
 }
 
-Worked bubble_of(const plan::TrainingConfig& s, plan::Schedule schedule, i64 chunks,
+Worked bubble_of(const plan::TrainingConfig& s, pipeline::Schedule schedule, i64 chunks,
                  std::string formula) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const double value = pipeline::bubble_fraction(schedule, p, chunks, m);
@@ -65,14 +65,14 @@ Worked bubble_of(const plan::TrainingConfig& s, plan::Schedule schedule, i64 chu
 
 Worked interleaved(const plan::TrainingConfig& s) {
   return bubble_of(
-      s, plan::Schedule::interleaved, kChunks,
+      s, pipeline::Schedule::interleaved, kChunks,
       fmt::format("fill and drain pass chunks of half the size: r = ({} - 1) / ({} x {})",
                   s.plan.pp, kChunks, s.microbatches()));
 }
 
 Worked zero_bubble(const plan::TrainingConfig& s) {
   return bubble_of(
-      s, plan::Schedule::zb_h1, 1,
+      s, pipeline::Schedule::zb_h1, 1,
       fmt::format("weight gradients fill the drain; of 3 parts (F, I, W) one is left: r = ({} - 1) "
                   "x (1 + 1 - 1) / (3 x {})",
                   s.plan.pp, s.microbatches()));

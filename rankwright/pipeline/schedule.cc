@@ -78,7 +78,7 @@ ShapeFault shape_fault(const PipelineShape& s) {
   if (s.pp % r.multiple != 0) return {Fault::pp_multiple, r.multiple, s.pp};
   if (s.microbatches % r.multiple != 0)
     return {Fault::microbatch_multiple, r.multiple, s.microbatches};
-  // Divides, because the product might exceed 64 bits.
+  // Divided, because a product might leave 64 bits.
   if (r.rounds > 0 && s.microbatches / r.rounds < s.pp)
     return {Fault::microbatches, r.rounds * s.pp, s.microbatches};
   const i64 min = std::min(s.pp, s.microbatches);

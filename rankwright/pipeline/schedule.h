@@ -1,6 +1,5 @@
-// Properties of pipeline schedules: their names in plan files, how stages are assigned to pp ranks,
-// and which pipeline shapes they support. The order of work per rank is in program/, one file per
-// schedule.
+// Pipeline schedules as facts: what a plan file calls them, how stages lie on pp ranks, and which
+// shapes they take. What each rank does, in order, is program/: one file a schedule there.
 #pragma once
 
 #include <span>
@@ -24,33 +23,33 @@ enum class Schedule : unsigned char {
 };
 inline constexpr std::size_t kSchedules = 10;
 
-/// How stages are assigned to pp ranks: loop (round-robin), vee (forth and back), or mirror (every
-/// stage twice, on ranks s and pp - 1 - s, so that microbatches enter at both ends).
+/// How stages lie on pp ranks: round and round; there and back; or every stage twice, on rank s and
+/// on rank pp - 1 - s, so that microbatches enter at both ends.
 enum class StageOrder : unsigned char { loop, vee, mirror };
 
-/// Properties of one schedule.
+/// One row a schedule.
 struct ScheduleRow {
   Schedule schedule;
   std::string_view name;
-  StageOrder order;
-  i64 min_chunks;  // chunks per pp rank: 1..1 plain, 2..2 for V schedules, 2.. for interleaved
+  StageOrder stage_order;
+  i64 min_chunks;  // chunks a pp rank: 1..1 plain, 2..2 for the V ones, 2.. for interleaved
   i64 max_chunks;
-  i64 multiple = 1;     // pp ranks and microbatches must be multiples of this: 2 for DualPipe
-  i64 rounds = 0;       // minimum number of microbatches per pp rank
-  bool groups = false;  // microbatches run through the chunks in groups
-  bool splits_backward = false;  // splits backward into input gradient (I) and weight gradient (W)
+  i64 multiple = 1;              // pp ranks and microbatches come in these: DualPipe pairs both
+  i64 rounds = 0;                // at least so many microbatches for each pp rank
+  bool groups = false;           // microbatches pass the chunks in groups
+  bool splits_backward = false;  // into input gradient (I) and weight gradient (W)
 };
 std::span<const ScheduleRow> schedules();
 const ScheduleRow& row(Schedule);
 std::string_view name(Schedule);
 
-/// The dimensions of a pipeline, without its layers.
+/// A pipeline without its layers.
 struct PipelineShape {
   Schedule schedule = Schedule::one_f_one_b;
   i64 pp = 1;
   i64 chunks = 1;
   i64 microbatches = 1;
-  i64 group = 0;  // interleaved: consecutive microbatches per chunk; 0 = pp
+  i64 group = 0;  // interleaved: microbatches that pass a chunk in a row; 0 = pp
 
   i64 stages() const { return pp * chunks; }
   i64 group_size() const { return group == 0 ? pp : group; }
@@ -58,8 +57,8 @@ struct PipelineShape {
   friend bool operator==(const PipelineShape&, const PipelineShape&) = default;
 };
 
-/// Why a schedule does not support a shape. Without a pipeline (pp 1, one chunk) the schedule is
-/// irrelevant and every shape is valid.
+/// What a shape asks of its schedule and does not get. Without a pipeline (pp 1, one chunk) the
+/// schedule means nothing and every shape is right.
 struct ShapeFault {
   enum class Why : unsigned char {
     none,
@@ -67,7 +66,7 @@ struct ShapeFault {
     pp_multiple,
     microbatch_multiple,
     microbatches,  // too few
-    group,         // smaller than pp: its first microbatch is not back when it is needed
+    group,         // smaller than pp: its first microbatch has not come round when it is needed
   };
   Why why = Why::none;
   i64 need = 0, have = 0;
@@ -75,13 +74,12 @@ struct ShapeFault {
   explicit constexpr operator bool() const { return why != Why::none; }
   friend constexpr bool operator==(const ShapeFault&, const ShapeFault&) = default;
 };
-/// Returns why the schedule does not support the shape; `none` if it does.
 ShapeFault shape_fault(const PipelineShape& shape);
 
-/// Returns the pp rank that runs `stage` for `microbatch`.
+/// The pp rank that runs `stage` for `microbatch`.
 i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch);
 
-/// A range of consecutive microbatches.
+/// Microbatches in a row.
 struct MicrobatchRun {
   i64 first = 0;
   i64 count = 0;
@@ -89,8 +87,8 @@ struct MicrobatchRun {
   friend bool operator==(const MicrobatchRun&, const MicrobatchRun&) = default;
 };
 
-/// Returns the microbatches that `pp_rank` runs through `stage`: all or none, or one half if every
-/// stage is held twice. Requires: the shape has no fault.
+/// Those that `pp_rank` runs through `stage`: all or none, and where every stage is held twice one
+/// half. The shape has no fault.
 MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage);
 
 }  // namespace rankwright::pipeline

@@ -131,7 +131,7 @@ ConstraintViolation batch(const TrainingConfig& s) {
 
 /// Checks the schedule's requirements on the pipeline, which schedule.h defines.
 ConstraintViolation shape(const TrainingConfig& s) {
-  using Fault = ShapeFault::Why;
+  using Fault = pipeline::ShapeFault::Why;
   // The number of microbatches is undefined while the micro-batch size does not divide the batch.
   const bool counted = !batch(s);
   const pipeline::ShapeFault fault =

@@ -188,17 +188,17 @@ TEST(ConstraintViolations, StatedStagesMustMatchChunksAndLayers) {
 }
 
 TEST(ConstraintViolations, ChunksMustSuitTheSchedule) {
-  const auto with = [](Schedule schedule, i64 chunks) {
+  const auto with = [](pipeline::Schedule schedule, i64 chunks) {
     return config_of({.pp = 2, .virtual_stages = chunks, .schedule = schedule});
   };
-  EXPECT_TRUE(find_violations(with(Schedule::one_f_one_b, 1)).empty());
-  EXPECT_EQ(only(with(Schedule::one_f_one_b, 2)), (ConstraintViolation{Why::chunks, 2, 1}));
-  EXPECT_TRUE(find_violations(with(Schedule::interleaved, 3)).empty());
-  EXPECT_EQ(only(with(Schedule::interleaved, 1)), (ConstraintViolation{Why::chunks, 1, 2}));
-  EXPECT_TRUE(find_violations(with(Schedule::zb_v, 2)).empty());
-  EXPECT_EQ(only(with(Schedule::zb_v, 3)), (ConstraintViolation{Why::chunks, 3, 2}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::one_f_one_b, 1)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::one_f_one_b, 2)), (ConstraintViolation{Why::chunks, 2, 1}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::interleaved, 3)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::interleaved, 1)), (ConstraintViolation{Why::chunks, 1, 2}));
+  EXPECT_TRUE(find_violations(with(pipeline::Schedule::zb_v, 2)).empty());
+  EXPECT_EQ(only(with(pipeline::Schedule::zb_v, 3)), (ConstraintViolation{Why::chunks, 3, 2}));
   // Without a pipeline the schedule is irrelevant.
-  EXPECT_TRUE(find_violations(config_of({.schedule = Schedule::zb_v})).empty());
+  EXPECT_TRUE(find_violations(config_of({.schedule = pipeline::Schedule::zb_v})).empty());
 }
 
 TEST(ConstraintViolations, MicrobatchesMustDivideTheBatch) {
@@ -266,7 +266,7 @@ TEST(ConstraintViolations, BucketCountIsLimited) {
 }
 
 /// Makes a pipeline with this schedule and number of microbatches.
-TrainingConfig scheduled(Schedule schedule, i64 pp, i64 chunks, i64 microbatches) {
+TrainingConfig scheduled(pipeline::Schedule schedule, i64 pp, i64 chunks, i64 microbatches) {
   TrainingConfig s = config_of({.pp = pp, .virtual_stages = chunks, .schedule = schedule});
   s.job.global_batch = microbatches;
   return s;
@@ -274,7 +274,7 @@ TrainingConfig scheduled(Schedule schedule, i64 pp, i64 chunks, i64 microbatches
 
 TEST(ConstraintViolations, MicrobatchGroupMustNotBeSmallerThanPp) {
   const auto with = [](i64 group, i64 microbatches) {
-    TrainingConfig s = scheduled(Schedule::interleaved, 3, 2, microbatches);
+    TrainingConfig s = scheduled(pipeline::Schedule::interleaved, 3, 2, microbatches);
     s.plan.microbatch_group = group;
     return s;
   };
@@ -285,34 +285,34 @@ TEST(ConstraintViolations, MicrobatchGroupMustNotBeSmallerThanPp) {
   EXPECT_TRUE(find_violations(with(2, 2)).empty());  // all microbatches
   EXPECT_EQ(only(with(2, 8)), (ConstraintViolation{Why::group, 2, 3}));
   TrainingConfig s = with(2, 8);
-  s.plan.schedule = Schedule::zb_v;  // does not use groups
+  s.plan.schedule = pipeline::Schedule::zb_v;  // does not use groups
   EXPECT_TRUE(find_violations(s).empty());
 }
 
 TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfRanks) {
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe, 4, 1, 8)).empty());
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 3, 1, 8)),
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe, 4, 1, 8)).empty());
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 3, 1, 8)),
             (ConstraintViolation{Why::pp_multiple, 3, 2}));
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe_v, 3, 2, 6))
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 3, 2, 6))
                   .empty());  // V schedules do not need pairs
-  EXPECT_TRUE(find_violations(scheduled(Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
+  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
 }
 
 TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfMicrobatches) {
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 9)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 4, 1, 9)),
             (ConstraintViolation{Why::microbatch_multiple, 9, 2}));
   EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 9)).empty());
 }
 
 TEST(ConstraintViolations, DualPipeNeedsTwoMicrobatchesPerRank) {
-  EXPECT_EQ(only(scheduled(Schedule::dualpipe, 4, 1, 6)),
+  EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe, 4, 1, 6)),
             (ConstraintViolation{Why::microbatches, 6, 8}));
   EXPECT_EQ(only(scheduled(pipeline::Schedule::dualpipe_v, 4, 2, 7)),
             (ConstraintViolation{Why::microbatches, 7, 8}));
 }
 
 TEST(ConstraintViolations, MicrobatchCount_IsCheckedOnlyIfTheBatchDivides) {
-  TrainingConfig s = scheduled(Schedule::dualpipe, 4, 1, 7);
+  TrainingConfig s = scheduled(pipeline::Schedule::dualpipe, 4, 1, 7);
   s.plan.micro_batch = 2;
   EXPECT_EQ(only(s), (ConstraintViolation{Why::batch, 2, 7}));
   s.plan.pp = s.world = 3;

@@ -131,7 +131,7 @@ std::vector<i64> stages_of(const Plan& plan, i64 pp_rank) {
     return {std::min(pp_rank, mirrored), std::max(pp_rank, mirrored)};
   std::vector<i64> stages;
   for (i64 pass = 0; pass < plan.virtual_stages; ++pass) {
-    const bool back = row(plan.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1;
+    const bool back = pipeline::row(plan.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1;
     stages.push_back(pass * plan.pp + (back ? mirrored : pp_rank));
   }
   return stages;

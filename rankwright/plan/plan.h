@@ -59,7 +59,7 @@ struct Plan {
   i64 micro_batch = 1;
   i64 virtual_stages = 1;    // chunks per pp rank
   i64 microbatch_group = 0;  // interleaved: consecutive microbatches per chunk; 0 = pp
-  Schedule schedule = Schedule::one_f_one_b;
+  pipeline::Schedule schedule = pipeline::Schedule::one_f_one_b;
   Stages stages{};  // empty: even split
   Recompute recompute = Recompute::none;
   i64 recompute_layers = 0;  // full recompute: number of recomputed layers per pp rank; 0 = all
@@ -71,7 +71,7 @@ struct Plan {
   i64 shards() const { return shard_size == 0 ? data_ranks() : shard_size; }
   i64 expert_dp() const { return ranks() / (etp * ep * pp); }
   /// Returns whether every stage is held twice, by pp ranks r and pp - 1 - r (DualPipe).
-  bool mirrored() const { return pp > 1 && row(schedule).order == StageOrder::mirror; }
+  bool mirrored() const { return pp > 1 && row(schedule).stage_order == pipeline::StageOrder::mirror; }
   mesh::MeshPair meshes() const;
 
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -115,7 +115,7 @@ struct TrainingConfig {
 const cluster::Calibration& calibration(const TrainingConfig& config);
 
 /// Returns the shape of the pipeline. Requires: micro_batch x dp divides the global batch.
-PipelineShape pipeline_shape(const TrainingConfig& config);
+pipeline::PipelineShape pipeline_shape(const TrainingConfig& config);
 
 /// The contents of one pp rank: the layers of its stages in order, with equal neighbors merged into
 /// runs, and the embedding, MTP modules and loss.

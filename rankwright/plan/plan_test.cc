@@ -24,14 +24,14 @@ Plan pipeline(pipeline::Schedule schedule, i64 pp, i64 chunks) {
 }
 
 TEST(Schedules, AreInTheOrderOfTheirEnum) {
-  for (const ScheduleRow& s : schedules()) {
-    EXPECT_EQ(row(s.schedule).name, s.name);
+  for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
+    EXPECT_EQ(pipeline::row(s.schedule).name, s.name);
     EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;
   }
 }
 
 TEST(StagesOf, Loop_IsRoundRobin) {
-  const Plan plan = pipeline(Schedule::interleaved, 4, 3);
+  const Plan plan = pipeline(pipeline::Schedule::interleaved, 4, 3);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 4, 8));
   EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 7, 11));
 }
@@ -44,7 +44,7 @@ TEST(StagesOf, VShape_GoesForthAndBack) {
 }
 
 TEST(StagesOf, Mirror_HasTwoStagesEqualOnBothRanks) {
-  const Plan plan = pipeline(Schedule::dualpipe, 4, 1);
+  const Plan plan = pipeline(pipeline::Schedule::dualpipe, 4, 1);
   EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 3));
   EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
   EXPECT_THAT(stages_of(plan, 2), ElementsAre(1, 2));
@@ -53,13 +53,13 @@ TEST(StagesOf, Mirror_HasTwoStagesEqualOnBothRanks) {
 }
 
 TEST(StagesOf, NoChunks_IsOneStage) {
-  EXPECT_THAT(stages_of(pipeline(Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
+  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
 }
 
 /// Makes a pipeline of any schedule, in a shape that it supports.
 TrainingConfig random_pipeline() {
   const pipeline::ScheduleRow& s =
-      schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
+      pipeline::schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
   const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);
@@ -68,7 +68,7 @@ TrainingConfig random_pipeline() {
 
 RC_GTEST_PROP(StagesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
-  RC_ASSERT(!shape_fault(pipeline_shape(config)));
+  RC_ASSERT(!pipeline::shape_fault(pipeline_shape(config)));
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const std::vector<i64> stages = stages_of(config.plan, r);
     const std::set<i64> met = ways::held(config, r);
@@ -84,24 +84,24 @@ RC_GTEST_PROP(MicrobatchesOf, MatchesFollowingEveryMicrobatch, ()) {
     for (i64 s = 0; s < shape.stages(); ++s)
       for (i64 r = 0; r < shape.pp; ++r) {
         const bool here = ranks[std::size_t(s)] == r;
-        const pipeline::MicrobatchRun run = microbatches_of(shape, r, s);
-        RC_ASSERT(here == (pp_rank_of(shape, s, m) == r));
+        const pipeline::MicrobatchRun run = pipeline::microbatches_of(shape, r, s);
+        RC_ASSERT(here == (pipeline::pp_rank_of(shape, s, m) == r));
         RC_ASSERT(here == (run.first <= m && m < run.first + run.count));
       }
   }
 }
 
 TEST(MicrobatchesOf, Mirror_IsHalfOfThem) {
-  const TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 10);
-  const PipelineShape shape = pipeline_shape(config);
-  EXPECT_EQ(microbatches_of(shape, 1, 1), (MicrobatchRun{0, 5}));
-  EXPECT_EQ(microbatches_of(shape, 2, 1), (MicrobatchRun{5, 5}));
-  EXPECT_EQ(microbatches_of(shape, 0, 1), MicrobatchRun{});
+  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 10);
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  EXPECT_EQ(pipeline::microbatches_of(shape, 1, 1), (pipeline::MicrobatchRun{0, 5}));
+  EXPECT_EQ(pipeline::microbatches_of(shape, 2, 1), (pipeline::MicrobatchRun{5, 5}));
+  EXPECT_EQ(pipeline::microbatches_of(shape, 0, 1), pipeline::MicrobatchRun{});
   EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
-TEST(PipelineShape, ComesFromTheConfig) {
-  TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 4, 3), 12);
+TEST(pipeline::PipelineShape, ComesFromTheConfig) {
+  TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
   EXPECT_EQ(pipeline_shape(config),
             (pipeline::PipelineShape{.schedule = pipeline::Schedule::interleaved,
@@ -122,7 +122,7 @@ TEST(DefaultGlobalBatch, NoPipeline_IsOneMicrobatch) {
 
 TEST(DefaultGlobalBatch, ChunksOnOneRank_IsEightMicrobatches) {
   // DualPipeV still needs 2 microbatches.
-  EXPECT_EQ(default_global_batch(pipeline(Schedule::dualpipe_v, 1, 2)), 8);
+  EXPECT_EQ(default_global_batch(pipeline(pipeline::Schedule::dualpipe_v, 1, 2)), 8);
 }
 
 TEST(DefaultGlobalBatch, Overflow_IsNothing) {
@@ -156,17 +156,17 @@ TEST(Contents, DifferentLayers_KeepTheirOrder) {
   // d s d s d s d s in four stages of two layers: rank 0 runs stages 0 and 2.
   const model::LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
   const TrainingConfig config =
-      config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(Schedule::interleaved, 2, 2));
+      config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(pipeline::Schedule::interleaved, 2, 2));
   EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
 TEST(Contents, EqualNeighbors_AreOneRun) {
-  const TrainingConfig config = dense_setup(pipeline(Schedule::interleaved, 2, 4));
+  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::interleaved, 2, 4));
   EXPECT_THAT(contents(config, 1).runs, ElementsAre(model::LayerRun{4, dense_layer()}));
 }
 
 TEST(Contents, EmbeddingAndLoss_AreOnTheOuterRanks) {
-  TrainingConfig config = dense_setup(pipeline(Schedule::one_f_one_b, 4, 1));
+  TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::one_f_one_b, 4, 1));
   config.model.mtp_layers = 1;
   const RankContents first = contents(config, 0), inner = contents(config, 1),
                      last = contents(config, 3);
@@ -176,13 +176,13 @@ TEST(Contents, EmbeddingAndLoss_AreOnTheOuterRanks) {
 }
 
 TEST(Contents, VShape_HasEmbeddingAndLossOnTheFirstRank) {
-  const TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
   EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
 
-TEST(PipelineShape, IncludesMicrobatchesAndGroup) {
-  Plan plan = pipeline(Schedule::interleaved, 2, 4);
+TEST(pipeline::PipelineShape, IncludesMicrobatchesAndGroup) {
+  Plan plan = pipeline(pipeline::Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
   EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
             (pipeline::PipelineShape{pipeline::Schedule::interleaved, 2, 4, 6, 3}));
@@ -213,7 +213,7 @@ RC_GTEST_PROP(Contents, Rank_IsTheSumOfItsStages, ()) {
 }
 
 TEST(Contents, Mirror_HasEmbeddingAndLossOnBothOuterRanks) {
-  const TrainingConfig config = dense_setup(pipeline(Schedule::dualpipe, 4, 1), 8);
+  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 8);
   for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
   for (const i64 r : {1, 2})
     EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
@@ -221,7 +221,7 @@ TEST(Contents, Mirror_HasEmbeddingAndLossOnBothOuterRanks) {
 }
 
 TEST(StageContents, HoldOneStageEach) {
-  const TrainingConfig config = dense_setup(pipeline(Schedule::zb_v, 4, 2));
+  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
   const std::vector<RankContents> stages = stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);

@@ -89,7 +89,7 @@ bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
     if (!stage.embedding && stage.mtp == 0 && !(config.model.tied && stage.loss)) continue;
-    i64 rank = pp_rank_of(shape, i64(s), 0);
+    i64 rank = pipeline::pp_rank_of(shape, i64(s), 0);
     if (config.plan.mirrored()) rank = std::min(rank, shape.pp - 1 - rank);
     if (holder >= 0 && rank != holder) return true;
     holder = rank;

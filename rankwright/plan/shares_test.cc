@@ -112,7 +112,7 @@ TEST(RankShare, TiedWeight_IsHeldOncePerRankAndTwiceInAPipeline) {
 
 TEST(RankShare, Mirror_HoldsTwoStages) {
   // DualPipe on 4 ranks: rank 0 has stages 0 and 3, rank 2 stages 1 and 2, with two layers each.
-  const TrainingConfig config = dense_setup({.pp = 4, .schedule = Schedule::dualpipe}, 8);
+  const TrainingConfig config = dense_setup({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8);
   const i64 layers = 4 * layer_share(kDense, dense_layer(), config.plan).dense;
   EXPECT_EQ(rank_share(config, 0).dense, layers + 2 * 32000 * 1024 + 1024);
   EXPECT_EQ(rank_share(config, 2).dense, layers);
@@ -120,7 +120,7 @@ TEST(RankShare, Mirror_HoldsTwoStages) {
 }
 
 TEST(RankShare, Mirror_HoldsATiedWeightOnce) {
-  TrainingConfig tied = dense_setup({.pp = 2, .schedule = Schedule::dualpipe});
+  TrainingConfig tied = dense_setup({.pp = 2, .schedule = pipeline::Schedule::dualpipe});
   tied.model.tied = true;
   EXPECT_EQ(rank_share(tied, 0).dense, parameters(tied.model).total());
   EXPECT_EQ(rank_share(tied, 1).dense, parameters(tied.model).total());
@@ -185,7 +185,7 @@ RC_GTEST_PROP(Holdings, Sum_IsTheRankShare, ()) {
 
 TEST(Holdings, TiedWeight_IsHeldByTheStageThatEmbeds) {
   // A V shape of 2 ranks: rank 0 runs stage 0 with the embedding and stage 3 with the head.
-  TrainingConfig config = dense_setup({.pp = 2, .virtual_stages = 2, .schedule = Schedule::zb_v});
+  TrainingConfig config = dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.tied = true;
   const std::vector<Holding> chunks = chunk_holdings(config, 0);
   EXPECT_EQ(chunks[0].share.dense, 2 * 15'206'400 + 32'768'000);

@@ -222,12 +222,12 @@ void TrafficCollector::add_pipeline_parallel() {
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
   for (const i64 s : stages_of(plan_, pp_rank_)) {
-    const i64 microbatch = microbatches_of(shape, pp_rank_, s)
+    const i64 microbatch = pipeline::microbatches_of(shape, pp_rank_, s)
                                .first;  // any microbatch that passes this stage on this rank
-    if (s < last && pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
+    if (s < last && pipeline::pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
       add(K::pp_forward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s)));
-    if (s > 0 && pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
+    if (s > 0 && pipeline::pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
       add(K::pp_backward, Op::send_recv, mesh::GroupKind::pp, m,
           boundary_message(config_, mtp_until(stages, s - 1)));
   }

@@ -87,9 +87,9 @@ TEST(MirrorGradients, CoverAllThatARankHolds) {
 }
 
 TEST(MirrorGradients, OtherSchedules_HaveNone) {
-  const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = Schedule::zb_v};
+  const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
   EXPECT_EQ(find(sample::dense_setup(vee), 0, K::mirror_grad).calls, 0);
-  const TrainingConfig one = sample::dense_setup({.schedule = Schedule::dualpipe});
+  const TrainingConfig one = sample::dense_setup({.schedule = pipeline::Schedule::dualpipe});
   EXPECT_EQ(find(one, 0, K::mirror_grad).calls, 0);
 }
 

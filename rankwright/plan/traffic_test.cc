@@ -219,7 +219,7 @@ TrainingConfig pipeline_setup(pipeline::Schedule schedule, i64 chunks) {
 }
 
 TEST(PpTraffic, OneStagePerRank_IsOneSendPerMicrobatch) {
-  const TrainingConfig config = pipeline_setup(Schedule::one_f_one_b, 1);
+  const TrainingConfig config = pipeline_setup(pipeline::Schedule::one_f_one_b, 1);
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
   expect(find(config, 1, K::pp_backward), 4, kHidden, Op::send_recv);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 0);  // no stage before the first
@@ -228,7 +228,7 @@ TEST(PpTraffic, OneStagePerRank_IsOneSendPerMicrobatch) {
 
 TEST(PpTraffic, Chunks_SendRoundRobin) {
   // rank 3 holds stages 3 and 7: 3 -> 4 is sent, after 7 there is nothing
-  const TrainingConfig config = pipeline_setup(Schedule::interleaved, 2);
+  const TrainingConfig config = pipeline_setup(pipeline::Schedule::interleaved, 2);
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 2 * 4);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);
   EXPECT_EQ(find(config, 0, K::pp_backward).calls, 4);
@@ -237,7 +237,7 @@ TEST(PpTraffic, Chunks_SendRoundRobin) {
 
 TEST(PpTraffic, VShape_TurnsOnTheLastRankWithoutASend) {
   // rank 3 holds stages 3 and 4, rank 0 stages 0 and 7
-  const TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  const TrainingConfig config = pipeline_setup(pipeline::Schedule::zb_v, 2);
   EXPECT_EQ(find(config, 3, K::pp_forward).calls, 4);   // 4 -> 5
   EXPECT_EQ(find(config, 0, K::pp_forward).calls, 4);   // 0 -> 1
   EXPECT_EQ(find(config, 1, K::pp_forward).calls, 8);   // 1 -> 2, 6 -> 7
@@ -307,7 +307,7 @@ TEST(TiedEmbedding, Zero3_HasAUnitOfItsOwn) {
 }
 
 TEST(TiedEmbedding, VShape_NeedsNoReduction) {
-  TrainingConfig config = pipeline_setup(Schedule::zb_v, 2);
+  TrainingConfig config = pipeline_setup(pipeline::Schedule::zb_v, 2);
   config.model.tied = true;
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
 }
@@ -366,7 +366,7 @@ TEST(DpTraffic, Chunks_HaveSeparateBuckets) {
   // 4 layers per rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
   // make 1 bucket, or 2 with the embedding or the head (32,768,000).
   TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = Schedule::interleaved});
+      dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
   // chunks of 1 layer: 1 each, and 2 with the head
@@ -378,7 +378,7 @@ TEST(DpTraffic, Chunks_HaveSeparateBuckets) {
 TEST(DpTraffic, Zero3_GathersTheTiedWeightInEveryChunkThatReadsIt) {
   // Rank 0 of a V shape holds the embedding and the head: one weight, read by both of its chunks.
   TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = Schedule::zb_v});
+      dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).total.value, 2 * held);

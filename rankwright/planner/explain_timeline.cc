@@ -21,8 +21,8 @@ namespace {
 /// Returns a hint: a global batch that keeps the step within `max` cells. The number of
 /// microbatches is a multiple of 2 pp, which every schedule accepts.
 std::string suggest_smaller_batch(const plan::TrainingConfig& config, i64 max) {
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const std::optional<i64> one = program::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const std::optional<i64> one = pipeline::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
   const std::optional<i64> batch = product({microbatches, config.plan.micro_batch, config.plan.dp});
@@ -43,8 +43,8 @@ Refusal refuse_cells(const plan::TrainingConfig& config, i64 have, i64 max, std:
 
 /// Returns the refusal of a step that is too large to simulate, or to trace if `traced`.
 std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool traced) {
-  const plan::PipelineShape shape = pipeline_shape(config);
-  const i64 cells = program::cell_count(shape).value_or(std::numeric_limits<i64>::max());
+  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const i64 cells = pipeline::cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > cost::kMaxSimulatedCells)
     return refuse_cells(config, cells, cost::kMaxSimulatedCells, "played");
   if (const Bytes need = program::expansion_bytes(config); need > program::kMaxExpansion)
@@ -61,7 +61,7 @@ std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool 
 }
 
 /// Returns a shape to draw a written schedule with: stages assigned to pp ranks round-robin.
-plan::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
+pipeline::PipelineShape drawn_shape(const rules::CheckedSchedule& s) {
   return {.pp = s.pp, .chunks = ceil_div(s.stages, s.pp), .microbatches = s.microbatches};
 }
 

@@ -162,7 +162,7 @@ Finding describe_stages(const plan::TrainingConfig& s, const plan::ConstraintVio
                                         show_product(m.need), s.model.name, m.have),
                   .key = "parallelism.pp_size"};
   if (s.plan.virtual_stages > 1)
-    finding.fix = first_repair(s, Why::stages, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+    finding.fix = first_repair(s, Why::stages, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   if (finding.fix.empty()) finding.fix = find_other_degrees(s, Why::stages);
   return finding;
 }
@@ -202,15 +202,15 @@ Finding describe_chunks(const plan::TrainingConfig& s, const plan::ConstraintVio
   // More chunks than the schedule supports usually mean that interleaving was intended.
   const bool more = m.need > m.have;
   finding.fix = first_repair(s, Why::chunks,
-                             {more ? Change(s).chunks(m.need, plan::Schedule::interleaved)
+                             {more ? Change(s).chunks(m.need, pipeline::Schedule::interleaved)
                                    : Change(s).chunks(m.have, s.plan.schedule),
-                              Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+                              Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   return finding;
 }
 
 /// Returns the smallest supported number of microbatches that is at least `microbatches`.
 i64 enough_microbatches(const plan::TrainingConfig& s, i64 microbatches) {
-  const plan::ScheduleRow& schedule = row(s.plan.schedule);
+  const pipeline::ScheduleRow& schedule = row(s.plan.schedule);
   return round_up(std::max(microbatches, schedule.rounds * s.plan.pp), schedule.multiple);
 }
 
@@ -223,7 +223,7 @@ Finding describe_pp_multiple(const plan::TrainingConfig& s, const plan::Constrai
       .fix = find_other_degrees(s, Why::pp_multiple)};
   if (finding.fix.empty())
     finding.fix =
-        first_repair(s, Why::pp_multiple, {Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+        first_repair(s, Why::pp_multiple, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   return finding;
 }
 
@@ -231,7 +231,7 @@ Finding describe_pp_multiple(const plan::TrainingConfig& s, const plan::Constrai
 std::vector<Edit> other_microbatches(const plan::TrainingConfig& s, Why why) {
   return first_repair(s, why,
                       {Change(s).microbatches(enough_microbatches(s, s.microbatches())),
-                       Change(s).chunks(1, plan::Schedule::one_f_one_b)});
+                       Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
 }
 
 Finding describe_microbatch_multiple(const plan::TrainingConfig& s,

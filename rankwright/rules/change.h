@@ -37,7 +37,7 @@ class Change {
   Change& sequence_parallel(bool on);
   Change& cp_comm(plan::CpComm comm);
   Change& chunks(i64 chunks,
-                 plan::Schedule schedule);  // sets the schedule together with its chunk count
+                 pipeline::Schedule schedule);  // sets the schedule together with its chunk count
   Change& microbatch_group(i64 size);
   Change& even_stages();
   Change& recompute(plan::Recompute recompute);

@@ -84,8 +84,8 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
                                 plural(s.plan.virtual_stages, "chunk", "chunks")),
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,
-                           {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                            Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
+                           {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b).even_stages()}),
           .hint = "schedule: 1f1b, virtual_stages: 1"};
 }
 

@@ -92,9 +92,9 @@ class NextChanges {
     if (s.software.loss != plan::Loss::fused && !s.software.bare)
       add([](Change& c) { c.loss(plan::Loss::fused); });
     const bool keeps_more =
-        plan_.schedule == plan::Schedule::gpipe || plan_.schedule == plan::Schedule::interleaved;
+        plan_.schedule == pipeline::Schedule::gpipe || plan_.schedule == pipeline::Schedule::interleaved;
     if (plan_.pp > 1 && keeps_more && is_unedited("parallelism.schedule"))
-      add([](Change& c) { c.chunks(1, plan::Schedule::one_f_one_b); });
+      add([](Change& c) { c.chunks(1, pipeline::Schedule::one_f_one_b); });
     if (s.model.sparse() && is_unedited("parallelism.ep_size"))
       add([&](Change& c) { c.experts(2 * plan_.ep, plan_.etp); });
   }

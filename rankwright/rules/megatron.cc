@@ -30,8 +30,8 @@ bool has_undivided_layers(const plan::TrainingConfig& s) {
 }
 
 bool has_unsupported_schedule(const plan::TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule != plan::Schedule::one_f_one_b &&
-         s.plan.schedule != plan::Schedule::interleaved;
+  return s.plan.pp > 1 && s.plan.schedule != pipeline::Schedule::one_f_one_b &&
+         s.plan.schedule != pipeline::Schedule::interleaved;
 }
 
 bool has_chunks_without_pipeline(const plan::TrainingConfig& s) {
@@ -177,7 +177,7 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,
                            {Change(s).chunks(chunks, nearest),
-                            Change(s).chunks(1, plan::Schedule::one_f_one_b)}),
+                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b)}),
           .hint = "schedule: 1f1b, or interleaved-1f1b with virtual_stages"};
 }
 
@@ -185,8 +185,8 @@ Finding describe_lonely_chunks(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
           .fix = first_fix(s, has_chunks_without_pipeline, kFaults,
-                           {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                            Change(s).chunks(1, plan::Schedule::one_f_one_b).even_stages()}),
+                           {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b).even_stages()}),
           .hint = "virtual_stages: 1"};
 }
 

@@ -19,7 +19,7 @@ bool uses_zero_2_or_3(const plan::TrainingConfig& s) { return s.plan.zero >= 2; 
 
 bool has_unsupported_schedule(const plan::TrainingConfig& s) {
   const bool known =
-      s.plan.schedule == plan::Schedule::gpipe || s.plan.schedule == plan::Schedule::one_f_one_b;
+      s.plan.schedule == pipeline::Schedule::gpipe || s.plan.schedule == pipeline::Schedule::one_f_one_b;
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && !known);
 }
 
@@ -28,7 +28,7 @@ bool has_unsupported_order(const plan::TrainingConfig& s) {
 }
 
 bool has_few_microbatches(const plan::TrainingConfig& s) {
-  return s.plan.pp > 1 && s.plan.schedule == plan::Schedule::one_f_one_b &&
+  return s.plan.pp > 1 && s.plan.schedule == pipeline::Schedule::one_f_one_b &&
          s.microbatches() < s.plan.pp - 1;
 }
 

@@ -73,7 +73,7 @@ Diagnostic make_finding(Code code, std::string detail) {
 
 /// Returns the location of a cell in the file; no location if the file does not contain it.
 Location locate(const program::WrittenSchedule* written, i64 pp_rank,
-                const program::Action& wanted) {
+                const pipeline::Action& wanted) {
   if (written == nullptr) return {};
   const pipeline::Sequence& rank = written->ranks[std::size_t(pp_rank)];
   for (std::size_t i = 0; i < rank.size(); ++i)
@@ -84,7 +84,7 @@ Location locate(const program::WrittenSchedule* written, i64 pp_rank,
 }
 
 /// Returns the transfer at the other end of this send or receive.
-program::Action far_end(const program::Action& transfer) {
+pipeline::Action far_end(const pipeline::Action& transfer) {
   const i64 k = boundary(transfer);
   const i64 stage = i64(transfer.stage) == k ? k + 1 : k;
   const bool send = is_send(transfer.kind);
@@ -158,7 +158,7 @@ class ProofDescriber {
 
   /// Returns the cell of this rank that a transfer belongs to: the consumer of a receive or the
   /// producer of a send.
-  program::Action own_cell(const program::Waiting& w) const {
+  pipeline::Action own_cell(const program::Waiting& w) const {
     const bool forward = is_activation(w.action.kind);
     for (const pipeline::Action& a : program_.roles[std::size_t(w.pp_rank)])
       if (a.stage == w.action.stage && a.microbatch == w.action.microbatch &&
@@ -168,7 +168,7 @@ class ProofDescriber {
   }
 
   /// Returns the cell of the other rank that this one waits for.
-  program::Action other_cell(const program::Waiting& w) const {
+  pipeline::Action other_cell(const program::Waiting& w) const {
     return own_cell({w.other, -1, far_end(w.action), -1});
   }
 
@@ -181,11 +181,11 @@ class ProofDescriber {
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
-    const std::string cell = written_transfers() ? show(w.action) : show(own_cell(w));
+    const std::string cell = written_transfers() ? program::show(w.action) : program::show(own_cell(w));
     const std::string_view what = is_activation(w.action.kind) ? "activation" : "gradient";
     if (w.other < 0)
       return fmt::format("{} at {}: the other end of this {} does not exist", who, cell, what);
-    const std::string made = show(other_cell(w));
+    const std::string made = program::show(other_cell(w));
     if (is_send(w.action.kind))
       return fmt::format("{} {} {}: {} has not come to receive the {} for {}", who,
                          written_transfers() ? "at" : "behind", cell, whom, what, made);
@@ -200,11 +200,11 @@ class ProofDescriber {
     if (last.action.kind == pipeline::ActionKind::step ||
         first.action.kind == pipeline::ActionKind::step)
       return std::string(kPages[kDisorder].remedy);
-    const program::Action made = other_cell(last);
+    const pipeline::Action made = other_cell(last);
     if (!written_transfers())
-      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, show(made),
-                         show(own_cell(first)));
-    const program::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
+      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, program::show(made),
+                         program::show(own_cell(first)));
+    const pipeline::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
     return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
                        behind ? program::show(made) + "," : "", program::show(far_end(last.action)),
@@ -242,7 +242,7 @@ Diagnostic describe_mismatch(const program::CollectiveMismatch& d) {
 Diagnostic describe_cell_fault(const program::CellFault& fault,
                                const program::WrittenSchedule& written) {
   using Why = program::CellFault::Why;
-  const std::string cell = show(fault.cell);
+  const std::string cell = program::show(fault.cell);
   if (fault.why == Why::missing)
     return make_finding(kCells, fmt::format("{} stands nowhere", cell));
   constexpr std::string_view kWords[] = {"", "stands a second time on",

@@ -124,12 +124,12 @@ TEST(ProofFindings, NameAReceiveThatTakesTheWrongMessage) {
 }
 
 RC_GTEST_PROP(ProofFindings, BuiltInScheduleRoundTrip_HasNone, ()) {
-  const program::Sequences ranks = program::cells(pipelines::valid_shape());
+  const pipeline::Sequences ranks = pipeline::cells(pipelines::valid_shape());
   RC_ASSERT(found(show_cells(ranks)).empty());
 }
 
 /// Returns a plan with a pipeline of that shape and a model with one layer per stage.
-rankwright::plan::TrainingConfig plan_of(const plan::PipelineShape& shape) {
+rankwright::plan::TrainingConfig plan_of(const pipeline::PipelineShape& shape) {
   rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{shape.stages(), sample::dense_layer()}}),
       {.pp = shape.pp, .virtual_stages = shape.chunks, .schedule = shape.schedule},
@@ -143,7 +143,7 @@ TEST(EverySchedule, ReportsEveryUnsupportedShape) {
   constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const plan::PipelineShape& shape) {
+  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
     const rankwright::plan::TrainingConfig config = plan_of(shape);
     const std::vector<plan::ConstraintViolation> found = find_violations(config);
     EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
@@ -177,7 +177,7 @@ TEST(ProvePlan, SkipsProgramsOfSeveralGigabytes) {
 }
 
 /// Applies a hint: moves the cell in front of the other.
-program::Sequences apply_hint(program::Sequences ranks, const std::string& hint) {
+pipeline::Sequences apply_hint(pipeline::Sequences ranks, const std::string& hint) {
   int rank = 0;
   char cell[32], before[32];
   RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
@@ -198,10 +198,10 @@ program::Sequences apply_hint(program::Sequences ranks, const std::string& hint)
 RC_GTEST_PROP(ProofFindings, FollowingHintsResolvesTheDeadlock, ()) {
   // Swaps two cells of a valid schedule. Following the hints one after another ends with a schedule
   // that runs, because each move removes one wait.
-  const plan::PipelineShape shape{plan::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
+  const pipeline::PipelineShape shape{pipeline::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
                                   *rc::gen::inRange<i64>(2, 6)};
-  program::Sequences ranks = program::cells(shape);
-  program::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
+  pipeline::Sequences ranks = pipeline::cells(shape);
+  pipeline::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
   std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],
             line[*rc::gen::inRange<std::size_t>(0, line.size())]);
   for (int moves = 0; moves < 200; ++moves) {

@@ -15,7 +15,7 @@ namespace schedule_impl {
 namespace {
 
 double get_bubble_fraction(const plan::TrainingConfig& s) {
-  return cost::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
+  return pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
 }
 
 /// Returns the edit of the global batch with which each pipeline runs `microbatches`.

@@ -13,17 +13,17 @@ namespace {
 
 bool is_pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool is_single_stage(plan::Schedule schedule) { return row(schedule).max_chunks == 1; }
+bool is_single_stage(pipeline::Schedule schedule) { return row(schedule).max_chunks == 1; }
 
-bool is_zero_bubble(plan::Schedule schedule) {
-  return schedule == plan::Schedule::interleaved_zb || schedule == plan::Schedule::zb_v ||
-         schedule == plan::Schedule::dualpipe_v;
+bool is_zero_bubble(pipeline::Schedule schedule) {
+  return schedule == pipeline::Schedule::interleaved_zb || schedule == pipeline::Schedule::zb_v ||
+         schedule == pipeline::Schedule::dualpipe_v;
 }
 
 /// Returns whether torch's schedule class walks the chunks in rounds of about pp microbatches.
 bool runs_in_rounds(const plan::TrainingConfig& s) {
-  return is_pipelined(s) && (s.plan.schedule == plan::Schedule::interleaved ||
-                             s.plan.schedule == plan::Schedule::interleaved_zb);
+  return is_pipelined(s) && (s.plan.schedule == pipeline::Schedule::interleaved ||
+                             s.plan.schedule == pipeline::Schedule::interleaved_zb);
 }
 
 i64 count_rounds(const plan::TrainingConfig& s) {
@@ -43,7 +43,7 @@ bool has_unsupported_order(const plan::TrainingConfig& s) {
 
 /// DualPipe places each stage on two ranks, which torch's pipeline stages do not support.
 bool has_unsupported_schedule(const plan::TrainingConfig& s) {
-  return is_pipelined(s) && s.plan.schedule == plan::Schedule::dualpipe;
+  return is_pipelined(s) && s.plan.schedule == pipeline::Schedule::dualpipe;
 }
 
 bool has_few_microbatches(const plan::TrainingConfig& s) {
@@ -112,7 +112,7 @@ bool has_other_group_size(const plan::TrainingConfig& s) {
 
 bool needs_cells_file(const plan::TrainingConfig& s) {
   return is_pipelined(s) &&
-         (s.plan.schedule == plan::Schedule::zb_h1 || s.plan.schedule == plan::Schedule::zb_2p);
+         (s.plan.schedule == pipeline::Schedule::zb_h1 || s.plan.schedule == pipeline::Schedule::zb_2p);
 }
 
 bool is_sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
@@ -139,8 +139,8 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,
-                           {Change(s).chunks(1, plan::Schedule::one_f_one_b),
-                            Change(s).chunks(1, plan::Schedule::one_f_one_b).microbatches(enough)}),
+                           {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b).microbatches(enough)}),
           .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
 }
 

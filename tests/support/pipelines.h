@@ -14,9 +14,9 @@
 namespace rankwright::pipelines {
 
 /// Makes a random shape, often one that no schedule supports.
-inline plan::PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) {
-  plan::PipelineShape shape;
-  shape.schedule = plan::schedules()[*rc::gen::inRange<std::size_t>(0, plan::kSchedules)].schedule;
+inline pipeline::PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) {
+  pipeline::PipelineShape shape;
+  shape.schedule = pipeline::schedules()[*rc::gen::inRange<std::size_t>(0, pipeline::kSchedules)].schedule;
   shape.pp = *rc::gen::inRange<i64>(1, max_pp + 1);
   shape.chunks = *rc::gen::inRange<i64>(1, 5);
   shape.microbatches = *rc::gen::inRange<i64>(1, max_microbatches + 1);
@@ -40,7 +40,7 @@ inline program::Program program_of(const pipeline::PipelineShape& shape) {
 }
 
 /// Formats a shape: "zb-v pp 4 x 2, 8 microbatches, group 0".
-inline std::string show(const plan::PipelineShape& s) {
+inline std::string show(const pipeline::PipelineShape& s) {
   return std::string(name(s.schedule)) + " pp " + std::to_string(s.pp) + " x " +
          std::to_string(s.chunks) + ", " + std::to_string(s.microbatches) +
          " microbatches, group " + std::to_string(s.group);

@@ -154,7 +154,7 @@ inline i64 random_microbatches(const plan::Plan& plan) {
 }
 
 /// Makes a config without violations.
-inline plan::TrainingConfig random_setup(const model::Model& model, plan::Schedule schedule) {
+inline plan::TrainingConfig random_setup(const model::Model& model, pipeline::Schedule schedule) {
   const auto draw = [&] {
     const plan::Plan plan = random_plan(model, schedule);
     return config_of(model, plan, random_microbatches(plan));

@@ -18,7 +18,7 @@ inline program::Program program_of(const pipeline::PipelineShape& shape) {
 }
 
 /// Simulates a pipeline with equal stages: F, I and W take one second each, B two.
-inline planner::SimulatedStep unit_play(const plan::PipelineShape& shape) {
+inline planner::SimulatedStep unit_play(const pipeline::PipelineShape& shape) {
   program::Program program = program_of(shape);
   program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   return planner::simulate_step(shape, std::move(program), std::move(durations));
@@ -46,10 +46,10 @@ inline void add_steps(program::Program& program) {
 }
 
 /// Makes a valid shape of any schedule.
-inline plan::PipelineShape random_shape() {
-  const std::vector<plan::ScheduleRow> rows(plan::schedules().begin(), plan::schedules().end());
-  const plan::ScheduleRow schedule = *rc::gen::elementOf(rows);
-  plan::PipelineShape shape{.schedule = schedule.schedule};
+inline pipeline::PipelineShape random_shape() {
+  const std::vector<pipeline::ScheduleRow> rows(pipeline::schedules().begin(), pipeline::schedules().end());
+  const pipeline::ScheduleRow schedule = *rc::gen::elementOf(rows);
+  pipeline::PipelineShape shape{.schedule = schedule.schedule};
   shape.pp = *rc::gen::inRange<i64>(1, 7);
   shape.chunks = shape.pp == 1 ? 1
                                : std::min(schedule.max_chunks,

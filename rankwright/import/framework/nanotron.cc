@@ -11,8 +11,8 @@ namespace rankwright::importer {
 namespace {
 
 void read_pp_engine(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<plan::Schedule> kWords[] = {{"1f1b", plan::Schedule::one_f_one_b},
-                                             {"afab", plan::Schedule::gpipe}};
+  constexpr Word<pipeline::Schedule> kWords[] = {{"1f1b", pipeline::Schedule::one_f_one_b},
+                                             {"afab", pipeline::Schedule::gpipe}};
   r.draft.schedule = parse_word(r, node, kWords);
 }
 

@@ -236,7 +236,7 @@ void read_cells(ForeignReading& r) {
   Draft& draft = r.draft;
   const std::string path = beside(r.fields.file(), node->scalar);
   const Result<std::string> text = r.files(path);
-  const std::optional<plan::PipelineShape> shape =
+  const std::optional<pipeline::PipelineShape> shape =
       text ? find_shape(*text, path, *draft.pp, draft.virtual_stages.value_or(1)) : std::nullopt;
   if (shape) {
     draft.schedule = shape->schedule;
@@ -246,7 +246,7 @@ void read_cells(ForeignReading& r) {
   report_left_out(r, *node,
                   fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
                               text ? "the cells are of no known schedule" : "it was not read",
-                              name(draft.schedule.value_or(plan::Schedule::one_f_one_b))));
+                              name(draft.schedule.value_or(pipeline::Schedule::one_f_one_b))));
 }
 
 void read_pipeline(ForeignReading& r) {

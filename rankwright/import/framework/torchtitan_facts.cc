@@ -29,17 +29,17 @@ constexpr TorchtitanFlavor kFlavors[] = {
 };
 
 struct ScheduleClass {
-  plan::Schedule schedule;
+  pipeline::Schedule schedule;
   std::string_view name;
 };
 constexpr ScheduleClass kClasses[] = {
-    {plan::Schedule::gpipe, "GPipe"},
-    {plan::Schedule::one_f_one_b, "1F1B"},
-    {plan::Schedule::interleaved, "Interleaved1F1B"},
-    {plan::Schedule::looped_bfs, "LoopedBFS"},
-    {plan::Schedule::interleaved_zb, "InterleavedZeroBubble"},
-    {plan::Schedule::zb_v, "ZBVZeroBubble"},
-    {plan::Schedule::dualpipe_v, "DualPipeV"},
+    {pipeline::Schedule::gpipe, "GPipe"},
+    {pipeline::Schedule::one_f_one_b, "1F1B"},
+    {pipeline::Schedule::interleaved, "Interleaved1F1B"},
+    {pipeline::Schedule::looped_bfs, "LoopedBFS"},
+    {pipeline::Schedule::interleaved_zb, "InterleavedZeroBubble"},
+    {pipeline::Schedule::zb_v, "ZBVZeroBubble"},
+    {pipeline::Schedule::dualpipe_v, "DualPipeV"},
 };
 
 constexpr i64 kMaxGroups = 64;
@@ -69,7 +69,7 @@ const TorchtitanFlavor* flavor_of(const model::Model& model) {
   return found == std::end(kFlavors) ? nullptr : found;
 }
 
-std::string_view torch_schedule(plan::Schedule schedule) {
+std::string_view torch_schedule(pipeline::Schedule schedule) {
   for (const ScheduleClass& one : kClasses)
     if (one.schedule == schedule) return one.name;
   return {};
@@ -98,13 +98,13 @@ std::optional<i64> torch_group_size(i64 pp, i64 microbatches) {
 bool needs_cells(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   if (p.pp == 1) return false;
-  if (p.schedule == plan::Schedule::zb_h1 || p.schedule == plan::Schedule::zb_2p) return true;
+  if (p.schedule == pipeline::Schedule::zb_h1 || p.schedule == pipeline::Schedule::zb_2p) return true;
   // Fewer microbatches than ranks form one round, whatever the group.
   if (!row(p.schedule).groups || config.microbatches() < p.pp) return false;
   return torch_group_size(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
 }
 
-std::optional<plan::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
+std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
                                               i64 chunks) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;

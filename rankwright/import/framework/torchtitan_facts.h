@@ -28,7 +28,7 @@ model::Model flavor_model(const TorchtitanFlavor& flavor);
 const TorchtitanFlavor* flavor_of(const model::Model& model);
 
 /// Returns torch's class for a schedule; empty if it has none.
-std::string_view torch_schedule(plan::Schedule schedule);
+std::string_view torch_schedule(pipeline::Schedule schedule);
 
 /// Returns the layers per stage that torchtitan chooses if the file lists none; embedding and
 /// output count as `first` and `last` layers. Returns nothing if torchtitan rejects the split.
@@ -48,7 +48,7 @@ bool needs_cells(const plan::TrainingConfig& config);
 
 /// Returns the schedule with these cells on `pp` ranks with `chunks` chunks each; nothing if there
 /// is none.
-std::optional<plan::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
+std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
                                               i64 chunks);
 
 }  // namespace rankwright::importer

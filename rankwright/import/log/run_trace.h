@@ -30,7 +30,7 @@ struct TraceSlice {
   Seconds begin{}, end{};
   std::string name{};                     // "2F0" or the name of a step; printable and truncated
   std::string category{};                 // printable and truncated: "forward", "collective"
-  std::optional<program::Action> cell{};  // set if the name is that of a cell
+  std::optional<pipeline::Action> cell{};  // set if the name is that of a cell
   bool beside = false;                    // runs concurrently with the cells of its rank
 
   friend bool operator==(const TraceSlice&, const TraceSlice&) = default;

@@ -71,7 +71,7 @@ TEST(RunTrace, ParsesCellsFromNames) {
                                                  {{0}, 3, 4, "2SEND_F0"},
                                                  {{0}, 4, 5, "2F"},
                                                  {{0}, 5, 6, ""}}));
-  std::vector<std::optional<program::Action>> cells;
+  std::vector<std::optional<pipeline::Action>> cells;
   for (const TraceSlice& slice : trace.ranks.at(0)) cells.push_back(slice.cell);
   EXPECT_THAT(cells, testing::ElementsAre(pipeline::cell::F(2, 0), pipeline::cell::I(12, 345),
                                           pipeline::cell::W(3, 1), std::nullopt, std::nullopt,

@@ -97,8 +97,8 @@ void read_zero_stage(Reading& r, const YamlNode& node) {
 
 void read_schedule(Reading& r, const YamlNode& node) {
   if (const std::optional<std::size_t> index =
-          r.fields.one_of(node, names_of_rows(plan::schedules())))
-    r.draft.schedule = plan::schedules()[*index].schedule;
+          r.fields.one_of(node, names_of_rows(pipeline::schedules())))
+    r.draft.schedule = pipeline::schedules()[*index].schedule;
 }
 
 void read_cp_comm(Reading& r, const YamlNode& node) {

@@ -48,7 +48,7 @@ std::vector<RankView::Chunk> list_chunks(const plan::TrainingConfig& config, i64
     i64 first = 0;
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     const plan::Stage& stage = stages[std::size_t(s)];
-    const plan::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
+    const pipeline::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
     const auto holder = [&](i64 neighbor) {
       if (neighbor < 0 || neighbor == shape.stages()) return i64{-1};
       return rank + (pp_rank_of(shape, neighbor, run.first) - pp_rank) * stride;
@@ -99,7 +99,7 @@ RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
   }
   const i64 stride = meshes.dense.stride(mesh::Axis::pp);
   // With looped chunks, the last pp rank sends to the next chunk on the first pp rank.
-  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).order == plan::StageOrder::loop;
+  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).stage_order == pipeline::StageOrder::loop;
   const i64 round = (plan.pp - 1) * stride;
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))

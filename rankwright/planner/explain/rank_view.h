@@ -25,7 +25,7 @@ struct RankView {
     i64 stage = 0;
     i64 first_layer = 0, layers = 0, mtp = 0;
     bool embedding = false, loss = false;
-    plan::MicrobatchRun microbatches{};  // that this rank runs through the stage
+    pipeline::MicrobatchRun microbatches{};  // that this rank runs through the stage
     i64 receives_from = -1,
         sends_to = -1;  // ranks in the forward direction; -1 at the model's ends
   };

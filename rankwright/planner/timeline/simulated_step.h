@@ -23,7 +23,7 @@ struct SimulatedStep {
 };
 
 /// Simulates a program with the given durations.
-SimulatedStep simulate_step(const plan::PipelineShape& shape, program::Program program,
+SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Program program,
                             program::Durations durations, std::string times = "");
 
 /// The text that describes unit times.
@@ -39,7 +39,7 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times 
 std::vector<program::Event> events(const SimulatedStep& simulated, i64 pp_rank);
 
 /// Returns whether the action overlaps with the cells of its rank.
-bool is_beside(const program::Program& program, i64 pp_rank, const program::Action& action);
+bool is_beside(const program::Program& program, i64 pp_rank, const pipeline::Action& action);
 
 /// Returns the number of cells of all ranks.
 i64 cell_count(const program::Program& program);

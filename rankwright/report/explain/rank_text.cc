@@ -34,7 +34,7 @@ std::string describe_chunk(const planner::RankView::Chunk& chunk) {
   return text;
 }
 
-std::string describe_microbatches(const plan::MicrobatchRun& run) {
+std::string describe_microbatches(const pipeline::MicrobatchRun& run) {
   return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
 }
 

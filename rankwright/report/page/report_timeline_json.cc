@@ -75,7 +75,7 @@ planner::EventKind find_event_kind(std::string_view category) {
   return planner::EventKind::collective;
 }
 
-ordered_json make_slice_json(const plan::PipelineShape& shape, i64 rank,
+ordered_json make_slice_json(const pipeline::PipelineShape& shape, i64 rank,
                              const importer::TraceSlice& slice, Seconds tick, Names& steps) {
   const i64 begin = to_ticks(slice.begin, tick);
   const i64 length = to_ticks(slice.end, tick) - begin;

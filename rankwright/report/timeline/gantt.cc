@@ -98,7 +98,7 @@ GanttLayout make_layout(const planner::SimulatedStep& p, const planner::Timeline
 
 /// Returns the label of a cell: "7", or "7b" for the second chunk if there is no color. Without
 /// color one character is left for the kind of work.
-std::string make_label(const planner::SimulatedStep& p, i64 rank, const program::Action& a,
+std::string make_label(const planner::SimulatedStep& p, i64 rank, const pipeline::Action& a,
                        std::size_t columns, bool color) {
   if (!is_cell(a.kind)) return "";
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
@@ -289,7 +289,7 @@ std::string write_legend(const planner::SimulatedStep& p, const GanttLayout& whe
 
 /// Explains the labels in the cells, or what a column shows.
 std::string explain_chart(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
-  const bool mirror = row(p.shape.schedule).order == plan::StageOrder::mirror;
+  const bool mirror = row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror;
   const bool shaded = shades(p.shape) > 1;
   std::string text;
   if (!where.cells)

@@ -62,7 +62,7 @@ TEST(Gantt, ShowsTheSameCellsInColor) {
 
 TEST(Gantt, ShowsColumnsIfCellsAreTooNarrow) {
   const planner::SimulatedStep p = sample::unit_play(
-      {.schedule = plan::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
+      {.schedule = pipeline::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
   const std::string text = draw(p, 120);
   const std::map<i64, std::string> all = find_rows(text);
   ASSERT_EQ(all.size(), 16u);

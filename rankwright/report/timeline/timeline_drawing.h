@@ -13,13 +13,13 @@ namespace rankwright::report {
 
 /// Returns the number of shades of a rank's cells: its chunks, or two if microbatches enter at
 /// both ends.
-i64 shades(const plan::PipelineShape& shape);
+i64 shades(const pipeline::PipelineShape& shape);
 
 /// Returns the shade of a cell, from 0; 0 for steps outside of cells.
-i64 shade_of(const plan::PipelineShape& shape, i64 pp_rank, const program::Action& action);
+i64 shade_of(const pipeline::PipelineShape& shape, i64 pp_rank, const pipeline::Action& action);
 
 /// Returns "2F0" for a cell, otherwise the name of the step.
-std::string event_name(const program::Program& program, i64 pp_rank, const program::Action& action);
+std::string event_name(const program::Program& program, i64 pp_rank, const pipeline::Action& action);
 
 /// Returns the kinds of work that the program has, in the order of the enum.
 std::vector<planner::EventKind> used_kinds(const program::Program& program);

@@ -69,8 +69,8 @@ RC_GTEST_PROP(DrawnRanks, IncreaseFromTheFirstToTheLast, ()) {
 }
 
 TEST(Shades, FollowChunksOrDirections) {
-  const plan::PipelineShape looped{
-      .schedule = plan::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
+  const pipeline::PipelineShape looped{
+      .schedule = pipeline::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
   EXPECT_EQ(shades(looped), 2);
   EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(1, 0)), 0);
   EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(5, 0)),

@@ -31,7 +31,7 @@ i64 to_nanoseconds(Seconds t) {
 /// Returns the ID of the arrow between two stages of a microbatch; nothing if both are on this
 /// rank.
 std::optional<i64> find_arrow(const program::Program& program, i64 rank, i64 from, i64 to,
-                              const program::Action& a) {
+                              const pipeline::Action& a) {
   if (from < 0 || to < 0 || from >= program.stages || to >= program.stages) return std::nullopt;
   const i64 m = a.microbatch;
   const i64 other = program.stage_to_rank.of(i64(a.stage) == from ? to : from, m);
@@ -52,7 +52,7 @@ std::vector<Slice> make_slices(const program::Program& p, i64 rank,
     slice.begin = std::max(last, to_nanoseconds(e.start));
     slice.end = last = std::max(slice.begin, to_nanoseconds(e.end));
     const i64 stage = e.action.stage;
-    if (e.action.kind == program::ActionKind::forward) {
+    if (e.action.kind == pipeline::ActionKind::forward) {
       slice.sends = find_arrow(p, rank, stage, stage + 1, e.action);
       slice.takes = find_arrow(p, rank, stage - 1, stage, e.action);
     } else if (gives_gradient(e.action.kind)) {
@@ -71,7 +71,7 @@ bool has_overlapped_steps(const program::Program& p, i64 rank) {
                      [](const program::Step& step) { return step.beside; });
 }
 
-std::string_view find_category(const program::Program& p, i64 rank, const program::Action& a) {
+std::string_view find_category(const program::Program& p, i64 rank, const pipeline::Action& a) {
   return row(planner::event_kind(p, rank, a)).category;
 }
 

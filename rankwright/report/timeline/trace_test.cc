@@ -266,8 +266,8 @@ RC_GTEST_PROP(Trace, SlicesDoNotOverlapOnATrack, ()) {
 RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   const planner::SimulatedStep p = sample::random_play();
   i64 sends = 0;
-  for (const program::Sequence& role : p.program.roles)
-    for (const program::Action& a : role) sends += is_send(a.kind) ? 1 : 0;
+  for (const pipeline::Sequence& role : p.program.roles)
+    for (const pipeline::Action& a : role) sends += is_send(a.kind) ? 1 : 0;
   std::map<std::uint64_t, ReadSlice> from, to;
   for (const ReadSlice& slice : read_perfetto(perfetto_trace(p)).slices) {
     for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);
