@@ -10,10 +10,12 @@
 
 namespace rankwright::lab {
 
-Met keeps_task(const plan::TrainingConfig& answer,
-               const plan::TrainingConfig& given);  // same model, cluster, job and software
-Met keeps_degrees(const plan::TrainingConfig& answer,
-                  const plan::TrainingConfig& given);  // same tp, pp and dp
+/// Checks that the plan has the given model, cluster, job and software.
+Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
+/// Checks that the plan has the given tp, pp, dp and cp degrees.
+Met keeps_degrees(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
 /// Checks that the plan fits in memory.
 Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
 
