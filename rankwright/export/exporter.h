@@ -51,6 +51,7 @@ struct Exporter {
 
 /// Returns all exporters, in the order of targets().
 std::span<const Exporter> exporters();
+
 /// Returns the exporter of the target called `name`, or null.
 const Exporter* find_exporter(std::string_view name);
 

@@ -20,8 +20,7 @@ const ConfigKey& find_key_row(std::string_view path) {
 TEST(SetupKeys, Table_HasTheKeysOfPlanFilesInOrder) {
   std::vector<std::string_view> expected, actual;
   for (const importer::KeyRow& row : importer::key_rows())
-    if (row.key.path != "reading_note" && row.key.path != "name")
-      expected.push_back(row.key.path);
+    if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
   for (const ConfigKey& row : setup_keys()) actual.push_back(row.path);
   EXPECT_EQ(actual, expected);
 }

@@ -10,14 +10,18 @@
 
 namespace rankwright::lab {
 
-Met keeps_task(const plan::TrainingConfig& answer,
-               const plan::TrainingConfig& given);  // same model, cluster, job and software
-Met keeps_degrees(const plan::TrainingConfig& answer,
-                  const plan::TrainingConfig& given);  // same tp, pp and dp
+/// Checks that the plan has the given model, cluster, job and software.
+Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
+/// Checks that the plan has the given tp, pp, dp and cp degrees.
+Met keeps_degrees(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
 /// Checks that the plan fits in memory.
 Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
 /// Checks that tensor-parallel groups stay inside one node.
 Met keeps_tp_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+
 /// Checks that the rules report no error and no warning.
 Met lints_clean(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
 
@@ -33,8 +37,10 @@ Seconds step_of(const plan::TrainingConfig& config);
 /// Returns the collectives of the kind on the pp rank that has the most calls; without calls if
 /// there are none.
 cost::PricedTraffic max(const plan::TrainingConfig& config, plan::TrafficKind kind);
+
 /// Returns all collectives of one rank in this group, on the pp rank with the most calls.
 std::vector<cost::PricedTraffic> busiest(const plan::TrainingConfig& config, mesh::GroupKind group);
+
 /// Returns each kind of collective from the pp rank that has the most of it. The sum is more than
 /// any one rank does if the first and the last stage have kinds of their own.
 std::vector<cost::PricedTraffic> every_kind(const plan::TrainingConfig& config,
@@ -42,8 +48,10 @@ std::vector<cost::PricedTraffic> every_kind(const plan::TrainingConfig& config,
 
 /// Returns the sum of calls.
 i64 calls(const std::vector<cost::PricedTraffic>& rows);
+
 /// Returns the sum of bytes.
 Bytes bytes_of(const std::vector<cost::PricedTraffic>& rows);
+
 /// Returns the sum of times.
 Seconds time_of(const std::vector<cost::PricedTraffic>& rows);
 

@@ -33,6 +33,7 @@ struct Verdict {
 
 /// Judges one answer.
 Verdict judge(const GivenAnswer& answer);
+
 /// Judges all answers, in order.
 std::vector<Verdict> judge(const GivenAnswers& answers);
 

@@ -18,6 +18,7 @@ struct Lab {
 
 /// Returns all labs, by number.
 std::span<const Lab> labs();
+
 /// Returns the lab with this number, or null.
 const Lab* find_lab(i64 number);
 

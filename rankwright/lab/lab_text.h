@@ -11,6 +11,7 @@ namespace rankwright::lab {
 
 std::string list_text(const report::Paint& paint);
 std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t width);
+
 /// Returns the answer file to fill in: YAML with one key per question, below the question as a
 /// comment. It parses as it is, with every question open.
 std::string template_text(const Lab& lab);

@@ -25,8 +25,10 @@ struct AnswerKindRow {
   Result<double> (*parse)(std::string_view) = nullptr;  // null: a choice or a plan
   std::string (*show)(double) = nullptr;
 };
+
 /// Returns all kinds.
 std::span<const AnswerKindRow> answer_kinds();
+
 /// Returns the row of a kind.
 const AnswerKindRow& row(AnswerKind);
 
@@ -69,6 +71,7 @@ struct Question {
 
 /// Tolerance for exact values: an answer may be rounded to three digits.
 inline constexpr double kRounded = 0.01;
+
 /// Tolerance for estimates: a value read off a table is close enough.
 inline constexpr double kEstimated = 0.03;
 

@@ -12,11 +12,13 @@ namespace rankwright::planner {
 struct CompareRequest {
   PlanSource a{}, b{};  // the log of `a` calibrates both
 };
+
 /// Both plans and their comparison.
 struct CompareAnswer {
   ValidPlan a, b;
   CompareView view;
 };
+
 /// Reads and compares two plans.
 Outcome<CompareAnswer> compare_plans(const CompareRequest& request);
 
@@ -25,11 +27,13 @@ struct CompareLogRequest {
   PlanSource plan{};
   SourceFile log{};  // log of a run of the plan
 };
+
 /// The plan and its gap to the measured run.
 struct CompareLogAnswer {
   ValidPlan plan;
   GapView view;
 };
+
 /// Compares the plan's prediction with the measurements of the log.
 Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request);
 

@@ -21,6 +21,7 @@ struct ExplainAnswer {
   ValidPlan plan;
   ExplainView sheet;
 };
+
 /// Reads a plan and estimates its step and memory.
 Outcome<ExplainAnswer> explain_plan(const PlanSource& plan);
 
@@ -29,6 +30,7 @@ struct ExplainRankAnswer {
   ValidPlan plan;
   RankView view;
 };
+
 /// Describes one rank of the plan. Refuses a rank outside the world.
 Outcome<ExplainRankAnswer> explain_rank(const PlanSource& plan, i64 rank);
 
@@ -37,6 +39,7 @@ struct ExplainStagesAnswer {
   ValidPlan plan;
   StagesView view;
 };
+
 /// Describes the stages of the plan.
 Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& plan);
 
@@ -45,6 +48,7 @@ struct ExplainSensitivityAnswer {
   ValidPlan plan;
   SensitivityView view;
 };
+
 /// Computes how the plan's estimate changes with each calibration constant.
 Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& plan);
 
@@ -53,6 +57,7 @@ struct ExplainRivalsAnswer {
   ValidPlan plan, against;
   RivalsView view;
 };
+
 /// Finds the constants that would change which of the two plans is faster.
 Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& plan, const SourceFile& against);
 
@@ -61,8 +66,10 @@ struct ExplainViews {
   bool rank = false, stages = false, timeline = false, faults = false, sensitivity = false;
   bool against = false;  // a second plan for the sensitivity view
 };
+
 /// Returns the refusal of more than one view, or of `against` without sensitivity.
 std::optional<Refusal> check_views(const ExplainViews& views);
+
 /// Returns the refusal of a view or of an option that a schedule does not have.
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
@@ -72,7 +79,8 @@ struct ExplainWordAnswer {
   const importer::PlanKey* key = nullptr;
   const catalog::Term* term = nullptr;
 };
-/// Looks up a diagnostic code in either case, a plan key or a term of the glossary.
+
+/// Looks up a diagnostic code, in either case, or a plan key.
 Outcome<ExplainWordAnswer> explain_word(const std::string& word);
 
 }  // namespace rankwright::planner

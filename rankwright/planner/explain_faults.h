@@ -54,12 +54,14 @@ struct FaultsRequest {
   PlanSource plan{};
   FaultOptions faults{};
 };
+
 /// The plan and the costs of its faults.
 struct FaultsAnswer {
   ValidPlan plan;
   plan::TrainingConfig slowed;  // the plan's config with the slow links applied
   Faults faults;
 };
+
 /// Reads a plan and estimates the cost of its faults. Refuses invalid options.
 Outcome<FaultsAnswer> explain_faults(const FaultsRequest& request);
 

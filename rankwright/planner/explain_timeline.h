@@ -16,11 +16,13 @@ struct TimelineRequest {
       false;            // every forward, input gradient and weight gradient takes one unit of time
   bool traced = false;  // the caller writes a trace, which has a lower limit on cells
 };
+
 /// A plan and its simulated step.
 struct TimelineAnswer {
   ValidPlan plan;
   SummarizedStep step;
 };
+
 /// Reads a plan and simulates its step.
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request);
 

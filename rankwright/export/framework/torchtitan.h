@@ -17,6 +17,7 @@ struct DataRanks {
   i64 replicas = 1;
   i64 shards = 1;
 };
+
 /// Returns how the plan's data ranks divide into replicas and shards.
 DataRanks torchtitan_data_ranks(const plan::Plan& plan);
 

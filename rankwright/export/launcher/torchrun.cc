@@ -2,7 +2,7 @@
 // from torchrun's documented flags; not yet run with torchrun. The script uses the static
 // rendezvous: the c10d rendezvous ignores node ranks and sorts nodes by host name as text, node66
 // before node7 (pytorch#191190). The ranks of a node are then consecutive and use its devices in
-// order; rules/launchers.cc rejects other placements.
+// order; rules/launchers.cc warns about other placements (RW0591).
 #include <fmt/format.h>
 
 #include "rankwright/export/exporter.h"

@@ -39,6 +39,7 @@ struct CauseRow {
   Facts (*facts)(const FactSubject&);  // requires: the item takes time in the plan
   bool follows = false;                // the item is a share of the others
 };
+
 /// Returns the row of the item.
 const CauseRow& cause_row(cost::Item item);
 

@@ -16,6 +16,7 @@ struct KeyDifference {
   std::string a, b;
   bool a_assumed = false, b_assumed = false;
 };
+
 /// Returns the keys in which the configs differ, in plan-file order.
 std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
                                            const plan::TrainingConfig& b);

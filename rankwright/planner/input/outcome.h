@@ -47,6 +47,7 @@ struct UnknownName {
   std::vector<std::string> known;
   std::string otherwise;  // the hint if no known name is similar
 };
+
 /// Returns the refusal of an unknown name, with the nearest known name as a hint.
 Refusal unknown_name(const UnknownName& name);
 

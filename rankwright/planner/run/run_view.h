@@ -56,6 +56,7 @@ struct RunMemory {
   Bytes peak{};
   i64 rank = 0;  // the first rank with that peak
 };
+
 /// Returns the memory per pp rank. `peaks` has the measured peak of each rank.
 std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
                                   const std::vector<Bytes>& peaks);
@@ -64,8 +65,10 @@ std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
 /// action, that is not spent in cells; as Timeline::idle_share. `busy` is the sum over `ranks`
 /// ranks.
 double idle_share(Seconds busy, Seconds end, i64 ranks);
+
 /// Returns the time spent in cells.
 Seconds busy_in(const std::vector<program::Event>& events);
+
 /// Returns the end of the last event.
 Seconds end_of(const std::vector<program::Event>& events);
 
@@ -78,6 +81,7 @@ struct RunPrediction {
   Seconds step{};
   double bubble = 0;
 };
+
 /// Predicts the step; empty if the cluster is not measured. Requires: `program` is the config's
 /// expansion.
 std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
