@@ -97,7 +97,8 @@ class PlainStep {
     for (i64 m = 0; m < microbatches; ++m) {
       Tensor all = torch::empty({batch, length + 1}, torch::kInt64);
       for (i64 b = 0; b < batch; ++b) {
-        const std::vector<std::int64_t> words = corpus.sequence(step, m * batch + b, length);
+        const std::vector<std::int64_t> words =
+            corpus.sequence(step, m * batch + b, length).value();
         std::copy(words.begin(), words.end(), all.data_ptr<std::int64_t>() + b * (length + 1));
       }
       const Tensor loss =

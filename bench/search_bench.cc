@@ -32,8 +32,8 @@ void price_everything(benchmark::State& state) {
   all.limits.cp = {1, 1};
   i64 priced = 0;
   for (auto _ : state)
-    priced +=
-        search(all, catalog::calibration(), {.bounds = false, .threads = 1}).space.stats.priced;
+    priced += search::search(all, catalog::calibration(), {.bounds = false, .threads = 1})
+                  .space.stats.priced;
   state.counters["priced"] = benchmark::Counter(double(priced), benchmark::Counter::kIsRate);
   state.SetLabel("Calculon: 59 to 110/s, as stated for its own search; not run here");
 }
@@ -45,7 +45,7 @@ void whole_space(benchmark::State& state) {
   const search::SearchOptions options{.bounds = state.range(0) != 0,
                                       .threads = int(state.range(1))};
   search::SearchStats stats;
-  for (auto _ : state) stats = search(all, catalog::calibration(), options).space.stats;
+  for (auto _ : state) stats = search::search(all, catalog::calibration(), options).space.stats;
   state.counters["candidates"] = double(stats.candidates);
   state.counters["priced"] = double(stats.priced);
 }

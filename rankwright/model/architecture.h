@@ -47,8 +47,8 @@ struct Architecture {
   std::string_view summary;  // one line for `catalog`
   i64 matrices = 3;          // per feed-forward: 3 gated, 2 plain
   i64 norms = 2;             // per layer
-  i64 ffn_multiple =
-      0;  // default feed-forward width / hidden; 0 if the config must state the width
+  // Default feed-forward width / hidden; 0 if the config must state the width.
+  i64 ffn_multiple = 0;
   bool norm_bias = false;
   bool qkv_bias = false;
   bool out_bias = false;

@@ -135,8 +135,8 @@ class Pattern {
   /// A run first fills its own stages, then the stage where it begins (which the previous run
   /// left), and so leaves the most room to the next run.
   bool spread(i64 of_team, const std::vector<i64>& more, std::vector<Spread>* where) const {
-    i64 shared = -1,
-        used = 0;  // the last stage of the previous open run, and the weight that it took there
+    // The last stage of the previous open run, and the weight that it took there.
+    i64 shared = -1, used = 0;
     for (std::size_t o = 0; o < open_.size(); ++o) {
       const Open& open = open_[o];
       Spread spread{.own = std::min(more[o], open.own[std::size_t(of_team)] * open.each)};

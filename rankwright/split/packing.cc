@@ -176,8 +176,8 @@ class Packer {
   std::vector<i64> stride_{};  // by kind: how much one more item adds to a key
   std::vector<i64> behind_{};  // by bin: maximum weight that it and the later bins take
   std::vector<std::vector<Choice>> choices_{};  // by bin
-  std::vector<std::vector<i64>>
-      best_{};               // by number of bins filled and key: maximum of the last kind, or -1
+  // By number of bins filled and key: maximum of the last kind, or -1.
+  std::vector<std::vector<i64>> best_{};
   std::vector<i64> live_{};  // keys reachable with the bins so far
 };
 

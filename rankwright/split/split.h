@@ -52,13 +52,13 @@ struct SplitTask {
   std::vector<ItemRun> layers{};
   ItemCost mtp{};  // per module
   i64 mtp_modules = 0;
-  bool mtp_apart =
-      false;  // whether MTP modules may be in different stages; Megatron-LM needs them in one
+  // Whether MTP modules may be in different stages; Megatron-LM needs them in one.
+  bool mtp_apart = false;
   ItemCost head{};
   StageMap map{};
   std::optional<Bytes> capacity{};  // memory per pp rank for its items; empty: unlimited
-  std::vector<double>
-      in_flight{};         // by pp rank: maximum number of microbatches whose activations it holds
+  // By pp rank: maximum number of microbatches whose activations it holds.
+  std::vector<double> in_flight{};
   i64 steps = 40'000'000;  // step budget of the search; a step takes some nanoseconds
 };
 
