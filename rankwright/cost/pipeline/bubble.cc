@@ -5,7 +5,7 @@
 namespace rankwright::cost {
 namespace {
 
-/// Idle time in units of F, where F = I = W = 1 and B = I + W, so a microbatch's work is 3.
+/// Returns the idle time in units of F, with F = I = W = 1 and B = I + W; a microbatch's work is 3.
 double bubble(plan::Schedule schedule, double pp, double chunks) {
   constexpr double kF = 1, kI = 1, kW = 1, kB = kI + kW;
   switch (schedule) {
@@ -20,7 +20,7 @@ double bubble(plan::Schedule schedule, double pp, double chunks) {
     case plan::Schedule::interleaved_zb:
       return (pp - 1) * (kF + kI - kW) / chunks;
     case plan::Schedule::zb_2p:
-      return (pp - 1) * kF;  // B4: rank r begins r forwards late, and all meet at the end
+      return (pp - 1) * kF;  // B4: rank r starts r forwards late, and all end together
     case plan::Schedule::zb_v:
       return (pp - 1) * kF / chunks;
     case plan::Schedule::dualpipe:
