@@ -5,8 +5,8 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// Idle time in units of F, where F = I = W = 1 and B = I + W, so a microbatch's work is 3.
-double bubble(Schedule schedule, double pp, double chunks) {
+/// Returns the idle time in units of F, with F = I = W = 1 and B = I + W; a microbatch's work is 3.
+double bubble(plan::Schedule schedule, double pp, double chunks) {
   constexpr double kF = 1, kI = 1, kW = 1, kB = kI + kW;
   switch (schedule) {
     case Schedule::gpipe:
@@ -19,9 +19,9 @@ double bubble(Schedule schedule, double pp, double chunks) {
       return (pp - 1) * (kF + kI - kW);  // B3
     case Schedule::interleaved_zb:
       return (pp - 1) * (kF + kI - kW) / chunks;
-    case Schedule::zb_2p:
-      return (pp - 1) * kF;  // B4: rank r begins r forwards late, and all meet at the end
-    case Schedule::zb_v:
+    case plan::Schedule::zb_2p:
+      return (pp - 1) * kF;  // B4: rank r starts r forwards late, and all end together
+    case plan::Schedule::zb_v:
       return (pp - 1) * kF / chunks;
     case Schedule::dualpipe:
       return std::max(0.0, pp / 2 - 1) * (kF + kB + kB - 3 * kW);  // B5

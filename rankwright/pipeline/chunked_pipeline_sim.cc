@@ -9,18 +9,20 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// The first so many cells of the order: all chunks of the microbatches before `first`, whole
-/// chunks of the group that begins there, and `inside` cells of the next chunk.
+/// A prefix of the cells of the order: all chunks of the microbatches before `first`, the first
+/// `chunk` chunks of the group of `members` microbatches that starts there, and `inside` cells of
+/// the next chunk.
 struct Count {
   double first = 0, members = 0, inside = 0;
   std::size_t chunk = 0;
 };
 
+/// The groups of microbatches in which chunks are run (ChunkOrder).
 struct Groups {
-  double usual, last;  // members of a group
-  double final;        // microbatch that the last one begins with
+  double usual, last;  // microbatches per group, and in the last group
+  double final;        // first microbatch of the last group
   std::size_t chunks;
-  double per_group;  // groups a cell
+  double per_group;  // groups per cell: 1 / (usual * chunks)
 
   double members(double first) const { return first == final ? last : usual; }
   double first_of(double microbatch) const {
@@ -28,7 +30,7 @@ struct Groups {
   }
   Count count(double cells) const {
     const double per = double(chunks);
-    // Half a cell more, so that a product just below a whole number does not lose one.
+    // Half a cell is added so that rounding errors do not lose a group.
     Count n{.first = std::min(double(i64((cells + 0.5) * per_group)) * usual, final)};
     n.members = members(n.first);
     n.inside = cells - n.first * per;
@@ -47,7 +49,7 @@ struct Groups {
   }
 };
 
-/// Counts on: from one rank to the next a few cells come to it.
+/// Counts cells incrementally: from one rank to the next, only a few cells are added.
 class Counter {
  public:
   const Count& to(double cells, const Groups& groups) {
@@ -64,30 +66,31 @@ class Counter {
   double cells_ = 0;
 };
 
-/// A followed microbatch in a chunk: its forward, and the backward that has as many before it.
-struct SimItem {
+/// A sampled microbatch in a chunk: its forward, and the backward with as many backwards before it.
+struct SampledItem {
   double cells;  // forwards before it
   Count before;
   std::size_t slot;
-  std::size_t forward_rank = 0, backward_rank;  // next; the backward counts from the last rank
-  double activation, gradient;                  // when they come to that rank
+  std::size_t forward_rank = 0, backward_rank;  // next rank; for the backward, next rank + 1
+  double activation, gradient;                  // arrival times at that rank
 };
 
 constexpr double kNotYet = -1;
 
-/// Without a split the weight gradient counts as input: one sum less.
+/// Simulates the sampled microbatches. If the backward is not split (kSplits is false), the weight
+/// gradient counts as input gradient, which saves one sum.
 template <bool kSplits>
 class ChunkedPipelineSim {
  public:
-  ChunkedPipelineSim(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                     std::span<const double> followed, std::pmr::memory_resource* room)
+  ChunkedPipelineSim(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                     double hop, std::span<const double> sampled, std::pmr::memory_resource* memory)
       : pp_(std::size_t(shape.pp)),
         hop_(shape.pp == 1 ? 0 : hop),
-        ranks_(pp_, room),
-        sums_(pp_ * (std::size_t(shape.chunks) + 1), room),
-        items_(room),
-        left_(followed.size(), 0.0, room) {
-    const ChunkOrder order(shape);
+        ranks_(pp_, memory),
+        sums_(pp_ * (std::size_t(shape.chunks) + 1), memory),
+        items_(memory),
+        left_(sampled.size(), 0.0, memory) {
+    const program::ChunkOrder order(shape);
     groups_ = {.usual = double(order.usual_group()),
                .last = double(order.last_group()),
                .final = double(shape.microbatches - order.last_group()),
@@ -105,10 +108,10 @@ class ChunkedPipelineSim {
         sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
       }
     }
-    list(followed);
+    list(sampled);
   }
 
-  ChunkEnd run(std::span<const double> followed) {
+  ChunkEnd run(std::span<const double> sampled) {
     std::size_t forwards = 0, backwards = 0;  // finished
     for (bool moved = true; moved && backwards < items_.size();) {
       moved = false;
@@ -127,37 +130,37 @@ class ChunkedPipelineSim {
     for (std::size_t r = 0; r < pp_; ++r)
       out.end = std::max(out.end, ranks_[r].idle + size_ / double(groups_.chunks) *
                                                        sums_of(r)[groups_.chunks].all());
-    for (std::size_t k = 2; k + 1 < followed.size(); ++k)
-      out.rate = std::max(out.rate, (left_[k] - left_[k - 1]) / (followed[k] - followed[k - 1]));
+    for (std::size_t k = 2; k + 1 < sampled.size(); ++k)
+      out.rate = std::max(out.rate, (left_[k] - left_[k - 1]) / (sampled[k] - sampled[k - 1]));
     return out;
   }
 
  private:
   struct Rank {
-    double ahead = 0;                            // forwards before the first backward, less one
-    double idle = 0;                             // until now
-    double next_forward = 0, next_backward = 0;  // cells of its order before the next item's
+    double ahead = 0;                            // forwards before the first backward, minus one
+    double idle = 0;                             // idle time so far
+    double next_forward = 0, next_backward = 0;  // forwards / backwards before the next item's
   };
 
   double cells_of(std::size_t index) const {
     return index < items_.size() ? items_[index].cells : std::numeric_limits<double>::infinity();
   }
 
-  /// When a cell starts that has come at `ready` and has so much work before it.
+  /// Returns the start of a cell whose input arrives at `ready` after `before` seconds of work.
   static double start(Rank& rank, double ready, double before) {
     const double start = std::max(ready, rank.idle + before);
     rank.idle = start - before;
     return start;
   }
 
-  void list(std::span<const double> followed) {
-    items_.reserve(followed.size() * groups_.chunks);
-    for (std::size_t begin = 0, end = 0; begin < followed.size(); begin = end) {
-      const double first = groups_.first_of(followed[begin]), members = groups_.members(first);
-      while (end < followed.size() && groups_.first_of(followed[end]) == first) ++end;
+  void list(std::span<const double> sampled) {
+    items_.reserve(sampled.size() * groups_.chunks);
+    for (std::size_t begin = 0, end = 0; begin < sampled.size(); begin = end) {
+      const double first = groups_.first_of(sampled[begin]), members = groups_.members(first);
+      while (end < sampled.size() && groups_.first_of(sampled[end]) == first) ++end;
       for (std::size_t c = 0; c < groups_.chunks; ++c)
         for (std::size_t slot = begin; slot < end; ++slot) {
-          const Count before{first, members, followed[slot] - first, c};
+          const Count before{first, members, sampled[slot] - first, c};
           const double cells = first * double(groups_.chunks) + double(c) * members + before.inside;
           const double ready = c == 0 ? 0 : kNotYet;
           items_.push_back({cells, before, slot, 0, pp_, ready, ready});
@@ -165,10 +168,10 @@ class ChunkedPipelineSim {
     }
   }
 
-  /// The item of the same microbatch in the next chunk of the order, or null.
-  SimItem* next(const SimItem& item) {
+  /// Returns the item of the same microbatch in the next chunk of the order, or null.
+  SampledItem* next(const SampledItem& item) {
     if (item.before.chunk + 1 == groups_.chunks) return nullptr;
-    SimItem* other = &items_[std::size_t(&item - items_.data()) + 1];
+    SampledItem* other = &items_[std::size_t(&item - items_.data()) + 1];
     while (other->slot != item.slot) ++other;
     return other;
   }
@@ -177,12 +180,13 @@ class ChunkedPipelineSim {
     return &sums_[rank * (groups_.chunks + 1)];
   }
 
+  /// Returns the work of the first n forwards.
   static double forwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const double whole = sum[n.chunk].forward;
     return n.first * sum[chunks].forward + n.members * whole +
            n.inside * (sum[n.chunk + 1].forward - whole);
   }
-  /// Backwards take the chunks from the last one.
+  /// Returns the work of the first n backwards, which run the chunks from last to first.
   template <double CellDurations::*kPart>
   static double backwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const CellDurations* const left = sum + (chunks - n.chunk);
@@ -191,9 +195,9 @@ class ChunkedPipelineSim {
            n.inside * (whole - left[-1].*kPart);
   }
 
-  /// One forward down the ranks, as far as the backwards before it are done.
+  /// Advances one forward down the ranks as far as the backwards before it are done.
   bool forward(std::size_t index) {
-    SimItem& item = items_[index];
+    SampledItem& item = items_[index];
     if (item.activation == kNotYet) return false;
     const std::size_t limit = index == 0 ? pp_ : items_[index - 1].forward_rank;
     const std::size_t begin = item.forward_rank;
@@ -222,13 +226,13 @@ class ChunkedPipelineSim {
     item.forward_rank = r;
     item.activation = ready;
     if (r == pp_ && r > begin)
-      if (SimItem* const other = next(item)) other->activation = ready;
+      if (SampledItem* const other = next(item)) other->activation = ready;
     return r > begin;
   }
 
-  /// One backward up the ranks, as far as the forwards before it are done.
+  /// Advances one backward up the ranks as far as the forwards before it are done.
   bool backward(std::size_t index) {
-    SimItem& item = items_[index];
+    SampledItem& item = items_[index];
     if (item.gradient == kNotYet) return false;
     const std::size_t limit = index == 0 ? 0 : items_[index - 1].backward_rank;
     const std::size_t begin = item.backward_rank;
@@ -255,7 +259,7 @@ class ChunkedPipelineSim {
     item.backward_rank = r;
     item.gradient = ready;
     if (r == 0 && begin > 0) {
-      if (SimItem* const other = next(item)) other->gradient = ready;
+      if (SampledItem* const other = next(item)) other->gradient = ready;
       if (item.before.chunk == 0) left_[item.slot] = ready;
     }
     return r < begin;
@@ -265,18 +269,19 @@ class ChunkedPipelineSim {
   Groups groups_{};
   double size_ = 0, step_ = 1, hop_;
   std::pmr::vector<Rank> ranks_;
-  std::pmr::vector<CellDurations> sums_;  // by rank: its first 0, 1, .. chunks together
-  std::pmr::vector<SimItem> items_;       // in the order of the forwards
+  std::pmr::vector<CellDurations> sums_;  // by rank: sums over its first 0, 1, ... chunks
+  std::pmr::vector<SampledItem> items_;   // in the order of the forwards
   std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
 };
 
 }  // namespace
 
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room) {
+ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                    double hop, std::span<const double> sampled,
+                    std::pmr::memory_resource* memory) {
   if (row(shape.schedule).splits_backward)
-    return ChunkedPipelineSim<true>(shape, times, hop, followed, room).run(followed);
-  return ChunkedPipelineSim<false>(shape, times, hop, followed, room).run(followed);
+    return ChunkedPipelineSim<true>(shape, times, hop, sampled, memory).run(sampled);
+  return ChunkedPipelineSim<false>(shape, times, hop, sampled, memory).run(sampled);
 }
 
 }  // namespace rankwright::pipeline

@@ -1,7 +1,7 @@
-// The followed simulate (PT1) of a schedule whose forwards come in one order and whose backwards in
-// its mirror, on every rank the same: 1f1b, interleaved, zb-h1 and interleaved-zb. It goes along
-// the way of a microbatch, so that what a rank has done before is counted on from its neighbour
-// (PT3).
+// The sampled simulation (PT1) of schedules in which all ranks run forwards in one order and
+// backwards in its mirror image: 1f1b, interleaved, zb-h1 and interleaved-zb. It follows each
+// sampled microbatch from rank to rank, so that the work before a cell is derived incrementally
+// from the adjacent rank (PT3).
 #pragma once
 
 #include <memory_resource>
@@ -12,13 +12,15 @@
 
 namespace rankwright::pipeline {
 
+/// The result of a sampled simulation, in seconds.
 struct ChunkEnd {
-  double end = 0;   // of the last cell of all
-  double rate = 0;  // seconds a microbatch between followed ones, neither first nor last (PT7)
+  double end = 0;   // end of the last cell
+  double rate = 0;  // maximum time per microbatch between inner sampled ones (PT7)
 };
 
-/// `followed` in rising order, the first and the last microbatch among them.
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room);
+/// Simulates the sampled microbatches. `times` are by stage, `hop` is the time of one send.
+/// Requires: `sampled` is in increasing order and contains the first and the last microbatch.
+ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
+                    double hop, std::span<const double> sampled, std::pmr::memory_resource* memory);
 
 }  // namespace rankwright::pipeline

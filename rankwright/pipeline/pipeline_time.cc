@@ -15,23 +15,24 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// Up to about 200 stages nothing is allocated.
-constexpr std::size_t kRoom = 64 * 1024;
+/// Size of the stack buffer; enough for about 200 stages without heap allocation.
+constexpr std::size_t kBufferBytes = 64 * 1024;
 
-/// The rounds of microbatches of the longest step that is followed in full.
+/// The number of rounds of microbatches to which a longer step is cut.
 constexpr i64 kRounds = 4;
 
-/// The followed microbatches, in rising order.
+/// The sampled microbatches of a step, in increasing order.
 class Sampled {
  public:
-  /// The first, the last, and so many in all, spread evenly; each begins a round.
+  /// Samples up to `max` microbatches: the last one, and evenly spaced ones from the first on, each
+  /// at the start of a round.
   static Sampled spread(i64 microbatches, i64 round, i64 max) {
     Sampled out(microbatches);
     for (i64 j = 0; j + 1 < max; ++j) out.add((microbatches - 1) / (max - 1) * j / round * round);
     out.add(microbatches - 1);
     return out;
   }
-  /// One every round of a step that is cut to kRounds rounds, and its last (PT7).
+  /// Cuts the step to kRounds rounds and samples one microbatch per round and the last one (PT7).
   static Sampled rounds(i64 microbatches, i64 round, bool fewer) {
     const i64 more = std::max<i64>(0, microbatches / round - kRounds);
     Sampled out(microbatches - more * round);
@@ -55,20 +56,21 @@ class Sampled {
   std::size_t count_ = 0;
 };
 
+/// The inputs of all closed forms.
 struct Task {
   const PipelineShape& shape;
   std::span<const CellDurations> times;
   double hop;
-  std::pmr::memory_resource* room;
+  std::pmr::memory_resource* memory;
 };
 
-/// PT2: all forwards, then all backwards. A way passes a chunk with its first or its last
-/// microbatch, and goes from the one to the other at one stage.
+/// PT2: all forwards, then all backwards. The critical path crosses each chunk at its first or its
+/// last microbatch and switches from the first to the last at one stage.
 double gpipe_time(const Task& task) {
   const std::size_t pp = std::size_t(task.shape.pp), stages = task.times.size();
   const double hop = pp == 1 ? 0 : task.hop, others = double(task.shape.microbatches - 1);
-  std::pmr::vector<double> free(pp, 0.0, task.room);  // by rank: end of its last cell
-  double first = 0, last = 0;  // ends of the first and the last microbatch at the stage before
+  std::pmr::vector<double> free(pp, 0.0, task.memory);  // by rank: end of its last cell
+  double first = 0, last = 0;  // ends of the first and the last microbatch at the previous stage
   const auto pass = [&](std::size_t rank, double time, double travel) {
     first = std::max(first + travel, free[rank]) + time;
     last = std::max(last + travel + time, first + others * time);
@@ -84,8 +86,8 @@ double gpipe_time(const Task& task) {
   return last;
 }
 
-/// Seconds a microbatch of the busiest rank; stages go round and round.
-double busiest(const Task& task) {
+/// Returns the seconds per microbatch of the busiest rank, with stages assigned round-robin.
+double busiest_time(const Task& task) {
   const std::size_t pp = std::size_t(task.shape.pp);
   double max = 0;
   for (std::size_t r = 0; r < pp; ++r) {
@@ -97,66 +99,70 @@ double busiest(const Task& task) {
 }
 
 /// PT3 and PT7.
-double chunked(const Task& task) {
-  PipelineShape cut = task.shape;
+double chunked_time(const Task& task) {
+  plan::PipelineShape cut = task.shape;
   const i64 all = cut.microbatches;
   const i64 round = cut.chunks == 1 ? cut.pp : std::min(cut.group_size(), all);
-  const Sampled followed = cut.schedule == Schedule::zb_h1
-                               ? Sampled::spread(all, round, 3)
-                               : Sampled::rounds(all, round, cut.chunks >= 4);
-  cut.microbatches = followed.microbatches();
-  const ChunkEnd simulate = chunk_play(cut, task.times, task.hop, followed.at(), task.room);
-  return simulate.end + double(all - cut.microbatches) * std::max(busiest(task), simulate.rate);
+  const Sampled sampled = cut.schedule == plan::Schedule::zb_h1
+                              ? Sampled::spread(all, round, 3)
+                              : Sampled::rounds(all, round, cut.chunks >= 4);
+  cut.microbatches = sampled.microbatches();
+  const cost::ChunkEnd simulated =
+      cost::chunk_play(cut, task.times, task.hop, sampled.at(), task.memory);
+  return simulated.end +
+         double(all - cut.microbatches) * std::max(busiest_time(task), simulated.rate);
 }
 
 /// PT4.
 double zb_2p_time(const Task& task) {
-  const Sampled followed = Sampled::spread(task.shape.microbatches, task.shape.pp, 3);
-  const Zb2pOrder line(task.shape, task.times, task.hop, followed.at());
-  return SampledPipelineSim(line, followed.at().size(), task.room).end();
+  const Sampled sampled = Sampled::spread(task.shape.microbatches, task.shape.pp, 3);
+  const cost::Zb2pOrder line(task.shape, task.times, task.hop, sampled.at());
+  return cost::SampledPipelineSim(line, sampled.at().size(), task.memory).end();
 }
 
+/// Simulates a schedule with two stages per rank in a V shape; `turn` is the time of the send at
+/// the bottom of the V.
 template <class Order>
-double there_and_back(const Task& task, const VShape& vee, const Order& order,
-                      const Sampled& followed, double turn) {
-  const VShapeOrder<Order> line{vee, order, followed.at(), task.hop, turn};
-  return SampledPipelineSim(line, followed.at().size(), task.room).end();
+double v_shape_time(const Task& task, const cost::VShape& vee, const Order& order,
+                    const Sampled& sampled, double turn) {
+  const cost::VShapeOrder<Order> line{vee, order, sampled.at(), task.hop, turn};
+  return cost::SampledPipelineSim(line, sampled.at().size(), task.memory).end();
 }
 
 /// PT5.
-double zb_vee(const Task& task) {
+double zb_v_time(const Task& task) {
   const i64 pp = task.shape.pp, m = task.shape.microbatches;
-  const VShape vee{std::size_t(pp), double(m), task.times};
-  return there_and_back(task, vee, ZbVOrder(vee), Sampled::spread(m, pp, 3), 0);
+  const cost::VShape vee{std::size_t(pp), double(m), task.times};
+  return v_shape_time(task, vee, cost::ZbVOrder(vee), Sampled::spread(m, pp, 3), 0);
 }
 
-/// PT6. The halves of dualpipe mirror each other: each is a dualpipe-v of its own, whose way turns
-/// back over a send.
+/// PT6. The two halves of dualpipe mirror each other. Each is a dualpipe-v with a send at the
+/// turning point.
 double dualpipe_time(const Task& task) {
   const bool halves = task.shape.schedule == Schedule::dualpipe;
   const i64 share = halves ? 2 : 1;
   const i64 ranks = task.shape.pp / share, m = task.shape.microbatches / share;
-  const VShape vee{std::size_t(ranks), double(m), task.times};
-  return there_and_back(task, vee, DualPipeOrder(vee, task.room),
-                        Sampled::spread(m, ranks, halves ? 4 : 3), halves ? task.hop : 0);
+  const cost::VShape vee{std::size_t(ranks), double(m), task.times};
+  return v_shape_time(task, vee, cost::DualPipeOrder(vee, task.memory),
+                      Sampled::spread(m, ranks, halves ? 4 : 3), halves ? task.hop : 0);
 }
 
-double time_of(const Task& task) {
+double closed_form_time(const Task& task) {
   switch (task.shape.schedule) {
     case Schedule::gpipe:
     case Schedule::looped_bfs:
       return gpipe_time(task);
-    case Schedule::one_f_one_b:
-    case Schedule::interleaved:
-    case Schedule::zb_h1:
-    case Schedule::interleaved_zb:
-      return chunked(task);
-    case Schedule::zb_2p:
+    case plan::Schedule::one_f_one_b:
+    case plan::Schedule::interleaved:
+    case plan::Schedule::zb_h1:
+    case plan::Schedule::interleaved_zb:
+      return chunked_time(task);
+    case plan::Schedule::zb_2p:
       return zb_2p_time(task);
-    case Schedule::zb_v:
-      return zb_vee(task);
-    case Schedule::dualpipe:
-    case Schedule::dualpipe_v:
+    case plan::Schedule::zb_v:
+      return zb_v_time(task);
+    case plan::Schedule::dualpipe:
+    case plan::Schedule::dualpipe_v:
       return dualpipe_time(task);
   }
   return 0;
@@ -164,14 +170,15 @@ double time_of(const Task& task) {
 
 }  // namespace
 
-/// PT8. The first stage of a rank that anything reaches is its r-th, or with DualPipe the nearer of
-/// its two.
-Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+// PT8. The first stage of rank r that a microbatch reaches is stage r, or with DualPipe the nearer
+// of its two stages.
+Seconds min_pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
                           Seconds hop) {
   const ScheduleRow& facts = row(shape.schedule);
   const bool mirror = facts.stage_order == StageOrder::mirror && shape.pp > 1;
   const std::size_t pp = std::size_t(shape.pp);
-  Seconds up{}, down{}, min{};  // through the stages before a rank's first, there and back
+  Seconds up{}, down{},
+      min{};  // up, down: forward and back through the stages before a rank's first
   for (std::size_t r = 0; r < (mirror ? (pp + 1) / 2 : pp); ++r) {
     Seconds work{};
     for (std::size_t pass = 0; pass * pp < stages.size(); ++pass) {
@@ -182,7 +189,7 @@ Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes
     const Seconds end = up + double(shape.microbatches) * work + down;
     min = std::max(min, end);
     up += stages[r].forward + hop;
-    // A weight gradient that comes last keeps nobody waiting.
+    // A final weight gradient delays no other rank.
     if (!facts.splits_backward) down += stages[r].input + stages[r].weight + hop;
   }
   return min;
@@ -190,15 +197,15 @@ Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes
 
 Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop) {
   RW_CHECK(!shape_fault(shape) && i64(stages.size()) == shape.stages());
-  // Without a pipeline a rank takes one microbatch after the other.
+  // Without a pipeline, a rank runs one microbatch after the other.
   if (stages.size() == 1) return double(shape.microbatches) * stages[0].total();
-  std::array<std::byte, kRoom> buffer;  // not filled: it need not be
-  std::pmr::monotonic_buffer_resource room(buffer.data(), buffer.size());
-  std::pmr::vector<CellDurations> times(&room);
+  std::array<std::byte, kBufferBytes> buffer;  // uninitialized on purpose
+  std::pmr::monotonic_buffer_resource memory(buffer.data(), buffer.size());
+  std::pmr::vector<cost::CellDurations> times(&memory);
   times.reserve(stages.size());
   for (const StageTimes& t : stages)
     times.push_back({t.forward.value, t.input.value, t.weight.value});
-  return std::max(Seconds{time_of({shape, times, hop.value, &room})},
+  return std::max(Seconds{closed_form_time({shape, times, hop.value, &memory})},
                   min_pipeline_time(shape, stages, hop));
 }
 

@@ -1,7 +1,7 @@
-// How long the cells of a pipelined step take, for a search that prices millions of plans: its cost
-// grows with stages, not with microbatches. Not a simulate: it follows a few microbatches through
-// the pipeline and counts the others (formulas PT1 to PT7). What a rank does besides cells
-// (gradients, optimizer) is not in it.
+// The duration of a pipeline's cells in closed form, for a search that evaluates millions of plans:
+// the run time grows with stages, not with microbatches. It follows a few sampled microbatches
+// through the pipeline and counts the others (formulas PT1 to PT8). Work outside cells (gradient
+// reduction, optimizer) is not included.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace rankwright::pipeline {
 
-/// What one microbatch takes on one stage. Backward is input + weight; recompute is in input.
+/// The time of one microbatch on one stage. Backward is input + weight; recomputation is in input.
 struct StageTimes {
   Seconds forward, input, weight;
 
@@ -19,13 +19,16 @@ struct StageTimes {
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 };
 
-/// End of the simulate of `shape`, which has no fault. `stages` in order, pp x chunks of them;
-/// `hop` is what one send takes over any boundary, forward or backward.
-Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop);
+/// Estimates the end time of a simulation of `shape`. `stages` are the pp * chunks stages in order;
+/// `hop` is the time of one send across any boundary, forward or backward.
+/// Requires: `shape` has no fault.
+Seconds pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
+                      Seconds hop);
 
-/// Neither the simulate nor pipeline_time ends earlier: every rank waits until its first microbatch
-/// has come, works, and where backward is one cell the last gradient still goes down (PT8).
-Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+/// Returns a lower bound on the simulated end time and on pipeline_time: every rank waits for its
+/// first microbatch and does all its work; if the backward is not split, the last gradient then
+/// still passes the stages before it (PT8).
+Seconds min_pipeline_time(const plan::PipelineShape& shape, std::span<const StageTimes> stages,
                           Seconds hop);
 
 }  // namespace rankwright::pipeline

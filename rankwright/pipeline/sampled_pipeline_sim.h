@@ -1,7 +1,7 @@
-// A simulate that waits for few microbatches only, the followed ones (formula PT1): between two of
-// their cells a rank works without a pause. It never ends later than the simulate itself, because
-// its paths are some of the simulate's. What a rank runs is a Line, which counts cells and lists
-// none.
+// A simulation that tracks only a few sampled microbatches (formula PT1): between two of their
+// cells a rank is assumed to work without idle time. It never ends later than the full simulation,
+// because its paths are a subset of that one's. The order of a rank's cells comes from a Line,
+// which counts cells without listing them.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace rankwright::pipeline {
 
-/// What one microbatch takes on one stage, in seconds.
+/// The time of one microbatch on one stage, in seconds.
 struct CellDurations {
   double forward = 0, input = 0, weight = 0;
 
@@ -28,32 +28,33 @@ struct CellDurations {
   }
 };
 
-/// A cell of a followed microbatch, as a rank's line has it.
+/// A cell of a sampled microbatch and its position on its rank.
 struct SampledCell {
-  double position;  // cells before it on its rank
-  double before;    // what those take
-  double length;    // from its start to its end
+  double position;  // number of cells before it on its rank
+  double before;    // total time of those
+  double length;    // its own duration
 };
 
-/// A Line has the cells of a rank in kStreams streams; in each they come in the order of the
-/// followed microbatches: cell(rank, stream, slot), stage(rank, stream), is_forward(stream).
-/// total(rank) is all its work, hop(k) what a send between stages k and k + 1 takes.
+/// Simulates the sampled microbatches. A Line has the cells of a rank in kStreams streams, each in
+/// the order of the sampled microbatches: cell(rank, stream, slot), stage(rank, stream),
+/// is_forward(stream). total(rank) is the work of a rank, hop(k) the time of a send between stages
+/// k and k + 1.
 template <class Line>
 class SampledPipelineSim {
  public:
-  SampledPipelineSim(const Line& line, std::size_t slots, std::pmr::memory_resource* room)
+  SampledPipelineSim(const Line& line, std::size_t slots, std::pmr::memory_resource* memory)
       : line_(line),
         slots_(slots),
         stages_(line.stages()),
-        activations_(stages_ * slots_, kNotYet, room),
-        gradients_(stages_ * slots_, kNotYet, room),
-        ranks_(line.ranks(), room) {}
+        activations_(stages_ * slots_, kNotYet, memory),
+        gradients_(stages_ * slots_, kNotYet, memory),
+        ranks_(line.ranks(), memory) {}
 
-  /// When the last cell of all ends.
+  /// Runs the simulation and returns the end time of the last cell.
   double end() {
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       for (std::size_t s = 0; s < Line::kStreams; ++s) ranks_[r].put(s, line_.cell(r, s, 0));
-    // Forwards go down the ranks and gradients up, so sweeps follow them.
+    // Forwards move down the ranks and gradients up, so sweeps alternate in direction.
     bool moved = true;
     while (moved) {
       moved = false;
@@ -71,9 +72,9 @@ class SampledPipelineSim {
   static constexpr double kDone = std::numeric_limits<double>::infinity();
 
   struct Rank {
-    std::array<double, Line::kStreams> position{}, before{}, length{};  // of each stream's next
-    std::array<std::size_t, Line::kStreams> next{};
-    double idle = 0;  // until now
+    std::array<double, Line::kStreams> position{}, before{}, length{};  // next cell of each stream
+    std::array<std::size_t, Line::kStreams> next{};                     // slot of that cell
+    double idle = 0;                                                    // idle time so far
 
     void put(std::size_t stream, const SampledCell& cell) {
       position[stream] = cell.position;
@@ -119,7 +120,7 @@ class SampledPipelineSim {
 
   const Line& line_;
   std::size_t slots_, stages_;
-  std::pmr::vector<double> activations_, gradients_;  // when they come, by stage that needs them
+  std::pmr::vector<double> activations_, gradients_;  // arrival times, by receiving stage
   std::pmr::vector<Rank> ranks_;
 };
 

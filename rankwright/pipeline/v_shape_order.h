@@ -1,6 +1,7 @@
-// The lines of the schedules that go there and back over the ranks: zb-v (ZbVOrder), dualpipe and
-// dualpipe-v (DualPipeOrder). Lines of followed_play.h: runs of the same few cells, counted (PT5,
-// PT6). Stage r is the near one of rank r, stage 2 ranks - 1 - r the far one.
+// The Lines (sampled_pipeline_sim.h) of the V-shaped schedules, which pass all ranks down and back
+// up: zb-v (ZbVOrder), dualpipe and dualpipe-v (DualPipeOrder). The order of a rank is a few runs
+// of repeated cells, so cells are counted, not listed (PT5, PT6). Rank r has stage r, its near
+// stage, and stage 2 * ranks - 1 - r, its far stage.
 #pragma once
 
 #include <algorithm>
