@@ -365,7 +365,7 @@ TEST(Plan, DegreesThatDoNotDivide_AreRefused) {
   EXPECT_EQ(say(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
 }
 
-TEST(Plan, UnknownGpuCluster_SuggestsASystem) {
+TEST(Plan, GpusWithoutCluster_SuggestsASystem) {
   const Said said = say({"plan", "--model", kModel, "--gpus", "2048"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));

@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Seconds seconds_since(Clock::time_point begin) {
+Seconds elapsed_since(Clock::time_point begin) {
   return {std::chrono::duration<double>(Clock::now() - begin).count()};
 }
 
@@ -66,7 +66,7 @@ void Pending::wait() {
   const Clock::time_point begin = Clock::now();
   request_->wait();
   request_.reset();
-  if (counters_) counters_->waited(kind_, seconds_since(begin));
+  if (counters_) counters_->waited(kind_, elapsed_since(begin));
 }
 
 bool Pending::done() {
@@ -118,7 +118,7 @@ void Group::reduce_scatter(plan::TrafficKind kind, Slab whole, Slab mine) const 
 }
 
 void Group::waited(plan::TrafficKind kind, Clock::time_point begin) const {
-  if (counters_) counters_->waited(kind, seconds_since(begin));
+  if (counters_) counters_->waited(kind, elapsed_since(begin));
 }
 
 Pending Group::start_all_reduce(plan::TrafficKind kind, Slab whole, Combine combine) const {

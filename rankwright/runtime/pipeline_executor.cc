@@ -10,7 +10,7 @@ namespace {
 using K = plan::TrafficKind;
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
+double seconds_in_step(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -118,7 +118,7 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   std::vector<Pending> receiving;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
     const program::Action& action = actions_[i];
-    const double from = seconds_since(begin);
+    const double from = seconds_in_step(begin);
     if (action.kind == program::ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
     if (action.kind == program::ActionKind::weight_grad) compute_weight_grads(action, last_[i]);
@@ -127,7 +127,7 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
     }
-    times_.push_back({action, from, seconds_since(begin)});
+    times_.push_back({action, from, seconds_in_step(begin)});
     release_sent(false);
   }
   release_sent(true);
