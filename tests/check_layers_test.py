@@ -1,4 +1,4 @@
-"""scripts/check_layers passes this tree, and finds each fault planted in a small one."""
+"""scripts/check_layers passes this tree, and finds each fault injected into a small one."""
 import pathlib
 import subprocess
 import sys
@@ -32,7 +32,7 @@ class CheckLayers(unittest.TestCase):
         text = '#include <string>\n#include "rankwright/plan/b.h"\n#include "rankwright/base/a.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a.cc", text)[0], 0)
 
-    def test_tests_may_look_down(self):
+    def test_tests_may_include_lower_folders(self):
         text = '#include "rankwright/import/a.h"\n#include "tests/support/finding_lines.h"\n'
         self.assertEqual(check_planted("rankwright/plan/a_test.cc", text)[0], 0)
         text = '#include "cli/verb.h"\n'
@@ -42,7 +42,7 @@ class CheckLayers(unittest.TestCase):
         text = '#include "rankwright/import/a.h"\n#include "rankwright/runtime/b.h"\n'
         self.assertEqual(check_planted("rankwright/runtime/a.cc", text)[0], 0)
 
-    def test_finds_two_types_of_one_name(self):
+    def test_finds_two_types_with_one_name(self):
         text = "\nnamespace rankwright {\n\nstruct Answer {\n};\n}\n"
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
@@ -55,7 +55,7 @@ class CheckLayers(unittest.TestCase):
                 (1, "rankwright/plan/a.h:4: Answer is a type of rankwright/import/b.h, too\n"),
             )
 
-    def test_finds_each_fault_with_its_place(self):
+    def test_reports_each_fault_with_its_line(self):
         included = {
             "rankwright/import/b.h": "import/ is below plan/ in LAYERS",
             "rankwright/runtime/b.h": "runtime/ is an optional component: the library builds "
