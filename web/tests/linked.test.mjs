@@ -1,6 +1,5 @@
-// What is pointed at lights up in every section; a comparison shows either plan, a run is drawn
-// beneath its prediction, paper shows all; and a name in a document stays text. What single drawings
-// do is drawings.test.mjs.
+// Highlighting across sections, comparisons that show either plan, a run drawn below its prediction,
+// printing, and names that stay text. drawings.test.mjs tests single drawings.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Browser } from "./browser.mjs";
@@ -19,7 +18,7 @@ after(async () => {
 const documentOf = (page) =>
   page.evaluate(() => JSON.parse(document.getElementById("document").textContent));
 
-/** Runs `look` on a page, then asks that nothing complained. */
+/** Runs `look` on a page, then checks that the browser reported no errors. */
 const on = (name, title, look, how = {}) =>
   test(`${name}: ${title}`, async () => {
     const page = await browser.page(how.file?.() ?? pages.file(name), how);
@@ -33,14 +32,14 @@ on("course-64", "pointing at a rank lights its groups, links, row and collective
   const [plan] = (await documentOf(page)).plans;
   const rank = 19; // tp 3, dp 0, pp 1
   await page.locator("#cluster .seat").nth(rank).hover();
-  // Its tp group has 8 ranks, its pipeline 4, its replicas 2: with itself in all three 8 + 3 + 1.
+  // Its tp group has 8 ranks, its pp group 4, its dp group 2, each including itself: 8 + 3 + 1.
   assert.equal(await page.locator("#cluster .seat.lit").count(), 12);
   assert.match(await page.locator("#cluster .cluster-panel").innerText(), /rank 19\b/);
   assert.ok((await page.locator("#cluster .strands path").count()) > 0, "links thicken");
   assert.equal(await page.locator("#timeline .lane.lit").count(), 1);
   assert.match(await page.locator("#timeline .lane.lit .name").textContent(), /1$/);
-  // Of a stage in the middle: two of tp a layer and one of norms, two of pp, one of dp; no embedding, no
-  // head, no loss. What all ranks call together has no group to light.
+  // A middle stage has two tp collectives per layer and one for norms, two of pp, one of dp; no embedding,
+  // head or loss. Collectives of all ranks have no group to highlight.
   const grouped = plan.ranks.groups.flatMap((g) => g.collectives);
   const called = plan.ranks.devices[rank].collectives.filter((c) => grouped.includes(c));
   assert.equal(called.length, 6);
@@ -135,7 +134,7 @@ on(
   { width: 360, file: () => pages.measured("examples/gpt2-tiny-tp2-pp2-dp2.yaml") },
 );
 
-// A name is text, whatever it says.
+// Any name stays text.
 const kHostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`;
 on(
   "hostile",
