@@ -72,7 +72,7 @@ function text(light: Lit): string {
 const kCases: [string, Focus, string][] = [
   ["nothing lights nothing", nothing, ""],
   [
-    "a device lights its groups, what they do, and its pp rank",
+    "a device lights its groups, their collectives, and its pp rank",
     { on: "device", device: 1 },
     "devices 0 1 4, ppRanks 0, kinds pp tp, levels 0 1, items 1 2, collectives 0 1 2",
   ],
@@ -86,20 +86,20 @@ const kCases: [string, Focus, string][] = [
     { on: "device", device: 4, kind: "tp" },
     "devices 3 4, ppRanks 1, kinds tp, levels 0, items 1, collectives 0",
   ],
-  ["an idle device is alone", { on: "device", device: 2 }, "devices 2"],
+  ["an idle device lights only itself", { on: "device", device: 2 }, "devices 2"],
   ["a pp rank lights its devices", { on: "pp", ppRank: 1 }, "devices 3 4, ppRanks 1"],
   ["a pp rank lights no idle device", { on: "pp", ppRank: 0 }, "devices 0 1, ppRanks 0"],
   [
-    "a kind lights its members and what they do",
+    "a kind lights its members and their collectives",
     { on: "kind", kind: "pp" },
     "devices 0 1 3 4, kinds pp, levels 1, items 2, collectives 2",
   ],
   [
-    "a level lights what crosses it, where it is not the outermost either",
+    "a level lights what crosses it, even if it is not their outermost level",
     { on: "level", level: 0 },
     "kinds tp world, levels 0, items 1, collectives 0 1 3",
   ],
-  ["what computes is alone", { on: "item", item: 0 }, "items 0"],
+  ["a computing item lights only itself", { on: "item", item: 0 }, "items 0"],
   [
     "an item lights its collectives, their kinds and their levels",
     { on: "item", item: 1 },
