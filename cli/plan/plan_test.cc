@@ -42,7 +42,7 @@ Words small(Words more = {}) {
 
 json parsed(const Words& args) { return json::parse(say(args).out); }
 
-/// The same options in the library's form and as typed.
+/// One set of options, in the library's form and as typed.
 struct Asked {
   planner::OptionTexts options;
 

@@ -14,7 +14,7 @@
 
 namespace rankwright::cli {
 
-/// What to write, and where.
+/// The outputs of a run and their destinations.
 struct RunShow {
   bool json = false;
   bool quiet = false;

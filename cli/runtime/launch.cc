@@ -56,7 +56,7 @@ int file_of(const std::string& text) {
   return file;
 }
 
-/// What the child process needs to exec mpirun.
+/// The arguments and environment with which the child process execs mpirun.
 struct Start {
   std::vector<std::string> command;
   const SessionFolder& folder;
