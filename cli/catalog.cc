@@ -1,4 +1,4 @@
-// `rankwright catalog`: what is known by name.
+// `rankwright catalog`: lists the models, clusters and other entries known by name.
 #include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/verb.h"

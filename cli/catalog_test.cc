@@ -13,20 +13,20 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(CatalogVerb, ListsItsKinds) {
+TEST(CatalogVerb, NoArguments_ListsAllKinds) {
   const Said said = say({"catalog"});
   EXPECT_EQ(said.code, 0);
   for (const report::CatalogKind& kind : report::catalog_kinds())
     EXPECT_THAT(said.out, HasSubstr("\n" + std::string(kind.name) + " "));
 }
 
-TEST(CatalogVerb, ListsItsKindsInJson) {
+TEST(CatalogVerb, JsonWithoutArguments_ListsAllKinds) {
   const json kinds = json::parse(say({"catalog", "--json"}).out);
   EXPECT_EQ(kinds["schema"], "rankwright.catalog/1");
   EXPECT_EQ(kinds["rows"].size(), report::catalog_kinds().size());
 }
 
-TEST(CatalogVerb, ListsEachKindAndShowsEachOfIt) {
+TEST(CatalogVerb, EveryKind_ListsAndShowsEveryEntry) {
   for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const std::string name(kind.name);
     const report::Table table = kind.list();
@@ -45,7 +45,7 @@ TEST(CatalogVerb, ListsEachKindAndShowsEachOfIt) {
   }
 }
 
-TEST(CatalogVerb, GuessesAKind) {
+TEST(CatalogVerb, MisspelledKind_SuggestsTheNearest) {
   const Said said = say({"catalog", "modles"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
@@ -56,7 +56,7 @@ TEST(CatalogVerb, GuessesAKind) {
             "  help: rankwright catalog lists the kinds\n");
 }
 
-TEST(CatalogVerb, GuessesANameOfEachKind) {
+TEST(CatalogVerb, MisspelledName_SuggestsTheNearest) {
   for (const report::CatalogKind& kind : report::catalog_kinds()) {
     std::string name = kind.list().rows[0][0];
     name.back() = name.back() == 'x' ? 'y' : 'x';
@@ -69,7 +69,7 @@ TEST(CatalogVerb, GuessesANameOfEachKind) {
   }
 }
 
-TEST(CatalogVerb, SaysWhereTheListIsWhereNothingIsNear) {
+TEST(CatalogVerb, UnknownName_HelpNamesTheList) {
   for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const Said said = say({"catalog", std::string(kind.name), "qqqqqqqqqq"});
     EXPECT_EQ(said.code, 1);

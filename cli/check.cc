@@ -1,4 +1,4 @@
-// `rankwright check`: everything that is wrong with a plan, or with a schedule, at once.
+// `rankwright check`: reports all problems of a plan or a schedule at once.
 #include "rankwright/planner/check.h"
 
 #include "cli/io/print_refusal.h"
@@ -12,7 +12,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// Text, JSON or SARIF; 0, or the exit code where it could not be written.
+/// Writes the findings as text, JSON or SARIF. Returns 0, or the exit code if writing failed.
 int write_findings(const planner::CheckAnswer& answer, const Options& options, bool sarif,
                    const Io& io) {
   const Diagnostics& findings = answer.findings;

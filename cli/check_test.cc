@@ -24,7 +24,7 @@ const std::string kSound =
     "parallelism: {dp_size: 8, zero_stage: 1}\n";
 const std::string kTooMany = "world_size: 64\nparallelism: {tp_size: 8, pp_size: 4, dp_size: 3}\n";
 
-TEST(Check, OfASoundPlanFindsNothing) {
+TEST(Check, ValidPlan_PrintsSummaryAndNoFindings) {
   const Said said = check_text(kSound);
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out,
@@ -36,26 +36,26 @@ TEST(Check, OfASoundPlanFindsNothing) {
   EXPECT_EQ(check_text(kSound, {"--quiet"}).out, "nothing found\n");
 }
 
-TEST(Check, PassesWithWarningsOnly) {
+TEST(Check, OnlyWarnings_ExitsWithZero) {
   const Said said = say({"check", "examples/course-64.yaml"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("warning["));
   EXPECT_THAT(said.out, Not(HasSubstr("error[")));
 }
 
-TEST(Check, FailsWithAnErrorAndLeavesOutTheSummary) {
+TEST(Check, LintError_ExitsWithTwoAndNoSummary) {
   const Said said = check_text(kTooMany);
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, StartsWith("error[RW0102]"));
 }
 
-TEST(Check, FailsOtherwiseWhereThePlanCannotBeRead) {
+TEST(Check, UnreadablePlan_ExitsWithOne) {
   EXPECT_EQ(check_text("parallelism: [").code, 1);
   EXPECT_EQ(check_text("parallelism: {tp_size: eight}\n").code, 1);
   EXPECT_EQ(check_text("").code, 1);
 }
 
-TEST(Check, ReportsAMissingFileAndADirectory) {
+TEST(Check, MissingFileOrDirectory_IsReported) {
   const Said missing = say({"check", "no/such/plan.yaml"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_EQ(missing.out,
@@ -76,7 +76,7 @@ std::string target_list() {
   return text;
 }
 
-TEST(Check, KnowsItsTargets) {
+TEST(Check, UnknownTarget_SuggestsTheNearest) {
   const Said said = check_text(kSound, {"--for", "megatrn"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
@@ -88,14 +88,14 @@ TEST(Check, KnowsItsTargets) {
                 target_list() + "\n");
 }
 
-TEST(Check, AppliesTheRulesOfATargetOnlyWhereAsked) {
-  EXPECT_EQ(check_text(kSound, {"--for", "torchtitan"}).code, 2);  // it has no ZeRO-1
+TEST(Check, TargetRules_ApplyOnlyWithFor) {
+  EXPECT_EQ(check_text(kSound, {"--for", "torchtitan"}).code, 2);  // torchtitan has no ZeRO-1
   EXPECT_THAT(check_text(kSound, {"--for", "torchtitan"}).out, HasSubstr("error[RW0529]"));
   EXPECT_EQ(check_text(kSound, {"--for", "deepspeed"}).code, 0);
 }
 
-TEST(Check, TakesAnotherModelAndCluster) {
-  // 70.6 B with ZeRO-1 over 8: (2 + 2 + 12 / 8) bytes a parameter are 388 GB, an H100 has 80.
+TEST(Check, ModelAndClusterFlags_ReplaceThoseOfThePlan) {
+  // 70.6 B with ZeRO-1 over 8: (2 + 2 + 12 / 8) bytes per parameter are 388 GB; an H100 has 80.
   const Said large = check_text(kSound, {"--model", "llama-3.1-70b"});
   EXPECT_EQ(large.code, 2);
   EXPECT_THAT(large.out, HasSubstr("error[RW0201]"));
@@ -103,7 +103,7 @@ TEST(Check, TakesAnotherModelAndCluster) {
               HasSubstr("8 of 16 devices have no rank"));
 }
 
-TEST(Check, NamesThreeChangesThatFitAndPutsTheFirstAsTheFix) {
+TEST(Check, OutOfMemory_SuggestsThreeChangesThatFit) {
   const Said said = check_text(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "job: {global_batch: 64, sequence: 4096}\nparallelism: {dp_size: 8, order: tp-dp-pp}\n");
@@ -119,7 +119,7 @@ TEST(Check, NamesThreeChangesThatFitAndPutsTheFirstAsTheFix) {
   EXPECT_THAT(changes.front(), StartsWith("  note: " + help + "   "));
 }
 
-TEST(Check, PointsAtTheFlagThatIsWrong) {
+TEST(Check, BadFlagValue_FindingPointsAtTheFlag) {
   const Said model = check_text(kSound, {"--model", "llama-3.1-71b"});
   EXPECT_EQ(model.code, 1);
   EXPECT_THAT(model.out, StartsWith("error[RW0908]: "));
@@ -133,7 +133,7 @@ TEST(Check, PointsAtTheFlagThatIsWrong) {
   EXPECT_EQ(check_text(kSound, {"--model", "no/such/config.json"}).code, 1);
 }
 
-TEST(Check, ShowsWhereAClusterFileIsWrong) {
+TEST(Check, BadClusterFile_FindingPointsAtTheLine) {
   const Scratch file("check-test-cluster.yaml");
   std::ofstream(file.path()) << "device: h100-sxm\nlevels:\n"
                                 "  - {name: nvlink, arity: 8, bandwidth: 450}\n";
@@ -143,7 +143,7 @@ TEST(Check, ShowsWhereAClusterFileIsWrong) {
   EXPECT_THAT(said.out, HasSubstr(file.path() + ":3:"));
 }
 
-/// `check` on a schedule file with this text.
+/// Runs `check` on a schedule file with this text.
 Said check_cells(const std::string& cells, std::vector<std::string> flags = {}) {
   const Scratch file("check-test-order.csv");
   std::ofstream(file.path()) << cells;
@@ -151,8 +151,9 @@ Said check_cells(const std::string& cells, std::vector<std::string> flags = {}) 
   return say(flags);
 }
 
-TEST(CheckSchedule, ProvesWhatIsSound) {
-  // 2 x 4 cells; two microbatches cross one boundary both ways: 4 messages with 2 ends each.
+TEST(CheckSchedule, ValidSchedule_IsProvedDeadlockFree) {
+  // 2 x 4 cells; two microbatches cross one boundary in both directions: 4 messages with 2 ends
+  // each.
   const Said said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out,
@@ -162,10 +163,10 @@ TEST(CheckSchedule, ProvesWhatIsSound) {
             "nothing found\n");
 }
 
-TEST(CheckSchedule, NamesAPlantedCycle) {
+TEST(CheckSchedule, ScheduleWithCycle_NamesTheCycle) {
   const Said said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B1,1F1,1B0\n");
   EXPECT_EQ(said.code, 2);
-  EXPECT_THAT(said.out, HasSubstr("error[RW0425]"));  // 1B1 before 1F1, on one rank
+  EXPECT_THAT(said.out, HasSubstr("error[RW0425]"));  // 1B1 before 1F1 on the same rank
   const Said two = check_cells("0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n");
   EXPECT_EQ(two.code, 2);
   EXPECT_THAT(two.out, HasSubstr("error[RW0422]: the pipeline waits for itself"));
@@ -173,7 +174,7 @@ TEST(CheckSchedule, NamesAPlantedCycle) {
   EXPECT_THAT(two.out, HasSubstr("pp rank 1 waits before 1F1"));
 }
 
-TEST(CheckSchedule, SpeaksJsonAndSarif) {
+TEST(CheckSchedule, InvalidSchedule_IsReportedInJsonAndSarif) {
   const std::string cycle = "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n";
   const json all = json::parse(check_cells(cycle, {"--json"}).out);
   EXPECT_EQ(all["findings"][0]["code"], "RW0422");
@@ -181,13 +182,13 @@ TEST(CheckSchedule, SpeaksJsonAndSarif) {
   EXPECT_TRUE(json::accept(check_cells(cycle, {"--sarif"}).out));
 }
 
-TEST(CheckSchedule, SaysWhatCannotBeRead) {
+TEST(CheckSchedule, UnreadableSchedule_ExitsWithOne) {
   EXPECT_EQ(check_cells("0F0,?\n").code, 1);
   EXPECT_EQ(check_cells("").code, 1);
   EXPECT_EQ(say({"check", "no/such/order.csv"}).code, 1);
 }
 
-TEST(CheckJson, SaysWhatTheTextSays) {
+TEST(CheckJson, InvalidPlan_MatchesTheText) {
   const Said text = check_text(kTooMany);
   const Said said = check_text(kTooMany, {"--json"});
   EXPECT_EQ(said.code, 2);
@@ -211,18 +212,18 @@ TEST(CheckJson, SaysWhatTheTextSays) {
   EXPECT_EQ(first["fix"], (json{{{"key", "parallelism.dp_size"}, {"value", "2"}}}));
 }
 
-TEST(CheckJson, IsWrittenForASoundPlanToo) {
+TEST(CheckJson, ValidPlan_HasNoFindings) {
   const json all = json::parse(check_text(kSound, {"--json"}).out);
   EXPECT_EQ(all["errors"], 0);
   EXPECT_TRUE(all["findings"].empty());
 }
 
-TEST(CheckJson, HoldsBytesThatAreNoText) {
+TEST(CheckJson, InvalidUtf8_IsStillValidJson) {
   const Said said = check_text("\xff\xfe: 1\nparallelism: {dp_size: 8}\n", {"--json"});
   EXPECT_TRUE(json::accept(said.out)) << said.out;
 }
 
-/// What the SARIF 2.1.0 schema requires of what we write.
+/// Checks what the SARIF 2.1.0 schema requires of the output.
 void expect_sarif(const json& log) {
   EXPECT_EQ(log["version"], "2.1.0");
   ASSERT_EQ(log["runs"].size(), 1u);
@@ -250,7 +251,7 @@ void expect_sarif(const json& log) {
   }
 }
 
-TEST(CheckSarif, HasTheShapeOfTheStandard) {
+TEST(CheckSarif, AnyPlan_MatchesTheSarifSchema) {
   for (const std::string& plan : {kSound, kTooMany, std::string("parallelism: [")})
     expect_sarif(json::parse(check_text(plan, {"--sarif"}).out));
   const Said said = check_text(kTooMany, {"--sarif"});
@@ -261,22 +262,22 @@ TEST(CheckSarif, HasTheShapeOfTheStandard) {
             (json{{"startLine", 2}, {"startColumn", 48}, {"endColumn", 49}}));
 }
 
-// The three plans that a reader of the course tries first, to the letter.
+// The three plans that a reader of the course tries first.
 
-TEST(Acceptance, TheCoursePlanIsReadAsItIs) {
+TEST(Acceptance, CoursePlan_MatchesGolden) {
   const Said said = say({"check", "examples/course-64.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("acceptance/course-64.txt", said.out);
 }
 
-TEST(Acceptance, TensorParallelismAcrossNodesIsFlaggedWithItsLinkAndPrice) {
+TEST(Acceptance, TensorParallelismAcrossNodes_NamesTheLinkAndItsCost) {
   const Said said = say({"check", "tests/data/plans/course-64-tp16.yaml"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("cross infiniband at 50 GB/s"));
   golden::expect("acceptance/course-64-tp16.txt", said.out);
 }
 
-TEST(Acceptance, DegreesThatDoNotMultiplyAreAnErrorAtTheirPlace) {
+TEST(Acceptance, DegreesThatDoNotMultiply_ErrorPointsAtTheKey) {
   const Said said = say({"check", "tests/data/plans/course-64-dp3.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("course-64-dp3.yaml:7:12\n"));

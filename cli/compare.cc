@@ -1,5 +1,5 @@
-// `rankwright compare`: two plans side by side, or a plan and the log of its run, and what explains
-// the difference.
+// `rankwright compare`: compares two plans, or a plan and the log of its run, and explains the
+// difference.
 #include "rankwright/planner/compare.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 report::NamedPlan named(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
-/// The plan against the log of a run of it.
+/// Compares the plan with the log of its run.
 int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
                 const Options& options, const Io& io) {
   const planner::Outcome<planner::CompareLogAnswer> answer =
@@ -33,7 +33,7 @@ int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
                        io);
 }
 
-/// Both plans on one page.
+/// Writes both plans as one HTML page.
 int draw(const planner::CompareAnswer& answer, Args args, const std::string& path,
          const Options& options, const Io& io) {
   report::Report made = new_report("compare", args);

@@ -1,4 +1,4 @@
-// `rankwright compare` as a whole: what it prints, its exit codes, its flags.
+// `rankwright compare`: its output, exit codes and flags.
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -17,7 +17,7 @@ const std::string kCourse = "examples/course-64.yaml";
 const std::string kChunks = "examples/course-64-chunks.yaml";
 const std::string kDeepSeek = "examples/deepseek-v3-2048.yaml";
 
-TEST(CompareGolden, ChunksAgainstNone) {
+TEST(CompareGolden, VirtualStages_MatchesGolden) {
   const Said said = say({"compare", kCourse, kChunks});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/course-64-chunks.txt", said.out);
@@ -26,28 +26,28 @@ TEST(CompareGolden, ChunksAgainstNone) {
   golden::expect("compare/course-64-chunks.json", say({"compare", kCourse, kChunks, "--json"}).out);
 }
 
-TEST(CompareGolden, TensorParallelismAcrossNodesAndAnotherBatch) {
-  // tp 16 leaves one copy, so the batch that both leave open is another: tokens are compared.
+TEST(CompareGolden, TensorParallelismAcrossNodes_MatchesGolden) {
+  // tp 16 leaves dp 1, so the default batch differs: times per token are compared.
   const Said said = say({"compare", kCourse, "tests/data/plans/course-64-tp16.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/course-64-tp16.txt", said.out);
 }
 
-TEST(CompareGolden, ExpertsAndAPlanThatDoesNotFit) {
+TEST(CompareGolden, ExpertPlanThatDoesNotFit_MatchesGolden) {
   const Said said = say({"compare", kDeepSeek, "tests/data/plans/deepseek-v3-ep32.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("1 error, "));
   golden::expect("compare/deepseek-v3-ep32.txt", said.out);
 }
 
-TEST(CompareGolden, ClustersOfAnotherSize) {
+TEST(CompareGolden, DifferentClusterSizes_MatchesGolden) {
   const Said said =
       say({"compare", "examples/llama-3.1-405b-16384.yaml", "examples/million-five-levels.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/llama-3.1-405b-million.txt", said.out);
 }
 
-TEST(Compare, TakesOnePlanFromStandardInput) {
+TEST(Compare, OnePlanFromStandardInput_EqualsTheFile) {
   const std::string course = golden::read(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kCourse);
   const json first = json::parse(say({"compare", "-", kChunks, "--json"}, course).out);
   const json files = json::parse(say({"compare", kCourse, kChunks, "--json"}).out);
@@ -60,7 +60,7 @@ TEST(Compare, TakesOnePlanFromStandardInput) {
   EXPECT_THAT(both.err, StartsWith("rankwright compare: standard input is one plan"));
 }
 
-TEST(Compare, PutsModelAndClusterOnTopOfBoth) {
+TEST(Compare, ModelAndClusterFlags_ApplyToBothPlans) {
   const json named = json::parse(say({"compare", kCourse, kChunks, "--model", "llama-3.1-70b",
                                       "--cluster", "dgx-a100 x 8", "--json"})
                                      .out);
@@ -72,7 +72,7 @@ TEST(Compare, PutsModelAndClusterOnTopOfBoth) {
   for (const json& key : named["differs"]) EXPECT_NE(key["key"], "cluster");
 }
 
-TEST(Compare, RefusesWhatCannotBeAndSaysWhy) {
+TEST(Compare, InvalidPlan_IsRefusedWithTheReason) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"compare", kCourse, "tests/data/plans/course-64-dp3.yaml"},
         {"compare", "tests/data/plans/course-64-dp3.yaml", kCourse}}) {
@@ -83,11 +83,11 @@ TEST(Compare, RefusesWhatCannotBeAndSaysWhy) {
   }
 }
 
-TEST(Compare, FailsOnWhatCannotBeRead) {
+TEST(Compare, UnreadablePlan_ExitsWithOne) {
   const Said said = say({"compare", kCourse, "no/such/plan.yaml"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
-  // One unreadable, one that cannot be: all that was found, and the graver code.
+  // One unreadable and one invalid plan: all findings, and the more severe exit code.
   const Said both =
       say({"compare", "tests/data/plans/course-64-dp3.yaml", "tests/data/faults/RW0901.yaml"});
   EXPECT_EQ(both.code, 1);
@@ -96,7 +96,7 @@ TEST(Compare, FailsOnWhatCannotBeRead) {
   EXPECT_EQ(say({"compare", kCourse}).code, 64);
 }
 
-TEST(Compare, WritesToAFileAndKeepsQuiet) {
+TEST(Compare, OutputFileAndQuiet_PrintsNothing) {
   const Scratch file("compare-test.txt");
   const Said said = say({"compare", kCourse, kChunks, "--quiet", "-o", file.path()}, "", true);
   EXPECT_EQ(said.code, 0);
@@ -108,7 +108,7 @@ TEST(Compare, WritesToAFileAndKeepsQuiet) {
 const std::string kGpt = "examples/gpt3-175b-1024.yaml";
 const std::string kLogs = "tests/data/import/";
 
-TEST(CompareLogGolden, ASlowFabricByTimers) {
+TEST(CompareLogGolden, SlowNvlinkTimers_MatchesGolden) {
   const std::vector<std::string> args{"compare", kGpt, "--log", kLogs + "slow-nvlink.log"};
   const Said said = say(args);
   EXPECT_EQ(said.code, 0);
@@ -123,18 +123,18 @@ TEST(CompareLogGolden, ASlowFabricByTimers) {
   EXPECT_EQ(all["time"]["inside"], false);
 }
 
-TEST(CompareLogGolden, AStepAlone) {
+TEST(CompareLogGolden, StepTimeOnly_MatchesGolden) {
   golden::expect("compare/step-alone.txt",
                  say({"compare", kGpt, "--log", kLogs + "step-alone.log"}).out);
 }
 
-TEST(CompareLogGolden, OutOfMemoryAtTheLoss) {
+TEST(CompareLogGolden, OutOfMemoryAtTheLoss_MatchesGolden) {
   golden::expect(
       "compare/oom-loss.txt",
       say({"compare", "tests/data/plans/llama-8b-oom.yaml", "--log", kLogs + "oom.log"}).out);
 }
 
-TEST(CompareLog, TakesAPlanOrALogAndNotBoth) {
+TEST(CompareLog, SecondPlanAndLog_IsAUsageError) {
   EXPECT_EQ(say({"compare", kCourse, kChunks, "--log", kLogs + "megatron.log"}).code, 64);
   EXPECT_EQ(say({"compare", kCourse, "--log", "no/such.log"}).code, 1);
   const Said nothing = say({"compare", kCourse, "--log", "tests/data/faults/RW0930.log"});
@@ -143,7 +143,7 @@ TEST(CompareLog, TakesAPlanOrALogAndNotBoth) {
   EXPECT_THAT(nothing.err, HasSubstr("RW0930"));
 }
 
-TEST(Calibrated, PricesStartFromTheRun) {
+TEST(Calibrated, OwnLog_EstimateMatchesTheRun) {
   const std::string log = kLogs + "step-alone.log";
   const json explained = json::parse(say({"explain", kGpt, "--calibrate", log, "--json"}).out);
   const json gap = json::parse(say({"compare", kGpt, "--log", log, "--json"}).out);
@@ -152,13 +152,13 @@ TEST(Calibrated, PricesStartFromTheRun) {
   for (const std::string verb : {"check", "explain"})
     EXPECT_THAT(say({verb, kGpt, "--calibrate", log}).out,
                 HasSubstr("lines of tests/data/import/step-alone.log: computation at 0."));
-  // With itself compared it is the same run: the gap is closed.
+  // Compared with its own run after calibration, the gap is zero.
   const json closed =
       json::parse(say({"compare", kGpt, "--log", log, "--calibrate", log, "--json"}).out);
   EXPECT_EQ(closed["time"]["inside"], true);
 }
 
-TEST(Calibrated, ByTheRunOfAnotherPlan) {
+TEST(Calibrated, LogOfAnotherPlan_IsUsed) {
   const std::string log = kLogs + "step-alone.log";
   const Said both = say({"compare", kGpt, kGpt, "--calibrate", log});
   EXPECT_EQ(both.code, 0);
@@ -171,7 +171,7 @@ TEST(Calibrated, ByTheRunOfAnotherPlan) {
   EXPECT_EQ(say({"check", kCourse, "--calibrate", log, "--ran", "no/such.yaml"}).code, 1);
 }
 
-TEST(Calibrated, ASearchStartsFromTheRun) {
+TEST(Calibrated, Search_UsesTheCalibration) {
   const std::vector<std::string> search{"plan", kGpt, "--json", "--threads", "1",
                                         "--tp", "8",  "--pp",   "8"};
   std::vector<std::string> calibrated = search;
@@ -182,7 +182,7 @@ TEST(Calibrated, ASearchStartsFromTheRun) {
   EXPECT_EQ(say({"plan", kGpt, "--ran", kGpt}).code, 64);
 }
 
-TEST(CompareLog, SaysWhereThereIsNoLedgerToHoldAgainst) {
+TEST(CompareLog, PlanWithoutModel_ReportsNoMemoryEstimate) {
   const Said said =
       say({"compare", "examples/course-64.yaml", "--log", "tests/data/import/oom.log"});
   EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no ledger"));

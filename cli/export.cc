@@ -1,4 +1,4 @@
-// `rankwright export`: a plan as the files that a framework or a launcher runs.
+// `rankwright export`: writes a plan as the files of a framework or a launcher.
 #include "rankwright/planner/export.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string list_targets() {
   return format_list(rows);
 }
 
-/// A file of that name where there is one, else a list.
+/// Reads the hosts from the file of that name if it exists, else from the comma-separated list.
 planner::HostNames host_names(const std::string& argument) {
   std::error_code failed;
   if (!argument.empty() && std::filesystem::exists(argument, failed))
@@ -36,8 +36,8 @@ planner::HostNames host_names(const std::string& argument) {
   return {.list = argument};
 }
 
-/// -o is a folder, which takes all files by their names, or the name of the first; the others then
-/// stand beside it.
+/// Saves the files. -o is a folder for all files, or the path of the first file, with the others
+/// next to it.
 int write_files(const std::vector<exporter::ExportFile>& files, const Options& options,
                 const Io& io) {
   namespace fs = std::filesystem;

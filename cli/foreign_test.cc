@@ -1,5 +1,5 @@
-// Files of frameworks as people have them, under tests/data/import: they are read without an edit,
-// and what is silently wrong in them is found where it stands.
+// Real framework files under tests/data/import: they are read unedited, and silent mistakes in them
+// are reported with their location.
 #include <gmock/gmock.h>
 
 #include "rankwright/import/plan/plan_format.h"
@@ -36,20 +36,20 @@ Layout layout_of(const std::string& name, std::optional<i64> world = {}) {
           s.plan.zero, s.plan.micro_batch, s.job.global_batch};
 }
 
-TEST(ForeignFiles, AreReadWithoutAnEdit) {
+TEST(ForeignFiles, UneditedFiles_GiveTheExpectedLayout) {
   // 256 = tp 8 x dp 32, 4 sequences each.
   EXPECT_EQ(layout_of("torchtitan-llama3-70b.toml", 256), (Layout{8, 1, 1, 32, 3, 4, 128}));
-  // dp 2 x 4; 16 sequences a data rank in 8 microbatches of 2.
+  // dp 2 x 4; 16 sequences per data rank in 8 microbatches of 2.
   EXPECT_EQ(layout_of("torchtitan-pipeline.toml"), (Layout{2, 1, 4, 8, 2, 2, 128}));
   EXPECT_EQ(layout_of("deepspeed-zero2.json"),
             (Layout{1, 1, 1, 16, 2, 4, 256}));  // 256 = 4 x 4 x 16
-  // The batch is left open: one microbatch of one sequence.
+  // No batch given: one microbatch of one sequence.
   EXPECT_EQ(layout_of("deepspeed-trainer-auto.json", 8), (Layout{1, 1, 1, 8, 3, 1, 8}));
   EXPECT_EQ(layout_of("nanotron-tinyllama.yaml"), (Layout{2, 1, 2, 4, 1, 4, 128}));  // 4 x 8 x 4
   EXPECT_EQ(layout_of("accelerate-fsdp2.yaml"), (Layout{2, 1, 1, 8, 3, 1, 8}));
 }
 
-TEST(ForeignFiles, AreFoundOutWhereMicrobatchesAreFewerThanStages) {
+TEST(ForeignFiles, FewerMicrobatchesThanStages_IsAnError) {
   const Said said = say({"check", "tests/data/import/torchtitan-few-microbatches.toml"});
   EXPECT_EQ(said.code, kRefused);
   EXPECT_THAT(said.out, HasSubstr("error[RW0524]"));
@@ -57,7 +57,7 @@ TEST(ForeignFiles, AreFoundOutWhereMicrobatchesAreFewerThanStages) {
   EXPECT_THAT(said.out, HasSubstr("2 microbatches for 4 stages"));
 }
 
-TEST(ForeignFiles, AreFoundOutWhereTheBatchDoesNotMultiply) {
+TEST(ForeignFiles, BatchThatDoesNotMultiply_IsAnError) {
   // 8 x 4 x 8 data ranks are 256.
   const Said said = say({"check", "tests/data/import/deepspeed-batch.json", "--world", "8"});
   EXPECT_EQ(said.code, kRefused);
@@ -65,7 +65,7 @@ TEST(ForeignFiles, AreFoundOutWhereTheBatchDoesNotMultiply) {
   EXPECT_THAT(said.out, HasSubstr("deepspeed-batch.json:2:"));
 }
 
-TEST(ForeignFiles, AreFoundOutWhereZeroStandsBesideAPipeline) {
+TEST(ForeignFiles, ZeroWithPipeline_IsAnError) {
   const Said said =
       say({"check", "tests/data/import/deepspeed-pipeline-zero3.json", "--world", "8"});
   EXPECT_EQ(said.code, kRefused);

@@ -1,4 +1,4 @@
-// What `import --list` and `export --list` print: formats in groups, each with what it is and the
+// The text of `import --list` and `export --list`: formats by group, each with its summary and the
 // version that it was checked against.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace rankwright::cli {
 
 struct FormatRow {
-  std::string_view group;  // those of one group follow each other; empty: no groups
+  std::string_view group;  // rows of one group are adjacent; empty: no groups
   std::string_view name;
   std::string_view summary;
   std::string_view checked;

@@ -1,5 +1,5 @@
-// The text of every diagnostic, as a user reads it: each rule's example, and a faulty file for each
-// reading code, against tests/golden/check/CODE.txt. Read the diff as the user would.
+// The text of every diagnostic: each rule's example, and a faulty file per reading code, compared
+// with tests/golden/check/CODE.txt. Review a diff as a user would read it.
 #include "tests/support/golden.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace golden_test {
 
 namespace fs = std::filesystem;
 
-/// What `check plan.yaml --for TARGET` says below its summary.
+/// Returns the output of `check plan.yaml --for TARGET` below its summary.
 std::string checked(std::string_view plan, rules::Target target) {
   planner::PlanInput input{
       .file = importer::read_plan(std::string(plan), "plan.yaml", importer::read_file)};
@@ -32,7 +32,7 @@ std::string code_text(const rules::Page& page) {
   return std::string(name(page.severity)) + "[" + std::string(page.code) + "]: ";
 }
 
-TEST(Golden, EveryRulesExampleReadsAsReviewed) {
+TEST(Golden, RuleExamples_MatchGolden) {
   for (const rules::Rule* rule : rules::rules()) {
     const std::string text = checked(rule->page.example, rule->target);
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(rule->page)));
@@ -40,7 +40,7 @@ TEST(Golden, EveryRulesExampleReadsAsReviewed) {
   }
 }
 
-TEST(Golden, EveryCounterexampleReadsAsReviewed) {
+TEST(Golden, Counterexamples_MatchGolden) {
   for (const rules::Page& page : rules::proof_pages()) {
     if (page.example.empty()) continue;
     const std::string example(page.example);
@@ -55,8 +55,8 @@ TEST(Golden, EveryCounterexampleReadsAsReviewed) {
 
 constexpr char kPlan[] = "examples/course-64.yaml";
 
-/// The faulty files by their code: plans, a config.json for --model, a cluster file, a schedule, a
-/// table of runs, logs of runs, a trace, answers of a lab.
+/// Returns the faulty files by code: plans, a config.json for --model, a cluster file, a schedule,
+/// a table of runs, logs of runs, a trace, answers of a lab.
 std::map<std::string, std::string> fault_files() {
   std::map<std::string, std::string> files;
   for (const fs::directory_entry& entry :
@@ -65,7 +65,7 @@ std::map<std::string, std::string> fault_files() {
   return files;
 }
 
-TEST(Golden, EveryReadingFaultReadsAsReviewed) {
+TEST(Golden, ReadingErrors_MatchGolden) {
   const std::map<std::string, std::string> files = fault_files();
   for (const rules::Page& page : rules::reading_pages()) {
     const std::string code(page.code);
@@ -86,7 +86,7 @@ TEST(Golden, EveryReadingFaultReadsAsReviewed) {
   }
 }
 
-TEST(Golden, NoFileIsLeftOver) {
+TEST(Golden, GoldenFiles_AllBelongToACode) {
   std::set<std::string> known;
   for (const rules::Page* page : rules::pages()) known.insert(std::string(page->code) + ".txt");
   for (const fs::directory_entry& entry : fs::directory_iterator(golden::path("check")))

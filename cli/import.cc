@@ -1,4 +1,4 @@
-// `rankwright import`: somebody else's file as a plan file of ours, or as a cluster file.
+// `rankwright import`: converts another tool's file to a plan file or a cluster file.
 #include "rankwright/planner/import.h"
 
 #include <fmt/format.h>
@@ -84,7 +84,7 @@ int write(const planner::ImportedModel& made, const Options& options, const Io& 
   return kOk;
 }
 
-/// Every file once: standard input can be read once, and so can a pipe.
+/// Reads every file once, because standard input and pipes can be read only once.
 std::vector<planner::SourceFile> read_once(const std::vector<std::string>& names, const Io& io) {
   std::vector<planner::SourceFile> files;
   for (const std::string& name : names) {

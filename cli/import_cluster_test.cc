@@ -18,7 +18,7 @@ constexpr const char* kTree = "tests/data/import/topology.conf";
 constexpr const char* kNccl = "tests/data/import/nccl-topo-h100.xml";
 constexpr const char* kMeasured = "tests/data/import/nccl-tests-h100-2.txt";
 
-TEST(ImportCluster, FilesAreMergedInTheirOrder) {
+TEST(ImportCluster, SeveralFiles_AreMergedInOrder) {
   const Said said = say({"import", kTopo, kTree, "--device", "h100-sxm"});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out,
@@ -37,7 +37,7 @@ TEST(ImportCluster, FilesAreMergedInTheirOrder) {
                                   "in dgx-h100\n"));
 }
 
-TEST(ImportCluster, WhatIsWrittenIsTakenByOtherVerbs) {
+TEST(ImportCluster, WrittenFile_IsReadByPlan) {
   const Scratch file("cluster.yaml");
   ASSERT_EQ(say({"import", kNccl, kTree, "--hosts", "2", "-o", file.path(), "--quiet"}).err, "");
   const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", file.path(),
@@ -45,7 +45,7 @@ TEST(ImportCluster, WhatIsWrittenIsTakenByOtherVerbs) {
   EXPECT_EQ(said.code, 0) << said.err;
 }
 
-TEST(ImportCluster, EveryVerbTakesSuchAFile) {
+TEST(ImportCluster, ClusterFlag_TakesToolOutput) {
   const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", kNccl, "--global-batch",
                          "64", "--seq", "2048"});
   EXPECT_EQ(said.code, 0) << said.err;
@@ -54,24 +54,24 @@ TEST(ImportCluster, EveryVerbTakesSuchAFile) {
               HasSubstr("error[RW0912]: something is missing\n  --> " + std::string(kTopo)));
 }
 
-// 16 ranks of two hosts: the network's bandwidth is set, NVLink's is not.
-TEST(ImportCluster, OutputCalibratesABase) {
+// 16 ranks on two hosts: sets the network's bandwidth, not NVLink's.
+TEST(ImportCluster, MeasuredOutput_CalibratesABaseCluster) {
   const Said said = say({"import", kMeasured, "--cluster", "dgx-h100 x 4"});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out,
               HasSubstr("{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 1.2 us}"));
   EXPECT_THAT(said.out, HasSubstr("origin: measured, latency_origin: measured}"));
-  EXPECT_EQ(say({"import", kMeasured, "--cluster", "dgx-h100"}).code, 1);  // of one host
+  EXPECT_EQ(say({"import", kMeasured, "--cluster", "dgx-h100"}).code, 1);  // one host only
   EXPECT_THAT(say({"import", kTree, "--cluster", "dgx-h100"}).err, HasSubstr("warning[RW0622]"));
 }
 
-TEST(ImportCluster, ContradictionsAreSaid) {
+TEST(ImportCluster, ContradictingFiles_AreReported) {
   const Said said = say({"import", "tests/data/import/nccl-topo-4090.xml", kTopo});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.err, HasSubstr("GPUs a host: 4 in tests/data/import/nccl-topo-4090.xml, 8 in "));
 }
 
-TEST(ImportCluster, FaultsShowTheLine) {
+TEST(ImportCluster, BadFile_ErrorPointsAtTheLine) {
   const Scratch file("bad.conf");
   std::ofstream(file.path()) << "SwitchName=a Nodes=n0\nSwitchName=b Switches=c\n";
   const Said said = say({"import", file.path(), "--device", "h100-sxm"});
@@ -80,7 +80,7 @@ TEST(ImportCluster, FaultsShowTheLine) {
   EXPECT_THAT(said.err, HasSubstr("SwitchName=b Switches=c"));
 }
 
-TEST(ImportCluster, UsageFaults) {
+TEST(ImportCluster, InvalidFlags_AreUsageErrors) {
   EXPECT_EQ(say({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code, 64);
   EXPECT_EQ(say({"import", kTopo, "--from", "nccl"}).code, 64);
   EXPECT_THAT(say({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
@@ -91,7 +91,7 @@ TEST(ImportCluster, UsageFaults) {
   EXPECT_EQ(say({"import", "none.txt"}).code, 1);
 }
 
-TEST(ImportCluster, FromStandardInput) {
+TEST(ImportCluster, StandardInput_IsRead) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kNccl);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_THAT(say({"import", "-"}, text).out, HasSubstr("name: h100-sxm-1x8\n"));

@@ -11,7 +11,7 @@ namespace import_model_test {
 
 using testing::HasSubstr;
 
-/// A folder as Hugging Face lays it out.
+/// A temporary model folder in Hugging Face's layout.
 class Folder {
  public:
   explicit Folder(const std::string& index)
@@ -30,7 +30,7 @@ class Folder {
 };
 
 // 8,030,261,248 parameters in bf16 are 16,060,522,496 bytes.
-TEST(ImportModel, TheIndexBesideItIsChecked) {
+TEST(ImportModel, MatchingIndex_IsAccepted) {
   const Folder folder("{\"metadata\": {\"total_size\": 16060522496}, \"weight_map\": {}}");
   const Said said = say({"import", folder.config()});
   ASSERT_EQ(said.code, 0) << said.err;
@@ -40,7 +40,7 @@ TEST(ImportModel, TheIndexBesideItIsChecked) {
   EXPECT_THAT(said.out, HasSubstr("has as many bytes as they make.\n"));
 }
 
-TEST(ImportModel, OtherSizesAreSaid) {
+TEST(ImportModel, DifferentIndexSize_IsReported) {
   const Folder folder("{\"metadata\": {\"total_size\": 32121044992}, \"weight_map\": {}}");
   const Said said = say({"import", folder.path() + "/model.safetensors.index.json"});
   EXPECT_EQ(said.code, 0);
@@ -48,7 +48,7 @@ TEST(ImportModel, OtherSizesAreSaid) {
   EXPECT_THAT(said.err, HasSubstr("parameters of 2 bytes make 16,060,522,496: +100.00 %"));
 }
 
-TEST(ImportModel, AnIndexWithoutASizeIsRefused) {
+TEST(ImportModel, IndexWithoutSize_IsRefused) {
   for (const char* index : {"{}", "{\"metadata\": {}}", "[", "{\"metadata\": {\"total_size\": -1}}",
                             "{\"weight_map\": {\"total_size\": 5}}"}) {
     const Folder folder(index);
@@ -56,7 +56,7 @@ TEST(ImportModel, AnIndexWithoutASizeIsRefused) {
   }
 }
 
-TEST(ImportModel, AFolderIsAModel) {
+TEST(ImportModel, ModelFolder_IsAccepted) {
   const Folder folder("");
   const Said said = say({"plan", "--model", folder.path(), "--cluster", "dgx-h100",
                          "--global-batch", "64", "--seq", "2048"});
@@ -64,7 +64,7 @@ TEST(ImportModel, AFolderIsAModel) {
   EXPECT_EQ(say({"plan", "--model", "no-such-folder", "--cluster", "dgx-h100"}).code, 1);
 }
 
-TEST(ImportModel, WhatIsWrittenIsAPlanFile) {
+TEST(ImportModel, WrittenFile_IsReadByCheck) {
   const Folder folder("");
   const Scratch plan("model.yaml");
   ASSERT_EQ(say({"import", folder.config(), "-o", plan.path()}).code, 0);

@@ -20,7 +20,7 @@ constexpr const char* kNanotron =
     "tokens:\n  micro_batch_size: 8\n  batch_accumulation_per_replica: 16\n"
     "  sequence_length: 2048\n";
 
-TEST(Import, WritesAPlanFileThatReadsBack) {
+TEST(Import, WrittenPlan_ReadsBack) {
   const Said said = say({"import", "-", "--from", "nanotron"}, kNanotron);
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("  tp_size: 2\n"));
@@ -33,7 +33,7 @@ TEST(Import, WritesAPlanFileThatReadsBack) {
   EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
 }
 
-TEST(Import, ReadsAPipeOnce) {
+TEST(Import, Pipe_IsReadOnce) {
   const Scratch pipe("import-test.sh");
   ASSERT_EQ(mkfifo(pipe.path().c_str(), 0600), 0);
   const std::string script = "pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 4\n";
@@ -44,7 +44,7 @@ TEST(Import, ReadsAPipeOnce) {
   EXPECT_THAT(said.out, HasSubstr("tp_size: 2"));
 }
 
-TEST(Import, SpeaksJson) {
+TEST(Import, Json_HasPlanAndFormat) {
   const Said said = say({"import", "-", "--from", "nanotron", "--json"}, kNanotron);
   const nlohmann::json json = nlohmann::json::parse(said.out);
   EXPECT_EQ(json["schema"], "rankwright.import/1");
@@ -54,7 +54,7 @@ TEST(Import, SpeaksJson) {
       importer::read_plan(json["plan"], "plan.yaml", importer::refuse_file).findings.empty());
 }
 
-TEST(Import, RefusesAFileOfAnotherFormat) {
+TEST(Import, WrongFormat_IsRefused) {
   const Said said = say({"import", "-", "--from", "nanotron"}, "world_size: 8\n");
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.err, HasSubstr("error[RW0603]: a file of no known format"));
@@ -63,26 +63,26 @@ TEST(Import, RefusesAFileOfAnotherFormat) {
   EXPECT_THAT(log.err, HasSubstr("rankwright compare PLAN --log tests/data/import/torchtitan.log"));
 }
 
-TEST(Import, WarnsOfAKeyThatMayDecideTheLayout) {
+TEST(Import, UnknownParallelismKey_IsAWarning) {
   const Said said = check_text(std::string(kNanotron) + "extra: {sequence_parallel_size: 4}\n");
   EXPECT_THAT(said.out, HasSubstr("warning[RW0617]"));
   EXPECT_THAT(said.out, HasSubstr("extra.sequence_parallel_size is passed over"));
 }
 
-TEST(Import, TakesTheWorldFromTheCommandLine) {
+TEST(Import, WorldFlag_SetsTheWorldSize) {
   const Said said = say({"import", "-", "--from", "nanotron", "--world", "16"},
                         "parallelism: {tp: 2, pp: 2}\ntokens: {micro_batch_size: 1}\n");
   EXPECT_THAT(said.out, HasSubstr("  dp_size: 4  # assumed: what the other degrees leave\n"));
 }
 
-TEST(Import, SaysWhereAFileCannotBeRead) {
+TEST(Import, BadValue_ErrorPointsAtTheColumn) {
   const Said said = say({"import", "-", "--from", "nanotron"}, "parallelism: {tp: two}\n");
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("-:1:19"));
 }
 
-TEST(Import, AssumesAWorldThatGoesWithDegreesAndBatch) {
+TEST(Import, MissingWorld_IsAssumedFromDegreesAndBatch) {
   const std::string open = "{\"train_micro_batch_size_per_gpu\": 2, \"zero_optimization\": {}}";
   EXPECT_THAT(say({"import", "-", "--from", "deepspeed"}, open).out, HasSubstr("world_size: 8\n"));
   const std::string small = "{\"train_batch_size\": 4, \"zero_optimization\": {\"stage\": 3}}";
@@ -90,7 +90,7 @@ TEST(Import, AssumesAWorldThatGoesWithDegreesAndBatch) {
   EXPECT_THAT(check_text(small).out, HasSubstr("how many ranks there are: 4\n"));
 }
 
-TEST(Import, NamesTheFormatsThatThereAre) {
+TEST(Import, UnknownFormat_SuggestsTheNearest) {
   EXPECT_EQ(say({"import", "-", "--from", "nanotrn"}).err,
             "rankwright import: there is no format 'nanotrn'\n  help: did you mean nanotron?\n");
   EXPECT_EQ(say({"import"}).code, 64);
@@ -99,8 +99,8 @@ TEST(Import, NamesTheFormatsThatThereAre) {
     EXPECT_THAT(said.out, HasSubstr(std::string(format.name)));
 }
 
-// A framework's file is linted for that framework, with its own lines and words.
-TEST(Check, LintsAFrameworksFile) {
+// A framework's file is linted for that framework, with its own lines and keys.
+TEST(Check, FrameworkFile_IsLintedWithItsOwnLines) {
   const Said said = check_text(std::string(kNanotron) +
                                "model:\n  model_config:\n    hidden_size: 96\n"
                                "    intermediate_size: 256\n    num_hidden_layers: 2\n"

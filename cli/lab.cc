@@ -1,4 +1,4 @@
-// `rankwright lab`: exercises that are judged by what the library computes.
+// `rankwright lab`: exercises whose answers are checked against what the library computes.
 #include "rankwright/lab/lab.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,8 @@ int refuse(const std::string& what, const std::string& help, const Io& io) {
   return kUsage;
 }
 
-/// What cannot be read is told like any other fault of a file; warnings stand before the verdicts.
+/// Checks answers. Unreadable answers are reported like other file errors; warnings come before the
+/// verdicts.
 int check_answers(const lab::Lab& lab, const std::string& file, const Options& options,
                   const Io& io) {
   const Result<std::string> text = read_argument(file, io);
@@ -52,7 +53,7 @@ int check_answers(const lab::Lab& lab, const std::string& file, const Options& o
   return all_right(verdicts) ? kOk : kRefused;
 }
 
-/// A plan of the labs, for who has the program and not the repository.
+/// Prints a plan of the labs, for users without the repository.
 int print_plan(const std::string& file, const Options& options, const Io& io) {
   const std::string_view text = lab::lab_file("examples/" + file);
   if (text.empty())
@@ -72,7 +73,7 @@ int lab(Args args, const Io& io) {
   options.add("--plan", plan, "write a plan of the labs: labs/tp-8.yaml");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  // Not by CLI11's excludes(): its help lists them in the order of their addresses.
+  // Not with CLI11's excludes(): its help lists options in the order of their addresses.
   if (int(blank) + int(!answers.empty()) + int(!plan.empty()) > 1)
     return refuse("--check, --template and --plan do not go together", "give one of them", io);
   if (!plan.empty()) return print_plan(plan, options, io);

@@ -1,5 +1,5 @@
-// A verb's command line as data: what completions and manual pages are made of. options.cc
-// reads it off the options that `rankwright help VERB` prints, so that none can say more or less.
+// A verb's command line as data, from which completions and manual pages are generated. options.cc
+// derives it from the options that `rankwright help VERB` prints, so that all three agree.
 #pragma once
 
 #include <string>
@@ -9,11 +9,12 @@ namespace rankwright::cli {
 
 struct Verb;
 
+/// One option or argument of a verb.
 struct OptionRow {
-  std::vector<std::string> flags{};  // "-o", "--output"; none: an argument without a flag
-  std::string name{};                // of such an argument: "plan"
-  std::string type{};                // what it takes: "FILE"; empty: a switch
-  std::string value{};               // the same with range and default, as help has it
+  std::vector<std::string> flags{};  // "-o", "--output"; empty: a positional argument
+  std::string name{};                // of a positional argument: "plan"
+  std::string type{};                // of its value: "FILE"; empty: a switch
+  std::string value{};               // the type with range and default, as in help
   std::string help{};
   std::string group{};
   bool required = false;
@@ -22,7 +23,7 @@ struct OptionRow {
   bool positional() const { return flags.empty(); }
 };
 
-/// What the verb would take, without running it, in the order in which help prints it.
+/// Returns the options of a verb in the order of its help, without running the verb.
 std::vector<OptionRow> option_rows(const Verb& verb);
 
 }  // namespace rankwright::cli

@@ -23,7 +23,7 @@ constexpr std::string_view kOutputOptions[] = {"--output", "--html", "--svg",
 constexpr std::string_view kInputOptions[] = {
     "plan",        "file",  "a",          "b",      "what",      "--model", "--cluster", "--log",
     "--calibrate", "--ran", "--measured", "--with", "--against", "--check", "--hosts",   "--data"};
-/// Forms of the answer.
+/// Flags that select the format of the answer.
 constexpr std::string_view kForms[] = {"--json", "--markdown", "--sarif"};
 
 bool one_of(std::span<const std::string_view> names, std::string_view name) {
@@ -35,7 +35,7 @@ bool given(const CLI::App& app, std::string_view flag) {
   return option != nullptr && option->count() > 0;
 }
 
-/// What completions and manual pages say of an option.
+/// Returns an option as completions and manual pages show it.
 OptionRow row_of(const CLI::Option& option) {
   OptionRow row{.help = option.get_description(),
                 .group = option.get_group(),
@@ -51,14 +51,14 @@ OptionRow row_of(const CLI::Option& option) {
   return row;
 }
 
-/// In the order in which help prints them.
+/// Returns all options in the order of help.
 std::vector<OptionRow> rows_of(const CLI::App& app) {
   std::vector<OptionRow> rows;
   for (const CLI::Option* option : app.get_options()) rows.push_back(row_of(*option));
   return rows;
 }
 
-/// An option with what was typed for it.
+/// An option and the values typed for it.
 struct TypedFile {
   std::string flag, path;
 };
@@ -68,7 +68,7 @@ bool there(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-/// "-o" rather than "--output", as it is typed; a file that is read has no flag.
+/// Returns the flag as typed, "-o" rather than "--output"; empty for a positional input file.
 std::string spelt(const TypedFile& file) {
   if (file.flag == "--output") return "-o " + file.path;
   return file.flag.starts_with('-') ? file.flag + " " + file.path : file.path;
@@ -200,7 +200,7 @@ int Options::refuse_outputs(const Io& io) {
         return complain(fmt::format("{} and {} are one file", spelt(written[j]), spelt(written[k])),
                         "two files", kUsage, io);
     for (const TypedFile& other : read) {
-      // A plan may take the place of the plan that it was searched for.
+      // The found plan may overwrite the plan file that the search started from.
       if (prints_besides_ && written[k].flag == "--output" && other.flag == "file") continue;
       if (there(other.path) && same_file(written[k].path, other.path))
         return complain(fmt::format("{} would be written over {}, which is read", spelt(written[k]),

@@ -1,5 +1,6 @@
-// What every verb's command line has in common: help that opens with an example, errors that name
-// the flag, --json, --no-color, -o.
+// The command line that all verbs share: help that starts with an example, errors that name the
+// flag,
+// --json, --no-color, -o.
 #pragma once
 
 #include <cstdint>
@@ -19,32 +20,33 @@ class Option;
 
 namespace rankwright::cli {
 
-/// A flag or argument that was added to a command line, to say more about it. Lives as long as the
-/// Options that made it.
+/// A handle to configure a flag or argument of a command line. Valid as long as the Options that
+/// created it.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
-  Option& type_name(const std::string& name);  // what help shows for its value: FILE
+  Option& type_name(const std::string& name);  // the placeholder of its value in help: FILE
   Option& group(const std::string& heading);   // the heading that help lists it under
   Option& required();
   Option& range(i64 min, i64 max);
   Option& range(double min, double max);
   Option& show_default();
   Option& needs(const Option& other);
-  Option& one_value_each();  // may be repeated, with one value each time
+  Option& one_value_each();  // may be repeated, with one value per occurrence
 
  private:
   CLI::Option* option_;
 };
 
+/// The command line of one verb.
 class Options {
  public:
   explicit Options(const Verb& verb);
   ~Options();
 
-  /// Adds a flag with a value ("-o,--output"), or an argument without a flag ("plan"). The value is
-  /// written to `into` by parse().
+  /// Adds a flag with a value ("-o,--output") or a positional argument ("plan"). parse() writes the
+  /// value to `into`.
   Option add(const std::string& name, std::string& into, const std::string& help);
   Option add(const std::string& name, std::vector<std::string>& into, const std::string& help);
   Option add(const std::string& name, i64& into, const std::string& help);
@@ -58,7 +60,8 @@ class Options {
   /// Replaces the help text of an option that every verb has.
   void describe(const std::string& name, const std::string& help);
 
-  /// Nothing when the verb shall go on; else the exit code, with help or the fault printed.
+  /// Parses the arguments. Returns nothing if the verb is to continue; else the exit code, after
+  /// printing help or the error.
   std::optional<int> parse(Args args, const Io& io);
 
   bool json() const { return json_; }
@@ -67,37 +70,37 @@ class Options {
     return {.on = io.color && !no_color_ && output_.empty()};
   }
 
-  /// The file of -o; for a verb that writes something else there than what it prints.
+  /// Returns the file of -o, for verbs that write something else there than they print.
   const std::string& output() const { return output_; }
-  /// Of what is printed, whatever -o is for.
+  /// Returns the colors of printed text, whether or not -o is given.
   report::Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
   int print(const std::string& text, const Io& io) const;
 
-  /// For a verb that prints its answer besides what it writes to -o.
+  /// Declares that the verb prints its answer in addition to writing to -o.
   void prints_besides() { prints_besides_ = true; }
-  /// A document that a flag asks for has standard output for itself: "--html -".
+  /// Returns whether a flag such as "--html -" writes a document to standard output.
   bool stdout_taken() const { return stdout_taken_; }
 
-  /// 0, or the exit code with the reason printed where one of these files cannot be written; to be
-  /// asked before what takes long.
+  /// Returns 0, or prints the reason and returns the exit code if one of these files cannot be
+  /// written. Call it before long computations.
   int refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const;
 
-  /// Writes to the file of -o, or to standard output where no other document goes there.
+  /// Writes to the file of -o, or to standard output if no other document goes there.
   int write(const std::string& text, const Io& io) const;
 
-  /// Writes to a file that another flag names, whole or not at all; - is standard output.
+  /// Writes to a file that another flag names, atomically; - is standard output.
   int save(const std::string& text, const std::string& path, const Io& io) const;
-  /// The same for what is not text.
+  /// Writes bytes that are not text, like save().
   int save_bytes(const std::string& bytes, const std::string& path, const Io& io) const;
 
  private:
-  /// Says which argument nobody takes, and which was meant.
+  /// Prints the unknown argument and the nearest known one.
   int unexpected(const Io& io) const;
   int complain(const std::string& what, const std::string& help, int code, const Io& io) const;
-  /// 0, or the exit code: files that would be written over one another or over what is read, and
-  /// documents that would mix.
+  /// Returns 0, or the exit code if outputs would overwrite each other or an input, or if two
+  /// documents would mix on standard output.
   int refuse_outputs(const Io& io);
-  /// `printed`: flags whose documents go to standard output.
+  /// Refuses more than one document on standard output. `printed` are the flags that write there.
   int refuse_mixed(std::vector<std::string> printed, const Io& io) const;
 
   std::unique_ptr<CLI::App> app_;

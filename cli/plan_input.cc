@@ -8,7 +8,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// All of standard input, but no more than a file may have.
+/// Reads all of standard input, up to the size limit of files.
 std::string read_all(std::istream& in) {
   std::string text;
   char buffer[65536];

@@ -1,6 +1,5 @@
-// A plan as it is given to every verb that takes one: a file or -, of any format that is read, with
-// --model, --cluster and --world on top. Here it is read into a request; what it means is
-// planner/input/plan_input.h.
+// The plan argument that verbs share: a file or -, in any supported format, with --model, --cluster
+// and --world on top. Reads the files into a request; planner/input/plan_input.h interprets it.
 #pragma once
 
 #include <optional>
@@ -12,14 +11,15 @@
 
 namespace rankwright::cli {
 
+/// The plan argument and its flags.
 struct PlanFlags {
   std::string plan;
   std::string model{};
   std::string cluster{};
   std::optional<i64> world{};
-  const importer::PlanFormat* format = nullptr;  // nothing: the one that claims the file
-  std::string calibrate{};                       // the log of a run that moves the constants
-  std::string ran{};                             // the plan of that run; nothing: this one
+  const importer::PlanFormat* format = nullptr;  // null: detected from the file
+  std::string calibrate{};                       // log of a run to calibrate with
+  std::string ran{};                             // plan of that run; empty: this plan
 
   void add_to(Options& options);
   void add_calibration_to(Options& options);
@@ -28,13 +28,13 @@ struct PlanFlags {
   planner::PlanSource source(const Io& io) const;
 };
 
-/// Reads the text of a file, or of standard input where the argument is -.
+/// Reads the text of a file, or standard input if the argument is -.
 Result<std::string> read_argument(const std::string& argument, const Io& io);
 
-/// Reads an argument into a file of a request; a fault is part of it.
+/// Reads an argument into a file of a request. A read error is stored in the result.
 planner::SourceFile read_source(const std::string& argument, const Io& io);
 
-/// Reads the plan that the flags name, with everything that they state about it.
+/// Reads the plan that the flags name, with everything that they specify about it.
 planner::PlanInput read_input(const PlanFlags& flags, const Io& io);
 
 }  // namespace rankwright::cli

@@ -1,5 +1,5 @@
-// `rankwright report`: a plan on one page, as a document, or as pictures, and what else could be
-// chosen for the same job.
+// `rankwright report`: writes a plan and its alternatives for the same job as an HTML page, a
+// document or pictures.
 #include "rankwright/planner/report.h"
 
 #include <utility>

@@ -17,7 +17,7 @@ namespace {
 
 enum class Form { page, json, markdown };
 
-/// As the flags say, else by the file's name: .json, .md.
+/// Returns the format that the flags select, else by the file's extension: .json, .md.
 Form form_of(const Options& options, bool markdown) {
   if (options.json()) return Form::json;
   if (markdown) return Form::markdown;
@@ -25,13 +25,14 @@ Form form_of(const Options& options, bool markdown) {
   return options.output().ends_with(".md") ? Form::markdown : Form::page;
 }
 
-/// "plan.yaml" is drawn in "plan.html", here; a plan from standard input in "report.html".
+/// Returns the path of the page: -o, or in the current folder "plan.html" for "plan.yaml" and
+/// "report.html" for standard input.
 std::string page_path(const std::string& name, const Options& options) {
   if (!options.output().empty()) return options.output();
   return name == "-" ? "report.html" : std::filesystem::path(name).stem().string() + ".html";
 }
 
-/// The folder of the pictures as a document beside it names it.
+/// Returns the folder of the pictures relative to the document.
 std::string pictures_from(const std::string& document, const std::string& folder) {
   if (folder.empty() || document.empty() || document == "-") return folder;
   std::error_code failed;
@@ -40,7 +41,7 @@ std::string pictures_from(const std::string& document, const std::string& folder
   return failed ? folder : path.generic_string();
 }
 
-/// Says why a folder cannot be one. Returns the exit code.
+/// Prints why a folder cannot be created. Returns the exit code.
 int no_folder(const std::string& folder, std::string_view why, const Io& io) {
   io.err << fmt::format(
       "rankwright report: --svg: {} {}\n  help: name a folder, which is made where there is none: "

@@ -1,5 +1,5 @@
-// Where a report goes: a page that opens in a browser, a document, pictures. The same for every
-// verb that makes one.
+// Writes reports, for all verbs that produce one: an HTML page, a document (JSON, Markdown), or
+// pictures.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace rankwright::cli {
 
-/// Without plans yet; `verb` was called with `args`.
+/// Returns a report without plans. `verb` was called with `args`.
 report::Report new_report(std::string_view verb, Args args);
 
-/// Says what is missing where the program was built without the page. Returns the exit code, kOk
-/// where there is one.
+/// Prints what is missing if the program was built without the HTML page. Returns the exit code,
+/// kOk if the page is built in.
 int without_page(std::string_view verb, const Io& io);
 
-/// Writes the page and says so.
+/// Writes the page and prints its path. Returns the exit code.
 int save_page(const report::Report& report, const std::string& path, const Options& options,
               const Io& io);
 
-/// Writes each picture into a folder, which is made where there is none, and says so: "step.svg",
-/// or of two plans "step-a.svg" and "step-b.svg".
+/// Writes each picture into a folder, which is created if needed, and prints the paths: "step.svg",
+/// or "step-a.svg" and "step-b.svg" for two plans. Returns the exit code.
 int save_pictures(const report::Report& report, const std::string& folder, const Options& options,
                   const Io& io);
 
@@ -33,14 +33,14 @@ struct ReportFlags {
 
   void add_to(Options& options);
 
-  /// The exit code where what is asked for of the file `plan` cannot be, with the reason printed;
-  /// else kOk.
+  /// Prints the reason and returns the exit code if the flags contradict each other or an output
+  /// for the file `plan` cannot be written; else returns kOk.
   int refuse(const std::string& plan, const Options& options, const Io& io) const;
 
   int write(const report::Report& report, const Options& options, const Io& io) const;
 
  private:
-  /// Nothing else is asked for besides.
+  /// Returns whether pictures are the only output requested.
   bool only_pictures(const Options& options) const {
     return !svg.empty() && !options.json() && !markdown && options.output().empty();
   }

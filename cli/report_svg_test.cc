@@ -1,4 +1,4 @@
-// `rankwright report --svg`: which files it writes, and what it says.
+// `rankwright report --svg`: the files that it writes, and its messages.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -34,7 +34,7 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
-TEST(ReportSvg, WritesEachPictureAndSaysSo) {
+TEST(ReportSvg, Folder_GetsEveryPicture) {
   const Scratch folder("pictures");
   const Said said = say({"report", kTiny, "--svg", folder.path()});
   EXPECT_EQ(said.code, kOk);
@@ -48,7 +48,7 @@ TEST(ReportSvg, WritesEachPictureAndSaysSo) {
     EXPECT_THAT(first_line(folder.path() + "/" + name), StartsWith("<svg ")) << name;
 }
 
-TEST(ReportSvg, LeavesOutWhatCannotBeDrawnAndKeepsQuiet) {
+TEST(ReportSvg, PictureThatCannotBeDrawn_IsLeftOut) {
   const Scratch folder("pictures-left-out");
   const Said said =
       say({"report", "examples/course-64.yaml", "--svg", folder.path() + "/a/b", "--quiet"});
@@ -58,7 +58,7 @@ TEST(ReportSvg, LeavesOutWhatCannotBeDrawnAndKeepsQuiet) {
               ElementsAre("cluster.svg", "communication.svg", "step.svg", "timeline.svg"));
 }
 
-TEST(ReportSvg, NeedsNoPageUnlessOneIsAskedFor) {
+TEST(ReportSvg, OnlyPictures_NeedNoPage) {
   if (!report::kReportPage.empty()) GTEST_SKIP() << "built with the page";
   const Scratch folder("pictures-no-page"), page("pictures-no-page.html");
   const std::vector<std::string> args{"report", kTiny, "--no-search", "--svg", folder.path()};
@@ -72,7 +72,7 @@ TEST(ReportSvg, NeedsNoPageUnlessOneIsAskedFor) {
   EXPECT_FALSE(std::filesystem::exists(folder.path()));
 }
 
-TEST(ReportSvg, GoesWithThePageAndWithJson) {
+TEST(ReportSvg, PageOrJson_AreWrittenAsWell) {
   const Scratch folder("pictures-and-page"), page("pictures-and-page.html");
   const Said printed = say({"report", kTiny, "--no-search", "--json", "--svg", folder.path()});
   EXPECT_EQ(printed.code, kOk);
@@ -86,7 +86,7 @@ TEST(ReportSvg, GoesWithThePageAndWithJson) {
   EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
 }
 
-TEST(ReportSvg, IsNamedByADocumentFromWhereItStands) {
+TEST(ReportSvg, Markdown_LinksPicturesRelativeToItself) {
   const Scratch folder("document");
   const std::string pictures = folder.path() + "/docs/my pics", text = folder.path() + "/docs/d.md";
   std::filesystem::create_directories(folder.path() + "/docs");
@@ -101,7 +101,7 @@ TEST(ReportSvg, IsNamedByADocumentFromWhereItStands) {
   EXPECT_THAT(printed.out, HasSubstr("![step](<" + pictures + "/step.svg>)"));
 }
 
-TEST(ReportSvg, SaysWhatToTypeWhereTheFolderIsAFile) {
+TEST(ReportSvg, FolderIsAFile_IsAUsageError) {
   const Scratch file("a-file");
   std::ofstream(file.path()) << "kept";
   const Said said = say({"report", kTiny, "--svg", file.path()});
@@ -112,7 +112,7 @@ TEST(ReportSvg, SaysWhatToTypeWhereTheFolderIsAFile) {
   EXPECT_EQ(first_line(file.path()), "kept");
 }
 
-TEST(ReportSvg, SaysWhyAFolderCannotBeMade) {
+TEST(ReportSvg, FolderCannotBeCreated_ReportsTheReason) {
   const Scratch file("no-folder");
   std::ofstream(file.path()) << "kept";
   const Said said = say({"report", kTiny, "--no-search", "--svg", file.path() + "/pictures"});
@@ -121,7 +121,7 @@ TEST(ReportSvg, SaysWhyAFolderCannotBeMade) {
   EXPECT_THAT(said.err, HasSubstr("help: name a folder"));
 }
 
-TEST(ReportSvg, OfTwoPlansSaysWhichIsWhich) {
+TEST(ReportSvg, TwoPlans_AreNamedAAndB) {
   const Scratch folder("pictures-of-two");
   report::Report report = new_report("compare", {});
   for (const char* plan :

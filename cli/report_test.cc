@@ -1,4 +1,4 @@
-// `rankwright report` as a whole, and the pages of plan and compare.
+// `rankwright report`, and the HTML pages of plan and compare.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -26,21 +26,21 @@ std::string text_of(const std::string& path) {
   return text.str();
 }
 
-/// The document inside a page.
+/// Returns the JSON document inside a page.
 json document_of(const std::string& page) {
   const std::string opening = "id=\"document\">";
   const std::size_t begin = page.find(opening) + opening.size();
   return json::parse(page.substr(begin, page.find("</script>", begin) - begin));
 }
 
-TEST(Report, SaysTheSameAsExplain) {
+TEST(Report, Json_EqualsExplain) {
   const json report = json::parse(say({"report", kTiny, "--json"}).out);
   const json explained = json::parse(say({"explain", kTiny, "--json"}).out);
   EXPECT_EQ(report["plans"][0]["explain"], explained);
   EXPECT_EQ(report["command"], "rankwright report " + kTiny + " --json");
 }
 
-TEST(Report, PricesAsPlanDoes) {
+TEST(Report, Estimates_EqualThoseOfPlan) {
   const json report = json::parse(say({"report", kTiny, "--json"}).out);
   const json plan = json::parse(say({"plan", kTiny, "--json"}).out);
   const json& points = report["plans"][0]["why_not"]["points"];
@@ -51,20 +51,20 @@ TEST(Report, PricesAsPlanDoes) {
   EXPECT_EQ(points[1]["step_seconds"], plan["best"]["step_seconds"]);
 }
 
-TEST(Report, OfAModelThatIsNotNamedSaysWhatToType) {
+TEST(Report, PlanWithoutModel_SaysWhatToType) {
   const json plan = json::parse(say({"report", kCourse, "--json"}).out)["plans"][0];
   EXPECT_TRUE(plan["why_not"].is_null());
   EXPECT_TRUE(plan["memory"].is_null());
   EXPECT_THAT(std::string(plan["why_not_missing"]), HasSubstr("--model"));
 }
 
-TEST(Report, SearchesNothingWhereThatIsAskedFor) {
+TEST(Report, NoSearch_HasNoAlternatives) {
   const json plan = json::parse(say({"report", kTiny, "--no-search", "--json"}).out)["plans"][0];
   EXPECT_TRUE(plan["why_not"].is_null());
   EXPECT_FALSE(plan["memory"].is_null());
 }
 
-TEST(Report, KeepsToWhatAFrameworkRuns) {
+TEST(Report, Target_ListsOnlyPlansItRuns) {
   const json plan =
       json::parse(say({"report", kTiny, "--for", "megatron", "--json"}).out)["plans"][0];
   for (const json& point : plan["why_not"]["points"]) {
@@ -76,12 +76,12 @@ TEST(Report, KeepsToWhatAFrameworkRuns) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean megatron?"));
 }
 
-TEST(Report, DrawsAMeasuredStepBesideThePredictedOne) {
+TEST(Report, MeasuredTrace_IsDrawnNextToThePrediction) {
   const Scratch trace("measured.json");
   ASSERT_EQ(say({"explain", kTiny, "--timeline", "--trace", trace.path()}).code, kOk);
   const json plan = json::parse(
       say({"report", kTiny, "--no-search", "--measured", trace.path(), "--json"}).out)["plans"][0];
-  // A simulated step, taken for a measured one, is as it was predicted.
+  // A simulated step passed as a measured one equals the prediction.
   const json& measured = plan["measured"];
   EXPECT_THAT(std::string(measured["words"]), HasSubstr("the run took 1.00 of that"));
   ASSERT_EQ(measured["rows"].size(), plan["timeline"]["rows"].size());
@@ -96,7 +96,7 @@ TEST(Report, DrawsAMeasuredStepBesideThePredictedOne) {
   EXPECT_EQ(none.code, kUnreadable);
 }
 
-TEST(Report, AsMarkdownHasTheSentenceTheTablesAndThePlan) {
+TEST(Report, Markdown_HasSummaryTablesAndPlan) {
   const Said said = say({"report", kTiny, "--no-search", "--markdown"});
   EXPECT_EQ(said.code, kOk);
   EXPECT_THAT(said.out, StartsWith("# "));
@@ -105,31 +105,31 @@ TEST(Report, AsMarkdownHasTheSentenceTheTablesAndThePlan) {
     EXPECT_THAT(said.out, HasSubstr(part));
 }
 
-TEST(Report, WritesToStandardOutputWhereAskedTo) {
+TEST(Report, OutputDash_PrintsTheDocument) {
   const Said said = say({"report", kTiny, "--no-search", "--json", "-o", "-"});
   EXPECT_EQ(said.code, kOk);
   EXPECT_EQ(json::parse(said.out)["schema"], "rankwright.report/1");
   EXPECT_FALSE(std::filesystem::exists("-"));
 }
 
-TEST(Report, IsWhatItsFileIsCalled) {
+TEST(Report, OutputExtension_SelectsTheFormat) {
   const Scratch markdown("report-test.md"), document("report-test.json");
   ASSERT_EQ(say({"report", kTiny, "--no-search", "-o", markdown.path()}).code, kOk);
   EXPECT_THAT(text_of(markdown.path()), StartsWith("# "));
   ASSERT_EQ(say({"report", kTiny, "--no-search", "-o", document.path()}).code, kOk);
   EXPECT_EQ(json::parse(text_of(document.path()))["schema"], "rankwright.report/1");
-  // A flag says otherwise.
+  // A flag overrides the extension.
   ASSERT_EQ(say({"report", kTiny, "--no-search", "--json", "-o", markdown.path()}).code, kOk);
   EXPECT_EQ(json::parse(text_of(markdown.path()))["schema"], "rankwright.report/1");
 }
 
-TEST(Report, AsksForItsFileBeforeItSearches) {
+TEST(Report, UnwritableOutput_FailsBeforeTheSearch) {
   const Said said = say({"report", kTiny, "--json", "-o", "/no/such/folder/x.json"});
   EXPECT_EQ(said.code, kUnreadable);
   EXPECT_THAT(said.err, HasSubstr("help: mkdir -p /no/such/folder\n"));
 }
 
-TEST(Report, RefusesWhatCannotBe) {
+TEST(Report, UnreadableOrInvalidPlan_IsRefused) {
   const Said missing = say({"report", "nowhere.yaml", "--json"});
   EXPECT_EQ(missing.code, kUnreadable);
   EXPECT_THAT(missing.err, HasSubstr("nowhere.yaml"));
@@ -140,7 +140,7 @@ TEST(Report, RefusesWhatCannotBe) {
   EXPECT_TRUE(wrong.out.empty());
 }
 
-TEST(ReportPage, IsMissingWithoutNodeAndSaysSo) {
+TEST(ReportPage, BuiltWithoutNode_SaysWhatIsMissing) {
   if (!report::kReportPage.empty()) GTEST_SKIP() << "built with the page";
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"report", kTiny, "-o", "never.html"},
@@ -154,7 +154,7 @@ TEST(ReportPage, IsMissingWithoutNodeAndSaysSo) {
   }
 }
 
-TEST(ReportPage, HoldsTheDocumentThatJsonPrints) {
+TEST(ReportPage, Page_ContainsTheJsonDocument) {
   if (report::kReportPage.empty()) GTEST_SKIP() << "built without the page";
   const Scratch page("report.html");
   const Said said = say({"report", kTiny, "--no-search", "-o", page.path()});
@@ -167,7 +167,7 @@ TEST(ReportPage, HoldsTheDocumentThatJsonPrints) {
   EXPECT_LT(text_of(page.path()).size(), 1'500'000u);
 }
 
-TEST(ReportPage, OfPlanIsAboutTheBestAndOfCompareAboutBoth) {
+TEST(ReportPage, PlanAndCompare_WriteTheirPlans) {
   if (report::kReportPage.empty()) GTEST_SKIP() << "built without the page";
   const Scratch one("plan.html"), two("compare.html");
   const Said planned = say({"plan", kTiny, "--html", one.path(), "--json"});
@@ -182,7 +182,7 @@ TEST(ReportPage, OfPlanIsAboutTheBestAndOfCompareAboutBoth) {
   EXPECT_EQ(both["compare"], json::parse(compared.out));
 }
 
-TEST(ReportPage, OfACountOrALogIsRefused) {
+TEST(ReportPage, GpuCountsOrLog_AreRefused) {
   const Said counts = say({"plan", "--model", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus",
                            "8..64", "--html", "x.html"});
   EXPECT_EQ(counts.code, kUsage);

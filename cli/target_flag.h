@@ -1,4 +1,4 @@
-// --for: the framework that a plan is for, the same for every verb that takes one.
+// The flag --for, shared by verbs: the framework that a plan is for.
 #pragma once
 
 #include <string>
@@ -10,12 +10,14 @@
 
 namespace rankwright::cli {
 
+/// The value of --for.
 class TargetFlag {
  public:
-  /// `help` ends where the names begin: "also the rules of this framework".
+  /// Adds the flag. `help` is followed by the names: "also the rules of this framework".
   void add_to(Options& options, std::string_view help);
 
-  /// `any` where the flag is not set. Or the exit code, with the fault printed.
+  /// Returns the target, `any` if the flag is not set; or prints the error and returns the exit
+  /// code.
   tl::expected<rules::Target, int> read(std::string_view verb, const Io& io) const;
 
  private:

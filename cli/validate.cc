@@ -1,4 +1,4 @@
-// `rankwright validate`: predictions against published measurements.
+// `rankwright validate`: compares predictions with published measurements.
 #include "rankwright/planner/validate.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ struct ValidateFlags {
   bool leave_out = false, calibrate_one = false, all = false, fit = false;
 };
 
-/// Tells what is being fitted, once a second has passed and at most once a second.
+/// Shows what is being fitted, after the first second and at most once per second.
 class Told {
  public:
   Told(const Io& io, bool quiet) : io_(io), quiet_(quiet) {}

@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 const std::string kRuns = "tests/data/validation/runs.csv";
 const std::string kCollectives = "tests/data/validation/collectives.csv";
 
-/// A file with this text, gone when the test is over.
+/// A temporary file with this text.
 class Written {
  public:
   Written(const std::string& name, const std::string& text) : file_(name) {
@@ -32,7 +32,7 @@ const std::string kColumns =
     "id,family,gpu,gpus,tp,pp,dp,layers,hidden,heads,seq,global_batch_seqs,measured_step_s\n";
 const std::string kRow = "a,own,H100,8,8,1,1,32,4096,32,4096,64,9\n";
 
-TEST(ValidateVerb, ScoresPublishedRuns) {
+TEST(ValidateVerb, PublishedRuns_AreScored) {
   const Said said = say({"validate", kRuns});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
@@ -42,7 +42,7 @@ TEST(ValidateVerb, ScoresPublishedRuns) {
     EXPECT_THAT(said.out, HasSubstr(part));
 }
 
-TEST(ValidateVerb, WritesJsonTextAndPlotToFiles) {
+TEST(ValidateVerb, JsonAndPlot_AreWrittenToFiles) {
   const Scratch out("validate.json"), plot("validate.svg");
   const Said said = say({"validate", kRuns, "--json", "-o", out.path(), "--plot", plot.path()});
   EXPECT_EQ(said.code, 0);
@@ -57,11 +57,11 @@ TEST(ValidateVerb, WritesJsonTextAndPlotToFiles) {
   EXPECT_THAT(first, StartsWith("<svg "));
 }
 
-TEST(ValidateVerb, SaysTheSameTwice) {
+TEST(ValidateVerb, TwoRuns_GiveTheSameOutput) {
   EXPECT_EQ(say({"validate", kRuns, "--all"}).out, say({"validate", kRuns, "--all"}).out);
 }
 
-TEST(ValidateVerb, HoldsOutAFamilyAndUsesOtherFiles) {
+TEST(ValidateVerb, LeaveOneFamilyOut_UsesOtherFiles) {
   const Written file("own.csv", kColumns + kRow);
   const Said alone = say({"validate", file.path(), "--leave-one-family-out", "--quiet"});
   EXPECT_EQ(alone.code, 0);
@@ -76,7 +76,7 @@ TEST(ValidateVerb, HoldsOutAFamilyAndUsesOtherFiles) {
   EXPECT_FALSE(j["rows"][0]["scored"].get<bool>());
 }
 
-TEST(ValidateVerb, ScoresCollectivesByTheirColumns) {
+TEST(ValidateVerb, CollectiveColumns_AreScoredAsCollectives) {
   const Said said = say({"validate", kCollectives});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("measurements of collectives on"));
@@ -89,7 +89,7 @@ TEST(ValidateVerb, ScoresCollectivesByTheirColumns) {
   EXPECT_EQ(say({"validate", kRuns, kCollectives}).code, 1);
 }
 
-TEST(ValidateVerb, RefusesWhatItCannotRead) {
+TEST(ValidateVerb, UnreadableInput_IsRefused) {
   EXPECT_EQ(say({"validate"}).code, 64);
   EXPECT_EQ(say({"validate", kRuns, "--with", kRuns}).code, 64);
   const Said missing = say({"validate", "no/such.csv"});
@@ -101,7 +101,7 @@ TEST(ValidateVerb, RefusesWhatItCannotRead) {
   EXPECT_EQ(say({"validate", kRuns, "--plot", "no/such/folder/plot.svg"}).code, 1);
 }
 
-TEST(ValidateVerb, SaysWhyNoRowCanBeScored) {
+TEST(ValidateVerb, NoUsableRow_ReportsTheReason) {
   const Written none("none.csv", kColumns + "a,own,H100,8,8,1,1,32,4096,0,4096,64,9\n");
   const Said said = say({"validate", none.path()});
   EXPECT_EQ(said.code, 1);

@@ -97,7 +97,7 @@ const Verb* find(std::string_view name) {
   return found == std::end(kVerbs) ? nullptr : found;
 }
 
-/// 0, or the exit code where what was printed did not arrive.
+/// Returns 0, or the exit code if printing failed.
 int printed(const Io& io) {
   if (io.out.flush()) return kOk;
   io.err << "rankwright: cannot write to standard output\n";

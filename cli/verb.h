@@ -1,5 +1,5 @@
-// The verbs of the command line: one file and one row each. A verb reads its arguments, calls the
-// library and writes; it decides nothing that the library could.
+// The verbs of the command line: one file and one table row each. A verb reads its arguments, calls
+// the library and writes the answer; all decisions are in the library.
 #pragma once
 
 #include <iosfwd>
@@ -12,27 +12,28 @@ namespace rankwright::cli {
 
 struct OptionRow;
 
-/// Where a verb reads and writes: data on `out`, everything else on `err`. run() cleans both for
-/// the terminal. Tests pass string streams.
+/// The streams of a verb: data on `out`, everything else on `err`. run() removes control characters
+/// from both. Tests pass string streams.
 struct Io {
   std::istream& in;
   std::ostream& out;
   std::ostream& err;
   bool color = false;         // out is a terminal, and NO_COLOR is not set
-  std::size_t width = 120;    // characters a line
-  bool err_terminal = false;  // err is one, too: progress may be drawn there
-  bool may_exec = false;      // the process may become another program; in tests it may not
-  std::vector<OptionRow>* collect_options =
-      nullptr;  // where set, a verb collect_options what it takes and does nothing
-  std::ostream* bytes_out = nullptr;  // `out` for documents that are not text; null: `out` itself
+  std::size_t width = 120;    // characters per line
+  bool err_terminal = false;  // err is a terminal: progress may be drawn there
+  bool may_exec = false;      // the process may exec another program; false in tests
+  /// If set, a verb stores its options here and does nothing else.
+  std::vector<OptionRow>* collect_options = nullptr;
+  std::ostream* bytes_out = nullptr;  // for documents that are not text; null: `out`
 
   std::size_t prose() const { return width < 160 ? width : 160; }  // longer lines are hard to read
 };
 
+/// Exit codes of the program.
 enum Exit : int {
-  kOk = 0,          // also when there are only warnings
+  kOk = 0,          // also with warnings
   kUnreadable = 1,  // unreadable or unknown input
-  kRefused = 2,     // a lint error, or nothing fits
+  kRefused = 2,     // a lint error, or no plan fits
   kUsage = 64,
   kOutOfMemory = 71,
   kInterrupted = 130,  // Ctrl-C
@@ -46,20 +47,21 @@ std::span<const ExitRow> exit_rows();
 
 using Args = std::span<const std::string>;
 
+/// One verb of the command line.
 struct Verb {
   std::string_view name;
   std::string_view summary;  // one line of `rankwright help`
-  std::string_view example;  // what `rankwright VERB --help` opens with
+  std::string_view example;  // the first lines of `rankwright VERB --help`
   int (*run)(Args args, const Io& io);
 };
 
 std::string_view example_command();  // of the whole program
-std::string_view inputs_sentence();  // what a plan, a model and a cluster may be
+std::string_view inputs_sentence();  // the accepted forms of a plan, a model and a cluster
 
 std::span<const Verb> verbs();
-const Verb& verb(std::string_view name);  // one of the rows
+const Verb& verb(std::string_view name);  // Requires: the name is in verbs()
 
-/// The whole program: `args` without the program's name. Returns the exit code.
+/// Runs the whole program. `args` excludes the program's name. Returns the exit code.
 int run(Args args, const Io& io);
 
 // The functions of the rows, one file each.
@@ -68,7 +70,7 @@ int check(Args args, const Io& io);
 int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);
 int report(Args args, const Io& io);
-int export_plan(Args args, const Io& io);  // `export` is a word of C++
+int export_plan(Args args, const Io& io);  // `export` is a C++ keyword
 int import_plan(Args args, const Io& io);
 int train(Args args, const Io& io);  // `rankwright run`
 int probe(Args args, const Io& io);

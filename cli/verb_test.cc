@@ -1,4 +1,4 @@
-// What all verbs have in common: help, flags, exit codes, colour, files.
+// Behavior shared by all verbs: help, flags, exit codes, color, files.
 #include "cli/verb.h"
 
 #include <gmock/gmock.h>
@@ -18,14 +18,14 @@ using ::testing::StartsWith;
 const std::string kPlan = "examples/course-64.yaml";
 constexpr const char* kEscape = "\033[";
 
-TEST(Run, WithoutArgumentsSaysHowAndFails) {
+TEST(Run, NoArguments_PrintsAnExampleAndFails) {
   const Said said = say({});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, StartsWith("Example: rankwright "));
 }
 
-TEST(Run, SaysItsVersion) {
+TEST(Run, VersionFlag_PrintsTheVersion) {
   for (const std::string flag : {"--version", "-V"}) {
     const Said said = say({flag});
     EXPECT_EQ(said.code, 0);
@@ -33,7 +33,7 @@ TEST(Run, SaysItsVersion) {
   }
 }
 
-TEST(Run, GuessesAVerb) {
+TEST(Run, MisspelledVerb_SuggestsTheNearest) {
   const Said said = say({"chekc"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
@@ -42,7 +42,7 @@ TEST(Run, GuessesAVerb) {
             "rankwright: 'frobnicate' is not a verb\n  help: rankwright help lists them\n");
 }
 
-TEST(Help, OfEverythingOpensWithAnExampleAndListsEveryVerb) {
+TEST(Help, Program_StartsWithAnExampleAndListsEveryVerb) {
   for (const std::string word : {"help", "--help", "-h"}) {
     const Said said = say({word});
     EXPECT_EQ(said.code, 0);
@@ -52,14 +52,14 @@ TEST(Help, OfEverythingOpensWithAnExampleAndListsEveryVerb) {
   }
 }
 
-TEST(Help, OfHelpIsHelp) {
+TEST(Help, HelpHelp_EqualsHelp) {
   const Said said = say({"help", "help"});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out, say({"help"}).out);
   EXPECT_THAT(said.out, HasSubstr("--version"));
 }
 
-TEST(Help, ThatCannotBeWrittenIsAFailure) {
+TEST(Help, FailedStream_IsAFailure) {
   std::istringstream in;
   std::ostringstream out, err;
   out.setstate(std::ios::badbit);
@@ -68,7 +68,7 @@ TEST(Help, ThatCannotBeWrittenIsAFailure) {
     EXPECT_EQ(run(args, {in, out, err}), 1) << args[0];
 }
 
-TEST(Help, OfAVerbOpensWithItsExample) {
+TEST(Help, Verb_StartsWithItsExample) {
   for (const Verb& verb : verbs()) {
     const Said said = say({std::string(verb.name), "--help"});
     EXPECT_EQ(said.code, 0);
@@ -79,7 +79,7 @@ TEST(Help, OfAVerbOpensWithItsExample) {
             "rankwright: 'chek' is not a verb\n  help: did you mean check?\n");
 }
 
-TEST(Flags, ThatAreUnknownAreGuessed) {
+TEST(Flags, Unknown_SuggestsTheNearest) {
   const Said said = say({"check", kPlan, "--jsn"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
@@ -89,14 +89,14 @@ TEST(Flags, ThatAreUnknownAreGuessed) {
       "rankwright explain: there is no flag '--frobnicate'\n  help: rankwright help explain\n");
 }
 
-TEST(Flags, TakeOnePlanOnly) {
+TEST(Flags, SecondPlan_IsAUsageError) {
   const Said said = say({"check", kPlan, "other.yaml"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.err,
             "rankwright check: one thing too many: 'other.yaml'\n  help: rankwright help check\n");
 }
 
-TEST(Flags, ThatLackTheirValueAreNamed) {
+TEST(Flags, MissingValue_NamesTheFlag) {
   const Said said = say({"check", kPlan, "--model"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("--model"));
@@ -104,7 +104,7 @@ TEST(Flags, ThatLackTheirValueAreNamed) {
   EXPECT_EQ(say({"explain", kPlan, "--rank", "seventeen"}).code, 64);
 }
 
-TEST(Output, GoesToTheFileOfO) {
+TEST(Output, OutputFlag_WritesTheFile) {
   const Scratch file("verb-test.txt");
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"check", kPlan}, {"explain", kPlan}, {"catalog", "models"}}) {
@@ -113,12 +113,12 @@ TEST(Output, GoesToTheFileOfO) {
     const Said said = say(with, "", true);
     EXPECT_EQ(said.code, 0);
     EXPECT_EQ(said.out, "");
-    // Files get no colour, whatever the terminal.
+    // Files get no color, even on a terminal.
     EXPECT_EQ(golden::read(file.path()), say(args).out);
   }
 }
 
-TEST(Output, ThatCannotBeWrittenIsAnError) {
+TEST(Output, UnwritableFile_IsAnError) {
   const Said said = say({"check", kPlan, "-o", "/no/such/folder/file.txt"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
@@ -128,7 +128,7 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(say({"check", kPlan, "-o", "/tmp"}).err, HasSubstr("/tmp is a folder"));
 }
 
-TEST(Output, IsNeverWhatIsRead) {
+TEST(Output, OutputEqualsInput_IsRefused) {
   const Scratch file("verb-test-input.yaml");
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
   const std::string text = golden::read(kPlan);
@@ -150,14 +150,14 @@ TEST(Output, IsNeverWhatIsRead) {
   }
 }
 
-TEST(Output, OfTwoFlagsIsTwoFiles) {
+TEST(Output, TwoFlagsWithOneFile_AreRefused) {
   const Said said = say({"plan", kPlan, "--html", "none.html", "-o", "./none.html"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("are one file"));
   EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "/dev/null", "-o", "/dev/null"}).code, 0);
 }
 
-TEST(Output, OfAFlagHasStandardOutputForItself) {
+TEST(Output, FlagWithDash_PrintsOnlyItsDocument) {
   const Said drawn = say({"explain", kPlan, "--timeline", "--svg", "-"});
   EXPECT_EQ(drawn.code, 0);
   EXPECT_THAT(drawn.out, StartsWith("<svg"));
@@ -165,7 +165,7 @@ TEST(Output, OfAFlagHasStandardOutputForItself) {
   EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "-", "--json"}).code, 64);
 }
 
-TEST(Output, IsOneForm) {
+TEST(Output, TwoFormats_AreRefused) {
   const Said said = say({"report", kPlan, "--markdown", "--json"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.err,
@@ -184,7 +184,7 @@ const std::vector<std::vector<std::string>> kCommands{{"check", kPlan},
                                                       {"catalog", "models"},
                                                       {"catalog", "codes", "RW0301"}};
 
-TEST(Colour, IsOnOnlyWhereItIsAskedFor) {
+TEST(Color, Enabled_OnlyOnATerminalWithoutNoColor) {
   for (std::vector<std::string> args : kCommands) {
     EXPECT_THAT(say(args).out, Not(HasSubstr("\033"))) << args[1];
     EXPECT_THAT(say(args, "", true).out, HasSubstr(kEscape));
@@ -193,15 +193,15 @@ TEST(Colour, IsOnOnlyWhereItIsAskedFor) {
   }
 }
 
-TEST(Colour, IsNeverInJson) {
+TEST(Color, Json_HasNone) {
   for (std::vector<std::string> args : kCommands) {
     args.push_back("--json");
     EXPECT_THAT(say(args, "", true).out, Not(HasSubstr("\033")));
   }
 }
 
-TEST(Colour, EndsBeforeTheLineDoes) {
-  // A line that is cut out of the output must not colour what follows it.
+TEST(Color, EveryLine_ResetsIt) {
+  // A line cut out of the output must not color what follows it.
   for (const std::vector<std::string>& args : kCommands)
     for (const std::string& line : golden::lines(say(args, "", true).out)) {
       const std::size_t last = line.rfind(kEscape);
@@ -209,7 +209,7 @@ TEST(Colour, EndsBeforeTheLineDoes) {
     }
 }
 
-TEST(Output, IsTheSameForTheSameInput) {
+TEST(Output, SameInput_GivesTheSameOutput) {
   for (std::vector<std::string> args : kCommands) {
     EXPECT_EQ(say(args).out, say(args).out);
     args.push_back("--json");
@@ -217,14 +217,14 @@ TEST(Output, IsTheSameForTheSameInput) {
   }
 }
 
-TEST(Json, IsVersionedEverywhere) {
+TEST(Json, EveryVerb_HasASchemaVersion) {
   for (std::vector<std::string> args : kCommands) {
     args.push_back("--json");
     EXPECT_THAT(say(args).out, StartsWith("{\n  \"schema\": \"rankwright.")) << args[1];
   }
 }
 
-TEST(Output, ThatCannotBeWrittenIsAFailure) {
+TEST(Output, FailedStream_IsAFailure) {
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
   std::istringstream in;
   std::ostringstream out, err;

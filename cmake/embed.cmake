@@ -27,8 +27,8 @@ const std::string_view @symbol@ = R"embedded(@content@)embedded";
   endforeach()
 endfunction()
 
-# rankwright_embed_files(TARGET NAMESPACE SYMBOL file...): compiles files with the paths that they have in
-# the repository into TARGET as
+# rankwright_embed_files(TARGET NAMESPACE SYMBOL file...): compiles files with their paths in the
+# repository into TARGET as
 #     namespace rankwright::NAMESPACE { extern const std::span<const EmbeddedFile> SYMBOL; }
 # (rankwright/base/embedded.h), for texts that are looked up by name.
 function(rankwright_embed_files target namespace symbol)

@@ -2,7 +2,7 @@
 # in groups of at most SIZE.
 # Most of a small source's compile time is its headers, and a group reads them once. Names in the unnamed
 # namespaces of a folder must therefore be unique. The preset `tidy` compiles every source alone, so a
-# missing include does not stay hidden. A source with the property RANKWRIGHT_ALONE is in no group.
+# missing include is found. A source with the property RANKWRIGHT_ALONE is in no group.
 #
 # CMake's own unity builds do the same with absolute paths, which a compiler cache cannot share between
 # two checkouts; a group here includes its sources by their path in the repository.
@@ -20,7 +20,7 @@ function(rankwright_group_sources target size)
     cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${directory} OUTPUT_VARIABLE path)
     get_source_file_property(alone ${path} TARGET_DIRECTORY ${target} RANKWRIGHT_ALONE)
     if(alone OR NOT path MATCHES "^${PROJECT_SOURCE_DIR}/(rankwright|cli|tests)/.*\\.cc$")
-      list(APPEND others ${source})  # data that was generated, objects
+      list(APPEND others ${source})  # generated data and objects
       continue()
     endif()
     cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})

@@ -1,5 +1,5 @@
 # cmake -DPROGRAM=rankwright -DFOLDER=man1 -P man_pages.cmake
-# Writes rankwright.1 and rankwright-VERB.1 of every verb that the program names.
+# Writes rankwright.1, and rankwright-VERB.1 for every verb of the program.
 function(write_page name)
   execute_process(COMMAND ${PROGRAM} help --man ${ARGN} OUTPUT_FILE ${FOLDER}/${name}.1
     COMMAND_ERROR_IS_FATAL ANY)

@@ -1,5 +1,5 @@
-# Debian packages: `cpack` in the build folder, of the preset `package`. Their dependencies are what
-# dpkg-shlibdeps finds in the programs, and what no program names: MPI's launcher, headers.
+# Debian packages: run `cpack` in the build folder of the preset `package`. Their dependencies are the
+# libraries that dpkg-shlibdeps finds, plus what no program links: MPI's launcher, headers.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rankwright)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
@@ -42,7 +42,7 @@ CMake finds it as Rankwright::rankwright.")
 
 set(CPACK_COMPONENTS_ALL cli dev)
 if(TARGET rankwright_runtime_exe AND RANKWRIGHT_RUNTIME_NCCL)
-  # Nobody could install what depends on libraries that no Debian package has.
+  # A package that depends on libraries outside Debian could not be installed.
   message(STATUS "Packages: without the runtime, whose NCCL may not be Debian's (preset package)")
 elseif(TARGET rankwright_runtime_exe)
   list(APPEND CPACK_COMPONENTS_ALL runtime)

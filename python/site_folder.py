@@ -1,8 +1,8 @@
-"""Prints the folder below PREFIX in which this Python looks for packages.
+"""Prints this Python's package folder, relative to PREFIX.
 
     site_folder.py PREFIX
 
-Where it looks nowhere below the prefix the usual folder is printed: PYTHONPATH then has to name it.
+If Python has none below the prefix, prints the usual one; PYTHONPATH must then contain it.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 def folder(prefix):
     for path in site.getsitepackages():
         below = os.path.relpath(path, prefix)
-        # /usr/local is a prefix of its own, not a part of /usr.
+        # /usr/local is a separate prefix, not part of /usr.
         if not below.startswith(("..", "local" + os.sep)):
             return below
     return f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"

@@ -1,4 +1,4 @@
-"""scripts/check_links passes this tree, and finds each fault planted in a small one."""
+"""scripts/check_links passes this tree, and finds each fault injected into a small one."""
 import pathlib
 import subprocess
 import sys
@@ -30,7 +30,7 @@ class CheckLinks(unittest.TestCase):
         code, said = check(ROOT)
         self.assertEqual(code, 0, said)
 
-    def test_links_that_lead_somewhere_pass(self):
+    def test_valid_links_pass(self):
         text = (
             "[a](../other.md) [b](../other.md#what-it-costs-in-bytes) [c [d]](#here) ![e](../picture.svg)\n"
             "[second](../other.md#limits_1) [far](https://example.org/x#y) [mail](mailto:a@example.org)\n\n# Here\n"
@@ -43,11 +43,11 @@ class CheckLinks(unittest.TestCase):
     def test_the_readme_may_link_to_folders_and_into_docs(self):
         self.assertEqual(check_planted("README.md", "[docs](docs/) [limits](docs/other.md#limits)\n")[0], 0)
 
-    def test_code_has_no_links(self):
+    def test_links_in_code_are_ignored(self):
         text = "`[a](no.md)`\n\n    [b](no.md)\n\n```text\n[c](no.md)\n```\n"
         self.assertEqual(check_planted("docs/page.md", text)[0], 0)
 
-    def test_finds_each_fault_with_its_place(self):
+    def test_reports_each_fault_with_its_line(self):
         planted = {
             "gone.md": "does not exist",
             "gone.png": "does not exist",

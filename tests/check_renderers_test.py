@@ -1,4 +1,4 @@
-"""scripts/check_renderers passes this tree, and finds each call planted in a small one."""
+"""scripts/check_renderers passes this tree, and finds each call injected into a small one."""
 import pathlib
 import subprocess
 import sys
@@ -26,25 +26,25 @@ class CheckRenderers(unittest.TestCase):
     def test_renderers_of_this_tree_compute_nothing(self):
         self.assertEqual(check(ROOT), (0, "check_renderers: renderers compute nothing\n"))
 
-    def test_finds_a_call_with_its_place(self):
+    def test_reports_a_call_with_its_line(self):
         self.assertEqual(
-            check_planted("plan_text.cc", "int a;\nconst Worksheet sheet = worksheet(setup);\n"),
+            check_planted("plan_text.cc", "int a;\nconst ExplainView sheet = make_explain_view(config);\n"),
             (
                 1,
-                "rankwright/report/plan/plan_text.cc:2: calls worksheet(), which computes: take "
-                "PlanAnswer::sheet\n",
+                "rankwright/report/plan_text.cc:2: calls make_explain_view(), which "
+                "computes: take PlanAnswer::sheet\n",
             ),
         )
 
-    def test_looks_at_every_kind_of_renderer(self):
+    def test_checks_every_kind_of_renderer(self):
         for name in ("a_text.cc", "a_json.cc", "a_svg.cc", "a_markdown.cc", "a_words.cc", "words.cc"):
             with self.subTest(name):
-                self.assertEqual(check_planted(name, "lint(setup, Target::any);\n")[0], 1)
+                self.assertEqual(check_planted(name, "lint(config, Target::any);\n")[0], 1)
 
-    def test_members_comments_texts_and_tests_pass(self):
-        text = 'report.priced();\nr->search();\n// lint(setup)\nadd("estimate(x)");\nbrief(setup);\n'
+    def test_members_comments_strings_and_tests_pass(self):
+        text = 'report.priced();\nr->search();\n// lint(config)\nadd("estimate(x)");\nbrief(config);\n'
         self.assertEqual(check_planted("plan_text.cc", text)[0], 0)
-        self.assertEqual(check_planted("plan_text_test.cc", "lint(setup);\n")[0], 0)
+        self.assertEqual(check_planted("plan_text_test.cc", "lint(config);\n")[0], 0)
         self.assertEqual(check_planted("plan_points.cc", "why_rows(search);\n")[0], 0)
 
 

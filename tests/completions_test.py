@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Shells complete rankwright: bash and fish for real, zsh with its last step, showing, replaced.
+"""Tests the completions in bash and fish, and in zsh with its last step, the display, replaced.
 
     tests/completions_test.py build/release/bin/rankwright
 
-A shell that is not installed is passed over, and said; bash is not optional.
+Shells that are not installed are skipped with a message; bash is required.
 """
 
 import os
@@ -21,7 +21,7 @@ _rankwright "$1"
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
-# _describe is given the name of an array of "word:meaning"; what it would show is printed.
+# _describe gets the name of an array of "word:meaning"; this one prints what it would show.
 ZSH = r"""
 compdef() { :; }
 compset() { :; }
@@ -42,7 +42,7 @@ true
 
 
 def ask(shell, folder, script, words):
-    """What the shell offers for the last of `words`."""
+    """Returns the shell's completions of the last of `words`."""
     command = {
         "bash": ["bash", "--norc", "-c", BASH, "bash", *words],
         "zsh": ["zsh", "-f", "-c", ZSH, "zsh", *words],
@@ -82,7 +82,7 @@ def check_shell(shell, program, folder):
     assert offered("catalog", "devices", "h100-s") == ["h100-sxm"]
     assert "plan.yaml" in offered("check", ""), "files of the folder"
     assert offered("frobnicate", "x") == []
-    # bash cuts at the sign, the others do not.
+    # bash splits at the equals sign, the others do not.
     joined = ["--for", "=", "slu"] if shell == "bash" else ["--for=slu"]
     assert offered("check", *joined) == (["slurm"] if shell == "bash" else ["--for=slurm"])
     print(f"{shell}: {len(verbs)} verbs, every flag of each")

@@ -1,15 +1,15 @@
-"""Cgroups that hold each rank to a part of a core, and processes that are ended by number."""
+"""Cgroups that limit each rank to a fraction of a core, and helpers that end processes by id."""
 
 import contextlib
 import os
 import signal
 import time
 
-PERIOD_US = 10_000  # of a CPU quota: the shortest at which a quota of 0.1 is still 1 ms, the least
+PERIOD_US = 10_000  # of a CPU quota: the shortest at which a quota of 0.1 is still the minimum of 1 ms
 
 
 class Unavailable(Exception):
-    """Why this machine does not let it be."""
+    """Raised with the reason why this machine does not support it."""
 
 
 def write(path, text):
@@ -18,7 +18,7 @@ def write(path, text):
 
 
 def waited(condition, seconds):
-    """Whether the condition came true in that time."""
+    """Waits up to `seconds`. Returns whether the condition became true."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -28,7 +28,7 @@ def waited(condition, seconds):
 
 
 def end_processes(numbers, patience=3):
-    """Ends the processes that `numbers()` lists, by number, and waits until it lists none."""
+    """Ends the processes that `numbers()` lists, by id, and waits until it lists none."""
     for which in (signal.SIGTERM, signal.SIGKILL):
         for number in numbers():
             with contextlib.suppress(ProcessLookupError):
@@ -39,7 +39,7 @@ def end_processes(numbers, patience=3):
 
 
 def remove_folder(path):
-    """Of a cgroup, which is busy until the kernel has reaped what was in it."""
+    """Removes a cgroup's folder, which is busy until the kernel has reaped its processes."""
 
     def gone():
         with contextlib.suppress(OSError):
@@ -51,7 +51,7 @@ def remove_folder(path):
 
 
 class Cgroup:
-    """A cgroup of our own, with one below it for each rank; version 1 or 2, whichever has `cpu`."""
+    """A cgroup with one child per rank; version 1 or 2, whichever has the `cpu` controller."""
 
     def __init__(self, name, mounts="/proc/self/mountinfo"):
         with open(mounts, encoding="utf-8") as file:
@@ -60,7 +60,7 @@ class Cgroup:
 
     @staticmethod
     def hierarchy(mounts):
-        """(version, folder) of the hierarchy that controls CPU time."""
+        """Returns (version, folder) of the hierarchy that controls CPU time."""
         second = None
         for line in mounts.splitlines():
             before, _, after = line.partition(" - ")
@@ -87,7 +87,7 @@ class Cgroup:
             raise Unavailable(f"cgroups cannot be written: {error}") from error
 
     def add(self, rank, quota):
-        """A cgroup for this rank, held to `quota` cores."""
+        """Adds a cgroup for this rank, limited to `quota` cores."""
         share = round(quota * PERIOD_US)
         if share < 1000:
             raise ValueError(f"the kernel's least quota is {1000 / PERIOD_US:g} core, not {quota}")
@@ -101,7 +101,7 @@ class Cgroup:
         return folder
 
     def ranks(self):
-        """The folders below ours."""
+        """Returns the folders of the ranks' cgroups."""
         if not os.path.isdir(self.path):
             return []
         return [entry.path for entry in os.scandir(self.path) if entry.is_dir()]
@@ -115,7 +115,7 @@ class Cgroup:
         return found
 
     def clear(self):
-        """Ends what is left in the ranks' cgroups and removes them."""
+        """Ends the remaining processes in the ranks' cgroups and removes the cgroups."""
         end_processes(self.processes)
         for folder in self.ranks():
             remove_folder(folder)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Nodes on one machine: network namespaces behind links of a set rate, and ranks that are each
-held to a part of a core. For tests and experiments that compare times; nothing is simulated.
+"""Emulates nodes on one machine: network namespaces behind links of a given rate, and ranks that are
+each limited to a fraction of a core. For tests and experiments that compare times.
 
     python3 tests/emulated_nodes.py --nodes 2 --ranks 4 --mbit 400 --quota 0.2 -- COMMAND ARGS...
 
-A node is a network namespace with one interface, a veth to a bridge in a namespace of its own, and
-a host name. It has no route out, and nothing of the host's network is touched. tbf shapes both ends
-of the link, so a node sends and receives at `mbit` each: a level with `per: domain`. Open MPI takes
-TCP between nodes and shared memory inside. A rank's cgroup limits its CPU time; without that, ranks
-that wait lend their core to the others, and a wait costs nothing. `nap` names the library of
-tests/nap_on_yield.cc, with which waiting in MPI does not use that time up.
+A node is a network namespace with a host name and one interface, a veth to a bridge in a separate
+namespace. It has no route out, and the host's network is not changed. tbf shapes both ends of the
+link, so a node sends and receives at `mbit` each: a level with `per: domain`. Open MPI uses TCP
+between nodes and shared memory inside. A rank's cgroup limits its CPU time; without that limit,
+waiting ranks would lend their core to the others, and waiting would cost nothing. `nap` names the
+library of tests/nap_on_yield.cc, with which waiting in MPI does not consume that time.
 
-It takes root, and leaves nothing: processes, namespaces and cgroups are removed by name at the end,
-also on failure, SIGINT, SIGTERM and SIGHUP. What a SIGKILL leaves, `--clean` removes.
+Needs root. Processes, namespaces and cgroups are removed by name at the end, also on failure, SIGINT,
+SIGTERM and SIGHUP. `--clean` removes what a SIGKILL leaves behind.
 """
 
 import argparse
@@ -32,11 +32,11 @@ from cpu_quotas import Cgroup, Unavailable, end_processes, write
 NETNS = "/run/netns"
 INTERFACE = "eth0"  # of every node, in its namespace
 SUBNET = "10.77.0."
-MTU = 9000  # with 1,500 the headers take 4 % of the rate, and more packets take more CPU time
-BURST = 64 * 1024  # bytes; tbf splits packets that are larger, and offload makes them up to 64 KiB
-QUEUE = "20ms"  # longer than the queue of any switch: loss would be TCP's story, not the link's
+MTU = 9000  # with 1,500 headers take 4 % of the rate, and more packets cost more CPU time
+BURST = 64 * 1024  # bytes; tbf splits larger packets, and offload creates packets of up to 64 KiB
+QUEUE = "20ms"  # longer than any switch's queue: packet loss would measure TCP, not the link
 
-# `nsenter --net` and not `ip netns exec`: that mounts another /sys, without the cgroups.
+# `nsenter --net` instead of `ip netns exec`, which mounts another /sys without the cgroups.
 AGENT = """\
 #!/bin/sh
 # agent HOST COMMAND...: what ssh does with them, in the namespaces of that node.
@@ -57,7 +57,7 @@ exec "$@"
 
 
 def said(*command):
-    """What a command of the system prints."""
+    """Returns the output of a system command."""
     path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
     ran = subprocess.run(
         command,
@@ -81,11 +81,11 @@ def remove_namespace(name):
 
 @contextlib.contextmanager
 def signals_unwind():
-    """SIGINT, SIGTERM and SIGHUP end the block like an exception."""
+    """Makes SIGINT, SIGTERM and SIGHUP end the block like an exception."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def leave(which, _):
-        for number in numbers:  # once: what is removed is removed to the end
+        for number in numbers:  # only once, so that cleanup is not interrupted
             signal.signal(number, signal.SIG_IGN)
         sys.exit(128 + which)
 
@@ -98,12 +98,12 @@ def signals_unwind():
 
 
 class Nodes:
-    """`with Nodes(2, mbit=400) as nodes:` two nodes, each on a link of 400 Mbit/s each way."""
+    """`with Nodes(2, mbit=400) as nodes:` creates two nodes, each on a link of 400 Mbit/s per direction."""
 
     def __init__(self, count, mbit=400, nap=None):
         if not 1 <= count <= 200:
             raise ValueError(f"1 to 200 nodes, not {count}")
-        self.prefix = f"rw{os.getpid()}"  # two runs never share a name
+        self.prefix = f"rw{os.getpid()}"  # unique per run
         self.names = [f"{self.prefix}n{i}" for i in range(count)]
         self.switch = f"{self.prefix}sw"
         self.mbit = mbit
@@ -112,7 +112,7 @@ class Nodes:
 
     @staticmethod
     def available():
-        """None, or why there can be no nodes here."""
+        """Returns None, or why nodes cannot be created here."""
         if os.geteuid() != 0:
             return "this takes root"
         path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
@@ -147,7 +147,7 @@ class Nodes:
     def make_folders(self, undo):
         self.folder = tempfile.mkdtemp(prefix=self.prefix + "-")
         undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
-        self.shared = f"/dev/shm/{self.prefix}"  # Open MPI's segments, which a killed rank leaves
+        self.shared = f"/dev/shm/{self.prefix}"  # Open MPI's segments, which a killed rank leaves behind
         undo.callback(shutil.rmtree, self.shared, ignore_errors=True)
         os.makedirs(self.shared)
         self.agent = os.path.join(self.folder, "agent")
@@ -177,7 +177,7 @@ class Nodes:
         said("tc", "-n", namespace, "qdisc", "add", "dev", interface, "root", "tbf", *shaped)
 
     def run(self, node, command, timeout=60):
-        """A command on one node, without MPI; CompletedProcess."""
+        """Runs a command on one node without MPI. Returns the CompletedProcess."""
         return self.finish(node, command, {}, timeout, True)
 
     def mpirun(
@@ -190,9 +190,9 @@ class Nodes:
         interleave=False,
         capture=True,
     ):
-        """mpirun of the command on all nodes, as a CompletedProcess. Rank r is on node
+        """Runs the command on all nodes with mpirun. Returns the CompletedProcess. Rank r is on node
         r / ranks_per_node, or r mod nodes with `interleave`. `cpu_quota` is in cores, None for no
-        limit. Raises subprocess.TimeoutExpired, with what was printed, when it takes longer."""
+        limit. Raises subprocess.TimeoutExpired, with the output so far, if it takes longer."""
         hosts = ",".join(f"{name}:{ranks_per_node}" for name in self.names)
         started = ["mpirun", "--host", hosts, "-np", str(len(self.names) * ranks_per_node)]
         started += ["--map-by", "node" if interleave else "slot"]
@@ -229,9 +229,9 @@ class Nodes:
         }
 
     def finish(self, node, command, env, timeout, capture):
-        """Runs the command on a node to its end; it is gone when this returns or raises."""
+        """Runs the command on a node to its end. The process has ended when this returns or raises."""
         own = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_"))}
-        process = subprocess.Popen(  # exec: the process that is ended is the command, not its shell
+        process = subprocess.Popen(  # exec, so that the command itself is ended, not its shell
             [self.agent, self.names[node], "exec " + shlex.join(command)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE if capture else None,
@@ -254,8 +254,8 @@ class Nodes:
 
 
 def leftovers(prefix=r"rw\d+"):
-    """What stands under the names of nodes: processes of ours that have ended, if killed, leave it.
-    [(owner's process number, kind, name)]"""
+    """Returns what runs have left under the names of nodes, as [(owner's process id, kind, name)]. A killed
+    run leaves it behind."""
     places = {"namespace": NETNS, "shared": "/dev/shm", "folder": tempfile.gettempdir()}
     with contextlib.suppress(Unavailable):
         places["cgroup"] = Cgroup("").parent
@@ -269,7 +269,7 @@ def leftovers(prefix=r"rw\d+"):
 
 
 def clean():
-    """Removes what nodes left whose owner is gone."""
+    """Removes what nodes left behind whose owner has ended."""
     for owner, kind, path in leftovers():
         if os.path.exists(f"/proc/{owner}"):
             continue

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Emulated nodes are what they say: links have their rate, ranks their CPU time and hosts their
-names, where ranks lie decides what an all-reduce takes, and nothing is left however a run ends.
+"""Tests the emulated nodes: links have their rate, ranks their CPU time and hosts their names, the
+placement of ranks changes the time of an all-reduce, and every run cleans up after itself.
 
     tests/emulated_nodes_test.py build/release/bin/mpi_ping build/release/bin/nap_on_yield.so
 
-Times are compared with each other and with the rates that were set, never with a constant.
+Times are compared with each other and with the configured rates, never with a constant.
 """
 
 import json
@@ -34,7 +34,7 @@ print((time.process_time() - used) / (time.monotonic() - start))
 
 
 def ping(nodes, ranks_per_node):
-    # Ring all-reduce, whatever the size: it is the one in which places are all that differs.
+    # Ring all-reduce for all sizes: only the placement differs.
     ring = {
         "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
         "OMPI_MCA_coll_tuned_allreduce_algorithm": "4",
@@ -46,7 +46,7 @@ def ping(nodes, ranks_per_node):
 
 
 def nothing_left(prefix):
-    """Nothing stands under these names; what is being removed may take a moment."""
+    """Returns whether nothing is left under these names; removal may take a moment."""
     folder = os.path.join(tempfile.gettempdir(), prefix + "-")
     end = time.monotonic() + 5
     while cases.processes_of(folder) and time.monotonic() < end:
@@ -56,9 +56,9 @@ def nothing_left(prefix):
 
 
 class Links(unittest.TestCase):
-    def test_carry_their_rate_between_nodes_and_far_more_inside(self):
+    def test_rate_applies_between_nodes_but_not_inside(self):
         with Nodes(2, MBIT, NAP) as nodes:
-            # The median of five, and the better of three: others use this machine, too.
+            # The median of five and the best of three, because others use this machine too.
             for attempt in range(3):
                 said = ping(nodes, 2)
                 rate = said["between"] * 8e-6 / MBIT
@@ -67,18 +67,18 @@ class Links(unittest.TestCase):
             self.assertEqual(said["hosts"], [nodes.names[0]] * 2 + [nodes.names[1]] * 2)
         self.assertAlmostEqual(rate, 1, delta=0.15)
         self.assertGreater(said["inside"], 5 * said["between"])
-        # By node one of a node's two ranks sends over its link, interleaved both do: twice as long.
+        # Placed by node, one of a node's two ranks sends over its link; interleaved, both do: twice as long.
         self.assertGreater(said["interleaved"], 1.4 * said["by_node"])
 
-    def test_are_shaped_where_a_node_receives(self):
+    def test_receiving_side_is_shaped(self):
         with Nodes(3, MBIT, NAP) as nodes:
             said = ping(nodes, 1)
         self.assertEqual(said["hosts"], nodes.names)
-        # Two nodes that send at their full rate get no more than that of the one that receives.
+        # Two nodes that send at full rate together get only the rate of the one that receives.
         self.assertLess(said["into"] * 8e-6, 1.15 * MBIT)
         self.assertGreater(said["into"] * 8e-6, 0.7 * MBIT)
 
-    def test_lead_nowhere_else(self):
+    def test_nodes_cannot_reach_other_networks(self):
         with Nodes(1) as nodes:
             routes = nodes.run(0, ["ip", "route"]).stdout.splitlines()
             self.assertEqual(len(routes), 1)
@@ -86,7 +86,7 @@ class Links(unittest.TestCase):
 
 
 class Quotas(unittest.TestCase):
-    def test_are_what_a_rank_gets(self):
+    def test_rank_gets_its_quota(self):
         spin = [sys.executable, "-c", SPIN.format(body="pass")]
         with Nodes(2, MBIT) as nodes:
             with subprocess.Popen(spin, stdout=subprocess.PIPE, text=True) as free:
@@ -96,10 +96,10 @@ class Quotas(unittest.TestCase):
         print(f"of a core: {shares}, without a quota {unlimited}")
         self.assertEqual(len(shares), 2)
         self.assertLess(max(shares), 0.22)
-        # Where others load every core, one without a quota gets less than a core, too.
+        # If others load every core, a rank without a quota also gets less than a core.
         self.assertGreater(min(shares), 0.18 * min(1, unlimited / 0.8))
 
-    def test_are_kept_by_ranks_that_yield(self):
+    def test_yielding_rank_keeps_its_quota(self):
         wait = [sys.executable, "-c", SPIN.format(body="os.sched_yield()")]
         shares = {}
         for nap in (None, NAP):
@@ -113,14 +113,14 @@ class Quotas(unittest.TestCase):
         self.assertEqual(Cgroup.hierarchy(first), (1, "/sys/fs/cgroup/cpu"))
         with tempfile.TemporaryDirectory() as folder:
             second = f"31 29 0:27 / {folder} rw - cgroup2 cgroup2 rw,nsdelegate"
-            self.assertRaises(Unavailable, Cgroup.hierarchy, second)  # no controllers there
+            self.assertRaises(Unavailable, Cgroup.hierarchy, second)  # no controllers
             write(os.path.join(folder, "cgroup.controllers"), "cpuset cpu io\n")
             self.assertEqual(Cgroup.hierarchy(second), (2, folder))
             self.assertEqual(Cgroup.hierarchy(second + "\n" + first), (1, "/sys/fs/cgroup/cpu"))
         self.assertRaises(Unavailable, Cgroup.hierarchy, "1 0 0:2 / / rw - tmpfs tmpfs rw")
 
-    def test_version_2_is_written_as_its_documentation_says(self):
-        with tempfile.TemporaryDirectory() as folder:  # in place of a hierarchy
+    def test_version_2_files_follow_the_documentation(self):
+        with tempfile.TemporaryDirectory() as folder:  # replaces a hierarchy
             mounts = os.path.join(folder, "mounts")
             write(mounts, f"31 29 0:27 / {folder} rw - cgroup2 cgroup2 rw")
             write(os.path.join(folder, "cgroup.controllers"), "cpu")
@@ -134,7 +134,7 @@ class Quotas(unittest.TestCase):
 
 
 class Ends(unittest.TestCase):
-    def test_leave_nothing_after_a_run(self):
+    def test_nothing_left_after_a_run(self):
         with Nodes(2) as nodes:
             self.assertEqual(len(emulated_nodes.leftovers(nodes.prefix)), 6)  # 3 + 3 folders
             self.assertEqual(nodes.mpirun(["true"], 2).returncode, 0)
@@ -142,12 +142,12 @@ class Ends(unittest.TestCase):
             self.assertEqual(nodes.cgroup.ranks(), [])
         nothing_left(nodes.prefix)
 
-    def test_leave_nothing_after_an_exception(self):
+    def test_nothing_left_after_an_exception(self):
         with self.assertRaises(KeyError), Nodes(2) as nodes:
             raise KeyError("anything")
         nothing_left(nodes.prefix)
 
-    def test_leave_nothing_when_time_is_up(self):
+    def test_nothing_left_after_a_timeout(self):
         with Nodes(2) as nodes:
             with self.assertRaises(subprocess.TimeoutExpired) as late:
                 nodes.mpirun(["sh", "-c", "echo here; exec sleep 600"], 2, timeout=3)
@@ -155,14 +155,14 @@ class Ends(unittest.TestCase):
             self.assertEqual(nodes.cgroup.processes(), [])
         nothing_left(nodes.prefix)
 
-    def test_leave_nothing_after_a_signal(self):
+    def test_nothing_left_after_a_signal(self):
         for number in (signal.SIGTERM, signal.SIGINT):
             process = self.start_sleepers()
             process.send_signal(number)
             self.assertEqual(process.wait(20), 128 + number)
             nothing_left(f"rw{process.pid}")
 
-    def test_what_a_killed_run_leaves_is_cleaned_by_name(self):
+    def test_clean_removes_what_a_killed_run_leaves(self):
         process = self.start_sleepers()
         process.kill()
         process.wait(10)
@@ -186,14 +186,14 @@ class Ends(unittest.TestCase):
 
 
 class Reasons(unittest.TestCase):
-    def test_are_said_where_there_can_be_no_nodes(self):
+    def test_reason_is_given_if_nodes_are_unavailable(self):
         os.seteuid(65534)
         try:
             self.assertEqual(Nodes.available(), "this takes root")
         finally:
             os.seteuid(0)
 
-    def test_numbers_are_bounded(self):
+    def test_arguments_out_of_range_are_refused(self):
         with Nodes(1) as nodes:
             self.assertRaises(ValueError, nodes.mpirun, ["true"], 1, cpu_quota=0.09)
         self.assertRaises(ValueError, Nodes, 0)

@@ -3,9 +3,9 @@
 
     tests/expensive_inputs_test.py build/release/bin/rankwright [NAME...]
 
-Each row below is an input made to be expensive, with the commands that read it. A command must end by
-itself, within RLIMIT_CPU, by an answer or a refusal: exit codes 0 to 2. `plan` has a budget of its own,
-which its rows state. With names, only those rows run.
+Each row below is an input designed to be expensive, with the commands that read it. A command must end by
+itself, within RLIMIT_CPU, with an answer or a refusal: exit codes 0 to 2. `plan` has its own budget, given
+in its rows. With names, only those rows run.
 """
 
 import concurrent.futures
@@ -22,7 +22,7 @@ SECONDS = 5
 BYTES = 1 << 30
 LARGEST_INPUT = 1_000_000
 EXIT_CODES = (0, 1, 2)
-OUT_OF_MEMORY_BELOW = 200 << 20  # bytes of addresses; explain --timeline of a million buckets takes more
+OUT_OF_MEMORY_BELOW = 200 << 20  # bytes of address space; explain --timeline of a million buckets needs more
 
 VIEWS = [[], ["--rank", "0"], ["--stages"], ["--sensitivity"], ["--timeline"], ["--json"],
          ["--csv", "out.csv"], ["--trace", "out.trace"], ["--svg", "out.svg"], ["--fail", "0"],
@@ -32,7 +32,7 @@ TARGETS = ["megatron", "megatron-bridge", "torchtitan-0.2", "torchtitan", "deeps
 
 
 def verbs_on_plan(name):
-    """Every command that reads a plan file and does not search."""
+    """Returns every command that reads a plan file and does not search."""
     yield ["check", name]
     for view in VIEWS:
         yield ["explain", name, *view]
@@ -60,13 +60,13 @@ def hf_config(**changes):
 
 
 def flat(devices):
-    """A cluster of single-GPU hosts."""
+    """Returns a cluster of single-GPU hosts."""
     return {"device": "h100-sxm", "levels": [{"name": "ib", "arity": devices, "bandwidth": "50 GB/s",
                                               "latency": "5 us"}]}
 
 
 def schedule(ranks, microbatches):
-    """GPipe's cells, as torchtitan reads them."""
+    """Returns GPipe's cells in torchtitan's format."""
     rows = []
     for rank in range(ranks):
         cells = [f"{rank}F{m}" for m in range(microbatches)] + [f"{rank}B{m}" for m in range(microbatches)]
@@ -83,7 +83,7 @@ PLANS = {
     # 2^22 microbatches: the cells of the schedule would be 8.5 GB.
     "microbatches.yaml": plan(job={"global_batch": 1 << 25, "sequence": 128}, tp_size=1, pp_size=8,
                               dp_size=8, micro_batch=1),
-    # The same where torchtitan has no class for the schedule and is given each cell.
+    # Also for a schedule without a torchtitan class, which lists every cell.
     "cells.yaml": plan(job={"global_batch": 1 << 25, "sequence": 128}, tp_size=1, pp_size=8, dp_size=8,
                        micro_batch=1, schedule="zb-2p"),
     "interleaved.yaml": plan(model=shapes(layers=4096), job={"global_batch": 1 << 20, "sequence": 128},
@@ -196,12 +196,12 @@ def rows():
 
 
 def seconds_of(command):
-    """What a command may take. A search has its budget on each core, and what any verb has."""
+    """Returns the CPU seconds that a command may take. A search has its budget per core on top."""
     return SECONDS + (BUDGET * os.cpu_count() if command[0] == "plan" else 0)
 
 
 def run(binary, command, folder):
-    """Exit code, CPU seconds, peak bytes and the last line of standard error."""
+    """Returns the exit code, CPU seconds, peak bytes and the last line of standard error."""
     with open(os.path.join(folder, "stderr"), "w+b") as err, open(os.path.join(folder, "stdout"), "wb") as out:
         process = subprocess.Popen([binary, *command], cwd=folder, stdin=subprocess.DEVNULL, stdout=out,
                                    stderr=err)
@@ -216,7 +216,7 @@ def run(binary, command, folder):
 
 
 def try_row(binary, row, example):
-    """Runs the commands of one row in a folder of its own; for each, whether it failed and a line."""
+    """Runs the commands of one row in a separate folder. Returns for each whether it failed, and a line."""
     name, text, commands = row
     assert len(text) <= LARGEST_INPUT, f"{name} has {len(text)} bytes"
     tried = []
@@ -232,7 +232,7 @@ def try_row(binary, row, example):
 
 
 def check_out_of_memory(binary):
-    """With less memory than it needs, a command ends by a message and its exit code."""
+    """Checks that a command that runs out of memory ends with a message and its exit code."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "buckets.yaml").write_text(PLANS["buckets.yaml"], "utf-8")
         done = subprocess.run(["prlimit", f"--as={OUT_OF_MEMORY_BELOW}", binary, "explain", "buckets.yaml",

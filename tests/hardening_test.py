@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The programs that are shipped are hardened, as their ELF headers and imports say.
+"""Checks in ELF headers and imports that the shipped programs are hardened.
 
     tests/hardening_test.py PROGRAM...
 
@@ -17,7 +17,7 @@ def readelf(flag, program):
 
 
 def faults_of(program):
-    """What `program` lacks, as sentences."""
+    """Returns what `program` lacks, as sentences."""
     header, dynamic = readelf("-h", program), readelf("-d", program)
     segments, symbols = readelf("-l", program), readelf("--dyn-syms", program)
     imported = set(re.findall(r" UND (\w+)", symbols))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Hostile names in, harmless files out: a matrix of payloads and outputs.
+"""Hostile names in the input must give harmless output files: a matrix of payloads and outputs.
 
     tests/hostile_names_test.py build/release/bin/rankwright [web/tests/hostile.mjs]
 
-Every payload is the name of everything that has one in a plan: model, cluster, device, levels, hosts,
-files. Each output is held against the one of the same plan with plain names: scripts are run with
-stand-ins for launchers, Python files are imported, data files are read by a parser of their language,
-Markdown is rendered, pages and pictures are opened in a browser. Names may only arrive as data.
+Each payload is used for every name in a plan: model, cluster, device, levels, hosts, files. Each output is
+compared with that of the same plan with plain names: scripts are run with stand-ins for launchers, Python
+files are imported, data files are parsed, Markdown is rendered, pages and pictures are opened in a
+browser. Names may only appear as data.
 """
 
 import concurrent.futures
@@ -40,8 +40,8 @@ STAND_IN = """#!/bin/sh
 """
 LAUNCHERS = ["torchrun", "mpirun", "srun", "sbatch", "deepspeed", "accelerate", "pretrain"]
 
-# Imports the files that are named in a list, each in its own folder, and prints what they define. What
-# they import is made up.
+# Imports the files of a list, each in its own folder, and prints what they define. Their own imports are
+# replaced by stand-ins.
 IMPORTER = """\
 import importlib.machinery, importlib.util, json, os, sys, traceback, types
 
@@ -74,9 +74,9 @@ for path in json.load(open(sys.argv[1])):
 json.dump(defined, sys.stdout)
 """
 
-# Comments hold printable ASCII and the few signs of our own texts. No tool takes a setting from one.
+# Comments contain printable ASCII and the few symbols of our own texts. No tool reads settings from them.
 COMMENT = re.compile("# [ -~·±×→…]*|#|#!/usr/bin/env bash|# -\\*- coding: utf-8 -\\*-")
-SAFE = re.compile("[A-Za-z0-9 ._+/()-]")  # what a name may have in a comment
+SAFE = re.compile("[A-Za-z0-9 ._+/()-]")  # the characters of a name in a comment
 SETTING = re.compile(r"coding[:=]|\b(vim?|ex)[<>=]?\d*\s*:|language-server\s*:|-\*-|^#SBATCH", re.I)
 
 failures = []
@@ -89,7 +89,7 @@ def expect(condition, where, what):
 
 
 class Bench:
-    """A folder in which the program runs on one payload, and is watched."""
+    """A folder in which the program runs on one payload, checked for side effects."""
 
     def __init__(self, binary, folder, title, stand_ins):
         self.binary, self.folder, self.title, self.stand_ins = binary, folder, title, stand_ins
@@ -116,7 +116,7 @@ class Bench:
 
 
 def code_of(where, text):
-    """The lines of a generated file; of comments, which are checked, the signs that no name may have."""
+    """Returns the lines of a generated file without names in comments, after checking the comments."""
     expect(text.splitlines() == text.rstrip("\n").split("\n"), where, "a line breaks within itself")
     code = []
     for number, line in enumerate(text.split("\n")):
@@ -132,7 +132,7 @@ def code_of(where, text):
 
 
 def as_lines(file, text):
-    """The text of a file; of JSON its comments, as they would be in another language."""
+    """Returns the text of a file; for JSON its comments, in the form of another language."""
     if not file.endswith(".json"):
         return text
     return "\n".join(f"# {line}" for line in json.loads(text).get("_comment", []))
@@ -143,7 +143,7 @@ def comments_of(code):
 
 
 def exported(bench, where, target, hosts):
-    """Exports plan.yaml, and returns the text of each file."""
+    """Exports plan.yaml. Returns the text of each file."""
     out = bench.out / target
     shutil.rmtree(out, ignore_errors=True)
     bench.tool("export", "plan.yaml", "--to", target, "-o", f"{out}/", *hosts, where=where)
@@ -151,7 +151,7 @@ def exported(bench, where, target, hosts):
 
 
 def parsed(name, text):
-    """The file as its own language reads it; its text where that is what counts."""
+    """Returns the file as parsed by its language, or its text if there is no parser."""
     if name.endswith((".yaml", ".yml")):
         return yaml.load(text, LOADER)
     if name.endswith(".toml"):
@@ -164,13 +164,13 @@ def parsed(name, text):
 
 
 def check_export(where, files, reference, name):
-    """A file says what the one with plain names says, and nothing else."""
+    """Checks that a file has the same content as the one with plain names."""
     expect(files.keys() == reference.keys(), where, f"wrote {sorted(files)}")
     for file, text in files.items():
         place = f"{where}, {file}"
         try:
             data = parsed(file, text)
-        except Exception as fault:  # whatever the parser throws
+        except Exception as fault:  # parsers raise different types
             expect(False, place, f"is not read: {fault}")
             continue
         if data is not None:
@@ -178,13 +178,13 @@ def check_export(where, files, reference, name):
             expect(same, place, "says something else than with plain names")
         if not file.endswith(".csv"):
             code, plain = (code_of(place, as_lines(file, one)) for one in (text, reference[file]))
-            if file == "plan.yaml":  # names are values in it
+            if file == "plan.yaml":  # its names are values
                 code, plain = comments_of(code), comments_of(plain)
             expect(code == plain, place, "differs from the file with plain names")
 
 
 def run_scripts(bench, where, target):
-    """Runs the scripts of a launcher, and returns what the stand-ins were called with."""
+    """Runs the scripts of a launcher. Returns the arguments of the stand-ins."""
     log = bench.folder / "argv"
     log.unlink(missing_ok=True)
     env = {
@@ -208,7 +208,8 @@ def run_scripts(bench, where, target):
 
 
 def check_python(folder, benches):
-    """Imports the Python files of all payloads in one process: they define what plain ones define."""
+    """Imports the Python files of all payloads in one process and compares their definitions with the plain
+    ones."""
     files = {str(path): bench for bench in benches for path in sorted(bench.folder.glob("*.py"))}
     (folder / "importer").write_text(IMPORTER, encoding="utf-8")
     (folder / "files").write_text(json.dumps(list(files)), encoding="utf-8")
@@ -228,7 +229,7 @@ def check_python(folder, benches):
 
 
 class Tags(html.parser.HTMLParser):
-    """The elements of a document, with what could act in them."""
+    """Collects the elements of a document, with attributes that could act."""
 
     def __init__(self):
         super().__init__(convert_charrefs=True)
@@ -245,7 +246,7 @@ def rendered(text):
 
 
 def svg_shape(where, text):
-    """The kinds of elements and attributes of a picture."""
+    """Returns the kinds of elements and attributes of a picture."""
     try:
         root = xml.etree.ElementTree.fromstring(text)
     except xml.etree.ElementTree.ParseError as fault:
@@ -266,7 +267,7 @@ def texts_in(data):
 
 
 def keys_in(data, path=""):
-    """The paths of all keys: names are no keys."""
+    """Returns the paths of all keys; names must not be keys."""
     if isinstance(data, dict):
         for key, value in data.items():
             yield f"{path}.{key}"
@@ -277,7 +278,7 @@ def keys_in(data, path=""):
 
 
 def check_exports(bench, where, name, reference):
-    """Exports to every target, from a plan whose model is a map, and from one with a config.json."""
+    """Checks exports to every target, from a plan whose model is a map and from one with a config.json."""
     result = {}
     for target, values in hostile.TARGETS.items():
         hosts = ["--hosts", "n[0-3]"] if target in ("slurm", "torchrun", "openmpi") else []
@@ -302,7 +303,7 @@ def check_exports(bench, where, name, reference):
 
 
 def check_hosts(bench, where, name):
-    """A hostile name of a host is refused, or one word wherever it stands."""
+    """Checks that a hostile host name is refused, or stays one word."""
     (bench.folder / "hosts").write_text(f"n0\nn1\nn2\n{name}\n", encoding="utf-8", newline="")
     lists = [["--hosts", "hosts"]]
     if "\0" not in name and len(name) < 1000 and not name.startswith("-"):
@@ -331,7 +332,7 @@ def check_hosts(bench, where, name):
 
 
 def check_imports(bench, where, name, reference):
-    """Files of ours that hold names of files: `import` of a plan, a model and a cluster, `plan -o`."""
+    """Checks files that contain file names: `import` of a plan, a model and a cluster, `plan -o`."""
     folder = bench.folder / hostile.path_name(name)
     folder.mkdir(exist_ok=True)
     script = folder / f"{hostile.path_name(name)[:100]}.yaml"
@@ -353,7 +354,7 @@ def check_imports(bench, where, name, reference):
     for what, words in runs.items():
         place = f"{where}, file of {what}"
         text = bench.tool(*words, where=place).decode()
-        if what == "plan" and re.fullmatch("[ -~]+", words[1]):  # others are cleaned for terminals
+        if what == "plan" and re.fullmatch("[ -~]+", words[1]):  # others are escaped for terminals
             advised = bench.said[bench.said.rindex("rankwright check ") :].rstrip("\n")
             typed = split_words(advised)
             expect(typed == ["rankwright", "check", words[1]], place, f"advises {advised[:200]!r}")
@@ -377,7 +378,7 @@ def check_imports(bench, where, name, reference):
 
 
 def check_reports(bench, where, name, reference):
-    """All formats of reports on a plan whose file is called like everything in it."""
+    """Checks all report formats of a plan whose file has the hostile name too."""
     hostile.write_plan(bench.folder, name)
     file = f"./{hostile.path_name(name)}.yaml"
     os.rename(bench.folder / "plan.yaml", bench.folder / file)
@@ -436,7 +437,7 @@ def check_reports(bench, where, name, reference):
 
 
 def split_words(text):
-    """The words that bash makes of a command; one that it should not run leaves a CANARY."""
+    """Returns the words that bash splits a command into; an unwanted command leaves a CANARY."""
     done = subprocess.run(["bash", "--norc", "-c", f"printf '%s\\0' {text}"], capture_output=True)
     return done.stdout.decode("utf-8", "replace").split("\0")[:-1]
 
@@ -455,7 +456,7 @@ def check_json(bench, where, words, reference):
 
 
 def check_broken(bench, where, name):
-    """What a file must not say is quoted in findings: as data, and never as a link."""
+    """Checks that findings quote invalid content as data, never as a link."""
     place = f"{where}, findings"
     text = hostile.yaml_text(name)
     broken = f"{text}: 1\nparallelism: {{tp_size: {text}, schedule: {text}}}\n"
@@ -475,7 +476,7 @@ def check_broken(bench, where, name):
 
 
 def write_page(bench, names):
-    """Writes a page of two plans and their pictures; every name in them is one of `names` in turn."""
+    """Writes a page of two plans and their pictures, with the names taken from `names` in turn."""
     names = itertools.cycle(names)
     files = []
     for side in "ab":
@@ -488,7 +489,7 @@ def write_page(bench, names):
 
 
 def write_pages(matrix):
-    """Writes pages that hold all payloads; the first holds as many plain names."""
+    """Writes pages that contain all payloads; the first contains plain names instead."""
     names = itertools.cycle(hostile.PAYLOADS.values())
     groups = [[f"{PLAIN}-{k}" for k in range(hostile.NAMES_PER_PAGE)]]
     for _ in range(0, len(hostile.PAYLOADS), hostile.NAMES_PER_PAGE):
@@ -504,7 +505,7 @@ def write_pages(matrix):
 
 
 def check_pages(matrix, browser):
-    """Opens pages and pictures in one browser: they hold what plain ones hold, and do nothing."""
+    """Opens pages and pictures in a browser: they have the elements of the plain ones and run nothing."""
     pages, pictures = write_pages(matrix)
     list_file = matrix.folder / "files.json"
     files = {"pages": [*map(str, pages)], "pictures": [*map(str, pictures)]}
@@ -523,13 +524,13 @@ def check_pages(matrix, browser):
         plain = seen[str(pages[0].parent / os.path.basename(path))]["tags"]
         if path.endswith(".html"):
             odd = {tag: n for tag, n in page["tags"].items() if plain.get(tag) != n}
-        else:  # long names take more lines of text in a picture
+        else:  # long names wrap to more lines in a picture
             odd = set(page["tags"]) - set(plain)
         expect(not odd, where, f"has other elements than with plain names: {odd}")
 
 
 def check_targets(binary):
-    """The matrix has every exporter that there is."""
+    """Checks that the matrix has every exporter."""
     rows = subprocess.run([binary, "export", "--list"], capture_output=True, text=True, check=True)
     listed = {line.split()[0] for line in rows.stdout.splitlines()}
     expect(listed == set(hostile.TARGETS), "exporters", f"untested: {listed ^ set(hostile.TARGETS)}")
@@ -554,7 +555,7 @@ class Matrix:
         self.references = {}
 
     def row(self, number, title, name):
-        """One payload; the first one, which is plain, is what the others are held against."""
+        """Runs one payload. The first one is plain, and the others are compared with it."""
         bench = Bench(self.binary, self.folder / str(number), title, self.stand_ins)
         for what, check in self.CHECKS.items():
             self.references.setdefault(what, check(bench, title, name, self.references.get(what)))

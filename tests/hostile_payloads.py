@@ -1,5 +1,5 @@
-"""What tests/hostile_names_test.py puts in: hostile names, the plans that hold them, and what readers
-keep of a name.
+"""The inputs of tests/hostile_names_test.py: hostile names, plans that contain them, and how readers
+clean a name.
 """
 
 import functools
@@ -86,8 +86,8 @@ PAYLOADS = {
     "long, with markup": "<b>'\"$(touch CANARY)" * 5_000,
 }
 PLAIN = "plain-name"
-NAMES_PER_PAGE = 10  # two plans have more places for names
-SOURCE_BYTES = 400  # that a device's source may have, as its reader has it
+NAMES_PER_PAGE = 10  # two plans have more names than this
+SOURCE_BYTES = 400  # the reader's limit for a device's source
 
 PLAN = """\
 name: {name}
@@ -142,7 +142,7 @@ MODEL = """
   max_sequence: 8192
   tied: false"""
 
-# What a target runs, and the values that make the plan one that it takes.
+# The program of each target, and the plan values that it accepts.
 VALUES = {
     "tp": 2,
     "pp": 2,
@@ -165,7 +165,7 @@ TARGETS = {
     "torchrun": {},
     "openmpi": SCATTERED,
 }
-# Those for which the plan with a config.json is exported, too.
+# Targets for which the plan with a config.json is exported as well.
 WITH_CONFIG = ("megatron-bridge", "torchtitan", "nanotron", "rankwright")
 
 ACCELERATE = """\
@@ -181,7 +181,7 @@ fsdp_config:
 
 
 def yaml_text(text):
-    """A double-quoted YAML scalar, in ASCII."""
+    """Returns a double-quoted YAML scalar in ASCII."""
     out = ""
     for c in text:
         code = ord(c)
@@ -196,7 +196,7 @@ def yaml_text(text):
 
 @functools.cache
 def label(text, bytes_kept=96):
-    """What a reader keeps of a name in a plan: its first bytes, '?' for what does not show."""
+    """Returns a plan's name as its reader cleans it: its first bytes, with '?' for unprintable ones."""
     out, size = "", 0
     for c in text:
         size += len(c.encode())
@@ -208,24 +208,24 @@ def label(text, bytes_kept=96):
 
 @functools.cache
 def path_name(text):
-    """The part of `text` that a file can be called."""
+    """Returns the part of `text` that is valid in a file name."""
     kept = text.replace("/", "_").replace("\0", "").encode()[:200].decode(errors="ignore").strip()
     return kept if kept not in ("", ".", "..") else "blank"
 
 
 def outer(name):
-    """The name of the outer level: names of levels differ."""
+    """Returns the name of the outer level, because names of levels must differ."""
     return name[:40] + "-outer"
 
 
 @functools.cache
 def as_config_name(name):
-    """What a reader keeps of a name in a config.json: printable ASCII without blanks, or its file."""
+    """Returns a config.json's name as its reader cleans it: printable ASCII without blanks, or its file."""
     return "".join(c for c in name if "!" <= c <= "~")[:96] or "config.json"
 
 
 def with_plain_names(data, name):
-    """`data` with PLAIN for the texts that are names."""
+    """Returns `data` with names replaced by PLAIN."""
     if isinstance(data, dict):
         return {key: with_plain_names(value, name) for key, value in data.items()}
     if isinstance(data, list):
@@ -237,7 +237,7 @@ def with_plain_names(data, name):
 
 
 def write_plan(folder, name, from_config=False, values=None):
-    """Writes plan.yaml, in which every name is `name`; its model is a map, or a config.json."""
+    """Writes plan.yaml with `name` for every name; its model is a map, or a config.json."""
     fields = {**VALUES, **(values or {}), "name": yaml_text(name), "outer": yaml_text(outer(name))}
     fields["model"] = "config.json" if from_config else MODEL.format(**fields)
     config = json.dumps({**CONFIG, "_name_or_path": name})
@@ -246,7 +246,7 @@ def write_plan(folder, name, from_config=False, values=None):
 
 
 def plan_of(names):
-    """The text of a plan in which each name is the next of `names`."""
+    """Returns the text of a plan in which each name is the next of `names`."""
     text = PLAN.replace("{model}", MODEL).replace("{name}", "{}").replace("{outer}", "{}")
     for key, value in VALUES.items():
         text = text.replace(f"{{{key}}}", str(value))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The installed library is found, built against and says what the installed tool says.
+"""The installed library can be found and linked, and gives the same answers as the installed tool.
 
     tests/install_test.py BUILD_FOLDER CMAKE CXX_COMPILER
 
-Installs the components cli and dev into a folder of the build, which is then moved: nothing that is
-installed may know where that was. examples/embed, which docs/how-to/embed.md shows, is configured against
-it, built and run. The program stays where same_answers_test.py finds it.
+Installs the components cli and dev into a folder of the build and moves the folder: installed files must
+not contain the old path. examples/embed, shown in docs/how-to/embed.md, is configured against it, built and
+run. The program stays there for same_answers_test.py.
 """
 
 import pathlib
@@ -21,7 +21,7 @@ OPTIONS = ["model=llama-3.1-8b", "cluster=dgx-h100 x 2", "global-batch=64", "seq
 
 
 def run(*command):
-    """Standard output; what failed is shown."""
+    """Returns standard output. Prints the output of a command that fails."""
     done = subprocess.run([str(word) for word in command], cwd=ROOT, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -29,7 +29,7 @@ def run(*command):
 
 
 def check_export(prefix):
-    """The exported target names no file of this build and none of its private targets."""
+    """Checks that the exported target names no file and no private target of this build."""
     texts = [file.read_text() for file in prefix.rglob("Rankwright*.cmake")]
     assert len(texts) == 4, f"config, version and two of targets: {len(texts)}"
     for text in texts:
@@ -39,7 +39,7 @@ def check_export(prefix):
 
 
 def check_page():
-    """The page shows the program that is built here."""
+    """Checks that the documentation page shows the program that is built here."""
     blocks = re.findall(r"^```(?:cpp|cmake)\n(.*?)^```\n", PAGE.read_text("utf-8"), re.M | re.S)
     for source in SOURCES:
         assert source.read_text("utf-8") in blocks, f"{PAGE} does not show {source}"

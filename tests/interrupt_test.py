@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Ctrl-C in the middle of a search: the best so far is printed and written, both times said to be that,
-and the exit code is 130. It ends within half a second, whatever the search was doing.
+"""Ctrl-C during a search: the best plan so far is printed and written, marked as such, and the exit code
+is 130. The program ends within half a second in any phase of the search.
 
     tests/interrupt_test.py build/release/bin/rankwright
 
-The search runs on a terminal of its own, so that its progress line says when something was found.
+The search runs on a pseudo-terminal, so that its progress line shows when a plan was found.
 """
 
 import os
@@ -18,13 +18,13 @@ import sys
 import tempfile
 import time
 
-# Long enough on any machine: everything that fits is priced.
+# Long enough on any machine: everything that fits is evaluated.
 COMMAND = ["plan", "--model", "llama-3.1-405b", "--cluster", "dgx-h100 x 512", "--exhaustive"]
 PATIENCE = 120  # seconds
 
 
 def started(binary, more=()):
-    """The process, with standard error on a terminal whose other end is returned."""
+    """Starts the process with standard error on a terminal. Returns it and the terminal's other end."""
     ours, its = pty.openpty()
     process = subprocess.Popen(
         [binary, *COMMAND, *more], stdout=subprocess.PIPE, stderr=its, stdin=subprocess.DEVNULL
@@ -34,7 +34,7 @@ def started(binary, more=()):
 
 
 def wait_for(terminal, text):
-    """Reads the terminal until it says `text`."""
+    """Reads the terminal until `text` appears."""
     said, end = b"", time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if select.select([terminal], [], [], 1)[0]:
@@ -66,7 +66,7 @@ def check_the_second_one_kills(binary):
     wait_for(terminal, b"layouts decided")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    # Both may arrive as one: then the first is all that was sent.
+    # Two signals may be merged into one; then only the first takes effect.
     end = time.monotonic() + PATIENCE
     while process.poll() is None and time.monotonic() < end:
         process.send_signal(signal.SIGINT)
@@ -74,7 +74,7 @@ def check_the_second_one_kills(binary):
     assert process.returncode in (-signal.SIGINT, 130), process.returncode
 
 
-# Searches that are long in different places: many nodes, many layers, many experts, many searches.
+# Searches that are long for different reasons: many nodes, many layers, many experts, many searches.
 LONG = [
     ["plan", "--model", "llama-3.1-405b", "--cluster", "wide.yaml"],
     ["plan", "--model", "deep.json", "--cluster", "dgx-h100 x 64"],
@@ -101,7 +101,7 @@ parallelism: {tp_size: 1, pp_size: 16, dp_size: 128, ep_size: 64}
 
 
 def seconds_to_end(binary, command, moment, folder):
-    """From SIGINT to the end of the process; nothing where it ended before."""
+    """Returns the seconds from SIGINT to the end of the process; None if it ended before."""
     process = subprocess.Popen(
         [binary, *command], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         stdin=subprocess.DEVNULL,

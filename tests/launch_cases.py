@@ -1,5 +1,5 @@
-"""What the tests of launchers share: plans of 4 hosts with 2 devices each, where their ranks belong,
-and processes that are gone when a test ends, however it ends.
+"""Shared by the launcher tests: plans on 4 hosts with 2 devices each, the placement of their ranks, and
+processes that always end with the test.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-HOSTS, DEVICES = 4, 2  # hosts, and devices a host
+HOSTS, DEVICES = 4, 2  # hosts, and devices per host
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
 PLAN = """\
@@ -29,8 +29,8 @@ ORDER = [2, 0, 3, 1]
 LIST = [7, 1, 0, 4, 5, 6, 3, 2]
 PART = [6, 7, 1, 0]
 
-# By name: ranks, what the plan says, and the device of each rank, worked out here and not by the
-# program: device d is device d mod 2 of host d div 2.
+# By name: ranks, plan keys, and the device of each rank, worked out by hand and not by the program:
+# device d is device d mod 2 of host d div 2.
 CASES = {
     "block": (8, "block", [rank for rank in range(8)]),
     "cyclic": (8, "cyclic", [rank % HOSTS * DEVICES + rank // HOSTS for rank in range(8)]),
@@ -41,7 +41,7 @@ CASES = {
 
 
 def expected(devices, names):
-    """[(rank, host, device of that host)]"""
+    """Returns [(rank, host, device of that host)]."""
     return [(r, names[d // DEVICES], d % DEVICES) for r, d in enumerate(devices)]
 
 
@@ -58,7 +58,7 @@ def export(binary, plan, target, output, hosts=None):
 
 
 def own_device(visible, local_rank):
-    """What `cuda:LOCAL_RANK` is, given CUDA_VISIBLE_DEVICES."""
+    """Returns the device that `cuda:LOCAL_RANK` is, given CUDA_VISIBLE_DEVICES."""
     return int(visible.split(",")[local_rank]) if visible else local_rank
 
 
@@ -76,7 +76,7 @@ def need(*programs):
 
 
 def end_on_signals():
-    """SIGTERM and Ctrl-C unwind the stack like any failure."""
+    """Makes SIGTERM and Ctrl-C unwind the stack like an exception."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda which, _: sys.exit(128 + which))
 
@@ -90,12 +90,12 @@ def wait_for(what, condition, seconds=20):
 
 
 def die_with_parent():
-    """In a child: killed when the test is, even where the test cannot clean up."""
+    """In a child: has the kernel kill it when the test dies, even if the test cannot clean up."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 class Daemons:
-    """Processes of a test in the foreground, each ended by its number in the reverse order."""
+    """Foreground processes of a test, ended by id in reverse order."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -132,8 +132,8 @@ class Daemons:
 
 
 def processes_of(folder):
-    """Numbers of the processes that this test started, by the folder that their environment or
-    command line names, wherever they have gone since."""
+    """Returns the ids of the processes that this test started, found by the folder in their environment
+    or command line, even if they were reparented."""
     mark, found = folder.encode(), []
     for number in filter(str.isdigit, os.listdir("/proc")):
         if int(number) == os.getpid():
@@ -144,14 +144,14 @@ def processes_of(folder):
             with open(f"/proc/{number}/cmdline", "rb") as line:
                 text += line.read()
         except OSError:
-            continue  # it has ended, or is another user's
+            continue  # it has ended, or belongs to another user
         if mark in text:
             found.append(int(number))
     return found
 
 
 def end_what_is_left(folder, patience=5):
-    """Whether anything was left after `patience` seconds; it is ended."""
+    """Ends what is left after `patience` seconds. Returns whether there was anything."""
     end = time.monotonic() + patience
     while processes_of(folder) and time.monotonic() < end:
         time.sleep(0.05)

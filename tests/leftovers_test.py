@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""`rankwright run --local` leaves no file behind in shared memory or in folders for temporary files,
-whichever of its processes is killed with SIGKILL.
+"""`rankwright run --local` leaves no files in shared memory or temporary folders, whichever of its
+processes is killed with SIGKILL.
 
     tests/leftovers_test.py build/release/bin/rankwright
 
-A rank, mpirun or the launcher are killed alone: everything is gone soon after. All processes are killed
-at once: nobody is left to remove the files, and the next run does.
+If a rank, mpirun or the launcher is killed alone, everything is gone soon after. If all processes are
+killed at once, the next run removes the files.
 """
 
 import os
@@ -22,8 +22,8 @@ SHARED = "/dev/shm"
 
 
 class Files:
-    """The files of the runs of a bench that MPI and the launcher keep, wherever they are. Folders of other
-    runs on this machine are told apart by the launcher's process number in their names."""
+    """The files of MPI and the launcher for the runs of a bench. Folders of other runs on this machine are
+    distinguished by the launcher's process id in their names."""
 
     def __init__(self, bench):
         self.bench, self.pids = bench, []
@@ -45,7 +45,7 @@ class Files:
 
 
 def mpirun_of(process):
-    """The process number of the mpirun below a launcher."""
+    """Returns the process id of the mpirun that a launcher started."""
     for pid in local_network_test.tree_of(process.pid):
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             if os.path.basename(file.read().split(b"\0")[0]) == b"mpirun":
@@ -54,7 +54,7 @@ def mpirun_of(process):
 
 
 def check_killed(bench, files, what, victim):
-    """Kills the process victim(process), by its number, of a run that trains."""
+    """Kills the process victim(process), by its id, during training."""
     process = files.start_long()
     assert files.left(), "a run keeps files nowhere: this test looks at the wrong folders"
     os.kill(victim(process), signal.SIGKILL)
@@ -68,14 +68,14 @@ def check_killed(bench, files, what, victim):
 def check_all_killed(bench, files):
     process = files.start_long()
     for pid in cases.processes_of(bench.folder):
-        os.kill(pid, signal.SIGSTOP)  # so that none reacts to the end of another
+        os.kill(pid, signal.SIGSTOP)  # so that none reacts when another ends
     for pid in cases.processes_of(bench.folder):
         os.kill(pid, signal.SIGKILL)
     process.communicate(timeout=PATIENCE)
     bench.nothing_left(PATIENCE)
     left = files.left()
     assert left, "somebody removed the files of a run whose processes were all killed"
-    other = files.start_long()  # removes them, and its own remain
+    other = files.start_long()  # removes the old files and keeps its own
     assert not set(left) & set(files.left()), files.left()
     assert files.left()
     process = bench.start([bench.binary, "run", bench.plan, "--local", "--steps", "1", "--quiet"])

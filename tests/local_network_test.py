@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`rankwright run` and `probe` on this machine are closed to the network: while they run, no process of
-theirs listens on an address other than loopback, and none has a UDP socket.
+"""`rankwright run` and `probe` on this machine do not use the network: while they run, none of their
+processes listens on an address other than loopback or has a UDP socket.
 
     tests/local_network_test.py build/release/bin/rankwright
 """
@@ -25,14 +25,14 @@ TABLES = ("tcp", "tcp6", "udp", "udp6")
 
 
 def address_of(text):
-    """The address of "0100007F:0FA0" or its IPv6 form: words of 32 bits in the machine's order."""
+    """Returns the address of "0100007F:0FA0" or its IPv6 form: 32-bit words in the machine's byte order."""
     digits = text.split(":")[0]
     words = [int(digits[at:at + 8], 16) for at in range(0, len(digits), 8)]
     return ipaddress.ip_address(struct.pack(f"={len(words)}I", *words))
 
 
 def sockets_of(pid):
-    """The inode numbers of the sockets that a process has open."""
+    """Returns the inode numbers of the sockets that a process has open."""
     found = set()
     try:
         for name in os.listdir(f"/proc/{pid}/fd"):
@@ -40,12 +40,12 @@ def sockets_of(pid):
             if match:
                 found.add(match[1])
     except OSError:
-        pass  # it has ended, or closed that one
+        pass  # it has ended, or closed that file
     return found
 
 
 def tree_of(root):
-    """The process `root` and its descendants."""
+    """Returns the process `root` and its descendants."""
     children = {}
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -62,7 +62,7 @@ def tree_of(root):
 
 
 def open_sockets(pids):
-    """{(pid, table, address)} of listening TCP sockets and of all UDP sockets."""
+    """Returns {(pid, table, address)} of listening TCP sockets and of all UDP sockets."""
     rows = []
     for table in TABLES:
         try:
@@ -80,7 +80,7 @@ def open_sockets(pids):
 
 
 class Watch:
-    """Looks at the sockets of a process tree again and again until it is told to stop."""
+    """Polls the sockets of a process tree until stop()."""
 
     def __init__(self, root):
         self.seen, self.most = set(), 0
@@ -100,7 +100,7 @@ class Watch:
 
 
 def check_the_watch():
-    """A listener on all addresses and a UDP socket are seen, so that the checks below can fail."""
+    """Checks that a listener on all addresses and a UDP socket are seen, so that the checks below can fail."""
     with socket.create_server(("", 0)), socket.socket(type=socket.SOCK_DGRAM) as udp:
         udp.bind(("127.0.0.1", 0))
         seen = {(table, str(address)) for _, table, address in open_sockets([os.getpid()])}
@@ -114,7 +114,7 @@ def check_closed(watch, what):
 
 
 def check_run(bench, plan, processes, *words):
-    """Training runs of `plan` are watched from their start to their end."""
+    """Watches training runs of `plan` from start to end."""
     log = bench.path("steps.csv")
     command = [bench.binary, "run", plan, "--steps", run_test.LONG, "--quiet", "--csv", log, *words]
     process = bench.start(command)
@@ -157,7 +157,7 @@ def main(arguments):
         with open(one, "w", encoding="utf-8") as file:
             file.write(run_test.one_rank(run_test.PLAN))
         try:
-            check_run(bench, bench.plan, run_test.RANKS + 2, "--local")  # and launcher, and mpirun
+            check_run(bench, bench.plan, run_test.RANKS + 2, "--local")  # plus launcher and mpirun
             check_run(bench, one, 1)
             check_probe(bench, "--local", "-n", "2")
         finally:

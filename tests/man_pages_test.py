@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Every manual page is read by groff, mandoc and man without a warning, and says what help says.
+"""groff, mandoc and man read every manual page without a warning, and its text matches help.
 
     tests/man_pages_test.py build/release/bin/rankwright
 
-A reader that is not installed is passed over, and said.
+Readers that are not installed are skipped with a message.
 """
 
 import os
@@ -18,7 +18,7 @@ READERS = {
     "mandoc": ["mandoc", "-Tlint", "-Wwarning"],
     "man": ["man", "--warnings", "-l"],
 }
-# The same source makes the same page, whenever: it has no date.
+# Pages are reproducible, so they have no date.
 EXPECTED = re.compile(r'.*WARNING: missing date, using "": TH\n')
 
 

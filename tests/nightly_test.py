@@ -1,4 +1,4 @@
-"""scripts/nightly runs the rows of a small table, goes on after a failure, and stops what it started."""
+"""scripts/nightly runs the rows of a small table, continues after a failure, and stops what it started."""
 import importlib.machinery
 import importlib.util
 import io
@@ -16,7 +16,7 @@ SCRIPT = pathlib.Path(__file__).parent.parent / "scripts" / "nightly"
 
 
 def load():
-    """The script as a module of its own, so that a test may change its table."""
+    """Loads the script as a separate module, so that a test may change its table."""
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader("nightly", str(SCRIPT))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("nightly", loader))
@@ -30,7 +30,7 @@ Check = nightly.Check
 
 
 def run(checks, *names):
-    """Exit code, printed table and logs by name."""
+    """Returns the exit code, the printed table and the logs by name."""
     with tempfile.TemporaryDirectory() as folder:
         nightly.CHECKS, nightly.LOGS = checks, pathlib.Path(folder) / "logs"
         printed = io.StringIO()
@@ -41,7 +41,7 @@ def run(checks, *names):
 
 
 class Nightly(unittest.TestCase):
-    def test_all_pass_prints_one_table(self):
+    def test_passing_checks_print_one_table(self):
         checks = [Check("one", "", "echo === done"), Check("three", "", "echo a; echo b >&2")]
         self.assertEqual(run(checks), (
             0,
@@ -51,7 +51,7 @@ class Nightly(unittest.TestCase):
             {"one": "=== done\n", "three": "a\nb\n"},
         ))
 
-    def test_goes_on_after_a_failure(self):
+    def test_failure_does_not_stop_other_checks(self):
         code, table, logs = run([Check("bad", "", "echo why; exit 3"), Check("good", "", "echo fine")])
         self.assertEqual(code, 1)
         self.assertIn("bad    FAILED        0  exit code 3: why\n", table)
@@ -108,7 +108,7 @@ class Nightly(unittest.TestCase):
             state = pathlib.Path(f"/proc/{int(child.read_text())}/stat")
             self.assertTrue(not state.exists() or state.read_text().split()[2] == "Z", "still running")
 
-    def test_summaries_read_what_the_checks_print(self):
+    def test_summaries_parse_the_output_of_checks(self):
         self.assertEqual(nightly.parity("1 ranks: 6 layouts, 0 failed\n8 ranks: 1500 layouts, 2 failed\n"),
                          "1,506 layouts, 2 failed")
         self.assertEqual(nightly.fuzz("plan            12000 executions     900 edges  ok\n"

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 def load(name):
-    """A script as a module."""
+    """Loads a script as a module."""
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader(name, str(ROOT / "scripts" / name))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
@@ -36,7 +36,7 @@ LOCK = {
 
 
 def found(**changes):
-    """The faults of a lockfile whose package `one` has these fields instead."""
+    """Returns the faults of a lockfile whose package `one` has these fields changed."""
     lock = copy.deepcopy(LOCK)
     lock["packages"]["node_modules/one"].update(changes)
     return lockfile.faults(PACKAGE, lock)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""mpirun starts the ranks of exported rankfiles on 4 emulated nodes: every rank is on the host and
-takes the device that the plan says, and is bound to no core.
+"""mpirun starts the ranks of exported rankfiles on 4 emulated nodes: every rank is on the host and uses
+the device of the plan, and is not bound to a core.
 
     tests/openmpi_test.py build/release/bin/rankwright
 
-A node is a daemon of Open MPI with a host name of its own. mpirun starts it through a launch agent,
-in place of ssh, that makes a UTS namespace; that ends with the last process in it.
+A node is an Open MPI daemon with its own host name. Instead of ssh, mpirun starts it through a launch
+agent that creates a UTS namespace, which ends with its last process.
 """
 
 import os
@@ -15,7 +15,7 @@ import tempfile
 
 import launch_cases as cases
 
-# Names that no name server knows: mpirun would run what it finds to be its own address itself.
+# Names that no name server resolves: mpirun would treat a host with its own address as local.
 NODES = [f"node{i}.invalid" for i in range(cases.HOSTS)]
 HOSTS = "node[0-3].invalid"
 
@@ -34,7 +34,7 @@ TASK = (
 
 
 def emulates_hosts():
-    """Whether this machine lets a process have a host name of its own."""
+    """Returns whether this machine lets a process have its own host name."""
     tried = subprocess.run(
         ["unshare", "--uts", "hostname", NODES[0]], capture_output=True, text=True, check=False
     )
@@ -83,7 +83,7 @@ def check(binary, case, folder, env):
     stem = os.path.join(folder, case)
     plan = cases.write_plan(case, stem + ".yaml")
     cases.export(binary, plan, "openmpi", stem, HOSTS)
-    odd = "a b'\"$(false)*"  # the command is passed on as it is
+    odd = "a b'\"$(false)*"  # the command is passed unchanged
     said = run(os.path.join(stem, "openmpi.sh"), ["sh", "-c", TASK, "task", odd], env, folder)
     wanted, found = cases.expected(devices, NODES), []
     cores = str(len(os.sched_getaffinity(0)))

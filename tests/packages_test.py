@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What is in the Debian packages, and that the tool runs from where it is unpacked.
+"""Checks the contents of the Debian packages, and that the unpacked tool runs.
 
     tests/packages_test.py BUILD_FOLDER CPACK
 
-Installing them into a bare Debian is scripts/check_packages. Skipped where dpkg is missing.
+scripts/check_packages installs them into a minimal Debian. Skipped if dpkg is missing.
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Each package: files that it has, words that its control file has.
+# Per package: some of its files, and words of its control file.
 PACKAGES = {
     "rankwright": (
         ["bin/rankwright", "share/man/man1/rankwright.1", "share/man/man1/rankwright-check.1",
@@ -45,7 +45,7 @@ def run(*command, **more):
 
 
 def check(package, folder):
-    """Its files and control file; unpacked into `folder`."""
+    """Checks the package's files and control file, and unpacks it into `folder`."""
     name = run("dpkg-deb", "-f", package, "Package").strip()
     files, words = PACKAGES[name]
     control = run("dpkg-deb", "-f", package)
@@ -77,7 +77,7 @@ def main():
     said = json.loads(run(tool, "explain", plan, "--json"))
     assert said["estimate"]["step"]["seconds"] > 0
     if "rankwright-runtime" in names:
-        # It is found where the package has it: one rank says that it has not what it needs.
+        # The runtime is found where the package installs it: a single rank reports what it lacks.
         assert "rankwright-runtime" not in subprocess.run(
             [tool, "run", "no-such-plan.yaml"], capture_output=True, text=True, check=False
         ).stderr

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The page of `rankwright report` carries the license text of every library in it.
+"""The page of `rankwright report` contains the license text of every library in it.
 
     tests/page_licenses_test.py PAGE.html WEB_FOLDER
 
-Libraries are those that WEB_FOLDER/package-lock.json does not mark as tools; their licenses are the
-files that npm installed.
+Libraries are the packages that WEB_FOLDER/package-lock.json does not mark as development tools; their
+licenses are the files that npm installed.
 """
 
 import json
@@ -13,7 +13,7 @@ import sys
 
 
 def lines(text):
-    """The text without blanks at the ends of lines, whichever characters end them."""
+    """Returns the lines without trailing blanks, for any line ending."""
     return "\n".join(line.strip() for line in text.splitlines()).strip()
 
 

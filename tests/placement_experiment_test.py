@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The placement experiment without nodes and training: which layouts there are, that the program
-reads their plan files as what they were written for, what is computed of measured times, the table
-and the plot, and one whole run with a stand-in for what takes a cluster.
+"""Tests the placement experiment without nodes and training: the list of layouts, that the program reads
+their plan files as intended, the statistics of measured times, the table and the plot, and one whole run
+with a stand-in for the cluster.
 
     tests/placement_experiment_test.py build/release/bin/rankwright
 """
@@ -34,8 +34,8 @@ levels:
   - {name: link, arity: 2, bandwidth: 50 MB/s, latency: 200 us, per: domain}
 """
 
-# In place of the program under mpirun: a cluster file for probe, and for run steps that take what
-# the program itself predicts, after two that take longer. gpipe dies.
+# Replaces the program under mpirun: writes a cluster file for probe, and for run steps with the predicted
+# times after two longer ones. gpipe fails.
 STAND_IN = """\
 #!/bin/sh
 case "$1" in
@@ -54,7 +54,7 @@ esac
 
 
 class OneProcess:
-    """In place of emulated nodes: mpirun starts one process here."""
+    """Replaces emulated nodes: mpirun starts one local process."""
 
     def __init__(self, count, mbit, nap):
         self.names = [f"n{i}" for i in range(count)]
@@ -76,8 +76,8 @@ class OneProcess:
 
 
 class Layouts(unittest.TestCase):
-    def test_have_all_degrees_and_are_not_listed_twice(self):
-        # 2^3 over three axes: (3 + 2 choose 2) = 10 ways.
+    def test_layouts_cover_all_degrees_once(self):
+        # 2^3 over three axes: (3 + 2 choose 2) = 10 layouts.
         self.assertEqual(len(layouts.degrees(8)), 10)
         self.assertEqual(layouts.degrees(1), [(1, 1, 1)])
         few, every = layouts.layouts(8), layouts.layouts(8, everything=True)
@@ -87,7 +87,7 @@ class Layouts(unittest.TestCase):
             self.assertEqual({layouts.canonical(x) for x in found}, set(found))
         self.assertLess(set(few), set(every))
 
-    def test_change_one_thing_of_the_plain_ones(self):
+    def test_variants_change_one_setting(self):
         for x in layouts.layouts(8):
             changed = (x.order != "tp-dp-pp") + (x.zero > 0) + (x.schedule != "1f1b")
             self.assertLessEqual(changed, 1, x.name)
@@ -99,7 +99,7 @@ class Layouts(unittest.TestCase):
                 self.assertEqual(sorted(itertools.chain(*groups)), list(range(8)), x.name)
                 self.assertEqual({len(group) for group in groups}, {x.degree(axis)})
 
-    def test_cross_nodes_where_their_ranks_do(self):
+    def test_groups_cross_nodes_if_their_ranks_do(self):
         # tp-dp-pp of 2 x 2 x 2: tp groups are 0 1, 2 3, ...; dp groups 0 2, 1 3, ...; pp 0 4, ...
         plain = Layout(2, 2, 2)
         self.assertEqual(plain.group("dp", 3), [1, 3])
@@ -108,14 +108,14 @@ class Layouts(unittest.TestCase):
         self.assertTrue(Layout(2, 2, 2, "dp-pp-tp").crosses("tp", 4))  # 0 4, 1 5, ...
         self.assertFalse(Layout(1, 1, 8).crosses("tp", 4))
 
-    def test_that_cannot_be_are_left_out(self):
+    def test_invalid_layouts_are_left_out(self):
         self.assertFalse(layouts.valid(Layout(1, 1, 16)))  # a batch of 16 by 2 has 8 microbatches
         self.assertFalse(layouts.valid(Layout(8, 1, 1, zero=1)))
         self.assertFalse(layouts.valid(Layout(1, 8, 1, schedule="interleaved-1f1b")))  # 16 stages
         self.assertFalse(layouts.valid(Layout(1, 1, 8, schedule="gpipe")))
         self.assertTrue(layouts.valid(Layout(1, 4, 2, schedule="interleaved-1f1b")))
 
-    def test_are_what_the_program_reads_in_their_files(self):
+    def test_program_reads_plan_files_as_written(self):
         with tempfile.TemporaryDirectory() as folder:
             cluster, file = os.path.join(folder, "cluster.yaml"), os.path.join(folder, "plan.yaml")
             placement.write(cluster, CLUSTER)
@@ -132,7 +132,7 @@ class Layouts(unittest.TestCase):
 
 
 class Correlation(unittest.TestCase):
-    def test_knows_the_ends_and_nothing_of_constants(self):
+    def test_extremes_are_one_and_constants_undefined(self):
         self.assertAlmostEqual(figures.spearman([1, 2, 3], [10, 200, 201]), 1)
         self.assertAlmostEqual(figures.spearman([1, 2, 3], [3, 2, 1]), -1)
         self.assertIsNone(figures.spearman([1, 1], [1, 2]))
@@ -149,7 +149,7 @@ class Correlation(unittest.TestCase):
         # sqrt(1.5 * 2) = 1.732; 0.866.
         self.assertAlmostEqual(figures.spearman([1, 1, 2], [1, 2, 3]), 0.75**0.5)
 
-    def test_is_blind_to_what_keeps_the_order(self):
+    def test_monotonic_changes_keep_the_correlation(self):
         chance = random.Random(7)
         for _ in range(100):
             size = chance.randrange(3, 30)
@@ -171,7 +171,7 @@ ROWS = [
 
 
 class Tables(unittest.TestCase):
-    def test_say_what_is_claimed(self):
+    def test_summary_matches_the_worked_example(self):
         # Predicted 1 4 1.5 3: ranks 1 4 2 3; measured 2 5 1.6 4.8: 2 4 1 3; 1 - 6 * 2 / 60 = 0.8.
         # Errors 1/2, 1/5, 1/16, 3/8: sorted, the third of four is 3/8. 2.0 / 1.6 is 25 % behind.
         said = figures.summary(ROWS)
@@ -181,14 +181,14 @@ class Tables(unittest.TestCase):
         self.assertAlmostEqual(said["median_error"], 0.375)
         self.assertEqual(figures.summary([]), {"layouts": 0})
 
-    def test_compare_tp_across_with_the_same_inside(self):
+    def test_tp_across_nodes_is_compared_with_tp_inside(self):
         # 4.8 / 1.6 = 3, 3 / 1.5 = 2; tp 8 has no counterpart inside a node.
         ((inside, across, measured, predicted),) = figures.tp_losses(ROWS)
         self.assertEqual((inside, across), ("tp 2", "tp 2, dp-tp"))
         self.assertAlmostEqual(measured, 3)
         self.assertAlmostEqual(predicted, 2)
 
-    def test_list_all_layouts_fastest_first(self):
+    def test_layouts_are_listed_fastest_first(self):
         lines = figures.table("2 nodes", ROWS).splitlines()
         cells = [line.split("|")[1].strip() for line in lines if line.startswith("| ")][1:]
         self.assertEqual(cells, ["tp 2", "dp 8 (pick)", "tp 2, dp-tp", "tp 8", "pp <8>"])
@@ -197,14 +197,14 @@ class Tables(unittest.TestCase):
 
 
 class Plots(unittest.TestCase):
-    def test_are_xml_with_a_point_for_every_layout_that_was_measured(self):
+    def test_plot_is_xml_with_a_point_per_measured_layout(self):
         drawn = xml.etree.ElementTree.fromstring(figures.plot([("a & b", ROWS), ("none", [])]))
         titles = [node.text for node in drawn.iter("{http://www.w3.org/2000/svg}title")]
         points = [text for text in titles if "measured" in text]
         self.assertEqual(len(points), 4)
         self.assertIn("tp 2: predicted 1.5 s, measured 1.6 s", points)
 
-    def test_labels_cover_neither_points_nor_each_other(self):
+    def test_labels_do_not_overlap(self):
         chance = random.Random(3)
         frame = (0, 0, 400, 400)
         taken = []
@@ -220,7 +220,7 @@ class Plots(unittest.TestCase):
             taken.append(box)
         self.assertGreater(len(taken), 10)
 
-    def test_ticks_are_ones_twos_and_fives(self):
+    def test_ticks_are_multiples_of_one_two_and_five(self):
         self.assertEqual(figures.ticks(0.15, 6), [0.2, 0.5, 1, 2, 5])
         self.assertEqual(figures.ticks(0.15, 600), [1, 10, 100])
 
@@ -233,7 +233,7 @@ class Runs(unittest.TestCase):
         self.assertRaises(placement.Failed, placement.step_time, "\n".join(lines))
         self.assertRaises(placement.Failed, placement.step_time, '{"type": "summary"}')
 
-    def test_the_whole_writes_table_and_plot(self):
+    def test_whole_experiment_writes_table_and_plot(self):
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "rankwright")
             placement.write(program, STAND_IN)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`rankwright probe`: 4 ranks measure this machine. The cluster file that they write is read by the
-other verbs, its figures are tagged measured, and no figure is missing from the JSON.
+"""`rankwright probe`: 4 ranks measure this machine. Other verbs read the cluster file that they write, its
+figures are tagged measured, and the JSON has all figures.
 
     tests/probe_test.py build/release/bin/rankwright
 """
@@ -45,7 +45,7 @@ def expect(condition, what):
 
 
 def check_file(text):
-    """The cluster file: a device and one level, all measured."""
+    """Checks the cluster file: a device and one level, all measured."""
     expect("# 4 ranks on 1 host" in text, f"no ranks and hosts in the head:\n{text}")
     expect("generation: cpu" in text and "source: measured by rankwright probe" in text, text)
     for key in ("memory:", "memory_bandwidth:", "best_matmul:", "launch:"):
@@ -64,7 +64,7 @@ def check_json(told):
 
 
 def check_read(binary, folder, cluster):
-    """The file is what `check` and `explain` take."""
+    """Checks that `check` and `explain` accept the file."""
     plan = os.path.join(folder, "plan.yaml")
     with open(plan, "w", encoding="utf-8") as file:
         file.write(PLAN)

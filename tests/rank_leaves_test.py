@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A rank that leaves ends the run, however it leaves, and no process is left behind.
+"""A rank that leaves in any way ends the run, and no process is left behind.
 
     tests/rank_leaves_test.py MPIRUN mpi_check
 """
@@ -11,11 +11,11 @@ import time
 import uuid
 
 SECONDS = 30
-CODES = {"abort": 3, "exit": 3, "kill": 128 + 9}  # what mpirun says of the rank
+CODES = {"abort": 3, "exit": 3, "kill": 128 + 9}  # the rank's exit code as mpirun reports it
 
 
 def left_behind(mark):
-    """Processes whose environment has the mark."""
+    """Returns the processes whose environment has the mark."""
     found = []
     for entry in os.listdir("/proc"):
         try:

@@ -1,4 +1,4 @@
-"""What scripts/make_reference makes says the same as the program: the schemas, and the index of formulas.
+"""The output of scripts/make_reference matches the program: the schemas, and the index of formulas.
 
     reference_test.py build/release/bin/rankwright
 """
@@ -27,7 +27,7 @@ PLAN = json.loads((REFERENCE / "plan.schema.json").read_text("utf-8"))
 CLUSTER = json.loads((REFERENCE / "cluster.schema.json").read_text("utf-8"))
 
 LEVELS = "levels: [{arity: 8, bandwidth: 450 GB/s}]"
-# What neither a schema nor the program takes.
+# Inputs that neither a schema nor the program accepts.
 WRONG_PLANS = [
     "parallelism: {tp_size: 0}",
     "parallelism: {tp_size: eight}",
@@ -89,13 +89,13 @@ def findings(text, *arguments):
 
 
 def program_reads(text, *arguments):
-    """Whether the program reads it without an error of reading, RW09.."""
+    """Returns whether the program reads it without a reading error (RW09xx)."""
     found = findings(text, *arguments)
     return not any(f["severity"] == "error" and f["code"] >= "RW0900" for f in found)
 
 
 def words_of(schema, path=""):
-    """(dotted key, words) of each plan key that takes one of a list."""
+    """Yields (dotted key, words) of each plan key that takes one of a list."""
     for name, part in schema.get("properties", {}).items():
         key = f"{path}.{name}" if path else name
         yield from words_of(part, key)
@@ -112,11 +112,11 @@ def program_reads_cluster(text):
 
 
 class Schemas(unittest.TestCase):
-    def test_are_schemas(self):
+    def test_files_are_valid_schemas(self):
         for schema in (PLAN, CLUSTER):
             jsonschema.Draft7Validator.check_schema(schema)
 
-    def test_take_every_example(self):
+    def test_every_example_is_accepted(self):
         files = sorted((ROOT / "examples").glob("*.yaml"))
         self.assertGreater(len(files), 5)
         for file in files:
@@ -125,7 +125,7 @@ class Schemas(unittest.TestCase):
                 is_cluster = "levels" in yaml.safe_load(text)
                 jsonschema.validate(yaml.safe_load(text), CLUSTER if is_cluster else PLAN)
 
-    def test_take_every_example_of_a_diagnostic_that_can_be_read(self):
+    def test_every_readable_diagnostic_example_is_accepted(self):
         listed = subprocess.run([BINARY, "catalog", "codes", "--json"], capture_output=True, text=True)
         for row in json.loads(listed.stdout)["rows"]:
             page = subprocess.run([BINARY, "explain", row["code"], "--json"], capture_output=True, text=True)
@@ -135,19 +135,19 @@ class Schemas(unittest.TestCase):
             with self.subTest(row["code"]):
                 self.assertTrue(accepts(PLAN, example), example)
 
-    def test_take_what_the_program_takes(self):
+    def test_inputs_that_the_program_accepts_are_accepted(self):
         for text in RIGHT_PLANS:
             with self.subTest(text):
                 self.assertTrue(program_reads(text, "-"))
                 self.assertTrue(accepts(PLAN, text))
 
-    def test_refuse_plans_that_the_program_cannot_read(self):
+    def test_unreadable_plans_are_refused(self):
         for text in WRONG_PLANS:
             with self.subTest(text):
                 self.assertFalse(program_reads(text, "-"))
                 self.assertFalse(accepts(PLAN, text))
 
-    def test_refuse_clusters_that_the_program_cannot_read(self):
+    def test_unreadable_clusters_are_refused(self):
         right = f"device: h100-sxm\n{LEVELS}"
         self.assertTrue(program_reads_cluster(right) and accepts(CLUSTER, right))
         for text in WRONG_CLUSTERS:
@@ -155,7 +155,7 @@ class Schemas(unittest.TestCase):
                 self.assertFalse(program_reads_cluster(text))
                 self.assertFalse(accepts(CLUSTER, text))
 
-    def test_have_the_words_that_the_program_names_when_it_refuses_one(self):
+    def test_words_equal_those_in_the_programs_error(self):
         keys = list(words_of(PLAN))
         self.assertGreater(len(keys), 10)
         for key, words in keys:
@@ -167,7 +167,7 @@ class Schemas(unittest.TestCase):
                 named = refused[0].partition(" is none of ")[2]
                 self.assertEqual(set(named.replace(" or ", ", ").split(", ")), words)
 
-    def test_know_every_plan_key(self):
+    def test_every_plan_key_is_known(self):
         listed = subprocess.run([BINARY, "catalog", "keys", "--json"], capture_output=True, text=True)
         for row in json.loads(listed.stdout)["rows"]:
             place = PLAN
@@ -192,7 +192,7 @@ class FormulaIndex(unittest.TestCase):
 
     PAGE = "## W: work (`rankwright/cost/a.h`)\n\n| number | formula | source |\n|---|---|---|\n| W1 | a | me |\n"
 
-    def test_names_the_function_below_the_one_around_and_the_whole_header(self):
+    def test_citation_refers_to_function_below_around_or_header(self):
         below = ["// W1: all.", "// Of a rank.", "Seconds Rank::work(int n) {", "  return f(n);", "}"]
         around = ["Seconds work(int n) {", "  g();", "  // W1", "  add(n);", "}"]
         header = ["// Work. Formula W1.", "#pragma once", "Seconds work(int n);"]
@@ -200,10 +200,10 @@ class FormulaIndex(unittest.TestCase):
         self.assertEqual(formulas.place(around, 2), "work")
         self.assertEqual(formulas.place(header, 0), "")
 
-    def test_is_complete_where_page_code_and_test_are(self):
+    def test_complete_index_has_no_faults(self):
         self.assertEqual(self.faults_of(self.PAGE, "// W1: all.\nSeconds work(int n) {\n}\n", "TEST"), [])
 
-    def test_finds_each_fault(self):
+    def test_each_fault_is_found(self):
         code = "// W1 and W2.\nint work() {\n}\n"
         self.assertEqual(self.faults_of(self.PAGE, "", "TEST"), ["W1: no comment names it in rankwright/cost"])
         more = self.PAGE + "| W2 | b | |\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`rankwright run`: 8 ranks train a small model on this machine. What is printed and written, Ctrl-C,
-a rank that is killed, command lines that cannot be; after each no process is left.
+"""`rankwright run`: 8 ranks train a small model on this machine. Tests the output, Ctrl-C, a killed rank
+and invalid command lines; after each no process is left.
 
     tests/run_test.py build/release/bin/rankwright
 """
@@ -20,7 +20,7 @@ import launch_cases as cases
 
 PATIENCE = 60  # seconds
 RANKS = 8
-LONG = "1000000"  # steps that nobody waits for
+LONG = "1000000"  # more steps than the test waits for
 
 PLAN = """\
 world_size: 8
@@ -39,7 +39,7 @@ def one_rank(plan):
 
 
 class Bench:
-    """Starts runs whose processes are known by the folder that their environment names."""
+    """Starts runs whose processes are identified by the folder in their environment."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
@@ -69,7 +69,7 @@ class Bench:
         )
 
     def run(self, *words, launcher=(), text=None):
-        """The exit code and what was said, of a run that ends by itself."""
+        """Runs to the end. Returns the exit code and the output."""
         given = subprocess.PIPE if text is not None else subprocess.DEVNULL
         process = self.start([*launcher, self.binary, "run", *words], stdin=given)
         out, err = process.communicate(text, timeout=PATIENCE)
@@ -77,7 +77,7 @@ class Bench:
         return process.returncode, out.decode(), err.decode()
 
     def start_long(self, *words):
-        """A run that is told to end or killed, after some of its steps."""
+        """Starts a long run and waits for some steps; the caller interrupts or kills it."""
         log = self.path("long.csv")
         if os.path.exists(log):
             os.remove(log)
@@ -115,7 +115,7 @@ def check_summary(summary, steps):
         assert row["equal"] and row["calls"] == row["predicted_calls"] > 0, row
     assert [one["pp_rank"] for one in summary["memory"]] == [0, 1], summary
     assert all(one["peak_bytes"] > 0 for one in summary["memory"]), summary
-    assert summary["predicted"] is None, summary  # nobody measured this cluster
+    assert summary["predicted"] is None, summary  # this cluster was not measured
 
 
 def check_files(bench):
@@ -147,7 +147,7 @@ def check_files(bench):
 
 
 def check_same_everywhere(bench, losses):
-    """A launcher of the user's, and a plan from standard input, train the same."""
+    """Checks that the user's own launcher, and a plan from standard input, give the same losses."""
     words = ("--steps", "3", "--json", "--quiet")
     for code, out, err in (
         bench.run(bench.plan, *words, launcher=bench.mpirun(RANKS)),
@@ -173,7 +173,7 @@ def check_terminal(bench):
     assert process.returncode == 0, said
     assert b"\r\x1b[Kstep 3/3  loss " in said and b"  eta 0:00" in said, said
     assert b"\x01" not in said, said
-    assert b"\x1b" not in out, out  # standard output is none
+    assert b"\x1b" not in out, out  # standard output is not a terminal
     text = out.decode()
     assert text.startswith("3 of 3 steps on 8 ranks: loss "), text
     for words in ("predicted vs measured", "equal on every rank", "rankwright probe"):
@@ -213,7 +213,7 @@ def check_second_interrupt(bench):
 
 
 def ranks_of(bench):
-    """Process numbers by rank."""
+    """Returns process ids by rank."""
     found = {}
     for number in cases.processes_of(bench.folder):
         try:
@@ -272,7 +272,7 @@ def check_refusals(bench):
 
     with open(bench.path("one.yaml"), "w", encoding="utf-8") as file:
         file.write(one_rank(PLAN))
-    code, out, err = bench.run("one.yaml", "--local", "--steps", "1", "--json")  # nobody to launch
+    code, out, err = bench.run("one.yaml", "--local", "--steps", "1", "--json")  # no launcher needed
     assert code == 0 and '"type":"summary"' in out, (code, out, err)
     code, _, err = bench.run("one.yaml", "--csv", "/no/such/folder/loss.csv")
     assert code == 1 and "cannot write /no/such/folder/loss.csv" in err, (code, err)
@@ -282,7 +282,8 @@ def check_refusals(bench):
 
 
 def check_data(bench):
-    """Files that are not rows of tokens are refused; a bad token ends the run at the step that reads it."""
+    """Checks that files that are not lists of tokens are refused, and that a bad token ends the run at the step
+    that reads it."""
     plan, tokens = bench.path("two.yaml"), bench.path("tokens.bin")
     with open(plan, "w", encoding="utf-8") as file:
         file.write(one_rank(PLAN).replace("dp_size: 1", "dp_size: 2").replace("world_size: 1", "world_size: 2")
@@ -294,7 +295,7 @@ def check_data(bench):
         file.write(bytes(range(200)) * 20)
     code, out, err = bench.run(plan, "--local", "--steps", "2", "--json", "--data", tokens)
     assert code == 0 and len(json_lines(out)) == 3, (code, out, err)
-    with open(tokens, "wb") as file:  # 16 tokens and a target: one of these in every sequence
+    with open(tokens, "wb") as file:  # 16 tokens and a target: every sequence contains one of these
         file.write((bytes(15) + bytes([250])) * 100)
     code, out, err = bench.run(plan, "--local", "--steps", "2", "--json", "--data", tokens)
     assert (code, out) == (1, ""), (code, out, err)

@@ -19,8 +19,8 @@ MODELS = ["llama-3.1-8b", "llama-3.2-1b", "llama-2-13b", "qwen3-4b", "qwen2.5-7b
           "deepseek-v2-lite", "qwen1.5-moe-a2.7b", "mixtral-8x7b"]  # fmt: skip
 CLUSTERS = ["dgx-h100", "dgx-a100", "dgx-b200", "aws-p4d", "mi300x-8", "l40s-8", "hgx-h100-1nic"]
 UNITS = [1, 2, 4, 8, 64]  # of 8 GPUs
-FEW_LAYOUTS = 64  # more GPUs than this are searched within limits: the test shall be quick
-# Options besides model and cluster, each with the values that it may have and how often it is given.
+FEW_LAYOUTS = 64  # more GPUs than this are searched with limits, to keep the test fast
+# Options other than model and cluster, each with its possible values and how often it is given.
 OPTIONS = {
     "global_batch": (0.8, [32, 64, 128, 512]),
     "seq": (0.7, [2048, 4096, 8192]),
@@ -42,7 +42,7 @@ OPTIONS = {
     "tuned": (0.1, [True, False]),
     "exclude_nodes": (0.05, [1]),
 }
-# Each is refused, or is meant to be: what is said shall be the same, too.
+# Requests that are refused: the messages must be the same too.
 MISTAKES = [
     {"model": "lama-3.1-8b"},
     {"cluster": "dgx-h100 x none"},
@@ -68,7 +68,7 @@ def random_request(pick):
     for name, (often, values) in OPTIONS.items():
         if pick.random() < often:
             request[name] = pick.choice(values)
-    if "tokens" not in request:  # these two need it
+    if "tokens" not in request:  # these two options need tokens
         request.pop("price", None)
         request.pop("days", None)
     if units * 8 > FEW_LAYOUTS:
@@ -100,13 +100,13 @@ def words_of_example(request):
 
 
 def printed(*command):
-    """Exit code, answer and refusal."""
+    """Returns the exit code, the answer and the refusal of a command."""
     done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     return done.returncode, done.stdout, done.stderr.rstrip("\n")
 
 
 def answered(request):
-    """The same of the module."""
+    """Returns the exit code, the answer and the refusal of the module."""
     try:
         answer = rankwright.plan(**request)
     except rankwright.Error as error:

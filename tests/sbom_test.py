@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""scripts/make_sbom lists every library that the shipped programs of a build are made of.
+"""scripts/make_sbom lists every library in the shipped programs of a build.
 
     tests/sbom_test.py BUILD_FOLDER WEB_FOLDER PROGRAM...
 
-What they are made of is found another way than the script does: headers by the dependencies that the compiler
-reported, packages by the file lists of dpkg. Skipped where dpkg does not know the packages.
+The test finds the libraries independently of the script: headers by the dependencies that the compiler
+reported, packages by the file lists of dpkg. Skipped if dpkg does not know the packages.
 """
 
 import json
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Debian source packages whose headers are interfaces of the system that runs the programs.
+# Debian source packages whose headers are interfaces of the operating system.
 SYSTEM = {
     "linux": "the kernel",
     "python3.11": "the interpreter that loads the module",
@@ -33,7 +33,7 @@ def make(output, programs, web):
 
 
 class Debian:
-    """Which source package a file of this machine was made from."""
+    """Finds the source package of a file on this machine."""
 
     def __init__(self):
         rows = run("dpkg-query", "-W", "-f", "${Package}\t${source:Package}\n").splitlines()
@@ -45,7 +45,7 @@ class Debian:
                 self.owners[path] = package
 
     def source_of(self, path):
-        """Empty where no package has it."""
+        """Returns the source package; empty if no package has the file."""
         for form in (path, str(pathlib.Path(path).resolve()), path.removeprefix("/usr"), "/usr" + path):
             if form in self.owners:
                 return self.sources.get(self.owners[form], "")
@@ -53,8 +53,8 @@ class Debian:
 
 
 def linked_files(programs):
-    """The shared libraries that the programs load themselves. A link line may name more: the linker drops
-    what no program uses (Torch's CMake files name protobuf)."""
+    """Returns the shared libraries that the programs load directly. A link line may name more; the linker
+    drops unused ones (Torch's CMake files name protobuf)."""
     found = set()
     for program in programs:
         names = re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", program))
@@ -65,7 +65,7 @@ def linked_files(programs):
 
 
 def included_headers(build, programs):
-    """The headers of the system that the sources of these programs include. ninja also remembers those of
+    """Returns the system headers that the sources of these programs include. ninja also remembers those of
     targets that are no longer built."""
     names = [program.name for program in programs]
     others = [] if "rankwright-runtime" in names else ["cli/runtime/", "rankwright/runtime/"]
@@ -118,7 +118,7 @@ def check_page(told, web):
 
 
 def check_unknown_library(scratch):
-    """A program that is linked with a library of no row is refused, by name."""
+    """Checks that a program that links an unlisted library is refused, with the library's name."""
     program = scratch / "rankwright"
     source = "int main() { return 0; }"
     subprocess.run(["g++", "-x", "c++", "-", "-o", program, "-Wl,--no-as-needed", "-lresolv"], input=source,

@@ -1,4 +1,4 @@
-"""The documentation site builds without a warning, shows every page, and loads nothing from elsewhere.
+"""The documentation site builds without a warning, shows every page, and loads nothing from other sites.
 
     site_test.py mkdocs FOLDER      builds into FOLDER
 """
@@ -15,7 +15,7 @@ LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source
 
 
 class Loaded(html.parser.HTMLParser):
-    """What a page makes the browser fetch, which a link to follow does not."""
+    """Collects what a page makes the browser load; links are not loaded."""
 
     def __init__(self):
         super().__init__()
@@ -46,7 +46,7 @@ class Site(unittest.TestCase):
         pages = {str(page.relative_to(docs).with_suffix(".html")) for page in docs.rglob("*.md")}
         self.assertEqual(found, pages)
 
-    def test_loads_nothing_from_elsewhere(self):
+    def test_pages_load_nothing_from_other_sites(self):
         pages = sorted(FOLDER.rglob("*.html"))
         self.assertGreater(len(pages), 20)
         for page in pages:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A Slurm cluster of 4 nodes on this machine runs exported batch scripts: every rank starts on the
-host and takes the device that the plan says.
+"""A Slurm cluster of 4 nodes on this machine runs exported batch scripts: every rank starts on the host
+and uses the device of the plan.
 
     tests/slurm_test.py build/release/bin/rankwright
 
-munged, slurmctld and a slurmd for each node are started here with files of their own, and ended.
+munged, slurmctld and one slurmd per node are started with their own files, and ended.
 """
 
 import os
@@ -18,7 +18,7 @@ import launch_cases as cases
 
 NODES = [f"n{i}" for i in range(cases.HOSTS)]
 
-# Plain files stand for the devices: nothing opens them.
+# Plain files represent the devices; nothing opens them.
 CONFIG = """\
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -55,10 +55,10 @@ SwitchName=right Nodes=n[2-3]
 SwitchName=top Switches=left,right
 """
 
-# With and without names. The last leaves two nodes out: only names say which two.
+# With and without host names. The last uses only two of the nodes, which must be named.
 JOBS = [(case, None) for case in cases.CASES] + [("ranks", "n[0-3]"), ("two_hosts", "n[0-3]")]
 
-ODD = "a b'\"$(false)*"  # an argument that is passed on as it is
+ODD = "a b'\"$(false)*"  # an argument that must be passed unchanged
 
 TASK = (
     'echo "$RANK $SLURMD_NODENAME $LOCAL_RANK $CUDA_VISIBLE_DEVICES'
@@ -67,7 +67,7 @@ TASK = (
 
 
 def free_ports(count):
-    """Taken together, so that they differ."""
+    """Returns free ports, opened together so that they differ."""
     sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
@@ -102,7 +102,7 @@ def write_files(folder):
 
 
 class Slurm:
-    """The cluster, from the first daemon to the last job."""
+    """The Slurm cluster and its daemons."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -149,7 +149,7 @@ class Slurm:
         ).stdout
 
     def submit(self, script, arguments, output):
-        """A batch script, waited for by the process that is returned."""
+        """Submits a batch script. Returns a process that waits for it."""
         command = ["sbatch", "--wait", f"--output={output}", f"--chdir={self.folder}"]
         return subprocess.Popen(
             [*command, script, *arguments],
@@ -184,7 +184,7 @@ def check(case, hosts, job, stem):
     with open(stem + ".out", encoding="utf-8") as file:
         said = file.read()
     assert job.returncode == 0, f"{job.returncode}: {told}{said}"
-    # Without names the plan's hosts are counted through the nodes of the job.
+    # Without names the plan's hosts are the nodes of the job in order.
     used = sorted({device // cases.DEVICES for device in devices})
     names = NODES if hosts else {host: NODES[i] for i, host in enumerate(used)}
     wanted, found = cases.expected(devices, names), []
@@ -202,7 +202,7 @@ def main(arguments):
     cases.end_on_signals()
     binary = os.path.abspath(arguments[0])
     with tempfile.TemporaryDirectory(prefix="rankwright-slurm-") as folder:
-        os.chmod(folder, 0o755)  # munged wants its socket to be reachable
+        os.chmod(folder, 0o755)  # munged requires that its socket is reachable
         os.mkdir(os.path.join(folder, "state"))
         try:
             with Slurm(folder) as slurm:

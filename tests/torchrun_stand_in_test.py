@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Exported torchrun scripts, with a stand-in for torchrun that prints its arguments: PyTorch is not
-needed, and that it does what they say is not tested here.
+"""Tests exported torchrun scripts with a stand-in for torchrun that prints its arguments. PyTorch is not
+needed, and torchrun itself is not tested.
 
     tests/torchrun_stand_in_test.py build/release/bin/rankwright
 """
@@ -29,14 +29,14 @@ def run(script, env, arguments=("train.py", "a b'\"$(false)*")):
 
 
 def flags(printed):
-    """{"--nnodes": "4", ...}, and what is left for the user's program."""
+    """Returns {"--nnodes": "4", ...}, and the arguments for the user's program."""
     words = json.loads(printed)
     named = dict(word.split("=", 1) for word in words if word.startswith("--"))
     return named, [word for word in words if not word.startswith("--")]
 
 
 def started(script, env, by_name):
-    """[(rank, node, device)] as torchrun numbers ranks: node by node, in the order of node ranks."""
+    """Returns [(rank, node, device)] in torchrun's numbering: node by node, in the order of node ranks."""
     nodes = {}
     for i, name in enumerate(NODES):
         one = {"NODE": name} if by_name else {"NODE_RANK": str(i), "MASTER_ADDR": "n9"}
@@ -67,13 +67,13 @@ def check(binary, case, folder, env):
 
 
 def check_numbers(binary, folder, env):
-    """Without names NODE_RANK and MASTER_ADDR are given from outside."""
+    """Checks that without host names NODE_RANK and MASTER_ADDR come from the environment."""
     plan = cases.write_plan("block", os.path.join(folder, "plain.yaml"))
     script = os.path.join(folder, "plain.sh")
     cases.export(binary, plan, "torchrun", script)
     assert started(script, env, by_name=False) == cases.expected(range(8), NODES)
     for wrong in ({"NODE_RANK": "4"}, {"NODE_RANK": "x"}, {"NODE": "n0"}, {"NODE_RANK": "0"}):
-        done = run(script, {**env, **wrong})  # the last: no MASTER_ADDR
+        done = run(script, {**env, **wrong})  # the last has no MASTER_ADDR
         assert done.returncode != 0 and not done.stdout, wrong
     assert run(script, env, ()).returncode == 64
     print("block: node ranks by number")

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The wheel of a build installs alone into a clean environment and makes a first plan there.
+"""The wheel of a build installs without dependencies into a clean environment and makes a plan there.
 
     tests/wheel_test.py BUILD_FOLDER
 
-scripts/make_wheel makes the wheel of BUILD_FOLDER twice: both must have the same bytes. It is installed
-with nothing to download, and the plan of the Python module is compared with the plan of the command.
-Installing it into a bare Debian is scripts/check_wheel. Skipped where PyPI cannot be reached: the tools
-that make a wheel come from there.
+scripts/make_wheel builds the wheel of BUILD_FOLDER twice: both must have the same bytes. It is installed
+without downloads, and the plan of the Python module is compared with the plan of the command.
+scripts/check_wheel installs it into a minimal Debian. Skipped if PyPI cannot be reached, because the tools
+that build a wheel come from there.
 """
 
 import json
@@ -34,14 +34,14 @@ print(*sorted({{line.split()[-1] for line in open("/proc/self/maps") if ".so" in
 
 
 class Clean:
-    """A virtual environment that sees nothing of the repository, its build and the user's packages."""
+    """A virtual environment isolated from the repository, its build and the user's packages."""
 
     def __init__(self, folder):
         self.folder = folder
         self.bin = folder / "bin"
 
     def run(self, *command):
-        """Standard output of a command of the environment. Exits where it fails."""
+        """Returns the standard output of a command of the environment. Exits if it fails."""
         words = [str(word) for word in command]
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, env={
             "PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(self.folder), "LC_ALL": "C.UTF-8"})
@@ -58,7 +58,7 @@ def make(build, folder):
 
 
 def check_file(wheel):
-    """Its size, its contents, and the platform that auditwheel finds it needs."""
+    """Checks the wheel's size, its contents, and the platform that auditwheel reports."""
     assert wheel.stat().st_size <= MAX_BYTES, f"{wheel.stat().st_size} bytes of {MAX_BYTES}"
     names = zipfile.ZipFile(wheel).namelist()
     for file in FILES:
@@ -79,7 +79,7 @@ def check_file(wheel):
 
 
 def check_libraries(loaded, clean, who):
-    """The libraries that Debian has, too, are loaded from inside the wheel."""
+    """Checks that libraries that Debian also has are loaded from the wheel."""
     for library in BUNDLED:
         files = [file for file in loaded if pathlib.Path(file).name.startswith(library)]
         assert files, f"{who} does not load {library}"
@@ -89,7 +89,7 @@ def check_libraries(loaded, clean, who):
 
 
 def check_plans(clean):
-    """The first plan by Python and by the command: the same document. Returns the version."""
+    """Checks that Python and the command give the same first plan. Returns the version."""
     plan, version, maps = clean.run(clean.bin / "python", "-c", PLAN).splitlines()
     flags = [word for key, value in JOB.items() for word in (f"--{key.replace('_', '-')}", value)]
     printed = clean.run("rankwright", "plan", *flags, "--json")
@@ -102,7 +102,7 @@ def check_plans(clean):
 
 
 def check_command(clean, page):
-    """The program behind the command, and the page that it writes where the build has one."""
+    """Checks the program behind the command, and the page that it writes if the build has one."""
     [program] = clean.folder.glob("lib/python*/site-packages/rankwright_command/rankwright")
     listed = re.findall(r"=> (/\S+)", clean.run("ldd", program))
     check_libraries(listed, clean, "the command")

@@ -1,5 +1,5 @@
-// node fill.mjs DOCUMENT.json PAGE.html: puts a document into dist/report.html as the tool does, to
-// see what was built without it.
+// node fill.mjs DOCUMENT.json PAGE.html: inserts a document into dist/report.html as the tool does, to
+// view the built page without the tool.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [document, page] = process.argv.slice(2);

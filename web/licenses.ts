@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface Library {
   name: string;
   version: string;
-  license: string; // as SPDX writes it
+  license: string; // SPDX identifier
   text: string; // of its license file
 }
 
@@ -15,8 +15,8 @@ interface LockEntry {
   dev?: boolean;
 }
 
-/** The libraries of package-lock.json that are not tools, by name. Throws where one has no license
- * file. */
+/** Returns the libraries of package-lock.json that are not development tools, by name. Throws if one has
+ * no license file. */
 export function libraries(root: string): Library[] {
   const lock: { packages: Record<string, LockEntry> } = JSON.parse(
     readFileSync(join(root, "package-lock.json"), "utf8"),
@@ -36,12 +36,12 @@ export function libraries(root: string): Library[] {
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The library that a module of the bundle belongs to; undefined for modules of the page itself. */
+/** Returns the library that a module of the bundle belongs to; undefined for modules of the page itself. */
 export function libraryOf(module: string): string | undefined {
   return /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(module)?.[1];
 }
 
-/** All licenses as one HTML comment; a text that several libraries have is written once. */
+/** Returns all licenses as one HTML comment; a text shared by several libraries is written once. */
 export function notices(all: Library[]): string {
   const byText = new Map<string, string[]>();
   for (const { name, version, license, text } of all)

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import type { Plugin } from "vite";
 import { libraries, libraryOf, notices } from "./licenses";
 
-/** Puts script and style into the page, so that it is one file, and allows by their hashes that
- * these run and nothing else: whatever a document says, it cannot become a script. The licenses of
- * the libraries in it are a comment at its end. */
+/** Inlines script and style into the page, so that it is one file, with a content security policy that
+ * allows only these by their hashes, so that no text of a document can become a script. Adds the
+ * licenses of the libraries as a comment at the end. */
 export function oneFile(): Plugin {
   const carried = libraries(process.cwd());
   const checkCarried = (module: string) => {

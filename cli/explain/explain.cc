@@ -1,4 +1,4 @@
-// `rankwright explain`: what a plan, a diagnostic code or a plan key means.
+// `rankwright explain`: explains a plan, a diagnostic code or a plan key.
 #include "rankwright/planner/explain.h"
 
 #include <filesystem>
@@ -78,7 +78,7 @@ int show_stages(const ExplainFlags& flags, const Options& options, const Io& io)
               });
 }
 
-/// The plan's constants alone.
+/// Shows the sensitivity of one plan to the model's constants.
 int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_sensitivity(flags.plan.source(io)), options, io,
               [&](const planner::ExplainSensitivityAnswer& a, const plan::TrainingConfig& config,
@@ -88,9 +88,9 @@ int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io
               });
 }
 
-/// The plan's constants against those of another plan.
+/// Shows how the comparison of two plans depends on the model's constants.
 int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io) {
-  const planner::PlanSource plan = flags.plan.source(io);  // before the other: one of them may be -
+  const planner::PlanSource plan = flags.plan.source(io);  // first: one of the two may be -
   return show(explain_rivals(plan, read_source(flags.against, io)), options, io,
               [&](const planner::ExplainRivalsAnswer& a, const plan::TrainingConfig& config,
                   const report::Paint& paint) {

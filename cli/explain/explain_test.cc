@@ -19,27 +19,27 @@ using ::testing::StartsWith;
 
 const std::string kPlan = "examples/course-64.yaml";
 
-TEST(Explain, SaysWhatToCheckBesides) {
+TEST(Explain, PlanWithWarnings_NamesTheCheckCommand) {
   const Said said = say({"explain", kPlan});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "3 warnings, 1 note · rankwright check examples/course-64.yaml\n");
   EXPECT_EQ(say({"explain", kPlan, "--quiet"}).err, "");
 }
 
-TEST(Explain, ReadsStandardInput) {
+TEST(Explain, StandardInput_EqualsTheFile) {
   const std::string plan = golden::read(RANKWRIGHT_SOURCE_DIR "/examples/course-64.yaml");
   EXPECT_EQ(say({"explain", "-"}, plan).out, say({"explain", kPlan}).out);
   EXPECT_EQ(say({"explain", "-"}, "").code, 1);
 }
 
-TEST(Explain, OfAPlanThatCannotBeShowsItsErrors) {
+TEST(Explain, InvalidPlan_PrintsItsErrors) {
   const Said said = say({"explain", "tests/data/plans/course-64-dp3.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err, say({"check", "tests/data/plans/course-64-dp3.yaml"}).out);
 }
 
-TEST(Explain, OfAPlanThatDoesNotFitExplainsItAllTheSame) {
+TEST(Explain, PlanThatDoesNotFit_IsStillExplained) {
   const Said said = say({"explain", "-"},
                         "model: llama-3.1-8b\ncluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n");
   EXPECT_EQ(said.code, 2);
@@ -47,7 +47,7 @@ TEST(Explain, OfAPlanThatDoesNotFitExplainsItAllTheSame) {
   EXPECT_EQ(said.err, "1 error, 1 note · rankwright check -\n");
 }
 
-TEST(Explain, OfWhatCannotBeReadFails) {
+TEST(Explain, UnreadablePlan_ExitsWithOne) {
   const Said said = say({"explain", "tests/data/faults/RW0901.yaml"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
@@ -55,7 +55,7 @@ TEST(Explain, OfWhatCannotBeReadFails) {
   EXPECT_EQ(say({"explain", "examples"}).code, 1);  // a directory
 }
 
-TEST(ExplainRank, TakesEveryRankOfThePlanAndNoOther) {
+TEST(ExplainRank, RankOutOfRange_IsRefused) {
   EXPECT_EQ(say({"explain", kPlan, "--rank", "0"}).code, 0);
   EXPECT_EQ(say({"explain", kPlan, "--rank", "63"}).code, 0);
   for (const std::string rank : {"-1", "64"}) {
@@ -68,7 +68,7 @@ TEST(ExplainRank, TakesEveryRankOfThePlanAndNoOther) {
   EXPECT_EQ(say({"explain", kPlan, "--rank", "99999999999999999999"}).code, 64);
 }
 
-TEST(ExplainRank, SaysInJsonWhatItSaysInText) {
+TEST(ExplainRank, Json_MatchesTheText) {
   // tp 8 x dp 2 x pp 4: rank 17 = tp 1 + 8 x (dp 0 + 2 x pp 1).
   const json rank = json::parse(say({"explain", kPlan, "--rank", "17", "--json"}).out);
   EXPECT_EQ(rank["schema"], "rankwright.rank/2");
@@ -82,7 +82,7 @@ TEST(ExplainRank, SaysInJsonWhatItSaysInText) {
   golden::expect("explain/course-64-rank-17.txt", say({"explain", kPlan, "--rank", "17"}).out);
 }
 
-TEST(ExplainWord, KnowsEveryCode) {
+TEST(ExplainWord, EveryDiagnosticCode_HasAPage) {
   for (const rules::Page* page : rules::pages()) {
     const std::string code(page->code);
     const Said said = say({"explain", code});
@@ -92,7 +92,7 @@ TEST(ExplainWord, KnowsEveryCode) {
   }
 }
 
-TEST(ExplainWord, KnowsEveryKeyByItsShortAndItsLongName) {
+TEST(ExplainWord, EveryPlanKey_IsFoundByShortAndLongName) {
   for (const importer::KeyRow& row : importer::key_rows()) {
     const std::string path(row.key.path);
     const Said said = say({"explain", path});
@@ -105,20 +105,7 @@ TEST(ExplainWord, KnowsEveryKeyByItsShortAndItsLongName) {
   EXPECT_EQ(say({"explain", "plan.zero_stage"}).out, say({"explain", "zero_stage"}).out);
 }
 
-TEST(ExplainWord, EveryTermOfTheGlossary_HasAnAnswer) {
-  ASSERT_FALSE(catalog::glossary().empty());
-  for (const catalog::Term& term : catalog::glossary()) {
-    const Said said = say({"explain", term.name});
-    EXPECT_EQ(said.code, 0) << term.name << said.err;
-    // A plan key of the same name has a page of its own.
-    const json answer = json::parse(say({"explain", term.name, "--json"}).out);
-    if (answer["schema"] != "rankwright.term/1") continue;
-    EXPECT_EQ(answer["definition"], term.definition);
-    EXPECT_THAT(said.out, StartsWith(term.name + "\n\n"));
-  }
-}
-
-TEST(ExplainWord, GuessesWhatWasMeant) {
+TEST(ExplainWord, UnknownWord_SuggestsTheNearest) {
   const Said said = say({"explain", "zero_stag"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
@@ -129,11 +116,11 @@ TEST(ExplainWord, GuessesWhatWasMeant) {
   EXPECT_THAT(say({"explain", "no/such/plan.yaml"}).err, HasSubstr("rankwright catalog lists"));
 }
 
-TEST(ExplainWord, TakesACodeInEitherCase) {
+TEST(ExplainWord, LowerCaseCode_EqualsUpperCase) {
   EXPECT_EQ(say({"explain", "rw0301"}).out, say({"explain", "RW0301"}).out);
 }
 
-TEST(ExplainJson, SaysWhatTheTextSays) {
+TEST(ExplainJson, Plan_MatchesTheText) {
   const json sheet = json::parse(say({"explain", kPlan, "--json"}).out);
   const std::string text = say({"explain", kPlan}).out;
   EXPECT_EQ(sheet["schema"], "rankwright.explain/2");
@@ -148,7 +135,7 @@ TEST(ExplainJson, SaysWhatTheTextSays) {
     EXPECT_THAT(text, HasSubstr(row["why"].get<std::string>()));
 }
 
-TEST(ExplainJson, ItemisesTheEstimate) {
+TEST(ExplainJson, Estimate_ItemsAddUpToTheTotals) {
   const json sheet =
       json::parse(say({"explain", "examples/llama-3.1-405b-16384.yaml", "--json"}).out)["estimate"];
   double seconds = 0, bytes = 0;
@@ -164,17 +151,17 @@ TEST(ExplainJson, ItemisesTheEstimate) {
   EXPECT_NEAR(bytes / sheet["memory"]["total_bytes"].get<double>(), 1, 1e-9);
   EXPECT_GT(sheet["step"]["band"]["within"].get<double>(), 0);
   EXPECT_GT(sheet["memory"]["band"]["runs"].get<int>(), 0);
-  // One for each pp rank, the largest that of the ledger.
+  // One per pp rank; the largest is that of the memory estimate.
   const std::vector<double> totals = sheet["memory"]["total_bytes_by_pp_rank"];
   EXPECT_EQ(totals.size(), 16u);
   EXPECT_EQ(*std::max_element(totals.begin(), totals.end()), sheet["memory"]["total_bytes"]);
 }
 
-TEST(ExplainJson, SaysNothingOfMemoryWithoutAModel) {
+TEST(ExplainJson, PlanWithoutModel_HasNoMemoryEstimate) {
   EXPECT_TRUE(json::parse(say({"explain", kPlan, "--json"}).out)["estimate"]["memory"].is_null());
 }
 
-TEST(ExplainSensitivity, RanksConstantsInTextAndJson) {
+TEST(ExplainSensitivity, OnePlan_RanksConstantsInTextAndJson) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
   const json all = json::parse(say({"explain", plan, "--sensitivity", "--json"}).out);
   EXPECT_EQ(all["schema"], "rankwright.sensitivity/1");
@@ -187,7 +174,7 @@ TEST(ExplainSensitivity, RanksConstantsInTextAndJson) {
   }
 }
 
-TEST(ExplainSensitivity, ComparesTwoPlans) {
+TEST(ExplainSensitivity, Against_ComparesTwoPlans) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
   const std::string other = "examples/deepseek-v3-2048.yaml";
   const Said said = say({"explain", plan, "--sensitivity", "--against", other});
@@ -199,7 +186,7 @@ TEST(ExplainSensitivity, ComparesTwoPlans) {
   EXPECT_EQ(rivals["second"]["name"], other);
 }
 
-TEST(ExplainSensitivity, IsOneViewAndReadsBothPlans) {
+TEST(ExplainSensitivity, WithAnotherView_IsAUsageError) {
   EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--stages"}).code, 64);
   const Said alone = say({"explain", kPlan, "--against", kPlan});
   EXPECT_EQ(alone.code, 64);
@@ -207,21 +194,21 @@ TEST(ExplainSensitivity, IsOneViewAndReadsBothPlans) {
   EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--against", "no/such.yaml"}).code, 1);
 }
 
-// Two published layouts, as they are explained.
+// Two published layouts.
 
-TEST(ExplainGolden, Llama405B) {
+TEST(ExplainGolden, Llama405B_MatchesGolden) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
   golden::expect("explain/llama-3.1-405b.md", say({"explain", plan, "--markdown"}).out);
   golden::expect("explain/llama-3.1-405b.json", say({"explain", plan, "--json"}).out);
 }
 
-TEST(ExplainGolden, DeepSeekV3) {
+TEST(ExplainGolden, DeepSeekV3_MatchesGolden) {
   const std::string plan = "examples/deepseek-v3-2048.yaml";
   golden::expect("explain/deepseek-v3.md", say({"explain", plan, "--markdown"}).out);
   golden::expect("explain/deepseek-v3.json", say({"explain", plan, "--json"}).out);
 }
 
-TEST(ExplainGolden, TheCoursePlan) {
+TEST(ExplainGolden, CoursePlan_MatchesGolden) {
   golden::expect("explain/course-64.txt", say({"explain", kPlan}).out);
 }
 

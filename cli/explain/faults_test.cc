@@ -21,7 +21,7 @@ json parsed(std::vector<std::string> flags) {
   return json::parse(said.out);
 }
 
-/// The plan's complaint about these flags: what and help.
+/// Returns the error and help text for these flags.
 std::string refused(std::vector<std::string> flags) {
   flags.insert(flags.begin(), {"explain", kPlan});
   const Said said = say(flags);
@@ -30,7 +30,7 @@ std::string refused(std::vector<std::string> flags) {
   return said.err;
 }
 
-TEST(ExplainSlow, SaysWhatIsLostAndIsTheSameInJson) {
+TEST(ExplainSlow, SlowRank_ReportsLostTimeInTextAndJson) {
   const Said said = say({"explain", kPlan, "--slow", "17:1.3x"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out,
@@ -44,18 +44,18 @@ TEST(ExplainSlow, SaysWhatIsLostAndIsTheSameInJson) {
   EXPECT_LE(after, 1.3 * before);
 }
 
-TEST(ExplainSlow, TakesAFactorInEverySpelling) {
+TEST(ExplainSlow, Factor_IsReadInEverySpelling) {
   const json x = parsed({"--slow", "17:1.3x"});
   EXPECT_EQ(parsed({"--slow", "17:1.3"}), x);
   EXPECT_EQ(parsed({"--slow", "17:130%"}), x);
 }
 
-TEST(ExplainSlow, AtItsUsualPaceChangesNothing) {
+TEST(ExplainSlow, FactorOne_ChangesNothing) {
   const json slow = parsed({"--slow", "17:1x"})["slow_ranks"];
   EXPECT_EQ(slow["step_before"], slow["step_after"]);
 }
 
-TEST(ExplainSlow, RefusesWhatMeansNothing) {
+TEST(ExplainSlow, InvalidRankOrFactor_IsRefused) {
   EXPECT_EQ(refused({"--slow", "64:2x"}),
             "rankwright explain: there is no rank 64: the plan has ranks 0 to 63\n"
             "  help: --slow 63:2x\n");
@@ -70,7 +70,7 @@ TEST(ExplainSlow, RefusesWhatMeansNothing) {
   EXPECT_THAT(refused({"--slow", "1:2", "--rank", "1"}), HasSubstr("one of them at a time"));
 }
 
-TEST(ExplainSlowLink, TakesAFactorAShareAndABandwidth) {
+TEST(ExplainSlowLink, FactorShareAndBandwidth_AreRead) {
   const json half = parsed({"--slow-link", "infiniband:0.5x"});
   EXPECT_EQ(half["slow_links"]["links"][0]["bandwidth"], 25e9);
   EXPECT_EQ(parsed({"--slow-link", "infiniband:50%"}), half);
@@ -78,7 +78,7 @@ TEST(ExplainSlowLink, TakesAFactorAShareAndABandwidth) {
   EXPECT_GT(half["slow_links"]["step_after"], half["slow_links"]["step_before"]);
 }
 
-TEST(ExplainSlowLink, RefusesLevelsAndBandwidthsThatAreNone) {
+TEST(ExplainSlowLink, UnknownLevelOrBadBandwidth_IsRefused) {
   EXPECT_EQ(refused({"--slow-link", "infinband:0.5x"}),
             "rankwright explain: the cluster has no level 'infinband'\n"
             "  help: did you mean infiniband?\n");
@@ -90,12 +90,12 @@ TEST(ExplainSlowLink, RefusesLevelsAndBandwidthsThatAreNone) {
                 HasSubstr("help: infiniband:0.5x, infiniband:50% or infiniband:25 GB/s"));
 }
 
-TEST(ExplainSlow, AndLinksTogetherSlowEachOther) {
+TEST(ExplainSlow, SlowRankAndLink_CostsAddOnTopOfEachOther) {
   const json both = parsed({"--slow", "17:1.3x", "--slow-link", "infiniband:0.5x"});
   EXPECT_EQ(both["slow_ranks"]["step_before"], both["slow_links"]["step_after"]);
 }
 
-TEST(ExplainFail, SaysWhatHaltsAndWhatIsUseful) {
+TEST(ExplainFail, FailedRank_ReportsHaltedRanksAndUsefulWork) {
   const Said said = say({"explain", kPlan, "--fail", "17"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("Rank 17 dies, and all 64 ranks halt"));
@@ -110,7 +110,7 @@ TEST(ExplainFail, SaysWhatHaltsAndWhatIsUseful) {
   EXPECT_NEAR(double(dead["between_failures"]["seconds"]) / 86400, 32.98, 0.01);
 }
 
-TEST(ExplainFail, TakesWhatIsKnownBetter) {
+TEST(ExplainFail, MeasuredTimes_ReplaceTheDefaults) {
   const json dead =
       parsed({"--fail", "17", "--mtbf", "100 s", "--restart-time", "30 s", "--checkpoint-time",
               "10 s", "--checkpoint-interval", "40 s"})["dead_rank"];
@@ -118,7 +118,7 @@ TEST(ExplainFail, TakesWhatIsKnownBetter) {
   EXPECT_NEAR(dead["time"]["useful"], 40 / 87.5682, 1e-6);
   EXPECT_TRUE(dead["interval"]["steps"].is_null());
   EXPECT_EQ(dead["restart"]["from"], "as stated");
-  // The best interval is no worse than any that is stated.
+  // The best interval is at least as good as any given one.
   const std::vector<std::string> usual{"--fail", "17", "--mtbf", "3 h", "--checkpoint-time",
                                        "60 s"};
   const double best = parsed(usual)["dead_rank"]["time"]["useful"];
@@ -129,7 +129,7 @@ TEST(ExplainFail, TakesWhatIsKnownBetter) {
   }
 }
 
-TEST(ExplainFail, RefusesWhatMeansNothing) {
+TEST(ExplainFail, InvalidValues_AreRefused) {
   EXPECT_THAT(refused({"--fail", "64"}), HasSubstr("help: --fail 63"));
   EXPECT_THAT(refused({"--fail=-1"}), HasSubstr("there is no rank -1"));
   EXPECT_THAT(refused({"--fail", "3", "--failures", "llama3"}), HasSubstr("did you mean llama-3?"));
@@ -142,15 +142,15 @@ TEST(ExplainFail, RefusesWhatMeansNothing) {
   EXPECT_THAT(refused({"--fail", "3", "--mtbf", "1e300 h"}), HasSubstr("is more than"));
 }
 
-TEST(ExplainFaults, OfASchedulesFileAreRefused) {
+TEST(ExplainFaults, ScheduleFile_IsRefused) {
   EXPECT_EQ(say({"explain", "examples/waits-for-itself.csv", "--slow", "1:2"}).code, 64);
 }
 
-TEST(ExplainFaults, InMarkdownStandInABlock) {
+TEST(ExplainFaults, Markdown_StartsWithAHeading) {
   EXPECT_THAT(say({"explain", kPlan, "--fail", "1", "--markdown"}).out, StartsWith("# "));
 }
 
-TEST(ExplainFaults, AnswerForAMillionGpus) {
+TEST(ExplainFaults, MillionGpus_IsAnswered) {
   const Said said = say({"explain", "examples/million-five-levels.yaml", "--slow", "1048575:1.1x",
                          "--slow-link", "leaf:0.5x", "--fail", "1048575"});
   EXPECT_EQ(said.code, 0);

@@ -17,7 +17,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// The chart, and the files besides.
+/// Writes the chart and the requested files. Returns the exit code.
 int draw(const planner::SummarizedStep& of, const std::string& heading, const TimelineFlags& flags,
          bool markdown, const Options& options, const Io& io) {
   const planner::SimulatedStep& step = of.simulated;

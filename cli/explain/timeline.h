@@ -1,5 +1,5 @@
-// `rankwright explain plan.yaml --timeline`: the step as a Gantt chart, and as the files that were
-// asked for. A schedule file (.csv) is drawn the same way, in units of time.
+// `rankwright explain plan.yaml --timeline`: the step as a Gantt chart, and as the requested files.
+// A schedule file (.csv) is drawn likewise, in unit times.
 #pragma once
 
 #include <string>
@@ -10,6 +10,7 @@
 
 namespace rankwright::cli {
 
+/// The flags --timeline, --svg, --trace, --csv and --unit-times.
 struct TimelineFlags {
   bool timeline = false;
   bool unit_times = false;
@@ -19,7 +20,7 @@ struct TimelineFlags {
 
   void add_to(Options& options);
 
-  /// A file that is asked for asks for the timeline.
+  /// Returns whether a timeline is requested; any of its files implies it.
   bool wanted() const {
     return timeline || unit_times || !svg.empty() || !trace.empty() || !csv.empty();
   }

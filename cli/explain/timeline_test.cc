@@ -19,14 +19,14 @@ using ::testing::StartsWith;
 
 const std::string kPlan = "examples/course-64.yaml";
 
-/// 4 pp ranks, and so many microbatches.
+/// Returns a plan with 4 pp ranks and this global batch.
 std::string pipeline(const std::string& microbatches) {
   return "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2}\n"
          "job: {global_batch: " +
          microbatches + "}\n";
 }
 
-TEST(ExplainTimeline, DrawsEveryPpRank) {
+TEST(ExplainTimeline, Plan_DrawsEveryPpRank) {
   const Said said = say({"explain", kPlan, "--timeline"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("\n\n1f1b · 4 pp ranks · 32 microbatches · step "));
@@ -36,13 +36,13 @@ TEST(ExplainTimeline, DrawsEveryPpRank) {
   EXPECT_EQ(said.err, say({"explain", kPlan}).err);
 }
 
-TEST(ExplainTimeline, UsesColorOnATerminal) {
+TEST(ExplainTimeline, Terminal_UsesColor) {
   EXPECT_THAT(say({"explain", kPlan, "--timeline"}, "", true).out, HasSubstr("\033[48;5;"));
   EXPECT_THAT(say({"explain", kPlan, "--timeline", "--no-color"}, "", true).out,
               Not(HasSubstr("\033")));
 }
 
-TEST(ExplainTimeline, WritesThePictureBesides) {
+TEST(ExplainTimeline, Svg_IsWrittenInAdditionToTheChart) {
   const Scratch file("timeline.svg");
   const Said said = say({"explain", kPlan, "--svg", file.path()});
   EXPECT_EQ(said.code, 0);
@@ -50,12 +50,12 @@ TEST(ExplainTimeline, WritesThePictureBesides) {
   EXPECT_THAT(golden::read(file.path()), StartsWith("<svg "));
 }
 
-TEST(ExplainTimeline, WritesTheTraceThatTheNameAsksFor) {
+TEST(ExplainTimeline, TraceExtension_SelectsTheFormat) {
   const Scratch perfetto("timeline.pftrace"), chrome("timeline.json");
   EXPECT_EQ(say({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
   EXPECT_EQ(say({"explain", kPlan, "--trace", chrome.path()}).code, 0);
   EXPECT_EQ(golden::read(perfetto.path())[0], '\n');  // field 1, with a length
-  // 4 ranks x 32 microbatches x F and B; collectives of the step besides.
+  // 4 ranks x 32 microbatches x F and B, plus the collectives of the step.
   int cells = 0, others = 0;
   const json all = json::parse(golden::read(chrome.path()));
   for (const json& event : all["traceEvents"])
@@ -65,12 +65,12 @@ TEST(ExplainTimeline, WritesTheTraceThatTheNameAsksFor) {
   EXPECT_GT(others, 0);
 }
 
-TEST(ExplainTimeline, WritesCellsThatCheckProves) {
+TEST(ExplainTimeline, Csv_PassesCheck) {
   const Scratch file("timeline.csv");
   EXPECT_EQ(say({"explain", kPlan, "--csv", file.path()}).code, 0);
   EXPECT_THAT(golden::read(file.path()), StartsWith("0F0,0F1,0F2,0F3,0B0,0F4,"));
   EXPECT_EQ(say({"check", file.path()}).code, 0);
-  // And it is drawn as the plan is in units of time.
+  // It is drawn like the plan in unit times.
   const Said said = say({"explain", file.path()});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("as written · 4 pp ranks · 32 microbatches · step 105 s"));
@@ -78,7 +78,7 @@ TEST(ExplainTimeline, WritesCellsThatCheckProves) {
               HasSubstr("1f1b · 4 pp ranks · 32 microbatches · step 105 s"));
 }
 
-TEST(ExplainTimeline, RefusesAScheduleThatHangs) {
+TEST(ExplainTimeline, DeadlockingSchedule_IsRefused) {
   const Scratch file("hangs.csv");
   std::ofstream(file.path()) << "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n";
   const Said said = say({"explain", file.path()});
@@ -88,7 +88,7 @@ TEST(ExplainTimeline, RefusesAScheduleThatHangs) {
   EXPECT_EQ(say({"explain", file.path()}).code, 1);
 }
 
-TEST(ExplainStages, ShowsTheMostEvenSplit) {
+TEST(ExplainStages, UnevenLayers_ShowsTheMostBalancedSplit) {
   const Said said = say({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
   EXPECT_THAT(said.out, HasSubstr("61 layers over 16 pp ranks"));
   EXPECT_THAT(said.out, HasSubstr("--pipeline-model-parallel-layout"));
@@ -97,7 +97,7 @@ TEST(ExplainStages, ShowsTheMostEvenSplit) {
   EXPECT_EQ(say({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
 }
 
-TEST(ExplainTimeline, SpeaksJsonAndMarkdown) {
+TEST(ExplainTimeline, JsonAndMarkdown_AreWritten) {
   const json all = json::parse(say({"explain", kPlan, "--timeline", "--json"}).out);
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
   EXPECT_EQ(all["ranks"].size(), 4u);
@@ -107,7 +107,7 @@ TEST(ExplainTimeline, SpeaksJsonAndMarkdown) {
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }
 
-TEST(ExplainTimeline, FailsWhereAFileCannotBeWritten) {
+TEST(ExplainTimeline, UnwritableFile_ExitsWithOne) {
   for (const std::string flag : {"--svg", "--trace", "-o"}) {
     const Said said = say({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
     EXPECT_EQ(said.code, 1) << flag;
@@ -118,7 +118,7 @@ TEST(ExplainTimeline, FailsWhereAFileCannotBeWritten) {
   }
 }
 
-TEST(ExplainTimeline, IsNotAboutOneRank) {
+TEST(ExplainTimeline, WithRank_IsAUsageError) {
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"--timeline"}, {"--svg", "x.svg"}, {"--trace", "x.json"}}) {
     std::vector<std::string> args = {"explain", kPlan, "--rank", "3"};
@@ -128,9 +128,9 @@ TEST(ExplainTimeline, IsNotAboutOneRank) {
   }
 }
 
-TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
-  // 2 copies: 134,217,728 microbatches x 4 stages x 2. Of 1,000,000 cells a stage of 4 gets
-  // 125,000 microbatches, which 8 divides; the batch is twice that.
+TEST(ExplainTimeline, TooManyCells_IsRefused) {
+  // dp 2: 134,217,728 microbatches x 4 stages x 2. With 1,000,000 cells, each of 4 stages gets
+  // 125,000 microbatches, which is a multiple of 8; the batch is twice that.
   const Said said = say({"explain", "-", "--timeline"}, pipeline("268435456"));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
@@ -140,7 +140,7 @@ TEST(ExplainTimeline, RefusesWhatWouldFillTheMemory) {
       "  help: job: {global_batch: 250000}, which gives 125,000 microbatches\n");
 }
 
-TEST(ExplainTimeline, RefusesATraceOfAScheduleThatWouldFillTheDisk) {
+TEST(ExplainTimeline, TooManyTraceCells_IsRefused) {
   const Scratch schedule("timeline-long.csv"), file("timeline.json");
   constexpr i64 kStages = 1000, kMicrobatches = 1001;
   {
@@ -159,7 +159,7 @@ TEST(ExplainTimeline, RefusesATraceOfAScheduleThatWouldFillTheDisk) {
   EXPECT_FALSE(std::filesystem::exists(file.path()));
 }
 
-TEST(ExplainSchedule, IsNotAboutAPlan) {
+TEST(ExplainSchedule, PlanFlags_AreRefused) {
   const Scratch file("order.csv");
   std::ofstream(file.path()) << "0F0,0B0\n";
   for (const std::vector<std::string>& flags :
@@ -175,7 +175,7 @@ TEST(ExplainSchedule, IsNotAboutAPlan) {
   EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
 }
 
-TEST(ExplainTimeline, RefusesStepsWithTooMuchInsideTheirCells) {
+TEST(ExplainTimeline, TooManyEventsInsideCells_IsRefused) {
   // 8,000 layers with 511 sends of a ring in F and twice that in B and I.
   const Said said =
       say({"explain", "-", "--timeline"},

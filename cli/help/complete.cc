@@ -13,10 +13,10 @@ const OptionRow* find(const std::vector<OptionRow>& rows, std::string_view flag)
   return nullptr;
 }
 
-/// Where the unfinished word stands.
+/// The position of the unfinished word on the command line.
 struct Place {
-  const OptionRow* awaited = nullptr;    // the flag whose value it is
-  std::vector<std::string> arguments{};  // without a flag, so far
+  const OptionRow* awaited = nullptr;    // the flag whose value is unfinished
+  std::vector<std::string> arguments{};  // positional arguments so far
   std::set<const OptionRow*> given{};
   bool only_arguments = false;  // after --
 };
@@ -25,7 +25,8 @@ struct Place {
 Place place_after(Args words, const std::vector<OptionRow>& rows) {
   Place place;
   for (const std::string& word : words) {
-    if (word == "=" && place.awaited != nullptr) continue;  // bash's middle word of --flag=value
+    if (word == "=" && place.awaited != nullptr)
+      continue;  // bash passes --flag=value as three words
     if (place.awaited != nullptr) {
       place.awaited = nullptr;
     } else if (place.only_arguments || !word.starts_with('-') || word == "-") {
@@ -48,7 +49,7 @@ std::vector<Candidate> flags_left(const Place& place, const std::vector<OptionRo
   return all;
 }
 
-/// The argument without a flag whose turn it is; the last goes on where it repeats.
+/// Returns the positional argument that comes next; a repeated last one stays.
 const OptionRow* next_argument(const Place& place, const std::vector<OptionRow>& rows) {
   std::size_t taken = 0;
   for (const OptionRow& row : rows) {

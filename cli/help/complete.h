@@ -1,5 +1,5 @@
-// What may be typed next: the one answer behind the completions of every shell. The shells' scripts
-// (cli/shells) only ask for it, so that a verb's new flag is completed without anybody's doing.
+// Completions: what may be typed next. The scripts in cli/shells only call this, so that the new
+// flag of a verb is completed without further changes.
 #pragma once
 
 #include "cli/help/flag_values.h"
@@ -7,14 +7,14 @@
 
 namespace rankwright::cli {
 
-/// Typed by the shells' scripts alone, and therefore no verb.
+/// The word that only the shell scripts pass; it is not a verb.
 inline constexpr std::string_view kCompleteWord = "__complete";
 
-/// `words` as typed after the program's name, the last being the one that is not finished; it may
-/// be empty. `--flag=value` may be one word, or three, as bash cuts it.
+/// Returns the words that may come next. `words` are as typed after the program's name; the last
+/// one is unfinished and may be empty. `--flag=value` may be one word, or three, as bash splits it.
 Values describe_next_steps(Args words);
 
-/// Prints them: a word and, after a tab, what it is; ":files" where names of files are right too.
+/// Prints the completions: a word and, after a tab, its help; ":files" if file names are valid too.
 int complete(Args words, const Io& io);
 
 }  // namespace rankwright::cli

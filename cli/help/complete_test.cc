@@ -1,4 +1,4 @@
-// What is offered next, at every place of a command line.
+// Completions at every position of a command line.
 #include "cli/help/complete.h"
 
 #include <gmock/gmock.h>
@@ -28,12 +28,12 @@ Words offered(const Words& typed) {
 
 bool files(const Words& typed) { return describe_next_steps(typed).files; }
 
-TEST(Complete, OffersNothingBeforeTheFirstWord) { EXPECT_THAT(offered({}), IsEmpty()); }
+TEST(Complete, NoWords_OffersNothing) { EXPECT_THAT(offered({}), IsEmpty()); }
 
-TEST(Complete, OffersEveryVerb) {
+TEST(Complete, EmptyWord_OffersEveryVerb) {
   const Words all = offered({""});
   for (const Verb& verb : verbs()) EXPECT_THAT(all, Contains(verb.name));
-  EXPECT_EQ(all.size(), verbs().size() + 1);  // and help
+  EXPECT_EQ(all.size(), verbs().size() + 1);  // plus help
   EXPECT_THAT(offered({"ex"}), ElementsAre("explain", "export"));
   EXPECT_THAT(offered({"help", "ch"}), ElementsAre("check"));
   EXPECT_THAT(offered({"help", "check", ""}), IsEmpty());
@@ -41,26 +41,26 @@ TEST(Complete, OffersEveryVerb) {
   EXPECT_THAT(offered({"frobnicate", ""}), IsEmpty());
 }
 
-TEST(Complete, OffersEveryFlagThatHelpPrints) {
+TEST(Complete, Dash_OffersEveryFlagOfHelp) {
   for (const Verb& verb : verbs()) {
     const std::string name(verb.name);
     const std::string help = say({"help", name}).out;
     const Words all = offered({name, "-"});
     const std::set<std::string> unique(all.begin(), all.end());
     EXPECT_EQ(unique.size(), all.size()) << name << " offers a flag twice";
-    EXPECT_GE(all.size(), 5u) << name;  // those that every verb has
+    EXPECT_GE(all.size(), 5u) << name;  // the flags that every verb has
     for (const std::string& flag : all) EXPECT_THAT(help, HasSubstr(flag)) << name;
   }
 }
 
-TEST(Complete, OffersAFlagOnceUnlessItRepeats) {
+TEST(Complete, UsedFlag_IsOfferedAgainOnlyIfItRepeats) {
   EXPECT_THAT(offered({"check", "--js"}), ElementsAre("--json"));
   EXPECT_THAT(offered({"check", "--json", "--js"}), IsEmpty());
   EXPECT_THAT(offered({"explain", "plan.yaml", "--slow", "3:1.2x", "--slo"}),
               ElementsAre("--slow", "--slow-link"));
 }
 
-TEST(Complete, OffersNamesFromTheTables) {
+TEST(Complete, FlagValue_OffersNamesFromTheTables) {
   EXPECT_THAT(offered({"plan", "--model", "llama-3.1-4"}), ElementsAre("llama-3.1-405b"));
   EXPECT_THAT(offered({"plan", "--cluster", "dgx-h"}), IsSupersetOf({"dgx-h100", "dgx-h200"}));
   EXPECT_THAT(offered({"check", "plan.yaml", "--for", "mega"}),
@@ -74,33 +74,33 @@ TEST(Complete, OffersNamesFromTheTables) {
               ElementsAre("llama-3", "rsc-1", "rsc-2", "ft-hsdp", "bloom"));
 }
 
-TEST(Complete, OffersOfTheCatalogWhatTheKindHas) {
+TEST(Complete, CatalogKind_OffersItsNames) {
   for (const report::CatalogKind& kind : report::catalog_kinds()) {
     const Words names = offered({"catalog", std::string(kind.name), ""});
     EXPECT_EQ(names.size(), kind.list().rows.size()) << kind.name;
-    for (const std::string& name : names)  // what is offered is taken
+    for (const std::string& name : names)  // every completion is accepted
       EXPECT_EQ(say({"catalog", std::string(kind.name), name}).code, 0) << name;
   }
 }
 
-TEST(Complete, OffersFilesWhereOneMayStand) {
+TEST(Complete, FileArgument_OffersFiles) {
   EXPECT_TRUE(files({"check", ""}));
   EXPECT_TRUE(files({"check", "plan.yaml", "--model", ""}));  // a name or a config.json
   EXPECT_TRUE(files({"check", "plan.yaml", "-o", ""}));
-  EXPECT_TRUE(files({"import", "a.txt", "b.txt", ""}));  // takes several
+  EXPECT_TRUE(files({"import", "a.txt", "b.txt", ""}));  // takes several files
   EXPECT_FALSE(files({"check", "plan.yaml", "--for", ""}));
   EXPECT_FALSE(files({"catalog", ""}));
   EXPECT_FALSE(files({"plan", "--tp", ""}));
 }
 
-TEST(Complete, OffersFlagsWhereNoArgumentIsLeft) {
+TEST(Complete, AllArgumentsGiven_OffersFlags) {
   EXPECT_THAT(offered({"check", "plan.yaml", ""}), Contains("--for"));
   EXPECT_THAT(offered({"probe", ""}), Contains("--quick"));
   EXPECT_THAT(offered({"check", "--", "plan.yaml", ""}), IsEmpty());
 }
 
-TEST(Complete, KnowsAValueBehindAnEqualsSign) {
-  // One word, as zsh and fish have it; three, as bash cuts it.
+TEST(Complete, EqualsSign_OffersTheFlagsValues) {
+  // One word, as zsh and fish pass it; three, as bash splits it.
   EXPECT_THAT(offered({"check", "--for=sl"}), ElementsAre("--for=slurm"));
   EXPECT_THAT(offered({"check", "--for", "=", "sl"}), ElementsAre("slurm"));
   EXPECT_THAT(offered({"check", "--for", "="}), Contains("slurm"));
@@ -108,14 +108,14 @@ TEST(Complete, KnowsAValueBehindAnEqualsSign) {
   EXPECT_THAT(offered({"check", "--json=tr"}), IsEmpty());
 }
 
-TEST(Complete, PrintsWordsWithTheirMeaningAndThenFiles) {
+TEST(Complete, CompleteVerb_PrintsWordsHelpAndFiles) {
   const Said said = say({"__complete", "explain", "RW0301"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, ::testing::MatchesRegex("RW0301\t[^\n]+\n:files\n"));
   EXPECT_THAT(said.out, Not(HasSubstr("\033")));
 }
 
-TEST(ListedWords, AreReadOffADescription) {
+TEST(ListedWords, Description_GivesItsListedWords) {
   EXPECT_THAT(listed_words("fp32, bf16 or fp8"), ElementsAre("fp32", "bf16", "fp8"));
   EXPECT_THAT(listed_words("true or false"), ElementsAre("true", "false"));
   EXPECT_THAT(listed_words("none, full, or {full: N} for N layers"), ElementsAre("none", "full"));
@@ -125,7 +125,7 @@ TEST(ListedWords, AreReadOffADescription) {
   EXPECT_THAT(listed_words("N or A..B"), IsEmpty());
 }
 
-TEST(CompletionsVerb, PrintsAScriptForEachShell) {
+TEST(CompletionsVerb, EveryShell_HasAScript) {
   for (const char* shell : {"bash", "zsh", "fish"})
     EXPECT_THAT(say({"completions", shell}).out, HasSubstr("__complete")) << shell;
   const Said said = say({"completions", "bsh"});

@@ -1,4 +1,5 @@
-// `rankwright completions`: for who has the program and not its package, which installs them.
+// `rankwright completions`: prints a completion script, for users without the package that installs
+// it.
 #include "cli/help/completions.h"
 
 #include <fmt/format.h>

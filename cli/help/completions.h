@@ -1,5 +1,5 @@
-// The scripts that teach shells to complete `rankwright`: the files of cli/shells, as they are
-// installed and as `rankwright completions SHELL` prints them.
+// The completion scripts of the shells: the files of cli/shells, as installed and as `rankwright
+// completions SHELL` prints them.
 #pragma once
 
 #include <span>
@@ -7,6 +7,7 @@
 
 namespace rankwright::cli {
 
+/// The completion script of one shell.
 struct ShellScript {
   std::string_view shell;  // "bash"
   std::string_view text;

@@ -16,7 +16,8 @@
 namespace rankwright::cli {
 namespace {
 
-/// Of a kind of `rankwright catalog`; its first column is what one types, its last says what it is.
+/// Returns the names of one kind of `rankwright catalog`: the first column is the name, the last
+/// its description.
 std::vector<Candidate> known(std::string_view kind) {
   const report::CatalogKind* const row = report::find_catalog_kind(kind);
   if (row == nullptr) return {};
@@ -30,7 +31,7 @@ Values models(Args) { return {known("models"), true}; }
 Values system_names(Args) { return {known("systems"), true}; }
 Values devices_by_name(Args) { return {known("devices")}; }
 
-/// The catalog also has restarts and storage.
+/// Returns only failure rates; the catalog's kind also has restarts and storage.
 Values failure_rates(Args) {
   Values values;
   for (const catalog::FailureRow& row : catalog::failure_rows())
@@ -74,7 +75,7 @@ Values catalog_names(Args before) {
   return {before.empty() ? std::vector<Candidate>() : known(before.back())};
 }
 
-/// A plan, or what `explain` has a page about.
+/// Returns the words that `explain` has a page about; a plan file is accepted too.
 Values explained(Args) {
   Values values{.files = true};
   for (const rules::Page* page : rules::pages())
@@ -99,7 +100,7 @@ Values shell_names(Args) {
   return values;
 }
 
-/// To let a flag's values be completed, add a row. An empty verb stands for all of them.
+/// To complete a flag's values, add a row. An empty verb means all verbs.
 struct ValueRow {
   std::string_view verb, option;
   Values (*values)(Args before);
@@ -119,7 +120,7 @@ constexpr ValueRow kValueRows[] = {
     {"completions", "shell", shell_names},
 };
 
-/// Types behind which a file stands. TEXT is CLI11's word for what the verb did not name.
+/// Value types that are files. TEXT is CLI11's default for values without a type name.
 constexpr std::array<std::string_view, 4> kFileTypes = {"FILE", "TEXT", "LOG", "PLAN"};
 
 bool lower_word(std::string_view word) {

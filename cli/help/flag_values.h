@@ -1,6 +1,5 @@
-// What may be typed where a verb takes a value: names from the tables that the verbs themselves
-// look them up in, and whether a file may stand there. For completions; the verbs decide what is
-// right.
+// The values that a flag or argument accepts, for completions: names from the tables that the verbs
+// use, and whether a file is accepted. The verbs themselves validate.
 #pragma once
 
 #include <string>
@@ -12,25 +11,27 @@
 
 namespace rankwright::cli {
 
+/// A word that may be typed, and its help.
 struct Candidate {
   std::string word;
   std::string help{};
 };
 
+/// The values that may be typed at one position.
 struct Values {
   std::vector<Candidate> names{};
   bool files = false;
 };
 
-/// `before` are the arguments without a flag that stand before it: the kind, for a name of
-/// `catalog`.
+/// Returns the values of an option. `before` are the positional arguments before it: the kind, for
+/// a name of `catalog`.
 Values values_of(std::string_view verb, const OptionRow& row, Args before);
 
-/// Every verb that can be typed, `help` too.
+/// Returns every verb that can be typed, including `help`.
 std::vector<Candidate> verb_names();
 
-/// Of "none, full, or {full: N} for N layers" the words none and full; nothing where a value's
-/// description lists fewer than two.
+/// Returns the words that a description lists: "none" and "full" of "none, full, or {full: N} for N
+/// layers"; nothing if there are fewer than two.
 std::vector<std::string> listed_words(std::string_view description);
 
 }  // namespace rankwright::cli

@@ -17,7 +17,7 @@ std::string upper(std::string_view text) {
   return all;
 }
 
-/// "what it does" as a sentence.
+/// Returns a summary as a sentence: capitalized, with a period.
 std::string sentence(std::string_view text) {
   std::string all(text);
   if (!all.empty()) all.replace(0, 1, upper(all.substr(0, 1)));
@@ -45,7 +45,7 @@ std::string exit_status() {
   return text;
 }
 
-/// Every page but the one named.
+/// Lists every page except the named one.
 std::string see_also(std::string_view page) {
   std::string text = ".SH SEE ALSO\n";
   std::string gap;
@@ -77,7 +77,7 @@ std::string synopsis(const Verb& verb, const std::vector<OptionRow>& rows) {
   return text + "\n";
 }
 
-/// Arguments first, then flags under the headings that help has.
+/// Lists positional arguments, then flags under the headings of help.
 std::string options(const std::vector<OptionRow>& rows) {
   std::string arguments, text, group = "Options";
   for (const OptionRow& row : rows) {

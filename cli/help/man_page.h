@@ -1,5 +1,5 @@
-// Manual pages, from the table of verbs and the options that `rankwright help VERB` prints: text
-// for man(1), in the macros of man(7).
+// Manual pages for man(1), in the macros of man(7), generated from the table of verbs and the
+// options that `rankwright help VERB` prints.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace rankwright::cli {
 
-/// rankwright(1): the verbs, what plans and models are, exit codes.
+/// Returns rankwright(1): the verbs, the accepted forms of plans and models, exit codes.
 std::string man_page();
 
-/// rankwright-VERB(1).
+/// Returns rankwright-VERB(1).
 std::string man_page(const Verb& verb);
 
-/// Text as roff reads it: what would be a command or an escape there is a character.
+/// Escapes text for roff, so that nothing in it is read as a command or an escape.
 std::string roff(std::string_view text);
 
 }  // namespace rankwright::cli

@@ -1,5 +1,5 @@
-// Manual pages say what help says. That man and mandoc read them without a warning is asked in
-// tests/man_pages_test.py.
+// Manual pages match help. tests/man_pages_test.py checks that man and mandoc read them without a
+// warning.
 #include "cli/help/man_page.h"
 
 #include <gmock/gmock.h>
@@ -13,14 +13,14 @@ namespace man_page_test {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(Roff, KeepsCharactersThatWouldBeCommands) {
+TEST(Roff, SpecialCharacters_AreEscaped) {
   EXPECT_EQ(roff("plain"), "plain");
   EXPECT_EQ(roff(".json for Chrome's viewer"), "\\&.json for Chrome\\(aqs viewer");
   EXPECT_EQ(roff("--for"), "\\-\\-for");
   EXPECT_EQ(roff("a\\b"), "a\\eb");
 }
 
-TEST(ManPage, OfAVerbHasEveryFlagWithItsHelp) {
+TEST(ManPage, Verb_HasEveryFlagWithItsHelp) {
   for (const Verb& verb : verbs()) {
     const std::string page = man_page(verb);
     for (const OptionRow& row : option_rows(verb)) {
@@ -32,19 +32,19 @@ TEST(ManPage, OfAVerbHasEveryFlagWithItsHelp) {
   }
 }
 
-TEST(ManPage, OfTheProgramNamesEveryVerb) {
+TEST(ManPage, Program_NamesEveryVerb) {
   for (const Verb& verb : verbs())
     EXPECT_THAT(man_page(), HasSubstr(".TP\n\\fB" + std::string(verb.name) + "\\fR\n"));
 }
 
-TEST(ManPage, IsPrintedByHelp) {
+TEST(ManPage, HelpMan_PrintsThePage) {
   EXPECT_EQ(say({"help", "--man"}).out, man_page());
   EXPECT_EQ(say({"help", "--man", "check"}).out, man_page(verb("check")));
   EXPECT_THAT(man_page(verb("check")), StartsWith(".TH RANKWRIGHT\\-CHECK 1 "));
   EXPECT_EQ(say({"help", "--man", "chek"}).code, 64);
 }
 
-TEST(OptionRows, AreWhatHelpPrints) {
+TEST(OptionRows, EveryVerb_MatchesHelp) {
   for (const Verb& verb : verbs()) {
     const std::string help = say({"help", std::string(verb.name)}).out;
     for (const OptionRow& row : option_rows(verb)) {
@@ -55,8 +55,8 @@ TEST(OptionRows, AreWhatHelpPrints) {
   }
 }
 
-TEST(OptionRows, AreToldWithoutRunningTheVerb) {
-  const std::vector<OptionRow> rows = option_rows(verb("run"));  // whose plan is required
+TEST(OptionRows, RequiredArgumentMissing_DoesNotRunTheVerb) {
+  const std::vector<OptionRow> rows = option_rows(verb("run"));  // its plan is required
   EXPECT_EQ(rows.front().flags, (std::vector<std::string>{"-h", "--help"}));
   EXPECT_EQ(rows[5].name, "plan");
   EXPECT_TRUE(rows[5].required);

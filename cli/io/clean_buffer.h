@@ -1,5 +1,5 @@
-// A stream buffer that cleans everything that goes through it (base/terminal_text.h) before it
-// reaches the terminal: no message has to remember which of its words came from a file.
+// A stream buffer that removes control characters from everything written to it
+// (base/terminal_text.h), so that no message has to track which of its words came from a file.
 #pragma once
 
 #include <iosfwd>
@@ -10,6 +10,7 @@
 
 namespace rankwright::cli {
 
+/// Cleans text and forwards it to another stream.
 class CleanBuffer : public std::streambuf {
  public:
   CleanBuffer(std::ostream& to, KeptEscapes kept) : to_(to), kept_(kept) {}
@@ -27,7 +28,7 @@ class CleanBuffer : public std::streambuf {
 
   std::ostream& to_;
   KeptEscapes kept_;
-  std::string held_{};  // cleaned as a whole, so that no character or sequence is cut in two
+  std::string held_{};  // cleaned as a whole, so that no character or escape sequence is split
 };
 
 }  // namespace rankwright::cli

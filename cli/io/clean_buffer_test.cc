@@ -20,7 +20,7 @@ TEST(CleanBuffer, TextInPieces_IsCleanedAsAWhole) {
   EXPECT_EQ(to.str(), "\033[1ma\xC2\xB7\\u001b[2J");
 }
 
-TEST(CleanBuffer, EndOfLife_PassesTheRestOn) {
+TEST(CleanBuffer, Destructor_FlushesTheRest) {
   std::ostringstream to;
   {
     CleanBuffer buffer(to, KeptEscapes::none);

@@ -1,4 +1,4 @@
-// Wraps the verbs of every program of the project.
+// Wraps the verbs of all programs of the project: cleans their output and handles out-of-memory.
 #pragma once
 
 #include <functional>
@@ -7,8 +7,8 @@
 
 namespace rankwright::cli {
 
-/// Calls `verb` with streams that clean what passes through them for the terminal. Returns its exit
-/// code; running out of memory is a message and kOutOfMemory.
+/// Calls `verb` with streams that remove control characters. Returns its exit code; if memory runs
+/// out, prints a message and returns kOutOfMemory.
 int with_clean_io(const Io& io, const std::function<int(const Io&)>& verb);
 
 }  // namespace rankwright::cli

@@ -5,7 +5,7 @@
 namespace rankwright::cli {
 namespace {
 
-// A handler has no other way to say anything; lock-free, so that it may be written there.
+// Lock-free, so that a signal handler may write it.
 std::atomic<bool> noted{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 

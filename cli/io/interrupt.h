@@ -1,12 +1,12 @@
-// Ctrl-C while something runs that can stop early: the first one is noted, the second ends the
-// program as usual.
+// Handles Ctrl-C during computations that can stop early: the first one is recorded, the second
+// ends the program as usual.
 #pragma once
 
 #include <csignal>
 
 namespace rankwright::cli {
 
-/// While it lives SIGINT is noted instead of ending the program.
+/// Records SIGINT during its lifetime instead of ending the program.
 class Interrupt {
  public:
   Interrupt();

@@ -28,7 +28,7 @@ std::string folder_of(const fs::path& path) {
 }
 
 /// Writes everything to an open file and closes it. Returns 0 or the error.
-int fill(int file, std::string_view text) {
+int write_and_close(int file, std::string_view text) {
   int error = 0;
   while (error == 0 && !text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -41,13 +41,13 @@ int fill(int file, std::string_view text) {
   return error;
 }
 
-/// A new file beside the target, which takes its place once it is whole.
+/// A new file next to the target, which replaces it once complete.
 struct PartFile {
   std::string path;
-  int file = -1;  // -1: errno says why there is none
+  int file = -1;  // -1: creation failed, see errno
 };
 
-/// The name cannot be guessed, and a file or link that is there already is never opened.
+/// Creates the part file. Its name is unpredictable, and an existing file or link is never opened.
 PartFile make_part(const fs::path& target) {
   std::random_device random;
   PartFile part;
@@ -82,17 +82,17 @@ std::optional<OutputFault> write_file(const std::string& path, std::string_view 
   std::error_code failed;
   const fs::file_status before = fs::status(path, failed);
   const bool there = fs::exists(before);
-  if (there && !fs::is_regular_file(before)) {  // a pipe or a device has nothing to keep
+  if (there && !fs::is_regular_file(before)) {  // a pipe or a device has no old content to keep
     const int file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    const int error = file < 0 ? errno : fill(file, text);
+    const int error = file < 0 ? errno : write_and_close(file, text);
     return error == 0 ? std::nullopt : std::optional(cannot_write(path, error));
   }
-  // What a link points at is written, not the link.
+  // Write the target of a link, not the link itself.
   const fs::path target = there ? fs::canonical(path, failed) : fs::path(path);
   const PartFile part = make_part(target);
   if (part.file < 0) return cannot_write(path, errno);
   int error = there && fchmod(part.file, mode_t(before.permissions())) != 0 ? errno : 0;
-  const int unwritten = fill(part.file, text);
+  const int unwritten = write_and_close(part.file, text);
   if (error == 0) error = unwritten;
   if (error == 0 && rename(part.path.c_str(), target.c_str()) != 0) error = errno;
   if (error == 0) return std::nullopt;

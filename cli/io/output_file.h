@@ -1,5 +1,5 @@
-// Files that a command writes: whether that can be, asked before anything is computed, and written
-// so that a failure leaves what was there.
+// Output files of a command: checks before any computation whether they can be written, and writes
+// them so that a failure leaves the old content.
 #pragma once
 
 #include <optional>
@@ -8,19 +8,20 @@
 
 namespace rankwright::cli {
 
-/// Why a file cannot be written, and what to type.
+/// Why a file cannot be written, and what to type instead.
 struct OutputFault {
   std::string what, help;
 };
 
-/// What can be known before: there is no such folder, it is a folder itself, it may not be written.
-/// - is standard output, and fine.
+/// Returns the reason why a file cannot be written, as far as it is known before writing: its
+/// folder does not exist, it is a folder itself, or permission is missing. - is standard output and
+/// valid.
 std::optional<OutputFault> output_fault(const std::string& path);
 
-/// All of `text`, or the file as it was.
+/// Writes all of `text`, or leaves the file unchanged and returns the reason.
 std::optional<OutputFault> write_file(const std::string& path, std::string_view text);
 
-/// Two names of one regular file, whether it is there yet or not.
+/// Returns whether both paths name one regular file, existing or not.
 bool same_file(const std::string& a, const std::string& b);
 
 }  // namespace rankwright::cli

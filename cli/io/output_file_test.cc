@@ -17,7 +17,7 @@ namespace output_file_test {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-/// A folder that is gone when the test is over, with one file in it.
+/// A temporary folder with one file.
 class OutputFile : public testing::Test {
  protected:
   OutputFile() {
@@ -33,7 +33,7 @@ class OutputFile : public testing::Test {
   std::string file_ = folder_.path() + "/plan.yaml";
 };
 
-/// As on a disk that is full after so many bytes.
+/// Limits the file size, to simulate a full disk.
 class Full {
  public:
   explicit Full(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -53,7 +53,7 @@ class Full {
   void (*handler_)(int);
 };
 
-TEST_F(OutputFile, IsAsItWasWhereWritingFails) {
+TEST_F(OutputFile, WriteFails_LeavesTheOldContent) {
   std::optional<OutputFault> fault;
   {
     const Full disk(1000);
@@ -62,10 +62,10 @@ TEST_F(OutputFile, IsAsItWasWhereWritingFails) {
   ASSERT_TRUE(fault);
   EXPECT_EQ(fault->what, "cannot write " + file_ + ": File too large");
   EXPECT_EQ(golden::read(file_), "before\n");
-  EXPECT_EQ(files(), 1u);  // nothing is left beside it
+  EXPECT_EQ(files(), 1u);  // no temporary file is left
 }
 
-TEST_F(OutputFile, PlantedLink_IsNotWrittenThrough) {
+TEST_F(OutputFile, PlantedLink_IsNotFollowed) {
   const std::string victim = folder_.path() + "/victim";
   ASSERT_FALSE(write_file(victim, "mine\n"));
   for (const std::string& name :
@@ -85,7 +85,7 @@ TEST_F(OutputFile, NewFile_HasThePermissionsOfAnyNewFile) {
   EXPECT_EQ(fs::status(made).permissions(), fs::perms(0640));
 }
 
-TEST_F(OutputFile, TakesThePlaceOfWhatWasThere) {
+TEST_F(OutputFile, ExistingFile_IsReplaced) {
   fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write);
   const std::string link = folder_.path() + "/link.yaml";
   fs::create_symlink("plan.yaml", link);
@@ -96,7 +96,7 @@ TEST_F(OutputFile, TakesThePlaceOfWhatWasThere) {
   EXPECT_EQ(files(), 2u);
 }
 
-TEST_F(OutputFile, SaysWhyItCannotBe) {
+TEST_F(OutputFile, UnwritablePath_ReturnsTheReason) {
   EXPECT_EQ(output_fault(folder_.path())->what, folder_.path() + " is a folder");
   EXPECT_EQ(output_fault(folder_.path() + "/a b/x")->help,
             "mkdir -p \"" + folder_.path() + "/a b\"");
@@ -105,14 +105,14 @@ TEST_F(OutputFile, SaysWhyItCannotBe) {
     EXPECT_FALSE(output_fault(fine)) << fine;
 }
 
-TEST_F(OutputFile, HasManyNames) {
+TEST_F(OutputFile, SameFile_SeesThroughLinksAndDots) {
   const std::string link = folder_.path() + "/link.yaml";
   fs::create_symlink("plan.yaml", link);
   EXPECT_TRUE(same_file(file_, folder_.path() + "/./plan.yaml"));
   EXPECT_TRUE(same_file(file_, link));
   EXPECT_TRUE(same_file(folder_.path() + "/new", folder_.path() + "/./new"));
   EXPECT_FALSE(same_file(file_, folder_.path() + "/new"));
-  EXPECT_FALSE(same_file("/dev/null", "/dev/null"));  // takes everything
+  EXPECT_FALSE(same_file("/dev/null", "/dev/null"));  // not a regular file
   EXPECT_FALSE(same_file("-", "-"));
 }
 

@@ -1,4 +1,4 @@
-// Findings, and why a request has no answer, on standard error.
+// Prints findings, and why a request has no answer, to standard error.
 #pragma once
 
 #include <string>
@@ -15,14 +15,15 @@ namespace rankwright::cli {
 void print_findings(const Diagnostics& findings, std::string_view file, std::string_view text,
                     const Io& io);
 
-/// Writes how many findings a plan has besides its answer, unless `quiet`. Returns the exit code of
-/// a verb that answers all the same.
+/// Writes how many findings a plan has, unless `quiet`. Returns the exit code of a verb that
+/// answers despite them.
 int print_tally(const planner::ValidPlan& plan, bool quiet, const Io& io);
 
 /// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
 int print_refusal(std::string_view verb, const planner::Refusal& refusal, const Io& io);
 
-/// Writes what is wrong with the command line of `verb`, and what to type. Returns the exit code.
+/// Writes what is wrong with the command line of `verb`, and what to type instead. Returns the exit
+/// code.
 int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io);
 
 }  // namespace rankwright::cli

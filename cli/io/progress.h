@@ -1,5 +1,5 @@
-// One line on a terminal that says how far a search is, redrawn at most ten times a second after
-// the first second, and cleared at the end. Nothing elsewhere.
+// A progress line of a search on a terminal: redrawn at most ten times per second after the first
+// second, and cleared at the end. Prints nothing if standard error is not a terminal.
 #pragma once
 
 #include <chrono>
@@ -11,6 +11,7 @@
 
 namespace rankwright::cli {
 
+/// The progress line.
 class ProgressLine {
  public:
   explicit ProgressLine(const Io& io, bool quiet)
@@ -19,7 +20,7 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// What is being done, before what it has come to.
+  /// Sets the activity that the line starts with.
   void doing(std::string what) { what_ = std::move(what); }
   void show(const search::SearchProgress& progress);
   void clear();
@@ -33,7 +34,7 @@ class ProgressLine {
   Clock::time_point begin_, drawn_;
 };
 
-/// Returns callbacks that show the search on `line` and end it when Ctrl-C was pressed.
+/// Returns callbacks that show the search on `line` and stop it after Ctrl-C.
 planner::SearchControl search_control(ProgressLine& line, const Interrupt& interrupt);
 
 }  // namespace rankwright::cli

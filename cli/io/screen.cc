@@ -19,7 +19,7 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// COLUMNS, where somebody set it to a number; else the terminal's own, else nothing.
+/// Returns COLUMNS if it is a number; else the terminal's width, else nothing.
 std::optional<std::size_t> columns() {
   const std::string stated = variable("COLUMNS");
   std::size_t n = 0;
@@ -34,8 +34,8 @@ std::optional<std::size_t> columns() {
 
 Screen this_screen() {
   Screen screen;
-  const bool dumb = variable("TERM") == "dumb";  // knows no escapes
-  // An empty NO_COLOR means nothing (no-color.org).
+  const bool dumb = variable("TERM") == "dumb";  // does not support escapes
+  // An empty NO_COLOR is ignored (no-color.org).
   screen.color = isatty(STDOUT_FILENO) == 1 && !dumb && variable("NO_COLOR").empty();
   if (const std::optional<std::size_t> n = columns())
     screen.width = std::clamp(*n, kNarrowest, kWidest);

@@ -1,5 +1,5 @@
-// What the process writes to: whether there is somebody who sees colour and lines that move. Asked
-// of the system once; a launcher hands it on to ranks whose own output is a pipe.
+// The terminal that the process writes to: whether it shows color and redrawn lines. Queried once;
+// a launcher passes it to ranks, whose own output is a pipe.
 #pragma once
 
 #include <optional>
@@ -8,17 +8,20 @@
 
 namespace rankwright::cli {
 
+/// The properties of the terminal.
 struct Screen {
   bool color = false;         // standard output is a terminal, and NO_COLOR is not set
-  bool err_terminal = false;  // standard error is one
-  std::size_t width = 120;    // characters a line
+  bool err_terminal = false;  // standard error is a terminal
+  std::size_t width = 120;    // characters per line
 
   friend bool operator==(const Screen&, const Screen&) = default;
 };
 
+/// Queries the terminal of this process.
 Screen this_screen();
 
-/// "color=1 terminal=0 width=120", and back; nothing where it is no such text.
+/// Converts to text such as "color=1 terminal=0 width=120", and back; nothing if it cannot be
+/// parsed.
 std::string show(const Screen& screen);
 std::optional<Screen> parse_screen(std::string_view text);
 

@@ -14,9 +14,9 @@ std::size_t width_with(const char* columns) {
   return width;
 }
 
-TEST(Screen, IsAsWideAsColumnsSays) {
+TEST(Screen, ColumnsVariable_SetsTheWidth) {
   EXPECT_EQ(width_with("83"), 83u);
-  EXPECT_EQ(width_with("1"), 60u);  // narrower than that nothing can be read
+  EXPECT_EQ(width_with("1"), 60u);  // the minimum readable width
   EXPECT_EQ(width_with("100000"), 400u);
   const std::size_t own = this_screen().width;
   for (const char* none : {"", "0", "-5", "80 x", "wide", "99999999999999999999"})

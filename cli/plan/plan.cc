@@ -1,4 +1,5 @@
-// `rankwright plan`: the fastest layout of a model on a cluster, and why not another.
+// `rankwright plan`: finds the fastest layout of a model on a cluster, and explains why not
+// another.
 #include "rankwright/planner/plan.h"
 
 #include <fmt/format.h>
@@ -23,18 +24,18 @@
 namespace rankwright::cli {
 namespace {
 
-/// The command line, and where its answer goes.
+/// The command line and the outputs of its answer.
 struct Output {
   Args args;
   bool markdown = false;
-  std::string html{};  // file of the page
+  std::string html{};  // file of the HTML page
   const Options& options;
   const Io& io;
 
   std::string command() const { return report::command_line("plan", args); }
 };
 
-/// Writes the page of the best plan where one was asked for and found.
+/// Writes the page of the best plan if requested and found.
 int draw(const planner::PlanAnswer& answer, const std::string& saved, const Output& to) {
   if (!answer.answer.best || to.html.empty()) return kOk;
   report::Report made = new_report("plan", to.args);
@@ -42,15 +43,15 @@ int draw(const planner::PlanAnswer& answer, const std::string& saved, const Outp
   return save_page(made, to.html, to.options, to.io);
 }
 
-/// Saves the plan where -o asks for it. Returns 0 or the exit code. A failure is reported, and the
-/// answer is still printed: it took long.
+/// Saves the plan if -o is given. Returns 0 or the exit code. After a failure the answer is still
+/// printed, because the search took long.
 int save_plan(const std::string& text, const Options& options, const Io& io) {
   if (text.empty() || options.output().empty()) return kOk;
   return options.save(text, options.output(), io);
 }
 
-/// Prints the answer, unless the plan or its page has standard output for itself. Why there is no
-/// plan is always printed.
+/// Prints the answer, unless the plan or its page goes to standard output. The reason why there is
+/// no plan is always printed.
 int print_answer(const std::string& text, bool found, const Options& options, const Io& io) {
   if (options.output() != "-" && !options.stdout_taken()) return options.print(text, io);
   if (!found) io.err << text;

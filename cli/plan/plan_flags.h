@@ -1,4 +1,4 @@
-// The flags of `plan`: one per row of planner/plan/plan_options.h. Reads what was typed into a
+// The flags of `plan`: one per row of planner/plan/plan_options.h. Reads the flags into a
 // PlanRequest, and the files that it names.
 #pragma once
 
@@ -11,11 +11,12 @@
 
 namespace rankwright::cli {
 
+/// The flags of `plan`.
 class SearchFlags {
  public:
   void add_to(Options& options);
 
-  /// Returns the request that was typed, without the texts of its files, or the first fault.
+  /// Returns the request, without the content of its files, or the first error.
   planner::Outcome<planner::PlanRequest> read() const;
   /// Reads the files that the request names.
   void read_files(planner::PlanRequest& request, const Io& io) const;

@@ -1,4 +1,4 @@
-// `rankwright plan` as a whole: what it prints, its exit codes, its flags.
+// `rankwright plan`: its output, exit codes and flags.
 #include "rankwright/planner/plan.h"
 
 #include <gmock/gmock.h>
@@ -23,14 +23,14 @@ using ::testing::StartsWith;
 
 using Words = std::vector<std::string>;
 
-/// plan --model MODEL --cluster CLUSTER, and more.
+/// Returns "plan --model MODEL --cluster CLUSTER" and more arguments.
 Words command(const std::string& model, const std::string& cluster, const Words& more = {}) {
   Words all{"plan", "--model", model, "--cluster", cluster};
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 
-/// A small space: a search takes some milliseconds.
+/// Returns arguments of a small search space, searched in a few milliseconds.
 const std::string kModel = "llama-3.2-1b";
 const std::string kCluster = "dgx-a100";
 const Words kJob{"--global-batch", "256", "--seq", "2048"};
@@ -42,7 +42,7 @@ Words small(Words more = {}) {
 
 json parsed(const Words& args) { return json::parse(say(args).out); }
 
-/// The same options as a caller of the library gives them, and as they are typed.
+/// One set of options, in the library's form and as typed.
 struct Asked {
   planner::OptionTexts options;
 
@@ -64,7 +64,7 @@ struct Asked {
   }
 };
 
-TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
+TEST(PlanOptions, LibraryOptions_GiveTheAnswerOfTheCommandLine) {
   const planner::OptionTexts job{
       {"model", kModel}, {"cluster", kCluster}, {"global-batch", "256"}, {"seq", "2048"}};
   for (planner::OptionTexts more :
@@ -81,7 +81,7 @@ TEST(PlanOptions, ByNameGiveTheAnswerOfTheCommandLine) {
   }
 }
 
-TEST(PlanOptions, ByNameGiveTheFaultOfTheCommandLine) {
+TEST(PlanOptions, InvalidLibraryOptions_GiveTheErrorOfTheCommandLine) {
   for (const planner::OptionTexts& options :
        {planner::OptionTexts{{"model", kModel}},
         {{"cluster", kCluster}},
@@ -96,7 +96,7 @@ TEST(PlanOptions, ByNameGiveTheFaultOfTheCommandLine) {
   }
 }
 
-TEST(PlanGolden, OneBillionOnOneNode) {
+TEST(PlanGolden, OneBillionOnOneNode_MatchesGolden) {
   const Said said = say(small());
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
@@ -105,7 +105,7 @@ TEST(PlanGolden, OneBillionOnOneNode) {
   golden::expect("plan/llama-3.2-1b-node.json", say(small({"--json"})).out);
 }
 
-TEST(PlanGolden, APipelineForMegatron) {
+TEST(PlanGolden, PipelineForMegatron_MatchesGolden) {
   const Said said = say(command("llama-3.1-8b", "dgx-h100 x 2",
                                 {"--for", "megatron", "--pp", "4", "--max-zero", "1", "--tokens",
                                  "1T", "--price", "$2.10", "--days", "30"}));
@@ -113,7 +113,7 @@ TEST(PlanGolden, APipelineForMegatron) {
   golden::expect("plan/llama-3.1-8b-megatron.txt", said.out);
 }
 
-TEST(PlanGolden, ExpertsOnTwoNodes) {
+TEST(PlanGolden, ExpertsOnTwoNodes_MatchesGolden) {
   const Said said = say(command("mixtral-8x7b", "dgx-h100 x 2",
                                 {"--global-batch", "256", "--seq", "4096", "--no-cp", "--max-pp",
                                  "2", "--even-stages", "--schedule", "1f1b"}));
@@ -121,7 +121,7 @@ TEST(PlanGolden, ExpertsOnTwoNodes) {
   golden::expect("plan/mixtral-8x7b-two-nodes.txt", said.out);
 }
 
-TEST(PlanGolden, NumbersOfGpus) {
+TEST(PlanGolden, SeveralGpuCounts_MatchesGolden) {
   const Words args =
       command("llama-3.1-8b", "dgx-h100",
               {"--gpus", "1..32", "--tokens", "100B", "--price", "2.10 EUR", "--days", "12"});
@@ -132,28 +132,28 @@ TEST(PlanGolden, NumbersOfGpus) {
   as_json.push_back("--json");
   const json counts = parsed(as_json);
   EXPECT_EQ(counts["schema"], "rankwright.counts/1");
-  // The fewest that make it: all that have fewer are late.
+  // The fewest GPUs that meet the deadline: all smaller counts miss it.
   for (const json& row : counts["counts"])
     if (row["fits"]) {
       EXPECT_EQ(row["in_time"], row["gpus"] >= counts["chosen_gpus"]) << row["gpus"];
     }
 }
 
-TEST(PlanGolden, NothingFits) {
+TEST(PlanGolden, NothingFits_MatchesGolden) {
   const Said said = say(command("llama-3.1-70b", "dgx-a100", {"--seq", "4096"}));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.err, "");
   golden::expect("plan/nothing-fits.txt", said.out);
 }
 
-TEST(PlanGolden, HostsThatAreOut) {
+TEST(PlanGolden, ExcludedHosts_MatchesGolden) {
   const Scratch file("hosts-out.yaml");
   const Said said = say(command(
       "llama-3.1-8b", "dgx-h100 x 4",
       {"--global-batch", "64", "--seq", "4096", "--exclude-nodes", "1,", "-o", file.path()}));
   EXPECT_EQ(said.code, 0);
   std::string text = said.out;
-  // The file's name is the machine's.
+  // The file's path depends on the machine.
   for (std::size_t at; (at = text.find(file.path())) != std::string::npos;)
     text.replace(at, file.path().size(), "plan.yaml");
   golden::expect("plan/hosts-out.txt", text);
@@ -166,8 +166,8 @@ TEST(PlanGolden, HostsThatAreOut) {
     EXPECT_NE(config.plan.placement.device(rank) / 8, 1);
 }
 
-TEST(Plan, PrefersTheSimplerOfTwoThatTie) {
-  // Case 1 of the design: data parallelism alone.
+TEST(Plan, Tie_PrefersTheSimplerPlan) {
+  // Data parallelism alone.
   const json plan = parsed(small({"--json"}))["best"]["plan"];
   EXPECT_EQ(plan["dp"], 8);
   EXPECT_EQ(plan["tp"], 1);
@@ -175,7 +175,7 @@ TEST(Plan, PrefersTheSimplerOfTwoThatTie) {
   EXPECT_EQ(plan["cp"], 1);
 }
 
-TEST(Plan, SaysTheSameWithAnyNumberOfThreads) {
+TEST(Plan, AnyNumberOfThreads_GivesTheSameAnswer) {
   for (const Words& more : {Words{}, Words{"--json"}, Words{"--exhaustive", "--json"}}) {
     Words one = more, two = more;
     one.insert(one.end(), {"--threads", "1"});
@@ -184,7 +184,7 @@ TEST(Plan, SaysTheSameWithAnyNumberOfThreads) {
   }
 }
 
-TEST(Plan, FindsTheSameWithoutBounds) {
+TEST(Plan, ExhaustiveSearch_FindsTheSamePlan) {
   const json bounded = parsed(small({"--json"}));
   const json all = parsed(small({"--json", "--exhaustive"}));
   EXPECT_EQ(bounded["best"]["plan"], all["best"]["plan"]);
@@ -194,7 +194,7 @@ TEST(Plan, FindsTheSameWithoutBounds) {
   EXPECT_EQ(bounded["search"]["candidates"], all["search"]["candidates"]);
 }
 
-TEST(Plan, CountsEveryCandidateOnce) {
+TEST(Plan, SearchStats_CountEveryCandidateOnce) {
   const json search = parsed(small({"--json", "--for", "torchtitan"}))["search"];
   i64 sum = 0;
   for (const char* part : {"alike", "memory", "bounded", "priced", "undecided"})
@@ -204,7 +204,7 @@ TEST(Plan, CountsEveryCandidateOnce) {
   EXPECT_EQ(sum, search["candidates"].get<i64>());
 }
 
-TEST(Plan, WritesTheFileThatExplainReads) {
+TEST(Plan, OutputFile_IsReadByExplain) {
   const Scratch file("plan.yaml");
   const Said said = say(small({"-o", file.path()}));
   EXPECT_EQ(said.code, 0);
@@ -218,7 +218,7 @@ TEST(Plan, WritesTheFileThatExplainReads) {
   EXPECT_TRUE(read["assumed"].empty());
 }
 
-TEST(Plan, KeepsToItsLimits) {
+TEST(Plan, DegreeLimits_AreKept) {
   const json best = parsed(
       small({"--json", "--tp", "2", "--no-cp", "--max-pp", "2", "--zero", "1", "--micro-batch", "2",
              "--recompute", "full", "--sequence-parallel", "on"}))["best"]["plan"];
@@ -231,7 +231,7 @@ TEST(Plan, KeepsToItsLimits) {
   EXPECT_EQ(best["sequence_parallel"], true);
 }
 
-TEST(Plan, KeepsToAMemory) {
+TEST(Plan, MaxMemory_IsKept) {
   const json whole = parsed(small({"--json"}))["best"]["memory"];
   const json less = parsed(small({"--json", "--max-memory", "20GiB"}))["best"]["memory"];
   EXPECT_GT(whole["total_bytes"], 20.0 * 1073741824);
@@ -239,7 +239,7 @@ TEST(Plan, KeepsToAMemory) {
   EXPECT_EQ(less["capacity_bytes"], 20.0 * 1073741824);
 }
 
-TEST(Plan, TakesJobAndClusterOfAFileAndComparesItsPlan) {
+TEST(Plan, PlanFile_ItsPlanIsComparedWithTheBest) {
   const std::string file =
       "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n"
       "parallelism: {tp_size: 8}\n";
@@ -250,12 +250,12 @@ TEST(Plan, TakesJobAndClusterOfAFileAndComparesItsPlan) {
   EXPECT_EQ(found["own"]["plan"]["tp"], 8);
   EXPECT_GT(found["own"]["priced"]["step_seconds"], found["best"]["step_seconds"]);
   EXPECT_THAT(say({"plan", "-"}, file).out, HasSubstr("Your plan: "));
-  // A flag stands over the file.
+  // A flag overrides the file.
   EXPECT_EQ(json::parse(say({"plan", "-", "--json", "--seq", "1024"}, file).out)["job"]["sequence"],
             1024);
 }
 
-TEST(Plan, SaysThatAPlanOfTheFileCannotBe) {
+TEST(Plan, InvalidPlanInFile_IsReported) {
   const Said said = say({"plan", "-"},
                         "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256}\n"
                         "parallelism: {tp_size: 3}\n");
@@ -263,18 +263,18 @@ TEST(Plan, SaysThatAPlanOfTheFileCannotBe) {
   EXPECT_THAT(said.out, HasSubstr("- cannot be: rankwright check -"));
 }
 
-TEST(Plan, FindsTheFewestGpus) {
+TEST(Plan, FewestGpus_AreFound) {
   const json found = parsed(command("llama-3.1-8b", "dgx-h100", {"--fit", "--json"}));
   const i64 gpus = found["fewest"]["gpus"];
   EXPECT_EQ(found["world"], gpus);
-  EXPECT_GT(gpus, 1);  // 16 bytes a parameter are 128 GB
+  EXPECT_GT(gpus, 1);  // 16 bytes per parameter are 128 GB
   EXPECT_EQ(say(command("llama-3.1-8b", "dgx-h100",
                         {"--gpus", std::to_string(gpus / 2), "--global-batch", "512"}))
                 .code,
             2);
 }
 
-TEST(Plan, GrowsAUnitToTheGpusThatAreAskedFor) {
+TEST(Plan, GpusFlag_ScalesTheSystem) {
   const json found = parsed(command(kModel, "dgx-a100", {"--gpus", "16", "--no-cp", "--json"}));
   EXPECT_EQ(found["cluster"]["name"], "dgx-a100 x 2");
   EXPECT_EQ(found["world"], 16);
@@ -285,8 +285,8 @@ TEST(Plan, GrowsAUnitToTheGpusThatAreAskedFor) {
             "  help: --gpus 16, or a larger --cluster\n");
 }
 
-TEST(Plan, UsesFewerHostsWhereNoLayoutHasAll) {
-  // 7 hosts are 7 x 8 GPUs: 256 sequences do not divide by 7, and neither do 16 layers.
+TEST(Plan, NoLayoutOnAllHosts_UsesFewer) {
+  // 7 hosts are 7 x 8 GPUs: neither 256 sequences nor 16 layers are divisible by 7.
   const json found = parsed(command(kModel, "dgx-a100 x 8",
                                     {"--global-batch", "256", "--seq", "2048", "--exclude-nodes",
                                      "1", "--no-cp", "--no-pp", "--micro-batch", "1", "--json"}));
@@ -298,7 +298,7 @@ TEST(Plan, UsesFewerHostsWhereNoLayoutHasAll) {
   EXPECT_EQ(found["hosts"]["broken_on_all"], json({{"heads", 4}, {"batch", 4}}));
 }
 
-TEST(Plan, RefusesWhatCannotBeAsked) {
+TEST(Plan, InvalidArguments_AreUsageErrors) {
   struct Row {
     Words more;
     std::string says;
@@ -332,7 +332,7 @@ TEST(Plan, RefusesWhatCannotBeAsked) {
   }
 }
 
-TEST(Plan, AsksForModelAndCluster) {
+TEST(Plan, MissingModelOrCluster_IsAUsageError) {
   EXPECT_EQ(say({"plan"}).code, 64);
   EXPECT_THAT(say({"plan"}).err, HasSubstr("--model llama-3.1-70b"));
   EXPECT_THAT(say({"plan", "--model", kModel}).err, HasSubstr("--cluster \"dgx-h100 x 8\""));
@@ -341,13 +341,13 @@ TEST(Plan, AsksForModelAndCluster) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean llama-3.2-1b?"));
 }
 
-TEST(Plan, SaysWhatRefusesEveryLayout) {
-  const Said said = say(small({"--pp", "8", "--chunks", "4"}));  // 32 stages of 16 layers
+TEST(Plan, NoValidLayout_NamesTheRule) {
+  const Said said = say(small({"--pp", "8", "--chunks", "4"}));  // 32 stages for 16 layers
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("nothing  is possible"));
 }
 
-TEST(Plan, RefusesDegreesThatDoNotDivideTheGpus) {
+TEST(Plan, DegreesThatDoNotDivide_AreRefused) {
   const std::vector<std::pair<Words, std::string>> cases = {
       {{"--tp", "3"}, "--tp 3 does not divide 8 GPUs\n  help: --tp 2 or --tp 4\n"},
       {{"--dp", "16"}, "--dp 16 does not divide 8 GPUs\n  help: --dp 8\n"},
@@ -361,24 +361,24 @@ TEST(Plan, RefusesDegreesThatDoNotDivideTheGpus) {
     EXPECT_EQ(said.out, "");
     EXPECT_EQ(said.err, "rankwright plan: " + words);
   }
-  // Of several counts those are taken that it divides.
+  // With several counts, only those that it divides are searched.
   EXPECT_EQ(say(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
 }
 
-TEST(Plan, HelpsWithASystemWhereGpusAreCounted) {
+TEST(Plan, GpusWithoutCluster_SuggestsASystem) {
   const Said said = say({"plan", "--model", kModel, "--gpus", "2048"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));
 }
 
-TEST(Plan, SaysOnATerminalHowLongItSearched) {
+TEST(Plan, Terminal_ShowsTheSearchTime) {
   std::istringstream in;
   std::ostringstream out, err;
   EXPECT_EQ(run(small(), {.in = in, .out = out, .err = err, .err_terminal = true}), 0);
   EXPECT_THAT(err.str(), HasSubstr("searched in "));
 }
 
-TEST(PlanFile, AloneIsPrintedWhereItIsPrinted) {
+TEST(PlanFile, OutputDash_PrintsOnlyThePlan) {
   const Said said = say(small({"-o", "-"}));
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
@@ -389,7 +389,7 @@ TEST(PlanFile, AloneIsPrintedWhereItIsPrinted) {
   EXPECT_EQ(check_text(several.out).code, 0);
 }
 
-TEST(PlanFile, ThatIsPrintedMixesWithNothing) {
+TEST(PlanFile, OutputDashWithOtherDocuments_IsAUsageError) {
   const Said both = say(small({"-o", "-", "--json"}));
   EXPECT_EQ(both.code, 64);
   EXPECT_EQ(both.out, "");
@@ -400,7 +400,7 @@ TEST(PlanFile, ThatIsPrintedMixesWithNothing) {
   EXPECT_THAT(none.err, HasSubstr("nothing  fits"));
 }
 
-TEST(PlanFile, IsAskedForBeforeTheSearch) {
+TEST(PlanFile, UnwritableOutput_FailsBeforeTheSearch) {
   const Said said = say(small({"-o", "/no/such/folder/plan.yaml"}));
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
@@ -409,21 +409,21 @@ TEST(PlanFile, IsAskedForBeforeTheSearch) {
             "  help: mkdir -p /no/such/folder\n");
 }
 
-TEST(PlanFile, ThatCannotBeWrittenLeavesTheAnswer) {
+TEST(PlanFile, WriteFails_StillPrintsTheAnswer) {
   const Said said = say(small({"-o", "/dev/full"}));
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, say(small()).out);
   EXPECT_THAT(said.err, HasSubstr("cannot write /dev/full: No space left on device\n"));
 }
 
-TEST(PlanFile, MayTakeThePlaceOfItsInput) {
+TEST(PlanFile, OutputEqualsInput_IsOverwritten) {
   const Scratch file("plan-test-in-place.yaml");
   ASSERT_EQ(say(small({"-o", file.path()})).code, 0);
   EXPECT_EQ(say({"plan", file.path(), "-o", file.path()}).code, 0);
   EXPECT_EQ(check_text(golden::read(file.path())).code, 0);
 }
 
-TEST(Plan, PricesForTheFrameworkOfItsTarget) {
+TEST(Plan, Target_UsesTheFrameworksConstants) {
   const json titan = parsed(small({"--for", "torchtitan", "--json"}));
   EXPECT_EQ(titan["assumed"][0]["key"], "software.framework");
   EXPECT_EQ(titan["assumed"][0]["value"], "torchtitan");
@@ -433,8 +433,8 @@ TEST(Plan, PricesForTheFrameworkOfItsTarget) {
     }
 }
 
-// nanotron states 4 x 16 x dp 8 sequences, and not their product.
-TEST(Plan, KeepsABatchThatAFileStatesByItsFactors) {
+// nanotron gives 4 x 16 x dp 8 sequences as factors, not their product.
+TEST(Plan, BatchGivenByFactors_IsKept) {
   const Said said = say({"plan", "-", "--model", "llama-3.2-1b", "--cluster", "dgx-h100", "--json"},
                         "parallelism: {dp: 8, tp: 1, pp: 1}\noptimizer: {zero_stage: 1}\n"
                         "tokens:\n  micro_batch_size: 4\n  batch_accumulation_per_replica: 16\n"
@@ -444,7 +444,7 @@ TEST(Plan, KeepsABatchThatAFileStatesByItsFactors) {
   EXPECT_THAT(said.out, Not(HasSubstr("at least 4 M tokens")));
 }
 
-TEST(Plan, RefusesWishesThatMeanNothing) {
+TEST(Plan, InvalidSearchOptions_AreRefused) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{"--ep", "2"}, "--ep or --etp above 1, but "},
       {{"--no-pp", "--chunks", "2"}, "--chunks or --schedule, but there is to be no pipeline"},
@@ -459,12 +459,12 @@ TEST(Plan, RefusesWishesThatMeanNothing) {
   }
 }
 
-TEST(Plan, NamesACommandOfATargetThatRunsThePlan) {
+TEST(Plan, NextCommand_ExportsToATargetThatRunsThePlan) {
   EXPECT_THAT(say(small({"--tp", "2", "--order", "dp-tp"})).out,
               HasSubstr("--for megatron finds the fastest that it runs"));
 }
 
-TEST(Plan, HasNoColourInAPipeAndSomeOnATerminal) {
+TEST(Plan, Color_OnlyOnATerminal) {
   EXPECT_THAT(say(small()).out, Not(HasSubstr("\033[")));
   EXPECT_THAT(say(small(), "", true).out, HasSubstr("\033["));
 }

@@ -13,10 +13,10 @@ struct CoreRow {
   std::string_view core;
 };
 
-// The best first.
+// Best first.
 constexpr CoreRow kCores[] = {{"avx512f", "SKYLAKEX"}, {"avx2", "HASWELL"}};
 
-/// The flags of the first processor.
+/// Returns the flags of the first processor.
 std::string_view flags_of(std::string_view cpuinfo) {
   const std::size_t begin = cpuinfo.find("\nflags");
   if (begin == std::string_view::npos) return {};

@@ -1,18 +1,18 @@
-// The environment that the engines of the runtime read when they are loaded: one thread a rank, and
-// the kernels of OpenBLAS that this processor has (it takes processors that it does not know for
-// old ones). What the user has set stays.
+// The environment that the runtime's libraries read when they are loaded: one thread per rank, and
+// the OpenBLAS kernels for this processor (OpenBLAS treats unknown processors as old ones).
+// Variables that the user has set are kept.
 #pragma once
 
 #include <string_view>
 
 namespace rankwright::cli {
 
-/// What OPENBLAS_CORETYPE should be, from the text of /proc/cpuinfo: SKYLAKEX with AVX-512, HASWELL
-/// with AVX2; empty where OpenBLAS is left to find out itself.
+/// Returns the value for OPENBLAS_CORETYPE from the text of /proc/cpuinfo: SKYLAKEX with AVX-512,
+/// HASWELL with AVX2; empty if OpenBLAS should detect it.
 std::string_view openblas_core(std::string_view cpuinfo);
 
-/// Sets what is not set yet. Whether anything was: then libraries that are loaded already have not
-/// seen it.
+/// Sets the variables that are not set yet. Returns whether it set any; libraries that are already
+/// loaded have not seen them.
 bool set_engine_env();
 
 }  // namespace rankwright::cli

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kProgram = "rankwright-runtime";
 
-/// Beside the running program, or where installations keep what is not typed by people.
+/// Returns the path next to the running program, or in the installation's libexec folder; empty if
+/// there is none.
 std::string find_program() {
   std::error_code failed;
   const fs::path self = fs::read_symlink("/proc/self/exe", failed);

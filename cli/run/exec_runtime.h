@@ -1,6 +1,6 @@
-// Verbs that need libtorch and MPI live in a program of their own, rankwright-runtime, which stands
-// beside this one where it was built. This one becomes it: no library of an engine is loaded here,
-// and mpirun sees one process.
+// Verbs that need libtorch and MPI are in a separate program, rankwright-runtime, installed next to
+// this one if it was built. This process replaces itself with it (exec), so that this program loads
+// neither library and mpirun sees one process.
 #pragma once
 
 #include <string_view>
@@ -9,10 +9,11 @@
 
 namespace rankwright::cli {
 
-/// Whether that program is there, and this process may become it.
+/// Returns whether rankwright-runtime exists and this process may exec it.
 bool can_exec_runtime(const Io& io);
 
-/// Does not return where it works; else says what is missing, and returns the exit code.
+/// Replaces this process with rankwright-runtime. Returns only on failure: prints what is missing
+/// and returns the exit code.
 int exec_runtime(std::string_view verb, Args args, const Io& io);
 
 }  // namespace rankwright::cli

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kFrame = 40;  // dashes; Open MPI writes 74
 
-/// One blank for every run of white space: mpirun breaks lines where it likes.
+/// Collapses white space to single blanks, because mpirun wraps lines anywhere.
 std::string flat(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -20,7 +20,7 @@ std::string flat(std::string_view text) {
   return out;
 }
 
-/// The number right behind the first `words`.
+/// Returns the number directly after the first `words`.
 std::optional<i64> number_behind(std::string_view text, std::string_view words) {
   const std::size_t at = text.find(words);
   if (at == std::string_view::npos) return std::nullopt;

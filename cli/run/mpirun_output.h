@@ -1,5 +1,5 @@
-// What comes out of mpirun's standard error: what ranks wrote, which is passed on as it comes, and
-// what mpirun says itself between two lines of dashes, which is kept and read. Text in, text out.
+// Splits mpirun's standard error into the ranks' output, which is passed on at once, and mpirun's
+// own messages between two lines of dashes, which are kept and parsed. Text in, text out.
 #pragma once
 
 #include <optional>
@@ -10,30 +10,32 @@
 
 namespace rankwright::cli {
 
-/// A line that rank 0 writes when every rank can be asked to stop. It is not passed on.
+/// The line that rank 0 writes once every rank handles stop signals. It is not passed on.
 inline constexpr std::string_view kReady = "\001ready\n";
 
-/// The rank that mpirun holds responsible for the end of a run.
+/// The rank that ended a run, according to mpirun.
 struct DeadRank {
   i64 rank = 0;
   std::optional<int> signal{};
-  std::optional<int> code{};  // that it ended with, or called MPI_Abort with
+  std::optional<int> code{};  // exit code, or the code of MPI_Abort
 
   friend bool operator==(const DeadRank&, const DeadRank&) = default;
 };
 
+/// An incremental parser of mpirun's standard error.
 class MpirunOutput {
  public:
-  /// What to pass on of the next bytes.
+  /// Parses the next bytes. Returns the part to pass on.
   std::string feed(std::string_view bytes);
 
   bool ready() const { return ready_; }
-  /// The last thing that was passed on was no end of a line.
+  /// Returns whether the text passed on so far ends in the middle of a line.
   bool inside_line() const { return inside_line_; }
   bool passed_any() const { return passed_any_; }
-  /// What mpirun itself said.
+  /// Returns mpirun's own messages.
   const std::string& said() const { return said_; }
-  /// Nothing where it named none, or only one that ended by itself with a code.
+  /// Returns the rank that mpirun blames; nothing if it names none, or only one that exited
+  /// normally with a code.
   std::optional<DeadRank> dead() const;
 
  private:
@@ -44,7 +46,7 @@ class MpirunOutput {
   bool ready_ = false;
   bool inside_line_ = false;
   bool passed_any_ = false;
-  std::size_t dashes_ = 0;  // seen in a row, not yet taken
+  std::size_t dashes_ = 0;  // consecutive dashes not yet consumed
   std::string word_{};      // of a control line
   std::string said_{};
 };

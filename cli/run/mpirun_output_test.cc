@@ -8,7 +8,7 @@ namespace mpirun_output_test {
 
 const std::string kDashes(74, '-');
 
-/// As Open MPI 4.1.4 writes it.
+/// Messages as Open MPI 4.1.4 writes them.
 const std::string kKilled = kDashes +
                             "\nmpirun noticed that process rank 3 with PID 0 on node n0 exited on "
                             "signal 9 (Killed).\n" +
@@ -20,29 +20,30 @@ const std::string kAborted =
     "all MPI processes.\n" +
     kDashes + "\n";
 
-TEST(MpirunOutput, PassesOnWhatRanksWrite) {
+TEST(MpirunOutput, RankOutput_IsPassedOn) {
   MpirunOutput output;
   EXPECT_EQ(output.feed("step 1/9 - loss --5\n"), "step 1/9 - loss --5\n");
   EXPECT_FALSE(output.inside_line());
-  EXPECT_EQ(output.feed("\r\033[Kstep 2"), "\r\033[Kstep 2");  // at once, without its line's end
+  EXPECT_EQ(output.feed("\r\033[Kstep 2"),
+            "\r\033[Kstep 2");  // at once, before the end of the line
   EXPECT_TRUE(output.inside_line());
   EXPECT_FALSE(output.dead().has_value());
 }
 
-TEST(MpirunOutput, KeepsWhatMpirunSays) {
+TEST(MpirunOutput, MpirunMessage_IsKept) {
   MpirunOutput output;
   EXPECT_EQ(output.feed("step 2" + kKilled + "more\n"), "step 2more\n");
   EXPECT_EQ(output.dead(), (DeadRank{.rank = 3, .signal = 9}));
   EXPECT_THAT(output.said(), ::testing::HasSubstr("noticed"));
 }
 
-TEST(MpirunOutput, KnowsWhoAborted) {
+TEST(MpirunOutput, Abort_NamesTheRank) {
   MpirunOutput output;
   output.feed(kAborted);
   EXPECT_EQ(output.dead(), (DeadRank{.rank = 5, .code = 1}));
 }
 
-TEST(MpirunOutput, HoldsNobodyDeadWhoEndedWithACode) {
+TEST(MpirunOutput, ExitWithCode_IsNotADeadRank) {
   MpirunOutput output;
   output.feed(kDashes +
               "\nmpirun detected that one or more processes exited with non-zero status, thus "
@@ -52,15 +53,15 @@ TEST(MpirunOutput, HoldsNobodyDeadWhoEndedWithACode) {
   EXPECT_FALSE(output.dead().has_value());
 }
 
-TEST(MpirunOutput, TakesTheReadyLineForItself) {
+TEST(MpirunOutput, ReadyLine_IsNotPassedOn) {
   MpirunOutput output;
   EXPECT_FALSE(output.ready());
   EXPECT_EQ(output.feed("a\n" + std::string(kReady) + "b\n"), "a\nb\n");
   EXPECT_TRUE(output.ready());
 }
 
-/// However the bytes are cut, the same is passed on and understood.
-RC_GTEST_PROP(MpirunOutput, DoesNotDependOnWhereReadsEnd, ()) {
+/// Any split of the bytes gives the same result.
+RC_GTEST_PROP(MpirunOutput, AnySplitOfTheInput_GivesTheSameResult, ()) {
   const std::string text = "x-\n--" + std::string(kReady) + kKilled + "\ry\n-z" + kAborted + "end";
   MpirunOutput whole;
   const std::string passed = whole.feed(text);

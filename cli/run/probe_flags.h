@@ -9,11 +9,12 @@
 
 namespace rankwright::cli {
 
+/// The flags of `rankwright probe`.
 struct ProbeFlags {
   bool quick = false;
   bool local = false;
-  i64 ranks = 0;                          // of --local; 0: as many as this machine has cores
-  i64 ranks_per_core = kMaxRanksPerCore;  // at most, of --local
+  i64 ranks = 0;                          // of --local; 0: one per core of this machine
+  i64 ranks_per_core = kMaxRanksPerCore;  // maximum of --local
   std::string backend = "mpi";
 
   void add_to(Options& options);

@@ -15,7 +15,7 @@
 namespace rankwright::cli {
 namespace {
 
-constexpr i64 kMaxSteps = 10'000'000;  // all are kept for the summary
+constexpr i64 kMaxSteps = 10'000'000;  // the summary keeps all of them in memory
 
 std::optional<i64> number_in(const char* name) {
   const char* const text = std::getenv(name);
@@ -71,7 +71,7 @@ std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64
 }
 
 std::optional<Launched> launched() {
-  // Open MPI's mpirun; MPICH's and Slurm's PMI; PMIx, which says who one is and not how many.
+  // Open MPI's mpirun; PMI of MPICH and Slurm; PMIx, which gives the rank but not their number.
   for (const char* const size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const std::optional<i64> ranks = number_in(size)) return Launched{ranks};
   if (std::getenv("PMIX_RANK") != nullptr) return Launched{};

@@ -1,5 +1,4 @@
-// What is said of a run before anything runs, what it shows, and what it finds out about where it
-// runs.
+// The checks before a run, its output, and the detection of its environment.
 #include "cli/run/run_flags.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +39,7 @@ Refused refused(const rankwright::plan::TrainingConfig& config, bool local,
   return {code, err.str()};
 }
 
-TEST(Start, OfSeveralRanksNeedsSomebodyToStartThem) {
+TEST(Start, SeveralRanksWithoutLauncher_IsRefused) {
   const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, pp_size: 2, dp_size: 2");
   const Refused one = refused(config, false, std::nullopt);
   EXPECT_EQ(one.code, 64);
@@ -49,10 +48,10 @@ TEST(Start, OfSeveralRanksNeedsSomebodyToStartThem) {
             "  help: add --local, or mpirun -n 8 rankwright run plan.yaml\n");
   EXPECT_FALSE(refused(config, true, std::nullopt).code.has_value());
   EXPECT_FALSE(refused(config, false, Launched{8}).code.has_value());
-  EXPECT_FALSE(refused(config, false, Launched{}).code.has_value());  // MPI will know
+  EXPECT_FALSE(refused(config, false, Launched{}).code.has_value());  // MPI knows the number
 }
 
-TEST(Start, WithAnotherNumberOfRanksSaysBoth) {
+TEST(Start, OtherNumberOfRanks_ReportsBoth) {
   const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, dp_size: 4");
   const Refused four = refused(config, false, Launched{4});
   EXPECT_EQ(four.code, 64);
@@ -83,14 +82,14 @@ TEST(LocalRanks, MoreThanTheLimitPerCore_AreRefusedWithTheFlagThatAllowsThem) {
 
 TEST(LocalRanks, UpToTheLimitPerCore_AreStarted) {
   EXPECT_EQ(crowd(32, 2, 16), "");
-  EXPECT_EQ(crowd(33, 2, 17), "");  // as the help above says
+  EXPECT_EQ(crowd(33, 2, 17), "");  // with the flag that the help suggests
 }
 
-TEST(Start, OfOneRankNeedsNobody) {
+TEST(Start, OneRank_NeedsNoLauncher) {
   EXPECT_FALSE(refused(setup_with("tp_size: 1, dp_size: 1"), false, std::nullopt).code.has_value());
 }
 
-TEST(RunVerb, WithoutTheRuntimeSaysWhatToInstall) {
+TEST(RunVerb, NoRuntime_SaysWhatToInstall) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"run", "plan.yaml"}, {"probe"}}) {
     const Said said = say(args);
@@ -103,7 +102,7 @@ TEST(RunVerb, WithoutTheRuntimeSaysWhatToInstall) {
   EXPECT_EQ(say({"run", "plan.yaml", "--steps", "0"}).code, 64);
 }
 
-TEST(EngineEnv, TakesTheBestKernelsThatTheProcessorHas) {
+TEST(EngineEnv, CpuFlags_SelectTheBestKernels) {
   EXPECT_EQ(openblas_core("processor\t: 0\nflags\t\t: fpu avx2 avx512f sse\n"), "SKYLAKEX");
   EXPECT_EQ(openblas_core("processor\t: 0\nflags\t\t: fpu avx avx2\n"), "HASWELL");
   EXPECT_EQ(openblas_core("processor\t: 0\nflags\t\t: fpu avx avx512fp16 xavx2\n"), "");
@@ -111,7 +110,7 @@ TEST(EngineEnv, TakesTheBestKernelsThatTheProcessorHas) {
   EXPECT_EQ(openblas_core(""), "");
 }
 
-TEST(Screen, IsReadBackAsItWasHandedOn) {
+TEST(Screen, ShowAndParse_RoundTrip) {
   for (const Screen& screen : {Screen{}, Screen{true, false, 60}, Screen{false, true, 400}})
     EXPECT_EQ(parse_screen(show(screen)), screen);
   EXPECT_EQ(parse_screen("color=1 terminal=1 width=999")->width, 400u);
@@ -119,7 +118,7 @@ TEST(Screen, IsReadBackAsItWasHandedOn) {
   EXPECT_FALSE(parse_screen("color=1").has_value());
 }
 
-/// What `steps` steps show.
+/// Returns the output of a run of `steps` steps.
 std::string shown(i64 steps, bool terminal, bool quiet) {
   std::istringstream in;
   std::ostringstream out, err;
@@ -133,9 +132,9 @@ std::string shown(i64 steps, bool terminal, bool quiet) {
   return err.str();
 }
 
-TEST(RunOutput, OffATerminalIsALineForEveryTenth) {
+TEST(RunOutput, NoTerminal_PrintsALinePerTenthOfTheSteps) {
   const std::string text = shown(1000, false, false);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);  // and the first
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 11);  // ten, plus the first
   EXPECT_THAT(text, Not(HasSubstr("\033")));
   EXPECT_THAT(text, HasSubstr("\nstep 1000/1000 "));
   const std::string few = shown(3, false, false);
@@ -143,14 +142,14 @@ TEST(RunOutput, OffATerminalIsALineForEveryTenth) {
   EXPECT_EQ(shown(1000, false, true), "");
 }
 
-TEST(RunOutput, OnATerminalIsOneLine) {
+TEST(RunOutput, Terminal_RedrawsOneLine) {
   const std::string text = shown(1000, true, false);
   EXPECT_THAT(text, ::testing::StartsWith("\r\033[Kstep 1/1000 "));
   EXPECT_THAT(text, HasSubstr("\r\033[Kstep 1000/1000 "));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
-TEST(RunOutput, WritesItsFiles) {
+TEST(RunOutput, Files_AreWritten) {
   const Scratch csv("run-test.csv"), trace("run-test.json"), lines("run-test.jsonl");
   std::istringstream in;
   std::ostringstream out, err;
@@ -173,7 +172,7 @@ TEST(RunOutput, WritesItsFiles) {
   EXPECT_EQ(out.str() + err.str(), "");
 }
 
-TEST(RunOutput, ThatCannotBeWrittenIsSaidBeforeTheRun) {
+TEST(RunOutput, UnwritableFile_FailsBeforeTheRun) {
   std::istringstream in;
   std::ostringstream out, err;
   const Io io{in, out, err};

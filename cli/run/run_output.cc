@@ -9,10 +9,10 @@
 namespace rankwright::cli {
 namespace {
 
-constexpr i64 kLines = 10;  // off a terminal
+constexpr i64 kLines = 10;  // if not a terminal
 constexpr std::chrono::milliseconds kBetween{100};
 
-/// The first, the last, and every tenth part of the steps between.
+/// Returns whether to print this step: the first, the last, and about ten in between.
 bool worth_a_line(i64 step, i64 wanted) {
   return step == 1 || step == wanted || step * kLines / wanted != (step - 1) * kLines / wanted;
 }
@@ -41,7 +41,7 @@ std::optional<int> RunOutput::open() {
 }
 
 void RunOutput::step(const planner::TrainedStep& step) {
-  // Flushed, so that a run that is killed leaves what it had.
+  // Flushed, so that a killed run leaves all rows so far.
   if (!show_.csv.empty()) csv_ << report::csv_line(step) << std::flush;
   if (show_.json) out() << report::step_json(step, show_.progress.tokens) << std::flush;
   if (!show_.quiet) progress(step);

@@ -1,5 +1,5 @@
-// What `rankwright run` shows while it trains and when it ends: a line that is redrawn on a
-// terminal, lines now and then elsewhere, JSON lines, the CSV, the summary. Rank 0 alone has one.
+// The output of `rankwright run`: a progress line that is redrawn on a terminal (a few lines
+// otherwise), JSON lines, the CSV and the summary. Only rank 0 has one.
 #pragma once
 
 #include <chrono>
@@ -14,16 +14,18 @@
 
 namespace rankwright::cli {
 
+/// The outputs of a run and their destinations.
 struct RunShow {
   bool json = false;
   bool quiet = false;
-  std::string csv{};     // files; nothing: none
-  std::string output{};  // instead of standard output
+  std::string csv{};     // files; empty: not written
+  std::string output{};  // replaces standard output
   std::string trace{};
   report::Paint paint{};  // of the summary
   report::RunProgress progress{};
 };
 
+/// Writes the output of a run.
 class RunOutput {
  public:
   RunOutput(RunShow show, const Io& io) : show_(std::move(show)), io_(io) {}
@@ -31,11 +33,11 @@ class RunOutput {
   RunOutput(const RunOutput&) = delete;
   RunOutput& operator=(const RunOutput&) = delete;
 
-  /// Opens the files, before anything is trained. The exit code where one cannot be written.
+  /// Opens the files before training starts. Returns the exit code if one cannot be written.
   std::optional<int> open();
   void step(const planner::TrainedStep& step);
-  /// The summary, and the trace where one is wanted. The exit code: that of a file that could not
-  /// be written, else 0.
+  /// Writes the summary, and the trace if requested. Returns 0, or the exit code if a file could
+  /// not be written.
   int finish(const planner::RunSummary& summary, const std::string& trace);
 
  private:
@@ -49,7 +51,7 @@ class RunOutput {
   const Io& io_;
   std::ofstream csv_{}, output_{}, trace_{};
   bool dirty_ = false;
-  std::optional<Clock::time_point> first_{};  // when the first step had ended
+  std::optional<Clock::time_point> first_{};  // when the first step ended
   Clock::time_point drawn_{};
 };
 

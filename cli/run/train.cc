@@ -1,5 +1,4 @@
-// `rankwright run` and `rankwright probe`, as far as they can be done without an engine: the
-// command line is read, and then both are handed over to the runtime.
+// `rankwright run` and `rankwright probe`: parses the command line, then execs rankwright-runtime.
 #include "cli/run/exec_runtime.h"
 #include "cli/run/probe_flags.h"
 #include "cli/run/run_flags.h"
@@ -8,7 +7,7 @@
 namespace rankwright::cli {
 
 int train(Args args, const Io& io) {
-  // Help and typing errors need no engine, and are said once, not by every rank's libraries.
+  // Help and usage errors need no engine and are printed once, not per rank.
   Options options(verb("run"));
   RunFlags flags;
   flags.add_to(options);

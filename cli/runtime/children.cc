@@ -12,7 +12,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// /proc/PID/stat: "PID (name) state parent ..."; the name may hold anything.
+/// Parses /proc/PID/stat: "PID (name) state parent ..."; the name may contain any character.
 pid_t parent_of(const std::filesystem::path& process) {
   std::ifstream file(process / "stat");
   std::string line;
@@ -42,7 +42,8 @@ std::vector<pid_t> children() {
 }
 
 void kill_children() {
-  constexpr int kRounds = 100;  // a process that cannot be ended (a dead disk) is not waited for
+  constexpr int kRounds =
+      100;  // gives up on processes that cannot be killed (such as on a dead disk)
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<pid_t> left = children();
     if (left.empty()) return;

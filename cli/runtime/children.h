@@ -1,5 +1,5 @@
-// The processes that this one is the parent of: those that it started, and, as it asked for them,
-// those whose parent died.
+// The child processes of this one: those that it started and, as it is a subreaper, orphaned
+// descendants.
 #pragma once
 
 #include <sys/types.h>
@@ -8,9 +8,10 @@
 
 namespace rankwright::cli {
 
+/// Returns the ids of all children.
 std::vector<pid_t> children();
 
-/// Ends them all, at once, and waits for their end. Those that appear meanwhile too.
+/// Kills all children, including those that appear meanwhile, and waits until they have ended.
 void kill_children();
 
 }  // namespace rankwright::cli

@@ -7,7 +7,7 @@
 namespace rankwright::cli {
 namespace {
 
-/// A record is its length and so many numbers, so that records of all ranks can be told apart.
+/// Splits gathered numbers into records. A record is its length, followed by that many numbers.
 class Records {
  public:
   explicit Records(std::vector<double> all) : all_(std::move(all)) {}
@@ -26,7 +26,7 @@ class Records {
   std::size_t at_ = 0;
 };
 
-Records gathered(const runtime::World& world, std::vector<double> record) {
+Records gather_records(const runtime::World& world, std::vector<double> record) {
   record.insert(record.begin(), double(record.size()));
   return Records(world.gather(record));
 }
@@ -50,8 +50,8 @@ planner::Sent take_sent(std::span<const double> n) {
           .waited = Seconds{n[6]}};
 }
 
-/// Also what the rank only received and waited for, which counters have no row of.
-std::vector<runtime::Counted> counted(const runtime::Counters& counters) {
+/// Returns the counters' rows, plus kinds that the rank only received and waited for.
+std::vector<runtime::Counted> list_counted(const runtime::Counters& counters) {
   std::vector<runtime::Counted> all = counters.rows();
   for (const plan::TrafficKindRow& row : plan::traffic_kinds()) {
     const bool sent = std::any_of(all.begin(), all.end(), [&](const runtime::Counted& one) {
@@ -78,8 +78,8 @@ program::Event take_event(std::span<const double> n) {
           Seconds{n[4]}};
 }
 
-/// Alone on its pp rank in having no other coordinate.
-bool stands_for_its_pp_rank(const mesh::Mesh& mesh, i64 rank) {
+/// Returns whether the rank is the first of its pp rank: all its other coordinates are 0.
+bool is_first_of_pp_rank(const mesh::Mesh& mesh, i64 rank) {
   return std::all_of(mesh::kAllAxes.begin(), mesh::kAllAxes.end(), [&](mesh::Axis axis) {
     return axis == mesh::Axis::pp || mesh.coordinate(rank, axis) == 0;
   });
@@ -89,8 +89,8 @@ bool stands_for_its_pp_rank(const mesh::Mesh& mesh, i64 rank) {
 
 Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
   std::vector<double> record{trainer.peak().value};
-  for (const runtime::Counted& one : counted(trainer.counters())) put(one, record);
-  Records records = gathered(world, std::move(record));
+  for (const runtime::Counted& one : list_counted(trainer.counters())) put(one, record);
+  Records records = gather_records(world, std::move(record));
   Gathered all;
   if (world.rank() != 0) return all;
   for (i64 rank = 0; rank < world.size(); ++rank) {
@@ -104,7 +104,7 @@ Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
 }
 
 std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text) {
-  Records records = gathered(world, std::vector<double>(text.begin(), text.end()));
+  Records records = gather_records(world, std::vector<double>(text.begin(), text.end()));
   std::vector<std::string> all;
   for (i64 rank = 0; world.rank() == 0 && rank < world.size(); ++rank) {
     all.emplace_back();
@@ -127,9 +127,9 @@ report::Events gather_events(const runtime::World& world, const runtime::Trainer
                              const plan::TrainingConfig& config) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   std::vector<double> record;
-  if (stands_for_its_pp_rank(mesh, world.rank()))
+  if (is_first_of_pp_rank(mesh, world.rank()))
     for (const program::Event& one : events_of(trainer)) put(one, record);
-  Records records = gathered(world, std::move(record));
+  Records records = gather_records(world, std::move(record));
   if (world.rank() != 0) return {};
   report::Events all(std::size_t(config.plan.pp));
   for (i64 rank = 0; rank < world.size(); ++rank) {

@@ -1,5 +1,5 @@
-// What rank 0 learns from all ranks when a run ends: counters, peaks and times, sent as numbers
-// outside of the plan's groups.
+// Gathers the results of all ranks on rank 0 when a run ends: counters, memory peaks and times,
+// sent as numbers outside the plan's groups.
 #pragma once
 
 #include <string>
@@ -12,22 +12,24 @@
 
 namespace rankwright::cli {
 
+/// The counters and peaks of all ranks.
 struct Gathered {
   std::vector<std::vector<planner::Sent>> sent{};  // by rank, of the last step
   std::vector<Bytes> peaks{};                      // by rank
 };
 
-/// Collective; only rank 0's is filled.
+/// Gathers counters and peaks. Collective; empty on ranks other than 0.
 Gathered gather(const runtime::World& world, const runtime::Trainer& trainer);
 
-/// Of the last step, by pp rank: those of its first rank. Collective; only rank 0's is filled.
+/// Gathers the events of the last step, by pp rank, from the first rank of each. Collective; empty
+/// on ranks other than 0.
 report::Events gather_events(const runtime::World& world, const runtime::Trainer& trainer,
                              const plan::TrainingConfig& config);
 
-/// A text of each rank, by rank. Collective; empty on other ranks than rank 0.
+/// Gathers one text per rank, by rank. Collective; empty on ranks other than 0.
 std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text);
 
-/// What this rank did in the last step.
+/// Returns what this rank did in the last step, by start time.
 std::vector<program::Event> events_of(const runtime::Trainer& trainer);
 
 }  // namespace rankwright::cli

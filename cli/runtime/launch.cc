@@ -30,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kToFinish{20};  // the step, the summary and the files
+constexpr std::chrono::seconds kToFinish{20};  // for the step, the summary and the files
 constexpr std::chrono::seconds kToEnd{5};      // after SIGTERM
 constexpr int kNoProgram = 127;
 
@@ -44,7 +44,7 @@ sigset_t watched() {
   return set;
 }
 
-/// A file without a name that holds `text`, to be read from its beginning.
+/// Returns a descriptor of an anonymous file with `text`, positioned at its start.
 int file_of(const std::string& text) {
   const int file = memfd_create("input", MFD_CLOEXEC);
   for (std::size_t at = 0; file >= 0 && at < text.size();) {
@@ -56,22 +56,22 @@ int file_of(const std::string& text) {
   return file;
 }
 
-/// What a child becomes mpirun with.
+/// The arguments and environment with which the child process execs mpirun.
 struct Start {
   std::vector<std::string> command;
   const SessionFolder& folder;
   Screen screen;
-  sigset_t mask;  // of signals
+  sigset_t mask;  // the signal mask to restore
   int input = -1, err = -1;
   pid_t parent = getpid();
 };
 
-/// The library that binds all sockets to loopback has this name in the session folder: LD_PRELOAD
-/// cannot name a file with blanks or colons in its path.
+/// The name in the session folder of the library that binds all sockets to loopback. The link is
+/// needed because LD_PRELOAD cannot name a path with blanks or colons.
 constexpr std::string_view kLoopback = "loopback.so";
 
 void set_mpirun_env(const Start& start) {
-  if (geteuid() == 0) {  // mpirun refuses root unless told twice
+  if (geteuid() == 0) {  // mpirun refuses to run as root without both variables
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
   }
@@ -81,9 +81,9 @@ void set_mpirun_env(const Start& start) {
   setenv("LD_PRELOAD", preload.c_str(), 1);
 }
 
-/// In the child: becomes mpirun. Its own process group, so that a Ctrl-C of the terminal reaches
-/// the launcher alone; SIGTERM when the launcher dies, on which mpirun ends its ranks.
-[[noreturn]] void become(Start start) {
+/// Execs mpirun in the child. It gets its own process group, so that Ctrl-C in the terminal reaches
+/// only the launcher, and SIGTERM when the launcher dies, on which mpirun ends its ranks.
+[[noreturn]] void exec_mpirun(Start start) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != start.parent) _exit(kNoProgram);
@@ -99,13 +99,13 @@ void set_mpirun_env(const Start& start) {
   _exit(kNoProgram);
 }
 
-/// mpirun while it runs.
+/// A running mpirun.
 class Mpirun {
  public:
   Mpirun(pid_t pid, int err, int signals, const Io& io)
       : pid_(pid), err_(err), signals_(signals), io_(io) {}
 
-  /// Until it has ended and all that it wrote has been read; its wait status.
+  /// Waits until mpirun has ended and its output is read. Returns its wait status.
   int watch() {
     while (!ended_ || err_open_) {
       std::array<pollfd, 2> files{pollfd{signals_, POLLIN, 0},
@@ -113,8 +113,8 @@ class Mpirun {
       poll(files.data(), files.size(), patience());
       if (files[0].revents != 0) read_signals();
       if (files[1].revents != 0) read_err();
-      if (deadline_ && Clock::now() >= *deadline_) harder();
-      // A rank that lives on holds the other end open: nothing more is to come from mpirun.
+      if (deadline_ && Clock::now() >= *deadline_) escalate();
+      // A rank that still lives keeps the pipe open, but mpirun itself writes nothing more.
       if (ended_ && err_open_ && files[1].revents == 0) err_open_ = false;
     }
     return status_;
@@ -140,7 +140,7 @@ class Mpirun {
     if (read(signals_, &info, sizeof info) != sizeof info) return;
     if (info.ssi_signo != SIGCHLD) {
       ++asked_;
-      harder();
+      escalate();
       return;
     }
     if (!ended_ && waitpid(pid_, &status_, WNOHANG) == pid_) ended_ = true;
@@ -155,9 +155,9 @@ class Mpirun {
       err_open_ = false;
   }
 
-  /// The next means: ask the ranks to finish their step, then mpirun to end them, then kill. Before
-  /// every rank can note the question there is nothing to finish.
-  void harder() {
+  /// Escalates: asks the ranks to finish their step, then mpirun to end them, then kills. Skips the
+  /// first while ranks do not handle stop signals yet.
+  void escalate() {
     if (ended_) return;
     if (last_ == Last::nothing && output_.ready()) {
       use(Last::finish, SIGUSR1, kToFinish);
@@ -166,7 +166,7 @@ class Mpirun {
     } else {
       last_ = Last::kill;
       deadline_.reset();
-      kill(-pid_, SIGKILL);  // ranks are in groups of their own: they become ours, and are ended
+      kill(-pid_, SIGKILL);  // ranks are in other process groups: kill_children() ends them
     }
   }
 
@@ -186,7 +186,7 @@ class Mpirun {
   std::optional<Clock::time_point> deadline_{};
 };
 
-/// "rank 3 (tp 1, dp 0, pp 1)".
+/// Returns a text such as "rank 3 (tp 1, dp 0, pp 1)".
 std::string rank_name(const plan::TrainingConfig& config, i64 rank) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   std::string where;
@@ -214,7 +214,7 @@ int report_dead(const DeadRank& dead, const plan::TrainingConfig& config, std::s
   return kUnreadable;
 }
 
-/// What the end of mpirun means.
+/// Prints why mpirun ended, if it failed. Returns the exit code.
 int verdict(int status, const Mpirun& mpirun, const plan::TrainingConfig& config,
             std::string_view verb, const Io& io) {
   const MpirunOutput& output = mpirun.output();
@@ -230,7 +230,7 @@ int verdict(int status, const Mpirun& mpirun, const plan::TrainingConfig& config
     return kUnreadable;
   }
   const bool ours = code == kUnreadable || code == kRefused || code == kUsage;
-  if (ours && output.passed_any()) return code;  // the ranks have said why
+  if (ours && output.passed_any()) return code;  // the ranks have printed the reason
   io.err << output.said();
   io.err << (WIFSIGNALED(status)
                  ? fmt::format("rankwright {}: mpirun was ended by signal {}\n", verb,
@@ -239,15 +239,14 @@ int verdict(int status, const Mpirun& mpirun, const plan::TrainingConfig& config
   return kUnreadable;
 }
 
-/// Prints why no process can be started, and returns the exit code.
+/// Prints why no process can be started. Returns the exit code.
 int refuse(std::string_view verb, const std::string& what, std::string_view help, const Io& io) {
   io.err << fmt::format("rankwright {}: {}\n", verb, what);
   if (!help.empty()) io.err << fmt::format("  help: {}\n", help);
   return kUnreadable;
 }
 
-/// Links the library for LD_PRELOAD into the session folder. The error that says why it cannot;
-/// empty where it can.
+/// Links the library for LD_PRELOAD into the session folder. Returns the error; empty on success.
 std::string link_loopback(const std::filesystem::path& program, const SessionFolder& folder) {
   const std::filesystem::path library = program.parent_path() / "rankwright-loopback.so";
   if (access(library.c_str(), R_OK) != 0)
@@ -258,12 +257,12 @@ std::string link_loopback(const std::filesystem::path& program, const SessionFol
   return {};
 }
 
-/// Starts mpirun and waits for it; when this returns no process is left.
+/// Starts mpirun and waits for it. Leaves no process behind. Returns the exit code.
 int run_mpirun(Start start, const Launch& launch, const plan::TrainingConfig& config,
                const Io& io) {
   const sigset_t signals = watched();
   sigprocmask(SIG_BLOCK, &signals, &start.mask);
-  prctl(PR_SET_CHILD_SUBREAPER, 1);  // ranks whose mpirun is gone become ours, to be ended
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // orphaned ranks become children of this process
   const int signal_file = signalfd(-1, &signals, SFD_CLOEXEC);
   start.input = file_of(launch.input);
   int err[2] = {-1, -1};
@@ -273,11 +272,11 @@ int run_mpirun(Start start, const Launch& launch, const plan::TrainingConfig& co
   io.err.flush();
   start.folder.start_helper();
   const pid_t pid = opened ? fork() : -1;
-  if (pid == 0) become(start);
+  if (pid == 0) exec_mpirun(start);
   if (pid < 0)
     return refuse(launch.verb, fmt::format("cannot start a process: {}", std::strerror(errno)), "",
                   io);
-  setpgid(pid, pid);  // also here: whoever comes first
+  setpgid(pid, pid);  // in both processes, to avoid a race
   close(start.input);
   close(err[1]);
   Mpirun mpirun(pid, err[0], signal_file, io);
@@ -297,9 +296,9 @@ std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,
   std::vector<std::string> command{"mpirun",          "-n",        std::to_string(ranks),
                                    "--oversubscribe", "--bind-to", "none"};
   const std::pair<std::string, std::string> settings[] = {
-      {"mpi_yield_when_idle", "1"},  // ranks share the cores and give way while they wait
-      {"pml", "ob1"},                // UCX and libfabric look for networks
-      {"btl", "self,vader"},         // shared memory, and nothing else
+      {"mpi_yield_when_idle", "1"},  // ranks share cores and yield while waiting
+      {"pml", "ob1"},                // UCX and libfabric would search for networks
+      {"btl", "self,vader"},         // shared memory only
       {"oob_tcp_if_include", "lo"},
       {"btl_vader_backing_directory", folder},
       {"orte_tmpdir_base", folder},

@@ -1,6 +1,6 @@
-// `rankwright run --local`: mpirun as a child, all its ranks on this machine. They use shared
-// memory and loopback. Ctrl-C asks the ranks to finish their step; a rank that dies is named; when
-// this returns no process and no file of MPI is left.
+// `rankwright run --local`: runs mpirun as a child with all ranks on this machine, over shared
+// memory and loopback. Ctrl-C asks the ranks to finish their step, and a rank that dies is
+// reported. It leaves no process and no file of MPI behind.
 #pragma once
 
 #include <string>
@@ -12,32 +12,33 @@
 
 namespace rankwright::cli {
 
-/// What ranks find there is the launcher's Screen, as text.
+/// The environment variable that passes the launcher's Screen to the ranks, as text.
 inline constexpr char kScreenVariable[] = "RANKWRIGHT_SCREEN";
 
+/// A local run to start.
 struct Launch {
   std::vector<std::string> args;  // of each rank: "run", "plan.yaml", ...
-  std::string input{};            // what rank 0 reads from standard input
-  std::string verb = "run";       // who speaks
+  std::string input{};            // standard input of rank 0
+  std::string verb = "run";       // the verb named in messages
 };
 
-/// Returns the exit code.
+/// Runs all ranks and waits for them. Returns the exit code.
 int launch(const Launch& launch, const plan::TrainingConfig& config, const Io& io);
 
-/// The command that starts `ranks` of `program`, which talk through files in `folder`.
+/// Returns the command that starts `ranks` ranks of `program` with shared-memory files in `folder`.
 std::vector<std::string> mpirun_command(i64 ranks, const std::string& folder,
                                         const std::string& program,
                                         const std::vector<std::string>& args);
 
-/// For a rank: a signal that asks to stop (SIGUSR1, SIGINT, SIGTERM) is noted from now on.
+/// For a rank: from now on records stop signals (SIGUSR1, SIGINT, SIGTERM) instead of ending.
 void note_stop_signals();
 bool stop_asked();
 
-/// For a rank of a local run: it is killed when its mpirun ends, however that ends.
+/// For a rank of a local run: has the kernel kill it when its mpirun ends for any reason.
 void end_with_mpirun();
 
-/// For a rank that no launcher started, before MPI starts: without this, Open MPI starts a daemon
-/// that listens on the network, and keeps files in a session directory.
+/// For a rank without a launcher, before MPI starts: prevents Open MPI from starting a daemon that
+/// listens on the network, and from writing files to a session directory.
 void start_without_network();
 
 }  // namespace rankwright::cli

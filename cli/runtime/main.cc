@@ -1,4 +1,4 @@
-// rankwright-runtime: what `rankwright run` and `rankwright probe` become.
+// rankwright-runtime: the program that `rankwright run` and `rankwright probe` exec.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -31,8 +31,8 @@ struct Row {
 constexpr Row kRows[] = {{"run", rankwright::cli::run_plan},
                          {"probe", rankwright::cli::probe_machine}};
 
-/// A rank's own output is a pipe of mpirun's, or a terminal that mpirun made up: only the launcher
-/// knows what people see.
+/// Returns the launcher's screen. A rank's own output is a pipe or a pseudo-terminal of mpirun, so
+/// only the launcher knows the real terminal.
 Screen screen_of_rank() {
   if (const char* const text = std::getenv(rankwright::cli::kScreenVariable))
     if (const std::optional<Screen> handed = rankwright::cli::parse_screen(text)) return *handed;
@@ -44,7 +44,7 @@ Screen screen_of_rank() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Libraries read their settings when they are loaded, which was before this line.
+  // Libraries read their settings when loaded, which was before this line.
   if (rankwright::cli::set_engine_env()) execv("/proc/self/exe", argv);
   rankwright::cli::end_with_mpirun();
   const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);

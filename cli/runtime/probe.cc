@@ -1,4 +1,4 @@
-// `rankwright probe`: one rank of it, or the launcher of all. All ranks measure; rank 0 writes.
+// `rankwright probe`: runs one rank, or launches all of them. All ranks measure; rank 0 writes.
 #include "rankwright/runtime/probe/probe.h"
 
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ int complain(const Diagnostic& fault, const Io& io) {
   return kUnreadable;
 }
 
-/// One line that is written over on a terminal, a line a kind elsewhere.
+/// Shows progress: one redrawn line on a terminal, one line per kind of measurement otherwise.
 class Progress {
  public:
   Progress(bool on, const Io& io) : on_(on), io_(io) {}
@@ -53,7 +53,7 @@ class Progress {
   std::string last_{};
 };
 
-/// The cluster file goes to -o, or to standard output, what people read to where it is not.
+/// Writes the cluster file to -o or standard output, and the readable summary to the other stream.
 int write(const fit::ProbeFigures& probe, const Options& options, const Io& io) {
   const cluster::Cluster cluster = probed_cluster(probe);
   const std::string file = exporter::cluster_yaml(cluster, report::probe_head(probe));
@@ -93,7 +93,7 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
       {.quick = flags.quick, .said = [&](const std::string& what) { progress->say(what); }});
   progress.reset();
   if (!found) return complain(found.error(), said);
-  // Only rank 0 writes, and all of them end alike.
+  // Only rank 0 writes; all ranks return the same code.
   std::vector<double> code{speaks ? double(write(*found, options, io)) : double(kOk)};
   (*world)->max(code);
   io.out.flush();
@@ -101,13 +101,13 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
   return int(code[0]);
 }
 
-/// What each rank of a local probe is started with.
+/// Returns the arguments of each rank of a local probe.
 std::vector<std::string> rank_args(Args args) {
   std::vector<std::string> words{"probe"};
   for (std::size_t i = 0; i < args.size(); ++i) {
     const std::string& word = args[i];
     if (word == "-n" || word == "--ranks")
-      ++i;  // and its value
+      ++i;  // skip its value
     else if (!word.starts_with("--local") && !word.starts_with("--ranks=") &&
              !word.starts_with("-n"))
       words.push_back(word);

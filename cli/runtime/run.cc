@@ -1,5 +1,5 @@
-// `rankwright run`: one rank of it, or the launcher of all. Every decision to go on is agreed upon
-// by all ranks; rank 0 alone speaks.
+// `rankwright run`: runs one rank, or launches all of them. All ranks agree on every decision to
+// continue; only rank 0 prints.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,14 +28,14 @@ namespace {
 using runtime::Trainer;
 using runtime::World;
 
-/// Reads and lints the plan. The config has no violation where the code is 0.
+/// A plan that was read and linted. If the code is 0, `config` has no constraint violation.
 struct Ready {
   int code = kOk;
   std::optional<plan::TrainingConfig> config{};
 };
 Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
   planner::PlanInput input = read_input(flags.plan, io);
-  if (input.config) {  // whoever the file was written for: this is what runs it
+  if (input.config) {  // always this runtime, whatever framework the file is for
     input.file.draft.framework = importer::software_of(rules::Target::rankwright);
     input.config = resolve(input.file.draft);
   }
@@ -57,8 +57,8 @@ int complain(const Diagnostic& fault, const Io& io) {
   return kUnreadable;
 }
 
-/// The same on every rank: 0, or what ends the run. Where rank 0 itself found nothing it says who
-/// did. Collective.
+/// Agrees on a code: returns the same value on every rank, 0 or the code that ends the run. If rank
+/// 0 itself found nothing, it prints which rank did. Collective.
 int agree(const World& world, int code, std::string_view doing, const Io& io) {
   constexpr double kNobody = -1;
   const double rank = code == kOk ? kNobody : double(world.rank());
@@ -69,14 +69,14 @@ int agree(const World& world, int code, std::string_view doing, const Io& io) {
   return int(worst[0]);
 }
 
-/// One rank of a run that has begun.
+/// One rank of a started run.
 class Rank {
  public:
   Rank(const RunFlags& flags, const Options& options, const World& world,
        const plan::TrainingConfig& config, const Io& io)
       : flags_(flags), options_(options), world_(world), config_(config), io_(io) {}
 
-  /// What is trained on and with, and the files. 0, or what ends the run.
+  /// Opens the data, the trainer and the output files. Returns 0, or the code that ends the run.
   int prepare() {
     if (const int code = agree(world_, open_corpus(), "read the data", io_)) return code;
     if (const int code = agree(world_, open_trainer(), "start training", io_)) return code;
@@ -164,8 +164,8 @@ class Rank {
     return output_->open().value_or(kOk);
   }
 
-  /// Whether anybody is asked to stop, the maxima of `value` and `other`, and whether a rank could
-  /// not read its tokens. Collective.
+  /// Returns whether any rank was asked to stop, the maxima of `value` and `other`, and whether any
+  /// rank could not read its tokens. Collective.
   std::vector<double> ask_all(double value, double other = 0) const {
     std::vector<double> max{stop_asked() ? 1.0 : 0.0, value, other,
                             trainer_->data_fault() ? 1.0 : 0.0};
@@ -173,7 +173,7 @@ class Rank {
     return max;
   }
 
-  /// Rank 0 prints what the first rank that could not read its tokens found. Collective.
+  /// Prints on rank 0 the error of the first rank that could not read its tokens. Collective.
   int report_data() const {
     const std::optional<Diagnostic>& own = trainer_->data_fault();
     const std::vector<std::string> found =
@@ -192,8 +192,8 @@ class Rank {
     return kUnreadable;
   }
 
-  /// What a step came to; whether it was the last because somebody asked, or because tokens could
-  /// not be read.
+  /// Records a step's results. Returns whether to stop, on request or because tokens could not be
+  /// read.
   bool record(i64 step, const runtime::StepResult& result, double seconds) {
     const std::vector<program::Event> events = events_of(*trainer_);
     const std::vector<double> max = ask_all(seconds, planner::end_of(events).value);
@@ -238,12 +238,13 @@ class Rank {
   const Io& io_;
   std::optional<runtime::Corpus> corpus_{};
   std::unique_ptr<Trainer> trainer_{};
-  std::unique_ptr<RunOutput> output_{};  // rank 0's
+  std::unique_ptr<RunOutput> output_{};  // on rank 0 only
   planner::RunSummary summary_{};
   bool bad_data_ = false;  // on some rank
 };
 
-/// Standard input of mpirun is rank 0's; everybody has to read the same plan. Collective.
+/// Broadcasts standard input, which mpirun gives to rank 0 only, so that all ranks read the same
+/// plan. Collective.
 std::string shared_input(const RunFlags& flags, const World& world, const Io& io) {
   std::string text;
   if (flags.plan.plan != "-") return text;
@@ -271,20 +272,21 @@ int run_world(const RunFlags& flags, const Options& options, std::optional<Launc
   Rank rank(flags, options, world, *ready.config, io);
   if (const int code = rank.prepare()) return code;
   const int code = agree(world, rank.train(), "write", io);
-  // Under mpirun a code other than 0 would end ranks that are still writing; the launcher knows.
+  // Under mpirun a nonzero code would end ranks that are still writing; the launcher knows the
+  // code.
   return code == kOk && rank.stopped() && !by ? int(kInterrupted) : code;
 }
 
-/// Tells the launcher that every rank notes a signal that asks it to stop. Bypasses io.err, which
-/// escapes control characters. If the write fails, Ctrl-C ends the ranks inside their step.
+/// Tells the launcher that every rank handles stop signals. Bypasses io.err, which escapes control
+/// characters. If the write fails, Ctrl-C ends the ranks inside their step.
 void announce_ready() {
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kReady.data(), kReady.size());
 }
 
-/// This process as a rank, alone or among those that a launcher started.
+/// Runs this process as a rank, alone or under a launcher.
 int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
   const std::optional<Launched> by =
-      launched();  // MPI makes one process look like it, once started
+      launched();  // read first: MPI_Init sets these variables even for one process
   if (!by) start_without_network();
   const Result<std::unique_ptr<World>> world = World::start();
   if (!world) return complain(world.error(), io);
@@ -299,7 +301,7 @@ int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
   return code;
 }
 
-/// What each rank of a local run is started with.
+/// Returns the arguments of each rank of a local run.
 std::vector<std::string> rank_args(Args args) {
   std::vector<std::string> words{"run"};
   for (const std::string& word : args)
@@ -317,8 +319,8 @@ int run_plan(Args args, const Io& io) {
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (launched()) return run_rank(flags, options, io);
 
-  // One process, before MPI starts: the plan says how many are needed. Its warnings are left to
-  // rank 0, which reads it too.
+  // A single process before MPI starts: the plan says how many ranks to launch. Rank 0 reads the
+  // plan again and prints its warnings.
   const std::string text =
       flags.plan.plan == "-" ? read_argument("-", io).value_or("") : std::string();
   std::istringstream first(text), again(text);

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Memory where the system has it: ranks talk through files in the folder.
+/// Returns /dev/shm if available, because ranks communicate through files in the folder.
 fs::path parent_folder() {
   constexpr char kMemory[] = "/dev/shm";
   if (access(kMemory, W_OK | X_OK) == 0) return kMemory;
@@ -27,10 +27,10 @@ fs::path parent_folder() {
   return failed ? fs::path("/tmp") : temporary;
 }
 
-/// The beginning of the names of this user's folders.
+/// Returns the name prefix of this user's folders.
 std::string name_of_all() { return fmt::format("rankwright-{}-", geteuid()); }
 
-/// A folder of this user, not a link to one; -1 otherwise.
+/// Opens a folder that this user owns and that is not a link; -1 otherwise.
 int open_own(const fs::path& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat found {};
@@ -42,7 +42,7 @@ int open_own(const fs::path& path) {
 }
 
 void remove_folder(const fs::path& path) {
-  std::error_code failed;  // another process may remove it, too
+  std::error_code failed;  // another process may remove it at the same time
   fs::remove_all(path, failed);
 }
 

@@ -1,19 +1,20 @@
-// The folder of one local run, readable by its user alone: all files of MPI lie below it, shared
-// memory and session directories alike. The launcher removes it when the run ends. A helper process
-// removes it when the launcher is killed, and the next run when the helper was killed as well.
+// The folder of one local run, readable only by its user. It contains all files of MPI: shared
+// memory and session directories. The launcher removes it when the run ends; a helper process does
+// if the launcher is killed, and the next run does if the helper was killed as well.
 //
-// The launcher and mpirun hold a lock on the folder while they live, so whoever gets the lock may
-// remove it.
+// The launcher and mpirun hold a lock on the folder while they live, so any process that gets the
+// lock may remove it.
 #pragma once
 
 #include <string>
 
 namespace rankwright::cli {
 
+/// The folder and its lock.
 class SessionFolder {
  public:
-  /// Removes the folders of this user's runs that have ended, and makes a new one: in /dev/shm, or
-  /// where temporary files go. path() is empty where that fails, and errno says why.
+  /// Removes the folders of this user's ended runs, and creates a new one in /dev/shm or the folder
+  /// of temporary files. On failure path() is empty and errno is set.
   SessionFolder();
   /// Removes the folder.
   ~SessionFolder();
@@ -22,11 +23,11 @@ class SessionFolder {
 
   const std::string& path() const { return path_; }
 
-  /// Starts the helper that removes the folder when nobody holds the lock anymore. It is a child of
-  /// this process, in a session of its own.
+  /// Starts the helper that removes the folder once the lock is free. It is a child of this
+  /// process, in its own session.
   void start_helper() const;
 
-  /// For a child: the program that it becomes holds the lock, too.
+  /// For a child process: keeps the lock across exec.
   void hold_across_exec() const;
 
  private:

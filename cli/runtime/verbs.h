@@ -1,5 +1,4 @@
-// The verbs of rankwright-runtime, one file each. Their rows stand in cli/verb.cc with the others;
-// this program is what those two hand over to.
+// The verbs of rankwright-runtime, one file each. Their rows in cli/verb.cc exec this program.
 #pragma once
 
 #include "cli/verb.h"

@@ -1,4 +1,4 @@
-"""The types of `import rankwright`; what the functions do stands in their docstrings."""
+"""The types of `import rankwright`; see the docstrings for what the functions do."""
 
 import os
 from typing import Any, Iterable, Iterator, KeysView, Sequence, Union
@@ -67,7 +67,7 @@ class Planned(Result):
     @property
     def plan(self) -> str: ...
     @property
-    def best(self) -> Any: ...  # a View; None where nothing fits, as of the next two
+    def best(self) -> Any: ...  # a View; None if nothing fits, also in the next two
     @property
     def step_seconds(self) -> Any: ...
     @property

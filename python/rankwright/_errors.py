@@ -1,4 +1,4 @@
-"""What is found in a plan, and what is raised where there is no answer."""
+"""Findings about a plan, and the error that is raised if there is no answer."""
 
 import dataclasses
 import json
@@ -49,17 +49,17 @@ class Error(ValueError):
         self.findings = list(findings)
         self.code = code
 
-    def __reduce__(self):  # with what ValueError's own would leave out: errors cross processes
+    def __reduce__(self):  # keeps findings and code when pickled
         return type(self), (self.args[0], self.findings, self.code)
 
 
 def findings_of(answer):
-    """The findings of an answer or a refusal of _core."""
+    """Returns the findings of an answer or a refusal of _core."""
     return [Finding.of(row) for row in json.loads(answer.findings())["findings"]]
 
 
 def error_of(refused):
-    """The error of a request that has no answer."""
+    """Returns the error of a request that has no answer."""
     findings = findings_of(refused) or [
         Finding("", "error", message, "", hint, "", "", 0, 0) for message, hint in refused.faults()
     ]

@@ -1,10 +1,10 @@
-"""Small tables for notebooks. Everything that is shown is escaped: names come from files."""
+"""Small HTML tables for notebooks. All text is escaped, because names come from files."""
 
 import html
 
 
 def table(rows, head=(), caption=""):
-    """An HTML table; cells are plain text."""
+    """Returns an HTML table; cells are plain text."""
 
     def line(cells, tag):
         return "<tr>" + "".join(f"<{tag}>{text(cell)}</{tag}>" for cell in cells) + "</tr>"
@@ -23,7 +23,7 @@ def text(cell):
 
 
 def frame(page):
-    """A whole page inside another, which it cannot reach."""
+    """Returns a page in a sandboxed frame, which cannot access the page around it."""
     return (
         f'<iframe srcdoc="{html.escape(page, quote=True)}" sandbox="allow-scripts" '
         'style="width:100%;height:800px;border:0"></iframe>'

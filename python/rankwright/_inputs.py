@@ -1,4 +1,4 @@
-"""What callers give, as the library takes it: files by name, options as texts, texts instead of files."""
+"""Converts arguments to the library's form: files by name, options as text, and texts in place of files."""
 
 import json
 import operator
@@ -8,19 +8,19 @@ from ._results import Imported
 
 
 class Request:
-    """The arguments of one call of a verb, and the texts that they name."""
+    """The arguments of one call of a verb, and the texts that they refer to."""
 
     def __init__(self):
         self.files = []
-        self.options = []  # (name, text), of a switch (name, None), as they would be typed
+        self.options = []  # (name, text) as typed; (name, None) for a switch
         self.texts = {}
 
     def plan(self, plan, name="-"):
-        """A plan as an argument: a path stays one, anything else is a text of this name."""
+        """Adds a plan as a positional argument: a path stays a path, anything else becomes a text called `name`."""
         self.files.append(self._named(plan, name))
 
     def plan_option(self, option, plan):
-        """The same as an option."""
+        """Adds a plan as the value of an option."""
         if plan is not None:
             self.options.append((option, self._named(plan, f"<{option}>")))
 
@@ -28,22 +28,22 @@ class Request:
         self.files.append(as_path(path))
 
     def values(self, **given):
-        """Options with a value, which may be true or false."""
+        """Adds options with a value, which may be true or false."""
         for name, value in given.items():
             self._value(name, value)
 
     def switches(self, **given):
-        """Options without a value."""
+        """Adds options without a value."""
         self.options += [(as_option(name), None) for name, on in given.items() if on]
 
     def model(self, model):
-        """A name, a path, or a Hugging Face config as a dict."""
+        """Sets the model: a name, a path, or a Hugging Face config as a dict."""
         if isinstance(model, dict):
             model = self._text(model, "<model>.json")
         self._value("model", model)
 
     def cluster(self, cluster):
-        """A name with a number of units, a path, a dict as in a cluster file, or one imported."""
+        """Sets the cluster: a name with a number of units, a path, a dict as in a cluster file, or an import."""
         if isinstance(cluster, (dict, Imported)):
             cluster = self._text(imported(cluster, "cluster"), "<cluster>.yaml")
         self._value("cluster", cluster)
@@ -66,7 +66,7 @@ class Request:
 
 
 class Repeated(list):
-    """Values of an option that may be given several times."""
+    """The values of an option that may be repeated."""
 
 
 def repeated(value):
@@ -74,7 +74,7 @@ def repeated(value):
 
 
 def span(value):
-    """A range of counts as it is typed."""
+    """Returns a range of counts as typed."""
     if not isinstance(value, (list, tuple)):
         return value
     if len(value) != 2:
@@ -83,7 +83,7 @@ def span(value):
 
 
 def is_path(plan):
-    """A string of one line that opens no map is a path."""
+    """Returns whether `plan` is a path: path-like, or a one-line string that does not start a map."""
     if isinstance(plan, os.PathLike):
         return True
     return isinstance(plan, str) and "\n" not in plan and not plan.lstrip().startswith("{")
@@ -93,7 +93,7 @@ def as_path(path):
     path = os.fsdecode(os.fspath(path))
     if not path:
         raise ValueError("an empty text is neither a path nor a plan")
-    return "./" + path if path.startswith("-") else path  # no flag, and no standard input
+    return "./" + path if path.startswith("-") else path  # not a flag or standard input
 
 
 def as_json(value, indent=None):
@@ -101,12 +101,12 @@ def as_json(value, indent=None):
 
 
 def as_text(plan):
-    """A plan as the text of a plan file: JSON is YAML."""
+    """Returns a plan as the text of a plan file; JSON is valid YAML."""
     if isinstance(plan, str):
         return plan
     if isinstance(plan, dict):
         return as_json(plan, indent=2) + "\n"
-    text = getattr(plan, "plan", None)  # what plan() and import_() give
+    text = getattr(plan, "plan", None)  # results of plan() and import_()
     if isinstance(text, str):
         return text
     raise TypeError(f"a plan is a path, a text, a dict or a result, not {type(plan).__name__}")
@@ -117,7 +117,7 @@ def as_option(name):
 
 
 def as_word(value):
-    """A value as it is typed: True is true, a list is joined."""
+    """Returns a value as typed: True is "true", a list is joined."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple, set)):
@@ -129,28 +129,28 @@ def as_word(value):
     if isinstance(value, (str, float)):
         return str(value)
     try:
-        return str(operator.index(value))  # numpy's numbers, too
+        return str(operator.index(value))  # also numpy's integers
     except TypeError:
         told = f"a flag takes a text or a number, not {type(value).__name__}"
         raise TypeError(told) from None
 
 
 def imported(value, kind):
-    """The same, where it was imported only if it is of this kind."""
+    """Returns `value`. Raises TypeError if it was imported as another kind."""
     if isinstance(value, Imported) and value.kind != kind:
         raise TypeError(f"what was imported is a {value.kind}, not a {kind}")
     return value
 
 
 def with_shapes(plan, model):
-    """A model that is given by its shapes stands in the plan file: there is no flag for it."""
+    """Moves a model given by its shapes into the plan, because there is no flag for it."""
     if not has_shapes(model):
         return plan, model
     if plan is not None and not isinstance(plan, dict):
         raise TypeError("shapes of a model go with a plan that is a dict")
     if isinstance(model, dict):
         return {**(plan or {}), "model": model}, None
-    # An imported one is YAML already: the plan's other keys go before it, each on a line.
+    # An imported model is already YAML: the plan's other keys go before it, one per line.
     rest = {key: value for key, value in (plan or {}).items() if key != "model"}
     lines = (f"{as_json(key)}: {as_json(value)}\n" for key, value in rest.items())
     return "".join(lines) + imported(model, "model").plan, None

@@ -1,4 +1,4 @@
-"""Answers that are a list or a dict of Python themselves; `data` and `str()` are as of the others."""
+"""Results that are a Python list or dict themselves; `data` and `str()` are as in other results."""
 
 import pathlib
 
@@ -27,7 +27,7 @@ class Checked(list):
         return _html.table(rows, head, self._caption()) if rows else "<p>nothing found</p>"
 
     def _caption(self):
-        """The file, or of a plan that is none what it comes to, if it comes to anything."""
+        """Returns the file's name, or the first line of the summary for a plan that is not a file."""
         if self.data["file"] != "-":
             return self.data["file"]
         return "" if self.errors else self.text.partition("\n")[0]

@@ -1,5 +1,5 @@
-"""What the functions give: the plain objects of `--json`, what the command line prints, and a table
-for notebooks. Nothing is renamed and nothing computed that the JSON does not say."""
+"""The results of the functions: the plain objects of `--json`, the command line's text, and a table for
+notebooks. Nothing is renamed, and nothing is computed beyond the JSON."""
 
 import json
 import pathlib
@@ -9,7 +9,7 @@ from ._errors import Error, Finding
 
 
 def view(value):
-    """Maps with attributes, at any depth; everything else as it is."""
+    """Wraps maps at any depth as View; returns everything else unchanged."""
     if isinstance(value, dict):
         return View(value)
     if isinstance(value, list):
@@ -34,7 +34,7 @@ class View:
             raise AttributeError(f"there is no {name!r}; there are {', '.join(self.data)}")
         return view(self.data[name])
 
-    # The names of a map that are no keys of any JSON: `items` and `values` are some, and stay theirs.
+    # Only dict methods whose names are not keys of any JSON; `items` and `values` are keys.
     def __getitem__(self, key):
         return self.data[key]
 
@@ -90,13 +90,13 @@ class Result(View):
             form = vars(self)[name] = form()
         return form
 
-    def __getstate__(self):  # copies and pickles hold texts
+    def __getstate__(self):  # copies and pickles contain the rendered texts
         for name in vars(self):
             self._form(name)
         return vars(self)
 
     def __bool__(self):
-        return True  # an answer, even one that has no JSON
+        return True  # even without JSON it is an answer
 
     def __str__(self):
         return self.text
@@ -213,7 +213,7 @@ _COLUMNS_OF_COUNTS = (
 
 
 def _counts(counts, caption):
-    """A table with a row for each count of GPUs; time and cost where tokens and a price were given."""
+    """Returns a table with a row per GPU count; with time and cost if tokens and a price were given."""
     columns = [c for c in _COLUMNS_OF_COUNTS if any(row.get(c[1]) is not None for row in counts)]
     rows = [
         [*("" if row.get(key) is None else shown(row[key]) for _, key, shown in columns), _fits(row)]
@@ -223,7 +223,7 @@ def _counts(counts, caption):
 
 
 def _fits(row):
-    """The plan of a count of GPUs, or why there is none."""
+    """Returns the plan of a GPU count, or why there is none."""
     if row["fits"]:
         return row["brief"] + ("" if row["surely_fits"] else " (may not fit)")
     leanest = row.get("leanest_bytes")
@@ -253,7 +253,7 @@ class Explained(Result):
         return self._figure("memory", "memory")
 
     def _figure(self, key, *path):
-        """Of the estimate; the other views of a plan have none, but some have such a key."""
+        """Returns a value of the estimate. Views without an estimate may have `key` themselves."""
         if "estimate" not in self.data:
             return self.__getattr__(key)
         value = self.data["estimate"]
@@ -310,7 +310,7 @@ class Compared(Result):
 
 
 def _span(timer):
-    """The ranks of a timer: from the quickest to the slowest."""
+    """Returns the range of a timer over ranks, from fastest to slowest."""
     ends = [timer["least_seconds"], timer["most_seconds"]]
     return " to ".join(_html.seconds(end) for end in ends if end is not None)
 
@@ -367,7 +367,7 @@ class Report(Result):
         path.write_text(forms[path.suffix](), "utf-8")
 
     def _brief(self):
-        # Plans that are no files have no name.
+        # Plans that are not files have no name.
         return ", ".join(
             plan["explain"]["headline"] if plan["name"] == "-" else plan["name"]
             for plan in self.data["plans"]

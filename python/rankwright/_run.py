@@ -1,4 +1,4 @@
-"""Asks the library, and makes results of its answers."""
+"""Calls the library and wraps its answers as results."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from ._errors import error_of
 
 
 def ask(verb, request):
-    """The answer of a verb of _core; an Error where there is none."""
+    """Returns the answer of a verb of _core. Raises Error if there is none."""
     answer = verb(
         [os.fsencode(name) for name in request.files],
         [(name.encode(), text and os.fsencode(text)) for name, text in request.options],
@@ -24,7 +24,7 @@ def data(answer):
 
 
 def result(kind, answer, *forms):
-    """A Result of this kind. Its forms are rendered when they are asked for."""
+    """Returns a Result of this kind. Its forms are rendered on demand."""
     made = kind(data(answer), *forms)
     made._json = answer.json
     return made

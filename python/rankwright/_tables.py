@@ -1,4 +1,4 @@
-"""The verbs about tables: measurements, and what is known by name."""
+"""The verbs about tables: measurements and the catalog."""
 
 from . import _core
 from ._inputs import Request, repeated

@@ -1,5 +1,5 @@
-"""The verbs about a plan. Each fills a request of the library, which the command line asks, too: figures
-and faults are the same."""
+"""The verbs about a plan. Each fills a request of the library, which the command line uses too, so that
+figures and errors are the same."""
 
 from . import _core
 from ._errors import Error, findings_of
@@ -8,7 +8,7 @@ from ._lists import Checked, Exported
 from ._results import Compared, Explained, Imported, Report
 from ._run import ask, data, given, result
 
-# A name that is not known, a file that cannot be opened. Those that the plan itself names have a line.
+# An unknown name, or a file that cannot be opened. Those named in the plan itself have a line.
 NOT_GIVEN = ("RW0908", "RW0910")
 
 
@@ -184,6 +184,6 @@ def import_(
         collective=collective,
     )  # fmt: skip
     answer = ask(_core.import_, request)
-    if not answer.json():  # models and clusters have no form but their file
+    if not answer.json():  # models and clusters have only their file, no JSON
         return Imported({}, answer.text, findings_of(answer))
     return result(Imported, answer, answer.text, findings_of(answer))

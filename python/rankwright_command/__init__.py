@@ -1,7 +1,7 @@
-"""The `rankwright` command of a wheel: replaces this process by the program beside this file.
+"""The `rankwright` command of a wheel: replaces this process with the program next to this file.
 
-A package of its own, so that the command does not load the module `rankwright` first. The program is in
-the package and not in the folder of scripts because it finds the wheel's libraries relative to itself.
+A separate package, so that the command does not load the module `rankwright` first. The program is in the
+package, not in the scripts folder, because it finds the wheel's libraries relative to itself.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What the tests share: the repository, the command line that was built with the module, a plan."""
+"""Shared by the tests: the repository, the command line built with the module, a plan."""
 
 import json
 import os
@@ -10,12 +10,12 @@ EXAMPLES = ROOT / "examples"
 DATA = ROOT / "tests/data"
 COURSE = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
 SMALL = {"model": "llama-3.1-8b", "cluster": "dgx-h100 x 2", "global_batch": 64, "seq": 8192}
-# Long enough on any machine: everything that fits is priced.
+# Long enough on any machine: everything that fits is evaluated.
 LONG = {"model": "llama-3.1-405b", "cluster": "dgx-h100 x 512", "exhaustive": True}
 
 
 def command(*words, text=""):
-    """What the command line prints, standard output and error apart."""
+    """Runs the command line. Returns standard output and error separately."""
     return subprocess.run(
         [os.environ["RANKWRIGHT"], *map(str, words)],
         input=text,
@@ -27,5 +27,5 @@ def command(*words, text=""):
 
 
 def printed(*words, text=""):
-    """The JSON that it prints."""
+    """Returns the JSON that the command line prints."""
     return json.loads(command(*words, "--json", text=text).stdout)

@@ -1,7 +1,7 @@
-"""What documents show is what happens: the examples of the docstrings, of README and of the reference.
+"""Tests the examples in the docstrings, README and the reference.
 
-In a document a ```python block is run, after those above it; a ```text block that follows it is what
-it prints. As in scripts/check_docs, a line "..." alone stands for any lines.
+The ```python blocks of a document are run in order; a ```text block after one is its expected output. As in
+scripts/check_docs, a line "..." matches any lines.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n*^```text\n(.*?)^```\n)?", re.M
 
 
 def check_docs():
-    """scripts/check_docs, which has no name that can be imported."""
+    """Loads scripts/check_docs, whose file name cannot be imported."""
     loader = importlib.machinery.SourceFileLoader("check_docs", str(ROOT / "scripts/check_docs"))
     spec = importlib.util.spec_from_loader("check_docs", loader)
     module = importlib.util.module_from_spec(spec)
@@ -33,7 +33,7 @@ def check_docs():
 class Docs(unittest.TestCase):
     maxDiff = None
 
-    def test_blocks_print_what_they_show(self):
+    def test_document_blocks_print_the_expected_output(self):
         for page in PAGES:
             with self.subTest(page.name):
                 self.assertGreater(self.run_blocks(page), 0)
@@ -41,7 +41,7 @@ class Docs(unittest.TestCase):
     def run_blocks(self, page):
         checker, names, ran = check_docs(), {}, 0
         with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)  # some save files
+            os.chdir(folder)  # some examples save files
             os.symlink(ROOT / "examples", "examples")
             for code, shown in BLOCK.findall(page.read_text("utf-8")):
                 printed = io.StringIO()

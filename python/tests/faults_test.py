@@ -1,4 +1,4 @@
-"""Faults raise Error, with what the command line prints and with its parts."""
+"""Errors raise Error, with the command line's text and its parts."""
 
 import json
 import os
@@ -17,7 +17,7 @@ class Faults(unittest.TestCase):
             function(*args, **flags)
         return caught.exception
 
-    def test_say_what_the_command_line_says(self):
+    def test_error_text_equals_the_command_line(self):
         for words, call in (
             (("explain", "-"), lambda: rankwright.explain(BROKEN)),
             (("report", "-", "--json"), lambda: rankwright.report(BROKEN)),
@@ -32,21 +32,21 @@ class Faults(unittest.TestCase):
             self.assertRegex(error.findings[0].code, r"^RW\d{4}$")
             self.assertIn("four", error.findings[0].detail)
 
-    def test_findings_are_those_of_check(self):
+    def test_error_findings_equal_check(self):
         wrong = {**COURSE, "world_size": 65}
         error = self.raised(rankwright.explain, wrong)
         self.assertEqual(error.code, 2)
         self.assertEqual(error.findings[0].code, "RW0102")
         self.assertIn(error.findings[0], rankwright.check(wrong))
 
-    def test_check_lists_what_cannot_be_read(self):
+    def test_check_returns_reading_errors(self):
         found = rankwright.check(BROKEN)
         self.assertEqual(found[0].line, 4)
         self.assertEqual(found[0].severity, "error")
         named = rankwright.check({**COURSE, "model": "/nowhere/config.json"})
         self.assertEqual((named[0].code, named[0].key), ("RW0910", "model"))
 
-    def test_check_raises_what_is_not_there(self):
+    def test_check_raises_for_missing_files_and_names(self):
         for words in (["/nowhere/plan.yaml"], ["-", "--model=lama"], ["-", "--cluster=/nowhere/c.yaml"]):
             shown = command("check", *words, text=json.dumps(COURSE))
             flags = dict(word[2:].split("=") for word in words[1:])
@@ -59,7 +59,7 @@ class Faults(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, "empty"):
                 function("")
 
-    def test_unknown_names_say_what_was_meant(self):
+    def test_unknown_names_suggest_the_nearest(self):
         error = self.raised(rankwright.plan, **{**SMALL, "model": "llama-3.1-8B-"})
         self.assertIn("llama-3.1-8b", error.findings[0].help)
         error = self.raised(rankwright.check, COURSE, for_="megatorn")
@@ -68,7 +68,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(error.findings[0].help, "did you mean megatron?")
         self.assertEqual(error.code, 64)
 
-    def test_calls_that_cannot_be(self):
+    def test_invalid_calls_raise_with_help(self):
         error = self.raised(rankwright.plan, **SMALL, tp=8, max_tp=4)
         self.assertIn("contradicts", str(error))
         self.assertEqual(str(error), f"rankwright plan: {error.findings[0].message}\n"
@@ -76,7 +76,7 @@ class Faults(unittest.TestCase):
         self.raised(rankwright.compare, COURSE)
         self.raised(rankwright.catalog, "planets")
 
-    def test_files_that_are_not_there(self):
+    def test_missing_files_raise(self):
         for call in (
             lambda: rankwright.explain("/nowhere/plan.yaml"),
             lambda: rankwright.validate("/nowhere/runs.csv"),
@@ -85,7 +85,7 @@ class Faults(unittest.TestCase):
         ):
             self.assertIn("/nowhere/", str(self.raised(call)))
 
-    def test_nothing_fits(self):
+    def test_plan_without_a_fit_is_falsy(self):
         planned = rankwright.plan(model="llama-3.1-405b", cluster="dgx-h100 x 1")
         self.assertFalse(planned)
         self.assertIsNone(planned.best)
@@ -94,13 +94,13 @@ class Faults(unittest.TestCase):
         error = self.raised(rankwright.export, planned, "megatron")
         self.assertEqual((error.code, str(error)), (2, str(planned)))
 
-    def test_errors_cross_processes(self):
+    def test_errors_can_be_pickled(self):
         error = self.raised(rankwright.explain, BROKEN)
         again = pickle.loads(pickle.dumps(error))
         self.assertEqual(str(again), str(error))
         self.assertEqual((again.findings, again.code), (error.findings, error.code))
 
-    def test_views_without_an_estimate_have_their_own_keys(self):
+    def test_views_without_an_estimate_keep_their_own_keys(self):
         self.assertIsNone(rankwright.explain(COURSE, rank=17).memory)
         for view in ("sensitivity", "timeline"):
             explained = rankwright.explain(COURSE, **{view: True})
@@ -109,7 +109,7 @@ class Faults(unittest.TestCase):
         for name in ("step_seconds", "mfu", "items", "memory"):
             self.assertFalse(hasattr(code, name), name)
 
-    def test_results_are_maps(self):
+    def test_results_behave_like_maps(self):
         explained = rankwright.explain(COURSE)
         self.assertIn("headline", explained)
         self.assertNotIn(0, explained.estimate)
@@ -118,7 +118,7 @@ class Faults(unittest.TestCase):
         self.assertEqual(dict(explained), explained.data)
         self.assertIsNone(explained.get("stepp"))
 
-    def test_attributes_that_are_not_there(self):
+    def test_missing_attributes_raise(self):
         explained = rankwright.explain(COURSE)
         with self.assertRaisesRegex(AttributeError, "there are schema, headline"):
             explained.stepp

@@ -1,4 +1,4 @@
-"""The module says what the command line says: the same JSON, the same text, the same files."""
+"""The module gives the same JSON, text and files as the command line."""
 
 import inspect
 import os
@@ -18,14 +18,14 @@ class Figures(unittest.TestCase):
     def setUpClass(cls):
         os.chdir(ROOT)
 
-    def test_explain_of_every_example(self):
+    def test_explain_equals_the_command_line(self):
         for path in PLANS:
             with self.subTest(path.name):
                 explained = rankwright.explain(path)
                 self.assertEqual(explained.data, printed("explain", path))
                 self.assertEqual(str(explained) + "\n", command("explain", path).stdout)
 
-    def test_check_of_every_example(self):
+    def test_check_equals_the_command_line(self):
         for path in PLANS:
             with self.subTest(path.name):
                 checked = rankwright.check(path, for_="megatron")
@@ -39,14 +39,14 @@ class Figures(unittest.TestCase):
         self.assertEqual(rankwright.compare(*plans).data, printed("compare", *plans))
         self.assertEqual(str(rankwright.compare(*plans)) + "\n", command("compare", *plans).stdout)
 
-    def test_plan_and_its_file(self):
+    def test_plan_and_its_file_equal_the_command_line(self):
         words = ["plan", "--model=llama-3.1-8b", "--cluster=dgx-h100 x 2", "--global-batch=64",
                  "--seq=8192", "--for=megatron", "--max-tp=4"]  # fmt: skip
         planned = rankwright.plan(**SMALL, for_="megatron", max_tp=4)
         self.assertEqual(planned.data, printed(*words))
         self.assertEqual(str(planned) + "\n", command(*words).stdout)
         self.assertEqual(planned.markdown, command(*words, "--markdown").stdout)
-        # The head of the file says how it was made.
+        # The file's first lines name the command that wrote it.
         file = command(*words, "-o", "-").stdout
         body = planned.plan[planned.plan.index("\nworld_size:") :]
         self.assertIn(body, file)
@@ -68,7 +68,7 @@ class Figures(unittest.TestCase):
         made = rankwright.report(path)
         self.assertEqual(made.data, printed("report", path))
         shown = command("report", path, "--markdown").stdout
-        # The document ends in the command that made it.
+        # The document ends with the command that wrote it.
         self.assertEqual(made.markdown.replace(" --json", " --markdown"), shown)
 
     def test_export_to_every_target(self):
@@ -117,7 +117,7 @@ class Figures(unittest.TestCase):
         self.assertEqual(one.data, printed("catalog", "models", "llama-3.1-8b"))
 
     def test_every_flag_of_the_command_line_is_an_argument(self):
-        # What only says where or how to print has no meaning here.
+        # Flags about where or how to print have no argument.
         about_output = {"help", "json", "output", "no-color", "quiet", "markdown", "html", "sarif",
                         "svg", "trace", "csv", "plot", "fit", "list", "no-search"}  # fmt: skip
         names = {"plan": {"fit"}, "export": set(), "import": set(), "validate": set(),
@@ -128,7 +128,7 @@ class Figures(unittest.TestCase):
             flags = set(re.findall(r"--([a-z][a-z-]*)", command("help", verb).stdout))
             flags = {flag for flag in flags if f"\n  --{flag}" in command("help", verb).stdout
                      or f",--{flag}" in command("help", verb).stdout}  # fmt: skip
-            # Those without a value are the ones that are False by default.
+            # Flags without a value are arguments that are False by default.
             alone = {name.rstrip("_") for name, parameter in inspect.signature(function).parameters.items()
                      if parameter.default is False}  # fmt: skip
             bare = set(re.findall(r"(?m)^  --([a-z-]+)(?:  |$)", command("help", verb).stdout))

@@ -1,4 +1,4 @@
-"""A plan is a path, a text, a dict or a result; models and clusters are names, paths or dicts."""
+"""Plans as a path, a text, a dict or a result; models and clusters as names, paths or dicts."""
 
 import json
 import os
@@ -26,21 +26,21 @@ class Plans(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def test_path_text_and_dict_come_to_the_same(self):
+    def test_path_text_and_dict_give_the_same_result(self):
         path = EXAMPLES / "course-64.yaml"
         expected = rankwright.explain(path).data
         for plan in (str(path), path.read_text("utf-8"), COURSE, json.dumps(COURSE)):
             self.assertEqual(rankwright.explain(plan).data["estimate"], expected["estimate"])
 
-    def test_results_are_plans(self):
+    def test_results_are_accepted_as_plans(self):
         planned = rankwright.plan(**SMALL)
         explained = rankwright.explain(planned)
-        # Written as a file and read again: the same price to the last bit.
+        # Written to a file and read again: the same estimate to the last bit.
         self.assertEqual(explained.step_seconds, planned.step_seconds)
         self.assertEqual(explained.mfu, planned.mfu)
         self.assertEqual(planned.best.mfu.megatron_causal, planned.mfu)
 
-    def test_of_several_counts_the_best_is_the_chosen_one(self):
+    def test_several_gpu_counts_best_is_the_chosen_one(self):
         planned = rankwright.plan(**SMALL, gpus=(8, 16))
         self.assertEqual(planned.best.gpus, planned.chosen_gpus)
         self.assertEqual(planned.step_seconds, planned.best.step_seconds)
@@ -56,7 +56,7 @@ class Plans(unittest.TestCase):
             rankwright.explain(self.folder / "plan.yaml").data, rankwright.explain(planned).data
         )
 
-    def test_two_texts_are_compared(self):
+    def test_compare_accepts_two_texts(self):
         chunks = {**COURSE, "parallelism": {**COURSE["parallelism"], "virtual_stages": 5}}
         compared = rankwright.compare(COURSE, chunks)
         self.assertEqual((compared.a.name, compared.b.name), ("<a>", "<b>"))
@@ -72,16 +72,16 @@ class Plans(unittest.TestCase):
             with self.assertRaises(rankwright.Error):
                 rankwright.plan(model=name, cluster="dgx-h100 x 2")
 
-    def test_names_that_are_no_utf8(self):
+    def test_file_names_need_not_be_utf8(self):
         name = os.fsdecode(b"\xff.yaml")
         (self.folder / name).write_text(json.dumps(COURSE), "utf-8")
         self.assertEqual(rankwright.explain(self.folder / name).world, 64)
 
-    def test_words_beyond_ascii(self):
+    def test_text_beyond_ascii_is_kept(self):
         plan = {**COURSE, "name": "Größe 数 \U0001f600"}
         self.assertEqual(rankwright.check(plan).errors, [])
 
-    def test_what_is_no_plan(self):
+    def test_other_types_raise(self):
         for plan in (17, None, [COURSE], object()):
             with self.assertRaises(TypeError):
                 rankwright.check(plan)
@@ -91,7 +91,7 @@ class ModelsAndClusters(unittest.TestCase):
     def test_shapes_of_a_model(self):
         planned = rankwright.plan(model=SHAPES, cluster="dgx-h100 x 2", global_batch=64, seq=8192)
         self.assertEqual(planned.model.name, "mine")
-        self.assertEqual(planned.model.parameters.total, 8030261248)  # llama-3.1-8b's
+        self.assertEqual(planned.model.parameters.total, 8030261248)  # as llama-3.1-8b
         self.assertEqual(rankwright.explain(COURSE, model=SHAPES).model.layers, 32)
         with self.assertRaises(TypeError):
             rankwright.explain(EXAMPLES / "course-64.yaml", model=SHAPES)
@@ -109,7 +109,7 @@ class ModelsAndClusters(unittest.TestCase):
         self.assertEqual(planned.cluster.devices, 32)
         self.assertEqual([level.name for level in planned.cluster.levels], ["nvlink", "infiniband"])
 
-    def test_what_was_imported(self):
+    def test_imported_models_and_clusters_are_accepted(self):
         topology = DATA / "import/topo-nvswitch-8.txt"
         cluster = rankwright.import_(topology, device="h100-sxm", hosts=2)
         model = rankwright.import_(DATA / "hf/llama-3.1-8b.json")
@@ -128,8 +128,8 @@ class ModelsAndClusters(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, r"as \(8, 64\)"):
                 rankwright.plan(**SMALL, gpus=wrong)
 
-    def test_whole_numbers_of_other_libraries(self):
-        class Whole:  # as numpy.int64
+    def test_integers_of_other_libraries_are_accepted(self):
+        class Whole:  # like numpy.int64
             def __init__(self, value):
                 self.value = value
 

@@ -1,4 +1,4 @@
-"""What notebooks show: tables in which nothing of a file becomes markup."""
+"""Notebook tables: no text of a file becomes markup."""
 
 import html.parser
 import os
@@ -13,7 +13,7 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'&"
 
 
 class Tags(html.parser.HTMLParser):
-    """The tags, their attributes, and the text of a piece of HTML."""
+    """Collects the tags, their attributes, and the text of a piece of HTML."""
 
     def __init__(self, text):
         super().__init__()
@@ -30,7 +30,7 @@ class Tags(html.parser.HTMLParser):
 
 
 def forms():
-    """Every form of the answer of every function, by a name."""
+    """Returns every form of every function's result, by name."""
     llama = {"model": "llama-3.1-8b", "cluster": "dgx-h100 x 2"}
     gpt, logs = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import"
     planned = rankwright.plan(**SMALL)
@@ -85,7 +85,7 @@ class Notebook(unittest.TestCase):
         self.assertLessEqual({name for name, _ in tags.attributes}, {"style"})
         return tags.text
 
-    def test_hostile_file_names(self):
+    def test_hostile_file_names_are_escaped(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, HOSTILE)
             path.write_text((EXAMPLES / "course-64.yaml").read_text("utf-8"), "utf-8")
@@ -93,7 +93,7 @@ class Notebook(unittest.TestCase):
             shown = rankwright.compare(path, COURSE)._repr_html_()
             self.assertIn(HOSTILE, self.assertHarmless(shown))
 
-    def test_hostile_keys_and_values(self):
+    def test_hostile_keys_and_values_are_escaped(self):
         found = rankwright.check({**COURSE, HOSTILE: HOSTILE})
         self.assertIn("onerror", str(found))
         self.assertIn("onerror", self.assertHarmless(found._repr_html_()))
@@ -121,7 +121,7 @@ class Notebook(unittest.TestCase):
                 if not isinstance(result, rankwright.Report):
                     self.assertHarmless(result._repr_html_())
 
-    def test_counts_are_a_table(self):
+    def test_gpu_counts_are_a_table(self):
         llama = {"model": "llama-3.1-405b", "cluster": "dgx-h100 x 16", "gpus": (64, 128)}
         planned = rankwright.plan(**llama)
         shown = planned._repr_html_()
@@ -131,25 +131,25 @@ class Notebook(unittest.TestCase):
         self.assertNotIn("GPU-hours", shown)
         self.assertIn("GPU-hours", rankwright.plan(**llama, tokens=1e12)._repr_html_())
 
-    def test_timers_stand_beside_their_prediction(self):
+    def test_timers_are_shown_with_their_prediction(self):
         plan, log = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import/slow-nvlink.log"
         compared = rankwright.compare(plan, log=log)
         self.assertEqual(repr(compared), "<Compared: 36.3 s a step, 31.3 s predicted>")
         row = "<td>forward-compute</td><td>8.51 s to 9.04 s</td><td>7.05 s to 7.44 s</td>"
         self.assertIn(row, compared._repr_html_())
 
-    def test_plans_that_are_no_files_are_named_by_what_they_are(self):
+    def test_plans_that_are_not_files_are_named_by_their_summary(self):
         self.assertIn("on 64 h100-sxm", repr(rankwright.report(COURSE, search=False)))
         self.assertIn("64 = tp 8 x pp 4 x dp 2</caption>", rankwright.check(COURSE)._repr_html_())
 
-    def test_report_is_a_page_in_a_frame_that_reaches_nothing(self):
+    def test_report_is_in_a_sandboxed_frame(self):
         made = rankwright.Report({"plans": []}, "# a plan", f"<p>{HOSTILE}</p><script>1</script>")
         tags = Tags(made._repr_html_())
         self.assertEqual(tags.tags, ["iframe"])
         self.assertEqual(dict(tags.attributes)["srcdoc"], made.html)
         self.assertEqual(dict(tags.attributes)["sandbox"], "allow-scripts")
 
-    def test_report_is_saved_by_its_name(self):
+    def test_report_file_extension_selects_the_format(self):
         made = rankwright.report(COURSE)
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)

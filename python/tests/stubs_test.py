@@ -1,4 +1,4 @@
-"""The stubs say what the module is: names, arguments, defaults; mypy reads them where it is found."""
+"""The stubs match the module: names, arguments and defaults; checked with mypy if it is installed."""
 
 import ast
 import inspect
@@ -37,7 +37,7 @@ def stubbed(kind, body=TREE.body):
 
 
 def parameters(node):
-    """(name, kind, default) of each argument of a stub; ... for a default that is not told."""
+    """Returns (name, kind, default) of each argument of a stub; ... for a default that is not given."""
     kinds, arguments = inspect.Parameter, node.args
     first = arguments.posonlyargs + arguments.args
     defaults = [None] * (len(first) - len(arguments.defaults)) + arguments.defaults
@@ -59,16 +59,16 @@ class Stubs(unittest.TestCase):
             if mine is not ...:
                 self.assertEqual(mine, its, f"{node.name}({name})")
 
-    def test_names_are_those_of_the_module(self):
+    def test_names_equal_the_module(self):
         told = {*stubbed(ast.FunctionDef), *stubbed(ast.ClassDef), "__version__"}
         self.assertEqual(told, set(rankwright.__all__))
 
-    def test_functions(self):
+    def test_functions_have_the_same_arguments(self):
         for name, node in stubbed(ast.FunctionDef).items():
             self.assertSame(node, getattr(rankwright, name))
             self.assertTrue(getattr(rankwright, name).__doc__, name)
 
-    def test_classes(self):
+    def test_classes_have_the_same_methods(self):
         for name, node in stubbed(ast.ClassDef).items():
             real = getattr(rankwright, name)
             self.assertTrue(real.__doc__, name)

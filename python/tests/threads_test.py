@@ -1,4 +1,4 @@
-"""Searches run beside each other and beside Python, and end when they are told to."""
+"""Searches run in parallel with each other and with Python, and stop on Ctrl-C."""
 
 import concurrent.futures
 import os
@@ -24,14 +24,14 @@ except KeyboardInterrupt:
 
 
 class Threads(unittest.TestCase):
-    def test_two_searches_at_once_find_what_one_finds(self):
+    def test_parallel_searches_find_the_same_plan(self):
         tasks = [{**SMALL, "tp": tp} for tp in (1, 2, 4, 8)]
         alone = [rankwright.plan(**task).data for task in tasks]
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             together = list(pool.map(lambda task: rankwright.plan(**task).data, tasks * 2))
         self.assertEqual(together, alone * 2)
 
-    def test_faults_stay_with_their_call(self):
+    def test_errors_belong_to_their_call(self):
         def code(plan):
             try:
                 return rankwright.explain(plan).world
@@ -42,7 +42,7 @@ class Threads(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             self.assertEqual(list(pool.map(code, plans)), [64, "RW0102"] * 20)
 
-    def test_python_goes_on_during_a_search(self):
+    def test_python_threads_run_during_a_search(self):
         ticks, ended = [], threading.Event()
 
         def tick():
@@ -57,7 +57,7 @@ class Threads(unittest.TestCase):
         ended.set()
         thread.join()
         during = [at for at in ticks if begin < at < end]
-        # 10 ms each, were nothing else running; a held lock would let none through.
+        # One per 10 ms on an idle machine; if the search held the GIL there would be none.
         self.assertGreater(len(during), (end - begin) / 0.01 / 10)
 
 
@@ -74,12 +74,12 @@ class CtrlC(unittest.TestCase):
         line = process.stdout.readline()
         self.assertTrue(line.startswith("interrupted at "), line)
         self.assertLess(float(line.split()[-1]) - sent, 1.0)
-        # And the module goes on as before.
+        # The module still works afterwards.
         self.assertEqual(process.stdout.readline(), "64\n")
         process.stdout.close()
         self.assertEqual(process.wait(60), 0)
 
-    def test_signals_stay_those_of_python(self):
+    def test_signal_handlers_are_restored(self):
         before = signal.getsignal(signal.SIGINT)
         rankwright.plan(**SMALL)
         self.assertIs(signal.getsignal(signal.SIGINT), before)

@@ -21,36 +21,37 @@ void add(std::int64_t bytes) {
   }
 }
 
-/// In front of every block: how long it is. As long as the alignment that libtorch wants.
-constexpr std::size_t kHead = 64;
+/// Bytes of the header before every block, which holds the block's size. Equals the alignment that
+/// libtorch requires.
+constexpr std::size_t kHeaderBytes = 64;
 
 void release(void* data) {
   if (data == nullptr) return;
-  char* const block = static_cast<char*>(data) - kHead;
+  char* const block = static_cast<char*>(data) - kHeaderBytes;
   add(-*reinterpret_cast<std::int64_t*>(block));
   c10::free_cpu(block);
 }
 
-class Counting final : public c10::Allocator {
+class CountingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) const override {
     const c10::Device cpu(c10::DeviceType::CPU);
     if (bytes == 0) return {nullptr, nullptr, &release, cpu};
-    char* const block = static_cast<char*>(c10::alloc_cpu(bytes + kHead));
+    char* const block = static_cast<char*>(c10::alloc_cpu(bytes + kHeaderBytes));
     *reinterpret_cast<std::int64_t*>(block) = std::int64_t(bytes);
     add(std::int64_t(bytes));
-    return {block + kHead, block + kHead, &release, cpu};
+    return {block + kHeaderBytes, block + kHeaderBytes, &release, cpu};
   }
-  // oneDNN, which some operators run on, allocates without a DataPtr: it frees by the data alone.
+  // oneDNN, which some operators use, allocates without a DataPtr and frees by the data pointer.
   c10::DeleterFnPtr raw_deleter() const override { return &release; }
 };
 
 }  // namespace
 
 void count_allocations() {
-  static Counting counting;
-  constexpr std::uint8_t kBeforeTheUsual = 255;
-  c10::SetCPUAllocator(&counting, kBeforeTheUsual);
+  static CountingAllocator counting;
+  constexpr std::uint8_t kPriority = 255;
+  c10::SetCPUAllocator(&counting, kPriority);
 }
 
 Bytes allocated() { return {double(g_now.load())}; }

@@ -1,17 +1,18 @@
-// Counts the bytes that tensors take, by standing in for libtorch's allocator: what an estimate of
-// memory is held against. What malloc and MPI take besides is not in it.
+// Counts the bytes allocated by CPU tensors, by replacing libtorch's CPU allocator. The result is
+// compared with the memory estimate. Memory that malloc and MPI use beyond that is not counted.
 #pragma once
 
 #include "rankwright/base/units.h"
 
 namespace rankwright::runtime {
 
-/// From here on all tensors on the CPU are counted. Once, before the first tensor.
+/// Starts counting all CPU tensors. Requires: called before the first tensor is allocated.
 void count_allocations();
 
+/// Returns the bytes that tensors hold now.
 Bytes allocated();
 
-/// The most since the last call of forget_peak().
+/// Returns the maximum of allocated() since the last call of forget_peak().
 Bytes peak_allocated();
 void forget_peak();
 

@@ -9,7 +9,7 @@
 namespace rankwright::runtime {
 namespace backends_test {
 
-TEST(Backends, AreFoundByTheirNames) {
+TEST(Backends, FindBackend_KnownName_ReturnsItsRow) {
   std::set<std::string_view> names;
   for (const Backend& backend : backends()) {
     EXPECT_TRUE(names.insert(backend.name).second) << backend.name;
@@ -21,7 +21,7 @@ TEST(Backends, AreFoundByTheirNames) {
   EXPECT_TRUE(find_backend("mpi")->built);
 }
 
-TEST(Nccl, IsLinkedOrSaysWhatWasMissing) {
+TEST(Nccl, NotBuilt_JoinNamesTheMissingFiles) {
   const Backend& nccl = *find_backend("nccl");
   EXPECT_EQ(nccl.built, !nccl_version().empty());
   if (nccl.built) {
@@ -36,7 +36,7 @@ TEST(Nccl, IsLinkedOrSaysWhatWasMissing) {
   EXPECT_NE(none.error().detail.find("nccl.h"), std::string::npos);
 }
 
-TEST(RunningFaults, HavePagesOfTheirOwnRange) {
+TEST(RunningFaults, Codes_StartWithRw07AndHaveAPage) {
   for (const rules::Page& page : rules::running_pages()) {
     EXPECT_TRUE(page.code.starts_with("RW07")) << page.code;
     EXPECT_EQ(page.severity, Severity::error) << page.code;

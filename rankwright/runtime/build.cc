@@ -1,4 +1,4 @@
-// Which parameters and pieces a rank has.
+// Builds the parameters and pieces of a rank.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace rankwright::runtime {
 namespace {
 
-constexpr double kDeviation = 0.02;  // of GPT-2's weights
+constexpr double kDeviation = 0.02;  // of the initial weights, as in GPT-2
 constexpr double kRotaryBase = 10000;
 
 class Builder {
@@ -25,7 +25,7 @@ class Builder {
   Shard build() {
     const std::vector<i64> stages = stages_of(rank_.config.plan, rank_.pp_rank);
     for (const i64 s : stages) embeds_ = embeds_ || contents(s).embedding;
-    i64 before = 0;  // layers of this rank so far: recompute counts them
+    i64 before = 0;  // layers of this rank so far: recompute settings count them
     for (const i64 s : stages) {
       shard_.stages.push_back(std::make_unique<StagePart>());
       stage_ = shard_.stages.back().get();
@@ -35,7 +35,7 @@ class Builder {
       for (const model::LayerRun& run : contents(s).runs)
         for (i64 i = 0; i < run.count; ++i) add_layer(run.layer, layer++, before++);
       if (contents(s).loss) add_head();
-      // Backward runs through the pieces last first.
+      // Backward runs through the pieces in reverse.
       std::stable_sort(stage_->units.begin(), stage_->units.end(),
                        [](const Unit& a, const Unit& b) { return a.first > b.first; });
     }
@@ -52,7 +52,7 @@ class Builder {
 
   Parameter* add(std::string name, std::vector<Block> blocks, Cut cut) {
     Parameter made = make_parameter(std::move(name), std::move(blocks), cut, tp_);
-    // Norms and biases behind a sum see this rank's part of the sequence alone.
+    // Norms, and biases after a reduction, see only this rank's part of the sequence.
     made.partial = cut == Cut::none && rank_.sequence_parallel;
     shard_.parameters.push_back(std::move(made));
     return &shard_.parameters.back();
@@ -82,13 +82,15 @@ class Builder {
     return made;
   }
 
-  /// The same name and so the same weights wherever it is held.
+  /// Returns the word embedding. It has one name, and so the same initial weights, on every pp
+  /// rank.
   Parameter* words() {
     if (words_ == nullptr)
       words_ = matrix("embedding.words", model_.vocab, model_.hidden, Cut::rows, kDeviation);
     return words_;
   }
-  /// Tied, and read on another pp rank too: a unit apart, so that both cut it alike.
+  /// Returns whether the embedding is tied and on two pp ranks. It is then a unit of its own, so
+  /// that both ranks shard it alike.
   bool shared() const { return vocabulary_copies(rank_.config); }
 
   void add_embedding(bool with_loss) {
@@ -96,12 +98,13 @@ class Builder {
     if (model_.positions > 0) {
       piece.positions =
           matrix("embedding.positions", model_.positions, model_.hidden, Cut::none, kDeviation / 2);
-      piece.positions->partial = false;  // its gradient is gathered before it is added
+      piece.positions->partial = false;  // its gradient is gathered before accumulation
     }
     const std::size_t here = stage_->pieces.size();
     const std::size_t head = std::size_t(contents(stage_->stage).layers) + 1;
     const std::size_t last = with_loss && model_.tied ? head : here;
-    // ZeRO-3 gathers words and positions in one call, as long as the head's words are the same.
+    // ZeRO-3 gathers words and positions in one call, unless another pp rank's head shares the
+    // words.
     if (shared()) {
       unit({piece.words}, here, last, true);
       unit({piece.positions}, here, here, false);
@@ -116,7 +119,7 @@ class Builder {
     const model::Attention& a = shape.attention;
     const model::FeedForward& f = shape.ffn;
     const i64 h = model_.hidden;
-    // Sums of residuals keep their size with depth (GPT-2).
+    // Scaled by depth so that residual sums keep their size (GPT-2).
     const double small = kDeviation / std::sqrt(2.0 * double(model_.layers()));
     const auto block = [&](const std::string& part, i64 rows, i64 columns, double deviation) {
       return Block{.name = name + part, .rows = rows, .columns = columns, .deviation = deviation};
@@ -192,8 +195,8 @@ class Builder {
                   .gathers = plan::TrafficKind::tp_head_gather,
                   .scatters = plan::TrafficKind::tp_head_reduce,
                   .reduces = plan::TrafficKind::tp_head_reduce};
-    // The embedding's chunk may be through with its weight gradients before this one is: what it
-    // reduces must be there when the gradient of its input is.
+    // The embedding's chunk may finish its weight gradients before this chunk's W cells run, so the
+    // head's weight gradient must be computed together with its input gradient.
     if (model_.tied && embeds_ && !contents(stage_->stage).embedding) {
       stage_->borrowed = unit_of(weight);
       piece.head.at_once = true;
@@ -213,7 +216,7 @@ class Builder {
   const model::Model& model_;
   i64 tp_;
   std::vector<plan::RankContents> by_stage_;
-  bool embeds_ = false;  // the embedding is on this rank
+  bool embeds_ = false;  // whether the embedding is on this rank
   Parameter* words_ = nullptr;
   Tensor cosine_{}, sine_{}, future_{};
   Shard shard_{};

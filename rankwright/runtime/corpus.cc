@@ -13,12 +13,12 @@
 namespace rankwright::runtime {
 namespace {
 
-constexpr i64 kBytes = 256;  // words that one byte can name
+constexpr i64 kBytes = 256;  // tokens that one byte can encode
 constexpr i64 kMaxWords = 65536;
-constexpr i64 kMadeUp = 1 << 16;  // tokens
+constexpr i64 kNumSynthetic = 1 << 16;  // synthetic tokens
 
-/// SplitMix64: the same numbers on every machine.
-std::uint64_t mixed(std::uint64_t x) {
+/// Hashes with SplitMix64: gives the same numbers on every machine.
+std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15ULL;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
@@ -34,7 +34,7 @@ tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const s
                          .where = {.file = path}});
 }
 
-/// How stat() names a file that is not a regular one.
+/// Returns the kind of a file that is not a regular one.
 std::string_view kind_of(mode_t mode) {
   if (S_ISDIR(mode)) return "a folder";
   if (S_ISFIFO(mode)) return "a pipe";
@@ -48,7 +48,7 @@ constexpr char kTokensHint[] = "one byte per token, or two little-endian ones be
 
 }  // namespace
 
-/// A file that is open for reading.
+/// A file opened for reading.
 class Corpus::File {
  public:
   File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
@@ -58,7 +58,7 @@ class Corpus::File {
 
   const std::string& path() const { return path_; }
 
-  /// Reads `size` bytes from byte `offset` on. Fewer where the file ends or cannot be read.
+  /// Reads `size` bytes from byte `offset` on; fewer if the file ends or cannot be read.
   std::string bytes(i64 offset, i64 size) const {
     std::string all(std::size_t(size), '\0');
     std::size_t got = 0;
@@ -114,13 +114,13 @@ Corpus Corpus::made_up(i64 vocabulary, std::uint64_t seed) {
   made.seed_ = seed;
   const std::uint64_t words = std::uint64_t(std::min(vocabulary, kMaxWords));
   std::uint64_t now = 0;
-  for (i64 i = 0; i < kMadeUp; ++i) {
-    const std::uint64_t chance = mixed(seed ^ mixed(std::uint64_t(i)));
-    // Three times of four the word that always follows, else any.
+  for (i64 i = 0; i < kNumSynthetic; ++i) {
+    const std::uint64_t chance = mix(seed ^ mix(std::uint64_t(i)));
+    // With probability 3/4 the fixed successor of the last token, else any token.
     now = chance % 4 != 0 ? (now * 5 + 7) % words : (chance >> 8) % words;
     made.tokens_.push_back(std::uint16_t(now));
   }
-  made.size_ = kMadeUp;
+  made.size_ = kNumSynthetic;
   made.vocabulary_ = vocabulary;
   return made;
 }
@@ -149,7 +149,7 @@ Result<std::vector<std::int64_t>> Corpus::read(i64 first, i64 count) const {
 Result<std::vector<std::int64_t>> Corpus::sequence(i64 step, i64 index, i64 length) const {
   const std::uint64_t starts = std::uint64_t(std::max<i64>(1, size_ - length));
   const std::uint64_t at =
-      mixed(seed_ ^ mixed(std::uint64_t(step)) ^ mixed(~std::uint64_t(index))) % starts;
+      mix(seed_ ^ mix(std::uint64_t(step)) ^ mix(~std::uint64_t(index))) % starts;
   if (file_) return read(i64(at), length + 1);
   std::vector<std::int64_t> words;
   for (i64 i = 0; i <= length; ++i)

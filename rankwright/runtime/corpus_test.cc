@@ -1,5 +1,5 @@
-// A Corpus refuses files that are not rows of tokens, and reads of a large one what a sequence
-// needs.
+// A Corpus refuses files that are not lists of tokens, and reads only the requested window of a
+// large one.
 #include "rankwright/runtime/corpus.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using Words = std::vector<std::int64_t>;
 
 constexpr std::uint64_t kSeed = 1;
 
-/// A folder of its own for each test, removed at its end.
+/// A temporary folder per test, removed at its end.
 class CorpusFile : public ::testing::Test {
  protected:
   CorpusFile() {
@@ -34,7 +34,7 @@ class CorpusFile : public ::testing::Test {
   Result<Corpus> open(i64 vocabulary, i64 sequence) const {
     return Corpus::open(path_.string(), vocabulary, sequence, kSeed);
   }
-  /// Why it is refused; empty where it is not.
+  /// Returns why the file is refused; empty if it is accepted.
   std::string fault(i64 vocabulary, i64 sequence) const {
     const Result<Corpus> opened = open(vocabulary, sequence);
     return opened ? "" : opened.error().detail;
@@ -69,7 +69,7 @@ TEST_F(CorpusFile, NotARegularFile_IsRefusedWithItsKind) {
   std::filesystem::create_directory(path_);
   EXPECT_EQ(fault(256, 4), "is a folder, not a regular file");
   std::filesystem::remove(path_);
-  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // nobody writes to it: does not wait
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);  // without a writer; open() must not block
   EXPECT_EQ(fault(256, 4), "is a pipe, not a regular file");
   std::filesystem::remove(path_);
   std::filesystem::create_symlink("/dev/zero", path_);
@@ -77,7 +77,7 @@ TEST_F(CorpusFile, NotARegularFile_IsRefusedWithItsKind) {
 }
 
 TEST_F(CorpusFile, TooShortOrCutToken_IsRefusedWithNumbers) {
-  write("abcd");  // 4 tokens; a sequence of 4 has a target behind it
+  write("abcd");  // 4 tokens; a sequence of 4 also needs a target
   EXPECT_EQ(fault(256, 4), "4 tokens are less than one sequence of 4 and its target");
   EXPECT_EQ(fault(256, 3), "");
   EXPECT_EQ(fault(1000, 2), "2 tokens are less than one sequence of 2 and its target");
@@ -108,8 +108,8 @@ TEST_F(CorpusFile, CutWhileItIsRead_IsAnError) {
 }
 
 TEST_F(CorpusFile, LargeFile_OnlyTheWindowIsRead) {
-  constexpr i64 kTebibyte = i64{1}
-                            << 40;  // has no blocks on disk, and more zeros than memory holds
+  // Sparse: no blocks on disk, but more zeros than fit in memory.
+  constexpr i64 kTebibyte = i64{1} << 40;
   write("");
   std::error_code failed;
   std::filesystem::resize_file(path_, kTebibyte, failed);

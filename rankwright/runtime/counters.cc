@@ -12,7 +12,7 @@ void Counters::add(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, i
     traffic = {.kind = kind, .op = op, .group = group};
     counted.level = level;
   }
-  // A kind is one row of Traffic, so it has one op and one group.
+  // A kind is one row of Traffic, so all its calls have the same op and group.
   RW_CHECK(traffic.op == op && traffic.group == group && counted.level == level);
   ++traffic.calls;
   traffic.total += bytes;

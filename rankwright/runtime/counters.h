@@ -1,6 +1,7 @@
-// Counters: what one rank really sent, by what it was for, the group and the level it crossed,
-// counted as Traffic counts: calls, and bytes of the full logical tensor of a call. So that the two
-// can be compared row by row, for equality. Also how long the rank waited for it.
+// Counters record what one rank actually sent, per kind of traffic, with the group and the network
+// level that it crossed. The units are those of plan::Traffic (calls, and bytes of a call's full
+// logical tensor), so that both can be compared row by row. They also record the time spent
+// waiting.
 #pragma once
 
 #include <array>
@@ -11,11 +12,11 @@
 
 namespace rankwright::runtime {
 
-/// One kind of traffic on one rank.
+/// The counts of one kind of traffic on one rank.
 struct Counted {
   plan::Traffic traffic{};
-  int level = -1;    // the outermost level of the cluster that the group crosses
-  Seconds waited{};  // inside calls, and for calls begun before
+  int level = -1;    // the outermost cluster level that the group crosses
+  Seconds waited{};  // in blocking calls and in waits for nonblocking ones
 };
 
 class Counters {
@@ -24,9 +25,9 @@ class Counters {
   void waited(plan::TrafficKind kind, Seconds time);
   void clear();
 
-  /// Also of a rank that only receives, which has no row.
+  /// Returns the time waited for `kind`. Unlike rows(), it includes kinds that were only received.
   Seconds waited(plan::TrafficKind kind) const;
-  /// In the order of TrafficKind; those that never happened are left out.
+  /// Returns the kinds with at least one call, in the order of TrafficKind.
   std::vector<Counted> rows() const;
 
  private:

@@ -9,7 +9,7 @@ namespace {
 Rank make_rank(const plan::TrainingConfig& config, i64 rank, const Groups& groups) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   return {.config = config,
-          .formats = formats(config.job),
+          .formats = choose_formats(config.job),
           .groups = groups,
           .tp_rank = mesh.coordinate(rank, mesh::Axis::tp),
           .dp_rank = mesh.coordinate(rank, mesh::Axis::dp),
@@ -17,7 +17,7 @@ Rank make_rank(const plan::TrainingConfig& config, i64 rank, const Groups& group
           .sequence_parallel = sequence_parallel(config.plan)};
 }
 
-AdamOptions adam(const TrainOptions& options) {
+AdamOptions adam_options(const TrainOptions& options) {
   return {options.learning_rate, options.beta1, options.beta2, options.epsilon,
           options.weight_decay};
 }
@@ -30,7 +30,7 @@ Engine::Engine(const plan::TrainingConfig& config, const TrainOptions& options, 
       program_(program::expand(config_)),
       rank_(make_rank(config_, rank, groups)),
       shard_(build(rank_)),
-      params_(rank_, shard_, adam(options), options.seed),
+      params_(rank_, shard_, adam_options(options), options.seed),
       executor_(rank_, program_, shard_, params_, options.clip) {
   rank_.move_on = [this] { params_.move_on(); };
 }

@@ -1,6 +1,7 @@
-// The Engine is what a rank computes with: its share of the model, the store and the role, over
-// groups that somebody joined. It needs no world: with groups of one rank each it is the model on a
-// single process, which every layout is compared with.
+// An Engine is the computation of one rank: its share of the model, its sharded parameters and its
+// pipeline executor, over groups that the caller joined. It does not need a World: with groups of
+// one rank each it trains the model in a single process, the reference that layouts are compared
+// with.
 #pragma once
 
 #include <memory>
@@ -10,13 +11,14 @@
 
 namespace rankwright::runtime {
 
-/// The plan's groups that this rank is in. Collective: all ranks of the world at the same time.
+/// Joins the plan's groups that this rank is in. Collective: all ranks of the world call it at the
+/// same time.
 Result<Groups> join(const plan::TrainingConfig& config, const World& world, const Backend& backend,
                     Counters* counters);
 
 class Engine {
  public:
-  /// `rank` is this rank's number in the plan.
+  /// `rank` is the global rank in the plan.
   Engine(const plan::TrainingConfig& config, const TrainOptions& options, i64 rank,
          const Groups& groups);
 

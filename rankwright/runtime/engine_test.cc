@@ -10,7 +10,7 @@
 namespace rankwright::runtime {
 namespace engine_test {
 
-/// The batch of a step as [sequences, length + 1].
+/// Returns the batch of a step as [sequences, length + 1].
 Tensor batch(const rankwright::plan::TrainingConfig& config, const Corpus& corpus, i64 step) {
   std::vector<std::int64_t> all;
   for (i64 i = 0; i < config.job.global_batch; ++i) {
@@ -22,9 +22,9 @@ Tensor batch(const rankwright::plan::TrainingConfig& config, const Corpus& corpu
 
 class PlainParity : public testing::TestWithParam<LayoutCase> {};
 
-/// One rank of ours against libtorch's own layers and autograd: what every layout is compared with
-/// is itself right.
-TEST_P(PlainParity, GivesTheLossAndGradientsOfPlainLibtorch) {
+/// Compares the engine on one rank, the reference of all layouts, with libtorch's own layers and
+/// autograd.
+TEST_P(PlainParity, OneRank_LossAndGradientsEqualPlainLibtorch) {
   const rankwright::plan::TrainingConfig config = config_of(GetParam());
   Engine engine(config, {.seed = 5}, 0, {});
   std::map<std::string, Tensor> weights;

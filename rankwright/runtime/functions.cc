@@ -12,13 +12,13 @@ using torch::autograd::tensor_list;
 
 constexpr double kEpsilon = 1e-5;
 
-/// What backward needs besides tensors travels as an address: it outlives every graph.
+/// Saves the address of the layer's description for backward. Requires: `what` outlives the graph.
 template <class T>
-void keep(AutogradContext* ctx, const T* what) {
+void save_address(AutogradContext* ctx, const T* what) {
   ctx->saved_data["what"] = std::int64_t(reinterpret_cast<std::intptr_t>(what));
 }
 template <class T>
-const T& kept(AutogradContext* ctx) {
+const T& load_address(AutogradContext* ctx) {
   return *reinterpret_cast<const T*>(std::intptr_t(ctx->saved_data["what"].toInt()));
 }
 
@@ -55,7 +55,7 @@ Tensor multiply_back(const Tensor& output, const Linear& linear) {
 
 struct ColumnLinear : Function<ColumnLinear> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
-    keep(ctx, linear);
+    save_address(ctx, linear);
     ctx->save_for_backward({x});
     linear->rank->move_on();
     const Rank& rank = *linear->rank;
@@ -64,7 +64,7 @@ struct ColumnLinear : Function<ColumnLinear> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Linear& linear = kept<Linear>(ctx);
+    const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
     rank.move_on();
     const Tensor x = ctx->get_saved_variables()[0];
@@ -87,7 +87,7 @@ struct ColumnLinear : Function<ColumnLinear> {
 
 struct RowLinear : Function<RowLinear> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
-    keep(ctx, linear);
+    save_address(ctx, linear);
     ctx->save_for_backward({x});
     const Rank& rank = *linear->rank;
     rank.move_on();
@@ -100,7 +100,7 @@ struct RowLinear : Function<RowLinear> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Linear& linear = kept<Linear>(ctx);
+    const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
     rank.move_on();
     const Tensor x = ctx->get_saved_variables()[0];
@@ -116,7 +116,7 @@ struct RowLinear : Function<RowLinear> {
 
 struct LayerNorm : Function<LayerNorm> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Norm* norm) {
-    keep(ctx, norm);
+    save_address(ctx, norm);
     const auto [y, mean, deviation] = torch::native_layer_norm(
         x, {x.size(-1)}, norm->weight->weight, norm->bias->weight, kEpsilon);
     ctx->save_for_backward({x, mean, deviation});
@@ -124,14 +124,14 @@ struct LayerNorm : Function<LayerNorm> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Norm& norm = kept<Norm>(ctx);
+    const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
     const bool later = norm.rank->later != nullptr;
     const auto [input, weight, bias] =
         back(norm.weight->weight, saved, output, {true, !later, !later});
     if (later)
-      // ZeRO-3 may have given the weight up by then; its gradient does not read it.
+      // ZeRO-3 may have resharded the weight by then; the weight's gradient does not read it.
       norm.rank->weight_gradient([&norm, saved, output] {
         const Tensor any = torch::ones({output.size(-1)}, output.options());
         const auto [none, late_weight, late_bias] = back(any, saved, output, {false, true, true});
@@ -161,7 +161,7 @@ struct RmsNorm : Function<RmsNorm> {
   }
 
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Norm* norm) {
-    keep(ctx, norm);
+    save_address(ctx, norm);
     const Tensor input = wide(x);
     const Tensor inverse = input.square().mean(-1, true).add_(kEpsilon).rsqrt_();
     ctx->save_for_backward({x, inverse});
@@ -169,7 +169,7 @@ struct RmsNorm : Function<RmsNorm> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Norm& norm = kept<Norm>(ctx);
+    const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor x = saved[0], inverse = saved[1], output = gradients[0];
     norm.rank->weight_gradient([&norm, x, inverse, output] {
@@ -185,7 +185,8 @@ struct RmsNorm : Function<RmsNorm> {
   }
 };
 
-/// Rotates pairs (i, i + width / 2) by their angles, in place; back: by the negative ones.
+/// Rotates pairs (i, i + width / 2) by their angles, in place. `back` rotates by the negative
+/// angles.
 void rotate(Tensor& x, const Heads& heads, bool back) {
   if (!heads.cosine.defined()) return;
   const i64 half = heads.width / 2;
@@ -202,7 +203,7 @@ Tensor by_head(const Tensor& x, i64 heads, i64 width) {
 }
 Tensor by_token(const Tensor& x) { return x.permute({2, 0, 1, 3}); }
 
-/// A part of the columns of queries, keys and values side by side.
+/// The columns of the queries, the keys or the values in the concatenated tensor.
 struct Columns {
   i64 first, count, heads;
 };
@@ -212,7 +213,8 @@ std::array<Columns, 3> columns(const Heads& h) {
           Columns{query + key, key, h.kv_heads}};
 }
 
-/// softmax(q kᵀ / sqrt(width)), causal: queries of the heads that share a key are its rows.
+/// Computes softmax(q kᵀ / sqrt(width)) with the causal mask. The rows of one key head are the
+/// queries of all heads that share it.
 Tensor scores(const Tensor& q, const Tensor& k, const Heads& heads) {
   const i64 sequence = k.size(1), group = heads.heads / heads.kv_heads;
   Tensor s = torch::bmm(q, k.transpose(1, 2)).mul_(1 / std::sqrt(double(heads.width)));
@@ -225,7 +227,7 @@ Tensor scores(const Tensor& q, const Tensor& k, const Heads& heads) {
 
 struct Attention : Function<Attention> {
   static Tensor forward(AutogradContext* ctx, const Tensor& qkv, const Heads* heads) {
-    keep(ctx, heads);
+    save_address(ctx, heads);
     heads->rank->move_on();
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {
@@ -245,7 +247,7 @@ struct Attention : Function<Attention> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Heads& heads = kept<Heads>(ctx);
+    const Heads& heads = load_address<Heads>(ctx);
     heads.rank->move_on();
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor q = saved[0], k = saved[1], v = saved[2];
@@ -293,10 +295,10 @@ struct SwiGlu : Function<SwiGlu> {
   }
 };
 
-/// The words of this tp rank, and the targets among them.
+/// The vocabulary entries of this tp rank, and the targets among them.
 struct Words {
   i64 first, count, valid;
-  Tensor here, index;  // of every token: whether its target is one of them, and which
+  Tensor here, index;  // per token: whether its target is on this rank, and its local index
 
   Words(const Tensor& logits, const Tensor& targets, const Loss& loss)
       : first(logits.size(-1) * loss.rank->tp_rank),
@@ -311,7 +313,7 @@ struct Words {
 struct CrossEntropy : Function<CrossEntropy> {
   static Tensor forward(AutogradContext* ctx, const Tensor& logits, const Tensor& targets,
                         const Loss* loss) {
-    keep(ctx, loss);
+    save_address(ctx, loss);
     const Rank& rank = *loss->rank;
     const Words words(logits, targets, *loss);
     Tensor p = rows(logits.detach());
@@ -338,7 +340,7 @@ struct CrossEntropy : Function<CrossEntropy> {
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
-    const Loss& loss = kept<Loss>(ctx);
+    const Loss& loss = load_address<Loss>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     Tensor p = saved[0];
     const Words words(p, saved[1], loss);

@@ -11,15 +11,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Seconds since(Clock::time_point begin) {
+Seconds elapsed_since(Clock::time_point begin) {
   return {std::chrono::duration<double>(Clock::now() - begin).count()};
 }
 
-bool sound(const Slab& slab) {
+bool is_valid(const Slab& slab) {
   return slab.count >= 0 && slab.count <= kMaxSlab && (slab.count == 0 || slab.data != nullptr);
 }
 
-bool apart(const Slab& a, const Slab& b) {
+bool are_disjoint(const Slab& a, const Slab& b) {
   const char* const first = static_cast<const char*>(a.data);
   const char* const second = static_cast<const char*>(b.data);
   return first + a.count * size(a.number) <= second || second + b.count * size(b.number) <= first;
@@ -66,7 +66,7 @@ void Pending::wait() {
   const Clock::time_point begin = Clock::now();
   request_->wait();
   request_.reset();
-  if (counters_) counters_->waited(kind_, since(begin));
+  if (counters_) counters_->waited(kind_, elapsed_since(begin));
 }
 
 bool Pending::done() {
@@ -79,14 +79,14 @@ Group::Group(std::shared_ptr<Transport> transport, mesh::GroupKind kind, int lev
     : transport_(std::move(transport)), kind_(kind), level_(level), counters_(counters) {}
 
 void Group::count(plan::TrafficKind kind, plan::Op op, Slab slab) const {
-  RW_CHECK(sound(slab));
+  RW_CHECK(is_valid(slab));
   if (counters_) counters_->add(kind, op, kind_, level_, slab.bytes());
 }
 
 void Group::check_part(Slab whole, Slab mine) const {
-  RW_CHECK(sound(whole) && sound(mine) && whole.number == mine.number);
+  RW_CHECK(is_valid(whole) && is_valid(mine) && whole.number == mine.number);
   RW_CHECK(mine.count == part(whole.count).count);
-  RW_CHECK(alone() || mine.count == 0 || apart(whole, mine));
+  RW_CHECK(alone() || mine.count == 0 || are_disjoint(whole, mine));
 }
 
 void Group::all_reduce(plan::TrafficKind kind, Slab whole, Combine combine) const {
@@ -118,7 +118,7 @@ void Group::reduce_scatter(plan::TrafficKind kind, Slab whole, Slab mine) const 
 }
 
 void Group::waited(plan::TrafficKind kind, Clock::time_point begin) const {
-  if (counters_) counters_->waited(kind, since(begin));
+  if (counters_) counters_->waited(kind, elapsed_since(begin));
 }
 
 Pending Group::start_all_reduce(plan::TrafficKind kind, Slab whole, Combine combine) const {
@@ -151,7 +151,7 @@ Pending Group::start_send(plan::TrafficKind kind, Slab message, i64 to, i64 tag)
 }
 
 Pending Group::start_recv(plan::TrafficKind kind, Slab message, i64 from, i64 tag) const {
-  RW_CHECK(!alone() && from >= 0 && from < size() && sound(message));
+  RW_CHECK(!alone() && from >= 0 && from < size() && is_valid(message));
   return {transport_->recv(message, from, tag), counters_, kind};
 }
 

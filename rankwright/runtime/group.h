@@ -1,7 +1,7 @@
-// A Group is the ranks that one collective joins, over whatever carries it: MPI between processes,
-// NCCL between GPUs, nothing where it has one rank. A value: copies name the same communicator.
-// Whoever calls it says what the call is for, and every call is counted. It knows no tensors and no
-// plan; what carries bytes is a Transport, one folder each.
+// A Group is the ranks that take part in one collective, over a Transport: MPI between processes,
+// NCCL between GPUs, none for a single rank. It is a value: copies share one communicator. Callers
+// state the traffic kind of each call, and every call is counted. It knows neither tensors nor the
+// plan.
 #pragma once
 
 #include <chrono>
@@ -15,11 +15,12 @@
 
 namespace rankwright::runtime {
 
-/// What the elements of a slab are.
+/// The element type of a slab.
 enum class Number : unsigned char { f64, f32, bf16, i64 };
+/// Returns the bytes per element.
 i64 size(Number);
 
-/// Elements in a row, in memory that somebody else keeps until the call is done.
+/// Contiguous elements in memory that the caller keeps alive until the call is done.
 struct Slab {
   void* data = nullptr;
   i64 count = 0;
@@ -28,39 +29,40 @@ struct Slab {
   Bytes bytes() const { return rankwright::bytes(count, size(number)); }
 };
 
-/// The most elements of one slab: MPI counts them in an int.
+/// The maximum elements per slab: MPI counts them in an int.
 inline constexpr i64 kMaxSlab = 2147483647;
 
 enum class Combine : unsigned char { sum, max };
 
-/// The index-th of `parts` parts of n elements in a row: the first n mod parts have one more. Who
-/// shards, gathers and scatters agrees by this alone, so no part needs padding.
+/// A contiguous part of a list of elements.
 struct Part {
   i64 first = 0, count = 0;
 };
+/// Returns the index-th of `parts` parts of n elements; the first n mod parts have one more.
+/// Sharding, gathers and scatters all use this split, so no part needs padding.
 Part part_of(i64 n, i64 parts, i64 index);
 
-/// A call in flight; whatever it needs to know is the backend's.
+/// A nonblocking call in flight, implemented by the backend.
 class Request {
  public:
   virtual ~Request() = default;
-  virtual bool done() = 0;  // moves it on, too: nothing else does while a rank computes
+  virtual bool done() = 0;  // also progresses the call: nothing else does during computation
   virtual void wait() = 0;
 };
 
-/// What carries bytes between the ranks of one group. Calls are matched by their order, messages by
-/// their tag. The only virtual functions of the runtime: one implementation for each backend.
+/// Moves bytes between the ranks of one group. Collectives are matched by their order, messages by
+/// their tag. One implementation per backend; the only virtual functions of the runtime.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual i64 rank() const = 0;
   virtual i64 size() const = 0;
   virtual std::unique_ptr<Request> all_reduce(Slab whole, Combine combine) = 0;  // in place
-  /// This rank's own part of `whole` is in place already, and all others come to theirs.
+  /// Requires: this rank's own part of `whole` is in place. Fills in the parts of all others.
   virtual std::unique_ptr<Request> all_gather(Slab whole) = 0;
-  /// `part` becomes this rank's part of the sum of all `whole`, which it does not lie in.
+  /// Sets `part` to this rank's part of the sum of all `whole`. Requires: they do not overlap.
   virtual std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) = 0;
-  // The same for a caller that waits: a backend may have a better way then.
+  // Blocking variants, which a backend may implement more efficiently.
   virtual void all_reduce_now(Slab whole, Combine combine) { all_reduce(whole, combine)->wait(); }
   virtual void all_gather_now(Slab whole) { all_gather(whole)->wait(); }
   virtual void reduce_scatter_now(Slab whole, Slab part) { reduce_scatter(whole, part)->wait(); }
@@ -68,7 +70,7 @@ class Transport {
   virtual std::unique_ptr<Request> recv(Slab message, i64 from, i64 tag) = 0;
 };
 
-/// A call that was begun. wait() ends it, and so does the destructor.
+/// A nonblocking call that was started. wait() completes it, and so does the destructor.
 class Pending {
  public:
   Pending() = default;
@@ -77,7 +79,7 @@ class Pending {
   Pending& operator=(Pending&&) noexcept;
   ~Pending();
 
-  void wait();  // time spent here is counted as waiting
+  void wait();  // the time spent here is counted as waiting
   bool done();
   explicit operator bool() const { return request_ != nullptr; }
 
@@ -89,11 +91,11 @@ class Pending {
 
 class Group {
  public:
-  /// Of one rank: every call is done at once and counts as nothing, as in Traffic. It has nobody
-  /// to send to. Only here the part of a reduce-scatter may lie where the whole does.
+  /// A group of one rank: every collective returns at once and is not counted, as in Traffic. It
+  /// cannot send. Only here the part of a reduce-scatter may overlap the whole.
   Group() = default;
-  /// `level`: the outermost level of the cluster whose links the group crosses. `counters` outlive
-  /// the group and what is pending; without them nothing is counted.
+  /// `level` is the outermost cluster level whose links the group crosses. If `counters` is null,
+  /// nothing is counted. Requires: `counters` outlives the group and its pending calls.
   Group(std::shared_ptr<Transport> transport, mesh::GroupKind kind, int level, Counters* counters);
 
   i64 rank() const { return transport_ ? transport_->rank() : 0; }
@@ -105,12 +107,12 @@ class Group {
   void all_gather(plan::TrafficKind kind, Slab whole) const;
   void reduce_scatter(plan::TrafficKind kind, Slab whole, Slab part) const;
 
-  // The same, begun only.
+  // Nonblocking variants.
   Pending start_all_reduce(plan::TrafficKind kind, Slab whole,
                            Combine combine = Combine::sum) const;
   Pending start_all_gather(plan::TrafficKind kind, Slab whole) const;
   Pending start_reduce_scatter(plan::TrafficKind kind, Slab whole, Slab part) const;
-  /// Messages: a send is counted, a receive is not, as in Traffic.
+  /// Point-to-point messages: sends are counted, receives are not, as in Traffic.
   Pending start_send(plan::TrafficKind kind, Slab message, i64 to, i64 tag) const;
   Pending start_recv(plan::TrafficKind kind, Slab message, i64 from, i64 tag) const;
 

@@ -10,8 +10,7 @@ namespace group_test {
 
 using K = plan::TrafficKind;
 
-/// Between one rank and itself, of a group that says it has two: everything is done when it is
-/// asked for the second time.
+/// A call that is done at the second call of done().
 class SlowRequest final : public Request {
  public:
   explicit SlowRequest(int* ended) : ended_(ended) {}
@@ -28,9 +27,10 @@ class SlowRequest final : public Request {
   int asked_ = 0;
 };
 
-class Pretended final : public Transport {
+/// A transport of two ranks that moves no data.
+class FakeTransport final : public Transport {
  public:
-  explicit Pretended(int* ended) : ended_(ended) {}
+  explicit FakeTransport(int* ended) : ended_(ended) {}
   i64 rank() const override { return 1; }
   i64 size() const override { return 2; }
   std::unique_ptr<Request> all_reduce(Slab, Combine) override { return request(); }
@@ -44,7 +44,7 @@ class Pretended final : public Transport {
   int* ended_;
 };
 
-TEST(PartOf, GivesTheFirstOnesOneMore) {
+TEST(PartOf, UnevenSplit_FirstPartsHaveOneMore) {
   // 10 = 3 + 3 + 2 + 2
   constexpr i64 kFirst[] = {0, 3, 6, 8}, kCount[] = {3, 3, 2, 2};
   for (i64 i = 0; i < 4; ++i) {
@@ -53,14 +53,14 @@ TEST(PartOf, GivesTheFirstOnesOneMore) {
   }
 }
 
-TEST(PartOf, OfFewIsEmptyForTheLast) {
+TEST(PartOf, FewerElementsThanParts_LastPartsAreEmpty) {
   EXPECT_EQ(part_of(2, 4, 1).count, 1);
   EXPECT_EQ(part_of(2, 4, 2).count, 0);
   EXPECT_EQ(part_of(2, 4, 3).first, 2);
   EXPECT_EQ(part_of(0, 4, 0).count, 0);
 }
 
-RC_GTEST_PROP(PartOf, CoversAllOnceAndDiffersByAtMostOne, ()) {
+RC_GTEST_PROP(PartOf, AnySplit_CoversAllElementsOnceAndSizesDifferByAtMostOne, ()) {
   const i64 n = *rc::gen::inRange<i64>(0, i64{1} << 40);
   const i64 parts = *rc::gen::inRange<i64>(1, 600);
   i64 next = 0;
@@ -73,7 +73,7 @@ RC_GTEST_PROP(PartOf, CoversAllOnceAndDiffersByAtMostOne, ()) {
   RC_ASSERT(next == n);
 }
 
-TEST(Group, OfOneLeavesAllAsItIs) {
+TEST(Group, OneRank_CollectivesChangeNothing) {
   const Group group;
   std::vector<float> whole{1, 2, 3}, part(3);
   const Slab slab{whole.data(), 3, Number::f32};
@@ -83,16 +83,16 @@ TEST(Group, OfOneLeavesAllAsItIs) {
   EXPECT_FALSE(group.start_all_reduce(K::dp_all_reduce, slab));
   EXPECT_EQ(whole, (std::vector<float>{1, 2, 3}));
   EXPECT_EQ(part, whole);
-  group.reduce_scatter(K::dp_reduce_scatter, slab, slab);  // where it lies already
+  group.reduce_scatter(K::dp_reduce_scatter, slab, slab);  // in place
   EXPECT_EQ(part, whole);
   EXPECT_TRUE(group.alone());
   EXPECT_EQ(group.part(7).count, 7);
 }
 
-TEST(Group, EndsEveryCallOnce) {
+TEST(Group, PendingCall_EndsExactlyOnce) {
   int ended = 0;
   Counters counters;
-  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::dp, 0, &counters);
+  const Group group(std::make_shared<FakeTransport>(&ended), mesh::GroupKind::dp, 0, &counters);
   float number = 1;
   const Slab slab{&number, 1, Number::f32};
   group.all_reduce(K::dp_all_reduce, slab);
@@ -100,7 +100,7 @@ TEST(Group, EndsEveryCallOnce) {
   { const Pending dropped = group.start_all_reduce(K::dp_all_reduce, slab); }
   EXPECT_EQ(ended, 2);
   Pending kept = group.start_all_reduce(K::dp_all_reduce, slab);
-  kept = group.start_all_gather(K::dp_all_gather, slab);  // ends the one that it held
+  kept = group.start_all_gather(K::dp_all_gather, slab);  // completes the call that it held
   EXPECT_EQ(ended, 3);
   EXPECT_FALSE(kept.done());
   EXPECT_TRUE(kept.done());
@@ -109,16 +109,16 @@ TEST(Group, EndsEveryCallOnce) {
   EXPECT_EQ(ended, 4);
 }
 
-TEST(Group, CountsWholeTensorsAndNoReceives) {
+TEST(Group, Counters_CountWholeTensorsAndNoReceives) {
   int ended = 0;
   Counters counters;
-  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::pp, 1, &counters);
+  const Group group(std::make_shared<FakeTransport>(&ended), mesh::GroupKind::pp, 1, &counters);
   std::vector<double> numbers(10), part(5);
   const Slab whole{numbers.data(), 10, Number::f64};
   group.reduce_scatter(K::dp_reduce_scatter, whole, {part.data(), 5, Number::f64});
   group.start_send(K::pp_forward, whole, 0, 7);
   group.start_recv(K::pp_backward, whole, 0, 7);
-  // 10 doubles are 80 bytes, whoever gets which half.
+  // 10 doubles are 80 bytes.
   const std::vector<Counted> rows = counters.rows();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].traffic,
@@ -128,9 +128,9 @@ TEST(Group, CountsWholeTensorsAndNoReceives) {
   EXPECT_EQ(rows[0].level, 1);
 }
 
-TEST(GroupDeathTest, TakesNoPartOfAnotherSize) {
+TEST(GroupDeathTest, PartOfWrongSizeOrOverlapping_Aborts) {
   int ended = 0;
-  const Group group(std::make_shared<Pretended>(&ended), mesh::GroupKind::dp, 0, nullptr);
+  const Group group(std::make_shared<FakeTransport>(&ended), mesh::GroupKind::dp, 0, nullptr);
   std::vector<float> whole(4), part(4);
   const Slab slab{whole.data(), 4, Number::f32};
   EXPECT_DEATH(group.reduce_scatter(K::dp_reduce_scatter, slab, {part.data(), 3, Number::f32}),
@@ -140,7 +140,7 @@ TEST(GroupDeathTest, TakesNoPartOfAnotherSize) {
   EXPECT_DEATH(Group().start_send(K::pp_forward, slab, 0, 0), "internal error");
 }
 
-RC_GTEST_PROP(Counters, AddUp, ()) {
+RC_GTEST_PROP(Counters, ManyCalls_TotalsAddUp, ()) {
   const std::vector<std::pair<bool, i64>> calls =
       *rc::gen::container<std::vector<std::pair<bool, i64>>>(
           rc::gen::pair(rc::gen::arbitrary<bool>(), rc::gen::inRange<i64>(0, i64{1} << 40)));
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Counters, AddUp, ()) {
   RC_ASSERT(counters.rows().empty());
 }
 
-TEST(Counters, KeepTheTimeOfARankThatOnlyReceives) {
+TEST(Counters, OnlyReceives_TimeIsKeptWithoutARow) {
   Counters counters;
   counters.waited(K::pp_forward, 2.0_s);
   counters.waited(K::pp_forward, 1.0_s);

@@ -17,7 +17,7 @@ std::vector<i64> members(const plan::Plan& plan, mesh::GroupKind kind, i64 rank)
 }
 
 int level_across(const plan::TrainingConfig& config, const std::vector<i64>& members) {
-  // Domains are nested, so what lies between two members lies between the first and one of them.
+  // Domains are nested, so the outermost level is between the first member and some other.
   const mesh::Placement& placement = config.plan.placement;
   int outermost = -1;
   for (const i64 member : members)

@@ -1,5 +1,6 @@
-// Which ranks a communicator holds, as the plan has them. Apart from mesh/: there the edges and the
-// mirrored pairs of a pipeline are described as their whole pp group, and here they are two ranks.
+// The ranks of each communicator of a plan. Unlike mesh/, which describes the embedding ends and
+// the mirrored pairs of a pipeline by their whole pp group, it returns the two ranks that
+// communicate.
 #pragma once
 
 #include <vector>
@@ -10,11 +11,11 @@
 
 namespace rankwright::runtime {
 
-/// The ranks, ascending, that make up the group of `kind` which `rank` is in. Just itself where it
-/// has no partner: between the edges of a pipeline, in the middle of a mirrored one.
+/// Returns the ranks of the group of `kind` that contains `rank`, ascending. Returns only `rank` if
+/// it has no partner: a middle stage for `edges`, the middle stage of an odd pipeline for `mirror`.
 std::vector<i64> members(const plan::Plan& plan, mesh::GroupKind kind, i64 rank);
 
-/// The outermost level of the cluster that lies between any two members; -1 for one.
+/// Returns the outermost cluster level between any two members; -1 for a single member.
 int level_across(const plan::TrainingConfig& config, const std::vector<i64>& members);
 
 }  // namespace rankwright::runtime

@@ -12,7 +12,7 @@ namespace members_test {
 
 constexpr i64 kNone = -1;
 
-TEST(Members, OfEdgesAndMirrorsArePairs) {
+TEST(Members, EdgesAndMirror_ArePairs) {
   // dp 2 x pp 4: rank = dp + 2 pp. Row 1 is ranks 1 3 5 7.
   const plan::Plan plan{.dp = 2, .pp = 4};
   using Ranks = std::vector<i64>;
@@ -23,12 +23,12 @@ TEST(Members, OfEdgesAndMirrorsArePairs) {
   EXPECT_EQ(members(plan, mesh::GroupKind::mirror, 5), (Ranks{3, 5}));
 }
 
-TEST(Members, WithoutAPartnerAreAlone) {
+TEST(Members, NoPartner_IsTheRankItself) {
   EXPECT_EQ(members({.dp = 4}, mesh::GroupKind::edges, 2), std::vector<i64>{2});
   EXPECT_EQ(members({.pp = 3}, mesh::GroupKind::mirror, 1), std::vector<i64>{1});
 }
 
-RC_GTEST_PROP(Members, AreTheSameForEachOther, ()) {
+RC_GTEST_PROP(Members, AnyMember_SeesTheSameGroup, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_setup();
   const plan::Plan& plan = config.plan;
   const i64 rank = *rc::gen::inRange<i64>(0, plan.ranks());
@@ -41,7 +41,7 @@ RC_GTEST_PROP(Members, AreTheSameForEachOther, ()) {
   }
 }
 
-TEST(LevelAcross, IsTheOutermostBetweenAnyTwo) {
+TEST(LevelAcross, AnyMembers_IsTheOutermostBetweenAnyTwo) {
   // Hosts of 2 devices, racks of 2 hosts: devices 0 1 | 2 3 || 4 5 | 6 7.
   rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = 8});
   config.cluster.levels = {
@@ -50,7 +50,7 @@ TEST(LevelAcross, IsTheOutermostBetweenAnyTwo) {
   EXPECT_EQ(level_across(config, {2, 3}), 0);
   EXPECT_EQ(level_across(config, {1, 2}), 1);
   EXPECT_EQ(level_across(config, {0, 1, 7}), 2);
-  // As listed ranks 0 and 2 share a host, and rank 1 sits on the next one.
+  // In this listed placement ranks 0 and 2 share a host, and rank 1 is on the next one.
   config.plan.placement = {.kind = mesh::Placement::Kind::listed,
                            .devices = {7, 5, 6, 4, 3, 2, 1, 0}};
   EXPECT_EQ(level_across(config, {0, 2}), 0);

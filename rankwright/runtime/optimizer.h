@@ -1,5 +1,5 @@
-// AdamW over the elements that this rank updates, by libtorch's own optimizer. Segments are short,
-// because its step makes two copies of each.
+// AdamW over the elements that this rank updates, with libtorch's optimizer. Parameters are split
+// into short segments because libtorch's step makes two temporary copies of each.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,6 +10,7 @@
 
 namespace rankwright::runtime {
 
+/// Hyperparameters of AdamW.
 struct AdamOptions {
   double learning_rate = 3e-4;
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
@@ -18,13 +19,13 @@ struct AdamOptions {
 
 class Optimizer {
  public:
-  static constexpr i64 kSegment = 65536;
+  static constexpr i64 kSegment = 65536;  // elements
 
   explicit Optimizer(const AdamOptions& options) : options_(options) {}
 
-  /// Elements in a row of one parameter: their weights, and their gradients when step() is called.
+  /// Adds contiguous elements of one parameter. `gradients` is read when step() is called.
   void add(const torch::Tensor& weights, const torch::Tensor& gradients, bool decays);
-  /// Times `scale`, then the step.
+  /// Multiplies the gradients by `scale`, then updates the weights.
   void step(double scale);
 
  private:

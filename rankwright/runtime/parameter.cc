@@ -9,7 +9,7 @@ namespace {
 
 using torch::Tensor;
 
-/// FNV-1a of the name, mixed with the seed: the same on every machine.
+/// Returns FNV-1a of the name mixed with the seed: the same on every machine.
 std::uint64_t seed_of(std::string_view name, std::uint64_t seed) {
   std::uint64_t hash = 0xcbf29ce484222325ULL ^ (seed * 0x9e3779b97f4a7c15ULL);
   for (const char c : name) hash = (hash ^ std::uint8_t(c)) * 0x100000001b3ULL;
@@ -19,7 +19,7 @@ std::uint64_t seed_of(std::string_view name, std::uint64_t seed) {
 Tensor full(const Block& block, std::uint64_t seed, torch::ScalarType format) {
   std::vector<i64> shape{block.rows};
   if (block.columns > 0) shape.push_back(block.columns);
-  // Numbers are drawn in fp32 or wider: 16 bits would give every format another model.
+  // Drawn in fp32 or wider, so that all formats start from the same model.
   const torch::ScalarType drawn = format == torch::kFloat64 ? format : torch::kFloat32;
   if (block.deviation == 0) return torch::full(shape, block.mean, drawn);
   const at::Generator generator =

@@ -10,17 +10,17 @@ namespace {
 using K = plan::TrafficKind;
 using Clock = std::chrono::steady_clock;
 
-double step_seconds(Clock::time_point begin) {
+double seconds_in_step(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// By action: whether it is the last backward or weight gradient of its stage.
-std::vector<bool> last_gradients(const pipeline::Sequence& executor) {
-  std::vector<bool> last(executor.size());
+/// Returns, by action, whether it is the last backward or weight gradient of its stage.
+std::vector<bool> last_gradients(const program::Sequence& actions) {
+  std::vector<bool> last(actions.size());
   std::vector<std::uint16_t> seen;
-  for (std::size_t i = executor.size(); i-- > 0;) {
-    const pipeline::Action& a = executor[i];
-    if (a.kind != pipeline::ActionKind::backward && a.kind != pipeline::ActionKind::weight_grad)
+  for (std::size_t i = actions.size(); i-- > 0;) {
+    const program::Action& a = actions[i];
+    if (a.kind != program::ActionKind::backward && a.kind != program::ActionKind::weight_grad)
       continue;
     if (std::find(seen.begin(), seen.end(), a.stage) != seen.end()) continue;
     seen.push_back(a.stage);
@@ -35,16 +35,16 @@ PipelineExecutor::PipelineExecutor(Rank& rank, const program::Program& program, 
                                    ShardedParams& params, double clip)
     : rank_(rank),
       program_(program),
-      executor_(program.roles[std::size_t(rank.pp_rank)]),
+      actions_(program.roles[std::size_t(rank.pp_rank)]),
       shard_(shard),
       params_(params),
       clip_(clip),
-      steps_(own_steps()),
-      last_(last_gradients(executor_)) {}
+      steps_(list_own_steps()),
+      last_(last_gradients(actions_)) {}
 
-/// As the Program numbers them: before the first cell, behind each chunk, behind the last cell.
-/// Buckets of a chunk, and of all chunks in turn, come in the store's order.
-std::vector<PipelineExecutor::OwnStep> PipelineExecutor::own_steps() const {
+/// Lists the steps in the Program's numbering: before the first cell, after each chunk, after the
+/// last cell. Buckets of a chunk, and of all chunks in turn, are in the order of ShardedParams.
+std::vector<PipelineExecutor::OwnStep> PipelineExecutor::list_own_steps() const {
   const program::RankSteps lists = program::rank_steps(rank_.config)[std::size_t(rank_.pp_rank)];
   std::vector<OwnStep> all;
   const auto add = [&](const program::Body& body, std::size_t chunk) {
@@ -80,7 +80,7 @@ std::size_t PipelineExecutor::chunk_of(i64 stage) const {
   return 0;
 }
 
-PipelineExecutor::MicrobatchState& PipelineExecutor::microbatch_state(i64 stage, i64 microbatch) {
+PipelineExecutor::MicrobatchState& PipelineExecutor::find_or_add_state(i64 stage, i64 microbatch) {
   MicrobatchState& made = in_flight_[{stage, microbatch}];
   if (made.saved.empty()) {
     const std::size_t pieces = shard_.stages[chunk_of(stage)]->pieces.size();
@@ -90,8 +90,8 @@ PipelineExecutor::MicrobatchState& PipelineExecutor::microbatch_state(i64 stage,
   return made;
 }
 
-/// The data rank's microbatch-th slice of the global batch.
-Tokens PipelineExecutor::tokens(i64 microbatch) {
+/// Reads this data rank's microbatch-th slice of the global batch.
+Tokens PipelineExecutor::load_tokens(i64 microbatch) {
   const i64 length = rank_.sequence(), batch = rank_.batch();
   const i64 first = (rank_.dp_rank * rank_.config.microbatches() + microbatch) * batch;
   Tensor all = torch::zeros({batch, length + 1}, torch::kInt64);
@@ -116,18 +116,18 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   params_.clear_gradients();
   const Clock::time_point begin = Clock::now();
   std::vector<Pending> receiving;
-  for (std::size_t i = 0; i < executor_.size(); ++i) {
-    const pipeline::Action& action = executor_[i];
-    const double from = step_seconds(begin);
-    if (action.kind == pipeline::ActionKind::forward) forward(action);
+  for (std::size_t i = 0; i < actions_.size(); ++i) {
+    const program::Action& action = actions_[i];
+    const double from = seconds_in_step(begin);
+    if (action.kind == program::ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
-    if (action.kind == pipeline::ActionKind::weight_grad) weights(action, last_[i]);
-    if (action.kind == pipeline::ActionKind::step) own(steps_[action.microbatch]);
+    if (action.kind == program::ActionKind::weight_grad) compute_weight_grads(action, last_[i]);
+    if (action.kind == program::ActionKind::step) run_own_step(steps_[action.microbatch]);
     if (is_transfer(action.kind)) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
     }
-    times_.push_back({action, from, step_seconds(begin)});
+    times_.push_back({action, from, seconds_in_step(begin)});
     release_sent(false);
   }
   release_sent(true);
@@ -137,9 +137,9 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
 void PipelineExecutor::forward(const pipeline::Action& cell) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   params_.finish_gathers(chunk_of(cell.stage));
-  MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
+  MicrobatchState& f = find_or_add_state(cell.stage, cell.microbatch);
   const bool first = cell.stage == 0, last = i64(cell.stage) == program_.stages - 1;
-  if (first || last) f.tokens = tokens(cell.microbatch);
+  if (first || last) f.tokens = load_tokens(cell.microbatch);
   const bool prefetch = rank_.config.plan.overlap.param_gather;
   Tensor x = std::exchange(f.input, {});
   for (std::size_t i = 0; i < stage.pieces.size(); ++i) {
@@ -155,17 +155,17 @@ void PipelineExecutor::forward(const pipeline::Action& cell) {
   if (last) {
     loss_ += x.item<double>();
   } else if (program_.stage_to_rank.of(cell.stage + 1, cell.microbatch) == rank_.pp_rank) {
-    microbatch_state(cell.stage + 1, cell.microbatch).input = x;
+    find_or_add_state(cell.stage + 1, cell.microbatch).input = x;
   } else {
     f.output = x;
   }
 }
 
-/// B, or I, which leaves the weights' gradients for W.
-void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
+/// Runs a B cell, or an I cell, which defers the weight gradients to W.
+void PipelineExecutor::backward(const program::Action& cell, bool last) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
-  MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
-  const bool split = cell.kind == pipeline::ActionKind::input_grad;
+  MicrobatchState& f = find_or_add_state(cell.stage, cell.microbatch);
+  const bool split = cell.kind == program::ActionKind::input_grad;
   const bool prefetch = rank_.config.plan.overlap.param_gather;
   Tensor gradient = std::exchange(f.gradient, {});
   if (stage.borrowed != nullptr) params_.open(*stage.borrowed);
@@ -186,7 +186,7 @@ void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
   }
   if (cell.stage > 0) {
     if (program_.stage_to_rank.of(cell.stage - 1, cell.microbatch) == rank_.pp_rank)
-      microbatch_state(cell.stage - 1, cell.microbatch).gradient = gradient;
+      find_or_add_state(cell.stage - 1, cell.microbatch).gradient = gradient;
     else
       f.input_gradient = gradient;
   }
@@ -194,10 +194,10 @@ void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
   if (!split && !sends) in_flight_.erase({cell.stage, cell.microbatch});
 }
 
-void PipelineExecutor::weights(const pipeline::Action& cell, bool last) {
+void PipelineExecutor::compute_weight_grads(const program::Action& cell, bool last) {
   const torch::NoGradGuard no_graph;
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
-  MicrobatchState& f = microbatch_state(cell.stage, cell.microbatch);
+  MicrobatchState& f = find_or_add_state(cell.stage, cell.microbatch);
   for (std::size_t i = stage.pieces.size(); i-- > 0;) {
     for (Unit& unit : stage.units)
       if (unit.first <= i && i <= unit.last) params_.open(unit);
@@ -219,9 +219,9 @@ void PipelineExecutor::transfer(const pipeline::Action& a, std::vector<Pending>&
   const i64 other = forward == sends ? s + 1 : s - 1;
   const i64 peer = program_.stage_to_rank.of(other, m);
   const K kind = forward ? K::pp_forward : K::pp_backward;
-  // Both ends name the boundary, the direction and the microbatch.
+  // The tag encodes the boundary, the microbatch and the direction, alike on both ends.
   const i64 tag = (boundary(a) * program_.microbatches + m) * 2 + (forward ? 0 : 1);
-  MicrobatchState& f = microbatch_state(s, m);
+  MicrobatchState& f = find_or_add_state(s, m);
   if (sends) {
     const Tensor message = std::exchange(forward ? f.output : f.input_gradient, {}).contiguous();
     RW_CHECK(message.defined());
@@ -238,21 +238,21 @@ void PipelineExecutor::transfer(const pipeline::Action& a, std::vector<Pending>&
 }
 
 void PipelineExecutor::release_sent(bool all) {
-  for (Sending& each : sending_)
+  for (PendingSend& each : sending_)
     if (all) each.pending.wait();
-  std::erase_if(sending_, [](Sending& each) { return each.pending.done(); });
+  std::erase_if(sending_, [](PendingSend& each) { return each.pending.done(); });
 }
 
-void PipelineExecutor::own(const OwnStep& own) {
+void PipelineExecutor::run_own_step(const OwnStep& own) {
   const program::Step& step = own.step;
   if (step.part == rankwright::program::Part::optimizer) {
-    if (!normed_) take_norm();  // one rank has nobody to ask
+    if (!normed_) compute_norm();  // a single rank has no norm action
     before_update();
     const double scale = clip_ > 0 && norm_ > clip_ ? clip_ / norm_ : 1;
     params_.update(scale);
     return;
   }
-  // What follows reads reduced gradients.
+  // All other kinds read reduced gradients.
   const bool data = step.kind == K::dp_all_reduce || step.kind == K::dp_reduce_scatter ||
                     step.kind == K::dp_all_gather;
   if (!data) params_.finish_reductions();
@@ -269,14 +269,15 @@ void PipelineExecutor::own(const OwnStep& own) {
     case K::mirror_grad:
       return params_.sum_mirror(own.chunk, own.bucket);
     case K::gradient_norm:
-      return take_norm();
+      return compute_norm();
     default:
       RW_CHECK(false);
   }
 }
 
-/// Over all ranks that hold other gradients: the data ranks too, where they are cut over them.
-void PipelineExecutor::take_norm() {
+/// Sums over all ranks that hold different gradients, which includes the data ranks if gradients or
+/// their update are sharded (ZeRO 1 to 3).
+void PipelineExecutor::compute_norm() {
   params_.finish_reductions();
   const Group& all = rank_.config.plan.zero >= 1 ? rank_.groups.world : rank_.groups.model;
   const Tensor sum =

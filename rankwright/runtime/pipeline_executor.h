@@ -1,6 +1,6 @@
-// A role is what a pp rank does in one step, action by action, as the Program lists it. This runs
-// it on one rank: cells through the pieces of their stages, messages between stages, and the rank's
-// own steps. It keeps what is in flight and nothing else.
+// A PipelineExecutor runs one training step on one rank: the actions that the Program lists for its
+// pp rank, that is cells, messages between stages, and the rank's own steps (gradient reduction,
+// optimizer). It holds the microbatches in flight; ShardedParams holds weights and gradients.
 #pragma once
 
 #include <array>
@@ -19,68 +19,70 @@
 
 namespace rankwright::runtime {
 
+/// Executes the actions of one pp rank.
 class PipelineExecutor {
  public:
   PipelineExecutor(Rank& rank, const program::Program& program, Shard& shard, ShardedParams& params,
                    double clip);
 
-  /// One step; afterwards loss() is this rank's share of it, and norm() that of all.
+  /// Runs one step. Afterwards loss() is this rank's share of the loss, and norm() the global
+  /// gradient norm.
   void run(const Corpus& corpus, i64 step);
 
   double loss() const { return loss_; }
   double norm() const { return norm_; }
   const std::vector<Timed>& times() const { return times_; }
-  /// Why tokens of the last step could not be read; it was taken with zeros in their place, so that
-  /// every collective call was made.
+  /// Returns why tokens of the last step could not be read. The step ran with zeros in their place,
+  /// so that every collective was called on every rank.
   const std::optional<Diagnostic>& data_fault() const { return data_fault_; }
-  /// For tests: stop before the optimizer's step, once.
+  /// For tests: called before the optimizer's update.
   std::function<void()> before_update = [] {};
 
  private:
-  /// A microbatch in a stage, from its forward to its last backward.
+  /// A microbatch in one stage, from its forward to its last backward.
   struct MicrobatchState {
     Tokens tokens{};
     Tensor input{}, output{}, gradient{}, input_gradient{};
     std::vector<Saved> saved{};
-    std::vector<WeightWork> weights{};  // by piece: for its W cell
+    std::vector<WeightWork> weights{};  // by piece: deferred to the W cell
   };
-  struct Sending {
+  struct PendingSend {
     Pending pending{};
     Tensor message{};
   };
-  /// One of the role's own steps, and which bucket it is for.
+  /// A step action of the rank, and the bucket that it applies to.
   struct OwnStep {
     program::Step step{};
     std::size_t chunk = 0, bucket = 0;
   };
 
   std::size_t chunk_of(i64 stage) const;
-  MicrobatchState& microbatch_state(i64 stage, i64 microbatch);
-  Tokens tokens(i64 microbatch);
-  void forward(const pipeline::Action& cell);
-  void backward(const pipeline::Action& cell, bool last);
-  void weights(const pipeline::Action& cell, bool last);
+  MicrobatchState& find_or_add_state(i64 stage, i64 microbatch);
+  Tokens load_tokens(i64 microbatch);
+  void forward(const program::Action& cell);
+  void backward(const program::Action& cell, bool last);
+  void compute_weight_grads(const program::Action& cell, bool last);
   void finish_piece(StagePart& stage, std::size_t piece, bool last);
-  void transfer(const pipeline::Action& action, std::vector<Pending>& receiving);
-  void own(const OwnStep& step);
-  void take_norm();
-  std::vector<OwnStep> own_steps() const;
+  void transfer(const program::Action& action, std::vector<Pending>& receiving);
+  void run_own_step(const OwnStep& step);
+  void compute_norm();
+  std::vector<OwnStep> list_own_steps() const;
   void release_sent(bool all);
 
   Rank& rank_;
   const program::Program& program_;
-  const pipeline::Sequence& executor_;
+  const program::Sequence& actions_;
   Shard& shard_;
   ShardedParams& params_;
   double clip_;
   std::vector<OwnStep> steps_;
   std::vector<bool> last_;  // by action: the last backward or weight gradient of its chunk
   std::map<std::pair<i64, i64>, MicrobatchState> in_flight_{};
-  std::vector<Sending> sending_{};
+  std::vector<PendingSend> sending_{};
   const Corpus* corpus_ = nullptr;
   i64 step_ = 0;
   double loss_ = 0, norm_ = 0;
-  bool normed_ = false;  // in this step
+  bool normed_ = false;  // norm_ is of this step
   std::vector<Timed> times_{};
   std::optional<Diagnostic> data_fault_{};
 };

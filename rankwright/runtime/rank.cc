@@ -4,7 +4,7 @@
 
 namespace rankwright::runtime {
 
-Formats formats(const plan::Job& job) {
+Formats choose_formats(const plan::Job& job) {
   switch (job.param_dtype) {
     case plan::Dtype::fp64:
       return {torch::kFloat64, torch::kFloat64};

@@ -1,5 +1,5 @@
-// What everything on one rank shares while it computes: the config, its groups, the number formats,
-// and where weight gradients go that wait for a cell of their own.
+// The state that all computation on one rank shares: the config, its groups, the number formats,
+// and the list that deferred weight gradients go to.
 #pragma once
 
 #include <torch/torch.h>
@@ -14,39 +14,41 @@ namespace rankwright::runtime {
 
 using torch::Tensor;
 
-/// bf16 computes in 16 bits and adds up gradients in fp32; the others do all in one format.
+/// The number formats of a run. bf16 accumulates gradients in fp32; the others use one format.
 struct Formats {
   torch::ScalarType compute{};
-  torch::ScalarType sum{};  // of gradients, the master weights and moments
+  torch::ScalarType sum{};  // of gradients, master weights and moments
 };
-Formats formats(const plan::Job& job);
+Formats choose_formats(const plan::Job& job);
 
-/// The elements of a contiguous tensor.
+/// Returns the elements of a tensor. Requires: `tensor` is contiguous.
 Slab slab(const Tensor& tensor);
 
-/// Weight gradients of one cell that are not computed yet, by piece of its stage.
+/// Deferred weight gradients of one piece in one cell.
 using WeightWork = std::vector<std::function<void()>>;
 
+/// The groups of one rank, by parallelism axis.
 struct Groups {
   Group tp{}, data{}, pp{}, edges{}, mirror{}, model{}, world{};
 };
 
+/// One rank's position in the plan and what its computation needs.
 struct Rank {
   const plan::TrainingConfig& config;
   Formats formats{};
   Groups groups{};
   i64 tp_rank = 0, dp_rank = 0, pp_rank = 0;
   bool sequence_parallel = false;
-  WeightWork* later = nullptr;            // nothing: weight gradients are computed at once
-  std::function<void()> move_on = [] {};  // lets calls that were begun go on, between computations
+  WeightWork* later = nullptr;            // if null, weight gradients are computed at once
+  std::function<void()> move_on = [] {};  // progresses nonblocking calls between computations
 
   i64 tp() const { return config.plan.tp; }
   i64 sequence() const { return config.job.sequence; }
   i64 batch() const { return config.plan.micro_batch; }
-  /// Tokens of a sequence that this rank holds between blocks.
+  /// Returns the tokens per sequence that this rank holds between blocks.
   i64 kept() const { return sequence_parallel ? sequence() / tp() : sequence(); }
 
-  /// Runs it, or keeps it for the weight gradient's own cell.
+  /// Runs `work` now, or defers it to the W cell.
   void weight_gradient(std::function<void()> work, bool at_once = false) const {
     if (later != nullptr && !at_once)
       later->push_back(std::move(work));
@@ -55,9 +57,9 @@ struct Rank {
   }
 };
 
-// Tensor parallelism between tensors whose first dim is the sequence.
+// Collectives over tp. The first dimension of the tensors is the sequence.
 Tensor gather(const Rank& rank, const Tensor& part, plan::TrafficKind kind);
-Tensor scatter(const Rank& rank, const Tensor& whole, plan::TrafficKind kind);  // of the sum
+Tensor scatter(const Rank& rank, const Tensor& whole, plan::TrafficKind kind);  // reduce-scatter
 void reduce(const Rank& rank, const Tensor& whole, plan::TrafficKind kind);     // in place
 
 }  // namespace rankwright::runtime

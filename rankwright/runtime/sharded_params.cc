@@ -15,7 +15,7 @@ ShardedParams::ShardedParams(const Rank& rank, Shard& shard, const AdamOptions& 
   for (std::size_t chunk = 0; chunk < shard.stages.size(); ++chunk)
     add_regions(*shard.stages[chunk], chunk);
   for (Region& region : regions_) {
-    fill(region, seed);
+    initialize(region, seed);
     add_segments(region);
   }
 }
@@ -28,7 +28,7 @@ void ShardedParams::add_regions(StagePart& stage, std::size_t chunk) {
     else
       (unit.shared && zero_ > 0 ? shared : together).push_back(&unit);
   }
-  // As the Program has it: what two pp ranks share comes first, and in one call.
+  // The Program's order: parameters shared by two pp ranks come first, in one call.
   if (!shared.empty()) add_region(std::move(shared), chunk);
   if (!together.empty()) add_region(std::move(together), chunk);
 }
@@ -51,8 +51,9 @@ void ShardedParams::add_region(std::vector<Unit*> units, std::size_t chunk) {
   regions_.push_back(std::move(region));
 }
 
-/// One parameter after another, so that only one is whole besides what is kept.
-void ShardedParams::fill(Region& region, std::uint64_t seed) {
+/// Allocates the region and sets initial values, one parameter at a time so that only one temporary
+/// full parameter exists.
+void ShardedParams::initialize(Region& region, std::uint64_t seed) {
   const torch::NoGradGuard no_graph;
   const auto [compute, sum] = rank_.formats;
   const bool whole = zero_ < 3, master = compute != sum;
@@ -107,8 +108,9 @@ Tensor ShardedParams::own_gradient(const Region& region, const Bucket& bucket) c
   return region.gradients.narrow(0, bucket.first + bucket.own.first, bucket.own.count);
 }
 
-/// What this rank updates, parameter by parameter: visit(parameter, bucket, first, count,
-/// inside), elements of the bucket's own part, and where they stand in the parameter.
+/// Visits the elements that this rank updates, per parameter: visit(parameter, bucket, first,
+/// count, inside). `first` counts from the bucket's own part, `inside` from the parameter's first
+/// element.
 template <class Visit>
 void ShardedParams::for_each_own(const Region& region, Visit visit) const {
   for (const Bucket& bucket : region.buckets) {
@@ -131,7 +133,7 @@ void ShardedParams::add_segments(Region& region) {
   });
 }
 
-ShardedParams::Place ShardedParams::place(const Unit& unit) {
+ShardedParams::UnitPlace ShardedParams::find_place(const Unit& unit) {
   for (Region& region : regions_)
     for (std::size_t u = 0; u < region.units.size(); ++u)
       if (region.units[u] == &unit) return {&region, u};
@@ -142,7 +144,7 @@ ShardedParams::Place ShardedParams::place(const Unit& unit) {
 void ShardedParams::begin(Unit& unit) {
   if (zero_ < 3) return;
   const torch::NoGradGuard no_graph;
-  Region& region = *place(unit).region;
+  Region& region = *find_place(unit).region;
   if (region.weights.defined()) return;
   Bucket& all = region.buckets.front();
   region.weights = torch::empty({region.size}, region.own_weights.options());
@@ -156,14 +158,14 @@ void ShardedParams::begin(Unit& unit) {
 void ShardedParams::unshard(Unit& unit) {
   if (zero_ < 3) return;
   begin(unit);
-  Region& region = *place(unit).region;
+  Region& region = *find_place(unit).region;
   region.buckets.front().moving.wait();
   set_views(region, 0, &Parameter::weight, region.weights, 0);
 }
 
 void ShardedParams::reshard(Unit& unit) {
   if (zero_ < 3) return;
-  Region& region = *place(unit).region;
+  Region& region = *find_place(unit).region;
   region.weights = Tensor();
   set_views(region, 0, &Parameter::weight, {}, 0);
 }
@@ -172,7 +174,7 @@ void ShardedParams::open(Unit& unit) {
   if (zero_ < 2) return;
   for (const auto& [opened, sum] : open_)
     if (opened == &unit) return;
-  const auto [region, u] = place(unit);
+  const auto [region, u] = find_place(unit);
   const Tensor sum = torch::zeros({unit.size()}, torch::TensorOptions().dtype(rank_.formats.sum));
   open_.emplace_back(&unit, sum);
   set_views(*region, u, &Parameter::gradient, sum, 0);
@@ -180,11 +182,11 @@ void ShardedParams::open(Unit& unit) {
 
 void ShardedParams::complete(Unit& unit, bool last) {
   const torch::NoGradGuard no_graph;
-  const auto [region, u] = place(unit);
+  const auto [region, u] = find_place(unit);
   if (zero_ < 2) {
     region->complete = region->offsets[u] + unit.size();
     if (!last || !rank_.config.plan.overlap.grad_reduce) return;
-    // Buckets that are full leave while backward goes on.
+    // Start reducing full buckets while backward continues.
     std::size_t number = 0;
     for (const Region& before : regions_) {
       if (&before == region) break;
@@ -205,11 +207,11 @@ void ShardedParams::complete(Unit& unit, bool last) {
   if (zero_ == 3)
     scatter_into(sum, region->own_gradients);
   else
-    leave(*region, sum);
+    add_to_buckets(*region, sum);
 }
 
-/// ZeRO-2: gradients go to their buckets, and what is full is scattered.
-void ShardedParams::leave(Region& region, const Tensor& gradients) {
+/// ZeRO-2: copies gradients to their buckets and reduce-scatters each bucket that becomes full.
+void ShardedParams::add_to_buckets(Region& region, const Tensor& gradients) {
   const i64 n = gradients.numel();
   for (i64 done = 0; done < n;) {
     const auto bucket =
@@ -221,7 +223,7 @@ void ShardedParams::leave(Region& region, const Tensor& gradients) {
       scatter_into(gradients.narrow(0, done, count), own_gradient(region, *bucket));
     } else {
       if (!region.filling.defined()) {
-        finish_scatters();  // or two buckets would be whole at a time
+        finish_scatters();  // so that only one whole bucket exists at a time
         region.filling = torch::empty({bucket->count}, gradients.options());
       }
       region.filling.narrow(0, at, count).copy_(gradients.narrow(0, done, count));
@@ -235,7 +237,7 @@ void ShardedParams::leave(Region& region, const Tensor& gradients) {
 }
 
 void ShardedParams::scatter_into(const Tensor& whole, const Tensor& into) {
-  finish_scatters();  // one at a time: each holds a whole bucket or unit
+  finish_scatters();  // one at a time: each keeps a whole bucket or unit alive
   const Tensor part = torch::empty_like(into);
   if (!rank_.config.plan.overlap.grad_reduce) {
     rank_.groups.data.reduce_scatter(K::dp_reduce_scatter, slab(whole), slab(part));
@@ -270,7 +272,7 @@ std::size_t ShardedParams::buckets(std::size_t chunk) const {
   return n;
 }
 
-const Region& ShardedParams::region_of(std::size_t chunk, std::size_t& bucket) const {
+const Region& ShardedParams::find_region(std::size_t chunk, std::size_t& bucket) const {
   for (const Region& region : regions_) {
     if (region.chunk != chunk) continue;
     if (bucket < region.buckets.size()) return region;
@@ -279,12 +281,12 @@ const Region& ShardedParams::region_of(std::size_t chunk, std::size_t& bucket) c
   RW_CHECK(false);
   return regions_.front();
 }
-Region& ShardedParams::region_of(std::size_t chunk, std::size_t& bucket) {
-  return const_cast<Region&>(std::as_const(*this).region_of(chunk, bucket));
+Region& ShardedParams::find_region(std::size_t chunk, std::size_t& bucket) {
+  return const_cast<Region&>(std::as_const(*this).find_region(chunk, bucket));
 }
 
 void ShardedParams::begin_gather(std::size_t chunk, std::size_t number) {
-  Region& region = region_of(chunk, number);
+  Region& region = find_region(chunk, number);
   Bucket& bucket = region.buckets[number];
   const Slab whole = slab(region.weights.narrow(0, bucket.first, bucket.count));
   if (rank_.config.plan.overlap.param_gather)
@@ -294,7 +296,7 @@ void ShardedParams::begin_gather(std::size_t chunk, std::size_t number) {
 }
 
 void ShardedParams::begin_reduce(std::size_t chunk, std::size_t number) {
-  Region& region = region_of(chunk, number);
+  Region& region = find_region(chunk, number);
   Bucket& bucket = region.buckets[number];
   if (std::exchange(bucket.reduced, true)) return;
   const Slab whole = slab(region.gradients.narrow(0, bucket.first, bucket.count));
@@ -327,7 +329,8 @@ void ShardedParams::finish(Region& region, Bucket& bucket) {
   bucket.landing = Tensor();
 }
 
-/// One buffer with room for all of them, so that the call has the same size whatever ZeRO cuts.
+/// Uses one buffer for all partial parameters, so that the call has the same size at every ZeRO
+/// stage.
 void ShardedParams::sum_partial() {
   const torch::NoGradGuard no_graph;
   i64 n = 0;
@@ -358,7 +361,8 @@ void ShardedParams::sum_shared() {
   for (Region& region : regions_) {
     for (std::size_t u = 0; u < region.units.size(); ++u) {
       if (!region.units[u]->shared) continue;
-      // ZeRO-1 keeps whole gradients, of which one part is right: both ranks have the same part.
+      // ZeRO-1 keeps whole gradients, but only the own part is reduced; it is the same on both
+      // ranks.
       const Tensor sum =
           zero_ >= 2 ? region.own_gradients
                      : region.gradients.narrow(0, region.offsets[u], region.units[u]->size());
@@ -377,12 +381,12 @@ std::size_t ShardedParams::mirrors(std::size_t chunk) const {
 void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
   const torch::NoGradGuard no_graph;
   if (zero_ < 3) {
-    Region& region = region_of(chunk, number);
+    Region& region = find_region(chunk, number);
     rank_.groups.mirror.all_reduce(K::mirror_grad,
                                    slab(own_gradient(region, region.buckets[number])));
     return;
   }
-  // Units are many and small: their parts travel together, in buckets as with the other stages.
+  // Units are many and small, so their shards are sent together, in buckets as in ZeRO 0 to 2.
   std::vector<Tensor> parts;
   for (const Region& region : regions_)
     if (region.chunk == chunk) parts.push_back(region.own_gradients);
@@ -401,7 +405,7 @@ void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
 
 double ShardedParams::squared_norm() {
   const torch::NoGradGuard no_graph;
-  // Two pp ranks that hold the same stages have the same sums.
+  // Two pp ranks that hold the same stages have the same gradients; count them once.
   const plan::Plan& plan = rank_.config.plan;
   if (plan.mirrored() && rank_.pp_rank >= plan.pp / 2) return 0;
   double sum = 0;

@@ -7,7 +7,7 @@
 namespace rankwright::runtime {
 namespace {
 
-/// Whose tokens this tp rank has words for.
+/// Which tokens have their embedding row on this tp rank.
 struct LocalWords {
   Tensor outside, index;
   LocalWords(const EmbeddingPiece& piece, const Tensor& tokens) {
@@ -28,13 +28,13 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
     return scatter(rank, x, plan::TrafficKind::tp_embedding);
   if (rank.tp() > 1) reduce(rank, x, plan::TrafficKind::tp_embedding);
   if (piece.positions == nullptr) return x;
-  // Learned positions are added to whole sequences.
+  // Learned positions need the whole sequence.
   x.add_(piece.positions->weight.narrow(0, 0, x.size(0)).unsqueeze(1));
   if (!rank.sequence_parallel) return x;
   return x.narrow(0, rank.kept() * rank.tp_rank, rank.kept()).clone();
 }
 
-void embed_back(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
+void embed_backward(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
   const Rank& rank = *piece.rank;
   const Tensor whole = rank.sequence_parallel
                            ? gather(rank, gradient, plan::TrafficKind::tp_embedding_grad)
@@ -75,7 +75,7 @@ Tensor run(const Piece& piece, const Tensor& x, const Tokens& tokens) {
   return run(std::get<HeadPiece>(piece.what), x, tokens);
 }
 
-/// The input as a leaf: a graph begins here.
+/// Returns the input as a leaf, where the piece's autograd graph begins.
 Tensor leaf(const Tensor& input) { return input.detach().requires_grad_(true); }
 
 }  // namespace
@@ -98,7 +98,7 @@ Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Sa
   }
   saved.input = leaf(input);
   const Tensor output = run(piece, saved.input, tokens);
-  // The output itself need not be kept: the gradient enters where it was made.
+  // Keep the edge where the gradient enters, not the output itself.
   saved.output = torch::autograd::Edge(output.grad_fn(), output.output_nr());
   return output.detach();
 }
@@ -106,7 +106,7 @@ Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Sa
 Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const Tokens& tokens) {
   if (const auto* const embedding = std::get_if<EmbeddingPiece>(&piece.what)) {
     const torch::NoGradGuard no_graph;
-    embed_back(*embedding, tokens.inputs, gradient);
+    embed_backward(*embedding, tokens.inputs, gradient);
     return {};
   }
   if (!saved.output.is_valid()) {
@@ -121,7 +121,7 @@ Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const 
   torch::autograd::Engine::get_default_engine().execute(
       {done.output}, {entering}, /*keep_graph=*/false, /*create_graph=*/false,
       /*accumulate_grad=*/true, {});
-  // Work that waits for its cell may keep the input for long, but not its gradient.
+  // Deferred weight gradients may keep the input alive for long, but need not keep its gradient.
   return std::exchange(done.input.mutable_grad(), {});
 }
 

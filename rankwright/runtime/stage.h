@@ -1,6 +1,6 @@
-// A stage as it runs on one rank: its pieces (embedding, layers, head with the loss), each with the
-// parameters that it reads, and forward and backward of one piece. Which cell runs when is the
-// trainer's business, where weights and gradients lie the store's.
+// A pipeline stage on one rank: its pieces (embedding, layers, head with the loss), the parameters
+// that each reads, and forward and backward of one piece. PipelineExecutor orders the cells;
+// ShardedParams holds weights and gradients.
 #pragma once
 
 #include <deque>
@@ -14,19 +14,19 @@
 
 namespace rankwright::runtime {
 
-/// Parameters that come and go together: what ZeRO-3 gathers in one call, and whose gradients are
-/// complete behind the backward of the same piece, the first that reads them.
+/// Parameters that ZeRO-3 gathers in one call. Their gradients are complete after the backward of
+/// piece `first`.
 struct Unit {
   std::vector<Parameter*> parameters{};
-  bool shared = false;              // two pp ranks hold it: a tied embedding
-  std::size_t first = 0, last = 0;  // pieces of its stage that read it
-  i64 size() const;
+  bool shared = false;              // a tied embedding that two pp ranks hold
+  std::size_t first = 0, last = 0;  // first and last piece of its stage that reads it
+  i64 size() const;                 // elements
 };
 
 struct EmbeddingPiece {
   const Rank* rank = nullptr;
   Parameter* words = nullptr;
-  Parameter* positions = nullptr;  // learned ones, or nothing
+  Parameter* positions = nullptr;  // learned position embedding; optional
 };
 
 struct LayerPiece {
@@ -44,40 +44,41 @@ struct HeadPiece {
 
 struct Piece {
   std::variant<EmbeddingPiece, LayerPiece, HeadPiece> what{};
-  bool again = false;  // full recompute: forward runs a second time before backward
+  bool again = false;  // full recompute: rerun forward before backward
 };
 
-/// One chunk of a rank.
+/// One chunk (virtual stage) of a rank.
 struct StagePart {
   i64 stage = 0;
-  std::deque<Piece> pieces{};  // functions keep their addresses
-  std::deque<Unit> units{};    // in the order in which their gradients are complete
-  Unit* borrowed = nullptr;    // of another chunk: the embedding that a tied head here reads
+  std::deque<Piece> pieces{};  // autograd functions keep their addresses
+  std::deque<Unit> units{};    // in the order in which their gradients become complete
+  Unit* borrowed = nullptr;    // the embedding in another chunk that a tied head here reads
 };
 
-/// All that a rank holds. Parameters and pieces never move.
+/// The part of the model that a rank holds. Parameters and pieces never move in memory.
 struct Shard {
   std::deque<Parameter> parameters{};
   std::vector<std::unique_ptr<StagePart>> stages{};  // by chunk
 };
+/// Builds the parameters and pieces of the rank's stages.
 Shard build(const Rank& rank);
 
-/// What a microbatch is on its way through a stage.
+/// The tokens of a microbatch.
 struct Tokens {
   Tensor inputs{}, targets{};  // [sequence, batch]
 };
 
-/// What a piece keeps of one microbatch for its backward.
+/// The state that a piece keeps of one microbatch for its backward.
 struct Saved {
   Tensor input{};                  // a leaf of the piece's own graph
-  torch::autograd::Edge output{};  // where its gradient enters; nothing where forward runs again
+  torch::autograd::Edge output{};  // where the gradient enters; invalid if forward is rerun
 };
 
-/// Forward of one piece: what the next one reads, or the loss.
+/// Runs forward of one piece. Returns the input of the next piece, or the loss.
 Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Saved& saved);
 
-/// Backward of one piece: the gradient of its input; `gradient` is of what forward returned, and
-/// nothing behind a loss. What is saved is given up.
+/// Runs backward of one piece and releases `saved`. Returns the gradient of the piece's input.
+/// `gradient` is that of its output, undefined for the loss.
 Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const Tokens& tokens);
 
 }  // namespace rankwright::runtime

@@ -38,7 +38,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const plan::TrainingConfig& con
                                                  const Backend& backend) {
   RW_CHECK(config.plan.ranks() == world.size());
   count_allocations();
-  torch::set_num_threads(1);  // a rank is one thread: who wants more starts more ranks
+  torch::set_num_threads(1);  // one thread per rank: to use more cores, start more ranks
   std::unique_ptr<Trainer> made(new Trainer);
   made->parts_ = std::unique_ptr<Parts>(new Parts{.world = world});
   const Result<Groups> groups = join(config, world, backend, &made->parts_->counters);
@@ -53,7 +53,7 @@ StepResult Trainer::step(const Corpus& corpus, i64 step) {
   forget_peak();
   parts.engine->step(corpus, step);
   parts.peak = peak_allocated();
-  // The loss stands on the last stage, once for each tp rank of it.
+  // The last stage has the loss, once per tp rank; count it once.
   const PipelineExecutor& executor = parts.engine->executor();
   std::vector<double> sum{parts.engine->rank().tp_rank == 0 ? executor.loss() : 0};
   parts.world.sum(sum);

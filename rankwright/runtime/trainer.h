@@ -1,6 +1,6 @@
-// A Trainer is one rank of a run: it holds the rank's share of the model and executes its role of
-// the plan's Program, step after step. It draws nothing and prints nothing; who wants to see
-// something asks for the results, the counters and the times.
+// A Trainer is one rank of a run: it holds the rank's share of the model and executes its actions
+// of the plan's Program, step by step. It prints nothing; callers read the results, the counters
+// and the action times.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,22 @@
 
 namespace rankwright::runtime {
 
+/// Options of a training run that the plan does not fix.
 struct TrainOptions {
-  std::uint64_t seed = 1;  // of the weights, whatever the layout
+  std::uint64_t seed = 1;  // of the initial weights, the same for every layout
   double learning_rate = 3e-4;
   double beta1 = 0.9, beta2 = 0.95, epsilon = 1e-8;
-  double weight_decay = 0.1;  // of matrices alone
-  double clip = 1;            // the gradients' global norm; 0: as it is
+  double weight_decay = 0.1;  // of matrices only
+  double clip = 1;            // maximum global gradient norm; 0: no clipping
 };
 
-/// The same on every rank.
+/// The result of one step, the same on every rank.
 struct StepResult {
   double loss = 0;           // mean over the tokens of the batch
-  double gradient_norm = 0;  // before it was clipped
+  double gradient_norm = 0;  // before clipping
 };
 
-/// When an action of the rank's role ran, in seconds since its step began.
+/// When an action ran, in seconds since its step began.
 struct Timed {
   pipeline::Action action{};
   double begin = 0, end = 0;
@@ -40,25 +41,26 @@ struct Timed {
 
 class Trainer {
  public:
-  /// Collective: all ranks of the world at the same time. The config has no violation, breaks no
-  /// rule of the runtime, and has as many ranks as the world.
+  /// Creates the rank's trainer. Collective: all ranks of the world call it at the same time.
+  /// Requires: `config` has no constraint violation, can run on this runtime, and has as many ranks
+  /// as the world.
   static Result<std::unique_ptr<Trainer>> create(const plan::TrainingConfig& config,
                                                  const TrainOptions& options, const World& world,
                                                  const Backend& backend);
   ~Trainer();
 
-  /// Collective. `step` counts from 0 and chooses the batch.
+  /// Runs one step. Collective. `step` counts from 0 and selects the batch.
   StepResult step(const Corpus& corpus, i64 step);
 
   const program::Program& program() const;
   i64 pp_rank() const;
 
-  // Of the last step.
+  // Results of the last step.
   const Counters& counters() const;
   std::span<const Timed> times() const;
-  /// Why this rank could not read its tokens; the step was taken without them.
+  /// Returns why this rank could not read its tokens; the step ran with zeros instead.
   const std::optional<Diagnostic>& data_fault() const;
-  /// Bytes that tensors took at most: of the last step, and of all.
+  /// Returns the peak bytes of tensors.
   Bytes peak() const;
 
  private:

@@ -1,5 +1,5 @@
-// The rows of the backends, one folder each. Which folder stands for NCCL is chosen by CMake, so
-// nobody who calls needs to know.
+// The table rows of the backends, one folder each. CMake selects the NCCL folder or its stub, so
+// callers need no #ifdef.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace rankwright::runtime {
 extern const Backend mpi_backend;
 extern const Backend nccl_backend;
 
-/// "2.28.9" of the library that is linked; empty where it is a stub.
+/// Returns the version of the linked library, such as "2.28.9"; empty for the stub.
 std::string nccl_version();
 
-/// A fault of the running program, with the title of its page.
+/// Returns a runtime error, with the title of its documentation page.
 Diagnostic running_fault(std::string_view code, std::string detail, std::string hint = {});
 
 }  // namespace rankwright::runtime

@@ -1,6 +1,6 @@
-// The World is all ranks of a run: who I am, which communicators the plan's groups become, and what
-// ranks say to each other outside the plan (how the step went, whether somebody wants to stop),
-// which is counted apart. It starts and ends the backend.
+// The World is all ranks of a run: this rank's position, the communicators of the plan's groups,
+// and communication outside the plan (step results, stop requests), which is not counted as
+// traffic. It initializes and finalizes the backend.
 #pragma once
 
 #include <memory>
@@ -15,45 +15,45 @@
 
 namespace rankwright::runtime {
 
-/// One row a backend.
+/// One communication backend.
 struct Backend {
   std::string_view name;     // "mpi"
-  std::string_view summary;  // what it needs, and whether it has ever run
-  bool built;                // else a stub that says what was missing at build time
-  /// The transport of the ranks `members` of the world, this one among them; all of them call it
-  /// at the same time, groups in the same order.
+  std::string_view summary;  // what it needs, and whether it was ever tested
+  bool built;                // if false, a stub that reports what was missing at build time
+  /// Returns the transport of the world's ranks `members`. Requires: this rank is a member, and all
+  /// members call it at the same time, with groups in the same order.
   Result<std::shared_ptr<Transport>> (*join)(const std::vector<i64>& members);
 };
 std::span<const Backend> backends();
 const Backend* find_backend(std::string_view name);
 
-/// MPI for processes and bootstrap, whatever carries the collectives. One in a program; any thread
-/// may call it and its groups, one at a time.
+/// Uses MPI for processes and bootstrap, whatever backend carries the collectives. One per program;
+/// any thread may call it and its groups, but only one at a time.
 class World {
  public:
   static Result<std::unique_ptr<World>> start();
-  /// Collective, after every group's last call: who has to leave alone calls abort, or exits
-  /// without it, and the launcher ends the others.
+  /// Collective. Requires: no group is used afterwards. A rank that must leave alone calls abort(),
+  /// or exits without the destructor, and the launcher ends the other ranks.
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
   i64 rank() const;
   i64 size() const;
-  i64 host_rank() const;  // among the ranks of this host
+  i64 host_rank() const;  // index among the ranks of this host
   std::string host() const;
 
-  /// The communicator of the group of `kind` that this rank is in. Collective.
+  /// Returns the group of `kind` that this rank is in. Collective.
   Result<Group> group(const plan::TrainingConfig& config, mesh::GroupKind kind,
                       const Backend& backend, Counters* counters) const;
 
-  /// Outside the plan, and not in its counters.
+  // Communication outside the plan, not in its counters. Collective.
   void sum(std::vector<double>& values) const;
   void max(std::vector<double>& values) const;
-  std::vector<double> gather(const std::vector<double>& values) const;  // rank 0: all, in order
+  std::vector<double> gather(const std::vector<double>& values) const;  // rank 0: all, by rank
   void broadcast(std::string& text) const;                              // from rank 0
   void barrier() const;
-  /// Ends all ranks at once: somebody found something that cannot go on.
+  /// Ends all ranks at once, after an error that cannot be recovered.
   [[noreturn]] void abort(int code) const;
 
  private:

@@ -1,8 +1,8 @@
-"""Which function computes each formula of docs/reference/formulas.md, and which test holds it to that.
+"""Finds the function that computes each formula of docs/reference/formulas.md, and the test that checks it.
 
-A comment of a source file names a formula by its number: "M13", "X1 to X5". The function is the one
-that stands below the comment, or the one that the comment is inside of. What stands in the comment that
-opens a header is about the whole file, and counts where nothing inside says it closer.
+A comment in a source file names a formula by its number: "M13", "X1 to X5". The function is the one below
+the comment, or the one that contains the comment. A number in the comment at the top of a header refers to
+the whole file, and is used if no comment inside the file names the formula.
 """
 
 import re
@@ -19,15 +19,15 @@ NAMED = re.compile(r"^ {0,2}(?:template.*> )?(?:struct|class|enum class) (\w+)|^
 class Formula:
     def __init__(self, number, source, folders):
         self.number, self.source, self.folders = number, source, folders
-        self.places = []  # (file, function or type; "" for all of the file)
+        self.places = []  # (file, function or type; "" for the whole file)
 
     def spots(self):
-        """The places inside files, or the files where there are none."""
+        """Returns the places inside files, or the files if there are none."""
         return [place for place in self.places if place[1]] or self.places
 
 
 def stated(text):
-    """Every formula of the page, in its order."""
+    """Returns every formula of the page, in order."""
     found, folders, columns, usual, named = [], [], [], "", ""
     for line in text.splitlines():
         if line.startswith("## "):
@@ -53,7 +53,7 @@ def stated(text):
 
 
 def cited(line):
-    """The numbers that the comment of a line names."""
+    """Returns the numbers that the comment of a line names."""
     numbers = set()
     for letter, first, last in CITED.findall(line.partition("//")[2]):
         numbers.update(f"{letter}{n}" for n in range(int(first), int(last or first) + 1))
@@ -66,7 +66,7 @@ def declared(line):
 
 
 def place(lines, index):
-    """What a citation in line `index` is about; "" for the whole file."""
+    """Returns the function or type that a citation in line `index` refers to; "" for the whole file."""
     if "#pragma once" in lines[index:]:
         return ""
     if re.match(r" {0,2}//", lines[index]):
@@ -79,7 +79,7 @@ def place(lines, index):
 
 
 def citations(root):
-    """(file, its lines, index of a line, number) of each number that a comment names."""
+    """Yields (file, its lines, index of a line, number) of each number that a comment names."""
     for file in sorted((root / "rankwright").rglob("*")):
         if file.suffix in (".h", ".cc") and not file.name.endswith("_test.cc"):
             lines = file.read_text("utf-8").splitlines()
@@ -99,7 +99,7 @@ def find_places(root, formulas):
 
 
 def strays(root, formulas):
-    """Numbers that the folder of a section names and the section does not have."""
+    """Yields numbers that comments in a section's folders name but the section does not have."""
     folders = {}
     for f in formulas:
         folders.setdefault(f.number.rstrip("0123456789"), set()).update(f.folders)
@@ -110,7 +110,7 @@ def strays(root, formulas):
 
 
 def tests_of(root, formula):
-    """The test beside a file that names it; else those that call what the file declares there."""
+    """Returns the test of a file that names the formula; else a test that calls the function named there."""
     for places in (formula.spots(), formula.places):
         beside = {re.sub(r"\.(h|cc)$", "_test.cc", file) for file, _ in places}
         if found := sorted(name for name in beside if (root / name).exists()):
@@ -129,7 +129,7 @@ def index(root):
 
 
 def faults(root, formulas):
-    """What is missing, as sentences."""
+    """Returns the problems, as sentences."""
     found = []
     for f in formulas:
         if not f.source:

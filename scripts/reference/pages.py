@@ -1,4 +1,4 @@
-"""The Markdown pages: one function a page, each a table of what the program says of itself."""
+"""The generated Markdown pages, one function per page, from the program's own tables."""
 
 MADE = "<!-- Made by scripts/make_reference: change the table that it is made from. -->\n\n"
 
@@ -16,7 +16,7 @@ TOPICS = [
 
 
 def cell(text):
-    """Text inside a table, as it is written."""
+    """Escapes text for a table cell."""
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 

@@ -1,7 +1,7 @@
 """JSON Schemas of plan files and cluster files.
 
-Types and words of a plan key are in its row of `rankwright catalog keys`; how much it may be, and the
-keys of models and clusters, stand in tables of the sources. What cannot be read there ends the script.
+The types and words of a plan key come from its row of `rankwright catalog keys`; its limits, and the keys of
+models and clusters, are parsed from tables in the sources. The script ends if a table cannot be parsed.
 """
 
 import json
@@ -12,7 +12,7 @@ NUMBER = r"\+?[0-9][0-9_,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?"
 
 
 def constants(root):
-    """The limits that headers state: {"kMaxDegree": 4194304, ...}."""
+    """Returns the limits defined in headers: {"kMaxDegree": 4194304, ...}."""
     found = {}
     pattern = r"constexpr (?:i64|std::size_t) (kMax\w+) = ([^;]+);"
     for header in ["cluster/cluster.h", "base/integer.h", "plan/job.h", "plan/stages.h", "import/plan/draft.h"]:
@@ -22,11 +22,11 @@ def constants(root):
     return found
 
 
-def whole(least, most):
-    """A whole number; the tool reads "4,096" and "4_096", too, which YAML calls text."""
+def whole(low, high):
+    """Returns the schema of an integer; the tool also reads "4,096" and "4_096", which are strings in YAML."""
     return {
         "anyOf": [
-            {"type": "integer", "minimum": least, "maximum": most},
+            {"type": "integer", "minimum": low, "maximum": high},
             {"type": "string", "pattern": r"^\+?[0-9][0-9_,]*$"},
         ]
     }
@@ -37,7 +37,7 @@ TEXT = {"type": ["string", "number", "boolean"]}
 
 
 def words(values):
-    """The alternatives of "a, b or c", or nothing."""
+    """Returns the alternatives of "a, b or c", or None."""
     parts = re.split(r", (?:or )?| or ", values)
     if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
         return None
@@ -45,12 +45,12 @@ def words(values):
     return {"enum": digits + parts}
 
 
-def counts(least, most):
-    return {"type": "array", "items": whole(least, most)}
+def counts(low, high):
+    return {"type": "array", "items": whole(low, high)}
 
 
 def special(limits):
-    """Keys that are more than a number, a flag or a word."""
+    """Returns the schemas of keys that are not just a number, a flag or a word."""
     node = r"^[0-9]+_nodes?_x_[0-9]+_gpus?$"
     axes = "(tp|cp|ep|dp|pp)"
     ranks = counts(0, limits["kMaxDegree"])
@@ -79,13 +79,13 @@ def special(limits):
     }
 
 
-def plan_key(key, values, limits, most, specials):
+def plan_key(key, values, limits, high, specials):
     if key in specials:
         return specials[key]
     if values == "true or false":
         return FLAG
-    if key in most:
-        return whole(1, limits[most[key]])
+    if key in high:
+        return whole(1, limits[high[key]])
     known = words(values)
     if known is None:
         raise SystemExit(f"make_reference: no schema for the plan key {key}: {values}")
@@ -95,7 +95,7 @@ def plan_key(key, values, limits, most, specials):
 def plan_schema(tool, root):
     limits, source = constants(root), (root / "rankwright/import/plan/plan_keys.cc").read_text("utf-8")
     row = r'\{\{"([\w.]+)",(?:(?!\{\{").)*?whole<&Draft::\w+, (kMax\w+)>'
-    most, specials = dict(re.findall(row, source, re.DOTALL)), special(limits)
+    high, specials = dict(re.findall(row, source, re.DOTALL)), special(limits)
     schema = {
         "$schema": DRAFT,
         "title": "Rankwright plan file",
@@ -113,13 +113,13 @@ def plan_schema(tool, root):
         about = f"{page['meaning']} {page['cost']} Values: {page['values']}. Default: {page['missing']}."
         place[name] = {
             "description": re.sub(r"\s+", " ", about),
-            **plan_key(page["key"], page["values"], limits, most, specials),
+            **plan_key(page["key"], page["values"], limits, high, specials),
         }
     return schema
 
 
 def model(root):
-    """Shapes: the table kFields, and what model_file.cc reads besides."""
+    """Returns the schema of a model: the table kFields, plus what model_file.cc reads."""
     source = (root / "rankwright/model/architecture.cc").read_text("utf-8")
     numbers = re.findall(r'\{"(\w+)", &Shapes::\w+\}', source)
     others = fields(root / "rankwright/import/plan/model_file.cc", "kOthers")
@@ -129,7 +129,7 @@ def model(root):
 
 
 def fields(file, name):
-    """(key, text of its reader) of each row of a table in a source file."""
+    """Returns (key, text of its reader) of each row of a table in a source file."""
     text = file.read_text("utf-8")
     body = re.search(rf"{name}\[\] = \{{\n(.*?)\n\}};", text, re.DOTALL)
     rows = re.split(r'\n    \{(?=")', "\n" + body[1])[1:]
@@ -137,7 +137,7 @@ def fields(file, name):
 
 
 def quantity(root, kind):
-    """Of "parse_bandwidth": a number and one of its units."""
+    """Returns the schema of what e.g. "parse_bandwidth" reads: a number and one of its units."""
     source = (root / "rankwright/base/quantity.cc").read_text("utf-8")
     unit_table = re.search(rf"{kind}\(.*?parse\(text, (k\w+),", source, re.DOTALL)[1]
     units = re.search(rf"{unit_table}\[\] = \{{(.*?)\}};", source, re.DOTALL)[1]
@@ -146,19 +146,19 @@ def quantity(root, kind):
 
 
 def reader_schema(root, read, limits):
-    """Of one row of a table of readers, by what the reader calls."""
+    """Returns the schema of one row of a table of readers, by the function that the reader calls."""
     file = (root / "rankwright/import/cluster/cluster_file.cc").read_text("utf-8")
     if kind := re.search(r"parse_\w+", read):
         return quantity(root, kind[0])
     if number := re.search(r"r\.(whole|number)\(n, (\d+), ([\w']+)\)", read):
-        most = number[3].replace("'", "")
-        if not most.isdigit():
-            stated = re.search(rf"{most} = (\w+);", file)[1]
-            most = stated if stated.isdigit() else limits[stated]
-        least, most = int(number[2]), int(most)
+        high = number[3].replace("'", "")
+        if not high.isdigit():
+            stated = re.search(rf"{high} = (\w+);", file)[1]
+            high = stated if stated.isdigit() else limits[stated]
+        low, high = int(number[2]), int(high)
         if number[1] == "whole":
-            return whole(least, most)
-        return {"anyOf": [{"type": "number", "minimum": least, "maximum": most},
+            return whole(low, high)
+        return {"anyOf": [{"type": "number", "minimum": low, "maximum": high},
                           {"type": "string", "pattern": f"^{NUMBER}$"}]}
     if listed := re.search(r"r\.one_of\(n, (k\w+)\)", read):
         return {"enum": re.findall(r'"([^"]+)"', re.search(rf"{listed[1]}\[\] = \{{(.*?)\}};", file)[1])}

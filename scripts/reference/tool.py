@@ -1,4 +1,4 @@
-"""The program, asked for its tables."""
+"""Runs the program to get its tables."""
 
 import json
 import re
@@ -10,7 +10,7 @@ class Tool:
         self.binary, self.root = binary, root
 
     def text(self, *arguments):
-        """What it prints; an error ends the script."""
+        """Returns the program's output; an error ends the script."""
         done = subprocess.run(
             [str(self.binary), *arguments],
             cwd=self.root,
@@ -29,6 +29,6 @@ class Tool:
         return self.json("catalog", kind, *name)["rows"]
 
     def verbs(self):
-        """(verb, what it does), in the order of `rankwright help`; without help itself."""
+        """Returns (verb, summary) in the order of `rankwright help`, without help itself."""
         listed = re.findall(r"^  ([a-z]+) +(\S.*)$", self.text("help"), re.MULTILINE)
         return [(verb, does) for verb, does in listed if verb != "help"]

@@ -17,7 +17,7 @@ import "./app.css";
 
 type Draw = (props: SectionProps) => JSX.Element;
 
-/** The sections of a plan, in the order in which they are asked for. */
+/** The sections of a plan, most important first. */
 const kSections: [id: string, name: string, draw: Draw][] = [
   ["verdict", "Verdict", still(Verdict)],
   ["cluster", "Cluster", Cluster],
@@ -59,7 +59,7 @@ export function App({ report }: { report: Report }) {
   );
 }
 
-/** A section in which nothing lights up is drawn once for a plan, not at every move. */
+/** Memoizes sections without highlighting, so that they render once per plan, not at every pointer move. */
 function still(Section: Draw): Draw {
   return (props) => useMemo(() => <Section {...props} />, [props.plan]);
 }
@@ -85,7 +85,7 @@ function Header({ report, plan }: { report: Report; plan: PlanReport }) {
   );
 }
 
-/** Which of the two plans the sections below show. */
+/** Selects which of the two plans the sections below show. */
 function Switch(props: { plans: PlanReport[]; shown: number; show: (plan: number) => void }) {
   return (
     <fieldset class="switch">
@@ -105,7 +105,7 @@ function Switch(props: { plans: PlanReport[]; shown: number; show: (plan: number
   );
 }
 
-/** Paper cannot be clicked. */
+/** Opens all details before printing, because paper cannot be clicked. */
 function openWhenPrinted() {
   const open = () => document.querySelectorAll("details").forEach((d) => (d.open = true));
   addEventListener("beforeprint", open);

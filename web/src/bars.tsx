@@ -1,9 +1,9 @@
-// Rows of bars on one axis: what the drawings of the step, of memory and of a comparison share.
+// Rows of bars on one axis, shared by the drawings of the step, of memory and of a comparison.
 import { scaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import "./bars.css";
 
-/** From a quantity to percents of the track's width. */
+/** Maps a quantity to percent of the track's width. */
 export type Scale = (quantity: number) => number;
 
 export function scaleTo(most: number): Scale {
@@ -11,19 +11,19 @@ export function scaleTo(most: number): Scale {
   return (quantity) => scale(quantity);
 }
 
-/** Round steps of `unit` up to `most`: bytes are round in GiB, not in billions. */
+/** Returns ticks at round multiples of `unit` up to `most`: bytes are round in GiB, not in billions. */
 export function ticks(most: number, unit = 1): number[] {
   return scaleLinear([0, most / unit], [0, 1])
     .ticks(6)
     .map((tick) => tick * unit);
 }
 
-/** The first row: ticks whose lines run through all rows below. */
+/** The first row: ticks, with lines through all rows below. */
 export function Axis(props: {
   scale: Scale;
   ticks: number[];
   show: (quantity: number) => string;
-  children?: ComponentChildren; // marks of its own, such as a limit
+  children?: ComponentChildren; // additional marks, such as a limit
 }) {
   return (
     <li class="bar-row axis" aria-hidden="true">
@@ -39,7 +39,7 @@ export function Axis(props: {
   );
 }
 
-/** From one quantity to another on the track. */
+/** A bar from one quantity to another on the track. */
 export function span(scale: Scale, from: number, to: number) {
   return { left: `${scale(from)}%`, width: `${scale(to) - scale(from)}%` };
 }

@@ -1,5 +1,5 @@
-/** Attributes of an element that shows a figure of the document: where in it, and the figure as it
- * is there. Tests compare page and document by them. */
+/** Returns attributes for an element that shows a figure of the document: its path and its value. Tests
+ * compare the page with the document by them. */
 export function cite(path: string, value: number | string | boolean) {
   return { "data-path": path, "data-value": String(value) };
 }

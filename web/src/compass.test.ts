@@ -18,7 +18,7 @@ test("arrows follow rows and columns, and stay at the edge", () => {
   assert.equal(toward(kGrid, 0, "ArrowUp"), 0);
 });
 
-test("a row that is farther away is still reached", () => {
+test("a distant row is reached", () => {
   const spots = [
     { x: 0, y: 0 },
     { x: 3, y: 50 },
@@ -27,13 +27,13 @@ test("a row that is farther away is still reached", () => {
   assert.equal(toward(spots, 0, "ArrowDown"), 1);
 });
 
-test("Home and End go to the ends, other keys are left to the page", () => {
+test("Home and End go to the ends, other keys are not handled", () => {
   assert.equal(toward(kGrid, 4, "Home"), 0);
   assert.equal(toward(kGrid, 1, "End"), 5);
   for (const key of ["Tab", "Enter", "+"]) assert.equal(toward(kGrid, 1, key), -1);
 });
 
-test("several on one spot are gone through one by one", () => {
+test("items on one spot are visited one by one", () => {
   const spots = [
     { x: 0, y: 0 },
     { x: 5, y: 0 },

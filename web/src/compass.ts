@@ -1,5 +1,5 @@
-// Arrow keys over things that lie on a plane: right goes to the nearest on the right. As with
-// roving.ts one of them is reached with Tab.
+// Arrow-key navigation over items on a plane: right goes to the nearest item on the right. As in
+// roving.ts, one of them is the Tab stop.
 import { useState } from "preact/hooks";
 
 export interface Spot {
@@ -13,10 +13,10 @@ const kDirections: Record<string, Spot> = {
   ArrowDown: { x: 0, y: 1 },
   ArrowUp: { x: 0, y: -1 },
 };
-const kAside = 2; // what lies aside counts as so much farther, so that rows are followed
+const kAside = 2; // weight of sideways distance, so that rows are followed
 
-/** The spot that a key leads to from `current`, which is itself where there is none; -1 of a key
- * that leads nowhere. */
+/** Returns the spot that a key leads to from `current`, or `current` if there is none; -1 for other
+ * keys. */
 export function toward(spots: Spot[], current: number, key: string): number {
   if (key === "Home") return 0;
   if (key === "End") return spots.length - 1;
@@ -37,8 +37,8 @@ export function toward(spots: Spot[], current: number, key: string): number {
   return best;
 }
 
-/** Of several on one spot the one behind `current`, back to the first before leaving to the left or
- * upward; -1: there is none. */
+/** Returns the next item on the same spot after `current`, or the previous one for left and up; -1 if
+ * there is none. */
 function stacked(spots: Spot[], current: number, way: Spot): number {
   const here = ({ x, y }: Spot) => x === spots[current].x && y === spots[current].y;
   if (way.x + way.y > 0) return spots.findIndex((spot, i) => i > current && here(spot));
@@ -50,9 +50,9 @@ export function useCompass(spots: Spot[]) {
   const [at, setAt] = useState(0);
   const current = Math.min(at, spots.length - 1);
   return {
-    /** Attributes of the i-th thing. */
+    /** Attributes of the i-th item. */
     stop: (i: number) => ({ tabindex: i === current ? 0 : -1, "data-stop": i }),
-    /** Attributes of what holds them all. */
+    /** Attributes of the container. */
     plane: {
       onKeyDown: (event: KeyboardEvent) => {
         const next = toward(spots, current, event.key);

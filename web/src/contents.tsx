@@ -1,12 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The table of contents; it marks the section that is being read. */
+/** The table of contents; marks the current section. */
 export function Contents({ entries }: { entries: (readonly [id: string, name: string])[] }) {
   const [here, setHere] = useState(entries[0][0]);
   const ids = entries.map(([id]) => id).join(" ");
   useEffect(() => {
     const sections = ids.split(" ").flatMap((id) => document.getElementById(id) ?? []);
-    // A section is read while it crosses a line in the upper third of the window.
+    // A section is current while it crosses a line in the upper third of the window.
     const watch = new IntersectionObserver(
       (changes) => changes.forEach((c) => c.isIntersecting && setHere(c.target.id)),
       { rootMargin: "-30% 0px -70% 0px" },

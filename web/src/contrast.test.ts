@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { inkOn } from "./contrast";
 
-test("words on a colour are black or white, whichever has more contrast", () => {
+test("text on a color is black or white, whichever has more contrast", () => {
   // rankwright/report/render/event_color.cc: vermillion has 5.4 with black and 3.9 with white, blue 4 and 5.2
   assert.equal(inkOn("#d55e00"), "#000");
   assert.equal(inkOn("#0072b2"), "#fff");

@@ -1,5 +1,5 @@
-/** Black or white, whichever has more contrast on `color`, "#rrggbb" or "rgb(r, g, b)": as text_on of
- * rankwright/report/render/event_color.cc. */
+/** Returns black or white, whichever has more contrast on `color`, "#rrggbb" or "rgb(r, g, b)". Same as
+ * text_on in rankwright/report/render/event_color.cc. */
 export function inkOn(color: string): string {
   const [r, g, b] = color.startsWith("#")
     ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16))
@@ -9,7 +9,7 @@ export function inkOn(color: string): string {
   return light / 0.05 >= 1.05 / light ? "#000" : "#fff";
 }
 
-/** Of a channel, as WCAG 2.1 has it. */
+/** Returns the linear value of a channel, as in WCAG 2.1. */
 function linear(channel: number): number {
   const v = channel / 255;
   return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;

@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A button that puts `text` on the clipboard. `what` is for those who do not see beside what it
- * stands. */
+/** A button that copies `text` to the clipboard. `what` names it for screen readers. */
 export function Copy({ text, what }: { text: string; what: string }) {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -21,7 +20,7 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
-/** Browsers that keep the clipboard from files on disk still let a selection be copied. */
+/** Copies through a selection, for browsers that deny the clipboard to local files. */
 async function write(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -29,7 +28,7 @@ async function write(text: string): Promise<boolean> {
   } catch {
     const area = document.createElement("textarea");
     area.value = text;
-    // Beside an open dialog nothing can be selected.
+    // Outside an open dialog nothing can be selected.
     (document.querySelector("dialog[open]") ?? document.body).append(area);
     area.select();
     const copied = document.execCommand("copy");

@@ -1,27 +1,27 @@
-// The document that `rankwright report --json` prints and that the page is made of: schema
-// rankwright.report/1. Quantities are in base units (bytes, seconds, shares of 1), with the unit in
-// the key; words are ready to be read. The parts that other verbs print are here as they are there.
+// The document of `rankwright report --json` that the page shows: schema rankwright.report/1.
+// Quantities are in base units (bytes, seconds, fractions of 1), with the unit in the key; `words` are
+// finished sentences. Parts that other verbs print have the same form here.
 
 export interface Report {
   schema: "rankwright.report/1";
   version: string; // of the tool
-  command: string; // that made the page
+  command: string; // that wrote the page
   plans: PlanReport[]; // one, or the two that are compared
   compare: Compare | null;
 }
 
 export interface PlanReport {
-  name: string; // the file; "plan.yaml" where it was found and not written
+  name: string; // the file; "plan.yaml" if the plan was found but not written
   verdict: Verdict;
   chips: string[]; // "tp 8 on nvlink", "pp 16 x 8 chunks on leaf", "ZeRO-1", ...
   explain: Explain; // as `explain --json`
   findings: Finding[]; // as `check` finds them, most severe first
   ranks: Ranks;
-  memory: StageMemory[] | null; // by pp rank; null where no model is named
-  timeline: Timeline | null; // null where the step is too large to be played
+  memory: StageMemory[] | null; // by pp rank; null if no model is named
+  timeline: Timeline | null; // null if the step is too large to simulate
   measured: Measured | null;
-  why_not: WhyNot | null; // null where nothing was searched
-  why_not_missing: string; // why, and what to type, where it is null; else ""
+  why_not: WhyNot | null; // null if nothing was searched
+  why_not_missing: string; // if it is null: why, and what to type; else ""
   file: string; // the plan as a file
   commands: Command[];
 }
@@ -51,21 +51,21 @@ export interface Command {
   remark: string; // "RW0549: DeepSpeed AutoTP knows no pipeline; ..." or ""
 }
 
-// ---- the cluster, and who sits where -------------------------------------------------------
+// ---- the cluster, and the placement of ranks ------------------------------------------------
 
 export interface Ranks {
   world: number;
-  folded: boolean; // boxes stand for several alike
-  words: string; // what a box is, in a sentence
+  folded: boolean; // boxes represent several identical ones
+  words: string; // a sentence that says what a box is
   levels: string[]; // innermost first
   root: Domain;
   devices: Device[]; // the drawn ones
-  groups: Group[]; // of more than one rank, in the order in which people ask
+  groups: Group[]; // of more than one rank, most interesting first
 }
-/** A domain of a level; `count` like it lie side by side. */
+/** A domain of a level; it represents `count` identical ones. */
 export interface Domain {
   level: number; // index in levels
-  index: number; // which domain of its level, the first of those it stands for
+  index: number; // in its level, of the first domain that it represents
   count: number;
   domains: Domain[]; // below it; empty for the innermost
   devices: number[]; // indices in Ranks.devices; empty but for the innermost
@@ -74,8 +74,8 @@ export interface Device {
   device: number;
   host: number;
   slot: number;
-  stands_for: number; // devices of the cluster that are drawn as this one
-  rank: number; // -1 for an idle one
+  stands_for: number; // devices of the cluster that this one represents
+  rank: number; // -1 if idle
   tp: number;
   cp: number;
   pp: number;
@@ -90,8 +90,8 @@ export interface Group {
   size: number;
   count: number; // such groups in the world
   lies: string; // "inside nvlink", "8 inside nvlink x 16 across infiniband"
-  level: number; // the outermost whose links it crosses
-  of_device: number[]; // by drawn device: the groups' number; equal numbers light up together; -1 idle
+  level: number; // the outermost level whose links it crosses
+  of_device: number[]; // by drawn device: its group's number; equal numbers are highlighted together; -1 idle
   collectives: number[]; // that any of them calls: indices in explain.communication
 }
 
@@ -100,26 +100,26 @@ export interface Group {
 export interface StageMemory {
   pp_rank: number;
   holds: string; // "20 layers, embedding, head and loss"
-  instant: string; // when it is fullest
+  instant: string; // of the peak
   instant_words: string; // "at the loss"
   total_bytes: number;
   fits: boolean;
   verdict: string; // "fits", "does not fit", or with a doubt: "fits, but not for sure", ...
-  entries: { entry: string; bytes: number }[]; // not those of nothing; the order of the ledger
+  entries: { entry: string; bytes: number }[]; // nonzero ones, in the order of the memory estimate
 }
 
 // ---- the pipeline --------------------------------------------------------------------------
 
 export interface Timeline {
   summary: TimelineSummary; // as `explain --timeline --json`
-  words: string; // how the drawing and the estimate go together
+  words: string; // how the drawing relates to the estimate
   kinds: Kind[]; // an event's kind is an index here
-  steps: string[]; // names of what is no cell
+  steps: string[]; // names of events that are not cells
   tick_seconds: number;
   end: number; // ticks
   rows: Row[];
   path: [number, number, number][]; // critical path: pp rank, begin, end in ticks
-  columns: Columns | null; // instead of events, where there are too many
+  columns: Columns | null; // instead of events, if there are too many
 }
 export interface Kind {
   name: string; // "forward"
@@ -130,10 +130,10 @@ export interface Row {
   pp_rank: number;
   events: TimelineEvent[];
 }
-/** begin and length in ticks, kind, shade, stage, microbatch. Of what is no cell the stage is -1, the
- * microbatch an index in `steps`, and the shade 1 where it runs beside the cells. */
+/** begin and length in ticks, kind, shade, stage, microbatch. For events that are not cells the stage is
+ * -1, the microbatch an index in `steps`, and the shade 1 if it overlaps with the cells. */
 export type TimelineEvent = [number, number, number, number, number, number];
-/** By row and then part of the step: the share of each kind, in percent. */
+/** By row, then by part of the step: the share of each kind, in percent. */
 export interface Columns {
   count: number;
   rows: number[][][];
@@ -173,20 +173,20 @@ export interface Measured {
 // ---- why not -------------------------------------------------------------------------------
 
 export interface WhyNot {
-  words: string[]; // why this one; what ties
+  words: string[]; // why this plan; which plans tie
   searched: string[]; // what was searched, and in which space
   points: Point[];
-  refused: Refused[]; // neighbours that cannot be, or that the target refuses
+  refused: Refused[]; // neighbors that are invalid, or that the target refuses
 }
-/** A plan that runs, or would if it fitted. */
+/** A valid plan, whether or not it fits. */
 export interface Point {
   role: "this" | "best" | "tie" | "safe" | "front" | "neighbour";
-  change: string; // of a neighbour, what it has other than this plan: "tp 4"; else ""
+  change: string; // of a neighbor, its difference from this plan: "tp 4"; else ""
   brief: string; // "tp 8 pp 2 x 4 dp 4 ZeRO-1 mb 2 interleaved-zb"
   step_seconds: number;
   memory_bytes: number;
   fits: boolean;
-  difference: number; // of the step against this plan's, as a share
+  difference: number; // of the step relative to this plan's, as a fraction
   because: string;
   file: string; // the plan as a file
 }
@@ -284,7 +284,7 @@ export interface Item {
   share: number;
   computes: boolean;
   origin: string;
-  level: string; // that its collectives cross; "" of what computes or waits
+  level: string; // that its collectives cross; "" for computing or waiting
   collectives: number[]; // indices in communication
   remark: string;
 }
@@ -308,14 +308,14 @@ export interface Compare {
   a: Side;
   b: Side;
   basis: string;
-  unlike: string; // why steps are not compared; "" where they are
+  unlike: string; // why steps are not compared; "" if they are
   fit: string;
   verdict: {
     text: string;
     faster: "a" | "b" | null;
     lead: number;
     within: number; // the error of a comparison
-    paired: boolean; // of two plans of one model
+    paired: boolean; // two plans of one model
     tie: boolean;
   };
   differs: { key: string; a: string; b: string; a_assumed: boolean; b_assumed: boolean }[];

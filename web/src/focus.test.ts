@@ -1,4 +1,4 @@
-// Two nodes of three devices: tp 2 inside a node, pp 2 across, and a device in each node left idle.
+// Two nodes of three devices: tp 2 inside a node, pp 2 across nodes, and one idle device per node.
 //
 //   node 0: 0 1 (pp 0), 2 idle      node 1: 3 4 (pp 1), 5 idle
 import assert from "node:assert/strict";
@@ -40,7 +40,7 @@ const plan = {
         level: "infiniband",
         slowest_level: "infiniband",
       },
-      // Its group is in the world, but not drawn.
+      // Its group exists but is not drawn.
       {
         communication: "gradient norm",
         group: "world",
@@ -60,7 +60,7 @@ const plan = {
   },
 } as unknown as PlanReport;
 
-/** What is lit, as text: "devices 0 1, kinds tp". */
+/** Returns what is lit as text: "devices 0 1, kinds tp". */
 function text(light: Lit): string {
   const { groupsOf: _, ...sets } = light;
   return Object.entries(sets)
@@ -72,7 +72,7 @@ function text(light: Lit): string {
 const kCases: [string, Focus, string][] = [
   ["nothing lights nothing", nothing, ""],
   [
-    "a device lights its groups, what they do, and its pp rank",
+    "a device lights its groups, their collectives, and its pp rank",
     { on: "device", device: 1 },
     "devices 0 1 4, ppRanks 0, kinds pp tp, levels 0 1, items 1 2, collectives 0 1 2",
   ],
@@ -86,20 +86,20 @@ const kCases: [string, Focus, string][] = [
     { on: "device", device: 4, kind: "tp" },
     "devices 3 4, ppRanks 1, kinds tp, levels 0, items 1, collectives 0",
   ],
-  ["an idle device is alone", { on: "device", device: 2 }, "devices 2"],
+  ["an idle device lights only itself", { on: "device", device: 2 }, "devices 2"],
   ["a pp rank lights its devices", { on: "pp", ppRank: 1 }, "devices 3 4, ppRanks 1"],
   ["a pp rank lights no idle device", { on: "pp", ppRank: 0 }, "devices 0 1, ppRanks 0"],
   [
-    "a kind lights its members and what they do",
+    "a kind lights its members and their collectives",
     { on: "kind", kind: "pp" },
     "devices 0 1 3 4, kinds pp, levels 1, items 2, collectives 2",
   ],
   [
-    "a level lights what crosses it, where it is not the outermost either",
+    "a level lights what crosses it, even if it is not their outermost level",
     { on: "level", level: 0 },
     "kinds tp world, levels 0, items 1, collectives 0 1 3",
   ],
-  ["what computes is alone", { on: "item", item: 0 }, "items 0"],
+  ["a computing item lights only itself", { on: "item", item: 0 }, "items 0"],
   [
     "an item lights its collectives, their kinds and their levels",
     { on: "item", item: 1 },
@@ -120,7 +120,7 @@ const kCases: [string, Focus, string][] = [
 for (const [name, focus, expected] of kCases)
   test(name, () => assert.equal(text(lit(plan, focus)), expected));
 
-test("each device says which groups it shares with the one that is pointed at", () => {
+test("each device lists the groups that it shares with the focused one", () => {
   const { groupsOf } = lit(plan, { on: "device", device: 0 });
   assert.deepEqual([...groupsOf].sort(), [
     [0, ["tp", "pp"]],
@@ -129,7 +129,7 @@ test("each device says which groups it shares with the one that is pointed at", 
   ]);
 });
 
-test("what is pointed at is lit itself, whatever it is", () => {
+test("the focused element itself is lit", () => {
   for (let d = 0; d < 6; ++d) assert(lit(plan, { on: "device", device: d }).devices.has(d));
   for (let r = 0; r < 2; ++r) assert(lit(plan, { on: "pp", ppRank: r }).ppRanks.has(r));
   for (let l = 0; l < 2; ++l) assert(lit(plan, { on: "level", level: l }).levels.has(l));
@@ -138,7 +138,7 @@ test("what is pointed at is lit itself, whatever it is", () => {
     assert(lit(plan, { on: "collective", collective: c }).collectives.has(c));
 });
 
-test("only where something of a kind is lit do the others fade", () => {
+test("elements fade only if others of their type are lit", () => {
   assert.equal(mood(new Set<number>(), 0), "");
   assert.equal(mood(new Set([1]), 1), "lit");
   assert.equal(mood(new Set([1]), 0), "faded");

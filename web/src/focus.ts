@@ -1,10 +1,10 @@
-// What the pointer or the keyboard is on, and what lights up with it. All links between the
-// sections are made here; a section only asks whether its thing is lit.
+// The element under the pointer or keyboard focus, and what is highlighted with it. All links between
+// sections are defined here; a section only asks whether its element is lit.
 import type { Device, Group, PlanReport } from "./document";
 
 export type Focus =
   | { on: "nothing" }
-  | { on: "device"; device: number; kind?: string } // a drawn one; with a kind, one group of it
+  | { on: "device"; device: number; kind?: string } // a drawn device; with a kind, one of its groups
   | { on: "pp"; ppRank: number }
   | { on: "kind"; kind: string } // of groups
   | { on: "level"; level: number }
@@ -13,7 +13,7 @@ export type Focus =
 
 export const nothing: Focus = { on: "nothing" };
 
-/** By index in the document, but for kinds. An empty set: the focus says nothing of such things. */
+/** Lit elements by index in the document (kinds by name). An empty set: none of that type is affected. */
 export interface Lit {
   devices: Set<number>; // drawn ones
   ppRanks: Set<number>;
@@ -21,11 +21,11 @@ export interface Lit {
   levels: Set<number>;
   items: Set<number>;
   collectives: Set<number>;
-  /** By drawn device: the kinds of the groups that it shares with the one that is pointed at. */
+  /** By drawn device: the kinds of the groups that it shares with the focused one. */
   groupsOf: Map<number, string[]>;
 }
 
-/** What every section of a plan is given. */
+/** The props of every section of a plan. */
 export interface SectionProps {
   plan: PlanReport;
   at: string; // the plan's path in the document: "plans.0"
@@ -33,7 +33,7 @@ export interface SectionProps {
   point: (focus: Focus) => void;
 }
 
-/** "lit", or "faded" where others of the set are lit, or "". A class of the style sheet. */
+/** Returns a CSS class: "lit", "faded" if others of the set are lit, or "". */
 export function mood<T>(set: Set<T>, thing: T): "lit" | "faded" | "" {
   if (set.size === 0) return "";
   return set.has(thing) ? "lit" : "faded";
@@ -92,8 +92,8 @@ function dark(): Lit {
   };
 }
 
-/** The collectives, the kinds of groups that call them, the levels that they cross, and the items
- * of the step that wait for them. */
+/** Returns what collectives light: themselves, the kinds of groups that call them, the levels that they
+ * cross, and the items of the step that wait for them. */
 function litByCollectives(plan: PlanReport, collectives: number[]): Lit {
   const rows = collectives.map((c) => plan.explain.communication[c]);
   const called = new Set(collectives);
@@ -115,7 +115,8 @@ function litByCollectives(plan: PlanReport, collectives: number[]): Lit {
   };
 }
 
-/** An idle device is alone. Any other lights those that share a group with it, and what they do. */
+/** Returns what a device lights: only itself if idle, else also devices that share a group, and the
+ * collectives that it calls. */
 function litByDevice(plan: PlanReport, device: number, kind?: string): Lit {
   const groups = plan.ranks.groups.filter(
     (g) => g.of_device[device] >= 0 && (kind === undefined || g.kind === kind),
@@ -139,7 +140,7 @@ function litByDevice(plan: PlanReport, device: number, kind?: string): Lit {
   };
 }
 
-/** What a device itself calls of what groups of a kind do. */
+/** Returns the collectives of a kind's groups that the device itself calls. */
 export function calledBy(device: Device, group: Group): number[] {
   return group.collectives.filter((c) => device.collectives.includes(c));
 }

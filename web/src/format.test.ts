@@ -1,5 +1,5 @@
-// The values are those of rankwright/base/format_test.cc: one number, one text, on the terminal and
-// on the page.
+// The values of rankwright/base/format_test.cc: a number has the same text on the terminal and on the
+// page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as format from "./format";
@@ -8,10 +8,10 @@ import { bytes, count, memory, memoryOf, percent, plural, seconds, shortCount } 
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
 
-/** As the terminal writes it: with a plain space before the unit. */
+/** Returns the terminal's form, with a plain space before the unit. */
 const plain = (text: string) => text.replaceAll("\u00a0", " ");
 
-/** One row a case: the function, its argument, the text. */
+/** Checks one row per case: the function, its argument, the text. */
 function holds(rows: [(n: number) => string, number, string][]) {
   for (const [show, value, text] of rows)
     assert.equal(plain(show(value)), text, `${show.name}(${value})`);
@@ -35,7 +35,7 @@ test("plural follows the number", () => {
   assert.equal(plural(1024, "node", "nodes"), "1,024 nodes");
 });
 
-test("three digits are kept and zeros dropped", () => {
+test("three significant digits without trailing zeros", () => {
   holds([
     [bytes, 134217728, "134 MB"],
     [bytes, 1.5e9, "1.5 GB"],
@@ -48,7 +48,7 @@ test("three digits are kept and zeros dropped", () => {
   ]);
 });
 
-test("what rounds up takes the next unit", () => {
+test("values that round up use the next unit", () => {
   holds([
     [bytes, 999.4e3, "999 kB"],
     [bytes, 999.6e3, "1 MB"],
@@ -75,7 +75,7 @@ test("zero has no prefix", () => {
   ]);
 });
 
-test("the negative is the positive with a sign", () => {
+test("negative values are positive ones with a sign", () => {
   holds([
     [bytes, -999.6e3, "-1 MB"],
     [seconds, -0.0015, "-1.5 ms"],
@@ -86,7 +86,7 @@ test("the negative is the positive with a sign", () => {
   ]);
 });
 
-test("what is no number says so", () => {
+test("NaN and infinity are named", () => {
   holds([
     [bytes, Infinity, "unbounded"],
     [seconds, Infinity, "unbounded"],
@@ -97,7 +97,7 @@ test("what is no number says so", () => {
   ]);
 });
 
-test("beyond the last prefix it counts on, then takes an exponent", () => {
+test("beyond the last prefix values grow, then use an exponent", () => {
   holds([
     [bytes, 1.5e22, "15,000 EB"],
     [bytes, 1e40, "1e+22 EB"],
@@ -105,7 +105,7 @@ test("beyond the last prefix it counts on, then takes an exponent", () => {
   ]);
 });
 
-test("almost nothing is zero", () => {
+test("tiny values are zero", () => {
   holds([
     [percent, 1e-300, "0 %"],
     [percent, -1e-300, "0 %"],
@@ -113,7 +113,7 @@ test("almost nothing is zero", () => {
   ]);
 });
 
-test("seconds take the unit that people would say", () => {
+test("seconds use a readable unit", () => {
   holds([
     [seconds, 2e-9, "2 ns"],
     [seconds, 2e-6, "2 us"],
@@ -127,7 +127,7 @@ test("seconds take the unit that people would say", () => {
   ]);
 });
 
-test("short counts name billions as models do", () => {
+test("short counts use B for billions, as model names do", () => {
   holds([
     [shortCount, 8030261248, "8.03 B"],
     [shortCount, 4.19e6, "4.19 M"],
@@ -136,7 +136,7 @@ test("short counts name billions as models do", () => {
   ]);
 });
 
-test("percents are of a hundred", () => {
+test("percentages are multiplied by 100", () => {
   holds([
     [percent, 0.41, "41 %"],
     [percent, 1, "100 %"],
@@ -145,8 +145,8 @@ test("percents are of a hundred", () => {
   ]);
 });
 
-test("a tie goes to the even digit, as C++ rounds", () => {
-  // 1.125 and 1.375 are exact in binary; 1.005 is a little less than it looks.
+test("ties round to even, as in C++", () => {
+  // 1.125 and 1.375 are exact in binary; 1.005 is slightly less than written.
   holds([
     [seconds, 1.125, "1.12 s"],
     [seconds, 1.375, "1.38 s"],
@@ -156,7 +156,7 @@ test("a tie goes to the even digit, as C++ rounds", () => {
   ]);
 });
 
-test("a part of a whole says the unit once", () => {
+test("a part of a whole has the unit once", () => {
   assert.equal(plain(memoryOf(68.1 * GiB, 79.1 * GiB)), "68.1 of 79.1 GiB");
   assert.equal(plain(memoryOf(512 * MiB, 79.1 * GiB)), "512 MiB of 79.1 GiB");
 });
@@ -168,13 +168,13 @@ test("differences carry their sign", () => {
   assert.equal(plain(format.difference(0, 0, seconds)), "0 s");
 });
 
-test("a difference of rounding is none", () => {
+test("differences from rounding are zero", () => {
   // 377.22466173521394 and 377.224661735214 s differ in the last bit.
   assert.equal(plain(format.difference(5.7e-14, 377, seconds)), "0 s");
   assert.equal(plain(format.difference(-1e-3, 377, seconds)), "-1 ms");
 });
 
-test("bands are whole percents, and say where nobody measured", () => {
+test("error bands are whole percents, marked if assumed", () => {
   // rankwright/report/waterfall_test.cc
   assert.equal(plain(format.band({ within: 0.134, runs: 599 })), "±13 %");
   assert.equal(plain(format.band({ within: 0.35, runs: 0 })), "±35 % assumed");
@@ -187,7 +187,7 @@ test("shares have one decimal", () => {
   assert.equal(plain(format.share(0.4096)), "41.0 %");
 });
 
-test("a line does not end between a number and its unit", () => {
+test("lines do not break between a number and its unit", () => {
   for (const text of [seconds(6.69), bytes(134217728), memory(GiB), percent(0.1), seconds(0)])
     assert.match(text, /^[\d.]+\u00a0\S+$/);
   const words = "It takes 6.69 s ±13 %, 8 steps of 5 GB/s, 68.1 of 79.1 GiB; 8 sends";

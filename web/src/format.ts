@@ -1,5 +1,5 @@
-// How numbers look to people: the rules of rankwright/base/format.cc, so that the page and the
-// terminal say the same of a quantity. A line never ends between a number and its unit.
+// Number formats: the rules of rankwright/base/format.cc, so that the page and the terminal show the
+// same text. Lines never break between a number and its unit.
 
 const kSpace = "\u00a0";
 
@@ -12,13 +12,13 @@ export function plural(n: number, one: string, many: string): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
-/** Parameters and tokens: 70.6 B, 4.19 M. */
+/** Formats parameters and tokens: 70.6 B, 4.19 M. */
 export function shortCount(n: number): string {
   if (Math.abs(n) < 999.5) return digits(n);
   return scaled(n / 1e3, 1e3, ["k", "M", "B", "T", "P"]);
 }
 
-/** What is sent: 134 MB. */
+/** Formats sent bytes: 134 MB. */
 export function bytes(n: number): string {
   return scaled(n, 1e3, ["B", "kB", "MB", "GB", "TB", "PB", "EB"]);
 }
@@ -27,19 +27,19 @@ export function bytesPerSecond(n: number): string {
   return scaled(n, 1e3, ["B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s", "EB/s"]);
 }
 
-/** What is stored: 79.6 GiB. */
+/** Formats stored bytes: 79.6 GiB. */
 export function memory(n: number): string {
   return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]);
 }
 
-/** The unit that so much is written in, so that ticks up to it are round: 2^30 for GiB. */
+/** Returns the unit of a value's text, so that ticks up to it are round: 2^30 for GiB. */
 export function memoryUnit(most: number): number {
   let unit = 1;
   while (most >= 1024 * unit) unit *= 1024;
   return unit;
 }
 
-/** 68.1 of 79.1 GiB: the unit is said once where it is the same. */
+/** Formats a part of a whole: 68.1 of 79.1 GiB, with the unit once if both have the same. */
 export function memoryOf(part: number, whole: number): string {
   const first = memory(part);
   const second = memory(whole);
@@ -70,13 +70,13 @@ export function percent(share: number): string {
   return withoutDigits(share) || `${digits(share * 100)}${kSpace}%`;
 }
 
-/** Of a whole, in a column of shares: 41.0 %, and <0.1 % of what is there but not seen. */
+/** Formats a fraction in a column: 41.0 %, and <0.1 % for small nonzero ones. */
 export function share(of: number): string {
   if (of > 0 && of < 0.0005) return `<0.1${kSpace}%`;
   return `${(100 * of).toFixed(1)}${kSpace}%`;
 }
 
-/** Of nine of ten published runs, or of nobody's: ±13 %, ±35 % assumed. */
+/** Formats an error band of nine of ten published runs, or an assumed one: ±13 %, ±35 % assumed. */
 export function band({ within, runs }: { within: number; runs: number }): string {
   return `±${percent(Math.round(100 * within) / 100)}${runs === 0 ? " assumed" : ""}`;
 }
@@ -84,20 +84,20 @@ export function band({ within, runs }: { within: number; runs: number }): string
 const kUnits = "%|[kMGTPE]?B(?:/s)?|[KMGTPE]iB|[kMGTPE]?FLOP(?:/s)?|[kMT]|[num]?s|h|days?";
 const kBeforeUnit = new RegExp(`(\\d) (?=(?:${kUnits})(?![\\w/-]))`, "g");
 
-/** A sentence of the document whose numbers stay with their units. */
+/** Returns a sentence of the document with non-breaking spaces between numbers and units. */
 export function unbroken(words: string): string {
   return words.replace(kBeforeUnit, `$1${kSpace}`);
 }
 
-/** With its sign, of what is a difference between quantities of the size of `of`: +1.2 s. What is
- * less than half a millionth of these is rounding, and 0. */
+/** Formats a difference of quantities of the size of `of` with its sign: +1.2 s. Less than half a
+ * millionth of `of` is rounding, and 0. */
 export function difference(n: number, of: number, show: (n: number) => string): string {
   if (Math.abs(n) < 0.5e-6 * Math.abs(of)) return show(0);
   return n > 0 ? `+${show(n)}` : show(n);
 }
 
-/** Three significant digits, without trailing zeros. A thousand and more keeps its digits until
- * they say nothing; what is less than half a millionth is 0. */
+/** Formats three significant digits without trailing zeros. From a thousand to 1e15 all integer digits
+ * are kept; less than half a millionth is 0. */
 export function digits(value: number): string {
   const size = Math.abs(value);
   if (size >= 1e15) return exponential(value);
@@ -108,8 +108,8 @@ export function digits(value: number): string {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-/** As toFixed, but what lies exactly between two goes to the even one, as in C++: 1.125 is 1.12. A
- * double lies there if 2^(places+1) makes it whole and 2^places does not. */
+/** Like toFixed, but ties round to even, as in C++: 1.125 is 1.12. A double is a tie if 2^(places+1)
+ * makes it whole and 2^places does not. */
 function fixed(value: number, places: number): string {
   const tie = Number.isInteger(value * 2 ** (places + 1)) && !Number.isInteger(value * 2 ** places);
   if (!tie) return value.toFixed(places);
@@ -118,19 +118,19 @@ function fixed(value: number, places: number): string {
   return (even / 10 ** places).toFixed(places);
 }
 
-/** As printf's %.3g writes what is large: 1e+22. */
+/** Formats large values like printf's %.3g: 1e+22. */
 function exponential(value: number): string {
   return value.toExponential(2).replace(/\.?0+e/, "e");
 }
 
-/** What stands for a value that has no digits; empty for one that has. */
+/** Returns the text of NaN and infinity; empty for other values. */
 function withoutDigits(value: number): string {
   if (Number.isNaN(value)) return "undefined";
   if (!Number.isFinite(value)) return value > 0 ? "unbounded" : "-unbounded";
   return "";
 }
 
-/** `value` with the largest of the units that keeps it at or above 1. */
+/** Formats `value` in the largest unit in which it is at least 1. */
 function scaled(value: number, step: number, units: string[]): string {
   const word = withoutDigits(value);
   if (word) return word;

@@ -8,5 +8,5 @@ const page = document.getElementById("page")!;
 const text = document.getElementById("document")!.textContent!;
 page.replaceChildren();
 render(<App report={JSON.parse(text) as Report} />, page);
-// Drawings wait for their width: they stand a frame later. Tests ask how long all of it took.
+// Drawings wait for their width and appear one frame later. Tests read the total time.
 requestAnimationFrame(() => requestAnimationFrame(() => performance.mark("drawn")));

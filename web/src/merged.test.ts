@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { merged } from "./merged";
 
-test("nothing of nothing", () => {
+test("no lists give no names", () => {
   assert.deepEqual(merged([]), []);
   assert.deepEqual(merged([[], []]), []);
 });
 
-test("what one list leaves out stands where another has it", () => {
+test("a name missing in one list keeps its position from another", () => {
   assert.deepEqual(
     merged([
       ["a", "d"],
@@ -28,7 +28,7 @@ test("lists that contradict each other still give every name once", () => {
   );
 });
 
-test("any lists of one order come out in that order, together", () => {
+test("lists with a common order are merged in that order", () => {
   const order = ["a", "b", "c", "d", "e"];
   const part = (bits: number) => order.filter((_, i) => (bits >> i) & 1);
   for (let one = 0; one < 32; ++one)

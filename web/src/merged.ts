@@ -1,5 +1,5 @@
-/** All names in an order that none of the lists contradicts, where there is one: the next is a name
- * that is the first in every list that still has it. */
+/** Merges lists into one order that contradicts none of them, if possible: the next name is one that is
+ * first in every list that still has it. */
 export function merged(lists: string[][]): string[] {
   const all: string[] = [];
   for (let rest = lists.filter((list) => list.length > 0); rest.length > 0; ) {

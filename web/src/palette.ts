@@ -1,7 +1,7 @@
-// Colours that mean the same in every section. Their hues, in theme.css, are those of Okabe and
-// Ito, which people with colour-blindness can tell apart; what is of one family differs in lightness.
+// Colors with the same meaning in every section. Their hues, in theme.css, are those of Okabe and Ito,
+// which color-blind people can distinguish; members of one family differ in lightness.
 
-/** Kinds of groups, by the axis that they lie on. */
+/** Kinds of groups, by their axis. */
 const kKinds: Record<string, string> = {
   tp: "var(--blue)",
   etp: "var(--blue)",
@@ -17,7 +17,7 @@ const kKinds: Record<string, string> = {
   ep: "var(--purple)",
 };
 
-/** Entries of the memory ledger: states, activations, what is there for a moment, overheads. */
+/** Entries of the memory estimate: states, activations, temporary buffers, overheads. */
 const kEntries: Record<string, string> = {
   parameters: "var(--blue)",
   gradients: "var(--sky)",

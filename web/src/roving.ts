@@ -1,5 +1,5 @@
-// A set of things of which one is reached with Tab and the others from there with the arrow keys,
-// so that a drawing with a hundred bars is one stop on the way through the page.
+// Roving tabindex: one item of a set is the Tab stop, and arrow keys reach the others, so that a drawing
+// with a hundred bars is one stop on the page.
 import { useState } from "preact/hooks";
 
 const kSteps: Record<string, number> = {
@@ -11,7 +11,7 @@ const kSteps: Record<string, number> = {
   End: Infinity,
 };
 
-/** The thing that a key leads to from `current`; -1 of a key that leads nowhere. */
+/** Returns the item that a key leads to from `current`; -1 for other keys. */
 export function moved(current: number, key: string, count: number): number {
   const step = kSteps[key];
   return step === undefined ? -1 : Math.max(0, Math.min(count - 1, current + step));
@@ -21,9 +21,9 @@ export function useRoving(count: number) {
   const [at, setAt] = useState(0);
   const current = Math.min(at, count - 1);
   return {
-    /** Attributes of the i-th thing. */
+    /** Attributes of the i-th item. */
     stop: (i: number) => ({ tabindex: i === current ? 0 : -1, "data-stop": i }),
-    /** Attributes of what holds them all. */
+    /** Attributes of the container. */
     list: {
       onKeyDown: (event: KeyboardEvent) => {
         const next = moved(current, event.key, count);

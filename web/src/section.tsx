@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
 import { unbroken } from "./format";
 
-/** A part of the page with its heading, which the table of contents leads to. */
+/** A section of the page with its heading, which the table of contents links to. */
 export function Section(props: {
   id: string;
   title: string;
-  lead?: string; // what is to be seen, in a sentence
+  lead?: string; // a sentence that introduces the section
   children: ComponentChildren;
 }) {
   const heading = `${props.id}-title`;

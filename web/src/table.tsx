@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { cite } from "./cite";
 
-/** A table that scrolls inside itself where the window is narrow, and can be scrolled by keys. */
+/** A table that scrolls horizontally in narrow windows, also with the keyboard. */
 export function Table(props: { name: string; class?: string; children: ComponentChildren }) {
   return (
     <div class="scroll" role="region" aria-label={props.name} tabIndex={0}>
@@ -10,15 +10,15 @@ export function Table(props: { name: string; class?: string; children: Component
   );
 }
 
-/** A column of a list of the document: the key of a row's value, and how it is written. */
+/** A column of a list of the document: the key of a row's value, and its format. */
 export interface Column<T> {
   title: string;
   key: keyof T & string;
   show?: (row: T) => string;
-  number?: boolean; // stands right
+  number?: boolean; // right-aligned
 }
 
-/** A list of the document as it is there, a row each; the first column names it. */
+/** A list of the document as a table, one row per entry; the first column is its name. */
 export function ListTable<T>(props: {
   name: string;
   path: string;
@@ -59,7 +59,7 @@ export function ListTable<T>(props: {
   );
 }
 
-/** Facts by name. */
+/** A list of names and values. */
 export function Facts(props: {
   facts: { name: string; path: string; value: string | number | boolean; text: string }[];
 }) {

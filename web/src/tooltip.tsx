@@ -1,11 +1,11 @@
-// One tooltip for the whole page. It stands beside what it is about, never on it, comes with the
-// keyboard's focus as with the pointer, and goes with Escape. It repeats what the aria-label of the
-// thing says, so readers of the screen are not told of it.
+// One tooltip for the whole page. It is placed next to its anchor, never on it, appears on keyboard focus
+// and hover, and disappears with Escape. It repeats the anchor's aria-label, so it is hidden from screen
+// readers.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Focus, nothing } from "./focus";
 
-/** An element, or a part of a drawing that has none of its own. */
+/** An element, or the rectangle of a part of a drawing without its own element. */
 export interface Anchor {
   getBoundingClientRect(): DOMRect;
 }
@@ -19,7 +19,7 @@ let show: (tip: Tip | null) => void = () => {};
 export const showTip = (anchor: Anchor, words: ComponentChildren) => show({ anchor, words });
 export const hideTip = () => show(null);
 
-/** Handlers of a thing that lights up others, and of which the tooltip says more. */
+/** Returns event handlers for an element that highlights others and has a tooltip. */
 export function pointing(
   point: (focus: Focus) => void,
   focus: Focus,
@@ -79,8 +79,8 @@ interface Box extends Size {
   top: number;
 }
 
-/** Above the anchor where there is room, else where there is more; inside the window from left to
- * right. */
+/** Places the tooltip above the anchor if there is room, else on the side with more room; horizontally
+ * inside the window. */
 export function place(about: Box, own: Size, width: number, height: number) {
   const above = about.top - kGap;
   const below = about.top + about.height + kGap;

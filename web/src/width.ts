@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-/** Pixels that an element has from left to right, now and when the window changes; 0 before it is
- * there. Drawings whose parts have sizes of their own are laid out by it. */
+/** Returns the width of an element in pixels, updated when the window changes; 0 before it is mounted.
+ * Drawings with fixed-size parts are laid out by it. */
 export function useWidth<T extends Element>() {
   const element = useRef<T>(null);
   const [width, setWidth] = useState(0);

@@ -1,5 +1,5 @@
-// A real browser that opens pages from files. It may reach nothing else: whatever a page asks for is
-// noted, and whatever it complains about.
+// A real browser that opens pages from files and can load nothing else. Requests and console messages of
+// a page are recorded.
 import { chromium } from "playwright-core";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ export class Browser {
   }
 
   /** Opens a file; `look` is { width, height, dark, drawn }. `drawn` is false for files that are not
-   *  reports: they do not say when they are drawn. */
+   *  reports, which do not signal when they are drawn. */
   async page(file, look = {}) {
     const page = await this.context.newPage();
     await page.setViewportSize({ width: look.width ?? 1440, height: look.height ?? 900 });

@@ -1,5 +1,4 @@
-// What pointer and keyboard do in the drawings: the cluster, the timeline, the plans that might be
-// chosen instead.
+// Pointer and keyboard in the drawings: the cluster, the timeline, the alternative plans.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Browser } from "./browser.mjs";
@@ -26,7 +25,7 @@ async function done(page) {
   await page.close();
 }
 
-test("a device lights its groups, and no one else", async () => {
+test("a device highlights only its groups", async () => {
   const { page, plan } = await open("course-64");
   const seats = page.locator(".seat");
   assert.equal(await seats.count(), 64);
@@ -43,7 +42,7 @@ test("a device lights its groups, and no one else", async () => {
   await done(page);
 });
 
-test("arrow keys go through the devices, of which one is a stop", async () => {
+test("arrow keys move through the devices, which are one Tab stop", async () => {
   const { page } = await open("course-64");
   assert.equal(await page.locator(".seat[tabindex='0']").count(), 1);
   await page.locator(".seat[tabindex='0']").focus();
@@ -54,7 +53,7 @@ test("arrow keys go through the devices, of which one is a stop", async () => {
   await done(page);
 });
 
-test("a folded box says for how many it stands", async () => {
+test("a folded box shows how many it represents", async () => {
   const { page } = await open("llama-3.1-405b-16384");
   assert.equal(await page.locator(".badge text").first().textContent(), "× 128");
   assert.match(await page.locator(".seat").first().getAttribute("aria-label"), /128 devices alike/);
@@ -83,7 +82,7 @@ test("the timeline zooms with ctrl and the wheel; the wheel alone scrolls the pa
   await done(page);
 });
 
-test("by keyboard the timeline zooms, pans and names its cells", async () => {
+test("the keyboard zooms and pans the timeline and names its cells", async () => {
   const { page } = await open("course-64");
   await page.locator(".timeline-plot").focus();
   const whole = await axis(page);
@@ -101,7 +100,7 @@ test("by keyboard the timeline zooms, pans and names its cells", async () => {
   await done(page);
 });
 
-test("the critical path can be left out", async () => {
+test("the critical path can be hidden", async () => {
   const { page } = await open("course-64");
   assert.equal(await page.locator(".critical-path").count(), 1);
   await page.getByRole("checkbox", { name: "critical path" }).uncheck();
@@ -109,7 +108,7 @@ test("the critical path can be left out", async () => {
   await done(page);
 });
 
-test("a plan that might be chosen opens with its file, and closes with Escape", async () => {
+test("an alternative plan opens with its file and closes with Escape", async () => {
   const { page, plan } = await open("deepseek-v3-2048");
   const { points } = plan.why_not;
   assert.equal(await page.locator(".scatter .plan").count(), points.length);
@@ -124,14 +123,14 @@ test("a plan that might be chosen opens with its file, and closes with Escape", 
   await done(page);
 });
 
-test("where nothing was searched the page says what to type", async () => {
+test("without a search the page says what to type", async () => {
   const { page, plan } = await open("course-64");
   assert.equal(plan.why_not, null);
   assert.ok((await page.locator("#why-not").innerText()).includes(plan.why_not_missing));
   await done(page);
 });
 
-test("of a tiny model on a large device plans and bars are still told apart", async () => {
+test("plans and bars of a tiny model on a large device are distinguishable", async () => {
   const file = pages.write("tiny", ["report", "examples/gpt2-tiny-tp2-pp2-dp2.yaml"]);
   const page = await browser.page(file);
   const axis = await page.locator(".scatter .axes text").allTextContents();
@@ -145,7 +144,7 @@ test("of a tiny model on a large device plans and bars are still told apart", as
   await done(page);
 });
 
-test("the columns of the step do not run into each other", async () => {
+test("the columns of the step do not overlap", async () => {
   const { page } = await open("deepseek-v3-2048");
   for (const row of await page.locator("#step .bar-row:not(.axis)").all()) {
     const cells = await row.locator("> span").evaluateAll((all) =>

@@ -1,11 +1,11 @@
-// Opens pages and pictures in one browser, and prints what each holds and does, as JSON. It judges
-// nothing: tests/hostile_names_test.py does.
+// Opens pages and pictures in one browser and prints the content and activity of each as JSON.
+// tests/hostile_names_test.py checks it.
 //
 //     node web/tests/hostile.mjs FILES.json     {"pages": [PATH, ...], "pictures": [PATH, ...]}
 import { readFileSync } from "node:fs";
 import { Browser } from "./browser.mjs";
 
-/** Counts the elements of a document by kind, and lists what could act in it. */
+/** Counts the elements of a document by kind, and lists those that could run code. */
 function inventory() {
   const tags = {};
   const handlers = [];

@@ -1,6 +1,5 @@
-// What is pointed at lights up in every section; a comparison shows either plan, a run is drawn
-// beneath its prediction, paper shows all; and a name in a document stays text. What single drawings
-// do is drawings.test.mjs.
+// Highlighting across sections, comparisons that show either plan, a run drawn below its prediction,
+// printing, and names that stay text. drawings.test.mjs tests single drawings.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { Browser } from "./browser.mjs";
@@ -19,7 +18,7 @@ after(async () => {
 const documentOf = (page) =>
   page.evaluate(() => JSON.parse(document.getElementById("document").textContent));
 
-/** Runs `look` on a page, then asks that nothing complained. */
+/** Runs `look` on a page, then checks that the browser reported no errors. */
 const on = (name, title, look, how = {}) =>
   test(`${name}: ${title}`, async () => {
     const page = await browser.page(how.file?.() ?? pages.file(name), how);
@@ -29,25 +28,25 @@ const on = (name, title, look, how = {}) =>
     await page.close();
   });
 
-on("course-64", "pointing at a rank lights its groups, links, row and collectives", async (page) => {
+on("course-64", "pointing at a rank highlights its groups, links, row and collectives", async (page) => {
   const [plan] = (await documentOf(page)).plans;
   const rank = 19; // tp 3, dp 0, pp 1
   await page.locator("#cluster .seat").nth(rank).hover();
-  // Its tp group has 8 ranks, its pipeline 4, its replicas 2: with itself in all three 8 + 3 + 1.
+  // Its tp group has 8 ranks, its pp group 4, its dp group 2, each including itself: 8 + 3 + 1.
   assert.equal(await page.locator("#cluster .seat.lit").count(), 12);
   assert.match(await page.locator("#cluster .cluster-panel").innerText(), /rank 19\b/);
   assert.ok((await page.locator("#cluster .strands path").count()) > 0, "links thicken");
   assert.equal(await page.locator("#timeline .lane.lit").count(), 1);
   assert.match(await page.locator("#timeline .lane.lit .name").textContent(), /1$/);
-  // Of a stage in the middle: two of tp a layer and one of norms, two of pp, one of dp; no embedding, no
-  // head, no loss. What all ranks call together has no group to light.
+  // A middle stage has two tp collectives per layer and one for norms, two of pp, one of dp; no embedding,
+  // head or loss. Collectives of all ranks have no group to highlight.
   const grouped = plan.ranks.groups.flatMap((g) => g.collectives);
   const called = plan.ranks.devices[rank].collectives.filter((c) => grouped.includes(c));
   assert.equal(called.length, 6);
   assert.equal(await page.locator("#communication tbody .lit").count(), 6);
 });
 
-on("deepseek-v3-2048", "memory, timeline and cluster light up together", async (page) => {
+on("deepseek-v3-2048", "memory, timeline and cluster are highlighted together", async (page) => {
   const bar = page.locator("#memory .bar-row:not(.axis)").nth(15);
   await bar.hover();
   assert.equal(await page.locator("#memory .bar-row.lit").count(), 1);
@@ -55,7 +54,7 @@ on("deepseek-v3-2048", "memory, timeline and cluster light up together", async (
   assert.equal(await page.locator("#cluster .seat.lit").count(), 8);
 });
 
-on("deepseek-v3-2048", "an item of the step lights the collectives it waits for", async (page) => {
+on("deepseek-v3-2048", "an item of the step highlights the collectives it waits for", async (page) => {
   const [plan] = (await documentOf(page)).plans;
   const items = plan.explain.estimate.step.items;
   const item = items.findIndex((i) => i.item === "ep all-to-all");
@@ -66,7 +65,7 @@ on("deepseek-v3-2048", "an item of the step lights the collectives it waits for"
   );
 });
 
-on("course-64", "64 ranks are one stop of the Tab key", async (page) => {
+on("course-64", "64 ranks are one Tab stop", async (page) => {
   await page.locator("#cluster .seat").first().focus();
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.locator("#cluster .seat.lit").count(), 12, "as with the pointer");
@@ -84,7 +83,7 @@ on("deepseek-v3-2048", "a wheel scrolls the page", async (page) => {
   await page.waitForFunction((y) => scrollY > y, top);
 });
 
-on("llama-3.1-405b-16384", "colours follow the choice of a group", async (page) => {
+on("llama-3.1-405b-16384", "colors follow the selected group", async (page) => {
   const fill = () =>
     page.evaluate(() =>
       [...document.querySelectorAll("#cluster .seat rect")].slice(0, 16).map(
@@ -100,7 +99,7 @@ on("llama-3.1-405b-16384", "colours follow the choice of a group", async (page) 
   assert.equal(new Set((await fill()).slice(0, 8)).size, 8, "its ranks have other replicas each");
 });
 
-on("compare", "what takes no time has no bar, and B is seen on a phone", async (page) => {
+on("compare", "items without time have no bar, and B is visible on a phone", async (page) => {
   const { compare } = await documentOf(page);
   const times = compare.time.items.flatMap((item) => [item.a_seconds, item.b_seconds]);
   const bars = page.locator("#compare .pairs").first().locator(".bar");
@@ -110,7 +109,7 @@ on("compare", "what takes no time has no bar, and B is seen on a phone", async (
   assert.ok(b.x + b.width <= 360, `B ends at ${b.x + b.width}`);
 });
 
-on("compare", "a switch chooses which plan is shown below", async (page) => {
+on("compare", "a switch selects the plan shown below", async (page) => {
   const { plans } = await documentOf(page);
   const verdict = page.locator("#verdict");
   const text = async () => (await verdict.innerText()).replaceAll("\u00a0", " ");
@@ -121,7 +120,7 @@ on("compare", "a switch chooses which plan is shown below", async (page) => {
 
 on(
   "measured",
-  "a run is drawn beneath what was predicted",
+  "a run is drawn below the prediction",
   async (page) => {
     const [plan] = (await documentOf(page)).plans;
     const rows = plan.timeline.rows.length + plan.measured.rows.length;
@@ -135,7 +134,7 @@ on(
   { width: 360, file: () => pages.measured("examples/gpt2-tiny-tp2-pp2-dp2.yaml") },
 );
 
-// A name is text, whatever it says.
+// Any name stays text.
 const kHostile = `</script><script>alert(1)</script><img src=x onerror=alert(2)>`;
 on(
   "hostile",
@@ -166,7 +165,7 @@ on(
   },
 );
 
-on("course-64", "paper shows every section, with nothing folded away", async (page) => {
+on("course-64", "printing shows every section unfolded", async (page) => {
   await page.emulateMedia({ media: "print", colorScheme: "dark" });
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
   assert.equal(await page.locator("details:not([open])").count(), 0);

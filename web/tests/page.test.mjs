@@ -1,5 +1,5 @@
-// The pages in a real browser: nothing is fetched, nothing complains, every section is there and
-// says what the JSON says, on small and large screens, light and dark, by pointer and by keyboard.
+// The pages in a real browser: they load nothing, report no errors, and every section matches the JSON,
+// on small and large screens, light and dark, with pointer and keyboard.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,7 +29,7 @@ after(async () => {
   pages.remove();
 });
 
-/** As the document writes it: pages do not break lines between a number and its unit. */
+/** Returns the document's form, without the page's non-breaking spaces. */
 const plain = (text) => text.replaceAll("\u00a0", " ");
 
 const kUnits = {
@@ -39,7 +39,7 @@ const kUnits = {
   ...{ KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, PiB: 2 ** 50, EiB: 2 ** 60 },
 };
 
-/** Whether a text says a quantity: three digits of it with a unit, or whole percents of a band. */
+/** Returns whether a text contains a quantity: three digits with a unit, or an error band in percent. */
 function says(text, key, value) {
   const close = (said) => {
     if (said === 0 && key.startsWith("difference")) return Math.abs(value) < 1e-3;
@@ -53,7 +53,7 @@ function says(text, key, value) {
 }
 const kQuantity = /(?:^|_)(?:seconds|bytes|bytes_per_second)$|^(?:share|within|difference|mfu)$/;
 
-/** What a path like "plans.0.explain.words" names in a document. */
+/** Returns the value at a path like "plans.0.explain.words" in a document. */
 const at = (document, path) => path.split(".").reduce((part, key) => part[key], document);
 
 async function quiet(page) {
@@ -87,13 +87,13 @@ for (const name of Pages.names) {
         await page.close();
       });
 
-  test(`${name}: every figure is the document's`, async () => {
+  test(`${name}: every figure equals the document's`, async () => {
     const page = await browser.page(pages.file(name));
     const document = await page.evaluate(() =>
       JSON.parse(window.document.getElementById("document").textContent),
     );
     const printed = pages.printed(name);
-    // compare --json prints the comparison alone.
+    // compare --json prints only the comparison.
     if (name === "compare") assert.deepEqual(document.compare, printed);
     else assert.deepEqual(document.plans, printed.plans);
     const cited = await page.evaluate(() =>
@@ -111,7 +111,7 @@ for (const name of Pages.names) {
     for (const { path, text } of quantities)
       if (text !== "")
         assert.ok(says(text, path.split(".").pop(), at(document, path)), `${path}: ${text}`);
-    // What is read first stands there as the tool words it.
+    // The first sentences are the tool's own.
     const verdict = plain(await page.locator("section#verdict").innerText());
     const { sentence, figures } = document.plans[0].verdict;
     for (const text of [sentence, ...figures.map((f) => f.text)])
@@ -120,7 +120,7 @@ for (const name of Pages.names) {
     await page.close();
   });
 
-  test(`${name}: fit for keyboards and screen readers`, async () => {
+  test(`${name}: accessible by keyboard and screen reader`, async () => {
     for (const look of [{ width: 1440 }, { width: 360, dark: true }]) {
       const page = await browser.page(pages.file(name), look);
       await page.evaluate(kAxe);

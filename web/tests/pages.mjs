@@ -1,5 +1,4 @@
-// The pages that are tested: what `rankwright report` writes for plans of the repository, and what
-// it prints as JSON for the same.
+// The tested pages: the output of `rankwright report` for plans of the repository, as a page and as JSON.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +7,7 @@ import { join, resolve } from "node:path";
 const kRoot = resolve(import.meta.dirname ?? new URL(".", import.meta.url).pathname, "../..");
 const kTool = process.env.RANKWRIGHT ?? join(kRoot, "build/release/bin/rankwright");
 
-/** Name, and what is typed behind `rankwright`, with PAGE where the page goes. */
+/** The name and the arguments of `rankwright`, with PAGE for the page's path. */
 const kPages = {
   "course-64": ["report", "examples/course-64.yaml", "-o", "PAGE"],
   "llama-3.1-405b-16384": ["report", "examples/llama-3.1-405b-16384.yaml", "-o", "PAGE"],
@@ -35,7 +34,7 @@ export class Pages {
     return execFileSync(kTool, args, { cwd: kRoot, input, stdio: ["pipe", "pipe", "pipe"] });
   }
 
-  /** Where the page of that name is; made when it is asked for first. */
+  /** Returns the path of the page with that name, created on first use. */
   file(name) {
     if (!this.made.has(name)) {
       const path = join(this.folder, `${name}.html`);
@@ -45,21 +44,21 @@ export class Pages {
     return this.made.get(name);
   }
 
-  /** A page that is none of the above. */
+  /** Creates a page with other arguments. */
   write(name, args, input) {
     const path = join(this.folder, `${name}.html`);
     writeFileSync(path, this.run([...args, "-o", "-", "--quiet"], input));
     return path;
   }
 
-  /** Of a plan with the trace of a step of it: the played one, which is as good as any here. */
+  /** Creates a page of a plan with a trace of its step: the simulated one, which is sufficient here. */
   measured(plan) {
     const trace = join(this.folder, "step.json");
     this.run(["explain", plan, "--timeline", "--trace", trace]);
     return this.write("measured", ["report", plan, "--no-search", "--measured", trace]);
   }
 
-  /** What `rankwright report --json` prints of the same plan, itself asked. */
+  /** Returns the output of `rankwright report --json` for the same plan. */
   printed(name) {
     const args = kPages[name].filter((word) => !["-o", "--html", "PAGE"].includes(word));
     return JSON.parse(this.run([...args, "--json"]).toString());

@@ -1,11 +1,11 @@
-// Makes the pictures of the page that the documents show:
+// Takes the screenshots of the page for the documents:
 //     node web/tests/screenshots.mjs docs/reference/report
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
 import { Pages } from "./pages.mjs";
 
-/** File, page and look; a section alone where one is named; what is pointed at. */
+/** File, page and look; optionally a single section and the focused element. */
 const kShots = [
   { file: "verdict-and-cluster", page: "course-64", height: 1080, hover: "#cluster .seat >> nth=19" },
   { file: "step", page: "deepseek-v3-2048", section: "step" },

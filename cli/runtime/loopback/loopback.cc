@@ -1,7 +1,6 @@
-// Preloaded into mpirun and the ranks of a local run: every address that they bind becomes
-// loopback's. Open MPI 4.1 has no setting for this: oob_tcp_if_include selects the addresses that
-// mpirun collect_options its ranks, while its socket listens on all of them. Other programs are not
-// affected.
+// Preloaded into mpirun and the ranks of a local run: replaces every address that they bind with
+// loopback. Open MPI 4.1 has no setting for this: oob_tcp_if_include selects the addresses that
+// mpirun tells its ranks, while its socket listens on all of them. Other programs are not affected.
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -15,8 +14,8 @@ int bind_as_given(int socket, const void* address, socklen_t size) {
   return int(syscall(SYS_bind, socket, address, size));
 }
 
-/// Binds to port 0, one that the kernel chooses, where the socket has no port yet: listen() would
-/// do the same on all addresses.
+/// Binds an unbound socket to port 0 (the kernel chooses one) on loopback; listen() would otherwise
+/// bind it on all addresses.
 void bind_if_unbound(int socket) {
   sockaddr_storage own{};
   socklen_t size = sizeof own;

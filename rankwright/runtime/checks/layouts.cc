@@ -36,8 +36,9 @@ bool valid(const LayoutCase& layout) {
   return find_violations(config).empty() && !shape_fault(pipeline_shape(config));
 }
 
-/// ZeRO-3 holds what it gathers by chunk: a weight that two chunks of a rank read it cannot.
-bool reads_twice(const LayoutCase& layout) {
+/// Returns whether two chunks of a rank read the tied embedding under ZeRO-3, which gathers by
+/// chunk and cannot share a weight between chunks.
+bool has_shared_embedding(const LayoutCase& layout) {
   return layout.tied && layout.zero == 3 && layout.pp > 1 &&
          row(layout.schedule).stage_order != pipeline::StageOrder::loop;
 }
@@ -49,7 +50,7 @@ std::vector<LayoutCase> pipelines(const LayoutCase& plain) {
     LayoutCase one = plain;
     one.schedule = schedule.schedule;
     one.chunks = schedule.min_chunks;
-    if (reads_twice(one)) one.tied = false;
+    if (has_shared_embedding(one)) one.tied = false;
     if (valid(one)) all.push_back(one);
   }
   return all;
@@ -76,7 +77,7 @@ plan::TrainingConfig config_of(const LayoutCase& layout) {
   config.cluster.name = "one host";
   config.cluster.levels = {{.name = "host", .arity = layout.ranks(), .bandwidth = {1e9}}};
   config.cluster.host_devices = layout.ranks();
-  // DualPipe takes two microbatches for each pp rank, the others as many as there are pp ranks.
+  // DualPipe needs two microbatches per pp rank; the other schedules get as many.
   const i64 rounds = std::max<i64>(2, row(layout.schedule).rounds);
   config.job = {
       .global_batch = layout.dp * std::max<i64>(2, layout.pp > 1 ? rounds * layout.pp : 2),
@@ -98,7 +99,7 @@ plan::TrainingConfig config_of(const LayoutCase& layout) {
   return config;
 }
 
-plan::TrainingConfig alone(const plan::TrainingConfig& config) {
+plan::TrainingConfig on_one_rank(const plan::TrainingConfig& config) {
   plan::TrainingConfig one = config;
   one.plan = {};
   one.plan.micro_batch = config.plan.micro_batch;
@@ -128,7 +129,7 @@ std::vector<LayoutCase> all_layouts(i64 ranks) {
 
 std::vector<LayoutCase> some_layouts(i64 ranks) {
   const std::vector<LayoutCase> all = all_layouts(ranks);
-  // Neighbours in the list differ in one axis, so a stride that shares no factor with their counts
+  // Neighbors in the list differ in one axis, so a stride that shares no factor with their counts
   // passes through all values.
   const std::size_t stride = ranks == 8 ? 61 : ranks == 4 ? 29 : 13;
   std::vector<LayoutCase> some;

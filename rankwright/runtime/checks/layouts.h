@@ -1,5 +1,5 @@
-// For the runtime's checks: small models in both styles and every layout that a number of ranks can
-// train them in. Not part of the library.
+// For the runtime's checks: small models of both styles, and the layouts that a given number of
+// ranks can train them in. Not part of the library.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@ namespace rankwright::runtime {
 
 enum class Style : unsigned char { gpt2, llama };
 
+/// One layout of a small model to check.
 struct LayoutCase {
   Style style = Style::gpt2;
   i64 tp = 1, pp = 1, dp = 1;
@@ -27,21 +28,21 @@ struct LayoutCase {
   i64 ranks() const { return tp * pp * dp; }
 };
 
-/// "llama tp2 pp2 dp2 zero1 sp zb-v x2"
+/// Returns a label such as "llama tp2 pp2 dp2 zero1 sp zb-v tied".
 std::string show(const LayoutCase& layout);
 
-/// A model just large enough for the layout, and the fewest microbatches that its schedule takes.
+/// Returns a config with a model just large enough for the layout, and few microbatches.
 plan::TrainingConfig config_of(const LayoutCase& layout);
 
-/// The same model, batch and microbatches on one rank.
-plan::TrainingConfig alone(const plan::TrainingConfig& config);
+/// Returns the same model, batch and microbatches on one rank.
+plan::TrainingConfig on_one_rank(const plan::TrainingConfig& config);
 
-/// Every valid (tp, pp, dp) with powers of two that multiply to `ranks`, ZeRO 0 to 3, SP on and
-/// off, each schedule where pp > 1, both styles.
+/// Returns every valid (tp, pp, dp) of powers of two whose product is `ranks`, with ZeRO 0 to 3, SP
+/// on and off, each schedule if pp > 1, and both styles.
 std::vector<LayoutCase> all_layouts(i64 ranks);
 
-/// A few dozen of them over all axes, and what the matrix
-/// holds still: recompute, small buckets, no overlap.
+/// Returns a sample of a few dozen over all axes, plus options that all_layouts() does not vary:
+/// recompute, small buckets, no overlap.
 std::vector<LayoutCase> some_layouts(i64 ranks);
 
 }  // namespace rankwright::runtime

@@ -1,5 +1,5 @@
-// Started by mpirun. Trains a model of some size in many layouts and compares the most bytes that
-// tensors took on each rank with the ledger of its pp rank.
+// Trains a medium-sized model in many layouts under mpirun and compares the peak bytes of tensors
+// on each rank with the memory estimate of its pp rank.
 //
 //     mpirun -n 8 memory_check [--only TEXT]
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 namespace rankwright::runtime {
 namespace {
 
-constexpr double kBound = 0.05;
+constexpr double kBound = 0.05;  // maximum relative error
 
-/// Large enough that what counts is tensors of layers, not scalars.
-plan::TrainingConfig larger(const LayoutCase& layout) {
+/// Returns a config large enough that layer tensors dominate, not scalars.
+plan::TrainingConfig make_config(const LayoutCase& layout) {
   const bool gpt2 = layout.style == Style::gpt2;
   plan::TrainingConfig config = config_of(layout);
   model::Shapes shapes{.name = "memory",
@@ -43,7 +43,7 @@ plan::TrainingConfig larger(const LayoutCase& layout) {
   return config;
 }
 
-std::vector<LayoutCase> cases(i64 ranks) {
+std::vector<LayoutCase> list_cases(i64 ranks) {
   std::vector<LayoutCase> all;
   const auto add = [&](LayoutCase layout) {
     if (layout.ranks() != ranks) return;
@@ -74,18 +74,18 @@ std::vector<LayoutCase> cases(i64 ranks) {
 
 int check(const World& world, const std::string& only) {
   i64 done = 0, failed = 0;
-  for (const LayoutCase& layout : cases(world.size())) {
+  for (const LayoutCase& layout : list_cases(world.size())) {
     if (show(layout).find(only) == std::string::npos) continue;
-    const plan::TrainingConfig config = larger(layout);
+    const plan::TrainingConfig config = make_config(layout);
     Result<std::unique_ptr<Trainer>> trainer =
         Trainer::create(config, {}, world, *find_backend("mpi"));
     RW_CHECK(trainer.has_value());
     const Corpus corpus = Corpus::made_up(config.model.vocab, 3);
     for (i64 step = 0; step < 2; ++step) (*trainer)->step(corpus, step);
-    const cost::MemoryEstimate said =
+    const cost::MemoryEstimate estimate =
         cost::estimate_memory(config, (*trainer)->pp_rank(), calibration(config));
     const std::vector<double> rows =
-        world.gather({(*trainer)->peak().value, said.allocated().value});
+        world.gather({(*trainer)->peak().value, estimate.allocated().value});
     ++done;
     if (world.rank() != 0) continue;
     double worst = 0;

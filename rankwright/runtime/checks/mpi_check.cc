@@ -1,9 +1,8 @@
-// What mpirun starts to see whether the transport carries what it should: every call against plain
-// arithmetic that each rank does for itself. Prints nothing but faults.
+// Checks the MPI transport under mpirun: compares every call with plain arithmetic that each rank
+// does for itself. Prints only faults.
 //
 //     mpirun -n 4 mpi_check                   all calls, and the groups of a plan on 8 ranks
-//     mpirun -n 4 mpi_check --leave=HOW       the last rank leaves (abort, exit, kill): all must
-//     end
+//     mpirun -n 4 mpi_check --leave=HOW       one rank leaves (abort, exit, kill): all must end
 #include <signal.h>
 
 #include <algorithm>
@@ -23,9 +22,10 @@ namespace rankwright::runtime {
 namespace {
 
 constexpr Number kNumbers[] = {Number::f64, Number::f32, Number::bf16, Number::i64};
-constexpr i64 kCounts[] = {0, 1, 2, 3, 5, 7, 1000, 140003};  // short of a part each, uneven, long
+constexpr i64 kCounts[] = {0, 1, 2, 3, 5, 7, 1000, 140003};  // fewer than ranks, uneven, long
 constexpr plan::TrafficKind kKind = plan::TrafficKind::dp_all_reduce;
 
+/// Counts and prints failed expectations.
 struct Checks {
   const World& world;
   int faults = 0;
@@ -38,7 +38,7 @@ struct Checks {
   }
 };
 
-/// Elements of any number, seen as doubles.
+/// Elements of any type, accessed as doubles.
 class Buffer {
  public:
   Buffer(Number number, i64 count)
@@ -63,7 +63,7 @@ class Buffer {
     if (number_ == Number::i64) return double(raw<i64>(i));
     return std::bit_cast<float>(std::uint32_t(raw<std::uint16_t>(i)) << 16);
   }
-  /// A value that the number can hold.
+  /// Requires: the element type can represent `value`.
   void set(i64 i, double value) {
     if (number_ == Number::f64) return put(i, value);
     if (number_ == Number::f32) return put(i, float(value));
@@ -77,7 +77,7 @@ class Buffer {
   std::vector<unsigned char> bytes_;
 };
 
-/// Small whole numbers: sums of 23 of them are exact even in bf16, in any order.
+/// Returns a small integer: sums of 23 of them are exact even in bf16, in any order.
 double value(i64 rank, i64 i) { return double((rank * 7 + i * 3) % 23 - 11); }
 
 double sum(i64 ranks, i64 i) {
@@ -98,7 +98,7 @@ Buffer filled(Number number, i64 count, i64 rank) {
   return buffer;
 }
 
-/// This rank's own part is filled, and the rest is not what it should be.
+/// Returns a buffer with correct values in this rank's own part and wrong ones elsewhere.
 Buffer part_filled(Number number, i64 count, Part mine) {
   Buffer buffer(number, count);
   for (i64 i = 0; i < count; ++i)
@@ -145,18 +145,18 @@ void check_reduce_scatter(Checks& checks, const Group& group) {
     }
 }
 
-/// bf16 has 8 significant bits: from 1 on it steps by 2^-7, from 256 on by 2. The other ranks add
-/// zeros, so there is one rounding whatever the order.
+/// bf16 has 8 significant bits: its spacing is 2^-7 from 1 on and 2 from 256 on. The other ranks
+/// add zeros, so there is one rounding in any order.
 void check_rounding(Checks& checks, const Group& group) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kLargest = 0x1.fep127;
   constexpr double kCases[][3] = {
-      {1, 0x1p-8, 1},                     // half a step: to the even one, below
-      {1 + 0x1p-7, 0x1p-8, 1 + 0x1p-6},   // half a step: to the even one, above
+      {1, 0x1p-8, 1},                     // half a step: rounds to even, down
+      {1 + 0x1p-7, 0x1p-8, 1 + 0x1p-6},   // half a step: rounds to even, up
       {1, 0x1p-8 + 0x1p-15, 1 + 0x1p-7},  // more than half a step
-      {1, 0x1p-9, 1},                     // less
+      {1, 0x1p-9, 1},                     // less than half a step
       {256, 1, 256},
-      {258, 1, 260},  // the same with whole numbers
+      {258, 1, 260},  // half a step, with integers
       {-256, -1, -256},
       {-258, -1, -260},  //
       {1, -1, 0},
@@ -174,7 +174,7 @@ void check_rounding(Checks& checks, const Group& group) {
   checks.expect(std::isnan(buffer.at(kCount)), "NaN of bf16 is lost");
 }
 
-/// Round the ring: posted in one order, received in another; short ones and long ones.
+/// Sends messages around the ring, posted in one order and received in another, short and long.
 void check_messages(Checks& checks, const Group& group) {
   constexpr i64 kTags[] = {5, 0, 9, 3};
   constexpr i64 kReceived[] = {9, 3, 5, 0};
@@ -198,7 +198,7 @@ void check_messages(Checks& checks, const Group& group) {
                     kReceived[m], i);
 }
 
-/// Six calls of three sorts begun before any is waited for, and ended last first.
+/// Starts six calls of three kinds before waiting for any, and ends them in reverse order.
 void check_many_pending(Checks& checks, const Group& group) {
   constexpr i64 kCount = 50001;
   const Part mine = group.part(kCount);
@@ -213,7 +213,7 @@ void check_many_pending(Checks& checks, const Group& group) {
       group.start_reduce_scatter(plan::TrafficKind::dp_reduce_scatter, whole.slab(), part.slab()));
   while (!pending.back().done()) continue;
   checks.expect(!pending.back(), "what is done is still pending");
-  while (!pending.empty()) pending.pop_back();  // the destructor waits, too
+  while (!pending.empty()) pending.pop_back();  // the destructor waits
   for (i64 i = 0; i < kCount; ++i) {
     for (const Buffer& buffer : reduced)
       checks.expect(buffer.at(i) == sum(group.size(), i), "one of many all-reduces", i);
@@ -223,7 +223,7 @@ void check_many_pending(Checks& checks, const Group& group) {
     checks.expect(part.at(i) == sum(group.size(), mine.first + i), "reduce-scatter beside others");
 }
 
-/// Calls and bytes are of the whole tensor; a receive counts nothing, and waiting takes time.
+/// Calls and bytes count the whole tensor; a receive is not counted, and waiting takes time.
 void check_counters(Checks& checks, const Group& group, Counters& counters) {
   counters.clear();
   Buffer buffer(Number::bf16, 1001);
@@ -265,7 +265,7 @@ struct Expected {
   std::vector<i64> members;
 };
 
-/// That the group is of these ranks, in this order: each says its number in its place.
+/// Checks that the group has these ranks in this order: each writes its number at its index.
 void check_groups(Checks& checks, const plan::TrainingConfig& config,
                   const std::vector<Expected>& all) {
   for (const auto& [kind, members] : all) {
@@ -314,7 +314,7 @@ void check_plans(Checks& checks) {
                 {K::mirror, end ? ends : middle}});
 }
 
-/// What ranks say to each other outside the plan.
+/// Checks the communication outside the plan.
 void check_world(Checks& checks) {
   const World& world = checks.world;
   const double n = double(world.size());
@@ -366,7 +366,7 @@ int check(const World& world) {
   return checks.faults == 0 ? 0 : 1;
 }
 
-/// The others wait for the last one, which never comes.
+/// Makes the last rank leave while the others wait for it.
 void leave(const World& world, const std::string& how) {
   world.barrier();
   if (world.rank() == world.size() - 1) {

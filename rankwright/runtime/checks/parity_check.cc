@@ -1,6 +1,6 @@
-// Started by mpirun. Trains small models in many layouts and compares each with one process that
-// does the same work: losses over the steps, gradients of the first, and what was counted with what
-// Traffic predicts. Prints a line for each layout that fails, and totals.
+// Trains small models in many layouts under mpirun and compares each with a single process that
+// does the same work: the losses of all steps, the gradients of the first, and the counted traffic
+// with the predicted one. Prints a line per layout that fails, and totals.
 //
 //     mpirun -n 8 parity_check [--all] [--steps N] [--only TEXT] [--table FILE]
 #include <fmt/format.h>
@@ -18,28 +18,31 @@
 namespace rankwright::runtime {
 namespace {
 
+/// The command line.
 struct Flags {
   bool all = false;
   i64 steps = 20;
   std::string only{}, table{};
 };
 
+/// The maximum relative errors allowed.
 struct Bounds {
   double loss, gradient;
 };
 
+/// The results of one training.
 struct Training {
   std::vector<double> losses{};
-  std::map<std::string, Tensor> gradients{};  // of the first step
-  std::string counted{};                      // what differs from the prediction
+  std::map<std::string, Tensor> gradients{};  // of the first step, by parameter
+  std::string counted{};  // differences from the predicted traffic; empty if none
 };
 
 TrainOptions options_of(bool clips) {
   return {.seed = 7, .learning_rate = 1e-3, .clip = clips ? 1.0 : 0};
 }
 
-/// Whole gradients of what a rank holds: those that ZeRO cut come together.
-void take_gradients(Engine& engine, Training& into) {
+/// Collects the whole gradients of the parameters that a rank holds; sharded ones are gathered.
+void collect_gradients(Engine& engine, Training& into) {
   for (Parameter& parameter : engine.shard().parameters) {
     Tensor whole = engine.params().gradient_of(parameter);
     if (engine.config().plan.zero > 0)
@@ -48,8 +51,9 @@ void take_gradients(Engine& engine, Training& into) {
   }
 }
 
-/// Empty where the counters are what Traffic says, row by row.
-std::string difference(const Counters& counters, const plan::TrainingConfig& config, i64 pp_rank) {
+/// Returns the rows in which counted and predicted traffic differ; empty if none.
+std::string list_differences(const Counters& counters, const plan::TrainingConfig& config,
+                             i64 pp_rank) {
   std::map<plan::TrafficKind, plan::Traffic> predicted, counted;
   for (const plan::Traffic& row : traffic(config, pp_rank)) predicted[row.kind] = row;
   for (const Counted& row : counters.rows()) counted[row.traffic.kind] = row.traffic;
@@ -58,11 +62,13 @@ std::string difference(const Counters& counters, const plan::TrainingConfig& con
     const auto p = predicted.find(kind.kind), c = counted.find(kind.kind);
     if (p == predicted.end() && c == counted.end()) continue;
     const plan::Traffic none{};
-    const plan::Traffic& said = p == predicted.end() ? none : p->second;
-    const plan::Traffic& done = c == counted.end() ? none : c->second;
-    if (said.calls == done.calls && said.total == done.total) continue;
+    const plan::Traffic& expected_row = p == predicted.end() ? none : p->second;
+    const plan::Traffic& counted_row = c == counted.end() ? none : c->second;
+    if (expected_row.calls == counted_row.calls && expected_row.total == counted_row.total)
+      continue;
     text += fmt::format("\n    {}: predicted {} calls, {:.0f} bytes; counted {}, {:.0f}",
-                        kind.label, said.calls, said.total.value, done.calls, done.total.value);
+                        kind.label, expected_row.calls, expected_row.total.value, counted_row.calls,
+                        counted_row.total.value);
   }
   return text;
 }
@@ -75,11 +81,11 @@ Training train(Engine& engine, const World* world, Counters* counters, i64 steps
     bool taken = false;
     engine.executor().before_update = [&] {
       if (counters != nullptr && step == 1) return;
-      if (step == 0 && !std::exchange(taken, true)) take_gradients(engine, made);
+      if (step == 0 && !std::exchange(taken, true)) collect_gradients(engine, made);
     };
     engine.step(corpus, step);
     if (counters != nullptr && step == 1)
-      made.counted = difference(*counters, engine.config(), engine.rank().pp_rank);
+      made.counted = list_differences(*counters, engine.config(), engine.rank().pp_rank);
     std::vector<double> sum{engine.rank().tp_rank == 0 ? engine.executor().loss() : 0};
     if (world != nullptr) world->sum(sum);
     made.losses.push_back(sum[0]);
@@ -87,11 +93,11 @@ Training train(Engine& engine, const World* world, Counters* counters, i64 steps
   return made;
 }
 
-/// One process, the same model and batch: computed once for each of them.
-const Training& reference(const plan::TrainingConfig& config, bool clips, i64 steps) {
+/// Returns the training of the same model and batch in one process, computed once per model.
+const Training& train_reference(const plan::TrainingConfig& config, bool clips, i64 steps) {
   static std::map<std::string, Training> known;
-  plan::TrainingConfig one_rank = alone(config);
-  // From ZeRO-2 on microbatches are added up in another way; a pipeline alone shall change nothing.
+  plan::TrainingConfig one_rank = on_one_rank(config);
+  // ZeRO 2 and 3 accumulate microbatches in another order; a pipeline alone must change nothing.
   if (config.plan.tp == 1 && config.plan.dp == 1) one_rank.plan.zero = config.plan.zero;
   const std::string key =
       fmt::format("{} {} {} {} {} {} {}", config.model.architecture, config.model.layers(),
@@ -103,6 +109,7 @@ const Training& reference(const plan::TrainingConfig& config, bool clips, i64 st
   return known.emplace(key, train(engine, nullptr, nullptr, steps)).first->second;
 }
 
+/// The largest relative errors of a layout.
 struct Worst {
   double loss = 0, gradient = 0;
 };
@@ -123,7 +130,8 @@ Worst compare(const Training& ours, const Training& one, Engine& engine) {
   return worst;
 }
 
-/// A pipeline alone changes no sum: every number is the same, but where two pp ranks add up.
+/// Returns the allowed errors. A pipeline alone is bitwise exact, unless two pp ranks sum gradients
+/// or the norm.
 Bounds bounds(const LayoutCase& layout, bool clips) {
   if (layout.dtype == plan::Dtype::bf16) return {2e-2, 8e-2};
   const bool pipeline_alone = layout.tp == 1 && layout.dp == 1;
@@ -178,7 +186,7 @@ class Matrix {
     RW_CHECK(groups.has_value());
     Engine engine(config, options_of(clips), world_.rank(), *groups);
     const Training ours = train(engine, &world_, &counters, flags_.steps);
-    const Worst worst = compare(ours, reference(config, clips, flags_.steps), engine);
+    const Worst worst = compare(ours, train_reference(config, clips, flags_.steps), engine);
     std::vector<double> all{worst.loss, worst.gradient, ours.counted.empty() ? 0.0 : 1.0};
     for (double& each : all)
       if (!std::isfinite(each)) each = 1e300;

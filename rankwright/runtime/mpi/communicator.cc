@@ -9,7 +9,7 @@
 namespace rankwright::runtime {
 namespace {
 
-std::string words(int code) {
+std::string error_text(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
@@ -23,7 +23,7 @@ Result<MPI_Comm> mpi_communicator(const std::vector<i64>& members) {
   MPI_Group world = MPI_GROUP_NULL;
   MPI_Group group = MPI_GROUP_NULL;
   MPI_Comm comm = MPI_COMM_NULL;
-  // Errors of MPI end the job, as nobody could go on from them; but here they can be told.
+  // MPI errors are fatal by default; here they can be reported instead.
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_group(MPI_COMM_WORLD, &world);
   int code = MPI_Group_incl(world, int(ranks.size()), ranks.data(), &group);
@@ -38,7 +38,7 @@ Result<MPI_Comm> mpi_communicator(const std::vector<i64>& members) {
     return comm;
   }
   return fail(running_fault("RW0703", fmt::format("{} ranks, the first of them {}: {}",
-                                                  ranks.size(), ranks.front(), words(code))));
+                                                  ranks.size(), ranks.front(), error_text(code))));
 }
 
 }  // namespace rankwright::runtime

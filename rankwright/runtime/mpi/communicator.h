@@ -1,5 +1,5 @@
-// MPI communicators of some ranks of the world: for the groups that MPI carries, and for the ranks
-// that agree on another backend's.
+// Creates MPI communicators of a subset of the world's ranks: for groups over MPI, and for the
+// bootstrap of another backend's communicators.
 #pragma once
 
 #include <mpi.h>
@@ -11,8 +11,8 @@
 
 namespace rankwright::runtime {
 
-/// The members call it at the same time, this rank among them; nobody else needs to. Whoever calls
-/// frees it.
+/// Creates a communicator, which the caller frees. Requires: this rank is a member, and all members
+/// (and only they) call it at the same time.
 Result<MPI_Comm> mpi_communicator(const std::vector<i64>& members);
 
 }  // namespace rankwright::runtime

@@ -11,9 +11,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::microseconds;
 
-// Collectives of small tensors end within this time; sleeping would cost them more than it saves.
+// Collectives of small tensors finish within this time; sleeping would cost more than it saves.
 constexpr microseconds kAwake{200};
-// Long enough to leave the core to others, short enough for a link not to run dry between looks.
+// Long enough to yield the core to others, short enough to keep a link busy between polls.
 constexpr microseconds kNap{50};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Calls of MPI in flight, and how to wait for them. Knows neither slabs nor groups.
+// Waits for MPI requests. Knows neither slabs nor groups.
 #pragma once
 
 #include <mpi.h>
@@ -7,9 +7,10 @@
 
 namespace rankwright::runtime {
 
-/// Until all requests are complete. Looks often at first and seldom later: a rank that waits shares
-/// its core with those that it waits for.
+/// Waits until all requests are complete. Polls often at first and seldom later, because a waiting
+/// rank may share its core with the ranks that it waits for.
 void wait_kindly(std::span<MPI_Request> requests);
+/// Tests whether all requests are complete, and progresses them.
 bool complete(std::span<MPI_Request> requests);
 
 }  // namespace rankwright::runtime

@@ -1,5 +1,5 @@
-// MPI between processes: memory of the host. Collectives are MPI's own. It has no bf16, so two
-// operations on 16-bit words stand in, which add in fp32.
+// The MPI transport: processes and host memory, with MPI's own collectives. MPI has no bf16, so two
+// user-defined operations on 16-bit words compute in fp32.
 #include <mpi.h>
 
 #include <algorithm>
@@ -16,27 +16,27 @@
 namespace rankwright::runtime {
 namespace {
 
-float widened(std::uint16_t word) { return std::bit_cast<float>(std::uint32_t(word) << 16); }
+float to_float(std::uint16_t word) { return std::bit_cast<float>(std::uint32_t(word) << 16); }
 
-/// To the nearest, of two equally near to the even one. A NaN stays one.
-std::uint16_t rounded(float number) {
+/// Rounds to nearest, ties to even. A NaN stays a NaN.
+std::uint16_t to_bf16(float number) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(number);
   if (number != number) return std::uint16_t(bits >> 16 | 0x40);
   return std::uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-// As MPI calls them: `into` becomes the combination of both, element by element.
+// MPI user functions: combine `from` into `into`, element by element.
 void add_bf16(void* from, void* into, int* count, MPI_Datatype*) {
   const std::uint16_t* const a = static_cast<const std::uint16_t*>(from);
   std::uint16_t* const b = static_cast<std::uint16_t*>(into);
-  for (int i = 0; i < *count; ++i) b[i] = rounded(widened(a[i]) + widened(b[i]));
+  for (int i = 0; i < *count; ++i) b[i] = to_bf16(to_float(a[i]) + to_float(b[i]));
 }
 
 void max_bf16(void* from, void* into, int* count, MPI_Datatype*) {
   const std::uint16_t* const a = static_cast<const std::uint16_t*>(from);
   std::uint16_t* const b = static_cast<std::uint16_t*>(into);
   for (int i = 0; i < *count; ++i)
-    if (!(widened(a[i]) <= widened(b[i]))) b[i] = a[i];
+    if (!(to_float(a[i]) <= to_float(b[i]))) b[i] = a[i];
 }
 
 MPI_Datatype type(Number number) {
@@ -53,16 +53,15 @@ MPI_Datatype type(Number number) {
   return MPI_DATATYPE_NULL;
 }
 
-// Open MPI's nonblocking reduce-scatter brings everything to one rank, which adds and hands out.
-// From this size on a reduction to each member in turn is faster: all of them add, at the same
-// time.
-constexpr Bytes kScatters{262144};
+// Open MPI's nonblocking reduce-scatter reduces everything on one rank, which then scatters. From
+// this size on, one reduction per member is faster: all members add at the same time.
+constexpr Bytes kMinSeparateReduces{262144};
 
 char* element(Slab slab, i64 index) {
   return static_cast<char*>(slab.data) + index * size(slab.number);
 }
 
-/// With the counts of its parts, which MPI reads for as long as the call runs.
+/// A call and the counts of its parts, which MPI reads for as long as the call runs.
 class MpiRequest final : public Request {
  public:
   explicit MpiRequest(i64 n = 0, i64 parts = 0) {
@@ -84,7 +83,7 @@ class MpiRequest final : public Request {
 
 class MpiTransport final : public Transport {
  public:
-  /// Takes the communicator over.
+  /// Takes ownership of the communicator.
   explicit MpiTransport(MPI_Comm comm) : comm_(comm) {
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
@@ -99,7 +98,7 @@ class MpiTransport final : public Transport {
   MpiTransport& operator=(const MpiTransport&) = delete;
 
   ~MpiTransport() override {
-    // Whoever keeps a group for longer than the world finds MPI ended, and all of this with it.
+    // If the group outlives the world, MPI is finalized and has freed all of this already.
     int ended = 0;
     MPI_Finalized(&ended);
     if (ended) return;
@@ -127,7 +126,7 @@ class MpiTransport final : public Transport {
 
   std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) override {
     std::unique_ptr<MpiRequest> call = std::make_unique<MpiRequest>(whole.count, size_);
-    if (whole.bytes() < kScatters) {
+    if (whole.bytes() < kMinSeparateReduces) {
       MPI_Ireduce_scatter(whole.data, part.data, call->counts.data(), type(whole.number),
                           op(whole.number, Combine::sum), comm_, call->next());
       return call;
@@ -139,7 +138,8 @@ class MpiTransport final : public Transport {
     return call;
   }
 
-  // Who waits gets MPI's blocking calls: they are faster, and their algorithms can be chosen.
+  // Synchronous callers use MPI's blocking calls: they are faster, and their algorithm can be
+  // chosen.
   void all_reduce_now(Slab whole, Combine combine) override {
     MPI_Allreduce(MPI_IN_PLACE, whole.data, int(whole.count), type(whole.number),
                   op(whole.number, combine), comm_);
@@ -182,7 +182,7 @@ class MpiTransport final : public Transport {
 
   MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
-  int largest_tag_ = 32767;  // the least that MPI lets it be
+  int largest_tag_ = 32767;  // the minimum that MPI guarantees
   MPI_Op add_bf16_ = MPI_OP_NULL, max_bf16_ = MPI_OP_NULL;
 };
 

@@ -14,22 +14,23 @@
 namespace rankwright::runtime {
 
 struct World::Parts {
-  MPI_Comm comm = MPI_COMM_NULL;  // apart from the groups', so that calls cannot meet theirs
+  MPI_Comm comm = MPI_COMM_NULL;  // separate from the groups', so that calls cannot match theirs
   int rank = 0, size = 1, host_rank = 0;
   std::string host{};
 };
 
 namespace {
 
+/// An environment variable to set.
 struct Preference {
   const char* name;
   const char* value;
 };
 
-// Rings: what a slow link between hosts carries is then one copy of a tensor, however many ranks a
-// host has. Left to itself Open MPI halves and doubles, where all ranks of a host cross at once,
-// and for nonblocking calls uses trees, in which whole tensors travel, and chains of short pieces.
-// Whoever set it otherwise is obeyed; another MPI does not look.
+// With rings, a slow link between hosts carries one copy of a tensor, however many ranks a host
+// has. By default Open MPI uses recursive halving and doubling, in which all ranks of a host cross
+// the link at once, and for nonblocking calls trees, which send whole tensors, and chains of short
+// segments. Variables that the user has set are kept; other MPI implementations ignore them.
 constexpr Preference kPreferences[] = {
     {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},
     {"OMPI_MCA_coll_tuned_allreduce_algorithm", "ring"},
@@ -52,7 +53,7 @@ Result<std::unique_ptr<World>> World::start() {
   MPI_Initialized(&started);
   RW_CHECK(!started);
   prefer_algorithms();
-  // Any thread may call, one at a time: autograd chooses which one runs a backward function.
+  // Any thread may call, one at a time: autograd decides which thread runs a backward function.
   int threads = MPI_THREAD_SINGLE;
   const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &threads);
   if (code != MPI_SUCCESS)

@@ -1,11 +1,11 @@
-// NCCL between GPUs: memory of the current CUDA device, which whoever keeps the tensors has set.
-// This compiles and links, and has NEVER RUN: the machines that build and test it have no GPU. It
-// is not to be trusted before it passes, on device memory, what mpi_check asks of MPI.
+// The NCCL transport: memory of the current CUDA device, which the owner of the tensors has set. It
+// compiles and links but has NEVER RUN: the machines that build and test it have no GPU. Do not
+// trust it before it passes mpi_check's tests on device memory.
 //
-// A call begins behind what the default stream holds at that time and runs on a stream of its own,
-// beside what comes after. NCCL has no tags: messages between two ranks are matched by their order.
-// Messages are kept until something is waited for, or asked whether it is done, and are then begun
-// as one group; one by one, two ranks that first send to each other would wait for ever.
+// A call starts after the work already on the default stream and runs on its own stream, overlapped
+// with later work. NCCL has no tags: messages between two ranks are matched by their order.
+// Messages are queued until the first wait() or done() and then start as one group; started one by
+// one, two ranks that send to each other first would deadlock.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <mpi.h>
@@ -22,18 +22,18 @@
 namespace rankwright::runtime {
 namespace {
 
-/// Nobody can go on from a call that failed halfway: the run ends, as it does with MPI's own.
+/// Ends the run, as MPI's own errors do: a call that failed halfway cannot be recovered.
 [[noreturn]] void end_run(const char* who, const char* why) {
   std::fprintf(stderr, "rankwright: %s: %s\n", who, why);
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::_Exit(1);
 }
 
-void must(ncclResult_t result) {
+void check_ok(ncclResult_t result) {
   if (result != ncclSuccess) end_run("NCCL", ncclGetErrorString(result));
 }
 
-void must(cudaError_t result) {
+void check_ok(cudaError_t result) {
   if (result != cudaSuccess) end_run("CUDA", cudaGetErrorString(result));
 }
 
@@ -57,40 +57,41 @@ char* element(Slab slab, i64 index) {
   return static_cast<char*>(slab.data) + index * size(slab.number);
 }
 
-/// Set where the call's work ends on the stream.
+/// A CUDA event, recorded where a call's work ends on the stream.
 class Event {
  public:
-  Event() { must(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  Event() { check_ok(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  void record(cudaStream_t stream) { must(cudaEventRecord(event_, stream)); }
-  void hold(cudaStream_t stream) { must(cudaStreamWaitEvent(stream, event_, 0)); }
+  void record(cudaStream_t stream) { check_ok(cudaEventRecord(event_, stream)); }
+  void hold(cudaStream_t stream) { check_ok(cudaStreamWaitEvent(stream, event_, 0)); }
   bool reached() const {
     const cudaError_t state = cudaEventQuery(event_);
-    if (state != cudaErrorNotReady) must(state);
+    if (state != cudaErrorNotReady) check_ok(state);
     return state == cudaSuccess;
   }
-  void wait() const { must(cudaEventSynchronize(event_)); }
+  void wait() const { check_ok(cudaEventSynchronize(event_)); }
 
  private:
   cudaEvent_t event_ = nullptr;
 };
 
+/// A queued send or receive.
 struct Message {
   Slab slab;
   int peer = 0;
   bool sends = false;
 };
 
-/// The communicator and its stream. Requests keep it alive, and share the event of their group.
+/// A communicator and its stream. Requests keep it alive and share the event of their group.
 struct Channel {
   ncclComm_t comm = nullptr;
   cudaStream_t stream = nullptr;
   int rank = 0, size = 1;
-  std::vector<Message> kept{};  // messages that wait for their group to begin
-  std::shared_ptr<Event> next = std::make_shared<Event>();  // theirs
+  std::vector<Message> queued{};  // messages that are queued for the next group
+  std::shared_ptr<Event> next = std::make_shared<Event>();  // the event of that group
 
   Channel() = default;
   Channel(const Channel&) = delete;
@@ -100,7 +101,7 @@ struct Channel {
     if (stream) cudaStreamDestroy(stream);
   }
 
-  /// Behind what was computed so far.
+  /// Orders the stream after the computation submitted so far.
   void follow() {
     Event computed;
     computed.record(cudaStreamLegacy);
@@ -108,20 +109,20 @@ struct Channel {
   }
 
   void begin_messages() {
-    if (kept.empty()) return;
+    if (queued.empty()) return;
     follow();
-    must(ncclGroupStart());
-    for (const auto& [slab, peer, sends] : kept) {
+    check_ok(ncclGroupStart());
+    for (const auto& [slab, peer, sends] : queued) {
       const std::size_t count = std::size_t(slab.count);
       if (sends)
-        must(ncclSend(slab.data, count, type(slab.number), peer, comm, stream));
+        check_ok(ncclSend(slab.data, count, type(slab.number), peer, comm, stream));
       else
-        must(ncclRecv(slab.data, count, type(slab.number), peer, comm, stream));
+        check_ok(ncclRecv(slab.data, count, type(slab.number), peer, comm, stream));
     }
-    must(ncclGroupEnd());
+    check_ok(ncclGroupEnd());
     next->record(stream);
     next = std::make_shared<Event>();
-    kept.clear();
+    queued.clear();
   }
 };
 
@@ -153,8 +154,8 @@ class NcclTransport final : public Transport {
 
   std::unique_ptr<Request> all_reduce(Slab whole, Combine combine) override {
     begin();
-    must(ncclAllReduce(whole.data, whole.data, std::size_t(whole.count), type(whole.number),
-                       op(combine), channel_->comm, channel_->stream));
+    check_ok(ncclAllReduce(whole.data, whole.data, std::size_t(whole.count), type(whole.number),
+                           op(combine), channel_->comm, channel_->stream));
     return ending();
   }
 
@@ -162,45 +163,46 @@ class NcclTransport final : public Transport {
     begin();
     const Part mine = part_of(whole.count, size(), rank());
     if (divides(size(), whole.count)) {
-      must(ncclAllGather(element(whole, mine.first), whole.data, std::size_t(mine.count),
-                         type(whole.number), channel_->comm, channel_->stream));
+      check_ok(ncclAllGather(element(whole, mine.first), whole.data, std::size_t(mine.count),
+                             type(whole.number), channel_->comm, channel_->stream));
       return ending();
     }
-    must(ncclGroupStart());
+    check_ok(ncclGroupStart());
     for (i64 root = 0; root < size(); ++root) {
       const Part part = part_of(whole.count, size(), root);
       if (part.count == 0) continue;
       char* const data = element(whole, part.first);
-      must(ncclBroadcast(data, data, std::size_t(part.count), type(whole.number), int(root),
-                         channel_->comm, channel_->stream));
+      check_ok(ncclBroadcast(data, data, std::size_t(part.count), type(whole.number), int(root),
+                             channel_->comm, channel_->stream));
     }
-    must(ncclGroupEnd());
+    check_ok(ncclGroupEnd());
     return ending();
   }
 
   std::unique_ptr<Request> reduce_scatter(Slab whole, Slab part) override {
     begin();
     if (divides(size(), whole.count)) {
-      must(ncclReduceScatter(whole.data, part.data, std::size_t(part.count), type(whole.number),
-                             ncclSum, channel_->comm, channel_->stream));
+      check_ok(ncclReduceScatter(whole.data, part.data, std::size_t(part.count), type(whole.number),
+                                 ncclSum, channel_->comm, channel_->stream));
       return ending();
     }
-    must(ncclGroupStart());
+    check_ok(ncclGroupStart());
     for (i64 root = 0; root < size(); ++root) {
       const Part theirs = part_of(whole.count, size(), root);
       if (theirs.count == 0) continue;
-      must(ncclReduce(element(whole, theirs.first), part.data, std::size_t(theirs.count),
-                      type(whole.number), ncclSum, int(root), channel_->comm, channel_->stream));
+      check_ok(ncclReduce(element(whole, theirs.first), part.data, std::size_t(theirs.count),
+                          type(whole.number), ncclSum, int(root), channel_->comm,
+                          channel_->stream));
     }
-    must(ncclGroupEnd());
+    check_ok(ncclGroupEnd());
     return ending();
   }
 
   std::unique_ptr<Request> send(Slab message, i64 to, i64) override {
-    return keep({message, int(to), true});
+    return queue({message, int(to), true});
   }
   std::unique_ptr<Request> recv(Slab message, i64 from, i64) override {
-    return keep({message, int(from), false});
+    return queue({message, int(from), false});
   }
 
  private:
@@ -213,8 +215,8 @@ class NcclTransport final : public Transport {
     end->record(channel_->stream);
     return std::make_unique<NcclRequest>(channel_, std::move(end));
   }
-  std::unique_ptr<Request> keep(Message message) {
-    channel_->kept.push_back(message);
+  std::unique_ptr<Request> queue(Message message) {
+    channel_->queued.push_back(message);
     return std::make_unique<NcclRequest>(channel_, channel_->next);
   }
 
@@ -225,8 +227,9 @@ Diagnostic refused(const char* what, const char* why) {
   return running_fault("RW0703", fmt::format("{}: {}", what, why));
 }
 
-/// All members agree whether each of them came so far: else some would wait for those who did not.
-bool all_came(bool here, MPI_Comm comm) {
+/// Returns whether all members are ready. Without this agreement some would wait for members that
+/// failed.
+bool all_ready(bool here, MPI_Comm comm) {
   int came = here ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &came, 1, MPI_INT, MPI_MIN, comm);
   return came == 1;
@@ -240,7 +243,7 @@ Result<std::shared_ptr<Channel>> open(MPI_Comm members) {
   ncclResult_t result = ncclSuccess;
   if (channel->rank == 0) result = ncclGetUniqueId(&id);
   const cudaError_t streamed = cudaStreamCreateWithFlags(&channel->stream, cudaStreamNonBlocking);
-  if (!all_came(result == ncclSuccess && streamed == cudaSuccess, members)) {
+  if (!all_ready(result == ncclSuccess && streamed == cudaSuccess, members)) {
     if (streamed != cudaSuccess) return fail(refused("CUDA", cudaGetErrorString(streamed)));
     if (result != ncclSuccess) return fail(refused("NCCL", ncclGetErrorString(result)));
     return fail(refused("NCCL", "another rank of the group could not begin"));
@@ -257,7 +260,7 @@ Result<std::shared_ptr<Transport>> join(const std::vector<i64>& members) {
   const Result<MPI_Comm> comm = mpi_communicator(members);
   if (!comm) return fail(comm.error());
   MPI_Comm bootstrap = *comm;
-  if (!all_came(found == cudaSuccess && devices > 0, bootstrap)) {
+  if (!all_ready(found == cudaSuccess && devices > 0, bootstrap)) {
     MPI_Comm_free(&bootstrap);
     if (found != cudaSuccess) return fail(running_fault("RW0704", cudaGetErrorString(found)));
     return fail(running_fault("RW0704", devices > 0 ? "a rank of the group has no GPU" : "no GPU"));

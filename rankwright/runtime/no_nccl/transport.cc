@@ -1,4 +1,4 @@
-// What stands for NCCL where it was not found when this was built.
+// The stub that replaces the NCCL transport if NCCL was not found at build time.
 #include "rankwright/runtime/transports.h"
 
 namespace rankwright::runtime {

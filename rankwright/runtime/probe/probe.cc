@@ -18,11 +18,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long one figure may take.
+/// How long one measurement may take.
 struct Pace {
-  double batch;  // seconds of calls in a row: many scheduler periods, as a run has
+  double batch;  // seconds of consecutive calls: many scheduler periods, as in a run
   int repeats;
-  double max;  // seconds of a figure: no larger message is tried when it would take longer
+  double max;  // seconds per measurement: larger messages that would take longer are skipped
 };
 constexpr Pace kPace{0.08, 5, 5}, kQuickPace{0.02, 3, 0.5};
 
@@ -30,9 +30,10 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// Seconds of one `work`: calls in a row, median over repeats of the slowest rank. Collective.
-Seconds timed(const World& world, const Pace& pace, const Work& work) {
-  work();  // connections and memory are made once
+/// Returns the seconds of one `work`: mean over consecutive calls on the slowest rank, median over
+/// repeats. Collective.
+Seconds measure_time(const World& world, const Pace& pace, const Work& work) {
+  work();  // warm-up: connections and memory are set up once
   world.barrier();
   const Clock::time_point first = Clock::now();
   work();
@@ -52,7 +53,7 @@ Seconds timed(const World& world, const Pace& pace, const Work& work) {
   return {std::max(times[std::size_t(pace.repeats / 2)], 1e-9)};
 }
 
-/// The names of all ranks' hosts, by rank. Collective.
+/// Returns the host names of all ranks, by rank. Collective.
 std::vector<std::string> host_names(const World& world) {
   const std::string own = world.host();
   std::vector<double> letters(own.begin(), own.end());
@@ -67,7 +68,7 @@ std::vector<std::string> host_names(const World& world) {
   return names;
 }
 
-/// The value behind "key : value" in a file of /proc.
+/// Returns the value of a "key : value" line in a file of /proc; empty if there is none.
 std::string proc_value(const char* path, std::string_view key) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -80,7 +81,7 @@ std::string proc_value(const char* path, std::string_view key) {
   return {};
 }
 
-/// Where the ranks stand, as lists of ranks by host.
+/// The ranks of each host, and this rank's position among them.
 struct Places {
   std::vector<std::vector<i64>> by_host{};
   i64 own_host = 0, own_place = 0;
@@ -115,7 +116,7 @@ Places find_places(const World& world, fit::ProbeFigures& probe) {
   return places;
 }
 
-void describe(fit::ProbeFigures& probe) {
+void read_machine(fit::ProbeFigures& probe) {
   probe.processor = proc_value("/proc/cpuinfo", "model name");
   probe.vendor = proc_value("/proc/cpuinfo", "vendor_id");
   constexpr double kKiB = 1024;
@@ -124,13 +125,14 @@ void describe(fit::ProbeFigures& probe) {
   probe.memory = {std::max(1.0, total) * kKiB};
 }
 
+/// The shape of a matmul to measure.
 struct Shape {
   Number number;
   std::string_view name;
   i64 rows, inner, columns;
-  bool quick;  // measured by a quick probe, too
+  bool quick;  // also measured by a quick probe
 };
-// Rows are the tokens of a microbatch. Other formats follow from one shape.
+// Rows are the tokens of a microbatch. Formats other than fp32 are scaled from one shape.
 constexpr Shape kShapes[] = {
     {Number::f32, "fp32", 128, 256, 256, false},    {Number::f32, "fp32", 256, 256, 256, true},
     {Number::f32, "fp32", 512, 256, 256, false},    {Number::f32, "fp32", 1024, 256, 256, false},
@@ -140,7 +142,7 @@ constexpr Shape kShapes[] = {
     {Number::bf16, "bf16", 256, 256, 256, false},
 };
 
-/// One after the other: what ranks compute while all of them do.
+/// Runs all measurements in turn, each on all ranks at the same time.
 class Prober {
  public:
   Prober(const World& world, const Backend& backend, const ProbeOptions& options)
@@ -152,63 +154,68 @@ class Prober {
   Result<fit::ProbeFigures> run() {
     places_ = find_places(world_, probe_);
     if (const std::optional<Diagnostic> unequal = unequal_hosts(probe_)) return fail(*unequal);
-    describe(probe_);
+    read_machine(probe_);
     compute();
     memory();
     const bool several = places_.by_host.size() > 1, shared = places_.by_host[0].size() > 1;
     if (shared)
-      if (const Result<void> done = calls(fit::ProbeGroup::host); !done) return fail(done.error());
+      if (const Result<void> done = measure_calls(fit::ProbeGroup::host); !done)
+        return fail(done.error());
     if (several)
-      if (const Result<void> done = calls(fit::ProbeGroup::world); !done) return fail(done.error());
+      if (const Result<void> done = measure_calls(fit::ProbeGroup::world); !done)
+        return fail(done.error());
     if (several && shared)
-      if (const Result<void> done = calls(fit::ProbeGroup::rails); !done) return fail(done.error());
+      if (const Result<void> done = measure_calls(fit::ProbeGroup::rails); !done)
+        return fail(done.error());
     return probe_;
   }
 
  private:
-  void say(const std::string& what) const {
+  void report_progress(const std::string& what) const {
     if (world_.rank() == 0) options_.said(what);
   }
 
   void compute() {
     for (const Shape& shape : kShapes) {
       if (options_.quick && !shape.quick) continue;
-      say(fmt::format("matmul {} {} x {} x {}", shape.name, shape.rows, shape.inner,
-                      shape.columns));
+      report_progress(fmt::format("matmul {} {} x {} x {}", shape.name, shape.rows, shape.inner,
+                                  shape.columns));
       const Work work = matmul_work(shape.number, shape.rows, shape.inner, shape.columns);
       probe_.matmuls.push_back({std::string(shape.name), shape.rows, shape.inner, shape.columns,
-                                timed(world_, pace_, work)});
+                                measure_time(world_, pace_, work)});
     }
-    say("operations on next to nothing");
-    probe_.launch = timed(world_, pace_, tiny_work());
+    report_progress("operations on next to nothing");
+    probe_.launch = measure_time(world_, pace_, tiny_work());
   }
 
   void memory() {
-    // Together larger than any cache of a host.
-    constexpr i64 kTogether = i64{512} << 20, kMin = i64{16} << 20, kMax = i64{128} << 20;
-    const i64 size = std::clamp(kTogether / i64(places_.by_host[0].size()), kMin, kMax);
+    // In total larger than the caches of a host.
+    constexpr i64 kTotal = i64{512} << 20, kMin = i64{16} << 20, kMax = i64{128} << 20;
+    const i64 size = std::clamp(kTotal / i64(places_.by_host[0].size()), kMin, kMax);
     const i64 elements = size / 4;
-    say(fmt::format("memory, {} a tensor", show_memory(Bytes{double(size)})));
-    probe_.streams.push_back({"copy", bytes(2, size), timed(world_, pace_, copy_work(elements))});
-    probe_.streams.push_back({"add", bytes(3, size), timed(world_, pace_, add_work(elements))});
+    report_progress(fmt::format("memory, {} a tensor", show_memory(Bytes{double(size)})));
+    probe_.streams.push_back(
+        {"copy", bytes(2, size), measure_time(world_, pace_, copy_work(elements))});
+    probe_.streams.push_back(
+        {"add", bytes(3, size), measure_time(world_, pace_, add_work(elements))});
   }
 
-  Result<void> calls(fit::ProbeGroup kind) {
+  Result<void> measure_calls(fit::ProbeGroup kind) {
     const Result<std::shared_ptr<Transport>> joined = backend_.join(places_.members(kind));
     if (!joined) return fail(joined.error());
     const Group group(*joined, mesh::GroupKind::world, -1, nullptr);
     for (const plan::Op op : {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
                               plan::Op::send_recv}) {
-      // Neighbours on the same host and on others at the same time are no figure of either level.
+      // A mix of neighbors on the same host and on other hosts measures neither level.
       if (op == plan::Op::send_recv && kind == fit::ProbeGroup::world &&
           places_.by_host[0].size() > 1)
         continue;
-      probe_.calls.push_back(series(kind, op, group));
+      probe_.calls.push_back(measure_series(kind, op, group));
     }
     return {};
   }
 
-  fit::ProbedCalls series(fit::ProbeGroup kind, plan::Op op, const Group& group) {
+  fit::ProbedCalls measure_series(fit::ProbeGroup kind, plan::Op op, const Group& group) {
     constexpr i64 kSizes[] = {4096, 32768, 262144, 1048576, 4194304, 16777216};
     fit::ProbedCalls found{.group = kind, .op = op};
     double before = 0;
@@ -216,8 +223,9 @@ class Prober {
     for (const i64 size : kSizes) {
       const double expected = last == 0 ? 0 : before * double(size) / double(last);
       if (found.calls.size() > 1 && expected * (pace_.repeats + 2) > pace_.max) break;
-      say(fmt::format("{}: {} of {}", name(kind), name(op), show_memory(Bytes{double(size)})));
-      const Seconds time = timed(world_, pace_, call(op, group, size));
+      report_progress(
+          fmt::format("{}: {} of {}", name(kind), name(op), show_memory(Bytes{double(size)})));
+      const Seconds time = measure_time(world_, pace_, call(op, group, size));
       found.calls.push_back({Bytes{double(size)}, time});
       before = time.value;
       last = size;
@@ -225,7 +233,7 @@ class Prober {
     return found;
   }
 
-  /// One call with `size` bytes of zeros, which sums leave as they are.
+  /// Returns one call with `size` bytes of zeros, which sums do not change.
   Work call(plan::Op op, const Group& group, i64 size) {
     constexpr i64 kElement = 4;
     const i64 count = size / kElement;
@@ -233,7 +241,7 @@ class Prober {
     part_.assign(std::size_t(op == plan::Op::send_recv ? count : group.part(count).count), 0);
     const Slab whole{whole_.data(), count, Number::f32};
     const Slab part{part_.data(), i64(part_.size()), Number::f32};
-    constexpr plan::TrafficKind kKind = plan::TrafficKind::dp_all_reduce;  // nobody counts it
+    constexpr plan::TrafficKind kKind = plan::TrafficKind::dp_all_reduce;  // not counted
     switch (op) {
       case plan::Op::all_reduce:
         return [=] { group.all_reduce(kKind, whole); };
@@ -245,7 +253,8 @@ class Prober {
       case plan::Op::all_to_all:
         break;
     }
-    // Everybody to the next and from the one before: links carry as much both ways.
+    // Every rank sends to the next and receives from the previous, which loads links in both
+    // directions.
     const i64 next = (group.rank() + 1) % group.size();
     const i64 previous = (group.rank() + group.size() - 1) % group.size();
     return [=] {

@@ -1,6 +1,6 @@
-// Measures the machine that the ranks of a world stand on: what they compute, and what their calls
-// take inside a host and across hosts, with the calls that a run makes, all ranks at the same time.
-// What follows from it is fit/probed.h.
+// Measures the machine that the world's ranks run on: compute and memory throughput, and the time
+// of the calls that a run makes, inside a host and across hosts, with all ranks active at the same
+// time. fit/probed.h derives a cluster description from the figures.
 #pragma once
 
 #include <functional>
@@ -12,13 +12,15 @@
 
 namespace rankwright::runtime {
 
+/// Options of a probe.
 struct ProbeOptions {
-  bool quick = false;  // seconds and not a minute, and coarser
-  /// What is being measured; called on rank 0 alone.
+  bool quick = false;  // takes seconds instead of a minute, and is coarser
+  /// Called on rank 0 with what is being measured.
   std::function<void(const std::string&)> said = [](const std::string&) {};
 };
 
-/// Collective; every rank gets the same. RW0705 where hosts have unequal numbers of ranks.
+/// Runs the probe. Collective; every rank gets the same figures. Returns RW0705 if hosts have
+/// unequal numbers of ranks.
 Result<fit::ProbeFigures> probe(const World& world, const Backend& backend,
                                 const ProbeOptions& options);
 

@@ -19,12 +19,12 @@ torch::ScalarType type(Number number) {
   return torch::kFloat32;
 }
 
-/// Ones, not what memory holds: numbers that are too small to be normal are slow.
+/// Returns ones, not uninitialized memory: denormal numbers are slow.
 torch::Tensor ones(std::vector<i64> shape, Number number) {
   return torch::ones(shape, torch::TensorOptions().dtype(type(number)));
 }
 
-/// Autograd off, as inside the runtime's own functions.
+/// Returns `run` without autograd, as inside the runtime's own functions.
 template <class Run>
 Work without_graph(Run run) {
   return [run] {

@@ -1,5 +1,5 @@
-// What a probe lets ranks compute: matmuls and streams of libtorch, as closures over their tensors.
-// Not here: how they are timed (probe.h).
+// The computations that a probe measures: libtorch matmuls and memory streams, as closures over
+// their tensors. probe.h times them.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@ namespace rankwright::runtime {
 
 using Work = std::function<void()>;
 
-/// [rows, inner] by a weight of [columns, inner], as every Linear does it.
+/// Multiplies [rows, inner] by a weight of [columns, inner], as Linear does.
 Work matmul_work(Number number, i64 rows, i64 inner, i64 columns);
 
-/// Over `count` fp32 elements: two are touched of each by a copy, three by a sum.
+/// Stream over `count` fp32 elements. A copy accesses two elements per element, an addition three.
 Work copy_work(i64 count);
 Work add_work(i64 count);
 
-/// An operation on a few elements: what it takes is what every operation takes besides its work.
+/// Operates on a few elements, which measures the launch overhead of every operation.
 Work tiny_work();
 
 }  // namespace rankwright::runtime

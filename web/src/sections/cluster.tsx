@@ -13,7 +13,7 @@ import { Panel } from "./cluster/panel";
 import { seatSentence } from "./cluster/words";
 import "./cluster/cluster.css";
 
-/** Who sits where: every rank in its device, the devices in what joins them. */
+/** The placement: every rank on its device, the devices inside their domains. */
 export function Cluster({ plan, at, lit, point }: SectionProps) {
   const { ranks } = plan;
   const { element, width } = useWidth<HTMLDivElement>();
@@ -26,7 +26,7 @@ export function Cluster({ plan, at, lit, point }: SectionProps) {
     point(d < 0 ? nothing : { on: "device", device: d });
     if (!seat) return hideTip();
     setDevice(d);
-    if (width < kNarrow) showTip(seat, seatSentence(ranks, d)); // what is below is not seen
+    if (width < kNarrow) showTip(seat, seatSentence(ranks, d)); // the panel below is out of view
   };
   return (
     <Section id="cluster" title="Cluster" lead={ranks.words}>
@@ -40,7 +40,7 @@ export function Cluster({ plan, at, lit, point }: SectionProps) {
   );
 }
 
-/** By which groups devices are coloured. */
+/** Selects the groups by which devices are colored. */
 function Choice(props: {
   groups: Group[];
   chosen: Group;
@@ -68,7 +68,7 @@ function Choice(props: {
   );
 }
 
-/** What the colours say. */
+/** The legend of the colors. */
 function Key({ group }: { group: Group }) {
   if (group.kind !== "pp")
     return (
@@ -92,7 +92,7 @@ function Key({ group }: { group: Group }) {
   );
 }
 
-/** What joins the boxes, from the inside out. */
+/** The levels of the network, innermost first. */
 function Levels(props: Pick<SectionProps, "plan" | "at" | "lit" | "point">) {
   const { plan, at, lit, point } = props;
   return (

@@ -10,13 +10,13 @@ import { Table } from "../table";
 import { pointing } from "../tooltip";
 import "./communication.css";
 
-const kRoomy = 3; // levels: more leave no room for the risk beside them
+const kRoomy = 3; // levels: with more there is no room for the risk column
 
 const kLead =
   "Each collective, in the column of the outermost links that it crosses; the stronger its colour, " +
   "the longer it takes. Times are those of calls one after another, hidden or not.";
 
-/** Which collective crosses which links: the stronger the colour, the longer. */
+/** A matrix of collectives and links: the stronger the color, the longer it takes. */
 export function Communication({ plan, at, lit, point }: SectionProps) {
   const rows = plan.explain.communication;
   const levels = plan.ranks.levels;
@@ -89,7 +89,7 @@ export function Communication({ plan, at, lit, point }: SectionProps) {
   );
 }
 
-/** What its links carry. */
+/** The traffic of a level's links. */
 function LevelWords({ plan, at, level }: { plan: PlanReport; at: string; level: number }) {
   const of = plan.explain.cluster.levels[level];
   const path = `${at}.explain.cluster.levels.${level}`;
@@ -129,7 +129,7 @@ function Crossed(props: { row: Row; path: string; shade: (seconds: number) => nu
   );
 }
 
-/** How the groups of a collective lie; "" of one that all ranks are in. */
+/** Returns the placement of a collective's groups; "" for a group of all ranks. */
 function liesOf(plan: PlanReport, collective: number): string {
   return plan.ranks.groups.find((g) => g.collectives.includes(collective))?.lies ?? "";
 }

@@ -7,7 +7,7 @@ import { Table } from "../table";
 import { toneOf } from "./compare/tone";
 import "./compare.css";
 
-/** Two plans side by side: which is faster, why, and in what they differ. */
+/** Compares two plans: which is faster, why, and how they differ. */
 export function Compare({ compare }: { compare: Comparison }) {
   const { verdict, time } = compare;
   const { tone, words } = toneOf(compare);
@@ -137,10 +137,10 @@ function timePair(
   return { name, path, a: of.a_seconds, b: of.b_seconds, difference: of.difference_seconds };
 }
 
-/** A's bar above B's on one scale, and B's difference from A. */
+/** Bars of A above B on one scale, and B's difference from A. */
 function PairedBars(props: {
   rows: Pair[];
-  total?: Pair; // written, not drawn: it would make the others small
+  total?: Pair; // shown as text only: its bar would make the others small
   unit: string;
   show: (n: number) => string;
 }) {

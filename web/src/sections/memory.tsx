@@ -11,11 +11,11 @@ import { Section } from "../section";
 import { pointing } from "../tooltip";
 import "./memory.css";
 
-const kApart = 5; // percents between the limit and a tick beside it
-const kFar = 16; // a limit of more than so many times what is held would leave no bars
-const kCrowd = 32; // pp ranks: more get thin bars, and every eighth a name
+const kApart = 5; // minimum percent between the limit and a tick
+const kFar = 16; // a limit of more than this many times the peak is clamped to the edge: bars would vanish
+const kCrowd = 32; // pp ranks: with more, bars are thin and every eighth has a name
 
-/** What fills each pp rank's devices, entry by entry, against what a device has. */
+/** Memory per pp rank, entry by entry, compared with the device's memory. */
 export function Memory(props: SectionProps) {
   const estimate = props.plan.explain.estimate.memory;
   if (!props.plan.memory || !estimate)
@@ -94,7 +94,7 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
   );
 }
 
-/** In short where it does not fit for sure; the tooltip has the whole verdict. */
+/** Returns a short verdict if it may not fit; the tooltip has the whole verdict. */
 function doubt({ verdict }: StageMemory): string {
   if (verdict === "fits") return "";
   return verdict === "does not fit" ? verdict : "may not fit";
@@ -124,7 +124,7 @@ function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within:
   );
 }
 
-/** Those that any pp rank has, in the order of the ledger. */
+/** Returns the entries that any pp rank has, in the order of the memory estimate. */
 function Legend(props: {
   plan: PlanReport;
   stages: StageMemory[];

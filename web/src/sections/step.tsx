@@ -8,7 +8,7 @@ import { Section } from "../section";
 import { pointing } from "../tooltip";
 import "./step.css";
 
-/** Where a step's time goes: bars that begin where the one before ends, and add up to the step. */
+/** A waterfall of the step's time: each bar begins where the previous one ends. */
 export function Step({ plan, at, lit, point }: SectionProps) {
   const step = plan.explain.estimate.step;
   const path = `${at}.explain.estimate.step`;
@@ -80,8 +80,8 @@ export function Step({ plan, at, lit, point }: SectionProps) {
   );
 }
 
-/** What a bar is, in the order of the legend and in the words of rankwright/report/page/step_svg.cc: what
- * computes is dark. */
+/** The kinds of bars, with the order and names of the legend in rankwright/report/page/step_svg.cc;
+ * compute is dark. */
 type Family = "math" | "computes" | "communicates" | "waits";
 const kFamilies: [Family, string][] = [
   ["math", "the model's FLOPs"],
@@ -138,7 +138,7 @@ function beginnings(items: Item[]): number[] {
   return items.map((item) => (sum += item.seconds) - item.seconds);
 }
 
-/** The level's name stands behind its bar, or before it where the bar ends far to the right. */
+/** Places the level's name after its bar, or before it if the bar ends far to the right. */
 function beside(scale: (s: number) => number, from: number, to: number) {
   return scale(to) < 70 ? { left: `${scale(to)}%` } : { right: `${100 - scale(from)}%` };
 }

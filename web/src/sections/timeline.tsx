@@ -10,7 +10,7 @@ import { Plot } from "./timeline/plot";
 import { shadeWords } from "./timeline/words";
 import "./timeline/timeline.css";
 
-/** The step, cell by cell: what each pp rank does when. */
+/** The timeline of the step: the cells of each pp rank. */
 export function Timeline(props: SectionProps) {
   const { timeline } = props.plan;
   const [path, setPath] = useState(true);
@@ -38,7 +38,7 @@ export function Timeline(props: SectionProps) {
   );
 }
 
-/** What was measured, in words. */
+/** A sentence about the measured run. */
 function Run({ run, at }: { run: Measured; at: string }) {
   return (
     <p class="prose run" title={run.name}>
@@ -48,7 +48,7 @@ function Run({ run, at }: { run: Measured; at: string }) {
   );
 }
 
-/** The kinds that are there. */
+/** The legend of the kinds that occur. */
 function Legend({ timeline }: { timeline: Document }) {
   const found = useMemo(() => kindsIn(timeline), [timeline]);
   return (
@@ -97,7 +97,7 @@ function Words({ timeline, at }: { timeline: Document; at: string }) {
   );
 }
 
-/** What each pp rank's time goes to. */
+/** A table of each pp rank's time by kind. */
 function Ranks({ timeline, at, lit, point }: SectionProps & { timeline: Document }) {
   const { ranks, step_seconds } = timeline.summary;
   return (

@@ -6,7 +6,7 @@ import { hasColor, kindColor } from "../palette";
 import { Section } from "../section";
 import "./verdict.css";
 
-/** Said with a sign and a word, not by colour alone. */
+/** Shown with a symbol and a word, not by color alone. */
 const kTones: Record<Words["tone"], [sign: string, word: string]> = {
   good: ["✓", "Good"],
   tie: ["≈", "A tie"],
@@ -47,7 +47,7 @@ export function Verdict({ plan, at }: SectionProps) {
   );
 }
 
-/** The number large, its unit or what it is of smaller. */
+/** Shows the number large, and its unit or total smaller. */
 function Large({ text }: { text: string }) {
   const end = text.search(/ |$/);
   return (
@@ -58,7 +58,7 @@ function Large({ text }: { text: string }) {
   );
 }
 
-/** The plan in short; a chip that begins with an axis has its colour. */
+/** The plan's tags; a tag that begins with an axis has the axis's color. */
 export function Chips({ chips }: { chips: string[] }) {
   return (
     <ul class="chips" aria-label="The plan">

@@ -12,9 +12,9 @@ import { Points, RefusedTable, Shape } from "./why_not/tables";
 import { PointWords } from "./why_not/words";
 import "./why_not/why_not.css";
 
-/** What else could be run, what it would cost, and why it was not chosen. */
+/** The alternatives, their cost, and why they were not chosen. */
 export function WhyNot({ plan, at }: SectionProps) {
-  // Nothing here lights up with the other sections, so it is not drawn again with these.
+  // Nothing here is highlighted with other sections, so it need not render again with them.
   return useMemo(
     () => (
       <Section id="why-not" title="Why not another">

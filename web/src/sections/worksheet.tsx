@@ -7,7 +7,7 @@ import { Facts, ListTable } from "../table";
 import * as columns from "./worksheet_columns";
 import "./worksheet.css";
 
-/** Everything that the tool knows of the plan, to be looked up. */
+/** All details of the plan, for reference. */
 export function Worksheet({ plan, at }: SectionProps) {
   const explain = plan.explain;
   const path = `${at}.explain`;

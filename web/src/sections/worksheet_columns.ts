@@ -1,4 +1,4 @@
-// The tables of the worksheet, column by column, with the words of `rankwright explain`.
+// The columns of the worksheet's tables, with the terms of `rankwright explain`.
 import type { Communication, Explain, Memory } from "../document";
 import { bytes, bytesPerSecond, count, memory, seconds } from "../format";
 import type { Column } from "../table";

@@ -1,5 +1,5 @@
-// Colours of devices by the group that they are in, or by their place on pp: those of
-// rankwright/report/render/chart.cc, the same by day and night.
+// Colors of devices by their group or their pp rank: those of rankwright/report/render/chart.cc, the
+// same in light and dark mode.
 import type { Group, Ranks } from "../../document";
 
 const kHues = [
@@ -12,14 +12,14 @@ const kHues = [
   [0xcc, 0x79, 0xa7],
   [0x90, 0x90, 0x90],
 ];
-/** The hues as they are, then with white, then with black. */
+/** The plain hues, then mixed with white, then with black. */
 const kMixes = [
   { mixedWith: 0, share: 0 },
   { mixedWith: 255, share: 0.55 },
   { mixedWith: 0, share: 0.45 },
 ];
 
-export const kColors = kHues.length * kMixes.length; // after the last they repeat
+export const kColors = kHues.length * kMixes.length; // colors repeat after the last
 
 export function chartColor(index: number): string {
   const { mixedWith, share } = kMixes[Math.floor(index / kHues.length) % kMixes.length];
@@ -29,7 +29,7 @@ export function chartColor(index: number): string {
   return `#${mixed.map((c) => c.toString(16).padStart(2, "0")).join("")}`;
 }
 
-/** By drawn device; "" of an idle one. */
+/** Returns the color by drawn device; "" if idle. */
 export function deviceColors(ranks: Ranks, group: Group | undefined): string[] {
   return ranks.devices.map((device, i) => {
     if (device.rank < 0) return "";

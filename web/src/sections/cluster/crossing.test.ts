@@ -6,7 +6,7 @@ import { allBoxes, type Box, layOut } from "./layout";
 
 const kNode = { level: 0, index: 0, domains: [] };
 
-/** Two nodes of two devices under one switch; each node stands for `count`. */
+/** Two nodes of two devices under one switch; each node represents `count`. */
 function twoNodes(count: number): Box {
   const root: Domain = {
     level: 1,
@@ -30,7 +30,7 @@ function group(of_device: number[], level: number, size = 2): Group {
   return { kind: "tp", size, count: 1, lies: "", level, of_device, collectives: [] };
 }
 
-/** The links by their level and the devices under them, outer ones first. */
+/** Returns the links by level and the devices below them, outermost first. */
 function names(root: Box, found: ReturnType<typeof crossed>): string[] {
   return allBoxes(root)
     .flatMap((box) => box.links)
@@ -38,22 +38,22 @@ function names(root: Box, found: ReturnType<typeof crossed>): string[] {
     .map((link) => `${link.level}:${link.devices}`);
 }
 
-test("a group inside a node crosses what joins its devices", () => {
+test("a group inside a node crosses the links of its devices", () => {
   const root = twoNodes(1);
   assert.deepEqual(names(root, crossed(root, group([0, 0, 1, 1], 0), 1)), ["0:2", "0:3"]);
 });
 
-test("a group with one device a node crosses what joins nodes, not devices", () => {
+test("a group with one device per node crosses only the links of nodes", () => {
   const root = twoNodes(1);
   assert.deepEqual(names(root, crossed(root, group([0, 1, 0, 1], 1), 0)), ["1:0,1", "1:2,3"]);
 });
 
-test("a group with all devices crosses everything", () => {
+test("a group of all devices crosses all links", () => {
   const root = twoNodes(1);
   assert.equal(crossed(root, group([0, 0, 0, 0], 1, 4)).size, 6);
 });
 
-test("all groups of a kind cross what any of them does", () => {
+test("a kind crosses the links that any of its groups crosses", () => {
   const root = twoNodes(1);
   const pairs = group([0, 0, 1, 1], 0);
   assert.equal(crossed(root, pairs).size, 4);
@@ -64,18 +64,18 @@ test("idle devices are in no group", () => {
   assert.deepEqual(names(root, crossed(root, group([0, 0, -1, -1], 0))), ["0:0", "0:1"]);
 });
 
-test("a group that goes on in nodes that are not drawn leaves the one that is", () => {
-  // dp: each device with those of the 7 nodes like its own
+test("a group that continues in undrawn nodes leaves the drawn one", () => {
+  // dp: each device with its counterparts in the 7 identical nodes
   const root = twoNodes(8);
   assert.deepEqual(names(root, crossed(root, group([0, 1, 2, 3], 1, 8), 0)), ["1:0,1"]);
 });
 
-test("a group that lies inside a folded node does not leave it", () => {
+test("a group inside a folded node does not leave it", () => {
   const root = twoNodes(8);
   assert.deepEqual(names(root, crossed(root, group([0, 0, 1, 1], 0), 0)), ["0:0", "0:1"]);
 });
 
-test("to reach another hall a message passes its own leaf and spine, and no more", () => {
+test("a message to another hall passes only its own leaf and spine", () => {
   const leaf = {
     level: 1,
     index: 0,

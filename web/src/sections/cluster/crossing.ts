@@ -1,15 +1,15 @@
-// Which links of the drawing the groups of a kind cross: those between a member and another. Devices
-// have a way of their own out of the innermost domain, so a group with one member there does not use
-// what joins it.
+// Finds the links of the drawing that the groups of a kind cross: those between two members. Devices
+// have their own link out of the innermost domain, so a group with one member there does not use the
+// domain's links.
 import type { Group } from "../../document";
 import type { Box, Link } from "./layout";
 
-/** Those crossed by the group of number `only`, or by any where it is missing. */
+/** Returns the links crossed by the group with number `only`, or by any group if omitted. */
 export function crossed(root: Box, group: Group, only?: number): Set<Link> {
   const found = new Set<Link>();
   const drawn = tally(group, group.of_device.keys());
 
-  /** `folded`: a box around stands for several that such a group joins. */
+  /** `folded`: an enclosing box represents several boxes that such a group spans. */
   const visit = (box: Box, folded: boolean) => {
     const inBox = tally(
       group,
@@ -35,7 +35,7 @@ export function crossed(root: Box, group: Group, only?: number): Set<Link> {
 
 const folds = (box: Box, group: Group) => box.domain.count > 1 && box.domain.level < group.level;
 
-/** How many of the devices are in each group. */
+/** Counts the devices in each group. */
 function tally(group: Group, devices: Iterable<number>): Map<number, number> {
   const found = new Map<number, number>();
   for (const device of devices) {

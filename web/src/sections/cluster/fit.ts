@@ -1,17 +1,17 @@
-// How large the devices of the map are drawn: as large as the width allows without the map becoming
-// higher than a window.
+// Chooses the size of the map's devices: as large as the width allows without making the map taller than
+// a window.
 import type { Device, Domain, Ranks } from "../../document";
 import { count } from "../../format";
 import { allBoxes, type Box, isEven, layOut, type Seat, type Sizes } from "./layout";
 
 const kSeats = [36, 34, 32, 30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 9]; // pixels
-const kHighest = 400; // pixels, so that what is said of a device is seen with it
-const kHigher = 35; // for each level
-/** Less is a phone: edges are thin, and the drawing is scrolled. */
+const kHighest = 400; // pixels, so that a device and its panel are visible together
+const kHigher = 35; // per level
+/** Narrower windows are phones: edges are thin, and the drawing scrolls. */
 export const kNarrow = 560;
-const kLetter = 6.4; // pixels, on average, of the words above boxes
+const kLetter = 6.4; // average pixels per letter of the labels above boxes
 
-const kShrink = 0.6; // by which devices may be smaller if rows are then all full
+const kShrink = 0.6; // devices may shrink by this factor if all rows are then full
 
 export function fitted(ranks: Ranks, room: number): Box {
   const high = kHighest + kHigher * ranks.levels.length;
@@ -26,7 +26,7 @@ export function fitted(ranks: Ranks, room: number): Box {
   return (even ?? low[0]).box;
 }
 
-/** Of the ways to put devices in columns. */
+/** Returns the arrangement of devices in columns with the best rating. */
 function lowest(ranks: Ranks, room: number, seat: number): Box {
   const all = columnsOf(ranks).map((n) => layOut(ranks.root, room, sizes(ranks, room, seat, n)));
   const narrow = all.filter((box) => box.width <= room);
@@ -34,7 +34,7 @@ function lowest(ranks: Ranks, room: number, seat: number): Box {
   return of.reduce((best, box) => (rating(box) < rating(best) ? box : best));
 }
 
-/** Rows that are not full are worse than a few pixels. */
+/** Returns the height, with a penalty for partly filled rows; lower is better. */
 const rating = (box: Box) => box.height * (isEven(box) ? 1 : 1.3);
 
 function sizes(ranks: Ranks, room: number, seat: number, columns: number): Sizes {
@@ -53,7 +53,7 @@ function sizes(ranks: Ranks, room: number, seat: number, columns: number): Sizes
   };
 }
 
-/** Columns of devices that keep a host's devices in whole rows, and domains wider than high. */
+/** Returns column counts that keep a host's devices in whole rows, and domains wider than high. */
 function columnsOf(ranks: Ranks): number[] {
   const innermost = innermostOf(ranks.root);
   const most = Math.max(1, ...innermost.map((d) => d.devices.length));
@@ -66,7 +66,7 @@ function innermostOf(domain: Domain): Domain[] {
   return domain.domains.length === 0 ? [domain] : domain.domains.flatMap(innermostOf);
 }
 
-/** Devices of a host, if all domains have the same; else 1. */
+/** Returns the devices per host if all domains have the same number; else 1. */
 function hostSize(innermost: Domain[], devices: Device[]): number {
   const counted = new Map<number, number>();
   for (const d of innermost.flatMap((domain) => domain.devices))
@@ -75,7 +75,7 @@ function hostSize(innermost: Domain[], devices: Device[]): number {
   return sizes.size === 1 ? [...sizes][0] : 1;
 }
 
-/** "node 3" where it is one, else the level with its number. */
+/** Returns the label: "node 3" for one domain, else the level with its count. */
 export function nameOf(domain: Domain, ranks: Ranks): string {
   const hosts = new Set(domain.devices.map((d) => ranks.devices[d].host));
   if (hosts.size === 1) return `node ${count([...hosts][0])}`;
@@ -88,7 +88,7 @@ export function nameOf(domain: Domain, ranks: Ranks): string {
 export const badgeOf = (domain: Domain) => (domain.count > 1 ? `× ${count(domain.count)}` : "");
 export const badgeWidth = (text: string) => (text ? text.length * kLetter + 12 : 0);
 
-/** By level, of the longest: so boxes of a level are alike. */
+/** Returns the width of the longest label by level, so that boxes of a level are alike. */
 function widthsOfHeads(ranks: Ranks): number[] {
   const widths = ranks.levels.map(() => 0);
   const visit = (domain: Domain) => {
@@ -100,14 +100,14 @@ function widthsOfHeads(ranks: Ranks): number[] {
   return widths;
 }
 
-/** Whether a number can be read inside a device of that size, and how large its digits are. */
+/** Returns the font size of a number inside a device of that size; 0 if it would not be readable. */
 export function digitSize(seat: number, most: number): number {
   const letters = count(most).replaceAll(",", "").length;
   const size = Math.min(12, (seat - 3) / (letters * 0.6));
   return size >= 7 ? size : 0;
 }
 
-/** By drawn device. */
+/** Returns the seats by drawn device. */
 export function seatsOf(root: Box): Seat[] {
   const seats = allBoxes(root).flatMap((box) => box.seats);
   return seats.sort((a, b) => a.device - b.device);

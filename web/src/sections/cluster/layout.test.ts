@@ -16,7 +16,7 @@ const kSizes: Sizes = {
   least: () => 40,
 };
 
-/** `nodes` domains of `each` devices, under one. */
+/** Returns one domain with `nodes` domains of `each` devices. */
 function twoLevels(nodes: number, each: number, count = 1): Domain {
   const domains = Array.from({ length: nodes }, (_, n) => ({
     level: 0,
@@ -28,7 +28,7 @@ function twoLevels(nodes: number, each: number, count = 1): Domain {
   return { level: 1, index: 0, count: 1, domains, devices: [] };
 }
 
-/** Domains of any shape, uneven and folded. */
+/** Returns random domains, uneven and folded. */
 function anyTree(random: (from: number, to: number) => number): Domain {
   let devices = 0;
   const grow = (level: number): Domain => ({
@@ -46,7 +46,7 @@ const inside = (a: Place, b: Place) =>
 const apart = (a: Place, b: Place) =>
   a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
 
-/** A box with the edges of those behind it. */
+/** Returns a box including the edges of those behind it. */
 function withStack(box: Box): Place {
   const stack = box.domain.count > 1 ? kSizes.stack : 0;
   return { ...box, width: box.width + stack, height: box.height + stack };
@@ -73,7 +73,7 @@ test("a node of 8 in rows of 4", () => {
   );
 });
 
-test("8 nodes of which 5 would fit are drawn 4 and 4", () => {
+test("8 nodes with room for 5 per row are drawn as 4 and 4", () => {
   // 5 x 119 + 4 x 10 between + 2 x 10 + 8 trunk = 663
   const box = layOut(twoLevels(8, 8), 663, kSizes);
   assert.deepEqual(
@@ -90,14 +90,14 @@ test("one device is a box with one seat", () => {
   assert.equal(box.rails.length, 1);
 });
 
-test("what a domain joins lies inside it", () => {
+test("children are inside their domain's box", () => {
   everyBox((box, seed) => {
     for (const child of [...box.boxes.map(withStack), ...box.seats])
       assert.ok(inside(child, box), `seed ${seed}`);
   });
 });
 
-test("boxes and seats of a domain do not overlap, with the edges behind them", () => {
+test("boxes and seats of a domain do not overlap, including edges behind them", () => {
   everyBox((box, seed) => {
     const children: Place[] = [...box.boxes.map(withStack), ...box.seats];
     for (let i = 0; i < children.length; ++i)
@@ -105,7 +105,7 @@ test("boxes and seats of a domain do not overlap, with the edges behind them", (
   });
 });
 
-test("every child has one link, from its middle up to a rail that is above it", () => {
+test("every child has one link, from its middle up to the rail above it", () => {
   everyBox((box, seed) => {
     const children: Place[] = [...box.boxes, ...box.seats];
     assert.equal(box.links.length, children.length);

@@ -1,7 +1,7 @@
-// Nested boxes: where each domain, device and link of the map is drawn. A domain is a box; what it
-// joins, domains or devices, lies inside in rows, each under a rail, which stands for the switch or
-// the links of the domain's level. Every child has a link up to its rail; a trunk joins the rails.
-// Nothing is drawn here.
+// Computes the positions of the map's domains, devices and links as nested boxes. A domain is a box; its
+// children, domains or devices, are inside in rows, each row under a rail, which represents the switch or
+// the links of the domain's level. Every child has a link up to its rail; a trunk connects the rails.
+// map.tsx draws them.
 import type { Domain } from "../../document";
 
 export interface Place {
@@ -13,7 +13,7 @@ export interface Place {
 export interface Box extends Place {
   domain: Domain;
   rails: Rail[];
-  trunk: number; // x, where there are several rails
+  trunk: number; // x, if there are several rails
   links: Link[];
   boxes: Box[];
   seats: Seat[];
@@ -22,20 +22,20 @@ export interface Box extends Place {
 export interface Seat extends Place {
   device: number; // index in Ranks.devices
 }
-/** From the first link, or the trunk, to the last; to the box's edge where there are more children
- * than are drawn. */
+/** A line from the first link, or the trunk, to the last; to the box's edge if not all children are
+ * drawn. */
 export interface Rail {
   y: number;
   from: number; // x
   to: number;
 }
-/** From a child to the rail above it. */
+/** A line from a child to the rail above it. */
 export interface Link {
-  level: number; // of the domain that joins
-  count: number; // domains that the child stands for
+  level: number; // of the parent domain
+  count: number; // domains that the child represents
   devices: number[]; // under the child
   x: number;
-  from: number; // y: the child's top, or its first rail, where switch joins switch
+  from: number; // y: the child's top, or its first rail if both are switches
   rail: number; // index in the box's rails
 }
 
@@ -47,9 +47,9 @@ export interface Sizes {
   pad: number; // between a box and the boxes inside
   edge: number; // between an innermost box and its devices
   rise: number; // of a link between boxes
-  head: number; // a line of words above a box's first rail
-  stack: number; // what the edges of boxes behind a folded one take
-  least: (domain: Domain) => number; // width that a domain's words take
+  head: number; // a line of text above a box's first rail
+  stack: number; // width of the edges of boxes behind a folded one
+  least: (domain: Domain) => number; // minimum width, for a domain's label
 }
 
 const kSeatRise = 7; // of a link to a device
@@ -59,25 +59,25 @@ export function layOut(domain: Domain, room: number, sizes: Sizes): Box {
   return place(domain, room - stackOf(domain, sizes), sizes);
 }
 
-/** Devices under a domain. */
+/** Returns the devices under a domain. */
 export function devicesUnder(domain: Domain): number[] {
   return [...domain.devices, ...domain.domains.flatMap(devicesUnder)];
 }
 
-/** Whether all rows of all boxes are full. */
+/** Returns whether all rows of all boxes are full. */
 export function isEven(box: Box): boolean {
   const each = box.rails.map((_, r) => box.links.filter((link) => link.rail === r).length);
   return each.every((n) => n === each[0]) && box.boxes.every(isEven);
 }
 
-/** All boxes, outer ones first. */
+/** Returns all boxes, outermost first. */
 export function allBoxes(box: Box): Box[] {
   return [box, ...box.boxes.flatMap(allBoxes)];
 }
 
 const stackOf = (domain: Domain, sizes: Sizes) => (domain.count > 1 ? sizes.stack : 0);
 
-/** A child with its top left corner at 0, and what it takes beyond its own edges. */
+/** A child with its top left corner at 0, and the space that it needs beyond its edges. */
 interface Child {
   place: Box | Seat;
   beyond: number;
@@ -107,7 +107,7 @@ function seat(device: number, size: number): Seat {
   return { device, x: 0, y: 0, width: size, height: size };
 }
 
-/** As many in a row as fit, and then as even as they can be: 8 of which 5 fit are 4 and 4. */
+/** Splits children into as few rows as fit, as evenly as possible: 8 with room for 5 are 4 and 4. */
 function inRows(children: Child[], room: number, gap: number, most: number): Child[][] {
   const widest = Math.max(0, ...children.map((c) => c.place.width + c.beyond));
   const fit = Math.max(1, Math.min(most, Math.floor((room + gap) / (widest + gap))));
@@ -116,7 +116,7 @@ function inRows(children: Child[], room: number, gap: number, most: number): Chi
   return Array.from({ length: rows }, (_, r) => children.slice(r * each, (r + 1) * each));
 }
 
-/** Rows under each other, and the box around them. */
+/** Stacks rows, and returns the box around them. */
 function assemble(domain: Domain, rows: Child[][], between: Between, sizes: Sizes): Box {
   const { pad, gap, rise } = between;
   const left = pad + (rows.length > 1 ? kTrunk : 0);

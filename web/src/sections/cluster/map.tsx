@@ -15,10 +15,10 @@ interface MapProps {
   colors: string[];
   lit: Lit;
   chosen: number;
-  point: (device: number, seat?: Element) => void; // -1: at none
+  point: (device: number, seat?: Element) => void; // -1: none
 }
 
-/** The cluster as boxes in boxes, with every drawn device and the links between them. */
+/** The cluster as nested boxes, with every drawn device and the links between them. */
 export function Map(props: MapProps) {
   const { ranks } = props.plan;
   const root = useMemo(() => fitted(ranks, props.room), [ranks, props.room]);
@@ -68,7 +68,7 @@ export function Map(props: MapProps) {
   );
 }
 
-/** What does not change with the pointer. */
+/** The part of the map that does not change with the pointer. */
 function Boxes({ root, ranks }: { root: Box; ranks: Ranks }) {
   return useMemo(
     () => (
@@ -116,7 +116,7 @@ function Frame({ box, ranks }: { box: Box; ranks: Ranks }) {
   );
 }
 
-/** The edges of another box that looks out from behind. */
+/** The visible edges of a box behind a folded one. */
 function behind({ x, y, width, height }: Box, by: number): string {
   return `M${x + by} ${y + height}v${by - 5}q0 5 5 5h${width - 10}q5 0 5 -5v${10 - height}q0 -5 -5 -5h${-by}`;
 }
@@ -140,7 +140,7 @@ function Device(props: { seat: Seat; rank: number; color: string; digits: number
   );
 }
 
-/** One outline in the colours of all the kinds: dashes of each in turn. */
+/** One outline with dashes in the colors of all the kinds in turn. */
 function Outlines({ seat, kinds }: { seat: Seat; kinds: string[] }) {
   return (
     <>

@@ -13,8 +13,8 @@ interface PanelProps {
   point: (focus: Focus) => void;
 }
 
-/** Who a device is, which groups it is in, and what these send. It keeps the last device that was
- * pointed at, so that it can be read and does not jump. */
+/** Details of a device: its rank, its groups, and their traffic. Keeps the last focused device, so that it
+ * can be read and does not jump. */
 export function Panel({ plan, at, device, point }: PanelProps) {
   const { ranks } = plan;
   const d = ranks.devices[device];

@@ -1,5 +1,5 @@
-// The way of groups through the drawing: a strand of each kind along the links that it crosses, side
-// by side where several cross the same.
+// The paths of groups through the drawing: one strand per kind along the links that it crosses, side by
+// side if several kinds cross the same link.
 import type { Group, Ranks } from "../../document";
 import type { Lit } from "../../focus";
 import { crossed } from "./crossing";
@@ -7,19 +7,19 @@ import { allBoxes, type Box, type Link } from "./layout";
 
 export interface Strand {
   kind: string;
-  path: string; // of SVG
+  path: string; // SVG path
 }
 
 const kStep = 3; // pixels from one strand to the next
 
-/** A kind's way, and whether its groups go on in domains that are not drawn. */
+/** The links of a kind, and whether its groups continue in domains that are not drawn. */
 interface Way {
   kind: string;
   links: Set<Link>;
   beyond: boolean;
 }
 
-/** Strands of what is lit: the groups of a device, or all of some kinds, or of some levels. */
+/** Returns the strands of what is lit: the groups of a device, of some kinds, or of some levels. */
 export function strands(root: Box, ranks: Ranks, lit: Lit): Strand[] {
   const ways = ranks.groups.filter((g) => lit.kinds.has(g.kind)).map((g) => wayOf(root, g, lit));
   const paths = ways.map(() => "");
@@ -46,13 +46,13 @@ function wayOf(root: Box, group: Group, lit: Lit): Way {
   return { kind: group.kind, links: new Set(links), beyond: drawn < group.size };
 }
 
-/** Of the group of the device that is pointed at: those lit by its kind are in it. */
+/** Returns the group number of the focused device: devices lit by its kind are members. */
 function numberOf(group: Group, lit: Lit): number | undefined {
   for (const [device, kinds] of lit.groupsOf)
     if (kinds.includes(group.kind)) return group.of_device[device];
 }
 
-/** Up the links, along the rails as far as they are needed, and along the trunk between rails. */
+/** Returns the path up the links, along the needed part of the rails, and along the trunk between rails. */
 function inBox(box: Box, way: Way, aside: number): string {
   const links = box.links.filter((link) => way.links.has(link));
   const rows = [...new Set(links.map((link) => link.rail))];

@@ -4,7 +4,7 @@ import { plural } from "../../format";
 const kAxes = ["tp", "cp", "pp", "dp", "ep", "etp", "edp"] as const;
 export type Axis = (typeof kAxes)[number];
 
-/** Those that some group lies along: on the others there is one place. */
+/** The axes along which there is a group; the others have degree 1. */
 export function axesOf(ranks: Ranks): Axis[] {
   return kAxes.filter((axis) => ranks.groups.some((group) => group.kind === axis));
 }
@@ -19,7 +19,7 @@ export function standsFor(device: Device): string {
     : "";
 }
 
-/** What is said of a device to those who do not see it. */
+/** Returns the description of a device for screen readers. */
 export function seatSentence(ranks: Ranks, device: number): string {
   const d = ranks.devices[device];
   const places = d.rank < 0 ? [] : axesOf(ranks).map((axis) => `${axis} ${d[axis]}`);

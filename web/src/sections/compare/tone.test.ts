@@ -3,13 +3,13 @@ import { test } from "node:test";
 import type { Compare, Side } from "../../document";
 import { toneOf } from "./tone";
 
-/** B is faster, and fits so. */
+/** A comparison in which B is faster, with this fit. */
 function faster(memory: { fits: boolean; sure: boolean } | null, tie = false): Compare {
   const b = { memory } as Side;
   return { b, verdict: { faster: "b", tie } } as Compare;
 }
 
-test("the faster plan is good where it fits, and else the banner says that it does not", () => {
+test("the faster plan is good if it fits; otherwise the banner says that it does not", () => {
   assert.deepEqual(toneOf(faster({ fits: true, sure: true })), { tone: "good", words: "" });
   assert.deepEqual(toneOf(faster({ fits: false, sure: true })), {
     tone: "refused",

@@ -1,6 +1,6 @@
 import type { Compare, Verdict } from "../../document";
 
-/** A faster plan is good where it fits. */
+/** A faster plan is good only if it fits. */
 export function toneOf(compare: Compare): { tone: Verdict["tone"]; words: string } {
   const { tie, faster } = compare.verdict;
   if (tie || !faster) return { tone: "tie", words: tie ? "≈ A tie" : "" };

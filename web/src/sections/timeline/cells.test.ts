@@ -20,25 +20,25 @@ function lane(...events: Event[]): Lane {
 }
 const beside = (event: Event): Event => ({ ...event, stage: -1, microbatch: -1, beside: true });
 
-test("a cell is as wide as it is long, less a line to the next", () => {
+test("a cell's width is its duration, minus a line to the next", () => {
   // from 1 s to 3 s of 10 s on 100 pixels: 10 to 30, less 1
   assert.deepEqual(shapes(lane(cell(1, 3)), kKinds, kView, kHeights), [
     { color: "#000001", path: "M10 0H29V20H10Z" },
   ]);
 });
 
-test("what is shorter than a pixel is still seen", () => {
+test("cells shorter than a pixel are still visible", () => {
   const [shape] = shapes(lane(cell(5, 5.001)), kKinds, kView, kHeights);
   assert.equal(shape.path, "M50 0H50.6V20H50Z");
 });
 
-test("what runs beside the cells lies under them", () => {
-  assert.equal(heightOf(kHeights), 25); // 20, a line, 4
+test("overlapped events are drawn below the cells", () => {
+  assert.equal(heightOf(kHeights), 25); // 20, a 1 px line, 4
   const [shape] = shapes(lane(beside(cell(1, 3))), kKinds, kView, kHeights);
   assert.equal(shape.path, "M10 21H29V25H10Z");
 });
 
-test("there is a path for each colour, and one only", () => {
+test("there is exactly one path per color", () => {
   const cells = lane(cell(0, 1), cell(1, 2, 1), cell(2, 3), cell(3, 4, 0, 1), cell(4, 5, 1));
   const found = shapes(cells, kKinds, kView, kHeights);
   assert.deepEqual(
@@ -51,7 +51,7 @@ test("there is a path for each colour, and one only", () => {
   );
 });
 
-test("what is not in the view is not drawn", () => {
+test("cells outside the view are not drawn", () => {
   const view = { from: 4, to: 5, width: 100 };
   const found = shapes(lane(cell(0, 3), cell(3, 6), cell(7, 8)), kKinds, view, kHeights);
   assert.deepEqual(found, [{ color: "#000001", path: "M-2 0H101V20H-2Z" }]);
@@ -72,9 +72,9 @@ test("shares of a part are stacked, and the rest is idle", () => {
   ]);
 });
 
-test("numbers stand in cells that have room, and in no lane that is too low", () => {
+test("numbers are in cells with room, and not in lanes that are too low", () => {
   const cells = lane(cell(0, 1), cell(1, 1.9, 0, 0, 12), cell(2, 3.6, 0, 0, 12));
-  // 7 takes 6 + 4 pixels and has 10; 12 takes 16 and has 9, then 16
+  // "7" needs 6 + 4 pixels and has 10; "12" needs 16 and has 9, then 16
   assert.deepEqual(
     labels(cells, kKinds, kView, kHeights).map(({ x, text }) => [x, text]),
     [
@@ -85,7 +85,7 @@ test("numbers stand in cells that have room, and in no lane that is too low", ()
   assert.deepEqual(labels(cells, kKinds, kView, { ...kHeights, cells: 8 }), []);
 });
 
-test("the pointer finds the cell under it, or a short one near by", () => {
+test("the pointer finds the cell under it, or a short one nearby", () => {
   const cells = lane(cell(1, 2), cell(4, 4.01), beside(cell(1, 9)));
   assert.equal(eventAt(cells, 1.5, 0.2, false), 0);
   assert.equal(eventAt(cells, 4.1, 0.2, false), 1);

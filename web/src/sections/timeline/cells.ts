@@ -1,5 +1,4 @@
-// A lane's cells as paths of SVG, one for each colour: thousands of cells are some dozens of
-// elements.
+// A lane's cells as SVG paths, one per color, so that thousands of cells are a few dozen elements.
 import type { Kind } from "../../document";
 import type { Event, Lane } from "./lanes";
 import { toPixel, type View } from "./time";
@@ -13,16 +12,16 @@ export interface Label {
   text: string;
   color: string; // of the cell
 }
-/** From top to bottom of a lane, in pixels. */
+/** The heights of a lane's parts from top to bottom, in pixels. */
 export interface Heights {
   cells: number;
-  beside: number; // what runs beside the cells, under them; 0: nothing does
+  beside: number; // overlapped events, below the cells; 0: there are none
   gap: number; // between lanes
 }
 
-const kLeast = 0.6; // pixels: what is shorter is drawn so wide
+const kLeast = 0.6; // pixels: the minimum drawn width
 const kDigit = 6; // pixels
-const kLine = 12; // pixels: lanes that are lower have no numbers
+const kLine = 12; // pixels: lower lanes have no numbers
 
 export const heightOf = (h: Heights) => h.cells + (h.beside > 0 ? h.beside + 1 : 0);
 
@@ -31,7 +30,7 @@ export function colorOf(kinds: Kind[], event: Event): string {
   return colors[Math.min(event.shade, colors.length - 1)];
 }
 
-/** Where a time is drawn, cut at the edges of the view; null if it is not seen. */
+/** Returns the drawn range of a time span, clipped to the view; null if it is outside. */
 export function extent(time: { begin: number; end: number }, view: View) {
   if (time.end < view.from || time.begin > view.to) return null;
   const from = Math.max(toPixel(view, time.begin), -2);
@@ -45,7 +44,7 @@ export function shapes(lane: Lane, kinds: Kind[], view: View, heights: Heights):
   for (const event of lane.events) {
     const at = extent(event, view);
     if (!at) continue;
-    // A line between neighbours, where it leaves something of them.
+    // A line between neighbors, if they are wide enough.
     const width = at.to - at.from;
     const right = at.to - (width > 5 ? 1 : width > 2.5 ? 0.5 : 0);
     const color = colorOf(kinds, event);
@@ -57,7 +56,7 @@ export function shapes(lane: Lane, kinds: Kind[], view: View, heights: Heights):
   return [...paths].map(([color, path]) => ({ color, path: path.join("") }));
 }
 
-/** Shares of the kinds in each part of the step, one above the other; what is left is idle. */
+/** Stacks the shares of the kinds in each part of the step; the rest is idle. */
 function stacked(lane: Lane, kinds: Kind[], view: View, height: number): Shape[] {
   const paths = kinds.map(() => "");
   lane.parts.forEach((part, p) => {
@@ -82,7 +81,7 @@ function rectangle(left: number, right: number, top: number, bottom: number): st
 }
 const short = (pixels: number) => Math.round(pixels * 100) / 100;
 
-/** Microbatches' numbers, in the cells that have room for them. */
+/** Returns the microbatch numbers of the cells that have room for them. */
 export function labels(lane: Lane, kinds: Kind[], view: View, heights: Heights): Label[] {
   if (heights.cells < kLine) return [];
   return lane.events.flatMap((event) => {

@@ -20,7 +20,7 @@ export function Lanes(props: {
 }) {
   const { lanes, view, heights, top } = props;
   const pitch = heightOf(heights) + heights.gap;
-  const each = Math.ceil(12 / pitch); // lanes that are too low for a name each
+  const each = Math.ceil(12 / pitch); // name every n-th lane if lanes are low
   return (
     <>
       {lanes.map((lane, i) => (
@@ -44,12 +44,12 @@ export function Lanes(props: {
   );
 }
 
-/** Pixels until the lane's step ends. */
+/** Returns the pixel position of the end of the lane's step. */
 function whole(lane: Lane, view: View): number {
   return Math.max(0, Math.min(view.width, toPixel(view, lane.end)));
 }
 
-/** Drawn again only when the view changes, not with the pointer. */
+/** Renders again only when the view changes, not with the pointer. */
 function Cells(props: { lane: Lane; kinds: Kind[]; view: View; heights: Heights }) {
   const { lane, kinds, view, heights } = props;
   return useMemo(
@@ -74,7 +74,7 @@ function Cells(props: { lane: Lane; kinds: Kind[]; view: View; heights: Heights 
   );
 }
 
-/** Around the cell or the part that is pointed at. */
+/** The outline of the focused cell or part. */
 function Mark({ spot, view, heights }: { spot: Spot; view: View; heights: Heights }) {
   const at = extent(timesOf(spot), view);
   if (!at) return null;
@@ -90,7 +90,7 @@ function Mark({ spot, view, heights }: { spot: Spot; view: View; heights: Height
   );
 }
 
-/** Names of the phases above the lanes, and lines through these where one ends. */
+/** Names of the phases above the lanes, and lines through the lanes where a phase ends. */
 export function Phases({
   timeline,
   view,
@@ -138,7 +138,7 @@ export function Axis({ view, top }: { view: View; top: number }) {
     </g>
   );
 }
-/** Along the top of each rank's lane while it is on the path, then over to the next. */
+/** The critical path: along the top of a rank's lane while it is on the path, then to the next lane. */
 export function CriticalPath(props: {
   timeline: Timeline;
   lanes: Lane[];

@@ -1,21 +1,21 @@
-// What the drawing of a timeline is made of, in seconds: of the prediction and of a run alike.
+// The lanes of a timeline in seconds, for the prediction and for a run.
 import type { Measured, Timeline, TimelineEvent } from "../../document";
 
 export interface Lane {
   ppRank: number;
   end: number; // of the step, in seconds
-  events: Event[]; // as they begin
-  parts: number[][]; // instead of events: by part of the step the percent of each kind
+  events: Event[]; // by begin
+  parts: number[][]; // instead of events: by part of the step, the percent of each kind
 }
 export interface Event {
   begin: number; // seconds
   end: number;
   kind: number; // index in Timeline.kinds
   shade: number;
-  stage: number; // -1: no cell
-  microbatch: number; // -1: no cell
-  step: string; // what it is, of what is no cell
-  beside: boolean; // runs beside the cells
+  stage: number; // -1: not a cell
+  microbatch: number; // -1: not a cell
+  step: string; // its name, if not a cell
+  beside: boolean; // overlaps with the cells
 }
 
 export function predictedLanes(timeline: Timeline): Lane[] {
@@ -44,8 +44,8 @@ function eventOf(event: TimelineEvent, tick: number, steps: string[]): Event {
   return { ...times, kind, shade: 0, stage, microbatch: -1, step: steps[microbatch], beside };
 }
 
-/** The event at a time, of the cells or of what runs beside them, or the nearest within `reach`
- * seconds: what is short is hard to hit. -1: none. */
+/** Returns the event at a time, among the cells or the overlapped events, or the nearest within `reach`
+ * seconds, because short ones are hard to hit; -1 if there is none. */
 export function eventAt(lane: Lane, seconds: number, reach: number, beside: boolean): number {
   let best = -1;
   let nearest = reach;

@@ -13,7 +13,7 @@ import { useZoom } from "./zoom";
 const kNames = 40; // pixels for the names of the lanes
 const kAxis = 22; // pixels for the times
 
-/** The lanes with all that is around them, and what pointer and keys do there. */
+/** The lanes with their names and axis, and pointer and key handling. */
 export function Plot(props: SectionProps & { timeline: Timeline; path: boolean }) {
   const { plan, timeline, lit, point } = props;
   const { element, width } = useWidth<HTMLDivElement>();

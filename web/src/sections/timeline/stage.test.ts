@@ -7,7 +7,7 @@ import type { View } from "./time";
 
 const kView: View = { from: 0, to: 10, width: 1000 };
 
-/** Two pp ranks with three cells of 2 s each, a second apart, and one that runs beside. */
+/** Two pp ranks with three cells of 2 s each, one second apart, and one overlapped event. */
 function timeline(): Timeline {
   const cells: TimelineEvent[] = [0, 1, 2].map((m) => [m * 30, 20, 0, 0, 0, m]);
   const beside: TimelineEvent = [0, 10, 0, 1, -1, 0];
@@ -32,12 +32,12 @@ function plan(measured: boolean): PlanReport {
   return { measured: measured ? run : null } as PlanReport;
 }
 
-test("a run has the prediction's scale: the longer of the two", () => {
+test("prediction and run share one scale, that of the longer", () => {
   assert.equal(stageOf(plan(false), timeline()).end, 10);
   assert.equal(stageOf(plan(true), timeline()).end, 12);
 });
 
-test("lanes lie under each other, those of a run under the prediction's", () => {
+test("lanes are stacked, those of a run below the prediction's", () => {
   const stage = stageOf(plan(true), timeline());
   const tops = stage.blocks.flatMap((b) => b.lanes).map((lane) => topOf(stage, lane));
   assert.equal(tops.length, 4);
@@ -45,7 +45,7 @@ test("lanes lie under each other, those of a run under the prediction's", () => 
   assert.ok(stage.bottom >= tops[3] + heightOf(stage.heights));
 });
 
-test("the pointer finds cells, and what runs beside them under these", () => {
+test("the pointer finds cells, and overlapped events below them", () => {
   const stage = stageOf(plan(false), timeline());
   const lane = stage.blocks[0].lanes[1];
   const top = topOf(stage, lane);
@@ -56,7 +56,7 @@ test("the pointer finds cells, and what runs beside them under these", () => {
   assert.equal(hit(stage, kView, 400, 1), null, "above the lanes");
 });
 
-test("keys go from cell to cell and stop at the last", () => {
+test("keys move from cell to cell and stop at the last", () => {
   const stage = stageOf(plan(false), timeline());
   const first = stepped(stage, kView, null, kSteps["."])!;
   assert.deepEqual([first.lane.ppRank, first.index], [0, 0]);
@@ -67,7 +67,7 @@ test("keys go from cell to cell and stop at the last", () => {
   assert.equal(stepped(stage, kView, first, kSteps[","])!.index, 0);
 });
 
-test("keys go from lane to lane, to the first cell that is seen", () => {
+test("keys move from lane to lane, to the first visible cell", () => {
   const stage = stageOf(plan(false), timeline());
   const later = { from: 4, to: 8, width: 1000 };
   const first = stepped(stage, later, null, kSteps.ArrowDown)!;

@@ -1,4 +1,4 @@
-// Where the lanes of a timeline are, and what pointer and keys find there.
+// The positions of a timeline's lanes, and hit-testing for pointer and keys.
 import type { Kind, PlanReport, Timeline } from "../../document";
 import { type Heights, heightOf } from "./cells";
 import { eventAt, type Lane, measuredLanes, predictedLanes } from "./lanes";
@@ -7,9 +7,9 @@ import { type Spot, spotOf } from "./words";
 
 export const kPhases = 20; // pixels for the names of the phases
 const kApart = 18; // pixels between prediction and run, with the run's name
-const kReach = 4; // pixels within which what is short is hit
+const kReach = 4; // pixels within which a short cell is hit
 
-/** Where things are from top to bottom, which zooming does not change. */
+/** The vertical layout, which zooming does not change. */
 export interface Stage {
   kinds: Kind[];
   end: number; // seconds: of the longer of the two
@@ -41,7 +41,7 @@ export function stageOf(plan: PlanReport, timeline: Timeline): Stage {
   };
 }
 
-/** Lower the more there are: 4 lanes are easy to read, 128 still to be seen at once. */
+/** Returns heights that shrink with the number of lanes: 4 are easy to read, 128 still visible at once. */
 function heightsFor(count: number, lanes: Lane[]): Heights {
   const cells = count <= 8 ? 26 : count <= 16 ? 18 : count <= 32 ? 12 : count <= 64 ? 7 : 4;
   const beside = lanes.some((lane) => lane.events.some((event) => event.beside));
@@ -52,14 +52,14 @@ function heightsFor(count: number, lanes: Lane[]): Heights {
   };
 }
 
-/** Pixels above a lane. */
+/** Returns the pixels above a lane. */
 export function topOf(stage: Stage, lane: Lane): number {
   const block = stage.blocks.find((b) => b.lanes.includes(lane))!;
   const pitch = heightOf(stage.heights) + stage.heights.gap;
   return block.top + block.lanes.indexOf(lane) * pitch;
 }
 
-/** What is at a place in pixels; null: nothing. */
+/** Returns what is at a position in pixels; null if nothing. */
 export function hit(stage: Stage, view: View, x: number, y: number): Spot | null {
   const pitch = heightOf(stage.heights) + stage.heights.gap;
   const block = stage.blocks.find((b) => y >= b.top && y < b.bottom);
@@ -80,7 +80,7 @@ interface Steps {
   lanes: number;
   cells: number;
 }
-/** What a key goes on by. */
+/** The step of each key. */
 export const kSteps: Record<string, Steps> = {
   ArrowDown: { lanes: 1, cells: 0 },
   ArrowUp: { lanes: -1, cells: 0 },
@@ -88,7 +88,7 @@ export const kSteps: Record<string, Steps> = {
   ",": { lanes: 0, cells: -1 },
 };
 
-/** From one cell to another; to the first that is seen where there is none, or in another lane. */
+/** Moves from one cell to another; to the first visible one from none, or in another lane. */
 export function stepped(stage: Stage, view: View, from: Spot | null, by: Steps): Spot | null {
   const lanes = stage.blocks.flatMap((block) => block.lanes);
   const now = from ? lanes.indexOf(from.lane) : -1;

@@ -5,7 +5,7 @@ import { ticks, toPixel, toSeconds, type View } from "./time";
 
 const texts = (view: View) => ticks(view).map((tick) => tick.text);
 
-test("the view's ends are the drawing's", () => {
+test("the view's ends map to the drawing's ends", () => {
   const view = { from: 2, to: 6, width: 800 };
   assert.equal(toPixel(view, 2), 0);
   assert.equal(toPixel(view, 6), 800);
@@ -13,7 +13,7 @@ test("the view's ends are the drawing's", () => {
   assert.equal(toSeconds(view, 200), 3);
 });
 
-test("pixels and seconds are each other's inverse", () => {
+test("conversions between pixels and seconds are inverse", () => {
   const random = randoms(1);
   for (let i = 0; i < 1000; ++i) {
     const from = random(0, 1e6) / 1e4;
@@ -23,7 +23,7 @@ test("pixels and seconds are each other's inverse", () => {
   }
 });
 
-test("times are round, and in one unit", () => {
+test("ticks are round and in one unit", () => {
   assert.deepEqual(texts({ from: 0, to: 2, width: 450 }), [
     "0.0 s",
     "0.5 s",
@@ -34,7 +34,7 @@ test("times are round, and in one unit", () => {
   assert.deepEqual(texts({ from: 0, to: 0.06, width: 270 }), ["0 ms", "20 ms", "40 ms", "60 ms"]);
 });
 
-test("times that differ late have the digits that tell them apart", () => {
+test("close ticks have enough digits to differ", () => {
   assert.deepEqual(texts({ from: 3.2104, to: 3.2136, width: 300 }), [
     "3.211 s",
     "3.212 s",
@@ -42,7 +42,7 @@ test("times that differ late have the digits that tell them apart", () => {
   ]);
 });
 
-test("no two ticks have the same text, however far one zooms", () => {
+test("no two ticks have the same text at any zoom", () => {
   const random = randoms(2);
   for (let i = 0; i < 500; ++i) {
     const from = random(0, 60e6) / 1e6;

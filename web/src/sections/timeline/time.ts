@@ -1,7 +1,7 @@
-// The part of the step that is seen, and its axis.
+// The visible part of the step, and its axis.
 import { scaleLinear } from "d3-scale";
 
-/** What is seen, in seconds, and on how many pixels. */
+/** The visible range in seconds, and its width in pixels. */
 export interface View {
   from: number;
   to: number;
@@ -28,8 +28,7 @@ const kUnits: [seconds: number, name: string][] = [
 ];
 const kApart = 90; // pixels
 
-/** Round times, all in the unit that the end of the view is said in, with the digits that tell them
- * apart. */
+/** Returns round times, all in the unit of the view's end, with enough digits to differ. */
 export function ticks(view: View): Tick[] {
   const all = scaleLinear([view.from, view.to], [0, 1]).ticks(Math.max(2, view.width / kApart));
   if (all.length < 2) return all.map((at) => ({ at, text: `${at} s` }));

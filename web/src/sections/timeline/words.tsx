@@ -2,10 +2,10 @@ import type { Kind, Timeline } from "../../document";
 import { percent, seconds } from "../../format";
 import type { Event, Lane } from "./lanes";
 
-/** Fingers, pointers and keys alike lead to one of these: a cell, or a part of the step. */
+/** The target of touch, pointer and keys: a cell, or a part of the step. */
 export interface Spot {
   lane: Lane;
-  index: number; // of the lane's events, or of its parts
+  index: number; // in the lane's events or parts
   words: Fact[];
 }
 type Fact = [name: string, text: string];
@@ -18,7 +18,7 @@ export function spotOf(lane: Lane, index: number, kinds: Kind[]): Spot {
   return { lane, index, words: [["pp rank", String(lane.ppRank)], ...words] };
 }
 
-/** In seconds. */
+/** Returns the begin and end, in seconds. */
 export function timesOf({ lane, index }: Spot): { begin: number; end: number } {
   if (lane.parts.length === 0) return lane.events[index];
   const length = lane.end / lane.parts.length;
@@ -58,7 +58,8 @@ function partFacts(lane: Lane, part: number, kinds: Kind[]): Fact[] {
   ];
 }
 
-/** What lighter cells are, as rankwright/report/timeline/timeline_svg.cc says it; "" where all are alike. */
+/** Returns what lighter cells are, with the text of rankwright/report/timeline/timeline_svg.cc; "" if there
+ * are none. */
 export function shadeWords({ kinds, summary }: Timeline): string {
   if (kinds.every((kind) => kind.colors.length < 2)) return "";
   return summary.chunks > 1

@@ -2,16 +2,16 @@ import { select } from "d3-selection";
 import { zoom, type ZoomBehavior, zoomIdentity } from "d3-zoom";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-const kMost = 4000; // times the whole: a step of seconds down to milliseconds
-const kStep = 1.6; // of a button or a key
-const kPan = 0.2; // of what is seen
-const kNotch = 0.35; // of a wheel, as a power of 2: a mouse's is 40 times a touchpad's
+const kMost = 4000; // maximum zoom factor: a step of seconds down to milliseconds
+const kStep = 1.6; // zoom factor of a button or a key
+const kPan = 0.2; // fraction of the view
+const kNotch = 0.35; // per wheel event, as a power of 2: a mouse's is 40 times a touchpad's
 
-/** Zoom and pan from left to right. Wheels zoom with ctrl or ⌘ only, so that the page is scrolled
- * without; a finger pans what is zoomed, else it scrolls the page too. */
+/** Horizontal zoom and pan. The wheel zooms only with ctrl or ⌘, and scrolls the page otherwise; a finger
+ * pans if zoomed in, and scrolls the page otherwise. */
 export function useZoom(width: number) {
   const plot = useRef<SVGGElement>(null);
-  const [seen, setSeen] = useState({ from: 0, to: 1 }); // shares of the whole
+  const [seen, setSeen] = useState({ from: 0, to: 1 }); // fractions of the whole
   const behavior = useMemo(() => zoom<SVGGElement, unknown>().scaleExtent([1, kMost]), []);
 
   useLayoutEffect(() => {
@@ -33,7 +33,7 @@ export function useZoom(width: number) {
         setSeen({ from: -x / k / width, to: (width - x) / k / width }),
       );
     select(plot.current).call(behavior).on("dblclick.zoom", null).call(behavior.transform, now);
-    // The view is kept when the width changes, and read only then.
+    // The view is kept when the width changes; this effect reads it only then.
   }, [behavior, width]);
 
   return { plot, seen, ...movesOf(plot, behavior, width) };
@@ -71,7 +71,7 @@ function movesOf(
     ArrowRight: moves.later,
     ArrowLeft: moves.earlier,
   };
-  /** So that this share of the whole is in the middle. */
+  /** Moves this fraction of the whole to the middle. */
   const bring = (share: number) => on().call(behavior.translateTo, share * width, 0);
   return { moves, keys, bring };
 }

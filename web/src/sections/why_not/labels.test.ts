@@ -7,32 +7,32 @@ const kBounds = { left: 0, top: 0, right: 400, bottom: 300 };
 
 const mark = (x: number, y: number, ...texts: string[]): Mark => ({ x, y, texts, must: false });
 
-/** What words of 11 pixels take: 6.8 by 13 a letter, the base line 4 below their middle. */
+/** Returns the rectangle of 11-pixel text: 6.8 by 13 per letter, with the baseline 4 below the middle. */
 function boxOf({ text, x, y, anchor }: Placed): Rect {
   const width = text.length * 6.8;
   const left = x - { start: 0, middle: width / 2, end: width }[anchor];
   return { left, right: left + width, top: y - 10.5, bottom: y + 2.5 };
 }
 
-test("alone, words stand right of their mark", () => {
+test("a single label is right of its mark", () => {
   const [placed] = placeLabels([mark(100, 100, "tp 4")], kBounds, []);
-  // 8 of the mark, 4 between
+  // 8 for the mark, 4 for the gap
   assert.deepEqual(placed, { text: "tp 4", x: 112, y: 104, anchor: "start", far: false });
 });
 
-test("at the right edge they stand left", () => {
+test("at the right edge a label is left of its mark", () => {
   const [placed] = placeLabels([mark(395, 100, "tp 4")], kBounds, []);
   assert.equal(placed!.anchor, "end");
   assert.equal(placed!.x, 383);
 });
 
-test("a shorter text is taken where the long one has no room", () => {
+test("a shorter text is used if the long one has no room", () => {
   const narrow = { left: 0, top: 0, right: 80, bottom: 40 };
   const [placed] = placeLabels([mark(20, 20, "far too long to be written", "best")], narrow, []);
   assert.equal(placed!.text, "best");
 });
 
-test("who comes first has the better place, and who has none is not named", () => {
+test("earlier marks get better positions, and marks without room no label", () => {
   const wall = Array.from({ length: 40 }, (_, i) => mark((i % 8) * 14, Math.floor(i / 8) * 14));
   const crowd = [...wall, mark(50, 30, "in the crowd")];
   assert.equal(placeLabels(crowd, kBounds, []).pop(), null);
@@ -40,7 +40,7 @@ test("who comes first has the better place, and who has none is not named", () =
   assert.equal(must.pop()!.far, true);
 });
 
-test("words stay inside, and cover no mark, no other words and nothing that is kept", () => {
+test("labels stay inside and cover no marks, labels or reserved areas", () => {
   for (let seed = 0; seed < 400; ++seed) {
     const random = randoms(seed);
     const marks = Array.from({ length: random(1, 30) }, () => ({

@@ -1,5 +1,5 @@
-// Words beside marks, where they cover neither marks nor other words. Who comes first is placed
-// first; who finds no place has none.
+// Places labels next to marks so that they cover neither marks nor other labels. Earlier marks are
+// placed first; a mark without room has no label.
 
 export interface Rect {
   left: number;
@@ -10,23 +10,23 @@ export interface Rect {
 export interface Mark {
   x: number;
   y: number;
-  texts: string[]; // what it is named, the text that is liked most first; none: not at all
-  must: boolean; // better far away, with a line, than not
+  texts: string[]; // possible labels, best first; none: no label
+  must: boolean; // may be placed far away, with a line, rather than left out
 }
 export interface Placed {
   text: string;
-  x: number; // where the text begins, ends or has its middle
-  y: number; // its base line
+  x: number; // of the text's start, end or middle
+  y: number; // of the baseline
   anchor: "start" | "middle" | "end";
   far: boolean;
 }
 
-const kRadius = 8; // pixels that a mark takes
-const kGap = 4; // between a mark and its words
-const kLetter = 6.8; // pixels, on average, of bold words
+const kRadius = 8; // pixels of a mark
+const kGap = 4; // between a mark and its label
+const kLetter = 6.8; // average pixels per bold letter
 const kHeight = 13;
-const kDrop = 4; // from the middle of words to their base line
-const kFar = [24, 40, 60, 85, 115]; // pixels that words are away where they must be
+const kDrop = 4; // from the middle of text to its baseline
+const kFar = [24, 40, 60, 85, 115]; // pixels to labels that are placed far away
 
 type Side = [x: number, y: number];
 /** Right of the mark, left, above, below. */
@@ -43,7 +43,7 @@ const kCorners: Side[] = [
   [-1, 1],
 ];
 
-/** By mark: where its words stand, or null. `kept`: what else they may not cover. */
+/** Returns by mark the position of its label, or null. `kept` are other areas that labels may not cover. */
 export function placeLabels(marks: Mark[], bounds: Rect, kept: Rect[]): (Placed | null)[] {
   const taken = [...kept, ...marks.map(({ x, y }) => around(x, y, kRadius, kRadius))];
   const free = (box: Rect) => within(box, bounds) && !taken.some((other) => overlap(box, other));
@@ -55,12 +55,12 @@ export function placeLabels(marks: Mark[], bounds: Rect, kept: Rect[]): (Placed 
   });
 }
 
-/** Where the line from a mark to words that are far away ends. */
+/** Returns the end of the line from a mark to a distant label. */
 export function lineEnd(mark: { y: number }, placed: Placed): { x: number; y: number } {
   return { x: placed.x, y: placed.y > mark.y ? placed.y - kDrop - kHeight / 2 : placed.y + kDrop };
 }
 
-/** What such a line takes. */
+/** Returns the area of such a line. */
 function alongLine(mark: Mark, placed: Placed): Rect[] {
   const end = lineEnd(mark, placed);
   const steps = Array.from({ length: 9 }, (_, i) => i / 8);
@@ -74,8 +74,8 @@ interface Place {
   placed: Placed;
 }
 
-/** All that a mark's words might have, best first. The last text is short: it is for where there is
- * no room for another, not even far away. */
+/** Returns all candidate positions of a mark's label, best first. The last text is short, for when no
+ * other has room even far away. */
 function places(mark: Mark): Place[] {
   const near = (text: string) => [...kSides, ...kCorners].map((at) => placeAt(mark, text, at, 0));
   if (!mark.must) return mark.texts.flatMap(near);

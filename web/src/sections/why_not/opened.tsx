@@ -6,7 +6,7 @@ import { memory, memoryOf, seconds } from "../../format";
 import { nameOf } from "./roles";
 import { differenceOf } from "./words";
 
-/** A plan that might be chosen instead, whole: what it costs, why, and its file. */
+/** The details of an alternative plan: its cost, the reasons, and its file. */
 export function Opened(props: {
   point: Point;
   path: string; // in the document

@@ -2,8 +2,9 @@ import type { Point } from "../../document";
 
 type Role = Point["role"];
 
-/** The roles in the order of the legend, in the words and shapes of rankwright/report/page/why_not_svg.cc;
- * those that are labelled first stand first too. Their colours are in why_not.css. */
+/** The roles in the order of the legend, with the names and shapes of
+ * rankwright/report/page/why_not_svg.cc; this is also the order of labeling. Their colors are in
+ * why_not.css. */
 export const kRoles: { role: Role; name: string; shape: string }[] = [
   { role: "this", name: "this plan", shape: "M0-7L7 0L0 7L-7 0Z" },
   {
@@ -23,14 +24,14 @@ export const kRoles: { role: Role; name: string; shape: string }[] = [
 
 export const shapeOf = (role: Role) => kRoles.find((r) => r.role === role)!.shape;
 
-/** In the table and on the drawing: the change is what people ask for. */
+/** Returns the name of a point in the table and the drawing: its change, if it has one. */
 export function nameOf(point: Point): string {
   if (point.role === "this") return "this plan";
   return point.change || point.role;
 }
 
-/** What is written beside a mark, the longest first. Of a tie or one of the front there is only its
- * layout to say, and that is in the table. */
+/** Returns the possible labels of a mark, longest first. Ties and points of the front have none, because
+ * the table has their layout. */
 export function labelsOf(point: Point): string[] {
   if (point.role === "tie" || point.role === "front") return [];
   if (point.role === "best" || point.role === "safe")

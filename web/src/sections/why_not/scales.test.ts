@@ -11,27 +11,27 @@ function point(role: Point["role"], step: number, gib: number, fits = true): Poi
   return { role, step_seconds: step, memory_bytes: gib * kGiB, fits, ...words };
 }
 
-test("the axis begins near the least, not at 0", () => {
+test("the axis begins near the minimum, not at 0", () => {
   // 4 to 6, and 7 % of 2 on both sides
   const { low, high } = rangeOf([point("this", 6, 50), point("best", 4, 60)], "step_seconds");
   assert.deepEqual([low.toFixed(2), high.toFixed(2)], ["3.86", "6.14"]);
 });
 
-test("the limit is seen though nothing comes near it", () => {
+test("the limit is visible even if no point is near it", () => {
   const points = [point("this", 6, 20), point("best", 4, 30)];
   assert.ok(rangeOf(points, "memory_bytes", 80 * kGiB).high > 80 * kGiB);
 });
 
-test("one point has a range too", () => {
+test("a single point has a range", () => {
   const { low, high } = rangeOf([point("this", 6, 50)], "step_seconds");
   assert.ok(low < 6 && high > 6);
 });
 
-test("a neighbour that is far worse stands at the edge and says so", () => {
+test("a far worse neighbor is clamped to the edge and marked", () => {
   const points = [point("this", 6, 50), point("best", 4, 60), point("neighbour", 60, 50)];
   const steps = rangeOf(points, "step_seconds");
   const memories = rangeOf(points, "memory_bytes", 80 * kGiB);
-  assert.ok(steps.high < 8.5); // 1.3 x 6, and the margin
+  assert.ok(steps.high < 8.5); // 1.3 x 6, plus the margin
   const scales = scalesOf(memories, steps, 800, 400);
   const spots = points.map((p) => spotOf(p, scales, memories, steps));
   assert.deepEqual(
@@ -51,7 +51,7 @@ test("memory is round in GiB", () => {
   );
 });
 
-test("plans that take little of a large device are told apart", () => {
+test("plans that use little of a large device are distinguishable", () => {
   // of examples/gpt2-tiny-tp2-pp2-dp2.yaml: 5 to 24 MiB on a device of 3.73 GiB
   const points = [point("this", 6, 5 / 1024), point("best", 4, 24 / 1024)];
   const memories = rangeOf(points, "memory_bytes", 3.73 * kGiB);
@@ -64,7 +64,7 @@ test("plans that take little of a large device are told apart", () => {
   assert.deepEqual(written.slice(0, 3), [6, 16, 48]);
 });
 
-test("the front goes through what nothing beats that fits, whatever its role", () => {
+test("the front goes through all fitting points that none dominates", () => {
   const points = [
     point("this", 7, 40),
     point("best", 4, 70),

@@ -1,23 +1,23 @@
-// From bytes and seconds to the drawing, as rankwright/report/page/why_not_svg.cc draws it: a range of many
-// times its low end is logarithmic. What is far worse than anything that could be chosen would press
-// all else into a corner: it stands at the edge, with its figure.
+// Maps bytes and seconds to the drawing, as in rankwright/report/page/why_not_svg.cc: a range of many
+// times its low end is logarithmic. Points far worse than any that could be chosen are clamped to the
+// edge, with their value, so that they do not squeeze the others into a corner.
 import { scaleLinear, scaleLog } from "d3-scale";
 import type { Point } from "../../document";
 import { memoryUnit } from "../../format";
 
-const kFar = 1.3; // times the worst of what could be chosen
-const kMargin = 0.07; // of the range, so that no mark lies on an axis
+const kFar = 1.3; // times the worst point that could be chosen
+const kMargin = 0.07; // of the range, so that no mark is on an axis
 const kLogarithmic = 3; // a range of more than this many times its low end
 const kMarginLog = 1.2; // times, at both ends of such a range
 
-/** Least and most that are drawn. */
+/** The minimum and maximum that are drawn. */
 export interface Range {
   low: number;
   high: number;
   log: boolean;
 }
 
-/** `most`: what must be seen too, such as the limit. */
+/** Returns the range of the values. `most` must be visible too, such as the limit. */
 export function rangeOf(points: Point[], key: "step_seconds" | "memory_bytes", most = 0): Range {
   const chosen = points.filter((point) => point.role !== "neighbour");
   const worst = Math.max(most, ...chosen.map((point) => point[key]));
@@ -33,8 +33,8 @@ export function rangeOf(points: Point[], key: "step_seconds" | "memory_bytes", m
 export interface Spot {
   x: number;
   y: number;
-  right: boolean; // it lies beyond the right edge
-  above: boolean; // ... the upper edge
+  right: boolean; // beyond the right edge
+  above: boolean; // beyond the upper edge
 }
 
 export interface Scales {
@@ -44,7 +44,7 @@ export interface Scales {
   yTicks: number[]; // seconds
 }
 
-/** On so many pixels; the lower the step, the lower the mark. */
+/** Returns the scales for a drawing of this size; faster steps are lower. */
 export function scalesOf(memory: Range, step: Range, width: number, height: number): Scales {
   const unit = memoryUnit(memory.high);
   const units = { ...memory, low: memory.low / unit, high: memory.high / unit };
@@ -62,8 +62,8 @@ function scaled({ low, high, log }: Range, pixels: [number, number]) {
   return log ? scaleLog([low, high], pixels) : scaleLinear([low, high], pixels);
 }
 
-/** About `most` round values; of a logarithmic range at least an equal part of it apart, and round
- * beside powers of `base`. */
+/** Returns about `most` round values; in a logarithmic range evenly spaced and round multiples of powers
+ * of `base`. */
 function ticks({ low, high, log }: Range, base: number, most: number): number[] {
   if (!log) return scaleLinear([low, high], [0, 1]).ticks(most);
   const apart = Math.log(high / low) / most;
@@ -79,7 +79,7 @@ function ticks({ low, high, log }: Range, base: number, most: number): number[] 
 
 const kRound = [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9];
 
-const kEdge = 18; // pixels between the edge and what lies beyond it: room for an arrow
+const kEdge = 18; // pixels between the edge and a clamped point: room for an arrow
 
 export function spotOf(point: Point, scales: Scales, memory: Range, step: Range): Spot {
   const right = point.memory_bytes > memory.high;
@@ -92,8 +92,8 @@ export function spotOf(point: Point, scales: Scales, memory: Range, step: Range)
   };
 }
 
-/** Indices of the points that the front goes through, whatever their role: of those that fit each
- * that none is faster than with no more memory, least memory first. */
+/** Returns the indices of the Pareto front, for any role: the fitting points for which no other is faster
+ * with at most the same memory, smallest memory first. */
 export function frontOf(points: Point[]): number[] {
   const order = points
     .map((_, i) => i)

@@ -15,14 +15,14 @@ const kWide = 600; // pixels
 interface ScatterProps {
   points: Point[];
   device: string; // its name
-  capacity: number; // bytes of a device; 0: not known
+  capacity: number; // bytes per device; 0: unknown
   capacityPath: string;
   hovered: number; // -1: none
   hover: (point: number, mark?: Element) => void;
   open: (point: number) => void;
 }
 
-/** Plans by memory and time: what is left of the line fits, what is lower is faster. */
+/** Plans by memory and time: those left of the line fit, lower ones are faster. */
 export function Scatter(props: ScatterProps) {
   const { element, width } = useWidth<HTMLDivElement>();
   return (
@@ -102,7 +102,7 @@ function arranged(points: Point[], capacity: number, right: number, bottom: numb
   return { scales, spots, labels: labelled(points, spots, bounds, kept) };
 }
 
-/** By point. */
+/** Returns the label by point, or null. */
 function labelled(points: Point[], spots: Spot[], bounds: Rect, kept: Rect[]): (Placed | null)[] {
   const order = byRole(points).reverse();
   const marks: Mark[] = order.map((i) => ({
@@ -114,13 +114,13 @@ function labelled(points: Point[], spots: Spot[], bounds: Rect, kept: Rect[]): (
   return points.map((_, i) => placed[order.indexOf(i)]);
 }
 
-/** Indices, the most wanted last: they are drawn over the others. */
+/** Returns indices, most important last: those are drawn over the others. */
 function byRole(points: Point[]): number[] {
   const rank = (i: number) => kRoles.findIndex((r) => r.role === points[i].role);
   return points.map((_, i) => i).sort((a, b) => rank(b) - rank(a) || b - a);
 }
 
-/** The figure of what lies beyond the edge. */
+/** Returns the values of a point beyond the edge, as a suffix of its label. */
 function beyond(point: Point, spot: Spot): string {
   const figures = [
     ...(spot.right ? [memory(point.memory_bytes)] : []),
@@ -182,7 +182,7 @@ function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom
   );
 }
 
-/** What a device has, and what lies beyond. */
+/** The device's memory limit, and the area beyond it. */
 function Limit(props: ScatterProps & { x: number; right: number; bottom: number }) {
   const { x, right, bottom, device, capacity } = props;
   const room = right - x > 130;
@@ -202,7 +202,7 @@ function Limit(props: ScatterProps & { x: number; right: number; bottom: number 
   );
 }
 
-/** What its stairs take. */
+/** Returns the areas that the front's steps cover. */
 function alongFront(spots: Spot[]): Rect[] {
   return spots.slice(1).flatMap(({ x, y }, i) => [
     { left: spots[i].x, right: x, top: spots[i].y - 1, bottom: spots[i].y + 1 },
@@ -210,7 +210,8 @@ function alongFront(spots: Spot[]): Rect[] {
   ]);
 }
 
-/** As far as a plan is the fastest with its memory, then down to the next. */
+/** Returns the front as steps: horizontal while a plan is the fastest for its memory, then down to the
+ * next. */
 function stairs(spots: Spot[]): string {
   return spots.map(({ x, y }, i) => (i === 0 ? `M${x} ${y}` : `H${x}V${y}`)).join("");
 }

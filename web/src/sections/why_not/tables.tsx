@@ -13,7 +13,7 @@ interface PointsProps {
   open: (point: number) => void;
 }
 
-/** All points, each with a button that opens it; the front, which is long, on request. */
+/** A table of all points, each with a button that opens it; the long front is shown on request. */
 export function Points(props: PointsProps) {
   const all = props.points.map((_, i) => i);
   const front = all.filter((i) => props.points[i].role === "front");

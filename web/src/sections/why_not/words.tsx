@@ -2,7 +2,7 @@ import type { Point } from "../../document";
 import { difference, memory, percent, seconds } from "../../format";
 import { nameOf } from "./roles";
 
-/** Against the plan that the page is about. */
+/** Returns the comparison with the page's plan. */
 export function differenceOf(point: Point): string {
   return point.role === "this" ? "" : difference(point.difference, 1, percent);
 }
@@ -16,7 +16,7 @@ export function pointSentence(point: Point): string {
   );
 }
 
-/** What the tooltip says. */
+/** The tooltip's content. */
 export function PointWords({ point }: { point: Point }) {
   const against = differenceOf(point);
   return (
