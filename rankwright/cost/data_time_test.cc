@@ -47,7 +47,7 @@ TEST(DataTime, TiedEmbeddingAddsAReductionBetweenFirstAndLastStage) {
   EXPECT_EQ(of(config, 1.0_s).shown,
             links.time(plan::Op::all_reduce, size, mesh::GroupKind::edges));
   // In a V order, head and embedding are on the same pp rank.
-  config.plan.schedule = plan::Schedule::zb_v;
+  config.plan.schedule = pipeline::Schedule::zb_v;
   config.plan.virtual_stages = 2;
   EXPECT_EQ(of(config, 1.0_s).shown, Seconds{});
 }

@@ -89,7 +89,7 @@ Seconds simulated(const rankwright::plan::TrainingConfig& config) {
 }
 
 TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
-  for (const plan::ScheduleRow& schedule : plan::schedules())
+  for (const pipeline::ScheduleRow& schedule : pipeline::schedules())
     for (const i64 pp : {2, 4, 8}) {
       const i64 chunks = schedule.min_chunks;
       const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(

@@ -74,7 +74,7 @@ plan::Plan plan_of(const Arguments& args) {
   plan.virtual_stages = layers_per_chunk > 0
                             ? args.count("num-layers", 0) / plan.pp / layers_per_chunk
                             : args.count("num-virtual-stages-per-pipeline-rank", 1);
-  if (plan.virtual_stages > 1) plan.schedule = plan::Schedule::interleaved;
+  if (plan.virtual_stages > 1) plan.schedule = pipeline::Schedule::interleaved;
   const std::string_view recompute = args.text("recompute-granularity");
   if (recompute == "full") plan.recompute = plan::Recompute::full;
   if (recompute == "selective") plan.recompute = plan::Recompute::selective;

@@ -47,7 +47,7 @@ Seconds compute_part(const Pass& pass) { return pass.total() - pass.tp - pass.cp
 /// The parts that a stage is summed from: either total times, or computation only.
 struct Parts {
   struct Layer {
-    StageTimes passes{};
+    pipeline::StageTimes passes{};
     Seconds again{};  // recomputation
   };
   std::vector<Layer> layers{};  // by kind
@@ -91,7 +91,7 @@ class StageEstimator {
  private:
   std::vector<pipeline::StageTimes> computed_times() const;
   struct Sum {
-    StageTimes time{};
+    pipeline::StageTimes time{};
     Seconds again{};  // recomputation, included in `time`
   };
   Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
@@ -124,7 +124,7 @@ class StageEstimator {
   const cluster::Calibration& c_;
   const LayerPrices& prices_;
   i64 mtp_ = 0;                      // number of MTP modules
-  std::vector<StageTimes> times_{};  // by stage
+  std::vector<pipeline::StageTimes> times_{};  // by stage
   std::vector<RankWork> ranks_{};    // by pp rank
   // Sums over all stages for one microbatch:
   Pass passes_{};
@@ -146,7 +146,7 @@ Parts StageEstimator::all_parts() const {
 /// Full recomputation repeats the forward, so its collectives have the same share of the time.
 Parts StageEstimator::computed_parts() const {
   const auto sums = [](const auto& time) {
-    return StageTimes{compute_part(time.forward), compute_part(time.input),
+    return pipeline::StageTimes{compute_part(time.forward), compute_part(time.input),
                       compute_part(time.weight)};
   };
   Parts parts{.embedding = sums(prices_.embedding)};
@@ -284,10 +284,10 @@ StagePrices StageEstimator::staged() const {
 }
 
 /// Returns the times of the stages without collectives.
-std::vector<StageTimes> StageEstimator::computed_times() const {
+std::vector<pipeline::StageTimes> StageEstimator::computed_times() const {
   const Parts parts = computed_parts();
   std::vector<i64> layers(std::size_t(plan_.pp), 0);  // by pp rank: layers so far
-  std::vector<StageTimes> all;
+  std::vector<pipeline::StageTimes> all;
   i64 first = 0, s = 0;
   for (const plan::Stage& stage : config_.stages()) {
     i64& before = layers[rank_of(s % plan_.pp, s / plan_.pp)];

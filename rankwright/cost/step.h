@@ -76,7 +76,7 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
 /// The stages of a plan, before a schedule arranges them in a pipeline.
 struct StagePrices {
   StepTime step{};                   // the items before the bubble
-  std::vector<StageTimes> stages{};  // with exposed sends; empty without a pipeline
+  std::vector<pipeline::StageTimes> stages{};  // with exposed sends; empty without a pipeline
   Seconds hop{};                     // overlapped part of a send
   Seconds busiest{};                 // total work of the slowest pp rank, including exposed sends
   RankWork heaviest{};               // the pp rank with the most parameters
@@ -114,8 +114,8 @@ Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calib
 
 /// The durations of a plan's cells for simulating its Program. Exposed sends are part of the cells.
 struct CellTimes {
-  std::vector<StageTimes> stages{};
-  std::vector<StageTimes> compute{};  // the part of those that computes; the rest waits
+  std::vector<pipeline::StageTimes> stages{};
+  std::vector<pipeline::StageTimes> compute{};  // the part of those that computes; the rest waits
   Seconds hop{};                      // overlapped part of a transfer
 };
 

@@ -153,7 +153,7 @@ TEST(StepTime, RecomputesTheFirstLayersOfARank) {
   // chunk and 1 of the second. 6 in total, 4 microbatches, the mean of 2 ranks.
   const rankwright::plan::TrainingConfig config = dense({.pp = 2,
                                                          .virtual_stages = 2,
-                                                         .schedule = plan::Schedule::interleaved,
+                                                         .schedule = pipeline::Schedule::interleaved,
                                                          .recompute = plan::Recompute::full,
                                                          .recompute_layers = 3});
   const cluster::Calibration& c = catalog::calibration();

@@ -71,7 +71,7 @@ TEST(SplitTask, WeightsItemsLikeWork) {
 }
 
 TEST(SplitTask, MapsStagesLikeTheSchedule) {
-  const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = plan::Schedule::zb_v};
+  const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
   EXPECT_EQ(split_task(sample::dense_setup(plan)).map.team_of_stage,
             (std::vector<i64>{0, 1, 1, 0}));
 }

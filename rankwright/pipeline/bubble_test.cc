@@ -19,43 +19,42 @@ double idle(Schedule schedule, i64 pp, i64 chunks) {
 }
 
 TEST(Bubble, OneRankHasNone) {
-  for (const plan::ScheduleRow& s : plan::schedules())
-    EXPECT_EQ(bubble_ratio(s.schedule, 1, 2, 4), 0);
+  for (const ScheduleRow& s : schedules()) EXPECT_EQ(bubble_ratio(s.schedule, 1, 2, 4), 0);
 }
 
 TEST(Bubble, OneFOneBIsForwardAndBackwardOfTheOtherRanks) {  // B1: 3 x (1 + 2)
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::one_f_one_b, 4, 1), 9);
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::gpipe, 4, 1), 9);
-  EXPECT_DOUBLE_EQ(bubble_ratio(plan::Schedule::one_f_one_b, 4, 1, 16), 3.0 / 16);
+  EXPECT_DOUBLE_EQ(idle(Schedule::one_f_one_b, 4, 1), 9);
+  EXPECT_DOUBLE_EQ(idle(Schedule::gpipe, 4, 1), 9);
+  EXPECT_DOUBLE_EQ(bubble_ratio(Schedule::one_f_one_b, 4, 1, 16), 3.0 / 16);
 }
 
 TEST(Bubble, ChunksDivideTheBubble) {  // B2: 9 / 3
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::interleaved, 4, 3), 3);
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::looped_bfs, 4, 3), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::interleaved, 4, 3), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::looped_bfs, 4, 3), 3);
 }
 
 TEST(Bubble, ZbH1FillsTheBubbleWithWeightGradients) {  // B3: 3 x (1 + 1 - 1), over the chunks
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::zb_h1, 4, 1), 3);
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::interleaved_zb, 4, 2), 1.5);
+  EXPECT_DOUBLE_EQ(idle(Schedule::zb_h1, 4, 1), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::interleaved_zb, 4, 2), 1.5);
 }
 
 TEST(Bubble, Zb2pAndZbVIdleOnlyInTheFill) {  // B4: the last rank begins 3 forwards late
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::zb_2p, 4, 1), 3);
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::zb_v, 4, 2), 1.5);
+  EXPECT_DOUBLE_EQ(idle(Schedule::zb_2p, 4, 1), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::zb_v, 4, 2), 1.5);
 }
 
 TEST(Bubble, DualPipeMatchesB5) {  // B5: (8/2 - 1) x (3 + 2 - 3); F&B = 3
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::dualpipe, 8, 1), 6);
-  EXPECT_EQ(idle(plan::Schedule::dualpipe, 2, 1), 0);
+  EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe, 8, 1), 6);
+  EXPECT_EQ(idle(Schedule::dualpipe, 2, 1), 0);
 }
 
 TEST(Bubble, DualPipeVHasHalfSizedStages) {  // B5: (4 - 1) x (3 + 2 - 3) / 2
-  EXPECT_DOUBLE_EQ(idle(plan::Schedule::dualpipe_v, 4, 2), 3);
+  EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe_v, 4, 2), 3);
 }
 
 RC_GTEST_PROP(Bubble, MatchesTheSimulation, ()) {
   // From two microbatches per pp rank on, in whole groups.
-  plan::PipelineShape shape = pipelines::valid_shape();
+  PipelineShape shape = pipelines::valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 6);
   const program::Program program = pipelines::program_of(shape);

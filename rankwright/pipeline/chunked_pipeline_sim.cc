@@ -9,9 +9,9 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// A prefix of the cells of the order: all chunks of the microbatches before `first`, the first
-/// `chunk` chunks of the group of `members` microbatches that starts there, and `inside` cells of
-/// the next chunk.
+/// A number of cells from the beginning of the order: all chunks of the microbatches before
+/// `first`, `chunk` whole chunks of the group that begins there, and `inside` cells of the next
+/// chunk.
 struct Count {
   double first = 0, members = 0, inside = 0;
   std::size_t chunk = 0;
@@ -19,10 +19,10 @@ struct Count {
 
 /// The groups of microbatches in which chunks are run (ChunkOrder).
 struct Groups {
-  double usual, last;  // microbatches per group, and in the last group
+  double usual, last;  // microbatches of a group
   double final;        // first microbatch of the last group
   std::size_t chunks;
-  double per_group;  // groups per cell: 1 / (usual * chunks)
+  double per_group;  // groups per cell
 
   double members(double first) const { return first == final ? last : usual; }
   double first_of(double microbatch) const {
@@ -30,7 +30,7 @@ struct Groups {
   }
   Count count(double cells) const {
     const double per = double(chunks);
-    // Half a cell is added so that rounding errors do not lose a group.
+    // Half a cell is added because the product may be just below a whole number.
     Count n{.first = std::min(double(i64((cells + 0.5) * per_group)) * usual, final)};
     n.members = members(n.first);
     n.inside = cells - n.first * per;
@@ -49,7 +49,7 @@ struct Groups {
   }
 };
 
-/// Counts cells incrementally: from one rank to the next, only a few cells are added.
+/// Derives the Count of a rank incrementally from that of the adjacent rank.
 class Counter {
  public:
   const Count& to(double cells, const Groups& groups) {
@@ -66,52 +66,57 @@ class Counter {
   double cells_ = 0;
 };
 
-/// A sampled microbatch in a chunk: its forward, and the backward with as many backwards before it.
-struct SampledItem {
+/// A sampled microbatch in one chunk: its forward, and the backward with the same index.
+struct SimItem {
   double cells;  // forwards before it
   Count before;
   std::size_t slot;
-  std::size_t forward_rank = 0, backward_rank;  // next rank; for the backward, next rank + 1
-  double activation, gradient;                  // arrival times at that rank
+  std::size_t forward_rank = 0, backward_rank;  // next to run; backwards begin with the last rank
+  double activation, gradient;                  // arrival at that rank
 };
 
 constexpr double kNotYet = -1;
 
-/// Simulates the sampled microbatches. If the backward is not split (kSplits is false), the weight
-/// gradient counts as input gradient, which saves one sum.
+struct SampledEnd {
+  double end = 0;   // of the last cell
+  double rate = 0;  // seconds per microbatch between inner sampled microbatches (PT7)
+};
+
+/// Simulates the sampled microbatches. Without a split, weight gradients are part of the input
+/// gradients, which saves one sum.
 template <bool kSplits>
 class ChunkedPipelineSim {
  public:
-  ChunkedPipelineSim(const plan::PipelineShape& shape, std::span<const CellDurations> times,
-                     double hop, std::span<const double> sampled, std::pmr::memory_resource* memory)
+  ChunkedPipelineSim(const PipelineTask& task, const PipelineShape& shape, i64 warmup_per_rank,
+                     std::span<const double> sampled)
       : pp_(std::size_t(shape.pp)),
-        hop_(shape.pp == 1 ? 0 : hop),
-        ranks_(pp_, memory),
-        sums_(pp_ * (std::size_t(shape.chunks) + 1), memory),
-        items_(memory),
-        left_(sampled.size(), 0.0, memory) {
-    const program::ChunkOrder order(shape);
+        hop_(shape.pp == 1 ? 0 : task.hop),
+        ranks_(pp_, task.room),
+        sums_(pp_ * (std::size_t(shape.chunks) + 1), task.room),
+        items_(task.room),
+        left_(sampled.size(), 0.0, task.room) {
+    const ChunkOrder order(shape);
     groups_ = {.usual = double(order.usual_group()),
                .last = double(order.last_group()),
                .final = double(shape.microbatches - order.last_group()),
                .chunks = std::size_t(shape.chunks),
                .per_group = 1 / (double(order.usual_group()) * double(shape.chunks))};
     size_ = double(shape.chunks) * double(shape.microbatches);
-    step_ = shape.schedule == Schedule::interleaved ? 2 : 1;
+    const double step = double(warmup_per_rank);
     const double first =
-        step_ * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
+        step * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
     for (std::size_t r = 0; r < pp_; ++r) {
-      ranks_[r].ahead = std::min(first - step_ * double(r), size_);
+      ranks_[r].ahead = std::min(first - step * double(r), size_);
       CellDurations* const sum = &sums_[r * (groups_.chunks + 1)];
       for (std::size_t c = 0; c < groups_.chunks; ++c) {
-        const CellDurations& t = times[c * pp_ + r];
+        const CellDurations& t = task.times[c * pp_ + r];
         sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
       }
     }
     list(sampled);
   }
 
-  ChunkEnd run(std::span<const double> sampled) {
+  SampledEnd run(std::span<const double> sampled) {
     std::size_t forwards = 0, backwards = 0;  // finished
     for (bool moved = true; moved && backwards < items_.size();) {
       moved = false;
@@ -126,7 +131,7 @@ class ChunkedPipelineSim {
       }
       while (backwards < items_.size() && items_[backwards].backward_rank == 0) ++backwards;
     }
-    ChunkEnd out;
+    SampledEnd out;
     for (std::size_t r = 0; r < pp_; ++r)
       out.end = std::max(out.end, ranks_[r].idle + size_ / double(groups_.chunks) *
                                                        sums_of(r)[groups_.chunks].all());
@@ -137,16 +142,17 @@ class ChunkedPipelineSim {
 
  private:
   struct Rank {
-    double ahead = 0;                            // forwards before the first backward, minus one
+    double ahead = 0;                            // warm-up forwards
     double idle = 0;                             // idle time so far
-    double next_forward = 0, next_backward = 0;  // forwards / backwards before the next item's
+    double next_forward = 0, next_backward = 0;  // index of the next item's cell
   };
 
   double cells_of(std::size_t index) const {
     return index < items_.size() ? items_[index].cells : std::numeric_limits<double>::infinity();
   }
 
-  /// Returns the start of a cell whose input arrives at `ready` after `before` seconds of work.
+  /// Returns the start of a cell whose input arrives at `ready`, with `before` seconds of work
+  /// before it.
   static double start(Rank& rank, double ready, double before) {
     const double start = std::max(ready, rank.idle + before);
     rank.idle = start - before;
@@ -169,9 +175,9 @@ class ChunkedPipelineSim {
   }
 
   /// Returns the item of the same microbatch in the next chunk of the order, or null.
-  SampledItem* next(const SampledItem& item) {
+  SimItem* next(const SimItem& item) {
     if (item.before.chunk + 1 == groups_.chunks) return nullptr;
-    SampledItem* other = &items_[std::size_t(&item - items_.data()) + 1];
+    SimItem* other = &items_[std::size_t(&item - items_.data()) + 1];
     while (other->slot != item.slot) ++other;
     return other;
   }
@@ -186,7 +192,7 @@ class ChunkedPipelineSim {
     return n.first * sum[chunks].forward + n.members * whole +
            n.inside * (sum[n.chunk + 1].forward - whole);
   }
-  /// Returns the work of the first n backwards, which run the chunks from last to first.
+  /// Backwards begin with the last chunk.
   template <double CellDurations::*kPart>
   static double backwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const CellDurations* const left = sum + (chunks - n.chunk);
@@ -195,9 +201,9 @@ class ChunkedPipelineSim {
            n.inside * (whole - left[-1].*kPart);
   }
 
-  /// Advances one forward down the ranks as far as the backwards before it are done.
+  /// Runs one forward down the ranks until it would have to wait. Returns whether it moved.
   bool forward(std::size_t index) {
-    SampledItem& item = items_[index];
+    SimItem& item = items_[index];
     if (item.activation == kNotYet) return false;
     const std::size_t limit = index == 0 ? pp_ : items_[index - 1].forward_rank;
     const std::size_t begin = item.forward_rank;
@@ -226,13 +232,13 @@ class ChunkedPipelineSim {
     item.forward_rank = r;
     item.activation = ready;
     if (r == pp_ && r > begin)
-      if (SampledItem* const other = next(item)) other->activation = ready;
+      if (SimItem* const other = next(item)) other->activation = ready;
     return r > begin;
   }
 
-  /// Advances one backward up the ranks as far as the forwards before it are done.
+  /// Runs one backward up the ranks until it would have to wait. Returns whether it moved.
   bool backward(std::size_t index) {
-    SampledItem& item = items_[index];
+    SimItem& item = items_[index];
     if (item.gradient == kNotYet) return false;
     const std::size_t limit = index == 0 ? 0 : items_[index - 1].backward_rank;
     const std::size_t begin = item.backward_rank;
@@ -259,7 +265,7 @@ class ChunkedPipelineSim {
     item.backward_rank = r;
     item.gradient = ready;
     if (r == 0 && begin > 0) {
-      if (SampledItem* const other = next(item)) other->gradient = ready;
+      if (SimItem* const other = next(item)) other->gradient = ready;
       if (item.before.chunk == 0) left_[item.slot] = ready;
     }
     return r < begin;
@@ -267,21 +273,49 @@ class ChunkedPipelineSim {
 
   std::size_t pp_;
   Groups groups_{};
-  double size_ = 0, step_ = 1, hop_;
+  double size_ = 0, hop_;
   std::pmr::vector<Rank> ranks_;
-  std::pmr::vector<CellDurations> sums_;  // by rank: sums over its first 0, 1, ... chunks
-  std::pmr::vector<SampledItem> items_;   // in the order of the forwards
-  std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
+  std::pmr::vector<CellDurations> sums_;  // by rank: sums over its first 0, 1, .. chunks
+  std::pmr::vector<SimItem> items_;       // in the order of the forwards
+  std::pmr::vector<double> left_;         // by slot: end of its first backward on rank 0
 };
+
+/// Returns the work of the busiest rank per microbatch, in seconds. Requires: StageOrder::loop.
+double busiest_rank_time(const PipelineTask& task) {
+  const std::size_t pp = std::size_t(task.shape.pp);
+  double max = 0;
+  for (std::size_t r = 0; r < pp; ++r) {
+    double work = 0;
+    for (std::size_t k = r; k < task.times.size(); k += pp) work += task.times[k].all();
+    max = std::max(max, work);
+  }
+  return max;
+}
+
+/// Simulates `shape`, whose microbatches may be fewer than those of the task.
+SampledEnd simulate_chunks(const PipelineTask& task, const PipelineShape& shape,
+                           i64 warmup_per_rank, std::span<const double> sampled) {
+  if (row(shape.schedule).splits_backward)
+    return ChunkedPipelineSim<true>(task, shape, warmup_per_rank, sampled).run(sampled);
+  return ChunkedPipelineSim<false>(task, shape, warmup_per_rank, sampled).run(sampled);
+}
 
 }  // namespace
 
-ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
-                    double hop, std::span<const double> sampled,
-                    std::pmr::memory_resource* memory) {
-  if (row(shape.schedule).splits_backward)
-    return ChunkedPipelineSim<true>(shape, times, hop, sampled, memory).run(sampled);
-  return ChunkedPipelineSim<false>(shape, times, hop, sampled, memory).run(sampled);
+double chunked_time(const PipelineTask& task, i64 warmup_per_rank) {
+  PipelineShape cut = task.shape;
+  const i64 all = cut.microbatches;
+  const i64 round = cut.chunks == 1 ? cut.pp : std::min(cut.group_size(), all);
+  const SampledMicrobatches sampled = SampledMicrobatches::rounds(all, round, cut.chunks >= 4);
+  cut.microbatches = sampled.microbatches();
+  const SampledEnd sim = simulate_chunks(task, cut, warmup_per_rank, sampled.at());
+  return sim.end + double(all - cut.microbatches) * std::max(busiest_rank_time(task), sim.rate);
+}
+
+double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank) {
+  const SampledMicrobatches sampled =
+      SampledMicrobatches::spread(task.shape.microbatches, task.shape.pp, 3);
+  return simulate_chunks(task, task.shape, warmup_per_rank, sampled.at()).end;
 }
 
 }  // namespace rankwright::pipeline

@@ -1,26 +1,18 @@
-// The sampled simulation (PT1) of schedules in which all ranks run forwards in one order and
-// backwards in its mirror image: 1f1b, interleaved, zb-h1 and interleaved-zb. It follows each
-// sampled microbatch from rank to rank, so that the work before a cell is derived incrementally
-// from the adjacent rank (PT3).
+// Closed-form time of the schedules with the same forward order on every rank and backwards in its
+// mirror image: 1f1b, interleaved, zb-h1 and interleaved-zb. It simulates a few microbatches (PT1),
+// one path at a time, so that the work before a cell is derived from the adjacent rank (PT3).
 #pragma once
 
-#include <memory_resource>
-#include <span>
-
-#include "rankwright/pipeline/sampled_pipeline_sim.h"
-#include "rankwright/pipeline/schedule.h"
+#include "rankwright/pipeline/pipeline_task.h"
 
 namespace rankwright::pipeline {
 
-/// The result of a sampled simulation, in seconds.
-struct ChunkEnd {
-  double end = 0;   // end of the last cell
-  double rate = 0;  // maximum time per microbatch between inner sampled ones (PT7)
-};
+/// Returns the time in seconds, extrapolated from at most 4 rounds of microbatches (PT7). Rank r
+/// runs warmup_per_rank * (pp - r - 1) + (chunks - 1) * group forwards before its first backward.
+double chunked_time(const PipelineTask& task, i64 warmup_per_rank);
 
-/// Simulates the sampled microbatches. `times` are by stage, `hop` is the time of one send.
-/// Requires: `sampled` is in increasing order and contains the first and the last microbatch.
-ChunkEnd chunk_play(const plan::PipelineShape& shape, std::span<const CellDurations> times,
-                    double hop, std::span<const double> sampled, std::pmr::memory_resource* memory);
+/// Returns the same without extrapolation: the first, a middle and the last microbatch are
+/// sampled.
+double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank);
 
 }  // namespace rankwright::pipeline

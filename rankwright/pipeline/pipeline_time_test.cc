@@ -12,7 +12,7 @@
 #include "tests/support/pipelines.h"
 
 namespace rankwright::pipeline {
-namespace pipeline_test {
+namespace pipeline_time_test {
 
 using pipelines::valid_shape;
 
@@ -54,13 +54,13 @@ Seconds busiest(const Timed& t) {
 
 TEST(PipelineTime, OneStageTakesItsWork) {
   // 7 x (1 + 2 + 3) for every schedule; nothing is sent.
-  for (const plan::ScheduleRow& s : plan::schedules())
+  for (const ScheduleRow& s : schedules())
     EXPECT_EQ(alike_stages({s.schedule, 1, 1, 7}, {{1}, {2}, {3}}, {5}).closed(), Seconds{42});
 }
 
 TEST(PipelineTime, ChunksOnOneRankTakeTheirWork) {
   // 8 x 2 chunks x (1 + 2 + 3): with a single rank, nothing is sent or waited for.
-  for (const plan::ScheduleRow& s : plan::schedules()) {
+  for (const ScheduleRow& s : schedules()) {
     if (s.max_chunks < 2) continue;
     const Timed t = alike_stages({s.schedule, 1, 2, 8}, {{1}, {2}, {3}}, {5});
     EXPECT_EQ(t.closed(), Seconds{96}) << s.name;
@@ -70,7 +70,7 @@ TEST(PipelineTime, ChunksOnOneRankTakeTheirWork) {
 TEST(PipelineTime, GPipeMatchesTheWorkedExample) {
   // PT2. Stages F 2, B 5 and F 3, B 4, three microbatches, sends of 1. Forward: 2 + 1 + 3 plus two
   // more times the longer, 3: 12. Backward: 4 + 1 + 5 plus two more times 5: 20.
-  const Timed t{{plan::Schedule::gpipe, 2, 1, 3}, {{{2}, {4}, {1}}, {{3}, {3}, {1}}}, {1}};
+  const Timed t{{Schedule::gpipe, 2, 1, 3}, {{{2}, {4}, {1}}, {{3}, {3}, {1}}}, {1}};
   EXPECT_EQ(t.closed(), Seconds{32});
   EXPECT_EQ(t.simulated(), Seconds{32});
 }
@@ -79,7 +79,7 @@ TEST(PipelineTime, OneFOneBMatchesTheWorkedExample) {
   // PT3. Two ranks of F 1, B 2, two microbatches, sends of 1. Rank 1 starts at 2, its backward ends
   // at 5, rank 0's at 8 (6 + 2). Rank 1's second microbatch runs from 5 to 8, its gradient arrives
   // at 9: 11.
-  const Timed t = alike_stages({plan::Schedule::one_f_one_b, 2, 1, 2}, {{1}, {1}, {1}}, {1});
+  const Timed t = alike_stages({Schedule::one_f_one_b, 2, 1, 2}, {{1}, {1}, {1}}, {1});
   EXPECT_EQ(t.closed(), Seconds{11});
   EXPECT_EQ(t.simulated(), Seconds{11});
 }
@@ -104,7 +104,7 @@ TEST(PipelineTime, UnevenStagesFollowTheSlowest) {
 
 RC_GTEST_PROP(PipelineTime, EqualStagesMatchTheBubbleFormulas, ()) {
   // B1 to B5 hold from two microbatches per pp rank on, in whole groups.
-  plan::PipelineShape shape = valid_shape();
+  PipelineShape shape = valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 12);
   const double work = 3 * double(shape.chunks * shape.microbatches);
@@ -123,10 +123,9 @@ Timed any_timed() {
 }
 
 /// Returns whether the step was not cut, so that no microbatch was added at a rate (PT7).
-bool followed_in_full(const plan::PipelineShape& s) {
-  const bool rated = s.schedule == plan::Schedule::one_f_one_b ||
-                     s.schedule == plan::Schedule::interleaved ||
-                     s.schedule == plan::Schedule::interleaved_zb;
+bool followed_in_full(const PipelineShape& s) {
+  const bool rated = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::interleaved ||
+                     s.schedule == Schedule::interleaved_zb;
   return !rated || s.microbatches <= 4 * s.pp;
 }
 
@@ -138,7 +137,7 @@ RC_GTEST_PROP(PipelineTime, IsAtLeastTheBusiestRanksWork, ()) {
 TEST(PipelineTime, DualPipePaysTheSendInTheMiddle) {
   // 2 pp ranks, 2 microbatches from each end, sends of 100 s: the activation there and the gradient
   // back take 200 s, plus the cells on that path, 1 + 1 + 1 + 1 s.
-  const Timed t = alike_stages({plan::Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
+  const Timed t = alike_stages({Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
   EXPECT_GE(t.closed().value, 204);
   EXPECT_LE(t.closed().value, t.simulated().value);
 }
@@ -191,17 +190,17 @@ RC_GTEST_PROP(MinPipelineTime, IsAtMostTheSimulation, ()) {  // PT8
 TEST(MinPipelineTime, EqualsOneFOneBWithEqualStages) {
   // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3 and works 24, then three more backwards
   // of the other ranks take 6: 33.
-  const Timed t = alike_stages({plan::Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
+  const Timed t = alike_stages({Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
   EXPECT_EQ(min_pipeline_time(t.shape, t.stages, t.hop), Seconds{33});
   EXPECT_EQ(t.simulated(), Seconds{33});
 }
 
 TEST(PipelineTime, HandlesEmptyStagesAndHugeSteps) {
-  for (const plan::ScheduleRow& s : plan::schedules()) {
+  for (const ScheduleRow& s : schedules()) {
     const i64 chunks = s.min_chunks;
     EXPECT_EQ(alike_stages({s.schedule, 4, chunks, 16}, {}).closed(), Seconds{}) << s.name;
     // 2^40 microbatches: the work of a rank; the bubble is negligible.
-    const plan::PipelineShape huge{s.schedule, 4, chunks, i64{1} << 40};
+    const PipelineShape huge{s.schedule, 4, chunks, i64{1} << 40};
     const double work = 3 * double(chunks) * double(huge.microbatches);
     EXPECT_NEAR(alike_stages(huge, {{1}, {1}, {1}}).closed().value / work, 1, 1e-9) << s.name;
   }
@@ -238,7 +237,7 @@ class Plans {
 
   /// Returns factors on the stages' work: all different, different ends, remainder layers, or
   /// equal.
-  std::vector<double> factors(const plan::PipelineShape& shape) {
+  std::vector<double> factors(const PipelineShape& shape) {
     const std::size_t n = std::size_t(shape.stages());
     std::vector<double> out(n, 1);
     const i64 kind = whole(0, 4);
@@ -295,5 +294,5 @@ TEST(PipelineTime, IsWithinTwoPercentOfTheSimulation) {
   EXPECT_GE(all.share(), 0.99);
 }
 
-}  // namespace pipeline_test
+}  // namespace pipeline_time_test
 }  // namespace rankwright::pipeline

@@ -1,7 +1,7 @@
-// A simulation that tracks only a few sampled microbatches (formula PT1): between two of their
-// cells a rank is assumed to work without idle time. It never ends later than the full simulation,
-// because its paths are a subset of that one's. The order of a rank's cells comes from a Line,
-// which counts cells without listing them.
+// A simulation that waits for the inputs of a few microbatches only, the sampled ones (formula
+// PT1): between two of their cells a rank works without a pause. Its paths are a subset of those of
+// the full simulation, so it never ends later. The order of a rank is a Line, which counts cells
+// without listing them.
 #pragma once
 
 #include <algorithm>
@@ -9,36 +9,22 @@
 #include <cstddef>
 #include <limits>
 #include <memory_resource>
-#include <span>
 #include <vector>
 
-#include "rankwright/base/integer.h"
+#include "rankwright/pipeline/pipeline_task.h"
 
 namespace rankwright::pipeline {
 
-/// The time of one microbatch on one stage, in seconds.
-struct CellDurations {
-  double forward = 0, input = 0, weight = 0;
-
-  double backward() const { return input + weight; }
-  double all() const { return forward + input + weight; }
-
-  friend CellDurations operator+(const CellDurations& a, const CellDurations& b) {
-    return {a.forward + b.forward, a.input + b.input, a.weight + b.weight};
-  }
-};
-
-/// A cell of a sampled microbatch and its position on its rank.
+/// A cell of a sampled microbatch in the order of its rank.
 struct SampledCell {
-  double position;  // number of cells before it on its rank
-  double before;    // total time of those
-  double length;    // its own duration
+  double position;  // cells before it on its rank
+  double before;    // work of these, in seconds
+  double length;    // seconds from its start to its end
 };
 
-/// Simulates the sampled microbatches. A Line has the cells of a rank in kStreams streams, each in
-/// the order of the sampled microbatches: cell(rank, stream, slot), stage(rank, stream),
-/// is_forward(stream). total(rank) is the work of a rank, hop(k) the time of a send between stages
-/// k and k + 1.
+/// A Line has the cells of each rank in kStreams streams, each in the order of the sampled
+/// microbatches: cell(rank, stream, slot), stage(rank, stream), is_forward(stream). total(rank) is
+/// the work of a rank, hop(k) the time of a send between stages k and k + 1.
 template <class Line>
 class SampledPipelineSim {
  public:
@@ -50,11 +36,11 @@ class SampledPipelineSim {
         gradients_(stages_ * slots_, kNotYet, memory),
         ranks_(line.ranks(), memory) {}
 
-  /// Runs the simulation and returns the end time of the last cell.
+  /// Returns the end of the last cell, in seconds.
   double end() {
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       for (std::size_t s = 0; s < Line::kStreams; ++s) ranks_[r].put(s, line_.cell(r, s, 0));
-    // Forwards move down the ranks and gradients up, so sweeps alternate in direction.
+    // Forwards go down the ranks and gradients up, so the sweeps alternate.
     bool moved = true;
     while (moved) {
       moved = false;
@@ -72,9 +58,10 @@ class SampledPipelineSim {
   static constexpr double kDone = std::numeric_limits<double>::infinity();
 
   struct Rank {
-    std::array<double, Line::kStreams> position{}, before{}, length{};  // next cell of each stream
-    std::array<std::size_t, Line::kStreams> next{};                     // slot of that cell
-    double idle = 0;                                                    // idle time so far
+    std::array<double, Line::kStreams> position{}, before{},
+        length{};  // of the next cell of each stream
+    std::array<std::size_t, Line::kStreams> next{};
+    double idle = 0;  // idle time so far
 
     void put(std::size_t stream, const SampledCell& cell) {
       position[stream] = cell.position;

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
 #include "rankwright/pipeline/order.h"
 #include "rankwright/program/cells.h"
 #include "tests/support/pipelines.h"
@@ -16,7 +18,7 @@ std::string text(Schedule schedule, i64 pp, i64 chunks, i64 microbatches, i64 gr
 }
 
 TEST(Schedules, OneStageRunsOneMicrobatchAfterTheOther) {
-  for (const plan::ScheduleRow& s : plan::schedules())
+  for (const ScheduleRow& s : schedules())
     EXPECT_EQ(text(s.schedule, 1, 1, 2), "0F0,0B0,0F1,0B1\n") << s.name;
 }
 
@@ -33,27 +35,26 @@ TEST(OneFOneB, WarmsUpByDistanceToTheLastStageThenAlternates) {
 
 TEST(Interleaved, RunsGroupsThroughTheChunks) {
   // pp 2, 2 chunks: rank 0 starts with 2(2 - 0 - 1) + (2 - 1)2 = 4 forwards, rank 1 with 2.
-  EXPECT_EQ(text(plan::Schedule::interleaved, 2, 2, 4),
+  EXPECT_EQ(text(Schedule::interleaved, 2, 2, 4),
             "0F0,0F1,2F0,2F1,0F2,2B0,0F3,2B1,2F2,0B0,2F3,0B1,2B2,2B3,0B2,0B3\n"
             "1F0,1F1,3F0,3B0,3F1,3B1,1F2,1B0,1F3,1B1,3F2,3B2,3F3,3B3,1B2,1B3\n");
 }
 
 TEST(Interleaved, UsesTheGivenGroupSize) {
   // A group of 4: all four microbatches pass chunk 0 first; rank 0 starts with 2 + 4 = 6 forwards.
-  EXPECT_TRUE(
-      text(plan::Schedule::interleaved, 2, 2, 4, 4).starts_with("0F0,0F1,0F2,0F3,2F0,2F1,2F2,"));
+  EXPECT_TRUE(text(Schedule::interleaved, 2, 2, 4, 4).starts_with("0F0,0F1,0F2,0F3,2F0,2F1,2F2,"));
 }
 
 TEST(Interleaved, MergesARemainderSmallerThanThePipeline) {
   // 5 microbatches in groups of 4 leave 1, so the last group has 5.
-  EXPECT_TRUE(text(plan::Schedule::interleaved, 4, 2, 5).starts_with("0F0,0F1,0F2,0F3,0F4,4F0,"));
+  EXPECT_TRUE(text(Schedule::interleaved, 4, 2, 5).starts_with("0F0,0F1,0F2,0F3,0F4,4F0,"));
   // 7 leave 3, which is not smaller than pp 3, so they are a group.
-  const std::string own = text(plan::Schedule::interleaved, 3, 2, 7, 4);
+  const std::string own = text(Schedule::interleaved, 3, 2, 7, 4);
   EXPECT_TRUE(own.starts_with("0F0,0F1,0F2,0F3,3F0,3F1,3F2,3F3,")) << own;
 }
 
 TEST(LoopedBfs, RunsAllMicrobatchesThroughOneChunkAtATime) {
-  EXPECT_EQ(text(plan::Schedule::looped_bfs, 2, 2, 2),
+  EXPECT_EQ(text(Schedule::looped_bfs, 2, 2, 2),
             "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n"
             "1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1\n");
 }
@@ -61,7 +62,7 @@ TEST(LoopedBfs, RunsAllMicrobatchesThroughOneChunkAtATime) {
 TEST(ZbH1, DefersWeightGradientsByTheRank) {
   // Rank 0 starts with two forwards and does not defer W; rank 2 starts with none and defers W by
   // two input gradients.
-  EXPECT_EQ(text(plan::Schedule::zb_h1, 3, 1, 3),
+  EXPECT_EQ(text(Schedule::zb_h1, 3, 1, 3),
             "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"
             "1F0,1F1,1I0,1F2,1I1,1W0,1I2,1W1,1W2\n"
             "2F0,2I0,2F1,2I1,2F2,2I2,2W0,2W1,2W2\n");
@@ -70,7 +71,7 @@ TEST(ZbH1, DefersWeightGradientsByTheRank) {
 TEST(Zb2p, RunsForwardsUntilTheFirstGradient) {
   // pp 2: the first gradient returns to rank 0 after 3 time units, 2 pp - 1 forwards. Memory allows
   // 2 pp microbatches, so W runs only when memory is needed or nothing else is ready.
-  EXPECT_EQ(text(plan::Schedule::zb_2p, 2, 1, 3),
+  EXPECT_EQ(text(Schedule::zb_2p, 2, 1, 3),
             "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"
             "1F0,1I0,1F1,1I1,1F2,1I2,1W0,1W1,1W2\n");
 }
@@ -89,16 +90,33 @@ TEST(DualPipe, OverlapsStreamsFromBothEnds) {
             "0F2,1F0,0F3,1B0,(1F1;0B2)OVERLAP_F_B,1B1,0I3,0W3\n");
 }
 
-TEST(DualPipeV, FoldsDualPipeAtTheMiddle) {
-  // A single rank is the turning point and has both chunks and no bubble.
-  EXPECT_EQ(text(plan::Schedule::dualpipe_v, 1, 2, 2),
+TEST(DualPipeV, FoldsItAtTheMiddle) {
+  // One rank is its own turn: both chunks, no bubble.
+  EXPECT_EQ(text(Schedule::dualpipe_v, 1, 2, 2),
             "0F0,1F0,0F1,1B0,(1F1;0B0)OVERLAP_F_B,1B1,0I1,0W1\n");
 }
 
-// Laws that hold for all schedules.
+TEST(ScheduleTable, HasCompleteRowsInTheOrderOfEnumerators) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kSchedules; ++i) {
+    const ScheduleRow& s = schedules()[i];
+    EXPECT_EQ(std::size_t(s.schedule), i) << s.name;
+    EXPECT_EQ(row(s.schedule).name, s.name);
+    EXPECT_TRUE(!s.name.empty() && names.insert(s.name).second) << s.name;
+    EXPECT_TRUE(s.order && s.in_flight && s.held && s.bubble && s.time) << s.name;
+    EXPECT_TRUE(1 <= s.min_chunks && s.min_chunks <= s.max_chunks && s.multiple >= 1) << s.name;
+  }
+}
 
-RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceOnItsRank, ()) {
-  const plan::PipelineShape shape = valid_shape();
+TEST(DefaultSchedule, IsInterleavedWithSeveralChunks) {
+  EXPECT_EQ(default_schedule(1), Schedule::one_f_one_b);
+  EXPECT_EQ(default_schedule(2), Schedule::interleaved);
+}
+
+// Laws over the whole table.
+
+RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceOnTheRankOfItsStage, ()) {
+  const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   const program::CellSet set = program::cell_set(ranks);
   RC_ASSERT(set.faults.empty());
@@ -118,7 +136,7 @@ i64 held_at_max(const Sequence& rank) {
 }
 
 RC_GTEST_PROP(EverySchedule, HoldsAtMostMaxInFlight, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   for (std::size_t r = 0; r < ranks.size(); ++r)
     RC_ASSERT(held_at_max(ranks[r]) <= max_in_flight(shape, i64(r)));
@@ -126,8 +144,8 @@ RC_GTEST_PROP(EverySchedule, HoldsAtMostMaxInFlight, ()) {
 
 TEST(EverySchedule, ReachesMaxInFlightOnSomeRank) {
   // The bound is tight: with many microbatches some rank reaches it.
-  for (const plan::ScheduleRow& s : plan::schedules()) {
-    const plan::PipelineShape shape{s.schedule, 4, s.min_chunks, 32};
+  for (const ScheduleRow& s : schedules()) {
+    const PipelineShape shape{s.schedule, 4, s.min_chunks, 32};
     const Sequences ranks = cells(shape);
     i64 min_slack = 1000;
     for (std::size_t r = 0; r < ranks.size(); ++r)
@@ -160,14 +178,14 @@ TEST(MaxHeld, UnequalChunksFollowTheOrder) {
   // Interleaved, pp 2, 2 chunks: rank 0 starts with 0F0 0F1 2F0 2F1 0F2, three of five in chunk 0.
   // Then chunk 1 activations are freed while chunk 0 ones are created (2B0 0F3): at most four of
   // chunk 0 and one of chunk 1.
-  const plan::PipelineShape shape{plan::Schedule::interleaved, 2, 2, 4};
+  const PipelineShape shape{Schedule::interleaved, 2, 2, 4};
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{10, 1}), 41);
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{1, 10}), 23);
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{1, 1}), 5);
 }
 
 RC_GTEST_PROP(MaxHeld, MatchesBruteForce, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   const ScheduleRow& schedule = row(shape.schedule);
   const bool vee = schedule.stage_order == StageOrder::vee;
@@ -185,7 +203,7 @@ RC_GTEST_PROP(MaxHeld, MatchesBruteForce, ()) {
 }
 
 RC_GTEST_PROP(EverySchedule, HasCellCountCells, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const PipelineShape shape = valid_shape();
   i64 counted = 0;
   for (const Sequence& rank : cells(shape)) counted += i64(rank.size());
   // DualPipe and DualPipeV split only some of their backwards.

@@ -16,7 +16,7 @@ class Zb2pOrder {
  public:
   static constexpr std::size_t kStreams = 2;  // forwards, input gradients
 
-  Zb2pOrder(const plan::PipelineShape& shape, std::span<const CellDurations> times, double hop,
+  Zb2pOrder(const pipeline::PipelineShape& shape, std::span<const CellDurations> times, double hop,
             std::span<const double> sampled)
       : pp_(std::size_t(shape.pp)),
         capacity_(2 * double(shape.pp)),

@@ -152,8 +152,8 @@ TEST(Proof, ReportsReceivesInAnotherOrderThanTheirSends) {
 TEST(Proof, MatchesMessageOrderPerPairAndDirection) {
   // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. Messages
   // in the other direction and from a third rank do not count.
-  EXPECT_TRUE(prove(program_of({plan::Schedule::interleaved, 2, 2, 4})).holds());
-  EXPECT_TRUE(prove(program_of({plan::Schedule::zb_v, 3, 2, 6})).holds());
+  EXPECT_TRUE(prove(program_of({pipeline::Schedule::interleaved, 2, 2, 4})).holds());
+  EXPECT_TRUE(prove(program_of({pipeline::Schedule::zb_v, 3, 2, 6})).holds());
   // Activations and gradients to the same rank are one stream: here 2SEND_B0 is sent after
   // 0SEND_F1, but 1RECV_B0 is received before 1RECV_F1.
   const auto both = [](const std::string& sends, const std::string& receives) {
@@ -175,7 +175,7 @@ TEST(Proof, MaximumNumberOfRanksIsFast) {
   EXPECT_EQ(proof.actions, 2 * kRanks + 2 * 2 * (kRanks - 1));
   // With all backwards first, every rank waits for the next one, up to the last, which waits for
   // its input.
-  Sequences wrong;
+  pipeline::Sequences wrong;
   for (i64 r = 0; r < kRanks; ++r) wrong.push_back({cell::B(r, 0), cell::F(r, 0)});
   std::swap(wrong.back()[0], wrong.back()[1]);
   EXPECT_FALSE(prove(with_transfers(wrong, kRanks, 1)).buffered.empty());
@@ -249,14 +249,14 @@ TEST(EverySchedule, HoldsOrIsRejectedAsAShape) {
 }
 
 RC_GTEST_PROP(EverySchedule, HoldsForAnyGroupSize, ()) {
-  const plan::PipelineShape shape = any_shape();
+  const pipeline::PipelineShape shape = any_shape();
   if (shape_fault(shape)) return;
   RC_ASSERT(prove(program_of(shape)).holds());
 }
 
 /// Decides by brute force whether an order of cells runs to its end: repeatedly runs the next cell
 /// of every rank whose inputs are ready.
-bool runs_by_brute_force(const Sequences& ranks, i64 stages, i64 microbatches) {
+bool runs_by_brute_force(const pipeline::Sequences& ranks, i64 stages, i64 microbatches) {
   std::vector<std::size_t> next(ranks.size(), 0);
   std::vector<bool> forward(std::size_t(stages * microbatches)), gradient(forward.size());
   const auto at = [&](i64 s, i64 m) { return std::size_t(s * microbatches + m); };
@@ -303,7 +303,7 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
 }
 
 RC_GTEST_PROP(Proof, DetectsARemovedTransfer, ()) {
-  const plan::PipelineShape shape = any_shape(4, 8);
+  const pipeline::PipelineShape shape = any_shape(4, 8);
   if (shape_fault(shape) || shape.pp == 1) return;
   Program program = program_of(shape);
   pipeline::Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];

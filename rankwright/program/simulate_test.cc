@@ -18,7 +18,7 @@ using pipelines::valid_shape;
 constexpr Seconds kUnit{1};
 
 /// Returns the step time minus the work of one rank.
-double bubble(const plan::PipelineShape& shape, double f, double i, double w) {
+double bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
   const double work = double(shape.chunks * shape.microbatches) * (f + i + w);
@@ -26,7 +26,7 @@ double bubble(const plan::PipelineShape& shape, double f, double i, double w) {
 }
 
 TEST(Simulate, OneRankHasNoBubble) {
-  EXPECT_EQ(bubble({plan::Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
+  EXPECT_EQ(bubble({pipeline::Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
 }
 
 TEST(Simulate, MatchesTheWorkedExample) {
@@ -53,14 +53,14 @@ TEST(Simulate, MatchesTheWorkedExample) {
 // The closed forms of docs/reference/formulas.md#B, with F, I and W the times of one chunk.
 
 TEST(Simulate, GPipeAndOneFOneBMatchB1) {
-  for (const plan::Schedule s : {plan::Schedule::gpipe, plan::Schedule::one_f_one_b})
+  for (const pipeline::Schedule s : {pipeline::Schedule::gpipe, pipeline::Schedule::one_f_one_b})
     for (const i64 pp : {1, 2, 4, 7, 16})
       for (const i64 m : {1, 3, 16, 33})
         EXPECT_EQ(bubble({s, pp, 1, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
 }
 
 TEST(Simulate, InterleavedAndLoopedBfsMatchB2) {
-  for (const plan::Schedule s : {plan::Schedule::interleaved, plan::Schedule::looped_bfs})
+  for (const pipeline::Schedule s : {pipeline::Schedule::interleaved, pipeline::Schedule::looped_bfs})
     for (const i64 pp : {2, 4, 8})
       for (const i64 chunks : {2, 3, 4})
         for (const i64 m : {pp, 2 * pp, 8 * pp})
@@ -80,11 +80,11 @@ TEST(Simulate, ZbH1MatchesB3IfWIsShortest) {
 
 TEST(Simulate, ZbH1BubbleIsAtLeastTheFill) {
   // F 2, I 1, W 2: B3 gives (pp - 1)(2 + 1 - 2) = 3, but rank 3 cannot start before 3 F = 6.
-  EXPECT_EQ(bubble({plan::Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
+  EXPECT_EQ(bubble({pipeline::Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
 }
 
 /// Returns the longest time of any rank from its first cell to its last, minus its work.
-double own_bubble(const plan::PipelineShape& shape, double f, double i, double w) {
+double own_bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
   const Timeline timeline = simulate(program, times);
@@ -101,12 +101,12 @@ TEST(Simulate, Zb2pAndZbVMatchB4) {
   // rank's work, because rank r starts r F late; the paper overlaps this with the next step.
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {2 * pp, 5 * pp}) {
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
-      EXPECT_EQ(bubble({plan::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
-      EXPECT_EQ(bubble({plan::Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
+      EXPECT_EQ(bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
+      EXPECT_EQ(bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
       // If W is shorter, the bubble is (pp - 1)(F + I - 2W), as in the paper for ZB-H2.
-      EXPECT_EQ(own_bubble({plan::Schedule::zb_2p, pp, 1, m}, 2, 3, 1),
+      EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 2, 3, 1),
                 double(pp - 1) * (2 + 3 - 2));
     }
 }
@@ -126,7 +126,7 @@ TEST(Simulate, DualPipeMatchesB5IfFEqualsI) {
 
 TEST(Simulate, JoinedCellsTakeTheOverlapFraction) {
   // pp 2, 4 microbatches: one joined pair per rank, F 1 and B 2, takes 2/3 of their sum, 2.
-  const Program program = program_of({plan::Schedule::dualpipe, 2, 1, 4});
+  const Program program = program_of({pipeline::Schedule::dualpipe, 2, 1, 4});
   Durations times = alike(program, kUnit, kUnit, kUnit);
   const Seconds before = simulate(program, times).end;
   times.together = 2.0 / 3;
@@ -149,7 +149,7 @@ Durations random_durations(const Program& program) {
 }
 
 RC_GTEST_PROP(Simulate, RespectsEveryDependency, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   const Durations times = random_durations(program);
   const Timeline timeline = simulate(program, times);
@@ -163,7 +163,7 @@ RC_GTEST_PROP(Simulate, RespectsEveryDependency, ()) {
       free = e.end;
       const std::size_t at = program.stage_to_rank.index(e.action.stage, e.action.microbatch);
       // A joined pair sends both results when it ends.
-      if (e.action.kind == ActionKind::forward) forward[at] = e.end;
+      if (e.action.kind == pipeline::ActionKind::forward) forward[at] = e.end;
       if (gives_gradient(e.action.kind)) gradient[at] = e.end;
     }
     RC_ASSERT(free <= timeline.end);
@@ -205,8 +205,8 @@ RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
 RC_GTEST_PROP(CriticalPath, FasterStagesOffThePathDoNotShortenTheStep, ()) {
   // Speeding up a stage whose cells are not on the path changes nothing. Schedules with joined
   // cells are excluded, because a cell on the path puts its partner's stage on the path too.
-  const plan::PipelineShape shape = valid_shape();
-  if (shape.schedule == plan::Schedule::dualpipe || shape.schedule == plan::Schedule::dualpipe_v)
+  const pipeline::PipelineShape shape = valid_shape();
+  if (shape.schedule == pipeline::Schedule::dualpipe || shape.schedule == pipeline::Schedule::dualpipe_v)
     return;
   const Program program = program_of(shape);
   Durations times = random_durations(program);
@@ -221,7 +221,7 @@ RC_GTEST_PROP(CriticalPath, FasterStagesOffThePathDoNotShortenTheStep, ()) {
 }
 
 RC_GTEST_PROP(Simulate, NeverShortensWithALongerDuration, ()) {
-  const plan::PipelineShape shape = valid_shape();
+  const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   Durations times = random_durations(program);
   const Seconds before = simulate(program, times).end;

@@ -15,12 +15,12 @@ double seconds_in_step(Clock::time_point begin) {
 }
 
 /// Returns, by action, whether it is the last backward or weight gradient of its stage.
-std::vector<bool> last_gradients(const program::Sequence& actions) {
+std::vector<bool> last_gradients(const pipeline::Sequence& actions) {
   std::vector<bool> last(actions.size());
   std::vector<std::uint16_t> seen;
   for (std::size_t i = actions.size(); i-- > 0;) {
-    const program::Action& a = actions[i];
-    if (a.kind != program::ActionKind::backward && a.kind != program::ActionKind::weight_grad)
+    const pipeline::Action& a = actions[i];
+    if (a.kind != pipeline::ActionKind::backward && a.kind != pipeline::ActionKind::weight_grad)
       continue;
     if (std::find(seen.begin(), seen.end(), a.stage) != seen.end()) continue;
     seen.push_back(a.stage);
@@ -117,12 +117,12 @@ void PipelineExecutor::run(const Corpus& corpus, i64 step) {
   const Clock::time_point begin = Clock::now();
   std::vector<Pending> receiving;
   for (std::size_t i = 0; i < actions_.size(); ++i) {
-    const program::Action& action = actions_[i];
+    const pipeline::Action& action = actions_[i];
     const double from = seconds_in_step(begin);
-    if (action.kind == program::ActionKind::forward) forward(action);
+    if (action.kind == pipeline::ActionKind::forward) forward(action);
     if (gives_gradient(action.kind)) backward(action, last_[i]);
-    if (action.kind == program::ActionKind::weight_grad) compute_weight_grads(action, last_[i]);
-    if (action.kind == program::ActionKind::step) run_own_step(steps_[action.microbatch]);
+    if (action.kind == pipeline::ActionKind::weight_grad) compute_weight_grads(action, last_[i]);
+    if (action.kind == pipeline::ActionKind::step) run_own_step(steps_[action.microbatch]);
     if (is_transfer(action.kind)) {
       transfer(action, receiving);
       if (action.joined == 0) receiving.clear();  // posted together, waited for together
@@ -162,10 +162,10 @@ void PipelineExecutor::forward(const pipeline::Action& cell) {
 }
 
 /// Runs a B cell, or an I cell, which defers the weight gradients to W.
-void PipelineExecutor::backward(const program::Action& cell, bool last) {
+void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = find_or_add_state(cell.stage, cell.microbatch);
-  const bool split = cell.kind == program::ActionKind::input_grad;
+  const bool split = cell.kind == pipeline::ActionKind::input_grad;
   const bool prefetch = rank_.config.plan.overlap.param_gather;
   Tensor gradient = std::exchange(f.gradient, {});
   if (stage.borrowed != nullptr) params_.open(*stage.borrowed);
@@ -194,7 +194,7 @@ void PipelineExecutor::backward(const program::Action& cell, bool last) {
   if (!split && !sends) in_flight_.erase({cell.stage, cell.microbatch});
 }
 
-void PipelineExecutor::compute_weight_grads(const program::Action& cell, bool last) {
+void PipelineExecutor::compute_weight_grads(const pipeline::Action& cell, bool last) {
   const torch::NoGradGuard no_graph;
   StagePart& stage = *shard_.stages[chunk_of(cell.stage)];
   MicrobatchState& f = find_or_add_state(cell.stage, cell.microbatch);

@@ -59,11 +59,11 @@ class PipelineExecutor {
   std::size_t chunk_of(i64 stage) const;
   MicrobatchState& find_or_add_state(i64 stage, i64 microbatch);
   Tokens load_tokens(i64 microbatch);
-  void forward(const program::Action& cell);
-  void backward(const program::Action& cell, bool last);
-  void compute_weight_grads(const program::Action& cell, bool last);
+  void forward(const pipeline::Action& cell);
+  void backward(const pipeline::Action& cell, bool last);
+  void compute_weight_grads(const pipeline::Action& cell, bool last);
   void finish_piece(StagePart& stage, std::size_t piece, bool last);
-  void transfer(const program::Action& action, std::vector<Pending>& receiving);
+  void transfer(const pipeline::Action& action, std::vector<Pending>& receiving);
   void run_own_step(const OwnStep& step);
   void compute_norm();
   std::vector<OwnStep> list_own_steps() const;
@@ -71,7 +71,7 @@ class PipelineExecutor {
 
   Rank& rank_;
   const program::Program& program_;
-  const program::Sequence& actions_;
+  const pipeline::Sequence& actions_;
   Shard& shard_;
   ShardedParams& params_;
   double clip_;

@@ -202,14 +202,14 @@ plan::Plan read_plan(const RunRow& row, Run& run) {
   if (schedule != std::end(kScheduleNames)) plan.schedule = schedule->schedule;
   const std::optional<i64> chunks = row.whole("vpp");
   plan.virtual_stages = chunks.value_or(1);
-  if (plan.schedule == plan::Schedule::zb_v) plan.virtual_stages = 2;
-  if (plan.schedule == plan::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
-  run.open_chunks = !chunks && plan.schedule == plan::Schedule::interleaved && plan.pp > 1;
+  if (plan.schedule == pipeline::Schedule::zb_v) plan.virtual_stages = 2;
+  if (plan.schedule == pipeline::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
+  run.open_chunks = !chunks && plan.schedule == pipeline::Schedule::interleaved && plan.pp > 1;
   // The number of chunks decides whether a schedule is interleaved, whatever the row calls it.
-  if (plan.schedule == plan::Schedule::interleaved && chunks && plan.virtual_stages == 1)
-    plan.schedule = plan::Schedule::one_f_one_b;
-  if (plan.schedule == plan::Schedule::one_f_one_b && plan.virtual_stages > 1)
-    plan.schedule = plan::Schedule::interleaved;
+  if (plan.schedule == pipeline::Schedule::interleaved && chunks && plan.virtual_stages == 1)
+    plan.schedule = pipeline::Schedule::one_f_one_b;
+  if (plan.schedule == pipeline::Schedule::one_f_one_b && plan.virtual_stages > 1)
+    plan.schedule = pipeline::Schedule::interleaved;
   return plan;
 }
 

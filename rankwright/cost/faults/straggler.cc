@@ -15,13 +15,13 @@ constexpr i64 kMaxTotalCells = 8'000'000;        // over the simulations of all 
 constexpr Bytes kMaxBytes{256.0 * 1024 * 1024};  // of the expansion
 constexpr i64 kMaxPlaces = 256;                  // pp ranks on which a slow device is tried
 
-bool is_small(const plan::TrainingConfig& config, const plan::PipelineShape& shape) {
-  const std::optional<i64> cells = program::cell_count(shape);
+bool is_small(const plan::TrainingConfig& config, const pipeline::PipelineShape& shape) {
+  const std::optional<i64> cells = pipeline::cell_count(shape);
   return cells && *cells <= kMaxCells && program::expansion_bytes(config) <= kMaxBytes;
 }
 
 /// Adds `more` times the computation of a stage to its times.
-StageTimes extend(const StageTimes& stage, double more, const StageTimes& compute) {
+pipeline::StageTimes extend(const pipeline::StageTimes& stage, double more, const pipeline::StageTimes& compute) {
   return {stage.forward + more * compute.forward, stage.input + more * compute.input,
           stage.weight + more * compute.weight};
 }
@@ -101,7 +101,7 @@ double SlowSteps::stage_factor(i64 stage, const std::vector<double>& factors) co
 Seconds SlowSteps::simulate_end(const std::vector<double>& factors) const {
   program::Durations times = durations_;
   for (std::size_t s = 0; s < times.cells.size(); ++s) {
-    const StageTimes stage =
+    const pipeline::StageTimes stage =
         extend(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
     times.cells[s] = {stage.forward, stage.input + stage.weight, stage.input, stage.weight};
   }
@@ -114,7 +114,7 @@ Seconds SlowSteps::simulate_end(const std::vector<double>& factors) const {
 // Z2
 Seconds SlowSteps::end(const std::vector<double>& factors) const {
   if (program_) return simulate_end(factors);
-  std::vector<StageTimes> stages = cells_.stages;
+  std::vector<pipeline::StageTimes> stages = cells_.stages;
   for (std::size_t s = 0; s < stages.size(); ++s)
     stages[s] = extend(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
   const double slowest = *std::max_element(factors.begin(), factors.end());
@@ -207,7 +207,7 @@ Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibrati
     const double factor = factors[std::size_t(r)];
     out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
   }
-  const i64 cells = program::cell_count(pipeline_shape(config)).value_or(kMaxTotalCells);
+  const i64 cells = pipeline::cell_count(pipeline_shape(config)).value_or(kMaxTotalCells);
   const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
   if (steps.simulated() && cells <= kMaxTotalCells / std::max<i64>(1, simulations))
     try_places(config, steps, out);

@@ -199,7 +199,7 @@ TEST(MemoryEstimate, RuntimeCountsOnlyTensors) {
 TEST(MemoryEstimate, RuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   // gpipe holds all four microbatches on the last stage; fp64 logits and layers have 8 bytes per
   // element
-  rankwright::plan::TrainingConfig config = runtime({.pp = 2, .schedule = plan::Schedule::gpipe});
+  rankwright::plan::TrainingConfig config = runtime({.pp = 2, .schedule = pipeline::Schedule::gpipe});
   config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp64;
   EXPECT_DOUBLE_EQ(of(config, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
   EXPECT_DOUBLE_EQ(of(config, 1)[Entry::activations].value,
@@ -302,8 +302,8 @@ Bytes largest(const rankwright::plan::TrainingConfig& config) {
 TEST(Fullest, HandlesChunksWithDifferentRecomputation) {
   // The first layers of a pp rank are recomputed: its first chunk keeps little, its last
   // everything, and the chunks in flight differ between ranks.
-  for (const plan::Schedule schedule :
-       {plan::Schedule::zb_v, plan::Schedule::dualpipe_v, plan::Schedule::interleaved})
+  for (const pipeline::Schedule schedule :
+       {pipeline::Schedule::zb_v, pipeline::Schedule::dualpipe_v, pipeline::Schedule::interleaved})
     for (i64 layers = 1; layers < 4; ++layers) {
       const rankwright::plan::TrainingConfig config =
           sample::dense_setup({.pp = 2,
@@ -318,8 +318,8 @@ TEST(Fullest, HandlesChunksWithDifferentRecomputation) {
 }
 
 RC_GTEST_PROP(Fullest, MatchesBruteForceForAnyStagesAndRecompute, ()) {
-  const plan::ScheduleRow kind = *rc::gen::elementOf(
-      std::vector<plan::ScheduleRow>(plan::schedules().begin(), plan::schedules().end()));
+  const pipeline::ScheduleRow kind = *rc::gen::elementOf(
+      std::vector<pipeline::ScheduleRow>(pipeline::schedules().begin(), pipeline::schedules().end()));
   plan::Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
   plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
   plan.recompute =

@@ -165,7 +165,7 @@ std::vector<RankLoad> RankLoads::peak_candidates() {
   const bool loop = row(config_.plan.schedule).stage_order == pipeline::StageOrder::loop;
   i64 in_flight = pipeline::max_in_flight(shape_, 0);
   for (i64 r = 1; r < shape_.pp; ++r) {
-    const i64 before = std::exchange(in_flight, program::max_in_flight(shape_, r));
+    const i64 before = std::exchange(in_flight, pipeline::max_in_flight(shape_, r));
     // If chunks differ, it matters in which of them the microbatches are.
     if ((loop || even_chunks()) && same_as_previous(r) && in_flight <= before) continue;
     loads.push_back(of(r));

@@ -71,7 +71,7 @@ class RankLoads {
   void add_edges(RankLoad& load) const;
 
   const plan::TrainingConfig& config_;
-  plan::PipelineShape shape_;
+  pipeline::PipelineShape shape_;
   bool vee_, mirrored_;  // how stages are assigned to pp ranks
   plan::Stages stages_;
   std::vector<i64> before_{};  // by stage: number of layers before it
