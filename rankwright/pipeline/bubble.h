@@ -1,17 +1,16 @@
-// Pipeline bubbles in closed form, in units of one microbatch's work on one pp rank (all its
-// chunks). F : I : W = 1 : 1 : 1, the usual case of equal forward, input-gradient and
-// weight-gradient work. Formulas B1 to B5. The simulate of the Program decides where these are
-// rough.
+// Pipeline bubbles in closed form for equal stages and F = I = W: forward, input gradient and
+// weight gradient take equal time (formulas B1 to B5). Each schedule's formula is in its row; for
+// unequal times, simulate the Program.
 #pragma once
 
 #include "rankwright/pipeline/schedule.h"
 
 namespace rankwright::pipeline {
 
-/// Idle time of a step over its work: (pp - 1) / microbatches for 1F1B.
+/// Returns the idle time of a step divided by its work: (pp - 1) / microbatches for 1F1B.
 double bubble_ratio(Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
 
-/// The same as a share of the step: bubble / (work + bubble).
+/// Returns the share of the step that is idle: bubble / (work + bubble).
 double bubble_fraction(Schedule schedule, i64 pp, i64 chunks, i64 microbatches);
 
 }  // namespace rankwright::pipeline

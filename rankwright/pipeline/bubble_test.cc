@@ -52,8 +52,8 @@ TEST(Bubble, OfDualPipeVIsOfHalfStages) {  // B5: (4 - 1) x (3 + 2 - 3) / 2
   EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe_v, 4, 2), 3);
 }
 
-RC_GTEST_PROP(Bubble, IsWhatThePlayShows, ()) {
-  // From two microbatches a pp rank on, in whole groups.
+RC_GTEST_PROP(Bubble, EqualsTheSimulation, ()) {
+  // From two microbatches per pp rank on, in whole groups.
   PipelineShape shape = pipelines::valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 6);

@@ -9,18 +9,19 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// The first so many cells of the order: all chunks of the microbatches before `first`, whole
-/// chunks of the group that begins there, and `inside` cells of the next chunk.
+/// A number of cells from the beginning of the order: all chunks of the microbatches before
+/// `first`, `chunk` whole chunks of the group that begins there, and `inside` cells of the next
+/// chunk.
 struct Count {
   double first = 0, members = 0, inside = 0;
   std::size_t chunk = 0;
 };
 
 struct Groups {
-  double usual, last;  // members of a group
-  double final;        // microbatch that the last one begins with
+  double usual, last;  // microbatches of a group
+  double final;        // first microbatch of the last group
   std::size_t chunks;
-  double per_group;  // groups a cell
+  double per_group;  // groups per cell
 
   double members(double first) const { return first == final ? last : usual; }
   double first_of(double microbatch) const {
@@ -28,7 +29,7 @@ struct Groups {
   }
   Count count(double cells) const {
     const double per = double(chunks);
-    // Half a cell more, so that a product just below a whole number does not lose one.
+    // Half a cell is added because the product may be just below a whole number.
     Count n{.first = std::min(double(i64((cells + 0.5) * per_group)) * usual, final)};
     n.members = members(n.first);
     n.inside = cells - n.first * per;
@@ -47,7 +48,7 @@ struct Groups {
   }
 };
 
-/// Counts on: from one rank to the next a few cells come to it.
+/// Derives the Count of a rank incrementally from that of the adjacent rank.
 class Counter {
  public:
   const Count& to(double cells, const Groups& groups) {
@@ -64,29 +65,35 @@ class Counter {
   double cells_ = 0;
 };
 
-/// A followed microbatch in a chunk: its forward, and the backward that has as many before it.
+/// A followed microbatch in one chunk: its forward, and the backward with the same index.
 struct SimItem {
   double cells;  // forwards before it
   Count before;
   std::size_t slot;
-  std::size_t forward_rank = 0, backward_rank;  // next; the backward counts from the last rank
-  double activation, gradient;                  // when they come to that rank
+  std::size_t forward_rank = 0, backward_rank;  // next to run; backwards begin with the last rank
+  double activation, gradient;                  // arrival at that rank
 };
 
 constexpr double kNotYet = -1;
 
-/// Without a split the weight gradient counts as input: one sum less.
+struct SampledEnd {
+  double end = 0;   // of the last cell
+  double rate = 0;  // seconds per microbatch between inner followed microbatches (PT7)
+};
+
+/// Simulates the followed microbatches. Without a split, weight gradients are part of the input
+/// gradients, which saves one sum.
 template <bool kSplits>
 class ChunkedPipelineSim {
  public:
-  ChunkedPipelineSim(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                     std::span<const double> followed, std::pmr::memory_resource* room)
+  ChunkedPipelineSim(const PipelineTask& task, const PipelineShape& shape, i64 warmup_per_rank,
+                     std::span<const double> followed)
       : pp_(std::size_t(shape.pp)),
-        hop_(shape.pp == 1 ? 0 : hop),
-        ranks_(pp_, room),
-        sums_(pp_ * (std::size_t(shape.chunks) + 1), room),
-        items_(room),
-        left_(followed.size(), 0.0, room) {
+        hop_(shape.pp == 1 ? 0 : task.hop),
+        ranks_(pp_, task.room),
+        sums_(pp_ * (std::size_t(shape.chunks) + 1), task.room),
+        items_(task.room),
+        left_(followed.size(), 0.0, task.room) {
     const ChunkOrder order(shape);
     groups_ = {.usual = double(order.usual_group()),
                .last = double(order.last_group()),
@@ -94,21 +101,21 @@ class ChunkedPipelineSim {
                .chunks = std::size_t(shape.chunks),
                .per_group = 1 / (double(order.usual_group()) * double(shape.chunks))};
     size_ = double(shape.chunks) * double(shape.microbatches);
-    step_ = shape.schedule == Schedule::interleaved ? 2 : 1;
+    const double step = double(warmup_per_rank);
     const double first =
-        step_ * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
+        step * double(shape.pp - 1) + double(shape.chunks - 1) * double(order.group());
     for (std::size_t r = 0; r < pp_; ++r) {
-      ranks_[r].ahead = std::min(first - step_ * double(r), size_);
+      ranks_[r].ahead = std::min(first - step * double(r), size_);
       CellDurations* const sum = &sums_[r * (groups_.chunks + 1)];
       for (std::size_t c = 0; c < groups_.chunks; ++c) {
-        const CellDurations& t = times[c * pp_ + r];
+        const CellDurations& t = task.times[c * pp_ + r];
         sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
       }
     }
     list(followed);
   }
 
-  ChunkEnd run(std::span<const double> followed) {
+  SampledEnd run(std::span<const double> followed) {
     std::size_t forwards = 0, backwards = 0;  // finished
     for (bool moved = true; moved && backwards < items_.size();) {
       moved = false;
@@ -123,7 +130,7 @@ class ChunkedPipelineSim {
       }
       while (backwards < items_.size() && items_[backwards].backward_rank == 0) ++backwards;
     }
-    ChunkEnd out;
+    SampledEnd out;
     for (std::size_t r = 0; r < pp_; ++r)
       out.end = std::max(out.end, ranks_[r].idle + size_ / double(groups_.chunks) *
                                                        sums_of(r)[groups_.chunks].all());
@@ -134,16 +141,17 @@ class ChunkedPipelineSim {
 
  private:
   struct Rank {
-    double ahead = 0;                            // forwards before the first backward, less one
-    double idle = 0;                             // until now
-    double next_forward = 0, next_backward = 0;  // cells of its order before the next item's
+    double ahead = 0;                            // warm-up forwards
+    double idle = 0;                             // idle time so far
+    double next_forward = 0, next_backward = 0;  // index of the next item's cell
   };
 
   double cells_of(std::size_t index) const {
     return index < items_.size() ? items_[index].cells : std::numeric_limits<double>::infinity();
   }
 
-  /// When a cell starts that has come at `ready` and has so much work before it.
+  /// Returns the start of a cell whose input arrives at `ready`, with `before` seconds of work
+  /// before it.
   static double start(Rank& rank, double ready, double before) {
     const double start = std::max(ready, rank.idle + before);
     rank.idle = start - before;
@@ -165,7 +173,7 @@ class ChunkedPipelineSim {
     }
   }
 
-  /// The item of the same microbatch in the next chunk of the order, or null.
+  /// Returns the item of the same microbatch in the next chunk of the order, or null.
   SimItem* next(const SimItem& item) {
     if (item.before.chunk + 1 == groups_.chunks) return nullptr;
     SimItem* other = &items_[std::size_t(&item - items_.data()) + 1];
@@ -182,7 +190,7 @@ class ChunkedPipelineSim {
     return n.first * sum[chunks].forward + n.members * whole +
            n.inside * (sum[n.chunk + 1].forward - whole);
   }
-  /// Backwards take the chunks from the last one.
+  /// Backwards begin with the last chunk.
   template <double CellDurations::*kPart>
   static double backwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const CellDurations* const left = sum + (chunks - n.chunk);
@@ -191,7 +199,7 @@ class ChunkedPipelineSim {
            n.inside * (whole - left[-1].*kPart);
   }
 
-  /// One forward down the ranks, as far as the backwards before it are done.
+  /// Runs one forward down the ranks until it would have to wait. Returns whether it moved.
   bool forward(std::size_t index) {
     SimItem& item = items_[index];
     if (item.activation == kNotYet) return false;
@@ -226,7 +234,7 @@ class ChunkedPipelineSim {
     return r > begin;
   }
 
-  /// One backward up the ranks, as far as the forwards before it are done.
+  /// Runs one backward up the ranks until it would have to wait. Returns whether it moved.
   bool backward(std::size_t index) {
     SimItem& item = items_[index];
     if (item.gradient == kNotYet) return false;
@@ -263,20 +271,49 @@ class ChunkedPipelineSim {
 
   std::size_t pp_;
   Groups groups_{};
-  double size_ = 0, step_ = 1, hop_;
+  double size_ = 0, hop_;
   std::pmr::vector<Rank> ranks_;
-  std::pmr::vector<CellDurations> sums_;  // by rank: its first 0, 1, .. chunks together
+  std::pmr::vector<CellDurations> sums_;  // by rank: sums over its first 0, 1, .. chunks
   std::pmr::vector<SimItem> items_;       // in the order of the forwards
-  std::pmr::vector<double> left_;         // by slot: when its first backward has left rank 0
+  std::pmr::vector<double> left_;         // by slot: end of its first backward on rank 0
 };
+
+/// Returns the work of the busiest rank per microbatch, in seconds. Requires: StageOrder::loop.
+double busiest_rank_time(const PipelineTask& task) {
+  const std::size_t pp = std::size_t(task.shape.pp);
+  double max = 0;
+  for (std::size_t r = 0; r < pp; ++r) {
+    double work = 0;
+    for (std::size_t k = r; k < task.times.size(); k += pp) work += task.times[k].all();
+    max = std::max(max, work);
+  }
+  return max;
+}
+
+/// Simulates `shape`, whose microbatches may be fewer than those of the task.
+SampledEnd simulate_chunks(const PipelineTask& task, const PipelineShape& shape,
+                           i64 warmup_per_rank, std::span<const double> followed) {
+  if (row(shape.schedule).splits_backward)
+    return ChunkedPipelineSim<true>(task, shape, warmup_per_rank, followed).run(followed);
+  return ChunkedPipelineSim<false>(task, shape, warmup_per_rank, followed).run(followed);
+}
 
 }  // namespace
 
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room) {
-  if (row(shape.schedule).splits_backward)
-    return ChunkedPipelineSim<true>(shape, times, hop, followed, room).run(followed);
-  return ChunkedPipelineSim<false>(shape, times, hop, followed, room).run(followed);
+double chunked_time(const PipelineTask& task, i64 warmup_per_rank) {
+  PipelineShape cut = task.shape;
+  const i64 all = cut.microbatches;
+  const i64 round = cut.chunks == 1 ? cut.pp : std::min(cut.group_size(), all);
+  const SampledMicrobatches followed = SampledMicrobatches::rounds(all, round, cut.chunks >= 4);
+  cut.microbatches = followed.microbatches();
+  const SampledEnd sim = simulate_chunks(task, cut, warmup_per_rank, followed.at());
+  return sim.end + double(all - cut.microbatches) * std::max(busiest_rank_time(task), sim.rate);
+}
+
+double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank) {
+  const SampledMicrobatches followed =
+      SampledMicrobatches::spread(task.shape.microbatches, task.shape.pp, 3);
+  return simulate_chunks(task, task.shape, warmup_per_rank, followed.at()).end;
 }
 
 }  // namespace rankwright::pipeline

@@ -1,24 +1,18 @@
-// The followed simulate (PT1) of a schedule whose forwards come in one order and whose backwards in
-// its mirror, on every rank the same: 1f1b, interleaved, zb-h1 and interleaved-zb. It goes along
-// the way of a microbatch, so that what a rank has done before is counted on from its neighbour
-// (PT3).
+// Closed-form time of the schedules with the same forward order on every rank and backwards in its
+// mirror image: 1f1b, interleaved, zb-h1 and interleaved-zb. It simulates a few microbatches (PT1),
+// one path at a time, so that the work before a cell is derived from the adjacent rank (PT3).
 #pragma once
 
-#include <memory_resource>
-#include <span>
-
-#include "rankwright/pipeline/sampled_pipeline_sim.h"
-#include "rankwright/pipeline/schedule.h"
+#include "rankwright/pipeline/pipeline_task.h"
 
 namespace rankwright::pipeline {
 
-struct ChunkEnd {
-  double end = 0;   // of the last cell of all
-  double rate = 0;  // seconds a microbatch between followed ones, neither first nor last (PT7)
-};
+/// Returns the time in seconds, extrapolated from at most 4 rounds of microbatches (PT7). Rank r
+/// runs warmup_per_rank * (pp - r - 1) + (chunks - 1) * group forwards before its first backward.
+double chunked_time(const PipelineTask& task, i64 warmup_per_rank);
 
-/// `followed` in rising order, the first and the last microbatch among them.
-ChunkEnd chunk_play(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-                    std::span<const double> followed, std::pmr::memory_resource* room);
+/// Returns the same without extrapolation: the first, a middle and the last microbatch are
+/// followed.
+double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank);
 
 }  // namespace rankwright::pipeline

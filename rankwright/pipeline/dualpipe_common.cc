@@ -1,88 +1,40 @@
 #include "rankwright/pipeline/dualpipe_common.h"
 
+#include <algorithm>
+
 namespace rankwright::pipeline {
-namespace {
 
-/// Writes the cells of one rank and counts the microbatches of its two streams; stream 0 is the
-/// near one.
-class TwoStreams {
- public:
-  TwoStreams(i64 microbatches, Stream near, Stream far) : streams_{near, far} {
-    line.reserve(std::size_t(6 * microbatches));
-  }
-
-  void forward(int s) { line.push_back(cell::F(stage(s), next(s, forwards_))); }
-  void backward(int s) { line.push_back(cell::B(stage(s), next(s, backwards_))); }
-  void input(int s) {
-    const i64 m = next(s, backwards_);
-    line.push_back(cell::I(stage(s), m));
-    deferred_.push_back(cell::W(stage(s), m));
-  }
-  /// Runs the oldest deferred weight gradient.
-  void weight() { line.push_back(deferred_[done_++]); }
-  void together(int forward_stream, int backward_stream) {
-    forward(forward_stream);
-    line.back().joined = 1;
-    backward(backward_stream);
-  }
-
-  Sequence line{};
-
- private:
-  i64 stage(int s) const { return streams_[std::size_t(s)].stage; }
-  i64 next(int s, std::array<i64, 2>& counts) {
-    return streams_[std::size_t(s)].first + counts[std::size_t(s)]++;
-  }
-
-  std::array<Stream, 2> streams_;
-  std::array<i64, 2> forwards_{}, backwards_{};
-  Sequence deferred_{};
-  std::size_t done_ = 0;
-};
-
-}  // namespace
-
-Sequence dualpipe_common(i64 ranks, i64 depth, i64 microbatches, Stream near, Stream far) {
-  const i64 below = ranks - depth - 1;  // ranks after this one up to the turning point
-  TwoStreams two(microbatches, near, far);
-  for (i64 k = 0; k < 2 * below; ++k) two.forward(0);
-  for (i64 k = 0; k <= depth; ++k) {
-    two.forward(0);
-    two.forward(1);
-  }
-  for (i64 k = 0; k < below; ++k) {
-    two.input(1);
-    two.weight();
-    two.forward(1);
-  }
-  for (i64 k = 0; k < microbatches - 2 * ranks + depth + 1; ++k) {
-    if (k == 0 && below == 0) {  // at the turning point, separate cells shorten the bubble
-      two.forward(0);
-      two.backward(1);
-    } else {
-      two.together(0, 1);
-    }
-    two.together(1, 0);
-  }
-  for (i64 k = 0; k < below; ++k) {
-    two.backward(1);
-    two.together(1, 0);
-  }
-  // The second half of these defer their weight gradients.
-  const i64 tail = depth + 1;
-  bool defer = false;
-  for (i64 k = 0; k < tail; ++k) {
-    if (k == tail / 2 && depth % 2 == 1) defer = true;
-    defer ? two.input(1) : two.backward(1);
-    if (k == tail / 2 && depth % 2 == 0) defer = true;
-    defer ? two.input(0) : two.backward(0);
-  }
-  for (i64 k = 0; k < below; ++k) {
-    two.weight();
-    two.input(0);
-  }
-  for (i64 k = 0; k < tail; ++k) two.weight();
-  return std::move(two.line);
+RunList dualpipe_runs(i64 ranks, i64 rank, i64 microbatches) {
+  static constexpr Pattern kNear("F0"), kBoth("F0 F1"), kFar("I1 W1 F1"), kApart("F0 B1 F1&B0"),
+      kSteady("F0&B1 F1&B0"), kThin("B1 F1&B0"), kBackward("B1 B0"), kMiddle("B1 I0"),
+      kInputs("I1 I0"), kNearLate("W0 I0"), kBothLate("W1 I0 W0 I0"), kFarLate("W1 I0"),
+      kNearWeight("W0"), kWeights("W1 W0");
+  const i64 tail = rank + 1;       // ranks from where the streams enter up to this one
+  const i64 below = ranks - tail;  // ranks after this one up to the turning point
+  const i64 apart = below == 0 ? 1 : 0;
+  // The weight gradients of the last `tail` backwards are deferred. They come in turn, and the last
+  // of them is near: if tail is odd, so is the first. Then follow those of near inputs alone.
+  const i64 half = tail / 2, odd = tail % 2;
+  const i64 near_first = std::min(odd, below);                 // before a near input
+  const i64 in_turn = std::min(2 * half, below - near_first);  // the same, far and near in turn
+  return {
+      {&kNear, 2 * below},
+      {&kBoth, tail},
+      {&kFar, below},
+      {&kApart, apart},  // at the turning point, separate cells shorten the bubble
+      {&kSteady, microbatches - 2 * ranks + tail - apart},
+      {&kThin, below},
+      {&kBackward, half},
+      {&kMiddle, odd},
+      {&kInputs, half},
+      {&kNearLate, near_first},
+      {&kBothLate, in_turn / 2},
+      {&kFarLate, in_turn % 2},
+      {&kNearLate, std::max<i64>(0, below - tail)},
+      {&kNearWeight, odd - near_first + in_turn % 2},
+      {&kWeights, half - (in_turn + 1) / 2},
+      {&kNearWeight, std::min(below, tail)},
+  };
 }
 
 }  // namespace rankwright::pipeline

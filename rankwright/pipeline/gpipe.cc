@@ -1,18 +1,18 @@
 // GPipe (Huang et al. 2019): all forwards, then all backwards.
-#include "rankwright/pipeline/order.h"
+#include "rankwright/pipeline/breadth_first.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/rows.h"
 
 namespace rankwright::pipeline {
 
-Sequences gpipe(const PipelineShape& shape) {
-  Sequences ranks;
-  for (i64 r = 0; r < shape.pp; ++r) {
-    Sequence line;
-    line.reserve(std::size_t(2 * shape.microbatches));
-    for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::F(r, m));
-    for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::B(r, m));
-    ranks.push_back(std::move(line));
-  }
-  return ranks;
-}
+constinit const ScheduleRow kGpipe{
+    .schedule = Schedule::gpipe,
+    .name = "gpipe",
+    .order = breadth_first_order,
+    .in_flight = all_in_flight,
+    .held = held_by_one_chunk,
+    .bubble = [](double pp, double) { return (pp - 1) * (kF + kB); },  // B1
+    .time = breadth_first_time,
+};
 
 }  // namespace rankwright::pipeline

@@ -4,11 +4,14 @@
 #include <algorithm>
 
 #include "rankwright/pipeline/chunk_order.h"
-#include "rankwright/pipeline/order.h"
+#include "rankwright/pipeline/chunked_pipeline_sim.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/rows.h"
 
 namespace rankwright::pipeline {
+namespace {
 
-Sequences interleaved(const PipelineShape& shape) {
+Sequences interleaved_order(const PipelineShape& shape) {
   const ChunkOrder order(shape);
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {
@@ -34,5 +37,23 @@ Sequences interleaved(const PipelineShape& shape) {
   }
   return ranks;
 }
+
+}  // namespace
+
+constinit const ScheduleRow kInterleaved{
+    .schedule = Schedule::interleaved,
+    .name = "interleaved-1f1b",
+    .min_chunks = 2,
+    .max_chunks = kAnyChunks,
+    .groups = true,
+    .order = interleaved_order,
+    .in_flight =
+        [](const PipelineShape& s, i64 r) {
+          return 2 * (s.pp - r - 1) + (s.chunks - 1) * ChunkOrder(s).group() + 1;
+        },
+    .held = held_in_chunk_order,
+    .bubble = [](double pp, double chunks) { return (pp - 1) * (kF + kB) / chunks; },  // B2
+    .time = [](const PipelineTask& task) { return chunked_time(task, 2); },
+};
 
 }  // namespace rankwright::pipeline

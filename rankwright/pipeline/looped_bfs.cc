@@ -1,22 +1,21 @@
-// Looped breadth-first (Lamy-Poirier 2023): all microbatches pass chunk 0, then chunk 1 and so on;
-// backwards start with the last chunk. It is GPipe with chunks: all uses of a layer's weights in
-// one direction are consecutive.
-#include "rankwright/pipeline/order.h"
+// Looped breadth-first (Lamy-Poirier 2023): GPipe with several chunks per rank. All microbatches
+// pass through a chunk before the next one, so each layer's weights are used once per pass.
+#include "rankwright/pipeline/breadth_first.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/rows.h"
 
 namespace rankwright::pipeline {
 
-Sequences looped_bfs(const PipelineShape& shape) {
-  Sequences ranks;
-  for (i64 r = 0; r < shape.pp; ++r) {
-    Sequence line;
-    line.reserve(std::size_t(2 * shape.chunks * shape.microbatches));
-    for (i64 c = 0; c < shape.chunks; ++c)
-      for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::F(c * shape.pp + r, m));
-    for (i64 c = shape.chunks - 1; c >= 0; --c)
-      for (i64 m = 0; m < shape.microbatches; ++m) line.push_back(cell::B(c * shape.pp + r, m));
-    ranks.push_back(std::move(line));
-  }
-  return ranks;
-}
+constinit const ScheduleRow kLoopedBfs{
+    .schedule = Schedule::looped_bfs,
+    .name = "looped-bfs",
+    .min_chunks = 2,
+    .max_chunks = kAnyChunks,
+    .order = breadth_first_order,
+    .in_flight = all_in_flight,
+    .held = held_by_all_chunks,
+    .bubble = [](double pp, double chunks) { return (pp - 1) * (kF + kB) / chunks; },  // B2
+    .time = breadth_first_time,
+};
 
 }  // namespace rankwright::pipeline

@@ -3,9 +3,9 @@
 // sends and receives; simulate.h computes times.
 #pragma once
 
+#include <optional>
 #include <span>
 
-#include "rankwright/pipeline/action.h"
 #include "rankwright/pipeline/schedule.h"
 
 namespace rankwright::pipeline {
@@ -25,17 +25,5 @@ double max_held(const PipelineShape& shape, i64 pp_rank, std::span<const double>
 
 /// Returns the number of cells of the whole pipeline, or nullopt if it exceeds 64 bits.
 std::optional<i64> cell_count(const PipelineShape& shape);
-
-// The cells of each schedule, one file each.
-Sequences gpipe(const PipelineShape&);
-Sequences one_f_one_b(const PipelineShape&);
-Sequences interleaved(const PipelineShape&);
-Sequences looped_bfs(const PipelineShape&);
-Sequences zb_h1(const PipelineShape&);
-Sequences zb_2p(const PipelineShape&);
-Sequences interleaved_zb(const PipelineShape&);
-Sequences zb_v(const PipelineShape&);
-Sequences dualpipe(const PipelineShape&);
-Sequences dualpipe_v(const PipelineShape&);
 
 }  // namespace rankwright::pipeline

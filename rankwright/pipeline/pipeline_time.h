@@ -1,7 +1,7 @@
-// How long the cells of a pipelined step take, for a search that prices millions of plans: its cost
-// grows with stages, not with microbatches. Not a simulate: it follows a few microbatches through
-// the pipeline and counts the others (formulas PT1 to PT7). What a rank does besides cells
-// (gradients, optimizer) is not in it.
+// The time of all cells of a pipelined step in closed form, for a search that evaluates millions of
+// plans: its cost grows with stages, not with microbatches. It follows a few microbatches through
+// the pipeline and counts the others (formulas PT1 to PT7); program/simulate.h simulates all. Other
+// work of a rank (gradient reduction, optimizer) is not included.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace rankwright::pipeline {
 
-/// What one microbatch takes on one stage. Backward is input + weight; recompute is in input.
+/// Times of one microbatch on one stage. Backward is input + weight; recomputation is in input.
 struct StageTimes {
   Seconds forward, input, weight;
 
@@ -19,12 +19,12 @@ struct StageTimes {
   friend bool operator==(const StageTimes&, const StageTimes&) = default;
 };
 
-/// End of the simulate of `shape`, which has no fault. `stages` in order, pp x chunks of them;
-/// `hop` is what one send takes over any boundary, forward or backward.
+/// Returns the estimated end of the last cell. `stages` has pp * chunks entries; `hop` is the time
+/// of one send over any boundary, forward or backward. Requires: the shape has no fault.
 Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop);
 
-/// Neither the simulate nor pipeline_time ends earlier: every rank waits until its first microbatch
-/// has come, works, and where backward is one cell the last gradient still goes down (PT8).
+/// Returns a lower bound of both the simulation and pipeline_time: every rank waits for its first
+/// microbatch, works, and if backward is one cell, the last gradient still returns to rank 0 (PT8).
 Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
                           Seconds hop);
 

@@ -12,7 +12,7 @@
 #include "tests/support/pipelines.h"
 
 namespace rankwright::pipeline {
-namespace pipeline_test {
+namespace pipeline_time_test {
 
 using pipelines::valid_shape;
 
@@ -40,7 +40,7 @@ Timed alike_stages(const PipelineShape& shape, StageTimes each, Seconds hop = {}
   return {shape, std::vector<StageTimes>(std::size_t(shape.stages()), each), hop};
 }
 
-/// What the busiest rank works in the whole step.
+/// Returns the work of the busiest rank in the whole step.
 Seconds busiest(const Timed& t) {
   std::vector<Seconds> work(std::size_t(t.shape.pp));
   for (i64 r = 0; r < t.shape.pp; ++r)
@@ -102,7 +102,7 @@ TEST(PipelineTime, OfUnevenStagesIsOfTheSlowest) {
 }
 
 RC_GTEST_PROP(PipelineTime, OfAlikeStagesIsTheBubble, ()) {
-  // B1 to B5, where they hold: from two microbatches a pp rank on, in whole groups.
+  // B1 to B5, where they hold: from two microbatches per pp rank on, in whole groups.
   PipelineShape shape = valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 12);
@@ -121,7 +121,7 @@ Timed any_timed() {
   return t;
 }
 
-/// No microbatch was added at a rate (PT7).
+/// Returns whether no microbatch was extrapolated (PT7).
 bool followed_in_full(const PipelineShape& s) {
   const bool rated = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::interleaved ||
                      s.schedule == Schedule::interleaved_zb;
@@ -141,7 +141,7 @@ TEST(PipelineTime, OfDualPipePaysTheSendInTheMiddle) {
   EXPECT_LE(t.closed().value, t.simulated().value);
 }
 
-RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheWayOfOneMicrobatch, ()) {
+RC_GTEST_PROP(PipelineTime, IsNeverLessThanThePathOfOneMicrobatch, ()) {
   // Forward through all stages and back, a send between any two that are on different pp ranks. One
   // that is long against the cells, so that it shows.
   Timed t = any_timed();
@@ -155,14 +155,14 @@ RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheWayOfOneMicrobatch, ()) {
   RC_ASSERT(t.closed().value >= way.value * (1 - 1e-12));
 }
 
-RC_GTEST_PROP(PipelineTime, IsNeverMoreThanThePlay, ()) {
-  // PT1: its paths are some of the simulate's.
+RC_GTEST_PROP(PipelineTime, IsNeverMoreThanTheSimulation, ()) {
+  // PT1: its paths are some of the simulation's.
   const Timed t = any_timed();
   RC_PRE(followed_in_full(t.shape));
   RC_ASSERT(t.closed().value <= t.simulated().value * (1 + 1e-12));
 }
 
-RC_GTEST_PROP(PipelineTime, OfAllForwardsFirstIsThePlay, ()) {  // PT2, however uneven
+RC_GTEST_PROP(PipelineTime, OfAllForwardsFirstEqualsTheSimulation, ()) {  // PT2, however uneven
   Timed t = any_timed();
   t.shape.schedule = t.shape.chunks == 1 ? Schedule::gpipe : Schedule::looped_bfs;
   RC_PRE(!shape_fault(t.shape));
@@ -179,14 +179,14 @@ RC_GTEST_PROP(PipelineTime, GrowsWithEveryTime, ()) {
   RC_ASSERT(t.closed().value >= before.value * (1 - 1e-12));
 }
 
-RC_GTEST_PROP(LeastPipelineTime, IsNeverMoreThanThePlay, ()) {  // PT8
+RC_GTEST_PROP(MinPipelineTime, IsNeverMoreThanTheSimulation, ()) {  // PT8
   const Timed t = any_timed();
   const Seconds min = min_pipeline_time(t.shape, t.stages, t.hop);
   RC_ASSERT(min <= (1 + 1e-12) * t.simulated());
   RC_ASSERT(min <= t.closed());
 }
 
-TEST(LeastPipelineTime, Of1F1BAlikeIsTheStep) {
+TEST(MinPipelineTime, Of1F1BAlikeIsTheStep) {
   // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3, works 24, and three more backwards run
   // below it, 6: 33.
   const Timed t = alike_stages({Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
@@ -194,7 +194,7 @@ TEST(LeastPipelineTime, Of1F1BAlikeIsTheStep) {
   EXPECT_EQ(t.simulated(), Seconds{33});
 }
 
-TEST(PipelineTime, TakesNoTimeForNothingAndHugeSteps) {
+TEST(PipelineTime, HandlesEmptyCellsAndHugeSteps) {
   for (const ScheduleRow& s : schedules()) {
     const i64 chunks = s.min_chunks;
     EXPECT_EQ(alike_stages({s.schedule, 4, chunks, 16}, {}).closed(), Seconds{}) << s.name;
@@ -258,7 +258,7 @@ class Plans {
   std::mt19937_64 random_{2024};
 };
 
-TEST(PipelineTime, IsWithinTwoPercentOfThePlay) {
+TEST(PipelineTime, IsWithinTwoPercentOfTheSimulation) {
   struct Score {
     i64 plans = 0, close = 0;
     double worst = 0;
@@ -292,5 +292,5 @@ TEST(PipelineTime, IsWithinTwoPercentOfThePlay) {
   EXPECT_GE(all.share(), 0.99);
 }
 
-}  // namespace pipeline_test
+}  // namespace pipeline_time_test
 }  // namespace rankwright::pipeline

@@ -1,7 +1,7 @@
-// A simulate that waits for few microbatches only, the followed ones (formula PT1): between two of
-// their cells a rank works without a pause. It never ends later than the simulate itself, because
-// its paths are some of the simulate's. What a rank runs is a Line, which counts cells and lists
-// none.
+// A simulation that waits for the inputs of a few microbatches only, the followed ones (formula
+// PT1): between two of their cells a rank works without a pause. Its paths are a subset of those of
+// the full simulation, so it never ends later. The order of a rank is a Line, which counts cells
+// without listing them.
 #pragma once
 
 #include <algorithm>
@@ -9,35 +9,22 @@
 #include <cstddef>
 #include <limits>
 #include <memory_resource>
-#include <span>
 #include <vector>
 
-#include "rankwright/base/integer.h"
+#include "rankwright/pipeline/pipeline_task.h"
 
 namespace rankwright::pipeline {
 
-/// What one microbatch takes on one stage, in seconds.
-struct CellDurations {
-  double forward = 0, input = 0, weight = 0;
-
-  double backward() const { return input + weight; }
-  double all() const { return forward + input + weight; }
-
-  friend CellDurations operator+(const CellDurations& a, const CellDurations& b) {
-    return {a.forward + b.forward, a.input + b.input, a.weight + b.weight};
-  }
-};
-
-/// A cell of a followed microbatch, as a rank's line has it.
+/// A cell of a followed microbatch in the order of its rank.
 struct SampledCell {
   double position;  // cells before it on its rank
-  double before;    // what those take
-  double length;    // from its start to its end
+  double before;    // work of these, in seconds
+  double length;    // seconds from its start to its end
 };
 
-/// A Line has the cells of a rank in kStreams streams; in each they come in the order of the
-/// followed microbatches: cell(rank, stream, slot), stage(rank, stream), is_forward(stream).
-/// total(rank) is all its work, hop(k) what a send between stages k and k + 1 takes.
+/// A Line has the cells of each rank in kStreams streams, each in the order of the followed
+/// microbatches: cell(rank, stream, slot), stage(rank, stream), is_forward(stream). total(rank) is
+/// the work of a rank, hop(k) the time of a send between stages k and k + 1.
 template <class Line>
 class SampledPipelineSim {
  public:
@@ -49,11 +36,11 @@ class SampledPipelineSim {
         gradients_(stages_ * slots_, kNotYet, room),
         ranks_(line.ranks(), room) {}
 
-  /// When the last cell of all ends.
+  /// Returns the end of the last cell, in seconds.
   double end() {
     for (std::size_t r = 0; r < ranks_.size(); ++r)
       for (std::size_t s = 0; s < Line::kStreams; ++s) ranks_[r].put(s, line_.cell(r, s, 0));
-    // Forwards go down the ranks and gradients up, so sweeps follow them.
+    // Forwards go down the ranks and gradients up, so the sweeps alternate.
     bool moved = true;
     while (moved) {
       moved = false;
@@ -71,9 +58,10 @@ class SampledPipelineSim {
   static constexpr double kDone = std::numeric_limits<double>::infinity();
 
   struct Rank {
-    std::array<double, Line::kStreams> position{}, before{}, length{};  // of each stream's next
+    std::array<double, Line::kStreams> position{}, before{},
+        length{};  // of the next cell of each stream
     std::array<std::size_t, Line::kStreams> next{};
-    double idle = 0;  // until now
+    double idle = 0;  // idle time so far
 
     void put(std::size_t stream, const SampledCell& cell) {
       position[stream] = cell.position;
@@ -119,7 +107,7 @@ class SampledPipelineSim {
 
   const Line& line_;
   std::size_t slots_, stages_;
-  std::pmr::vector<double> activations_, gradients_;  // when they come, by stage that needs them
+  std::pmr::vector<double> activations_, gradients_;  // arrival times, by receiving stage
   std::pmr::vector<Rank> ranks_;
 };
 

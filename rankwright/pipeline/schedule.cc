@@ -1,72 +1,30 @@
 #include "rankwright/pipeline/schedule.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
+
+#include "rankwright/base/check.h"
+#include "rankwright/pipeline/rows.h"
 
 namespace rankwright::pipeline {
 namespace {
 
-constexpr i64 kAny = std::numeric_limits<i64>::max();
-
-using O = StageOrder;
-
-constexpr ScheduleRow kRows[] = {
-    {Schedule::gpipe, "gpipe", O::loop, 1, 1},
-    {Schedule::one_f_one_b, "1f1b", O::loop, 1, 1},
-    {.schedule = Schedule::interleaved,
-     .name = "interleaved-1f1b",
-     .stage_order = O::loop,
-     .min_chunks = 2,
-     .max_chunks = kAny,
-     .groups = true},
-    {Schedule::looped_bfs, "looped-bfs", O::loop, 2, kAny},
-    {.schedule = Schedule::zb_h1,
-     .name = "zb-h1",
-     .stage_order = O::loop,
-     .min_chunks = 1,
-     .max_chunks = 1,
-     .splits_backward = true},
-    {.schedule = Schedule::zb_2p,
-     .name = "zb-2p",
-     .stage_order = O::loop,
-     .min_chunks = 1,
-     .max_chunks = 1,
-     .splits_backward = true},
-    {.schedule = Schedule::interleaved_zb,
-     .name = "interleaved-zb",
-     .stage_order = O::loop,
-     .min_chunks = 2,
-     .max_chunks = kAny,
-     .groups = true,
-     .splits_backward = true},
-    {.schedule = Schedule::zb_v,
-     .name = "zb-v",
-     .stage_order = O::vee,
-     .min_chunks = 2,
-     .max_chunks = 2,
-     .splits_backward = true},
-    {.schedule = Schedule::dualpipe,
-     .name = "dualpipe",
-     .stage_order = O::mirror,
-     .min_chunks = 1,
-     .max_chunks = 1,
-     .multiple = 2,
-     .rounds = 2,
-     .splits_backward = true},
-    {.schedule = Schedule::dualpipe_v,
-     .name = "dualpipe-v",
-     .stage_order = O::vee,
-     .min_chunks = 2,
-     .max_chunks = 2,
-     .rounds = 2,
-     .splits_backward = true},
-};
-static_assert(std::size(kRows) == kSchedules);
+std::array<ScheduleRow, kSchedules> copy_rows() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    RW_CHECK((... && (kRows[I].row->schedule == kRows[I].schedule)));
+    return std::array{*kRows[I].row...};
+  }
+  (std::make_index_sequence<kSchedules>());
+}
 
 }  // namespace
 
-std::span<const ScheduleRow> schedules() { return kRows; }
-const ScheduleRow& row(Schedule schedule) { return kRows[std::size_t(schedule)]; }
+std::span<const ScheduleRow> schedules() {
+  static const std::array<ScheduleRow, kSchedules> rows = copy_rows();
+  return rows;
+}
+
+const ScheduleRow& row(Schedule schedule) { return *kRows[std::size_t(schedule)].row; }
 std::string_view name(Schedule schedule) { return row(schedule).name; }
 
 ShapeFault shape_fault(const PipelineShape& s) {
@@ -78,7 +36,7 @@ ShapeFault shape_fault(const PipelineShape& s) {
   if (s.pp % r.multiple != 0) return {Fault::pp_multiple, r.multiple, s.pp};
   if (s.microbatches % r.multiple != 0)
     return {Fault::microbatch_multiple, r.multiple, s.microbatches};
-  // Divided, because a product might leave 64 bits.
+  // A division, because the product could overflow.
   if (r.rounds > 0 && s.microbatches / r.rounds < s.pp)
     return {Fault::microbatches, r.rounds * s.pp, s.microbatches};
   const i64 min = std::min(s.pp, s.microbatches);

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <set>
+
 #include "rankwright/pipeline/order.h"
 #include "rankwright/program/cells.h"
 #include "tests/support/pipelines.h"
@@ -15,7 +17,7 @@ std::string text(Schedule schedule, i64 pp, i64 chunks, i64 microbatches, i64 gr
   return program::show_cells(cells({schedule, pp, chunks, microbatches, group}));
 }
 
-TEST(Schedules, OfOneStageTakeOneMicrobatchAfterTheOther) {
+TEST(Schedules, RunOneMicrobatchAfterTheOtherOnOneStage) {
   for (const ScheduleRow& s : schedules())
     EXPECT_EQ(text(s.schedule, 1, 1, 2), "0F0,0B0,0F1,0B1\n") << s.name;
 }
@@ -57,7 +59,7 @@ TEST(LoopedBfs, RunsAllMicrobatchesThroughAChunk) {
             "1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1\n");
 }
 
-TEST(ZbH1, PutsWeightGradientsOffByTheRanksNumber) {
+TEST(ZbH1, DefersWeightGradientsByTheRank) {
   // Rank 0 two forwards ahead and W at once; rank 2 none ahead and W two input gradients late.
   EXPECT_EQ(text(Schedule::zb_h1, 3, 1, 3),
             "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"
@@ -93,9 +95,26 @@ TEST(DualPipeV, FoldsItAtTheMiddle) {
             "0F0,1F0,0F1,1B0,(1F1;0B0)OVERLAP_F_B,1B1,0I1,0W1\n");
 }
 
-// The laws, over the whole table.
+TEST(ScheduleTable, HasCompleteRowsInTheOrderOfEnumerators) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < kSchedules; ++i) {
+    const ScheduleRow& s = schedules()[i];
+    EXPECT_EQ(std::size_t(s.schedule), i) << s.name;
+    EXPECT_EQ(row(s.schedule).name, s.name);
+    EXPECT_TRUE(!s.name.empty() && names.insert(s.name).second) << s.name;
+    EXPECT_TRUE(s.order && s.in_flight && s.held && s.bubble && s.time) << s.name;
+    EXPECT_TRUE(1 <= s.min_chunks && s.min_chunks <= s.max_chunks && s.multiple >= 1) << s.name;
+  }
+}
 
-RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceWhereTheRowSaysItIs, ()) {
+TEST(DefaultSchedule, IsInterleavedWithSeveralChunks) {
+  EXPECT_EQ(default_schedule(1), Schedule::one_f_one_b);
+  EXPECT_EQ(default_schedule(2), Schedule::interleaved);
+}
+
+// Laws over the whole table.
+
+RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceOnTheRankOfItsStage, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   const program::CellSet set = program::cell_set(ranks);
@@ -123,7 +142,7 @@ RC_GTEST_PROP(EverySchedule, HoldsNoMoreThanItStates, ()) {
 }
 
 TEST(EverySchedule, HoldsAsMuchAsItStatesOnSomeRank) {
-  // A bound that is never reached would say little: with many microbatches some rank reaches it.
+  // With many microbatches, some rank reaches the stated limit.
   for (const ScheduleRow& s : schedules()) {
     const PipelineShape shape{s.schedule, 4, s.min_chunks, 32};
     const Sequences ranks = cells(shape);
@@ -134,9 +153,7 @@ TEST(EverySchedule, HoldsAsMuchAsItStatesOnSomeRank) {
   }
 }
 
-// What a rank holds where its chunks differ.
-
-/// By brute force: every cell weighed as it comes and goes.
+/// Returns the maximum held weight by walking all cells.
 double weighed(const Sequence& rank, const std::vector<i64>& stages,
                const std::vector<double>& weights) {
   double held = 0, max = 0;
@@ -154,7 +171,7 @@ std::vector<i64> stages_on(const PipelineShape& s, i64 pp_rank) {
   return stages_of(plan, pp_rank);
 }
 
-TEST(MostHeld, OfChunksThatDifferFollowsTheOrder) {
+TEST(MaxHeld, FollowsTheOrderIfChunksDiffer) {
   // Interleaved, pp 2, 2 chunks: rank 0 begins 0F0 0F1 2F0 2F1 0F2, five of them, three of chunk 0.
   // Then chunk 1 ends while chunk 0 begins (2B0 0F3): at most four of chunk 0 and one of chunk 1.
   const PipelineShape shape{Schedule::interleaved, 2, 2, 4};
@@ -163,7 +180,7 @@ TEST(MostHeld, OfChunksThatDifferFollowsTheOrder) {
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{1, 1}), 5);
 }
 
-RC_GTEST_PROP(MostHeld, IsWhatTheOrderHolds, ()) {
+RC_GTEST_PROP(MaxHeld, EqualsTheMaximumOverTheOrder, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   const ScheduleRow& schedule = row(shape.schedule);

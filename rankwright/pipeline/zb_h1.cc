@@ -1,9 +1,20 @@
-// ZB-H1 (Qi et al. 2024): the memory of 1F1B and, if F = I = W, a third of its bubble.
+// ZB-H1 (Qi et al. 2024): 1F1B's memory, and a third of its bubble if F, I and W take equal time.
+#include "rankwright/pipeline/chunked_pipeline_sim.h"
 #include "rankwright/pipeline/deferred_wgrad.h"
-#include "rankwright/pipeline/order.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/rows.h"
 
 namespace rankwright::pipeline {
 
-Sequences zb_h1(const PipelineShape& shape) { return deferred_wgrad(shape); }
+constinit const ScheduleRow kZbH1{
+    .schedule = Schedule::zb_h1,
+    .name = "zb-h1",
+    .splits_backward = true,
+    .order = deferred_wgrad,
+    .in_flight = [](const PipelineShape& s, i64) { return s.pp; },
+    .held = held_by_one_chunk,
+    .bubble = [](double pp, double) { return (pp - 1) * (kF + kI - kW); },  // B3
+    .time = [](const PipelineTask& task) { return chunked_time_of_whole_step(task, 1); },
+};
 
 }  // namespace rankwright::pipeline

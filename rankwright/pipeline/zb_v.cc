@@ -1,84 +1,69 @@
 // ZB-V (Qi et al. 2024, "Pipeline parallelism with controllable memory"): two chunks per rank in a
 // V shape, so that the first rank also has the last stage. Every rank holds at most 2 pp
 // activations.
+#include "rankwright/pipeline/zb_v.h"
+
 #include <algorithm>
 
-#include "rankwright/pipeline/order.h"
+#include "rankwright/pipeline/held.h"
+#include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/v_shape.h"
 
 namespace rankwright::pipeline {
+
+RunList zb_v_runs(i64 pp, i64 r, i64 microbatches) {
+  static constexpr Pattern kDown("F0"), kBoth("F1 F0"), kFirst("F1 I1 W1"),
+      kSteady("F0 I0 W0 F1 I1 W1"), kInputs("I0 I1"), kNear("I0 W0"), kFarWeights("W1"),
+      kNearWeights("W0");
+  const i64 m = std::max(2 * pp - 1, microbatches);
+  return {
+      // Warm-up: forwards of chunk 0 until the first microbatch comes back, then of both chunks in
+      // turn, then the first gradients of chunk 1.
+      {&kDown, 2 * (pp - r) - 1},
+      {&kBoth, r},
+      {&kFirst, pp - r},
+      {&kSteady, m - pp},  // the last pp - r - 1 forwards of chunk 0 are left out
+      // Drain: input gradients first, then weight gradients where the rank would wait.
+      {&kInputs, r},
+      {&kNear, pp - r},
+      {&kFarWeights, r},
+      {&kNearWeights, r},
+  };
+}
+
 namespace {
 
-/// Writes the cells of one rank and counts microbatches. Chunk 0 goes down the V, chunk 1 up.
-class VShapeOrder {
- public:
-  VShapeOrder(const PipelineShape& shape, i64 rank)
-      : stage_{rank, 2 * shape.pp - 1 - rank}, microbatches_(shape.microbatches) {
-    line.reserve(std::size_t(6 * shape.microbatches));
-  }
-
-  void forward(int chunk) { put(cell::F(stage_[chunk], forwards[chunk]++)); }
-  void input(int chunk) { put(cell::I(stage_[chunk], inputs[chunk]++)); }
-  void weight(int chunk) { put(cell::W(stage_[chunk], weights[chunk]++)); }
-  void both(int chunk) {
-    input(chunk);
-    weight(chunk);
-  }
-
-  i64 forwards[2] = {0, 0}, inputs[2] = {0, 0}, weights[2] = {0, 0};
-  Sequence line{};
-
- private:
-  /// Appends a cell. With few microbatches, the order is that of 2 pp - 1 microbatches with the
-  /// excess ones left out.
-  void put(Action cell) {
-    if (i64(cell.microbatch) < microbatches_) line.push_back(cell);
-  }
-
-  i64 stage_[2];
-  i64 microbatches_;
-};
-
-Sequence line_of(const PipelineShape& shape, i64 r) {
-  const i64 pp = shape.pp;
-  const i64 m = std::max(2 * pp - 1, shape.microbatches);
-  VShapeOrder order(shape, r);
-  // Warm-up: forwards of chunk 0 until the first microbatch comes back, then of both chunks in
-  // turn, then the first gradients of chunk 1.
-  for (i64 k = 0; k < 2 * (pp - r) - 1; ++k) order.forward(0);
-  for (i64 k = 0; k < r; ++k) {
-    order.forward(1);
-    order.forward(0);
-  }
-  for (i64 k = 0; k < pp - r; ++k) {
-    order.forward(1);
-    order.both(1);
-  }
-  while (order.forwards[1] < order.forwards[0] || order.forwards[0] < m) {
-    if (order.forwards[0] < m) order.forward(0);
-    order.both(0);
-    order.forward(1);
-    order.both(1);
-  }
-  // Drain: input gradients first, then weight gradients where the rank would wait.
-  for (i64 k = 0; k < r; ++k) {
-    order.input(0);
-    order.input(1);
-  }
-  for (i64 k = 0; k < pp - r; ++k) {
-    order.input(0);
-    order.weight(0);
-  }
-  while (order.weights[1] < order.inputs[1]) order.weight(1);
-  while (order.weights[0] < order.inputs[0]) order.weight(0);
-  return std::move(order.line);
+Sequences zb_v_order(const PipelineShape& s) {
+  Sequences ranks;
+  for (i64 r = 0; r < s.pp; ++r)
+    ranks.push_back(expand_runs(zb_v_runs(s.pp, r, s.microbatches), s.microbatches,
+                                {{{.stage = r}, {.stage = 2 * s.pp - 1 - r}}}));
+  return ranks;
 }
 
 }  // namespace
 
-Sequences zb_v(const PipelineShape& shape) {
-  Sequences ranks;
-  for (i64 r = 0; r < shape.pp; ++r) ranks.push_back(line_of(shape, r));
-  return ranks;
-}
+constinit const ScheduleRow kZbV{
+    .schedule = Schedule::zb_v,
+    .name = "zb-v",
+    .stage_order = StageOrder::vee,
+    .min_chunks = 2,
+    .max_chunks = 2,
+    .splits_backward = true,
+    .order = zb_v_order,
+    .in_flight = [](const PipelineShape& s, i64) { return 2 * s.pp; },
+    .held =
+        [](const PipelineShape& s, i64 r, std::span<const double> weights) {
+          return std::max(held_by_two_streams(s, weights, 2 * s.pp - r, r),
+                          held_by_two_streams(s, weights, 2 * s.pp - r - 1, r + 1));
+        },
+    .bubble = [](double pp, double chunks) { return (pp - 1) * kF / chunks; },  // B4
+    .time =
+        [](const PipelineTask& task) {
+          const i64 pp = task.shape.pp, m = task.shape.microbatches;
+          return v_shape_time(task, {.ranks = pp, .microbatches = m, .runs = zb_v_runs},
+                              SampledMicrobatches::spread(m, pp, 3));
+        },
+};
 
 }  // namespace rankwright::pipeline

@@ -24,7 +24,7 @@ Plan pipeline(pipeline::Schedule schedule, i64 pp, i64 chunks) {
 }
 
 TEST(Schedules, StandInTheOrderOfTheirEnum) {
-  for (const pipeline::ScheduleRow& s : schedules()) {
+  for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
     EXPECT_EQ(row(s.schedule).name, s.name);
     EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;
   }
@@ -59,7 +59,7 @@ TEST(StagesOfARank, AreOneWithoutChunks) {
 /// A pipeline of any schedule, in a shape that it takes.
 TrainingConfig random_pipeline() {
   const pipeline::ScheduleRow& s =
-      schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
+      pipeline::schedules()[std::size_t(*rc::gen::inRange<i64>(0, i64(pipeline::kSchedules)))];
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
   const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);

@@ -417,7 +417,7 @@ void compare(const TrainingConfig& config, i64 pp_rank) {
 }
 
 RC_GTEST_PROP(Traffic, IsWhatAFrameworkIssuesOneByOneInEverySchedule, ()) {
-  for (const pipeline::ScheduleRow& s : schedules()) {
+  for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
     const TrainingConfig config = sample::random_setup(sample::random_model(), s.schedule);
     for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
   }

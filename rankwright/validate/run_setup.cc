@@ -201,8 +201,9 @@ plan::Plan plan_of(const RunRow& row, Run& run) {
   if (schedule != std::end(kScheduleNames)) plan.schedule = schedule->schedule;
   const std::optional<i64> chunks = row.whole("vpp");
   plan.virtual_stages = chunks.value_or(1);
-  if (plan.schedule == pipeline::Schedule::zb_v) plan.virtual_stages = 2;
-  if (plan.schedule == pipeline::Schedule::dualpipe || plan.pp == 1) plan.virtual_stages = 1;
+  const pipeline::ScheduleRow& facts = pipeline::row(plan.schedule);
+  if (facts.stage_order != pipeline::StageOrder::loop) plan.virtual_stages = facts.min_chunks;
+  if (plan.pp == 1) plan.virtual_stages = 1;
   run.open_chunks = !chunks && plan.schedule == pipeline::Schedule::interleaved && plan.pp > 1;
   // What is called interleaved and has one chunk is not; and the other way round.
   if (plan.schedule == pipeline::Schedule::interleaved && chunks && plan.virtual_stages == 1)
