@@ -6,19 +6,6 @@
 namespace rankwright::pipeline {
 namespace {
 
-/// The number of forwards of a chunk, or of its backwards and input gradients.
-double occurrences(const CellCounts& counts, bool forward, std::size_t chunk) {
-  const std::size_t first = 4 * chunk;
-  return forward ? counts[first]
-                 : counts[first + std::size_t(ActionKind::backward)] +
-                       counts[first + std::size_t(ActionKind::input_grad)];
-}
-
-bool is_occurrence(const PatternCell& cell, bool forward, std::size_t chunk) {
-  if (cell.chunk != chunk) return false;
-  return forward ? cell.kind == ActionKind::forward : gives_gradient(cell.kind);
-}
-
 double duration(const PatternCell& cell, const std::array<CellDurations, 2>& times) {
   const CellDurations& t = times[cell.chunk];
   switch (cell.kind) {
@@ -76,36 +63,36 @@ Sequence expand_runs(const RunList& list, i64 microbatches,
 RunCounter::RunCounter(const RunList& list, i64 microbatches)
     : runs_(list.runs()), microbatches_(double(microbatches)) {
   CellCounts sum{};
+  first_[0] = {};
   for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const Pattern& pattern = *runs_[i].pattern;
+    const double times = double(runs_[i].times);
     before_[i] = sum;
-    const CellCounts& each = runs_[i].pattern->counts();
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += double(runs_[i].times) * each[k];
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += times * pattern.counts()[k];
+    for (std::size_t s = 0; s < kCellStreams; ++s)
+      first_[i + 1][s] = first_[i][s] + times * double(pattern.occurrences(s));
   }
 }
 
-CountedCell RunCounter::find(bool forward, std::size_t chunk, double m,
+CountedCell RunCounter::find(CellStream stream, double m,
                              const std::array<CellDurations, 2>& times) const {
-  // The cell is in the last run with its kind that begins at or before it.
-  const auto contains = [&](std::size_t run) {
-    return occurrences(before_[run], forward, chunk) <= m &&
-           occurrences(runs_[run].pattern->counts(), forward, chunk) > 0;
-  };
-  std::size_t i = runs_.size() - 1;
-  while (!contains(i)) --i;
-  const double per_pattern = occurrences(runs_[i].pattern->counts(), forward, chunk);
+  const std::size_t s = stream.index();
+  std::size_t i = 0;
+  while (first_[i + 1][s] <= m) ++i;
+  const Pattern& pattern = *runs_[i].pattern;
+  const i64 inside = i64(m - first_[i][s]), each = i64(pattern.occurrences(s));
+  const i64 repeats = each == 1 ? inside : inside / each;
+  const std::size_t at = pattern.place(s, std::size_t(inside - repeats * each));
+
   CellCounts n = before_[i];
-  const double inside = m - occurrences(n, forward, chunk);
-  const double repeats = per_pattern == 1 ? inside : double(i64(inside / per_pattern));
-  double skip = inside - repeats * per_pattern;  // earlier occurrences in the same repetition
-  for (std::size_t k = 0; k < n.size(); ++k) n[k] += repeats * runs_[i].pattern->counts()[k];
-
-  const std::span<const PatternCell> cells = runs_[i].pattern->cells();
-  std::size_t at = 0;
-  for (; !is_occurrence(cells[at], forward, chunk) || skip-- > 0; ++at) n[cells[at].index()] += 1;
-  for (double& count : n) count = std::min(count, microbatches_);
-
-  CountedCell out{.length = duration(cells[at], times)};
-  for (const double count : n) out.position += count;
+  CountedCell out{};
+  for (std::size_t k = 0; k < n.size(); ++k) {
+    n[k] += double(repeats) * pattern.counts()[k] + pattern.counts_before(at)[k];
+    n[k] = std::min(n[k], microbatches_);
+    out.position += n[k];
+  }
+  const std::span<const PatternCell> cells = pattern.cells();
+  out.length = duration(cells[at], times);
   if (cells[at].joined) out.length += duration(cells[at + 1], times);
   if (at > 0 && cells[at - 1].joined) {
     out.length += duration(cells[at - 1], times);

@@ -15,6 +15,16 @@ namespace rankwright::pipeline {
 /// Numbers of cells by kind (F, B, I, W) of chunk 0, then of chunk 1.
 using CellCounts = std::array<double, 8>;
 
+/// The cells of a chunk that a microbatch waits for: its forwards, or its backwards and input
+/// gradients.
+struct CellStream {
+  bool forward = true;
+  std::size_t chunk = 0;
+
+  constexpr std::size_t index() const { return (forward ? 0 : 2) + chunk; }
+};
+inline constexpr std::size_t kCellStreams = 4;
+
 struct PatternCell {
   ActionKind kind = ActionKind::forward;
   std::uint8_t chunk = 0;
@@ -29,24 +39,40 @@ class Pattern {
   consteval explicit Pattern(std::string_view text) {
     for (std::size_t at = 0; at < text.size(); at += 3) {
       const char kind = text[at];
-      PatternCell& cell = cells_.at(size_++);
+      PatternCell& cell = cells_.at(size_);
       cell.kind = kind == 'F'   ? ActionKind::forward
                   : kind == 'B' ? ActionKind::backward
                   : kind == 'I' ? ActionKind::input_grad
                                 : ActionKind::weight_grad;
       cell.chunk = std::uint8_t(text[at + 1] - '0');
       cell.joined = at + 2 < text.size() && text[at + 2] == '&';
-      counts_.at(cell.index()) += 1;
+      if (kind != 'W') {
+        const std::size_t stream = CellStream{kind == 'F', cell.chunk}.index();
+        places_.at(stream).at(occurrences_.at(stream)++) = size_;
+      }
+      before_.at(size_ + 1) = before_.at(size_);
+      before_.at(++size_).at(cell.index()) += 1;
     }
   }
 
   constexpr std::span<const PatternCell> cells() const { return {cells_.data(), size_}; }
-  constexpr const CellCounts& counts() const { return counts_; }
+  /// The cells of the whole pattern, and those before its i-th cell.
+  constexpr const CellCounts& counts() const { return before_[size_]; }
+  constexpr const CellCounts& counts_before(std::size_t i) const { return before_[i]; }
+  /// The number of cells of a stream, and the index of its k-th cell.
+  constexpr std::size_t occurrences(std::size_t stream) const { return occurrences_[stream]; }
+  constexpr std::size_t place(std::size_t stream, std::size_t k) const {
+    return places_[stream][k];
+  }
 
  private:
-  std::array<PatternCell, 6> cells_{};
+  static constexpr std::size_t kMaxCells = 6, kMaxOccurrences = 2;
+
+  std::array<PatternCell, kMaxCells> cells_{};
   std::size_t size_ = 0;
-  CellCounts counts_{};
+  std::array<CellCounts, kMaxCells + 1> before_{};
+  std::array<std::size_t, kCellStreams> occurrences_{};
+  std::array<std::array<std::size_t, kMaxOccurrences>, kCellStreams> places_{};
 };
 
 struct Run {
@@ -59,6 +85,8 @@ struct Run {
 /// gradient of its chunk that has none. Cells of microbatches beyond the last one are left out.
 class RunList {
  public:
+  static constexpr std::size_t kMaxRuns = 16;
+
   RunList(std::initializer_list<Run> runs) {
     for (const Run& run : runs)
       if (run.times > 0) runs_.at(size_++) = run;
@@ -67,7 +95,7 @@ class RunList {
   std::span<const Run> runs() const { return {runs_.data(), size_}; }
 
  private:
-  std::array<Run, 16> runs_{};
+  std::array<Run, kMaxRuns> runs_{};
   std::size_t size_ = 0;
 };
 
@@ -94,15 +122,15 @@ class RunCounter {
   /// Requires: `list` outlives the counter, and if cells are left out, it has no B.
   RunCounter(const RunList& list, i64 microbatches);
 
-  /// Returns the forward of the m-th microbatch of a chunk, or its backward or input gradient.
-  /// `times` are those of chunk 0 and chunk 1. Requires: the microbatch exists.
-  CountedCell find(bool forward, std::size_t chunk, double m,
-                   const std::array<CellDurations, 2>& times) const;
+  /// Returns the m-th cell of a stream. `times` are those of chunk 0 and chunk 1. Requires: the
+  /// cell exists.
+  CountedCell find(CellStream stream, double m, const std::array<CellDurations, 2>& times) const;
 
  private:
   std::span<const Run> runs_;
   double microbatches_;
-  std::array<CellCounts, 16> before_;  // cells before each run
+  std::array<CellCounts, RunList::kMaxRuns> before_;  // cells before each run
+  std::array<std::array<double, kCellStreams>, RunList::kMaxRuns + 1> first_;  // of each stream
 };
 
 }  // namespace rankwright::pipeline

@@ -47,7 +47,7 @@ TEST(RunCounter, CountsCellsAndWorkBeforeACell) {
   // F0 F0 | F1 I1 F1 I1: before the second I1 are two F0, two F1 and one I1, 2 x 1 + 2 x 5 + 7.
   const RunList list{{&kForward, 2}, {&kTurn, 2}};
   const Times times{CellDurations{1, 2, 3}, CellDurations{5, 7, 11}};
-  const CountedCell cell = RunCounter(list, 2).find(false, 1, 1, times);
+  const CountedCell cell = RunCounter(list, 2).find({false, 1}, 1, times);
   EXPECT_EQ(cell.position, 5);
   EXPECT_EQ(cell.before, 19);
   EXPECT_EQ(cell.length, 7);
@@ -58,8 +58,8 @@ TEST(RunCounter, StartsJoinedCellsTogether) {
   const RunList list{{&kForward, 1}, {&kPair, 1}};
   const Times times{CellDurations{1, 2, 3}, CellDurations{5, 7, 11}};
   const RunCounter counter(list, 2);
-  const CountedCell forward = counter.find(true, 0, 1, times);
-  const CountedCell backward = counter.find(false, 1, 0, times);
+  const CountedCell forward = counter.find({true, 0}, 1, times);
+  const CountedCell backward = counter.find({false, 1}, 0, times);
   EXPECT_EQ(forward.position + 1, backward.position);
   EXPECT_EQ(forward.before, 1);
   EXPECT_EQ(backward.before, 1);
@@ -86,7 +86,7 @@ void check_rank(const RunList& list, i64 microbatches, const Times& times) {
     const double next = a.joined ? duration_of(cells[i + 1], times) : 0;
     if (a.kind != ActionKind::weight_grad) {
       const bool forward = a.kind == ActionKind::forward;
-      const CountedCell found = counter.find(forward, a.stage, double(a.microbatch), times);
+      const CountedCell found = counter.find({forward, a.stage}, double(a.microbatch), times);
       RC_ASSERT(found.position == double(i));
       RC_ASSERT(found.before == work - previous);
       RC_ASSERT(found.length == previous + own + next);

@@ -20,7 +20,7 @@ class VShapeOrder {
       const std::array<CellDurations, 2> times{task.times[r], task.times[far_stage(r)]};
       for (std::size_t s = 0; s < kStreams; ++s)
         for (const double m : followed) {
-          const CountedCell cell = counter.find(is_forward(s), is_far(s) ? 1 : 0, m, times);
+          const CountedCell cell = counter.find({is_forward(s), is_far(s) ? 1u : 0u}, m, times);
           cells_.push_back({cell.position, cell.before, cell.length});
         }
     }
