@@ -9,71 +9,73 @@
 namespace rankwright::cost {
 namespace {
 
-/// The protocols change over where the wire takes this many times the steps (C1). Set by hand, as
-/// the next: over a grid of 16 pairs the error of large messages moved by one point.
-constexpr double kChange = 1.5;
+/// The protocols switch where the wire time is this many times the latency (C1). Set by hand, like
+/// kOuterRamp: over a grid of 16 pairs of the two, the error of large messages moved by one point.
+constexpr double kCrossover = 1.5;
 
-/// A step between domains of the full-bandwidth protocol over the low-latency one, less 1. Inside a
-/// domain it is fitted: Constant::collective_ramp.
+/// The latency of a step between domains in the full-bandwidth protocol relative to the low-latency
+/// one, minus 1. Inside a domain the value is fitted: Constant::collective_ramp.
 constexpr double kOuterRamp = 3;
 
-/// NICs of one domain that one group uses at most. A group of 144 or 1,440 on GB200 racks, 72
-/// members in each, is measured at what 8 NICs of a rack give.
+/// The maximum number of NICs per domain that one group uses. Groups of 144 and 1,440 on GB200
+/// racks, with 72 members in each rack, were measured at the bandwidth of 8 NICs per rack.
 constexpr i64 kRails = 8;
 
-/// Whose switches reduce, and from how many members of a domain on NCCL lets them.
-struct Reducing {
+/// A device generation whose switches reduce in the network, and the number of members per domain
+/// from which NCCL uses that.
+struct ReducingSwitch {
   std::string_view generation;
-  i64 members;
+  i64 min_members;
 };
-constexpr Reducing kReducing[] = {{"hopper", 5}, {"blackwell", 6}};
+constexpr ReducingSwitch kReducingSwitches[] = {{"hopper", 5}, {"blackwell", 6}};
 
-/// Devices of those generations are also sold on PCIe, which has no such switch: the least rate of
-/// NVLink on a switch is 200 GB/s (H800), PCIe 6.0 has 121.
-constexpr BytesPerSecond kSwitchRate = 150.0_GBps;
+/// Devices of those generations are also sold with PCIe, which has no such switch. The slowest
+/// NVLink on a switch has 200 GB/s (H800); PCIe 6.0 has 121.
+constexpr BytesPerSecond kMinSwitchRate = 150.0_GBps;
 
-/// How one group lies on the levels that it crosses.
+/// The distribution of one group over the network levels that it crosses.
 struct GroupTopology {
   struct Part {
-    i64 below = 1;    // members in a domain below
-    i64 domains = 1;  // such domains that are joined here
+    i64 below = 1;    // members per domain of the level below
+    i64 domains = 1;  // domains of the level below that are joined here
     Seconds latency{};
-    double all = 0;   // seconds a byte through the link of a domain below, all members' NICs in use
-    double rail = 0;  // the same with at most kRails of them
-    double one = 0;   // the same for a message of one member
+    double all = 0;   // seconds per byte on the link of a domain below, using all members' NICs
+    double rail = 0;  // seconds per byte, using at most kRails NICs
+    double one = 0;   // seconds per byte for a message of one member
   };
   std::array<Part, cluster::kMaxLevels> parts{};  // by level
-  int levels = 0;                                 // that are crossed
+  int levels = 0;                                 // number of levels crossed
   i64 size = 1;
-  std::array<i64, cluster::kMaxLevels> domains{};  // by level: that have members
-  i64 reducing = 0;    // members in every domain, where its switch reduces; else 0
-  double reduced = 0;  // seconds a byte that a switch reduces
-  bool mpi = false;    // between CPUs: rings of MPI, one protocol (C9)
-  double adds = 0;     // seconds a byte that a rank adds to its own, where no link does
+  std::array<i64, cluster::kMaxLevels> domains{};  // by level: domains that have members
+  i64 reducing = 0;    // members per domain if its switch reduces; else 0
+  double reduced = 0;  // seconds per byte reduced by a switch
+  bool mpi = false;    // between CPUs: MPI rings with a single protocol (C9)
+  double adds = 0;     // seconds per byte that a rank adds to its own, between CPUs
 };
 
-i64 reducing(const mesh::Span& span, const cluster::Cluster& cluster) {
-  if (cluster.levels[0].bandwidth < kSwitchRate) return 0;
-  for (const Reducing& row : kReducing)
+/// Returns the members per domain if the switches of the cluster reduce for this group, else 0.
+i64 count_reducing_members(const mesh::Span& span, const cluster::Cluster& cluster) {
+  if (cluster.levels[0].bandwidth < kMinSwitchRate) return 0;
+  for (const ReducingSwitch& row : kReducingSwitches)
     if (cluster.device.generation == row.generation)
-      return span.min[0] >= row.members ? span.inside[0] : 0;
+      return span.min[0] >= row.min_members ? span.inside[0] : 0;
   return 0;
 }
 
-/// The group has at least two members.
-GroupTopology topology(const mesh::Span& span, const cluster::Cluster& cluster,
-                       const cluster::Calibration& constants) {
-  GroupTopology lies;
-  lies.levels = span.level + 1;
-  lies.size = span.size;
-  i64 devices = 1;  // in a domain below
+/// Requires: the group has at least two members.
+GroupTopology find_topology(const mesh::Span& span, const cluster::Cluster& cluster,
+                            const cluster::Calibration& constants) {
+  GroupTopology topology;
+  topology.levels = span.level + 1;
+  topology.size = span.size;
+  i64 devices = 1;  // per domain of the level below
   for (int k = 0; k <= span.level; ++k) {
     const cluster::Level& level = cluster.levels[std::size_t(k)];
-    GroupTopology::Part& part = lies.parts[std::size_t(k)];
+    GroupTopology::Part& part = topology.parts[std::size_t(k)];
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
     part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
     part.latency = level.latency;
-    lies.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
+    topology.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
     const i64 sharers = span.sharers[std::size_t(k)];
     if (sharers > 0 && part.below < span.size) {
       const double reached =
@@ -87,30 +89,30 @@ GroupTopology topology(const mesh::Span& span, const cluster::Cluster& cluster,
     }
     devices *= level.arity;
   }
-  lies.mpi = cluster.device.cpu();
-  constexpr double kAccesses = 3;  // two are read, one is written
+  topology.mpi = cluster.device.cpu();
+  constexpr double kAccesses = 3;  // two reads, one write
   const double memory =
       constants[cluster::Constant::memory_share] * cluster.device.memory_bandwidth.value;
-  if (lies.mpi && memory > 0) lies.adds = kAccesses / memory;
-  lies.reducing = reducing(span, cluster);
-  if (lies.reducing > 0)
-    lies.reduced = lies.parts[0].all / constants[cluster::Constant::in_network];
-  return lies;
+  if (topology.mpi && memory > 0) topology.adds = kAccesses / memory;
+  topology.reducing = count_reducing_members(span, cluster);
+  if (topology.reducing > 0)
+    topology.reduced = topology.parts[0].all / constants[cluster::Constant::in_network];
+  return topology;
 }
 
-/// Steps and bytes of one algorithm.
-struct Way {
+/// Latency and seconds per byte of one algorithm.
+struct CostTerms {
   bool possible = false;
   Seconds inner{};     // latency of the steps on level 0
-  Seconds outer{};     // of those outside
-  double factor = -1;  // seconds a byte of the call's size on the slowest link
-  double added = 0;    // the same besides
-  int slowest = 0;
+  Seconds outer{};     // latency of the steps on the levels outside
+  double factor = -1;  // seconds per byte of the call's size on the slowest link
+  double added = 0;    // seconds per byte outside links
+  int slowest = 0;     // level of the slowest link
 
-  void steps(int level, Seconds latency) { (level == 0 ? inner : outer) += latency; }
-  void link(int level, double seconds_a_byte) {
-    if (seconds_a_byte <= factor) return;
-    factor = seconds_a_byte;
+  void add_latency(int level, Seconds latency) { (level == 0 ? inner : outer) += latency; }
+  void add_link(int level, double seconds_per_byte) {
+    if (seconds_per_byte <= factor) return;
+    factor = seconds_per_byte;
     slowest = level;
   }
 };
@@ -119,118 +121,123 @@ bool moves_shards(plan::Op op) {
   return op == plan::Op::all_reduce || op == plan::Op::all_gather || op == plan::Op::reduce_scatter;
 }
 
-/// An all-reduce is a reduce-scatter and an all-gather.
+/// Returns 2 for an all-reduce (a reduce-scatter and an all-gather), else 1.
 double rounds(plan::Op op) { return op == plan::Op::all_reduce ? 2 : 1; }
 
-/// C2; between CPUs C9: what goes round passes every hop one after the other, and ranks add.
-Way ring(plan::Op op, const GroupTopology& lies) {
-  Way way;
-  way.possible = moves_shards(op);
-  if (!way.possible) return way;
-  const double moved = rounds(op) * double(lies.size - 1) / double(lies.size);
-  for (int k = 0; k < lies.levels; ++k) {
-    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
-    const double rings = lies.mpi ? double(lies.domains[std::size_t(k)]) : 1;
-    way.steps(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
-    way.link(k, moved * part.rail);
+/// C2; between CPUs C9: the data passes all hops one after the other, and ranks do the additions.
+CostTerms ring(plan::Op op, const GroupTopology& topology) {
+  CostTerms terms;
+  terms.possible = moves_shards(op);
+  if (!terms.possible) return terms;
+  const double moved = rounds(op) * double(topology.size - 1) / double(topology.size);
+  for (int k = 0; k < topology.levels; ++k) {
+    const GroupTopology::Part& part = topology.parts[std::size_t(k)];
+    const double rings = topology.mpi ? double(topology.domains[std::size_t(k)]) : 1;
+    terms.add_latency(k, rounds(op) * rings * double(part.domains - 1) * part.latency);
+    terms.add_link(k, moved * part.rail);
   }
-  if (op != plan::Op::all_gather) way.added = double(lies.size - 1) / double(lies.size) * lies.adds;
-  return way;
+  if (op != plan::Op::all_gather)
+    terms.added = double(topology.size - 1) / double(topology.size) * topology.adds;
+  return terms;
 }
 
-/// C3. A stage for each level that joins domains, one after another. What crosses level k passes
-/// the links of the levels inside it too, spread over the members there.
-Way hierarchical(plan::Op op, const GroupTopology& lies) {
-  Way way;
-  way.possible = moves_shards(op) && !lies.mpi;
-  if (!way.possible) return way;
+/// C3: one stage per level that joins domains, one after another. Data that crosses level k also
+/// passes the links of the levels inside it, spread over the members there.
+CostTerms hierarchical(plan::Op op, const GroupTopology& topology) {
+  CostTerms terms;
+  terms.possible = moves_shards(op) && !topology.mpi;
+  if (!terms.possible) return terms;
   double sum = 0;
-  for (int k = 0; k < lies.levels; ++k) {
-    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
+  for (int k = 0; k < topology.levels; ++k) {
+    const GroupTopology::Part& part = topology.parts[std::size_t(k)];
     if (part.domains < 2) continue;
     double slowest = 0;
     for (int j = 0; j <= k; ++j) {
-      const GroupTopology::Part& passed = lies.parts[std::size_t(j)];
+      const GroupTopology::Part& passed = topology.parts[std::size_t(j)];
       slowest = std::max(slowest, double(passed.below) / double(part.below) * passed.rail);
     }
     const double stage = rounds(op) * double(part.domains - 1) / double(part.domains) * slowest;
-    way.steps(k, rounds(op) * double(part.domains - 1) * part.latency);
-    way.link(k, stage);
+    terms.add_latency(k, rounds(op) * double(part.domains - 1) * part.latency);
+    terms.add_link(k, stage);
     sum += stage;
   }
-  way.factor = sum;
-  return way;
+  terms.factor = sum;
+  return terms;
 }
 
-/// A tree between domains: down and up, two children a node, one where there are only two nodes.
-void tree_outside(Way& way, const GroupTopology& lies) {
-  for (int k = 1; k < lies.levels; ++k) {
-    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
+/// Adds a tree between domains, traversed down and up, with two children per node (one if there are
+/// only two nodes).
+void tree_outside(CostTerms& terms, const GroupTopology& topology) {
+  for (int k = 1; k < topology.levels; ++k) {
+    const GroupTopology::Part& part = topology.parts[std::size_t(k)];
     const int deep = std::bit_width(std::uint64_t(part.domains - 1));  // ceil(log2 domains)
-    way.steps(k, 2 * deep * part.latency);
-    way.link(k, (ceil_div(lies.size, part.below) == 2 ? 1 : 2) * part.rail);
+    terms.add_latency(k, 2 * deep * part.latency);
+    terms.add_link(k, (ceil_div(topology.size, part.below) == 2 ? 1 : 2) * part.rail);
   }
 }
 
-/// C4: a chain inside a domain.
-Way tree(plan::Op op, const GroupTopology& lies) {
-  Way way;
-  way.possible = op == plan::Op::all_reduce && !lies.mpi;
-  if (!way.possible) return way;
-  const GroupTopology::Part& inside = lies.parts[0];
-  way.steps(0, 2 * (inside.domains - 1) * inside.latency);
-  way.link(0, (lies.size == 2 ? 1 : 2) * inside.rail);
-  tree_outside(way, lies);
-  return way;
+/// C4: a chain inside each domain and a tree between domains.
+CostTerms tree(plan::Op op, const GroupTopology& topology) {
+  CostTerms terms;
+  terms.possible = op == plan::Op::all_reduce && !topology.mpi;
+  if (!terms.possible) return terms;
+  const GroupTopology::Part& inside = topology.parts[0];
+  terms.add_latency(0, 2 * (inside.domains - 1) * inside.latency);
+  terms.add_link(0, (topology.size == 2 ? 1 : 2) * inside.rail);
+  tree_outside(terms, topology);
+  return terms;
 }
 
-/// C5: the switch of a domain reduces, so that every member sends and receives once.
-Way in_network(plan::Op op, const GroupTopology& lies) {
-  Way way;
-  way.possible = op == plan::Op::all_reduce && lies.reducing > 0;
-  if (!way.possible) return way;
-  way.steps(0, (lies.reducing + 1) * lies.parts[0].latency);
-  way.link(0, lies.reduced);
-  tree_outside(way, lies);
-  return way;
+/// C5: the switch of a domain reduces, so every member sends and receives once.
+CostTerms in_network(plan::Op op, const GroupTopology& topology) {
+  CostTerms terms;
+  terms.possible = op == plan::Op::all_reduce && topology.reducing > 0;
+  if (!terms.possible) return terms;
+  terms.add_latency(0, (topology.reducing + 1) * topology.parts[0].latency);
+  terms.add_link(0, topology.reduced);
+  tree_outside(terms, topology);
+  return terms;
 }
 
-/// C6, C7: all messages of an all-to-all are on their way at once, each member's on its own NIC; of
-/// a send at most one of each group crosses a domain's border at a time.
-Way direct(plan::Op op, const GroupTopology& lies) {
-  Way way;
-  way.possible = op == plan::Op::all_to_all || op == plan::Op::send_recv;
-  if (!way.possible) return way;
-  for (int k = 0; k < lies.levels; ++k) {
-    const GroupTopology::Part& part = lies.parts[std::size_t(k)];
-    const double outside = double(lies.size - part.below) / double(lies.size);
-    const bool steps = op == plan::Op::send_recv ? k + 1 == lies.levels : part.domains > 1;
-    if (steps) way.steps(k, part.latency);
-    way.link(k, op == plan::Op::send_recv ? part.one : double(part.below) * outside * part.all);
+/// C6, C7: all messages of an all-to-all are in flight at once, each member's on its own NIC. With
+/// sends, at most one message per group crosses a domain boundary at a time.
+CostTerms direct(plan::Op op, const GroupTopology& topology) {
+  CostTerms terms;
+  terms.possible = op == plan::Op::all_to_all || op == plan::Op::send_recv;
+  if (!terms.possible) return terms;
+  for (int k = 0; k < topology.levels; ++k) {
+    const GroupTopology::Part& part = topology.parts[std::size_t(k)];
+    const double outside = double(topology.size - part.below) / double(topology.size);
+    const bool steps = op == plan::Op::send_recv ? k + 1 == topology.levels : part.domains > 1;
+    if (steps) terms.add_latency(k, part.latency);
+    terms.add_link(k,
+                   op == plan::Op::send_recv ? part.one : double(part.below) * outside * part.all);
   }
-  return way;
+  return terms;
 }
 
-/// C1
-CollectiveCost finish(Algorithm algorithm, const Way& way, Bytes size, const GroupTopology& lies,
-                      const cluster::Calibration& constants) {
-  const Seconds latency = way.inner + way.outer;
-  const Seconds wire{size.value > 0 ? size.value * (way.factor + way.added) : 0};
-  Seconds change{};
-  if (latency.value > 0 && wire.value > 0 && !lies.mpi)
-    change = (constants[cluster::Constant::collective_ramp] * way.inner + kOuterRamp * way.outer) /
-             (1 + kChange * (latency / wire));
-  return {.time = constants[cluster::Constant::collective_floor] * 1.0_us + latency + wire + change,
-          .algorithm = algorithm,
-          .latency = latency,
-          .wire = wire,
-          .slowest = way.slowest};
+/// Combines the terms of an algorithm into a time (C1).
+CollectiveCost finish(Algorithm algorithm, const CostTerms& terms, Bytes size,
+                      const GroupTopology& topology, const cluster::Calibration& constants) {
+  const Seconds latency = terms.inner + terms.outer;
+  const Seconds wire{size.value > 0 ? size.value * (terms.factor + terms.added) : 0};
+  Seconds transition{};
+  if (latency.value > 0 && wire.value > 0 && !topology.mpi)
+    transition =
+        (constants[cluster::Constant::collective_ramp] * terms.inner + kOuterRamp * terms.outer) /
+        (1 + kCrossover * (latency / wire));
+  return {
+      .time = constants[cluster::Constant::collective_floor] * 1.0_us + latency + wire + transition,
+      .algorithm = algorithm,
+      .latency = latency,
+      .wire = wire,
+      .slowest = terms.slowest};
 }
 
 struct Row {
   Algorithm algorithm;
   std::string_view name;
-  Way (*way)(plan::Op, const GroupTopology&);
+  CostTerms (*terms)(plan::Op, const GroupTopology&);
 };
 
 constexpr Row kAlgorithmRows[] = {
@@ -251,13 +258,13 @@ CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
                                const cluster::Cluster& cluster,
                                const cluster::Calibration& constants) {
   if (span.size <= 1) return {};
-  const GroupTopology lies = topology(span, cluster, constants);
+  const GroupTopology topology = find_topology(span, cluster, constants);
   CollectiveCost best;
   for (const Row& row : kAlgorithmRows) {
-    if (row.way == nullptr) continue;
-    const Way way = row.way(op, lies);
-    if (!way.possible) continue;
-    const CollectiveCost cost = finish(row.algorithm, way, size, lies, constants);
+    if (row.terms == nullptr) continue;
+    const CostTerms terms = row.terms(op, topology);
+    if (!terms.possible) continue;
+    const CollectiveCost cost = finish(row.algorithm, terms, size, topology, constants);
     if (best.algorithm == Algorithm::none || cost.time < best.time) best = cost;
   }
   return best;
@@ -268,11 +275,11 @@ std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mes
                                               const cluster::Calibration& constants,
                                               Algorithm algorithm) {
   const Row& row = kAlgorithmRows[std::size_t(algorithm)];
-  if (span.size <= 1 || row.way == nullptr) return {};
-  const GroupTopology lies = topology(span, cluster, constants);
-  const Way way = row.way(op, lies);
-  if (!way.possible) return {};
-  return finish(algorithm, way, size, lies, constants);
+  if (span.size <= 1 || row.terms == nullptr) return {};
+  const GroupTopology topology = find_topology(span, cluster, constants);
+  const CostTerms terms = row.terms(op, topology);
+  if (!terms.possible) return {};
+  return finish(algorithm, terms, size, topology, constants);
 }
 
 Seconds collective_time(plan::Op op, Bytes size, const mesh::Span& span,

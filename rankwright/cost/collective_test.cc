@@ -15,8 +15,8 @@ namespace collective_test {
 constexpr plan::Op kOps[] = {plan::Op::all_reduce, plan::Op::all_gather, plan::Op::reduce_scatter,
                              plan::Op::all_to_all, plan::Op::send_recv};
 
-/// Eight nodes as of dgx-h100 with round figures: 450 GB/s to each GPU inside a node, a NIC of 50
-/// GB/s for each GPU. No generation: nothing reduces in the network.
+/// Eight nodes like dgx-h100 with round figures: 450 GB/s per GPU inside a node, a NIC of 50 GB/s
+/// per GPU. Without a generation, nothing is reduced in the network.
 cluster::Cluster nodes() {
   cluster::Cluster cluster;
   cluster.levels = {{.name = "nvlink", .arity = 8, .bandwidth = 450.0_GBps, .latency = 1.0_us},
@@ -24,7 +24,8 @@ cluster::Cluster nodes() {
   return cluster;
 }
 
-/// Links are reached in full, a call costs 10 us, the full-bandwidth protocol 5 times the other.
+/// Links reach their full bandwidth, the floor is 10 us, and a step of the full-bandwidth protocol
+/// takes 5 times as long as one of the low-latency protocol.
 cluster::Calibration round_constants() {
   cluster::Calibration c;
   c[cluster::Constant::link_share] = c[cluster::Constant::nic_share] = 1;
@@ -43,7 +44,7 @@ CollectiveCost cost_of(plan::Op op, Bytes size, const cluster::Cluster& cluster,
   return collective_cost(op, size, span_on(cluster, plan, kind), cluster, round_constants());
 }
 
-/// C1 as a person would write it, in microseconds.
+/// Computes C1 in microseconds.
 double total(double inner, double outer, double wire) {
   const double latency = inner + outer;
   return 10 + latency + wire + (4 * inner + 3 * outer) * wire / (wire + 1.5 * latency);
@@ -59,7 +60,7 @@ void expect(const CollectiveCost& cost, Algorithm algorithm, double inner, doubl
 
 const plan::Plan kCourse{.tp = 8, .dp = 8};
 
-TEST(CollectiveCost, IsNothingAlone) {
+TEST(CollectiveCost, OneRankCostsNothing) {
   for (const plan::Op op : kOps) {
     const CollectiveCost alone = cost_of(op, 1.0_GB, nodes(), kCourse, mesh::GroupKind::pp);
     EXPECT_EQ(alone.time, 0.0_s);
@@ -68,13 +69,13 @@ TEST(CollectiveCost, IsNothingAlone) {
   }
 }
 
-TEST(CollectiveCost, OfNoBytesIsTheCallAndItsSteps) {
-  // 10 us and 7 steps of 1 us
+TEST(CollectiveCost, EmptyMessageCostsFloorAndLatency) {
+  // a floor of 10 us and 7 steps of 1 us
   expect(cost_of(plan::Op::all_gather, 0.0_B, nodes(), kCourse, mesh::GroupKind::tp),
          Algorithm::ring, 7, 0, 0);
 }
 
-TEST(CollectiveCost, OfARingInsideANode) {
+TEST(CollectiveCost, RingInsideANodeMatchesTheWorkedExample) {
   // 7 steps of 1 us; 7/8 x 0.9 GB / 450 GB/s = 1750 us. Time: 10 + 7 + 1750 + 4 x 7 x 1750 / (1750
   // + 1.5 x 7). An all-reduce has twice the steps and the bytes.
   for (const plan::Op op : {plan::Op::all_gather, plan::Op::reduce_scatter})
@@ -86,7 +87,7 @@ TEST(CollectiveCost, OfARingInsideANode) {
       1767e-6 + 28e-6 * 1750 / 1760.5, 1e-12);
 }
 
-TEST(CollectiveCost, ReachesAShareOfItsLinks) {
+TEST(CollectiveCost, UsesTheCalibratedShareOfItsLinks) {
   cluster::Calibration shares = round_constants();
   shares[cluster::Constant::link_share] = 0.5;
   shares[cluster::Constant::nic_share] = 0.25;
@@ -98,13 +99,13 @@ TEST(CollectiveCost, ReachesAShareOfItsLinks) {
   EXPECT_NEAR(wire(mesh::GroupKind::dp), 4 * 15.75e-3, 1e-12);  // 7/8 x 0.9 GB / 50 GB/s
 }
 
-TEST(CollectiveCost, OfARingAcrossNodesWithANicForEachGpu) {
+TEST(CollectiveCost, RingAcrossNodesWithOneNicPerGpu) {
   // 8 groups leave a node on 8 NICs: 7 steps of 5 us, 7/8 x 0.8 GB / 50 GB/s = 14 ms
   expect(cost_of(plan::Op::all_gather, 0.8_GB, nodes(), kCourse, mesh::GroupKind::dp),
          Algorithm::ring, 0, 35, 14000);
 }
 
-TEST(CollectiveCost, OfARingAcrossNodesOnOneNic) {
+TEST(CollectiveCost, RingAcrossNodesOnASharedNic) {
   cluster::Cluster one = nodes();
   one.levels[1].per = cluster::Level::Per::domain;
   // the 8 groups of a node share 50 GB/s: 8 x 14 ms
@@ -112,7 +113,7 @@ TEST(CollectiveCost, OfARingAcrossNodesOnOneNic) {
          0, 35, 112000);
 }
 
-TEST(CollectiveCost, OfARingOverWholeNodesUsesAllNics) {
+TEST(CollectiveCost, RingOverWholeNodesUsesAllNics) {
   // 64 ranks: 7 steps inside and 7 across; 63/64 of 0.8 GB enter a node on 8 x 50 GB/s: 1968.75 us
   const CollectiveCost cost =
       cost_of(plan::Op::all_gather, 0.8_GB, nodes(), kCourse, mesh::GroupKind::world);
@@ -120,7 +121,7 @@ TEST(CollectiveCost, OfARingOverWholeNodesUsesAllNics) {
   EXPECT_EQ(cost.slowest, 1);
 }
 
-TEST(CollectiveCost, OfARingOverALargeDomainUsesEightNics) {
+TEST(CollectiveCost, RingOverALargeDomainUsesEightNics) {
   // Two racks of 72: a rack has 72 NICs, of which a group uses 8: 143/144 x 1.44 GB / 400 GB/s
   cluster::Cluster racks = nodes();
   racks.levels[0].arity = 72;
@@ -129,26 +130,26 @@ TEST(CollectiveCost, OfARingOverALargeDomainUsesEightNics) {
                                                span_on(racks, {.dp = 144}, mesh::GroupKind::dp),
                                                racks, round_constants(), Algorithm::ring);
   expect(ring, Algorithm::ring, 71, 5, 143 * 10e6 / 400e3);
-  // 72 groups of 2, one member in each rack, have a NIC each: 1/2 x 0.1 GB / 50 GB/s
+  // 72 groups of 2 with one member per rack have a NIC each: 1/2 x 0.1 GB / 50 GB/s
   expect(cost_of(plan::Op::all_gather, 0.1_GB, racks, {.tp = 72, .dp = 2}, mesh::GroupKind::dp),
          Algorithm::ring, 0, 5, 1000);
 }
 
-TEST(CollectiveCost, OfOversubscriptionIsLonger) {
+TEST(CollectiveCost, OversubscriptionReducesBandwidth) {
   cluster::Cluster cluster = nodes();
   cluster.levels[1].oversubscription = 2;  // half of 50 GB/s
   expect(cost_of(plan::Op::all_gather, 0.8_GB, cluster, kCourse, mesh::GroupKind::dp),
          Algorithm::ring, 0, 35, 28000);
 }
 
-TEST(CollectiveCost, OfATreeTakesFewSteps) {
-  // 8 nodes, one member each: 2 x 3 steps of 5 us, not 14; a node passes on twice 8 kB
+TEST(CollectiveCost, TreeHasLogarithmicSteps) {
+  // 8 nodes, one member each: 2 x 3 steps of 5 us, not 14; a node forwards 8 kB twice
   expect(cost_of(plan::Op::all_reduce, Bytes{8e3}, nodes(), kCourse, mesh::GroupKind::dp),
          Algorithm::tree, 0, 30, 2 * 8e3 / 50e3);
 }
 
-TEST(CollectiveCost, OfATreeCountsStepsUpwards) {
-  // 3 nodes: ceil(log2 3) = 2 steps down and 2 up; as many as a ring, which moves less
+TEST(CollectiveCost, TreeRoundsItsDepthUp) {
+  // 3 nodes: ceil(log2 3) = 2 steps down and 2 up; a ring has as many steps and moves less
   cluster::Cluster three = nodes();
   three.levels[1].arity = 3;
   const mesh::Span span = span_on(three, {.tp = 8, .dp = 3}, mesh::GroupKind::dp);
@@ -157,7 +158,7 @@ TEST(CollectiveCost, OfATreeCountsStepsUpwards) {
          Algorithm::tree, 0, 20, 2 * 1e6 / 50e3);
 }
 
-TEST(CollectiveCost, OfATreeOfTwoNodesSendsOnce) {
+TEST(CollectiveCost, TreeOfTwoNodesSendsOnce) {
   // 16 members on two nodes: 14 steps inside, 2 across; 0.8 GB / 400 GB/s = 2000 us across, inside
   // twice 0.8 GB / 450 GB/s = 3556 us
   cluster::Cluster two = nodes();
@@ -174,7 +175,7 @@ TEST(CollectiveCost, OfATreeOfTwoNodesSendsOnce) {
   EXPECT_EQ(slow.slowest, 1);
 }
 
-TEST(CollectiveCost, OfATreeOfTwoInsideANodeSendsOnce) {
+TEST(CollectiveCost, TreeOfTwoRanksInsideANodeSendsOnce) {
   // 2 steps of 1 us, 0.9 GB / 450 GB/s = 2000 us
   const mesh::Span two = span_on(nodes(), {.tp = 2}, mesh::GroupKind::tp);
   expect(*collective_cost(plan::Op::all_reduce, 0.9_GB, two, nodes(), round_constants(),
@@ -182,7 +183,7 @@ TEST(CollectiveCost, OfATreeOfTwoInsideANodeSendsOnce) {
          Algorithm::tree, 2, 0, 2000);
 }
 
-TEST(CollectiveCost, InTheNetworkSendsOnce) {
+TEST(CollectiveCost, InNetworkReductionSendsOnce) {
   // 8 members: 9 steps of 1 us; 0.9 GB at 0.8 of 450 GB/s = 2500 us, where a ring takes 3500
   cluster::Cluster cluster = nodes();
   cluster.device.generation = "hopper";
@@ -195,7 +196,7 @@ TEST(CollectiveCost, InTheNetworkSendsOnce) {
          Algorithm::in_network, 9, 30, 4000);
 }
 
-TEST(CollectiveCost, InTheNetworkWantsASwitchAndMembers) {
+TEST(CollectiveCost, InNetworkReductionNeedsASwitchAndEnoughMembers) {
   const auto possible = [](std::string generation, i64 members, BytesPerSecond link) {
     cluster::Cluster cluster = nodes();
     cluster.device.generation = generation;
@@ -215,7 +216,7 @@ TEST(CollectiveCost, InTheNetworkWantsASwitchAndMembers) {
   EXPECT_TRUE(possible("hopper", 16, 450.0_GBps));
 }
 
-TEST(CollectiveCost, OfStagesMovesLessAcrossASlowLink) {
+TEST(CollectiveCost, HierarchicalMovesLessAcrossASlowLink) {
   // Two nodes of 8 that share 10 GB/s each: a ring moves 15/16 of 1.6 GB across, 150 ms. Stages
   // move half of it, 80 ms, and 7/8 inside, 3.11 ms.
   cluster::Cluster two = nodes();
@@ -230,7 +231,7 @@ TEST(CollectiveCost, OfStagesMovesLessAcrossASlowLink) {
   EXPECT_EQ(cost.slowest, 1);
 }
 
-TEST(CollectiveCost, OfStagesOnThreeLevels) {
+TEST(CollectiveCost, HierarchicalOnThreeLevels) {
   // 2 devices, 2 nodes, 2 pods; 100, 10 and 4 GB/s a device. 0.8 GB: half of it at each level, on
   // 1, 2 and 4 links: 4 ms + 20 ms + 25 ms; steps 1 + 2 + 3 us
   cluster::Cluster pods;
@@ -250,7 +251,7 @@ TEST(CollectiveCost, OfStagesOnThreeLevels) {
          Algorithm::hierarchical, 1, 5, 34000);
 }
 
-TEST(CollectiveCost, OfAllToAllSendsWhatIsForOthers) {
+TEST(CollectiveCost, AllToAllSendsOnlyToOthers) {
   // inside: a step of 1 us, 7/8 x 0.9 GB / 450 GB/s
   expect(cost_of(plan::Op::all_to_all, 0.9_GB, nodes(), kCourse, mesh::GroupKind::tp),
          Algorithm::direct, 1, 0, 1750);
@@ -259,7 +260,7 @@ TEST(CollectiveCost, OfAllToAllSendsWhatIsForOthers) {
          Algorithm::direct, 1, 5, 14000);
 }
 
-TEST(CollectiveCost, OfASendIsTheMessageOnOneNic) {
+TEST(CollectiveCost, SendUsesOneNic) {
   // pp 8 across nodes, 8 pipelines on 8 NICs: a step of 5 us, 0.1 GB / 50 GB/s
   expect(cost_of(plan::Op::send_recv, 0.1_GB, nodes(), {.tp = 8, .pp = 8}, mesh::GroupKind::pp),
          Algorithm::direct, 0, 5, 2000);
@@ -268,21 +269,21 @@ TEST(CollectiveCost, OfASendIsTheMessageOnOneNic) {
          Algorithm::direct, 0, 5, 2000);
 }
 
-TEST(Innermost, IsAFlatRingOnTheFirstLevel) {
+TEST(Innermost, UsesTheFirstLevelOnly) {
   const mesh::Span inner = innermost(span_on(nodes(), kCourse, mesh::GroupKind::world));
   // 63 steps of 1 us, 63/64 x 0.8 GB / 450 GB/s
   expect(collective_cost(plan::Op::all_gather, 0.8_GB, inner, nodes(), round_constants()),
          Algorithm::ring, 63, 0, 63 * 800e6 / 64 / 450e3);
 }
 
-TEST(Innermost, ChangesNothingForGroupsThatAreThere) {
+TEST(Innermost, KeepsGroupsThatAreAlreadyInside) {
   const mesh::Span tp = span_on(nodes(), kCourse, mesh::GroupKind::tp);
   for (const plan::Op op : kOps)
     EXPECT_EQ(collective_time(op, 1.0_GB, innermost(tp), nodes(), round_constants()),
               collective_time(op, 1.0_GB, tp, nodes(), round_constants()));
 }
 
-TEST(Shared, IsSlowerByTheKindsThatRunAtOnce) {
+TEST(Shared, IsSlowerByTheNumberOfKinds) {
   const mesh::Span dp = span_on(nodes(), kCourse, mesh::GroupKind::dp);
   const auto wire = [&](const mesh::Span& span) {
     return collective_cost(plan::Op::all_gather, 0.8_GB, span, nodes(), round_constants())
@@ -292,7 +293,7 @@ TEST(Shared, IsSlowerByTheKindsThatRunAtOnce) {
   EXPECT_NEAR(wire(shared(dp, 3, 1)), 3 * wire(dp), 1e-12);
   EXPECT_EQ(shared(dp, 1), dp);
   const mesh::Span tp = span_on(nodes(), kCourse, mesh::GroupKind::tp);
-  EXPECT_EQ(wire(shared(tp, 2, 1)), wire(tp));  // it is not on those links
+  EXPECT_EQ(wire(shared(tp, 2, 1)), wire(tp));  // tp does not use those links
 }
 
 struct Draw {
@@ -323,14 +324,14 @@ Draw draw() {
   return d;
 }
 
-RC_GTEST_PROP(CollectiveCost, NeverFallsWithLessBandwidth, ()) {
+RC_GTEST_PROP(CollectiveCost, NeverDecreasesWithLessBandwidth, ()) {
   Draw fast = draw(), slow = fast;
   cluster::Level& level = slow.cluster.levels[1];
   level.bandwidth = level.bandwidth / 3;
   RC_ASSERT(slow.time() >= fast.time());
 }
 
-RC_GTEST_PROP(CollectiveCost, NeverFallsWithMoreLatencyOrKindsAtOnce, ()) {
+RC_GTEST_PROP(CollectiveCost, NeverDecreasesWithMoreLatencyOrSharing, ()) {
   const Draw alone = draw();
   Draw loaded = alone, late = alone;
   loaded.span = shared(alone.span, *rc::gen::inRange<i64>(1, 9), int(sample::one_of({0, 1})));
@@ -339,7 +340,7 @@ RC_GTEST_PROP(CollectiveCost, NeverFallsWithMoreLatencyOrKindsAtOnce, ()) {
   RC_ASSERT(late.time() >= alone.time());
 }
 
-RC_GTEST_PROP(CollectiveCost, NeverFallsWithSize, ()) {
+RC_GTEST_PROP(CollectiveCost, NeverDecreasesWithSize, ()) {
   const Draw small = draw();
   Draw large = small;
   large.size = 2 * small.size;
@@ -347,8 +348,8 @@ RC_GTEST_PROP(CollectiveCost, NeverFallsWithSize, ()) {
   RC_ASSERT(large.time().value <= 2 * small.time().value * (1 + 1e-12));  // latency is paid once
 }
 
-RC_GTEST_PROP(CollectiveCost, IsNeverBelowWhatTheFastestLinkTakes, ()) {
-  // What a rank sends at least: with a switch that reduces, or two in a tree, the message once.
+RC_GTEST_PROP(CollectiveCost, IsAtLeastTheTimeOnTheFastestLink, ()) {
+  // A rank sends the message at least once, with a reducing switch or in a tree of two.
   const Draw d = draw();
   const Bytes min = d.op == plan::Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
   const BytesPerSecond fastest =
@@ -368,7 +369,7 @@ RC_GTEST_PROP(CollectiveCost, IsThatOfTheFastestAlgorithm, ()) {
   if (best) RC_ASSERT(best->time == d.time() && best->algorithm == d.cost().algorithm);
 }
 
-/// Two levels by hand: n members, m of them in a node, each with a NIC.
+/// Computes the formulas on two levels: n members, m of them per node, each with a NIC.
 double by_hand(i64 n, i64 m, double size, bool switches) {
   const double N = double(n) / double(m), in = 450e3 * 0.785, out = 50e3 * double(m);
   const double deep = std::ceil(std::log2(N)), f = n == 2 * m ? 1 : 2;
@@ -387,7 +388,7 @@ double by_hand(i64 n, i64 m, double size, bool switches) {
   return best;
 }
 
-RC_GTEST_PROP(CollectiveCost, OfAllReduceIsTheLeastOfFourFormulas, ()) {
+RC_GTEST_PROP(CollectiveCost, AllReduceIsTheMinimumOfFourFormulas, ()) {
   Draw d;
   const i64 n = sample::one_of({2, 3, 4, 5, 6, 7, 8, 16, 32, 64});
   const bool switches = sample::coin();
@@ -400,7 +401,7 @@ RC_GTEST_PROP(CollectiveCost, OfAllReduceIsTheLeastOfFourFormulas, ()) {
   RC_ASSERT(std::abs(d.time().value * 1e6 - expected) <= 1e-9 * expected);
 }
 
-/// Two hosts of four ranks of measured CPUs.
+/// Two hosts with four ranks each on probed CPUs.
 cluster::Cluster cpu_hosts() {
   cluster::Cluster cluster;
   cluster.device = {.memory_bandwidth = 3.0_GBps, .generation = "cpu"};
@@ -419,24 +420,24 @@ Seconds on_cpus(plan::Op op, Bytes size, const plan::Plan& plan, mesh::GroupKind
                          catalog::probed_calibration());
 }
 
-TEST(CollectiveCost, BetweenCpusIsARingOfMpi) {
-  // All 8 ranks: twice round passes 2 * 3 hops inside the hosts and 1 between them each time,
+TEST(CollectiveCost, CpusUseAnMpiRing) {
+  // All 8 ranks: each of two rounds passes 2 * 3 hops inside the hosts and 1 between them,
   // 2 * (6 * 100 + 300) us = 1.8 ms. 8 MB: 2 * 7/8 * 8 MB / 50 MB/s = 280 ms, and every rank adds
   // 7 MB to its own, 21 MB at 3 GB/s = 7 ms.
   EXPECT_NEAR(on_cpus(plan::Op::all_reduce, 8.0_MB, {.dp = 8}, mesh::GroupKind::dp).value, 0.2888,
               1e-12);
-  // An all-gather goes round once and adds nothing: 0.9 + 140 ms.
+  // An all-gather takes one round and adds nothing: 0.9 + 140 ms.
   EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, {.dp = 8}, mesh::GroupKind::dp).value, 0.1409,
               1e-12);
 }
 
-TEST(CollectiveCost, BetweenCpusSharesTheLinkOfTheHost) {
-  // Groups of one rank a host: four of them on a link of 50 MB/s. 300 us + 1/2 * 8 MB * 4 / 50
+TEST(CollectiveCost, CpuGroupsShareTheHostLink) {
+  // Groups with one rank per host: four of them on a link of 50 MB/s. 300 us + 1/2 * 8 MB * 4 / 50
   // MB/s.
   const plan::Plan plan{.tp = 4, .dp = 2};
   EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, plan, mesh::GroupKind::dp).value, 0.3203,
               1e-12);
-  // Inside a host everybody has a link: 3 * 100 us + 3/4 * 8 MB / 1 GB/s.
+  // Inside a host every rank has its own link: 3 * 100 us + 3/4 * 8 MB / 1 GB/s.
   EXPECT_NEAR(on_cpus(plan::Op::all_gather, 8.0_MB, plan, mesh::GroupKind::tp).value, 0.0063,
               1e-12);
   EXPECT_NEAR(on_cpus(plan::Op::send_recv, 8.0_MB, plan, mesh::GroupKind::tp).value, 0.0081, 1e-12);

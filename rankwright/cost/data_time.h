@@ -1,6 +1,6 @@
-// What data parallelism and ZeRO add to a step: gradients that are reduced, weights that are
-// gathered, and how much of both the computation beside them hides. Of one pp rank, the one that
-// holds most. Formulas X6 and X7.
+// The time that data parallelism and ZeRO add to a step: gradient reduction and weight gathering,
+// split into exposed and overlapped time. Computed for one pp rank, the one with the most
+// parameters. Formulas X6 and X7.
 #pragma once
 
 #include "rankwright/cost/links.h"
@@ -8,12 +8,13 @@
 
 namespace rankwright::cost {
 
-/// What stands on a pp rank, over its chunks, and what one microbatch takes there.
+/// The parameters and layers of one pp rank, over all its chunks, and its time per microbatch.
 struct RankWork {
   Seconds forward{}, backward{};
   plan::Share share{};
   i64 layers = 0;
 
+  /// Adds a stage of which this rank runs `part` of the microbatches.
   void add(const RankWork& stage, double part) {
     forward += part * stage.forward;
     backward += part * stage.backward;
@@ -22,19 +23,25 @@ struct RankWork {
   }
 };
 
+/// Data-parallel communication time of one step.
 struct DataTime {
-  Seconds shown{};   // that the step waits for
-  Seconds hidden{};  // beside computation
+  Seconds shown{};   // exposed: the step waits for it
+  Seconds hidden{};  // overlapped by computation
 };
+
+/// Estimates the data-parallel communication of one step on a pp rank.
 DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
                    const cluster::Calibration& calibration);
 
-/// Of one microbatch under ZeRO-3.
+/// Communication times of one microbatch under ZeRO-3.
 struct ZeroWaits {
-  Seconds forward{}, backward{};    // that show
-  Seconds gathered{}, scattered{};  // one unit's weights, and its gradients
-  Seconds all{};                    // of the microbatch, hidden or not
+  Seconds forward{}, backward{};  // exposed time per pass
+  Seconds gathered{},
+      scattered{};  // time to gather the weights, and reduce the gradients, of a unit
+  Seconds all{};    // total of the microbatch, exposed or overlapped
 };
+
+/// Estimates the ZeRO-3 communication of one microbatch on a pp rank.
 ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
                       const cluster::Calibration& calibration);
 

@@ -10,7 +10,7 @@
 namespace rankwright::cost {
 namespace data_time_test {
 
-/// A rank with this much work beside its traffic.
+/// Returns a rank with a forward of `each` and a backward of twice that per microbatch.
 RankWork work(const rankwright::plan::TrainingConfig& config, Seconds each) {
   return {.forward = each, .backward = 2 * each, .share = rank_share(config, 0), .layers = 8};
 }
@@ -20,14 +20,14 @@ DataTime of(const rankwright::plan::TrainingConfig& config, Seconds each) {
                    catalog::calibration());
 }
 
-TEST(DataTime, OfOneRankIsNone) {
+TEST(DataTime, OneRankTakesNoTime) {
   const DataTime time = of(sample::timed(sample::dense_setup({})), 1.0_s);
   EXPECT_EQ(time.shown, Seconds{});
   EXPECT_EQ(time.hidden, Seconds{});
 }
 
-TEST(DataTime, ShowsAPartHoweverLongTheComputation) {
-  // ZeRO 0: one all-reduce of all gradients. An hour of backward hides all but `dp_shown` of it.
+TEST(DataTime, ExposesAtLeastAFixedFraction) {
+  // ZeRO-0: one all-reduce of all gradients. An hour of backward overlaps all but `dp_shown` of it.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.dp = 4}));
   const Links links(config, catalog::calibration());
   const Seconds all =
@@ -38,7 +38,7 @@ TEST(DataTime, ShowsAPartHoweverLongTheComputation) {
   EXPECT_NEAR((time.shown + time.hidden) / all, 1, 1e-12);
 }
 
-TEST(DataTime, OfATiedEmbeddingAddsItsGradientBetweenTheEdges) {
+TEST(DataTime, TiedEmbeddingAddsAReductionBetweenFirstAndLastStage) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
   EXPECT_EQ(of(config, 1.0_s).shown, Seconds{});
   config.model.tied = true;
@@ -46,13 +46,13 @@ TEST(DataTime, OfATiedEmbeddingAddsItsGradientBetweenTheEdges) {
   const Bytes size = bytes(plan::embedding_share(config.model, 1).dense, config.job.grad_bytes());
   EXPECT_EQ(of(config, 1.0_s).shown,
             links.time(plan::Op::all_reduce, size, mesh::GroupKind::edges));
-  // A V brings the head back to the embedding's pp rank.
+  // In a V order, head and embedding are on the same pp rank.
   config.plan.schedule = pipeline::Schedule::zb_v;
   config.plan.virtual_stages = 2;
   EXPECT_EQ(of(config, 1.0_s).shown, Seconds{});
 }
 
-/// Nothing hides its traffic.
+/// Turns off the overlap of data-parallel traffic.
 plan::Plan bare(plan::Plan plan) {
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
   return plan;
@@ -62,14 +62,15 @@ rankwright::plan::TrainingConfig experts(plan::Plan plan) {
   return sample::timed(sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
 }
 
-/// One call over the ranks that shard dense parameters.
+/// Returns the time of one call over the ranks that shard dense parameters.
 Seconds call(const rankwright::plan::TrainingConfig& config, plan::Op op, i64 each) {
   return Links(config, catalog::calibration())
       .time(op, bytes(rank_share(config, 0).dense, each), mesh::GroupKind::shard);
 }
 
-TEST(DataTime, OfHybridShardsAddsUpEachShardOverItsCopies) {
-  // 8 ranks in shards of 2: scattered in pairs, then half of it over 4 copies, then gathered.
+TEST(DataTime, HybridShardingReducesEachShardOverItsReplicas) {
+  // 8 ranks in shard groups of 2: reduce-scatter in pairs, all-reduce of half over 4 replicas, then
+  // all-gather.
   const rankwright::plan::TrainingConfig config =
       sample::timed(sample::dense_setup(bare({.dp = 8, .zero = 1, .shard_size = 2})));
   const i64 each = config.job.grad_bytes();
@@ -83,7 +84,7 @@ TEST(DataTime, OfHybridShardsAddsUpEachShardOverItsCopies) {
   EXPECT_NEAR(of(config, 1.0_s).shown / expected, 1, 1e-12);
 }
 
-TEST(DataTime, OfZero1AllReducesWhereTheSoftwareDoes) {
+TEST(DataTime, Zero1AllReducesIfTheSoftwareDoes) {
   rankwright::plan::TrainingConfig config =
       sample::timed(sample::dense_setup(bare({.dp = 4, .zero = 1})));
   const i64 each = config.job.grad_bytes();
@@ -93,8 +94,8 @@ TEST(DataTime, OfZero1AllReducesWhereTheSoftwareDoes) {
   EXPECT_EQ(of(config, 1.0_s).shown, call(config, plan::Op::all_reduce, each) + gather);
 }
 
-TEST(DataTime, OfExpertsIsOverTheRanksThatHoldTheSameOnes) {
-  // 8 ranks, each 4 of the 8 experts: 4 ranks hold the same, 2 in a group do not.
+TEST(DataTime, ExpertsReduceOverTheirDataParallelRanks) {
+  // 8 ranks with 4 of the 8 experts each: 4 ranks hold the same experts.
   const rankwright::plan::TrainingConfig config = experts(bare({.dp = 8, .ep = 2}));
   const i64 each = config.job.grad_bytes();
   const Links links(config, catalog::calibration());
@@ -104,9 +105,9 @@ TEST(DataTime, OfExpertsIsOverTheRanksThatHoldTheSameOnes) {
   EXPECT_EQ(of(config, 1.0_s).shown, call(config, plan::Op::all_reduce, each) + routed);
 }
 
-TEST(DataTime, IsHiddenBesideTheOtherChunksToo) {
+TEST(DataTime, OverlapsOtherChunksToo) {
   // 2 chunks on 4 pp ranks, 2 microbatches: the window is 1 + (2 - 1) (2 - 1) / 2 = 1.5 backwards.
-  // A backward that takes half of that traffic's time over the window hides 1.5 / 2 of it.
+  // A backward of half the traffic's time, times the window of 1.5, overlaps 1.5 / 2 of it.
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup(
       {.dp = 2, .pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::looped_bfs}, 2));
   const Seconds all = call(config, plan::Op::all_reduce, config.job.grad_bytes());
@@ -114,8 +115,9 @@ TEST(DataTime, IsHiddenBesideTheOtherChunksToo) {
   EXPECT_NEAR(of(config, 0.5 * backward).shown / all, 0.25, 1e-12);
 }
 
-TEST(DataTime, OfWeightsIsHiddenBesideForward) {
-  // Forward hides a quarter of the gather, a backward twice as long so much of the scatter twice.
+TEST(DataTime, WeightGathersOverlapForward) {
+  // The forward overlaps a quarter of the gather; the backward is twice as long and overlaps twice
+  // as much of the reduce-scatter.
   const rankwright::plan::TrainingConfig config =
       sample::timed(sample::dense_setup({.dp = 4, .zero = 1}));
   const Seconds scatter = call(config, plan::Op::reduce_scatter, config.job.grad_bytes());
@@ -125,8 +127,9 @@ TEST(DataTime, OfWeightsIsHiddenBesideForward) {
   EXPECT_NEAR(of(config, forward).shown / expected, 1, 1e-12);
 }
 
-TEST(DataTime, OfFsdpScattersEveryMicrobatchUnlessInAPipeline) {
-  // 4 microbatches at ZeRO-2: 4 scatters and a gather; in a pipeline the last one scatters for all.
+TEST(DataTime, FsdpReducesEveryMicrobatchUnlessInAPipeline) {
+  // 4 microbatches with ZeRO-2: 4 reduce-scatters and a gather; in a pipeline one for all
+  // microbatches.
   for (const i64 pp : {1, 2}) {
     rankwright::plan::TrainingConfig config =
         sample::timed(sample::dense_setup(bare({.dp = 4, .pp = pp, .zero = 2})));
@@ -138,9 +141,10 @@ TEST(DataTime, OfFsdpScattersEveryMicrobatchUnlessInAPipeline) {
   }
 }
 
-TEST(DataTime, OfZero3GathersTwiceAndScattersOnceAMicrobatch) {
-  // 8 units of a gather g and a scatter s, 4 microbatches. Beside nothing all of 8 (2 g + s) shows,
-  // and once more g + s at the ends; beside an hour only what slows it, and the ends.
+TEST(DataTime, Zero3GathersTwiceAndReducesOncePerMicrobatch) {
+  // 8 units with a gather g and a reduce-scatter s, 4 microbatches. Without computation all of
+  // 8 (2 g + s) is exposed, plus g + s at the ends; next to an hour of computation only the
+  // slowdown that it causes, and the ends.
   rankwright::plan::TrainingConfig config =
       sample::timed(sample::dense_setup({.dp = 4, .zero = 3}));
   const Links links(config, catalog::calibration());
@@ -162,8 +166,8 @@ TEST(DataTime, OfZero3GathersTwiceAndScattersOnceAMicrobatch) {
   EXPECT_NEAR((none.shown - of(config, Seconds{}).shown) / ((4 * 8 * 2 + 1) * less), 1, 1e-9);
 }
 
-TEST(DataTime, OfAMirroredPairAddsUpAllItsGradients) {
-  // DualPipe on 2 pp ranks: each holds both stages, so all parameters, experts too.
+TEST(DataTime, MirroredStagesReduceAllGradients) {
+  // DualPipe on 2 pp ranks: each holds both stages and thus all parameters, including experts.
   const rankwright::plan::TrainingConfig config =
       experts({.pp = 2, .schedule = pipeline::Schedule::dualpipe});
   ASSERT_GT(rank_share(config, 0).expert, 0);
@@ -173,7 +177,7 @@ TEST(DataTime, OfAMirroredPairAddsUpAllItsGradients) {
                 .time(plan::Op::all_reduce, size, mesh::GroupKind::mirror));
 }
 
-TEST(DataTime, OfSoftwareWithOneRailUsesOneNic) {
+TEST(DataTime, SingleRailSoftwareUsesOneNic) {
   rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, zero_stage: 0}\n");
   config.plan.overlap.grad_reduce = false;
@@ -184,12 +188,13 @@ TEST(DataTime, OfSoftwareWithOneRailUsesOneNic) {
             links.single_rail(plan::Op::all_reduce, size, mesh::GroupKind::shard));
 }
 
-RC_GTEST_PROP(DataTime, IsNeverLessWithLessComputationBesideIt, ()) {
+RC_GTEST_PROP(DataTime, NeverDecreasesWithLessComputation, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const Seconds each{double(*rc::gen::inRange(1, 1000)) * 1e-3};
   const DataTime more = of(config, 2 * each), less = of(config, each);
   RC_ASSERT(less.hidden.value >= 0);
-  // Under ZeRO-2 and 3 what is hidden slows the computation: there more of it may show more.
+  // With ZeRO-2 and ZeRO-3, overlapped traffic slows the computation, so more computation may
+  // expose more.
   RC_ASSERT(config.plan.zero >= 2 || less.shown.value >= more.shown.value * (1 - 1e-12));
 }
 

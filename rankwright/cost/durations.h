@@ -1,5 +1,5 @@
-// What every cell, transfer and step of a plan's Program takes, so that it can be simulated: the
-// same times of layers, sends and collectives that step.h adds up in closed form. Formula X9.
+// The durations of all cells, transfers and steps of a plan's Program, for its simulation: the
+// times of layers, sends and collectives that step.h adds up in closed form. Formula X9.
 #pragma once
 
 #include "rankwright/cluster/calibration.h"
@@ -8,7 +8,7 @@
 
 namespace rankwright::cost {
 
-/// The program is the config's expansion.
+/// Computes the durations of a program. Requires: `program` is the expansion of `config`.
 program::Durations durations(const plan::TrainingConfig& config, const program::Program& program,
                              const cluster::Calibration& calibration);
 

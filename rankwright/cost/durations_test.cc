@@ -16,8 +16,8 @@ namespace rankwright::cost {
 namespace durations_test {
 
 TEST(Durations, MatchTheWorkedExample) {
-  // 8 layers on 2 pp ranks, 4 on each, the head on the last; sends are not hidden, so each cell
-  // has one of 2,048 x 1,024 x 2 bytes, and all is longer by what nobody tuned.
+  // 8 layers on 2 pp ranks, 4 on each, the head on the last. Sends are exposed, so each cell
+  // includes one of 2,048 x 1,024 x 2 bytes. The untuned-recipe overhead applies to all.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
   const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
@@ -39,7 +39,7 @@ TEST(Durations, MatchTheWorkedExample) {
   EXPECT_EQ(times.activation[0], Seconds{});
 }
 
-TEST(Durations, OfSendsThatAreHiddenTravel) {
+TEST(Durations, OverlappedSendsAreTransfers) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
   const Seconds shown =
       durations(config, program::expand(config), catalog::calibration()).cells[0][0];
@@ -50,7 +50,7 @@ TEST(Durations, OfSendsThatAreHiddenTravel) {
   EXPECT_NEAR((hidden.cells[0][0] + hidden.activation[0]) / shown, 1, 1e-12);
 }
 
-RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
+RC_GTEST_PROP(Durations, BackwardIsTheSumOfItsHalves, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const program::Program program = program::expand(config);
   const program::Durations times = durations(config, program, catalog::calibration());
@@ -61,7 +61,7 @@ RC_GTEST_PROP(Durations, OfABackwardAreThoseOfItsHalves, ()) {
   }
 }
 
-RC_GTEST_PROP(Durations, LetEveryPlanBePlayed, ()) {
+RC_GTEST_PROP(Durations, EveryPlanCanBeSimulated, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const program::Program program = program::expand(config);
   const program::Timeline timeline =
@@ -70,8 +70,8 @@ RC_GTEST_PROP(Durations, LetEveryPlanBePlayed, ()) {
   for (const Seconds& busy : timeline.busy) RC_ASSERT(busy <= timeline.end);
 }
 
-/// What step_time says of the pipeline: its items without data parallelism and the optimizer, which
-/// come behind. Jitter lengthens all alike.
+/// Returns the pipeline's part of step_time: all items except data parallelism and the optimizer,
+/// with their part of the jitter.
 Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
   const StepTime step = step_time(config, catalog::calibration());
   const Seconds without_jitter = step.total() - step[Item::jitter];
@@ -79,7 +79,7 @@ Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
   return jitter * (without_jitter - step[Item::dp] - step[Item::optimizer]);
 }
 
-/// The end of the cells alone.
+/// Simulates the cells without the steps.
 Seconds simulated(const rankwright::plan::TrainingConfig& config) {
   const program::Program program = program::expand(config);
   program::Durations times = durations(config, program, catalog::calibration());
@@ -88,7 +88,7 @@ Seconds simulated(const rankwright::plan::TrainingConfig& config) {
   return simulate(program, times).end;
 }
 
-TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
+TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
   for (const pipeline::ScheduleRow& schedule : pipeline::schedules())
     for (const i64 pp : {2, 4, 8}) {
       const i64 chunks = schedule.min_chunks;
@@ -101,14 +101,14 @@ TEST(Durations, PlayToTheStepsPipelineUnderEverySchedule) {
     }
 }
 
-/// Exactly that of the closed forms, PT1 to PT7, on the same times; pipeline_test holds those to
-/// the simulate: for odd numbers of microbatches and uneven stages one in a hundred is off by more
-/// than 2 %.
-RC_GTEST_PROP(Durations, AreThoseThatTheStepIsMadeOf, ()) {
+/// The step equals the closed forms PT1 to PT7 with the same times. pipeline_test compares those
+/// with the simulation: with odd numbers of microbatches and uneven stages, one in a hundred
+/// differs by more than 2 %.
+RC_GTEST_PROP(Durations, ClosedFormMatchesTheStep, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const CellTimes cells = cell_times(config, catalog::calibration());
   const Seconds closed = pipeline_time(pipeline_shape(config), cells.stages, cells.hop);
-  // Under ZeRO-3 cells also wait for gathers and scatters, which the step books apart.
+  // With ZeRO-3, cells include the exposed communication, which is a separate item of the step.
   const double ratio = pipeline_part(config) / closed;
   RC_ASSERT(ratio <= 1 + 1e-9);
   RC_ASSERT(ratio >= 1 - 1e-9 || config.plan.zero == 3);

@@ -11,7 +11,7 @@
 namespace rankwright::cost {
 namespace {
 
-/// Whether a run of the same model on the same device moved the constants.
+/// Returns whether the constants were calibrated with a run of the same model on the same device.
 bool calibrated(const plan::TrainingConfig& config) {
   return config.calibrated && config.calibrated->model == config.model &&
          config.calibrated->device == config.cluster.device;
@@ -24,8 +24,8 @@ ErrorBand published_band(const plan::TrainingConfig& config) {
   return {row.within, row.rows};
 }
 
-/// X13: what plans of one model on one device have in common a run of one of them takes off: left
-/// is how far two are off against each other, where that is less.
+/// X13: calibrating with a run removes the error that plans of one model on one device have in
+/// common. The error of one plan relative to another remains, if that is smaller.
 ErrorBand step_band(const plan::TrainingConfig& config) {
   const ErrorBand published = published_band(config);
   if (!calibrated(config)) return published;

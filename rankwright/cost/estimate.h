@@ -1,7 +1,7 @@
-// An Estimate is what a plan costs: the time of a step as a waterfall of items, and the memory of
-// its fullest rank as a ledger of entries, each with the band in which nine of ten published runs
-// lie that were predicted without having seen their publication. Numbers only: how they are said
-// and drawn is report/. Formulas X1 to X10.
+// An Estimate predicts the cost of a plan: the step time as a waterfall of items and the memory of
+// its fullest rank by entry. Each has an error band that contains nine of ten published runs,
+// predicted with constants fitted without their publication. report/ formats the numbers. Formulas
+// X1 to X10.
 #pragma once
 
 #include <string_view>
@@ -12,57 +12,62 @@
 
 namespace rankwright::cost {
 
-/// Predicted / measured - 1 stays within +-`within` for nine of ten.
+/// An error band: for nine of ten runs, predicted / measured - 1 is within +-`within`.
 struct ErrorBand {
   double within = 0;
-  i64 rows = 0;  // measured runs that say so; 0: assumed
+  i64 rows = 0;  // measured runs it is based on; 0: assumed
 };
 
+/// The predicted step time and memory of one plan.
 struct Estimate {
   StepTime step{};
-  MemoryEstimate memory{};  // of the fullest pp rank
-  Bytes capacity{};
+  MemoryEstimate memory{};  // of the pp rank with the largest total
+  Bytes capacity{};         // memory of one device
   ErrorBand step_band{}, memory_band{};
 
   Seconds time() const { return step.total(); }
   bool fits() const { return memory.total() <= capacity; }
-  /// It fits, or does not, whatever the error within the band.
+  /// Returns whether fits() holds, or fails, for every error within the band.
   bool sure() const;
 };
 
-/// The config has no violation.
+/// Estimates a plan in closed form. Requires: the config has no constraint violation.
 Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
-/// The same with the bubble of the pipeline as it is simulated, not by closed form: its cost grows
-/// with microbatches.
+/// Estimates a plan with a simulated pipeline in place of the closed form. The run time grows with
+/// the number of microbatches.
 Estimate simulated_estimate(const plan::TrainingConfig& config,
                             const cluster::Calibration& calibration);
 
-/// Estimates one plan for people: its pipeline is simulated where it has at most
-/// kMaxSimulatedCells, which takes a fraction of a second, else by closed form.
+/// Estimates a single plan as accurately as is affordable: simulated if its pipeline has at most
+/// kMaxSimulatedCells cells, which takes a fraction of a second, else in closed form.
 inline constexpr i64 kMaxSimulatedCells = 1'000'000;
 Estimate close_estimate(const plan::TrainingConfig& config,
                         const cluster::Calibration& calibration);
 
-/// Model FLOPs over what the devices could do in that time, in the format of the job's matmuls; as
-/// Megatron-LM counts attention is halved (F1). Recompute does not count.
+/// Computes the model FLOPs utilization: model FLOPs over the peak FLOPs of all devices in `step`,
+/// in the format of the job's matmuls. The default convention, Megatron-LM's, counts causal
+/// attention half (F1). Recomputation is not counted.
 double mfu(const plan::TrainingConfig& config, Seconds step,
            model::FlopsConvention convention = model::FlopsConvention::megatron_causal);
-double tokens_per_second(const plan::TrainingConfig& config, Seconds step);  // and device
 
-/// Whether published runs say how far two such plans are off against each other: of one model on
-/// one device of a generation that constants were fitted on.
+/// Computes the tokens per second and device.
+double tokens_per_second(const plan::TrainingConfig& config, Seconds step);
+
+/// Returns whether published runs determine the relative error of two such plans: they have the
+/// same model on the same device, whose generation has fitted constants.
 bool paired(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 
-/// X12: two plans whose times differ by no more than this share of the shorter are a tie. Errors of
-/// two plans of one model on one device have much in common, so for these it is the median of how
-/// far published pairs are off against each other (V7): half of them are off by more, so which of
-/// two plans that are closer is faster is not decided. Of other pairs nothing is known but the
-/// error of each: the wider of their bands.
+/// Returns the relative difference, as a fraction of the shorter time, up to which two plans are a
+/// tie (X12). Errors of two plans of one model on one device are correlated, so for these it is the
+/// median relative error of published pairs (V7): half of the pairs are off by more, so a smaller
+/// difference does not decide which plan is faster. For other pairs only the error of each plan is
+/// known, and the wider of the two bands is used.
 double tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
-/// With others of its model and device, those of a search: the pair band on devices too that
-/// nothing was measured on. Of those it is not known how far off a step is, but that is the same
-/// for all.
+
+/// Returns the tie band of a plan against others with its model and device, as in a search. It is
+/// the pair band also on devices without measurements: their absolute error is unknown, but it is
+/// the same for all plans.
 double tie_band(const plan::TrainingConfig& plan);
 
 }  // namespace rankwright::cost

@@ -19,27 +19,27 @@ rankwright::plan::TrainingConfig sparse(plan::Plan plan = {}) {
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), std::move(plan)));
 }
 
-TEST(Rate, OfTokensIsForOneDevice) {
-  // 4 microbatches of 2,048 tokens for each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
+TEST(TokensPerSecond, IsPerDevice) {
+  // 4 microbatches of 2,048 tokens on each of 2 data ranks: 16,384 tokens in 4 s on 2 devices.
   const rankwright::plan::TrainingConfig config = dense({.dp = 2});
   EXPECT_DOUBLE_EQ(tokens_per_second(config, 4.0_s), 2048);
   EXPECT_EQ(tokens_per_second(config, Seconds{}), 0);
 }
 
-TEST(Mfu, IsOneWhereAStepTakesWhatThePeakWould) {
+TEST(Mfu, IsOneAtPeakRate) {
   rankwright::plan::TrainingConfig config = dense({.dp = 2});
   const Flops work = 16'384.0 * training_flops_per_token(config.model, 2048,
                                                          model::FlopsConvention::megatron_causal);
   const Seconds min = work / (2 * 989.0_TFLOPS);
   EXPECT_NEAR(mfu(config, min), 1, 1e-12);
   EXPECT_NEAR(mfu(config, 4 * min), 0.25, 1e-12);
-  // Of what the format could do: 989 / 1,979.
+  // Relative to the peak of the fp8 format: 989 / 1,979.
   config.job.matmul = plan::Matmul::fp8;
   EXPECT_NEAR(mfu(config, min), 989.0 / 1979, 1e-12);
   EXPECT_EQ(mfu(config, Seconds{}), 0);
 }
 
-TEST(Band, IsThatOfTheKindOfModelAndDevice) {
+TEST(Band, DependsOnModelKindAndDevice) {
   rankwright::plan::TrainingConfig config = dense();
   EXPECT_EQ(estimate(config, catalog::calibration()).step_band.within,
             catalog::bands().dense.within);
@@ -51,7 +51,7 @@ TEST(Band, IsThatOfTheKindOfModelAndDevice) {
             catalog::bands().sparse.within);
 }
 
-TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
+TEST(TieBand, SameModelAndDeviceUseThePairBand) {
   EXPECT_EQ(tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::bands().pair.within);
   EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), catalog::bands().pair_sparse.within);
   EXPECT_EQ(tie_band(sparse()), catalog::bands().pair_sparse.within);
@@ -62,7 +62,7 @@ TEST(TieBand, OfOneModelOnOneDeviceIsThatOfPairs) {
   EXPECT_EQ(tie_band(dense(), other), catalog::bands().pair.within);
 }
 
-TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
+TEST(TieBand, OtherPairsUseTheWiderBand) {
   EXPECT_EQ(tie_band(dense(), sparse()), catalog::bands().sparse.within);
   EXPECT_EQ(tie_band(sparse(), dense()), catalog::bands().sparse.within);
   rankwright::plan::TrainingConfig other = dense();
@@ -72,11 +72,11 @@ TEST(TieBand, OfOtherPairsIsTheWiderOfTheirBands) {
   rankwright::plan::TrainingConfig unknown = dense();
   unknown.cluster.device.generation = "unheard of";
   EXPECT_EQ(tie_band(unknown, dense()), catalog::bands().unmeasured.within);
-  // Whatever scales all plans of a search alike does not decide between them.
+  // A factor common to all plans of a search does not affect their order.
   EXPECT_EQ(tie_band(unknown), catalog::bands().pair.within);
 }
 
-RC_GTEST_PROP(TieBand, IsTheSameBothWaysAndNoWiderThanTheBands, ()) {
+RC_GTEST_PROP(TieBand, IsSymmetricAndAtMostTheWiderBand, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
   const double of_a = estimate(a, catalog::calibration()).step_band.within;
   const double of_b = estimate(b, catalog::calibration()).step_band.within;
@@ -85,7 +85,7 @@ RC_GTEST_PROP(TieBand, IsTheSameBothWaysAndNoWiderThanTheBands, ()) {
   RC_ASSERT(tie_band(a) <= of_a);
 }
 
-TEST(Estimate, IsSureOutsideOfItsBand) {
+TEST(Estimate, IsSureOutsideItsBand) {
   Estimate e{.capacity = 100.0_GB, .memory_band = {0.1, 20}};
   const auto sure = [&](double held) {
     e.memory[Entry::parameters] = held * 1.0_GB;
@@ -101,7 +101,7 @@ TEST(Estimate, IsSureOutsideOfItsBand) {
   EXPECT_FALSE(e.fits());
 }
 
-RC_GTEST_PROP(Estimate, NamesTheFullestRank, ()) {
+RC_GTEST_PROP(Estimate, HasTheMemoryOfTheFullestRank, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const Estimate e = estimate(config, catalog::calibration());
   for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, catalog::calibration()))

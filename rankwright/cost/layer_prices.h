@@ -1,6 +1,6 @@
-// What one microbatch takes on a plan, layer kind by layer kind and at the edges, whatever the
-// plan's schedule, chunks, stages and ZeRO: a search prices these once for all plans that differ in
-// nothing else. What the stages make of them is step.h.
+// The time of one microbatch by layer kind, in the embedding and in the output head. It does not
+// depend on the plan's schedule, chunks, stages and ZeRO, so a search estimates it once for all
+// plans that differ only in these. step.h combines the layers into stages.
 #pragma once
 
 #include <algorithm>
@@ -11,35 +11,38 @@
 
 namespace rankwright::cost {
 
-/// Layers of the model in a row that are alike.
+/// The time of one layer in a run of identical consecutive layers.
 struct KindPrice {
-  i64 first = 0, end = 0;  // layers of the model
+  i64 first = 0, end = 0;  // range of layers in the model
   LayerTime time{};
   plan::Share share{};
 
+  /// Returns the number of these layers in a stage; not positive if there are none.
   i64 layers_in(const plan::Stage& stage, i64 stage_first) const {
     return std::min(end, stage_first + stage.layers) - std::max(first, stage_first);
   }
 };
 
+/// The times of one microbatch in all parts of a model.
 struct LayerPrices {
   Rates rates;
   std::vector<KindPrice> kinds{};
   EmbeddingHeadTime head{}, embedding{};
-  Seconds send{};  // X2: one activation or gradient to the next stage
+  Seconds send{};  // X2: one activation or gradient to the adjacent stage
 
-  /// The same for a plan that recomputes otherwise.
+  /// Switches to another recomputation policy.
   void recompute(plan::Recompute what) {
     for (KindPrice& kind : kinds) kind.time.recompute(what);
   }
 };
 
-/// The config has no violation. `links` are the config's, or none at all: then nothing is sent, and
-/// what comes of it is what any order of the axes takes at least.
+/// Estimates the times of one microbatch. `links` are the config's, or Links::none: then
+/// communication takes no time and the result is a lower bound over all axis orders.
+/// Requires: the config has no constraint violation.
 LayerPrices layer_prices(const plan::TrainingConfig& config, const Links& links,
                          const cluster::Calibration& calibration);
 
-/// The send of it: the rest looks at the groups inside layers alone.
+/// Estimates LayerPrices::send alone; all other members depend only on the groups inside layers.
 Seconds send_time(const plan::TrainingConfig& config, const Links& links);
 
 }  // namespace rankwright::cost

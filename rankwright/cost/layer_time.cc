@@ -9,7 +9,8 @@
 namespace rankwright::cost {
 namespace {
 
-/// Matmuls of a part of a layer on one rank, each of k inner and n columns: sums over them.
+/// Sums over the matmuls of a part of a layer on one rank; each has inner dimension k and n
+/// columns.
 struct Matmuls {
   double nk = 0, n = 0, k = 0;
   double count = 0;
@@ -26,18 +27,18 @@ struct MatmulTime {
   Seconds forward{}, input{}, weight{};
 };
 
-constexpr double kHalf = 2;  // bytes of an element in 16 bits
+constexpr double kHalf = 2;  // bytes per 16-bit element
 
-/// L1: arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
-/// bytes that arithmetic does not hide. The lost tiles have the inner length of their pass: k
-/// forward, n for the input's gradient, the rows for the weight's.
+/// L1: the arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
+/// memory traffic that arithmetic does not overlap. The lost tiles have the inner dimension of
+/// their pass: k in the forward, n for the input gradient, the rows for the weight gradient.
 MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
                        const plan::TrainingConfig& config, const Rates& rates,
                        const cluster::Calibration& c) {
   const Seconds work = Flops{2 * rows * m.nk} / rate;
   const Seconds lost = Flops{2 * rates.tile} / rate;
   const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
-  const double accumulated = config.software.fused_accumulation ? 8 : 4;  // fp32 read and written
+  const double accumulated = config.software.fused_accumulation ? 8 : 4;  // 8: fp32 read and write
   const Seconds read = c[cluster::Constant::matmul_bytes] *
                        (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
   const Seconds added =
@@ -48,7 +49,7 @@ MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
           .weight = slower * (work + rows * m.count * lost) + added};
 }
 
-/// What layer_time works with: one microbatch on one rank.
+/// The inputs of layer_time for one microbatch on one rank.
 struct Work {
   const plan::TrainingConfig& config;
   const Rates& rates;
@@ -56,7 +57,7 @@ struct Work {
   const cluster::Calibration& c;
   double tokens;  // of the microbatch on a cp rank
   double tp;
-  double kept;  // tokens between the blocks: tp cuts them under sequence parallelism
+  double kept;  // tokens between the blocks, divided by tp with sequence parallelism
   double hidden;
 
   Work(const plan::TrainingConfig& s, const Rates& r, const Links& l,
@@ -81,9 +82,9 @@ struct Work {
 
 struct AttentionShape {
   Matmuls matmuls{};
-  double core = 0;     // mean width of what enters the two products with the sequence
-  double handled = 0;  // elements of queries, keys and values
-  double keys = 0;     // width of keys and values that context parallelism sends
+  double core = 0;     // mean width of the two products with the sequence
+  double handled = 0;  // elements of queries, keys and values per token
+  double keys = 0;     // width of the keys and values that context parallelism sends
 };
 
 AttentionShape attention_shape(const model::Attention& a, double h, double tp) {
@@ -116,8 +117,8 @@ struct CoreTime {
   Seconds forward{}, backward{};
 };
 
-/// L2: fused, causal FLOPs at the kernel's rate, short sequences slower; L3: unfused, the full
-/// square in two batched matmuls and 11 bytes forward, 17 backward for each score.
+/// L2, fused: causal FLOPs at the kernel's rate, with short sequences slower. L3, unfused: the full
+/// square in two batched matmuls, and 11 bytes per score in the forward and 17 in the backward.
 CoreTime core_time(const Work& w, const model::Attention& a, double width) {
   const double sequence = double(w.config.job.sequence);
   const bool fused = w.config.software.attention != plan::AttentionKernel::unfused;
@@ -142,8 +143,9 @@ struct CpTime {
   Seconds forward{}, backward{};
 };
 
-/// L6: keys and values go round beside attention's core, and what is longer than it shows; or they
-/// are gathered before it, or heads are exchanged for sequence, which nothing hides.
+/// L6: keys and values travel around a ring during the attention core, and the excess is exposed;
+/// or they are gathered before it, or an all-to-all shards heads in place of the sequence, both
+/// fully exposed.
 CpTime cp_time(const Work& w, const model::Attention& attention, const AttentionShape& shape,
                const CoreTime& core) {
   const plan::Plan& plan = w.config.plan;
@@ -161,22 +163,22 @@ CpTime cp_time(const Work& w, const model::Attention& attention, const Attention
       once += w.links.time(plan::Op::all_to_all, size, mesh::GroupKind::cp);
     return {once, once};
   }
-  constexpr double kNeverHidden = 0.1;  // of one ring, forward and backward together
+  constexpr double kMinExposed = 0.1;  // fraction of one ring pass, over forward and backward
   const Seconds ring =
       double(plan.cp - 1) * w.links.time(plan::Op::send_recv, part, mesh::GroupKind::cp);
-  return {std::max(Seconds{}, ring - core.forward) + kNeverHidden / 3 * ring,
-          std::max(Seconds{}, 2 * ring - core.backward) + kNeverHidden * 2 / 3 * ring};
+  return {std::max(Seconds{}, ring - core.forward) + kMinExposed / 3 * ring,
+          std::max(Seconds{}, 2 * ring - core.backward) + kMinExposed * 2 / 3 * ring};
 }
 
 struct ExpertTime {
   Pass forward{}, input{}, weight{};
 };
 
-/// L7: the routed and shared experts, the passes over dispatched tokens, and the all-to-alls.
+/// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
 ExpertTime expert_time(const Work& w, const model::FeedForward& ffn) {
   const plan::Plan& plan = w.config.plan;
   const double etp = double(plan.etp), ep = double(plan.ep);
-  const double sent = w.tokens / w.tp;  // the tp ranks each send a part
+  const double sent = w.tokens / w.tp;  // each tp rank sends a part
   const double copies = sent * double(ffn.active);
   const double local = std::max(1.0, double(ffn.experts) / ep);
   const double rows = copies * ep * etp / double(ffn.experts);
@@ -200,7 +202,7 @@ ExpertTime expert_time(const Work& w, const model::FeedForward& ffn) {
   if (plan.ep > 1) {
     const double inside = double(w.links.span(mesh::GroupKind::ep).inside[0]);
     const double nodes = ep / std::max(1.0, inside);
-    // A token crosses once to each other node that has one of its experts.
+    // A token crosses once to each node that has one of its experts.
     const double crossings = nodes * (1 - std::pow(1 - 1 / nodes, double(ffn.active)));
     const Bytes out = Bytes{kHalf * sent * w.hidden * crossings};
     exchange = w.links.all_to_all(all, out, plan.overlap.pp ? w.c[cluster::Constant::ep_shown] : 1,
@@ -228,7 +230,7 @@ ExpertTime expert_time(const Work& w, const model::FeedForward& ffn) {
 
 struct DenseTime {
   MatmulTime matmul{};
-  double activated = 0;  // bytes of the activation function, forward
+  double activated = 0;  // bytes moved by the activation function in the forward
   Matmuls shape{};
 };
 
@@ -242,22 +244,22 @@ DenseTime dense_time(const Work& w, const model::FeedForward& ffn) {
   return time;
 }
 
-/// L8: a smooth maximum of what the device and what the host takes.
-Seconds not_below(Seconds work, Seconds floor) {
+/// Returns a smooth maximum of the device's and the host's time (L8).
+Seconds smooth_max(Seconds work, Seconds floor) {
   const double w = work.value, f = floor.value;
   return {std::cbrt(w * w * w + f * f * f)};
 }
 
-/// Puts what launches add into the passes.
-void launch(LayerTime& time, const Rates& rates, double kernels) {
-  constexpr double kBackwardKernels = 1.2;  // of a layer with experts
+/// Adds the kernel-launch overhead to the passes.
+void add_launches(LayerTime& time, const Rates& rates, double kernels) {
+  constexpr double kBackwardKernels = 1.2;  // relative to the forward, in a layer with experts
   const Seconds forward = time.forward.total();
   const Seconds backward = time.backward();
   Seconds more_forward = rates.blocking, more_backward = rates.blocking_back;
   if (rates.blocking.value <= 0) {
-    more_forward = not_below(forward, kernels * rates.launch) - forward;
+    more_forward = smooth_max(forward, kernels * rates.launch) - forward;
     more_backward =
-        not_below(backward, (kernels > 1 ? kBackwardKernels : 1) * kernels * rates.launch) -
+        smooth_max(backward, (kernels > 1 ? kBackwardKernels : 1) * kernels * rates.launch) -
         backward;
   }
   time.forward.launch += more_forward;
@@ -266,10 +268,11 @@ void launch(LayerTime& time, const Rates& rates, double kernels) {
   time.weight.launch += (1 - part) * more_backward;
 }
 
-/// L9: what selective recompute runs again. Megatron-LM attention's core, or, of layers with
-/// experts, norms, the activation function and latent attention's up-projections; torch's policy
-/// every second matmul and what lies between.
-Seconds selective(const Work& w, const model::Layer& layer, const LayerTime& time, Seconds core) {
+/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core or,
+/// in layers with experts, norms, the activation function and latent attention's up-projections.
+/// Torch's policy recomputes every second matmul and the operations between.
+Seconds selective_time(const Work& w, const model::Layer& layer, const LayerTime& time,
+                       Seconds core) {
   if (w.config.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
   if (!layer.ffn.sparse()) return core;
   const model::Attention& a = layer.attention;
@@ -318,7 +321,7 @@ BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
     const Seconds reduce = shown * links.time(plan::Op::all_reduce, all, mesh::GroupKind::tp);
     return {reduce, reduce};
   }
-  // The runtime on CPUs waits for it; elsewhere the weight's gradient hides most of it.
+  // The CPU runtime waits for the second gather; elsewhere the weight gradient overlaps most of it.
   const double second = config.cluster.device.cpu() ? 1 : 0.3;
   const Seconds gather = shown * links.time(plan::Op::all_gather, all, mesh::GroupKind::tp);
   const Seconds scatter = shown * links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::tp);
@@ -335,7 +338,7 @@ LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& lay
 
   const CpTime cp = cp_time(w, layer.attention, shape, core);
 
-  // L4: bytes of norms, residuals and the handling of queries, keys and values.
+  // L4: bytes of norms, residuals and operations on queries, keys and values.
   const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
   const double handled = shape.handled * w.tokens;
   LayerTime time;
@@ -355,7 +358,7 @@ LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& lay
 
   if (layer.ffn.sparse()) {
     const ExpertTime experts = expert_time(w, layer.ffn);
-    constexpr double kRouterAndShared = 0.5;  // of a dense block's collectives
+    constexpr double kRouterAndShared = 0.5;  // fraction of a dense block's collectives
     time.forward += experts.forward;
     time.input += experts.input;
     time.weight += experts.weight;
@@ -373,8 +376,8 @@ LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& lay
     time.input.tp += tp.backward;
     time.weight.matmul += dense.matmul.weight;
   }
-  launch(time, rates, layer.ffn.sparse() ? calibration[cluster::Constant::launch_sparse] : 1);
-  time.selective = selective(w, layer, time, core.forward);
+  add_launches(time, rates, layer.ffn.sparse() ? calibration[cluster::Constant::launch_sparse] : 1);
+  time.selective = selective_time(w, layer, time, core.forward);
   time.recompute(config.plan.recompute);
   return time;
 }
@@ -399,7 +402,7 @@ EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates
                                  const Links& links, const BlockTime& tp,
                                  const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
-  constexpr double kPass = 8;  // bytes an element: read and written, twice
+  constexpr double kPass = 8;  // bytes per element: read and written, twice
   EmbeddingHeadTime time;
   time.forward.elementwise = w.stream(kPass * w.tokens * w.hidden);
   time.forward.tp = 0.5 * tp.forward;

@@ -1,7 +1,7 @@
-// What one microbatch takes in one layer, in the output head and in the embedding, on one rank: by
-// pass (forward, input gradient, weight gradient, what runs again) and by what it is spent on.
-// Matmuls by shape, attention by kernel, work that waits for memory, the collectives that the next
-// operation waits for. Formulas L1 to L9. Bubbles and data parallelism are step.h.
+// The time of one microbatch in one layer, in the output head and in the embedding, on one rank, by
+// pass (forward, input gradient, weight gradient, recomputation) and by kind of work: matmuls by
+// shape, attention by kernel, memory-bound operations, exposed collectives. Formulas L1 to L9.
+// Bubbles and data parallelism are in step.h.
 #pragma once
 
 #include "rankwright/cost/links.h"
@@ -10,17 +10,17 @@
 
 namespace rankwright::cost {
 
-/// What a pass is spent on.
+/// The time of one pass, by kind of work.
 struct Pass {
   Seconds matmul{};
-  Seconds attention{};  // its core
+  Seconds attention{};  // the attention core
   Seconds elementwise{};
   Seconds casts{};
-  Seconds permute{};  // tokens to and from their experts, on the rank
-  Seconds tp{};       // collectives that are not hidden
-  Seconds cp{};
-  Seconds ep{};
-  Seconds launch{};  // the host is slower than the device
+  Seconds permute{};  // of tokens to and from their experts, on the rank
+  Seconds tp{};       // exposed collectives
+  Seconds cp{};       // exposed collectives
+  Seconds ep{};       // exposed collectives
+  Seconds launch{};   // kernel-launch overhead
 
   Seconds total() const {
     return matmul + attention + elementwise + casts + permute + tp + cp + ep + launch;
@@ -29,15 +29,16 @@ struct Pass {
   friend Pass operator*(double times, const Pass& pass);
 };
 
+/// The time of one microbatch in one layer.
 struct LayerTime {
   Pass forward{};
-  Pass input{};         // gradient
-  Pass weight{};        // gradient
-  Seconds selective{};  // what selective recompute runs again
-  Seconds again{};      // what the plan's does, before backward
+  Pass input{};         // input gradient
+  Pass weight{};        // weight gradient
+  Seconds selective{};  // selective recomputation
+  Seconds again{};      // recomputation by the plan's policy, before the backward
 
   Seconds backward() const { return input.total() + weight.total(); }
-  /// The same layer in a plan that recomputes otherwise.
+  /// Switches to another recomputation policy.
   void recompute(plan::Recompute what) {
     again = what == plan::Recompute::full        ? forward.total()
             : what == plan::Recompute::selective ? selective
@@ -45,27 +46,34 @@ struct LayerTime {
   }
 };
 
-/// L5: the tensor-parallel collectives of one block, attention's or the feed-forward's, that
-/// overlap does not hide. Under sequence parallelism backward gathers its input a second time,
-/// mostly beside the weight's gradient.
+/// The exposed tensor-parallel collectives of one block, attention or feed-forward (L5). With
+/// sequence parallelism the backward gathers its input a second time, mostly overlapped by the
+/// weight gradient.
 struct BlockTime {
   Seconds forward{}, backward{};
 };
+
+/// Estimates the exposed tensor-parallel collectives of one block.
 BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
                      const cluster::Calibration& calibration);
 
-/// Of a layer; `again` is what the plan recomputes of each layer that it recomputes.
+/// Estimates the time of a layer. `again` is the recomputation of a layer that the plan recomputes,
+/// even if it does not recompute all layers.
 LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
                      const Rates& rates, const Links& links, const BlockTime& block,
                      const cluster::Calibration& calibration);
 
-/// One microbatch beside the layers.
+/// The time of one microbatch in the embedding or in the output head.
 struct EmbeddingHeadTime {
   Pass forward{}, input{}, weight{};
 };
+
+/// Estimates the time of the output head and the loss.
 EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rates,
                             const Links& links, const BlockTime& block,
                             const cluster::Calibration& calibration);
+
+/// Estimates the time of the embedding.
 EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates& rates,
                                  const Links& links, const BlockTime& block,
                                  const cluster::Calibration& calibration);

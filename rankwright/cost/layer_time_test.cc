@@ -31,7 +31,7 @@ rankwright::plan::TrainingConfig sparse(plan::Plan plan) {
   return sample::timed(sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), plan));
 }
 
-TEST(LayerTime, OfOneRankHasNoTraffic) {
+TEST(LayerTime, OneRankHasNoTraffic) {
   const LayerTime t = dense_time(dense());
   for (const Pass& pass : {t.forward, t.input, t.weight})
     EXPECT_EQ(pass.tp + pass.cp + pass.ep, Seconds{});
@@ -39,9 +39,10 @@ TEST(LayerTime, OfOneRankHasNoTraffic) {
   EXPECT_EQ(t.again, Seconds{});
 }
 
-TEST(LayerTime, OfMatmulsIsTheirFlopsWhereNothingElseCounts) {
+TEST(LayerTime, MatmulsTakeTheirFlops) {
   // 2,048 tokens through [1024 x 1536], [1024 x 1024], [1024 x 8192] and [4096 x 1024]:
-  // 1,572,864 + 1,048,576 + 8,388,608 + 4,194,304 = 15,204,352 products of two, three times.
+  // 1,572,864 + 1,048,576 + 8,388,608 + 4,194,304 = 15,204,352 multiply-adds per token, in three
+  // passes.
   const cluster::Calibration c = sample::plain();
   const LayerTime t = dense_time(dense(), c);
   const Seconds once =
@@ -51,9 +52,9 @@ TEST(LayerTime, OfMatmulsIsTheirFlopsWhereNothingElseCounts) {
   EXPECT_NEAR(t.weight.matmul / once, 1, 1e-12);
 }
 
-TEST(LayerTime, OfAMatmulLosesHalfAWaveAndItsBytes) {
+TEST(LayerTime, MatmulsLoseHalfAWaveAndTheirBytes) {
   // The worked example with waves and bytes. Half a wave of 132 tiles of 128 x 128 with the inner
-  // lengths of forward, 1024 + 1024 + 1024 + 4096 = 7,168; 2 bytes for each of the weights and of
+  // dimensions of the forward, 1024 + 1024 + 1024 + 4096 = 7,168; 2 bytes per weight and per one of
   // 2,048 x (inputs 7,168 + outputs 1536 + 1024 + 8192 + 1024 = 11,776).
   cluster::Calibration c = sample::plain();
   const Seconds bare = dense_time(dense(), c).forward.matmul;
@@ -68,9 +69,9 @@ TEST(LayerTime, OfAMatmulLosesHalfAWaveAndItsBytes) {
   EXPECT_NEAR((dense_time(dense(), c).forward.matmul - bare) / read, 1, 1e-9);
 }
 
-TEST(LayerTime, OfFusedAttentionIsHalfOfItsSquare) {
-  // 2 x 2,048 tokens x 2,048 x 1,024 wide, slower by 300 / 2,048 because the sequence is short, and
-  // because heads are 64 wide; backward two and a half times.
+TEST(LayerTime, FusedAttentionComputesHalfTheSquare) {
+  // 2 x 2,048 tokens x 2,048 x a width of 1,024; slower by 300 / 2,048 because the sequence is
+  // short, and slower because heads are 64 wide; the backward takes 2.5 times as long.
   const cluster::Calibration& c = catalog::calibration();
   const LayerTime t = dense_time(dense());
   const FlopsPerSecond rate =
@@ -80,11 +81,11 @@ TEST(LayerTime, OfFusedAttentionIsHalfOfItsSquare) {
   EXPECT_NEAR(t.input.attention / forward, 2.5, 1e-12);
 }
 
-TEST(LayerTime, OfUnfusedAttentionWritesItsScores) {
+TEST(LayerTime, UnfusedAttentionWritesItsScores) {
   rankwright::plan::TrainingConfig config = dense();
   const Seconds fused = dense_time(config).forward.attention;
   config.software.attention = plan::AttentionKernel::unfused;
-  // The full square twice at 0.6 of the matmuls' rate, and 11 bytes for each of 2,048 x 2,048 x 16.
+  // The full square twice at 0.6 of the matmul rate, and 11 bytes per score, 2,048 x 2,048 x 16.
   const cluster::Calibration& c = catalog::calibration();
   const Seconds products = Flops{4.0 * 2048 * 2048 * 1024} /
                            (c[cluster::Constant::unfused_matmul] * rates(config, c).half);
@@ -95,9 +96,10 @@ TEST(LayerTime, OfUnfusedAttentionWritesItsScores) {
   EXPECT_GT(products + scores, fused);
 }
 
-TEST(LayerTime, OfSequenceParallelismGathersAndScattersTwice) {
-  // Two blocks, each a gather and a scatter forward; backward gathers a second time, of which 0.3
-  // shows. The hidden states of 2,048 tokens are 2,048 x 1,024 x 2 bytes.
+TEST(LayerTime, SequenceParallelismGathersAndScattersTwice) {
+  // Two blocks, each with a gather and a reduce-scatter in the forward. The backward gathers a
+  // second time, of which 0.3 is exposed. The hidden states of 2,048 tokens are 2,048 x 1,024 x 2
+  // bytes.
   const rankwright::plan::TrainingConfig config = dense({.tp = 4, .sequence_parallel = true});
   const Links links(config, catalog::calibration());
   const Bytes all{2048.0 * 1024 * 2};
@@ -108,8 +110,8 @@ TEST(LayerTime, OfSequenceParallelismGathersAndScattersTwice) {
   EXPECT_NEAR(t.input.tp / (2 * (1.3 * gather + scatter)), 1, 1e-12);
 }
 
-TEST(LayerTime, OfASmallLayerIsWhatTheHostTakes) {
-  // One token's work against a millisecond of launches: the smooth maximum is the floor.
+TEST(LayerTime, SmallLayerIsBoundByLaunches) {
+  // The work of one token is negligible next to a millisecond of launches.
   rankwright::plan::TrainingConfig config = dense();
   config.job.sequence = 64;
   const double floor = catalog::calibration()[cluster::Constant::launch_floor] * 1e-3;
@@ -118,7 +120,7 @@ TEST(LayerTime, OfASmallLayerIsWhatTheHostTakes) {
   EXPECT_LT(dense_time(config).forward.total().value, 0.3 * floor);
 }
 
-/// The same on CPUs that were probed, in fp32.
+/// The sample config on probed CPUs, in fp32.
 rankwright::plan::TrainingConfig on_cpus(plan::Plan plan = {}) {
   rankwright::plan::TrainingConfig config = dense(plan);
   config.cluster.device = {.name = "cpu",
@@ -132,9 +134,9 @@ rankwright::plan::TrainingConfig on_cpus(plan::Plan plan = {}) {
   return config;
 }
 
-TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
-  // The 15,204,352 products of the worked example at 20 GFLOP/s; 50 operations of 2 us are added,
-  // 70 backward.
+TEST(LayerTime, CpuUsesMeasuredRatesAndAddsLaunches) {
+  // The 15,204,352 multiply-adds of the worked example at 20 GFLOP/s, plus 50 operations of 2 us in
+  // the forward and 70 in the backward.
   const rankwright::plan::TrainingConfig config = on_cpus();
   const LayerTime t = dense_time(config, calibration(config));
   const Seconds once = Flops{2.0 * 2048 * 15'204'352} / 0.02_TFLOPS;
@@ -143,7 +145,7 @@ TEST(LayerTime, OnCpusIsFlopsAtWhatWasMeasuredAndOperationsOneByOne) {
   EXPECT_NEAR((t.input.launch + t.weight.launch).value, 140e-6, 1e-12);
 }
 
-TEST(LayerTime, OnCpusWaitsForTheSecondGather) {
+TEST(LayerTime, CpuWaitsForTheSecondGather) {
   const rankwright::plan::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
   const cluster::Calibration& c = calibration(config);
   const Links links(config, c);
@@ -154,14 +156,14 @@ TEST(LayerTime, OnCpusWaitsForTheSecondGather) {
       1, 1e-9);
 }
 
-TEST(LayerTime, OnCpusMovesTwiceTheBytesInFp32) {
+TEST(LayerTime, CpuMovesTwiceTheBytesInFp32) {
   rankwright::plan::TrainingConfig config = on_cpus();
   const Seconds wide = dense_time(config, calibration(config)).forward.elementwise;
   config.job.param_dtype = plan::Dtype::bf16;
   EXPECT_NEAR(wide / dense_time(config, calibration(config)).forward.elementwise, 2, 1e-12);
 }
 
-TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
+TEST(LayerTime, ExpertTokensCrossOncePerNode) {
   // 4 nodes of 2, a token visits 2 of them: 4 x (1 - (3/4)^2) = 1.75 nodes.
   rankwright::plan::TrainingConfig config = sample::timed(
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
@@ -177,9 +179,10 @@ TEST(LayerTime, OfExpertsCrossesOnceToEachNode) {
   EXPECT_EQ(outside.forward.permute, inside.forward.permute);
 }
 
-TEST(LayerTime, OfGradientsLosesWavesOfTheirOwnLength) {
-  // Half a wave of 132 tiles with the inner length of the pass: the outputs 1536 + 1024 + 8192 +
-  // 1024 = 11,776 for the input's gradient, 2,048 tokens in each of 4 matmuls for the weight's.
+TEST(LayerTime, GradientsLoseWavesOfTheirInnerDimension) {
+  // Half a wave of 132 tiles with the inner dimension of the pass: the outputs 1536 + 1024 + 8192 +
+  // 1024 = 11,776 for the input gradient, 2,048 tokens in each of 4 matmuls for the weight
+  // gradient.
   cluster::Calibration c = sample::plain();
   const LayerTime bare = dense_time(dense(), c);
   c[cluster::Constant::wave] = 0.5;
@@ -190,9 +193,9 @@ TEST(LayerTime, OfGradientsLosesWavesOfTheirOwnLength) {
   EXPECT_NEAR((t.weight.matmul - bare.weight.matmul) / one, 4 * 2048, 1e-4);
 }
 
-TEST(LayerTime, OfAWeightsGradientReadsAndWritesItsSum) {
-  // 15,204,352 weights: fp32 read and written inside the matmul is 8 bytes each, written alone 4;
-  // and 2 bytes of inputs and outputs, 2,048 x (7,168 + 11,776).
+TEST(LayerTime, WeightGradientReadsAndWritesItsAccumulator) {
+  // 15,204,352 weights: 8 bytes each if fp32 is read and written inside the matmul, 4 if only
+  // written; and 2 bytes per input and output element, 2,048 x (7,168 + 11,776).
   cluster::Calibration c = sample::plain();
   rankwright::plan::TrainingConfig config = dense();
   const Seconds bare = dense_time(config, c).weight.matmul;
@@ -205,10 +208,10 @@ TEST(LayerTime, OfAWeightsGradientReadsAndWritesItsSum) {
   }
 }
 
-TEST(LayerTime, OfLatentAttentionIsItsFiveMatmuls) {
+TEST(LayerTime, LatentAttentionHasFiveMatmuls) {
   // Queries 1024 -> 256 -> 16 x 64; keys and values 1024 -> 128 + 32, then 128 -> 16 x (32 + 32);
-  // out 512 -> 1024: 262,144 + 262,144 + 163,840 + 131,072 + 524,288 = 1,343,488, beside a
-  // feed-forward of 12,582,912. Scores are 1,024 wide and values 512: 768 in the mean.
+  // out 512 -> 1024: 262,144 + 262,144 + 163,840 + 131,072 + 524,288 = 1,343,488, plus a
+  // feed-forward of 12,582,912. Scores are 1,024 wide and values 512: 768 on average.
   model::Layer layer = sample::dense_layer();
   layer.attention = {.kind = model::Attention::Kind::latent,
                      .heads = 16,
@@ -224,16 +227,16 @@ TEST(LayerTime, OfLatentAttentionIsItsFiveMatmuls) {
   const Seconds core = (1 + 300.0 / 2048) * (Flops{2.0 * 2048 * 2048 * 768} /
                                              (c[cluster::Constant::flash3_hopper] * 989.0_TFLOPS));
   EXPECT_NEAR(t.forward.attention / core, 1, 1e-12);
-  // Without a rank of their own, queries are one matrix of 1024 x 1024.
+  // Without a query rank, queries are one matrix of 1024 x 1024.
   layer.attention.q_rank = 0;
   const Seconds whole = time_of(dense(), layer, c).forward.matmul;
   EXPECT_NEAR((whole - t.forward.matmul) / (Flops{2.0 * 2048 * 524'288} / rate), 1, 1e-9);
 }
 
-TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
-  // Of 2,048 tokens sequence parallelism over 4 keeps 512 between blocks: 22 x 1024 bytes each
-  // forward, 30 backward. Queries, keys and values are 256 + 64 + 64 wide: 8 and 10 bytes. The
-  // gated activation of 1,024: 6 and 12.
+TEST(LayerTime, MemoryBoundWorkTakesItsBytes) {
+  // With sequence parallelism over 4, a rank has 512 of 2,048 tokens between blocks: 22 x 1024
+  // bytes each in the forward, 30 in the backward. Queries, keys and values are 256 + 64 + 64 wide:
+  // 8 and 10 bytes. The gated activation of 1,024: 6 and 12.
   const LayerTime t = dense_time(dense({.tp = 4, .sequence_parallel = true}));
   const cluster::Calibration& c = catalog::calibration();
   const BytesPerSecond memory =
@@ -244,9 +247,10 @@ TEST(LayerTime, OfMemoryBoundWorkIsItsBytes) {
   EXPECT_NEAR(t.input.elementwise / (backward / memory), 1, 1e-12);
 }
 
-TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
-  // 4 cp ranks: keys and values of 512 tokens, 2 x 4 x 64 wide, 2 bytes, go 3 hops; backward they
-  // and their gradients. A tenth of a ring never hides: a third of it forward.
+TEST(LayerTime, RingExposesWhatAttentionDoesNotOverlap) {
+  // 4 cp ranks: keys and values of 512 tokens, 2 x 4 x 64 wide, 2 bytes, take 3 hops; in the
+  // backward also their gradients. A tenth of a ring pass is always exposed, a third of that in the
+  // forward.
   const rankwright::plan::TrainingConfig config = dense({.cp = 4});
   const Seconds ring =
       3 * Links(config, catalog::calibration())
@@ -257,8 +261,9 @@ TEST(LayerTime, OfARingShowsWhatAttentionDoesNotHide) {
   EXPECT_NEAR(t.input.cp / (2 * ring - t.input.attention + 0.2 / 3 * ring), 1, 1e-12);
 }
 
-TEST(LayerTime, OfGatheredKeysIsTheWholeSequence) {
-  // 2,048 tokens x 512 x 2 bytes, gathered; backward gathers again and scatters the gradients.
+TEST(LayerTime, GatheredKeysCoverTheWholeSequence) {
+  // 2,048 tokens x 512 x 2 bytes are gathered; the backward gathers again and reduce-scatters the
+  // gradients.
   const rankwright::plan::TrainingConfig config =
       dense({.cp = 4, .cp_comm = plan::CpComm::all_gather});
   const Links links(config, catalog::calibration());
@@ -269,7 +274,7 @@ TEST(LayerTime, OfGatheredKeysIsTheWholeSequence) {
   EXPECT_NEAR(dense_time(config).input.cp / (gather + scatter), 1, 1e-12);
 }
 
-TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
+TEST(LayerTime, ExpertTimeDoesNotDependOnTheSplit) {
   // tp 2: projections 1024 x 768 + 512 x 1024 and a shared expert 3 x 512 x 1024, 2,883,584 for
   // 2,048 tokens. A tp rank sends 1,024 tokens to 2 experts each; of 4 ranks with 2 experts, or 2
   // pairs that halve 4, every one computes 2,048 visits of 3 x 512 x 1024 = 1,572,864, and the
@@ -287,7 +292,7 @@ TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
     EXPECT_NEAR(t.forward.matmul / expected, 1, 1e-12);
     EXPECT_NEAR(t.forward.permute / pass, 6, 1e-9);
     EXPECT_NEAR(t.input.permute / pass, 8, 1e-9);
-    // Attention's collectives, and half of a dense block's for the router and the shared expert.
+    // The collectives of attention, and half of a dense block's for the router and shared expert.
     const Links links(config, c);
     const Seconds reduce =
         links.time(plan::Op::all_reduce, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::tp);
@@ -295,7 +300,7 @@ TEST(LayerTime, OfExpertsIsAsMuchHoweverTheyAreSplit) {
   }
 }
 
-TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
+TEST(LayerTime, ExpertTensorParallelismGathersDispatchedTokens) {
   // No tp: 2,048 tokens to 2 experts each, exchanged over ep and gathered by pairs of etp.
   const rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 2, .etp = 2});
   const Links links(config, catalog::calibration());
@@ -307,9 +312,9 @@ TEST(LayerTime, OfSplitExpertsGathersWhatTheirRanksWereSent) {
   EXPECT_NEAR(t.input.ep / (2 * exchange), 1, 1e-12);
 }
 
-TEST(LayerTime, OfUnfusedAttentionBackwardReadsScoresAgain) {
-  // Products forward once, backward twice; scores 11 bytes forward, 17 backward. So twice forward
-  // less backward is 2 x 11 - 17 = 5 bytes of 2,048 x 2,048 x 16 scores.
+TEST(LayerTime, UnfusedAttentionBackwardReadsScoresAgain) {
+  // Matmuls once in the forward, twice in the backward; 11 and 17 bytes per score. So twice the
+  // forward minus the backward is 2 x 11 - 17 = 5 bytes for each of 2,048 x 2,048 x 16 scores.
   rankwright::plan::TrainingConfig config = dense();
   config.software.attention = plan::AttentionKernel::unfused;
   const cluster::Calibration& c = catalog::calibration();
@@ -320,17 +325,17 @@ TEST(LayerTime, OfUnfusedAttentionBackwardReadsScoresAgain) {
   EXPECT_NEAR((2 * t.forward.attention - t.input.attention) / score, 5, 1e-9);
 }
 
-TEST(LayerTime, OfSelectiveRecomputeIsWhatTheSoftwareRunsAgain) {
+TEST(LayerTime, SelectiveRecomputeDependsOnTheSoftware) {
   rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
   const LayerTime core = dense_time(config);
   EXPECT_EQ(core.again, core.forward.attention);
-  config.software.recomputes_ops = true;  // every second matmul, and what lies between
+  config.software.recomputes_ops = true;  // every second matmul and the operations between
   const LayerTime ops = dense_time(config);
   EXPECT_EQ(ops.again, 0.5 * ops.forward.matmul + ops.forward.elementwise);
 }
 
-TEST(HeadTime, IsOfSixteenBitsAndOfItsRowsOfTheVocabulary) {
-  // tp 4 of 32,000: 8,000 rows of 1,024 for 2,048 tokens. Layers in 8 bits leave it as it is.
+TEST(HeadTime, UsesSixteenBitsAndItsVocabularyShard) {
+  // tp 4 of 32,000: 8,000 rows of 1,024 for 2,048 tokens. 8-bit layers do not change the head.
   rankwright::plan::TrainingConfig config = dense({.tp = 4});
   const cluster::Calibration c = sample::plain();
   const Seconds matmul =
@@ -373,7 +378,7 @@ RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
   RC_ASSERT(eight.forward.casts > half.forward.casts);
 }
 
-RC_GTEST_PROP(LayerTime, HidesNoMoreThanThereIs, ()) {
+RC_GTEST_PROP(LayerTime, OverlapNeverExceedsTheCommunication, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed();
   const model::Layer& layer = config.model.runs.front().layer;
   config.plan.overlap.tp = false;

@@ -44,7 +44,7 @@ Seconds Links::time(plan::Op op, Bytes size, mesh::GroupKind kind) const {
 Seconds Links::single_rail(plan::Op op, Bytes size, mesh::GroupKind kind) const {
   const mesh::Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
-  // A node's members share one NIC, as if each were a group of its own.
+  // The members on a node share one NIC, as if each were a separate group.
   return collective_time(op, size, shared(span, span.inside[0], 1), *cluster_, loaded_);
 }
 

@@ -1,5 +1,6 @@
-// How a plan's groups lie on the cluster, and what its collectives take there in the middle of a
-// step: spans are found once a plan, times by cost/collective.h. Formula C7.
+// The spans of a plan's groups on the cluster, found once per plan, and the times of collectives
+// over them during a training step, where NICs reach less than alone (formula X2). The times come
+// from cost/collective.h.
 #pragma once
 
 #include "rankwright/cluster/calibration.h"
@@ -8,34 +9,36 @@
 
 namespace rankwright::cost {
 
+/// The network spans of all group kinds of one plan.
 class Links {
  public:
-  /// The groups that layers, sends and ZeRO use.
+  /// Finds the spans of the groups that layers, sends and ZeRO use.
   Links(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
-  /// None: nothing is sent, all times are 0.
+  /// Returns links without any group: all times are 0.
   static Links none(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
     return Links(config.cluster, calibration);
   }
-  /// Another kind, where it was not among them.
+  /// Adds the span of another group kind if it is missing.
   void add(const plan::TrainingConfig& config, mesh::GroupKind kind);
-  /// Who knows how a kind lies says so.
+  /// Overrides the span of one group kind.
   void set(mesh::GroupKind kind, const mesh::Span& span) { spans_[std::size_t(kind)] = span; }
 
-  /// One call by all groups of the kind at the same time.
+  /// Returns the time of one call that all groups of the kind issue at the same time.
   Seconds time(plan::Op op, Bytes size, mesh::GroupKind kind) const;
   const mesh::Span& span(mesh::GroupKind kind) const { return spans_[std::size_t(kind)]; }
 
-  /// The same where a node's members share one NIC.
+  /// Returns the time of such a call if the members on a node share one NIC.
   Seconds single_rail(plan::Op op, Bytes size, mesh::GroupKind kind) const;
 
-  /// An all-to-all of `size` bytes of which `out` cross to other nodes, a token once a node.
+  /// Returns the time of an all-to-all of `size` bytes of which `out` bytes cross to other nodes
+  /// (each token at most once per node), with the fraction `shown` of the crossing time exposed.
   Seconds all_to_all(Bytes size, Bytes out, double shown, mesh::GroupKind kind) const;
 
  private:
   Links(const cluster::Cluster& cluster, const cluster::Calibration& calibration);
 
   const cluster::Cluster* cluster_;
-  cluster::Calibration loaded_;  // what a NIC reaches in the middle of a step
+  cluster::Calibration loaded_;  // with the bandwidth that a NIC reaches during a step
   std::array<mesh::Span, mesh::kGroupKinds> spans_{};
 };
 

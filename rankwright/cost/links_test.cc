@@ -12,7 +12,7 @@ namespace links_test {
 
 const std::string kTwoNodes = "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n";
 
-TEST(Links, CarryNothingForAGroupOfOne) {
+TEST(Links, OneRankTakesNoTime) {
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
   const Links links(config, catalog::calibration());
@@ -21,9 +21,10 @@ TEST(Links, CarryNothingForAGroupOfOne) {
   EXPECT_EQ(links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep), Seconds{});
 }
 
-TEST(Links, ReachInAStepAShareOfWhatANicReaches) {
-  // Two nodes, tp 8 inside each, so dp has one rank in each: an all-gather of n bytes sends n / 2
-  // over its own NIC of 50 GB/s, of which a ring reaches nic_share and a step nic_training of that.
+TEST(Links, NicsReachLessDuringAStep) {
+  // Two nodes with tp 8 inside each, so dp has one rank per node: an all-gather of n bytes sends
+  // n / 2 over its own NIC of 50 GB/s. It reaches nic_share of that alone, and nic_training of the
+  // latter during a step.
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {tp_size: 8, dp_size: 2}\n");
   const Links links(config, catalog::calibration());
@@ -36,8 +37,9 @@ TEST(Links, ReachInAStepAShareOfWhatANicReaches) {
       1e-3);
 }
 
-TEST(Links, OfANodeThatShareOneNicTakeUpToAsManyTimesAsLong) {
-  // Eight members of a node behind one NIC instead of eight; NVLink inside keeps it below 8 times.
+TEST(Links, SharedNicTakesUpToMemberTimesAsLong) {
+  // The eight members of a node share one NIC instead of eight; NVLink inside the node keeps the
+  // factor below 8.
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
   const Links links(config, catalog::calibration());
@@ -48,7 +50,7 @@ TEST(Links, OfANodeThatShareOneNicTakeUpToAsManyTimesAsLong) {
   EXPECT_LE(longer, 8.001);
 }
 
-TEST(Links, HideAPartOfWhatLeavesTheNode) {
+TEST(Links, ExposeAFractionOfTrafficBetweenNodes) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8, "
       "order: tp-cp-dp-ep-pp, zero_stage: 1}\n");
@@ -56,9 +58,9 @@ TEST(Links, HideAPartOfWhatLeavesTheNode) {
   ASSERT_GT(links.span(mesh::GroupKind::ep).level, 0);
   const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep);
   EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, mesh::GroupKind::ep), all);
-  // Both go on at once: the longer counts.
+  // Both run at once, so the longer one counts.
   EXPECT_EQ(all, links.time(plan::Op::all_to_all, 1.0_GB, mesh::GroupKind::ep));
-  // Where all is hidden, what stays inside is left.
+  // If all traffic between nodes is overlapped, the part inside the node remains.
   EXPECT_GT(links.all_to_all(1.0_GB, 1.0_GB, 0, mesh::GroupKind::ep), Seconds{});
 }
 

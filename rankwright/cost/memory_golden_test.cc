@@ -1,6 +1,6 @@
-// The ledger against Megatron-LM's functional tests: 161 rows of small GPT and mixture-of-experts
-// models, of which none was used to fit a constant but the workspace. The nearest thing to a blind
-// test: flags of a run that its arguments do not show are not modelled either.
+// Compares memory estimates with Megatron-LM's functional tests: 161 rows of small GPT and
+// mixture-of-experts models. Only the workspace constant was fitted to them, so this is close to a
+// blind test. Flags that do not show in a run's arguments are not modeled.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -37,10 +37,10 @@ class Arguments {
 model::Model model_of(const Arguments& args, const plan::Plan& plan) {
   const i64 hidden = args.count("hidden-size", 0);
   const i64 heads = args.count("num-attention-heads", 0);
-  // Megatron's default: two thirds of 4h where gated, in 64s.
+  // Megatron's default: two thirds of 4h if gated, rounded down to a multiple of 64.
   const bool gated = args.given("swiglu");
   const i64 width = args.count("ffn-hidden-size", gated ? 8 * hidden / 3 / 64 * 64 : 4 * hidden);
-  // Megatron pads the vocabulary to a multiple of 128 for each tp rank.
+  // Megatron pads the vocabulary to a multiple of 128 per tp rank.
   model::Model model{.hidden = hidden,
                      .vocab = round_up(args.count("vocab-size", 50257), 128 * plan.tp),
                      .positions = args.count("seq-length", 0),
@@ -70,9 +70,10 @@ plan::Plan plan_of(const Arguments& args) {
   plan.zero = args.given("use-distributed-optimizer") ? 1 : 0;
   plan.sequence_parallel = args.given("sequence-parallel");
   plan.micro_batch = args.count("micro-batch-size", 1);
-  const i64 a_chunk = args.count("num-layers-per-virtual-pipeline-stage", 0);
-  plan.virtual_stages = a_chunk > 0 ? args.count("num-layers", 0) / plan.pp / a_chunk
-                                    : args.count("num-virtual-stages-per-pipeline-rank", 1);
+  const i64 layers_per_chunk = args.count("num-layers-per-virtual-pipeline-stage", 0);
+  plan.virtual_stages = layers_per_chunk > 0
+                            ? args.count("num-layers", 0) / plan.pp / layers_per_chunk
+                            : args.count("num-virtual-stages-per-pipeline-rank", 1);
   if (plan.virtual_stages > 1) plan.schedule = pipeline::Schedule::interleaved;
   const std::string_view recompute = args.text("recompute-granularity");
   if (recompute == "full") plan.recompute = plan::Recompute::full;
@@ -158,7 +159,7 @@ std::map<std::string, Errors> compare() {
   return groups;
 }
 
-TEST(MegatronGolden, IsMetWithinTheErrorsThatTheDocumentsState) {
+TEST(MegatronGolden, ErrorsAreWithinTheDocumentedLimits) {
   const std::map<std::string, Errors> groups = compare();
   ASSERT_EQ(groups.size(), 2u);
   const Errors& gpt = groups.at("gpt");

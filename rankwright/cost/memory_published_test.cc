@@ -1,5 +1,5 @@
-// The ledger against memory that others published: figures of a paper that counts by hand, and
-// measured peaks of training runs, each with its source.
+// Compares memory estimates with published figures: those computed in a paper, and measured peaks
+// of training runs, each with its source.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -18,7 +18,7 @@ plan::Software software(std::string_view name) {
   return {};
 }
 
-/// Learned positions and a plain feed-forward of 4h.
+/// Returns a GPT model with learned positions and an ungated feed-forward of 4h.
 model::Model gpt(i64 layers, i64 hidden, i64 heads, i64 vocab, i64 positions) {
   const model::Layer layer{
       .attention = {.heads = heads, .kv_heads = heads, .head_dim = hidden / heads},
@@ -42,7 +42,7 @@ rankwright::plan::TrainingConfig run(model::Model model, plan::Plan plan, i64 se
   return config;
 }
 
-/// Computed within `percent` of measured; both are printed.
+/// Expects the computed value within `percent` of the measured one and prints both.
 void expect_measured(const char* what, Bytes computed, double measured_gb, double percent) {
   const double error = 100 * (computed.value / 1e9 / measured_gb - 1);
   std::printf("%s: measured %.2f GB, computed %.2f GB, %+.1f %%\n", what, measured_gb,
@@ -55,10 +55,10 @@ double gib_of_the_first(const rankwright::plan::TrainingConfig& config) {
 }
 
 // Korthikanti et al. 2022, "Reducing activation recomputation in large transformer models", counts
-// the activations of the first stage: sbh(10 + 24/t + 5as/(ht)) a layer without its techniques,
+// the activations of the first stage: sbh(10 + 24/t + 5as/(ht)) per layer without its techniques,
 // sbh 34/t with both.
 
-TEST(Korthikanti, CountsTheActivationsOf22B) {
+TEST(Korthikanti, ActivationsOf22BMatch) {
   // 48 layers, h 6144, 64 heads, s 2048, b 4, t 8: 59.25 and 9.56 GiB
   const plan::Software megatron = software("megatron-2021");
   const model::Model model = gpt(48, 6144, 64, 51200, 2048);
@@ -69,7 +69,7 @@ TEST(Korthikanti, CountsTheActivationsOf22B) {
   EXPECT_NEAR(gib_of_the_first(run(model, plan, 2048, 1, megatron)), 9.56, 0.01);
 }
 
-TEST(Korthikanti, CountsTheActivationsOf175B) {
+TEST(Korthikanti, ActivationsOf175BMatch) {
   // 96 layers, h 12288, 96 heads, s 2048, b 1, t 8, 8 pp ranks of 3 chunks: 66.84 and 12.35 GiB
   const plan::Software megatron = software("megatron-2021");
   const model::Model model = gpt(96, 12288, 96, 51200, 2048);
@@ -81,7 +81,7 @@ TEST(Korthikanti, CountsTheActivationsOf175B) {
   EXPECT_NEAR(gib_of_the_first(run(model, plan, 2048, 64, megatron)), 12.35, 0.01);
 }
 
-// Measured peaks. The configs follow the sources; what a source leaves open is said.
+// Measured peaks. The configs follow the sources; assumptions about unstated settings are noted.
 
 TEST(Measured, MegatronOf7B) {
   // NVIDIA/Megatron-LM functional tests gpt3_7b_*_memory_speed on 8 H100, peak of PyTorch's
@@ -102,7 +102,7 @@ TEST(Measured, MegatronOf7B) {
       "7B tp 1 pp 4 x 8 chunks",
       estimate_memory(run(model, deep, 8192, 4, megatron), 3, catalog::calibration()).allocated(),
       60.72, 2);
-  model.vocab = 131584;  // the same for 4 tp ranks
+  model.vocab = 131584;  // padded for 4 tp ranks
   const plan::Plan wide{.tp = 4, .dp = 2, .zero = 1, .micro_batch = 2};
   expect_measured(
       "7B tp 4 pp 1",
@@ -130,7 +130,7 @@ TEST(Measured, SimuMaxLlamas) {
 }
 
 TEST(Measured, SimuMaxDeepseek) {
-  // The same source: DeepSeek-V3 of 4 layers, the first dense, ep 4 on 2 pp ranks.
+  // Same source as above: DeepSeek-V3 with 4 layers, the first dense, ep 4 on 2 pp ranks.
   const model::Attention latent{.kind = model::Attention::Kind::latent,
                                 .heads = 128,
                                 .q_rank = 1536,
@@ -153,7 +153,7 @@ TEST(Measured, SimuMaxDeepseek) {
 
 TEST(Measured, ZeroBubble) {
   // Qi et al. 2024, table 4, 1.5B on 8 A100: 22 layers, first and last stage one less, b 6, 24
-  // microbatches; fp16 with 16-bit gradients. Vocabulary not printed: GPT-2's.
+  // microbatches; fp16 with 16-bit gradients. The vocabulary is not stated; GPT-2's is assumed.
   const plan::Software megatron = software("megatron-2021");
   plan::Plan plan{.pp = 8, .micro_batch = 6};
   plan.stages = plan::listed_stages({2, 3, 3, 3, 3, 3, 3, 2}, 0);
@@ -171,7 +171,7 @@ TEST(Measured, ZeroBubble) {
 
 TEST(Measured, Bloom) {
   // bigscience-workshop/bigscience train/tr11-176B-ml/chronicles-prequel.md, 2022-02-25: 181B,
-  // tp 8 pp 8 dp 6, b 4, fp16, ZeRO-1, recompute; what nvidia-smi shows of an A100 (85.2 GB).
+  // tp 8 pp 8 dp 6, b 4, fp16, ZeRO-1, recompute; the figure of nvidia-smi on an A100 (85.2 GB).
   const plan::Plan plan{
       .tp = 8, .dp = 6, .pp = 8, .zero = 1, .micro_batch = 4, .recompute = plan::Recompute::full};
   rankwright::plan::TrainingConfig config =
@@ -183,7 +183,7 @@ TEST(Measured, Bloom) {
 
 TEST(Measured, Torchtitan) {
   // pytorch/torchtitan benchmarks/llama3_h100_202412_torchtitan.md: 8B, FSDP on 8 H100 of 96 GB,
-  // b 2, selective recompute, eager; most reserved, converted from GiB. Its loss of 2024 was eager.
+  // b 2, selective recompute, eager; peak reserved, converted from GiB. The loss was eager in 2024.
   plan::Software titan = software("torchtitan");
   titan.loss = plan::Loss::eager;
   const plan::Plan plan{

@@ -23,8 +23,9 @@ Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks) {
 
 namespace {
 
-/// Every member of a pp group has a mirror: of those in one domain as many pairs cross its link as
-/// there are mirrors outside for.
+/// Multiplies the sharers of each link by the number of mirror pairs that cross it: every member of
+/// a pp group has a mirror rank, and at most min(members inside, members outside) pairs cross a
+/// domain's link.
 void count_pairs(mesh::Span& group) {
   for (std::size_t k = 0; k < cluster::kMaxLevels; ++k) {
     const i64 below = k == 0 ? 1 : group.inside[k - 1];
@@ -36,25 +37,26 @@ void count_pairs(mesh::Span& group) {
 
 mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   const plan::Plan& plan = config.plan;
-  mesh::Span lies = span(group_shape(plan.meshes(), kind, plan.shards()), config.world,
-                         plan.placement, config.cluster);
+  mesh::Span found = span(group_shape(plan.meshes(), kind, plan.shards()), config.world,
+                          plan.placement, config.cluster);
   if (kind == mesh::GroupKind::edges || kind == mesh::GroupKind::mirror) {
-    // Two of a pp group talk, the farthest apart: together only where the whole group is.
-    if (kind == mesh::GroupKind::mirror) count_pairs(lies);
+    // Two members of a pp group communicate, the farthest apart: they are in one domain only if the
+    // whole group is.
+    if (kind == mesh::GroupKind::mirror) count_pairs(found);
     for (std::size_t k = 0; k < cluster::kMaxLevels; ++k) {
-      lies.inside[k] = lies.min[k] == lies.size ? std::min<i64>(2, lies.size) : 1;
-      lies.min[k] = lies.inside[k];
+      found.inside[k] = found.min[k] == found.size ? std::min<i64>(2, found.size) : 1;
+      found.min[k] = found.inside[k];
     }
-    lies.size = std::min<i64>(2, lies.size);
+    found.size = std::min<i64>(2, found.size);
   }
-  return lies;
+  return found;
 }
 
 i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level) {
   if (level < 0) return 0;
   const i64 crossing = span.sharers[std::size_t(level)];
   if (cluster.levels[std::size_t(level)].per == cluster::Level::Per::domain) return crossing;
-  // Every device below has a link of its own; a group uses those of all its members there.
+  // Every device below has its own link, and a group uses the links of all its members there.
   return std::max<i64>(1, crossing / std::max<i64>(1, cluster.domain(level - 1)));
 }
 

@@ -1,6 +1,6 @@
-// Traffic with its links and times: which level each collective crosses, who shares the link, what
-// it takes with the shipped constants. Times add up calls as if nothing overlapped; what is hidden
-// is decided elsewhere.
+// Traffic with its links and times: the level that each collective crosses, the number of groups
+// that share the link, and the time with the calibrated constants. Times add up all calls without
+// overlap; step.h decides which part is exposed.
 #pragma once
 
 #include <array>
@@ -14,34 +14,35 @@
 
 namespace rankwright::cost {
 
+/// One row of Traffic with its placement and time.
 struct PricedTraffic {
   plan::Traffic traffic;
   mesh::Span span;
-  int level = -1;    // the outermost level that it crosses; -1 for a group of one
-  int slowest = -1;  // the level whose link decides the time
+  int level = -1;    // the outermost level that it crosses; -1 for a group of one rank
+  int slowest = -1;  // the level whose link determines the time
   Algorithm algorithm = Algorithm::none;
-  i64 sharers = 1;  // groups on one link of `level`: on a device's own, or on what a domain shares
-  Bytes wire{};     // that one rank sends in all calls
-  Seconds total{};  // of all calls, one after another
-  Seconds innermost{};  // the same if every group stood inside one innermost domain
+  i64 sharers = 1;      // groups that share one link of `level` (groups_on_link)
+  Bytes wire{};         // sent by one rank in all calls
+  Seconds total{};      // of all calls, one after another
+  Seconds innermost{};  // of all calls if every group were inside one innermost domain
 };
 
-/// Spans that were computed already, by group kind: they are the same for every pp rank.
+/// A cache of spans by group kind; they are equal for all pp ranks.
 using SpanTable = std::array<std::optional<mesh::Span>, mesh::kGroupKinds>;
 
-/// What the ranks of `pp_rank` send. The config has no violation.
+/// Returns the traffic of the ranks of `pp_rank`. Requires: the config has no constraint violation.
 std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank);
 std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank,
                                   SpanTable& spans);
 
-/// What one rank puts on the wire in one call (C8).
+/// Returns the bytes that one rank sends in one call (C8).
 Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks);
 
-/// How the groups of `kind` lie.
+/// Returns the span of the groups of `kind` on the cluster.
 mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind);
 
-/// Groups that share one link of `level`: the NIC of a device where each has one, else the link of
-/// the domain.
+/// Returns the number of groups that share one link of `level`: the NIC of a device if each device
+/// has one, else the link of the domain.
 i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level);
 
 }  // namespace rankwright::cost

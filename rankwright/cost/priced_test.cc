@@ -26,8 +26,8 @@ PricedTraffic find(const plan::TrainingConfig& config, K kind) {
   return {.traffic = {}, .span = {}};
 }
 
-TEST(WireBytes, OfOneRankOfEight) {
-  // all-reduce 2 x 7/8, gathers, scatters and all-to-all 7/8, a send all of it
+TEST(WireBytes, EightRanksMatchTheWorkedExample) {
+  // all-reduce 2 x 7/8; all-gather, reduce-scatter and all-to-all 7/8; a send all of it
   EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 8.0_GB, 8), 14.0_GB);
   EXPECT_EQ(wire_bytes(plan::Op::all_gather, 8.0_GB, 8), 7.0_GB);
   EXPECT_EQ(wire_bytes(plan::Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
@@ -35,9 +35,11 @@ TEST(WireBytes, OfOneRankOfEight) {
   EXPECT_EQ(wire_bytes(plan::Op::send_recv, 8.0_GB, 8), 8.0_GB);
 }
 
-TEST(WireBytes, AreNothingAlone) { EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 1.0_GB, 1), 0.0_B); }
+TEST(WireBytes, OneRankSendsNothing) {
+  EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 1.0_GB, 1), 0.0_B);
+}
 
-TEST(Priced, KnowsTheLevelOfEveryGroup) {
+TEST(Priced, FindsTheLevelOfEveryGroup) {
   EXPECT_EQ(find(course(), K::tp_all_reduce).level, 0);
   EXPECT_EQ(find(course(), K::dp_all_reduce).level, 1);
   EXPECT_EQ(find(course(), K::pp_forward).level, 1);
@@ -56,36 +58,36 @@ TEST(Priced, AddsUpCalls) {
   const rankwright::plan::TrainingConfig config = course();
   const PricedTraffic row = find(config, K::tp_all_reduce);
   const mesh::Span span = span_of(config, mesh::GroupKind::tp);
-  // 2 layers on the rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 numbers
+  // 2 layers per rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 elements
   const Bytes each = bytes(2048 * 1024, 2);
   EXPECT_DOUBLE_EQ(row.total.value, 32 * collective_time(plan::Op::all_reduce, each, span,
                                                          config.cluster, catalog::calibration())
                                              .value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
-  EXPECT_EQ(row.innermost, row.total);  // it is inside already
+  EXPECT_EQ(row.innermost, row.total);  // already inside
 }
 
-TEST(Priced, SaysWhatItWouldTakeInside) {
+TEST(Priced, EstimatesTheInnermostPlacement) {
   const PricedTraffic row = find(course(), K::dp_all_reduce);
   EXPECT_LT(row.innermost, row.total);
 }
 
-TEST(Priced, TakesTheEdgesForTheTwoThatTheyAre) {
+TEST(Priced, EdgesAreGroupsOfTwo) {
   const PricedTraffic row = find(course(), K::tied_embedding_grad);
-  // of a pp group of 4, two talk: 2 x 1/2 of 32,000 / 8 rows of 1024, 2 bytes each
+  // two members of a pp group of 4 communicate: 2 x 1/2 of 32,000 / 8 rows of 1024, 2 bytes each
   EXPECT_EQ(row.span.size, 2);
   EXPECT_EQ(row.level, 1);
   EXPECT_DOUBLE_EQ(row.wire.value, 4000.0 * 1024 * 2);
 }
 
-TEST(Priced, PutsEdgesInsideANodeWhereTheirPipelineIs) {
+TEST(Priced, EdgesOfAPipelineInsideANodeStayInside) {
   rankwright::plan::TrainingConfig config = course();
   config.plan = {.dp = 8, .pp = 8, .order = *mesh::parse_order("pp-dp")};
   EXPECT_EQ(find(config, K::tied_embedding_grad).level, 0);
 }
 
-TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
-  // pp 4 across the nodes: 8 pairs on 8 NICs; of what is moved half is sent, twice
+TEST(Priced, MirrorsAreGroupsOfTwo) {
+  // pp 4 across the nodes: 8 pairs on 8 NICs; an all-reduce of two sends half of the data twice
   rankwright::plan::TrainingConfig config = course();
   config.plan.schedule = pipeline::Schedule::dualpipe;
   config.job.global_batch = 16;
@@ -96,9 +98,9 @@ TEST(Priced, TakesAMirrorForTheTwoThatItIs) {
   EXPECT_DOUBLE_EQ(row.wire.value, row.traffic.total.value);
 }
 
-TEST(Priced, CountsThePairsOfAMirrorOnALink) {
-  // A pipeline of 16 on two nodes of 8, whose link they share: 8 pairs cross it; of a pipeline of
-  // 12 the first node has 8 members, and 4 mirrors are outside.
+TEST(Priced, CountsMirrorPairsPerLink) {
+  // A pipeline of 16 on two nodes of 8 with one link per node: 8 pairs cross it. A pipeline of 12
+  // has 8 members on the first node, and 4 of their mirrors are outside.
   const auto pairs = [](i64 pp) {
     rankwright::plan::TrainingConfig config =
         sample::dense_setup({.pp = pp, .schedule = pipeline::Schedule::dualpipe}, 32);
@@ -110,7 +112,7 @@ TEST(Priced, CountsThePairsOfAMirrorOnALink) {
   EXPECT_EQ(pairs(12), 4);
 }
 
-TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
+TEST(Priced, MirrorsOfAPipelineInsideANodeStayInside) {
   rankwright::plan::TrainingConfig config = course();
   config.plan = {.dp = 8,
                  .pp = 8,
@@ -119,7 +121,7 @@ TEST(Priced, PutsAMirrorInsideANodeWhereItsPipelineIs) {
   EXPECT_EQ(find(config, K::mirror_grad).level, 0);
 }
 
-RC_GTEST_PROP(Priced, IsTrafficWithNothingLostAndNothingNegative, ()) {
+RC_GTEST_PROP(Priced, CoversAllTrafficWithoutNegativeTimes, ()) {
   const plan::TrainingConfig config = sample::random_setup();
   const i64 pp_rank = *rc::gen::inRange<i64>(0, config.plan.pp);
   const std::vector<plan::Traffic> rows = traffic(config, pp_rank);

@@ -7,8 +7,8 @@
 namespace rankwright::cost {
 namespace {
 
-/// One row a generation that was fitted: which constants are its own, and the board power for each
-/// peak FLOP of the device that they were fitted on.
+/// A fitted device generation: its constants, and the board power and peak of the device that they
+/// were fitted on.
 struct GenerationRow {
   std::string_view name;
   cluster::Constant matmul, matmul8;
@@ -24,23 +24,24 @@ constexpr GenerationRow kGenerations[] = {
      cluster::Constant::flash_blackwell, cluster::Constant::flash_blackwell, 1000, 2250},
 };
 
-/// Nothing computes nearer to its peak than this.
+/// The maximum fraction of the peak that any kernel reaches.
 constexpr double kMaxOfPeak = 0.95;
 
+/// Fractions of the peak that kernels reach.
 struct Shares {
   double matmul, matmul8, attention;
 };
 
 /// R1, R2
-Shares shares(const cluster::Device& device, plan::AttentionKernel kernel,
-              const cluster::Calibration& c) {
+Shares find_shares(const cluster::Device& device, plan::AttentionKernel kernel,
+                   const cluster::Calibration& c) {
   const FlopsPerSecond peak16 = peak(device, plan::Dtype::bf16);
   for (const GenerationRow& row : kGenerations) {
     if (device.generation != row.name) continue;
     const double tflops = peak16.value / 1e12;
     const double relative =
         device.watts > 0 ? (device.watts / tflops) / (row.watts / row.tflops) : 1;
-    // The devices of the fit have a ratio of exactly 1, and pow is the dearest call here.
+    // The fitted devices have a ratio of exactly 1, and pow is the most expensive call here.
     const double power = relative == 1 ? 1 : std::pow(relative, c[cluster::Constant::power]);
     const bool newest = kernel == plan::AttentionKernel::fused;
     return {.matmul = std::min(kMaxOfPeak, power * c[row.matmul]),
@@ -53,11 +54,12 @@ Shares shares(const cluster::Device& device, plan::AttentionKernel kernel,
   return {.matmul = matmul, .matmul8 = matmul, .attention = c[cluster::Constant::flash_unknown]};
 }
 
-/// Bytes a cast reads and writes for an element: 16 bits in, 8 out, in both layouts of which
-/// backward needs the other; block scales take a pass more.
+/// Returns the bytes that a cast reads and writes per element: 16 bits in, 8 bits out in two
+/// layouts (the backward needs the transposed one); block scales need one more pass.
 double cast_bytes(plan::Matmul matmul) { return matmul == plan::Matmul::fp8 ? 4 : 6; }
 
-double launches(plan::Launch launch, const cluster::Calibration& c) {
+/// Returns the launch overhead relative to eager mode.
+double launch_factor(plan::Launch launch, const cluster::Calibration& c) {
   switch (launch) {
     case plan::Launch::eager:
       return 1;
@@ -71,7 +73,7 @@ double launches(plan::Launch launch, const cluster::Calibration& c) {
   return 1;
 }
 
-// R7: operations of a layer that libtorch launches one by one, counted in runtime/functions.cc.
+// R7: operations per layer that libtorch launches one by one, counted in runtime/functions.cc.
 constexpr double kOperations = 50, kOperationsBack = 70;
 
 /// R6, R7
@@ -116,15 +118,14 @@ Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   const cluster::Device& device = config.cluster.device;
   if (device.cpu()) return cpu_rates(config, c);
   const plan::Software& software = config.software;
-  const Shares reached = shares(device, software.attention, c);
+  const Shares reached = find_shares(device, software.attention, c);
   const FlopsPerSecond peak16 = peak(device, plan::Dtype::bf16);
 
   Rates rates;
   rates.half = reached.matmul * peak16;
-  // fp32 goes through tensor cores as TF32, at half the rate; FSDP computes in 16 bits all the
-  // same.
+  // fp32 uses tensor cores as TF32, at half the rate; FSDP computes in 16 bits anyway.
   if (config.job.param_dtype == plan::Dtype::fp32 && !software.fsdp) rates.half = 0.5 * rates.half;
-  // No device of the catalog states fp64: half of fp32's rate.
+  // No device in the catalog states an fp64 rate; assume half of fp32.
   if (config.job.param_dtype == plan::Dtype::fp64) rates.half = 0.25 * rates.half;
   rates.layers = rates.half;
   plan::Matmul matmul = config.job.matmul;
@@ -135,7 +136,7 @@ Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   else if (matmul != plan::Matmul::same && device.fp8.value > 0)
     rates.layers = reached.matmul8 * device.fp8;
   else
-    matmul = plan::Matmul::same;  // no such unit: computed in 16 bits
+    matmul = plan::Matmul::same;  // the device has no such unit and computes in 16 bits
   if (matmul != plan::Matmul::same)
     rates.casts = c[cluster::Constant::cast_share] * cast_bytes(matmul);
 
@@ -143,14 +144,14 @@ Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   if (software.attention == plan::AttentionKernel::flash1)
     rates.attention = c[cluster::Constant::flash1] * rates.attention;
   rates.memory = c[cluster::Constant::memory_share] * device.memory_bandwidth;
-  // R5: what a measured run says of all of them.
+  // R5: a calibration run scales all rates.
   rates.half = c.pace * rates.half;
   rates.layers = c.pace * rates.layers;
   rates.attention = c.pace * rates.attention;
   rates.memory = c.pace * rates.memory;
   constexpr double kTile = 128.0 * 128.0;
   rates.tile = c[cluster::Constant::wave] * double(device.multiprocessors) * kTile;
-  rates.launch = launches(software.launch, c) * c[cluster::Constant::launch_floor] * 1.0_ms;
+  rates.launch = launch_factor(software.launch, c) * c[cluster::Constant::launch_floor] * 1.0_ms;
   if (software.launch == plan::Launch::blocking)
     rates.blocking = rates.blocking_back = c[cluster::Constant::launch_blocking] * 1.0_ms;
   return rates;

@@ -1,6 +1,6 @@
-// What a device reaches with a job under some software: matmuls, attention and streaming kernels,
-// from its data sheet and the Calibration. Not what a shape makes of it: that is layer_time.h.
-// Formulas R1 to R7.
+// The rates that a device reaches for matmuls, attention and memory-bound kernels with a given job
+// and software, from its data sheet and the Calibration (formulas R1 to R7). The effect of matrix
+// shapes is in layer_time.h.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -9,29 +9,31 @@
 
 namespace rankwright::cost {
 
+/// The rates that a device reaches in one job.
 struct Rates {
-  FlopsPerSecond layers{};     // matmuls of the layers, in the format that the job says
-  FlopsPerSecond half{};       // matmuls in 16 bits: the output head
-  FlopsPerSecond attention{};  // attention's core where it is fused, causal FLOPs
+  FlopsPerSecond layers{};     // matmuls of the layers, in the job's matmul format
+  FlopsPerSecond half{};       // 16-bit matmuls: the output head
+  FlopsPerSecond attention{};  // fused attention core, causal FLOPs; narrow heads are slower (L2)
   BytesPerSecond memory{};
-  double tile = 0;     // elements of the tiles that one matmul loses in its last wave
-  double casts = 0;    // bytes that casts to fewer bits move for each element, 0 in 16 bits
-  Seconds launch{};    // least time of a dense layer's pass
-  Seconds blocking{};  // added to a layer's forward by launches that nothing hides
-  Seconds blocking_back{};
-  double wider = 1;  // bytes of an element over the 2 that the formulas count with
+  double tile = 0;          // elements of the tiles that one matmul loses in its last wave
+  double casts = 0;         // bytes per element moved by casts to fewer bits; 0 in 16 bits
+  Seconds launch{};         // minimum time of one pass of a dense layer, due to kernel launches
+  Seconds blocking{};       // added to a layer's forward by launches that do not overlap
+  Seconds blocking_back{};  // added to a layer's backward, likewise
+  double wider = 1;         // bytes per activation element over the 2 that the formulas assume
 };
 
-/// Of the layers of one attention kind: narrow heads are slower.
+/// Computes the rates of a config's device.
 Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
-/// Published runs of its generation decided constants.
+/// Returns whether constants were fitted to published runs of the device's generation.
 bool fitted_generation(const cluster::Device& device);
 
-/// Peak of the device in the job's format; bf16 and fp16 stand in for each other.
+/// Returns the dense peak of the device in a format. All formats but fp8 use the bf16 peak, or fp16
+/// if bf16 is unknown.
 FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype);
 
-/// The same in the format that the layers' matmuls compute in.
+/// Returns the dense peak in the format of the layers' matmuls.
 FlopsPerSecond layer_peak(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cost

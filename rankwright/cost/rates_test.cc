@@ -20,7 +20,7 @@ Rates rates_on(const cluster::Device& device, plan::Matmul matmul = plan::Matmul
   return rates(config, catalog::calibration());
 }
 
-TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
+TEST(Rates, FittedDeviceUsesItsConstants) {
   const cluster::Calibration& c = catalog::calibration();
   const Rates r = rates_on(hopper());
   EXPECT_DOUBLE_EQ(r.half.value, c[cluster::Constant::matmul_hopper] * 989e12);
@@ -30,20 +30,20 @@ TEST(Rates, OfTheDeviceOfTheFitAreItsShares) {
   EXPECT_EQ(r.casts, 0);
 }
 
-TEST(LayerPeak, IsThatOfTheFormatThatTheDeviceHas) {
+TEST(LayerPeak, UsesTheBestSupportedFormat) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   EXPECT_EQ(layer_peak(config), 989.0_TFLOPS);
   config.job.matmul = plan::Matmul::mxfp8;
   EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
-  // Hopper has no fp4: the next best.
+  // Hopper has no fp4 and uses the next best format.
   config.job.matmul = plan::Matmul::fp4;
   EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
   config.cluster.device.fp4 = 4000.0_TFLOPS;
   EXPECT_EQ(layer_peak(config), 4000.0_TFLOPS);
 }
 
-TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
-  // A board of 350 W with the same units has half of the watts a FLOP: the share falls by
+TEST(Rates, DecreaseWithLessPowerPerPeakFlop) {
+  // A board of 350 W with the same units has half of the watts per FLOP, so the share falls by
   // 0.5^power.
   cluster::Device board = hopper();
   board.watts = 350;
@@ -51,7 +51,7 @@ TEST(Rates, FallWithThePowerThatABoardHasForItsPeak) {
   EXPECT_NEAR(rates_on(board).half / rates_on(hopper()).half, power, 1e-12);
 }
 
-TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
+TEST(Rates, UnknownGenerationIsMeasuredOrAssumed) {
   const cluster::Calibration& c = catalog::calibration();
   cluster::Device other = hopper();
   other.generation = "other";
@@ -61,7 +61,7 @@ TEST(Rates, OfAnUnknownGenerationAreMeasuredOrAssumed) {
   EXPECT_DOUBLE_EQ(rates_on(other).half.value, c[cluster::Constant::matmul_measured] * 500e12);
 }
 
-TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
+TEST(Rates, ProbedCpuUsesMeasuredRates) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   config.cluster.device = {.name = "cpu",
                            .memory = 1.0_GB,
@@ -74,20 +74,20 @@ TEST(Rates, OfAProbedCpuAreWhatWasMeasured) {
     config.job.param_dtype = dtype;
     return rates(config, calibration(config));
   };
-  // No tensor cores: fp32 at what was measured, fp64 at half of it, bf16 at its own figure.
+  // Without tensor cores: fp32 at the measured rate, fp64 at half of it, bf16 at its own rate.
   EXPECT_EQ(found(plan::Dtype::fp32).layers, 0.02_TFLOPS);
   EXPECT_EQ(found(plan::Dtype::fp32).half, 0.02_TFLOPS);
   EXPECT_EQ(found(plan::Dtype::fp64).layers, 0.01_TFLOPS);
   EXPECT_EQ(found(plan::Dtype::bf16).layers, 0.06_TFLOPS);
   EXPECT_EQ(found(plan::Dtype::fp32).memory, 4.0_GBps);
-  // 50 operations forward and 70 backward of 2 us each.
+  // 50 operations in the forward and 70 in the backward, 2 us each.
   EXPECT_DOUBLE_EQ(found(plan::Dtype::fp32).blocking.value, 100e-6);
   EXPECT_DOUBLE_EQ(found(plan::Dtype::fp32).blocking_back.value, 140e-6);
   EXPECT_EQ(found(plan::Dtype::fp32).wider, 2);
   EXPECT_EQ(found(plan::Dtype::bf16).wider, 1);
 }
 
-TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
+TEST(Rates, EightBitsAreNeverSlowerOnHopper) {
   for (const plan::Matmul matmul : {plan::Matmul::fp8, plan::Matmul::mxfp8}) {
     EXPECT_GT(rates_on(hopper(), matmul).layers, rates_on(hopper()).layers);
     EXPECT_EQ(rates_on(hopper(), matmul).half, rates_on(hopper()).half);
@@ -95,14 +95,14 @@ TEST(Rates, OfEightBitsAreNeverLowerOnHopper) {
   }
 }
 
-TEST(Rates, OfCastsCountTheBytesOfTheirFormat) {
-  // 16 bits in, 8 out twice: 4 bytes; block scales take a pass of 2 more.
+TEST(Rates, CastsMoveTheBytesOfTheirFormat) {
+  // 16 bits in and twice 8 bits out: 4 bytes; block scales need another pass of 2.
   const double share = catalog::calibration()[cluster::Constant::cast_share];
   EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::fp8).casts, 4 * share);
   EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::mxfp8).casts, 6 * share);
 }
 
-TEST(Rates, OfFourBitsAreAShareOfThoseOfEight) {
+TEST(Rates, FourBitsScaleWithEightBits) {
   cluster::Device device = hopper();
   device.fp4 = 4000.0_TFLOPS;
   const cluster::Calibration& c = catalog::calibration();
@@ -111,7 +111,7 @@ TEST(Rates, OfFourBitsAreAShareOfThoseOfEight) {
       c[cluster::Constant::matmul_fp4] * c[cluster::Constant::matmul_hopper_fp8] * 4000e12);
 }
 
-TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
+TEST(Rates, Fp32IsHalfUnlessFsdpCasts) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   const FlopsPerSecond half = rates(config, catalog::calibration()).half;
   config.job.param_dtype = plan::Dtype::fp32;
@@ -120,7 +120,7 @@ TEST(Rates, OfFp32AreHalfUnlessFsdpCastsIt) {
   EXPECT_EQ(rates(config, catalog::calibration()).half, half);
 }
 
-TEST(Rates, OfFp64AreAQuarterWhateverTheFrameworkCasts) {
+TEST(Rates, Fp64IsAQuarterInEveryFramework) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
   const Rates sixteen = rates(config, catalog::calibration());
   config.job.param_dtype = plan::Dtype::fp64;
@@ -129,21 +129,21 @@ TEST(Rates, OfFp64AreAQuarterWhateverTheFrameworkCasts) {
   EXPECT_EQ(rates(config, catalog::calibration()).layers, 0.25 * sixteen.half);
 }
 
-TEST(Rates, OfFormatsThatADeviceLacksAreThoseOfSixteenBits) {
+TEST(Rates, UnsupportedFormatsUseSixteenBits) {
   cluster::Device old = hopper();
   old.fp8 = {};
   EXPECT_EQ(rates_on(old, plan::Matmul::fp8).layers, rates_on(old).layers);
   EXPECT_EQ(rates_on(old, plan::Matmul::fp8).casts, 0);
 }
 
-TEST(Peak, StandsInBetweenTheSixteenBitFormats) {
+TEST(Peak, Fp16ReplacesMissingBf16) {
   cluster::Device old{.fp16 = 125.0_TFLOPS};
   EXPECT_EQ(peak(old, plan::Dtype::bf16), 125.0_TFLOPS);
   EXPECT_EQ(peak(old, plan::Dtype::fp8), 125.0_TFLOPS);
   EXPECT_EQ(peak(hopper(), plan::Dtype::fp8), 1979.0_TFLOPS);
 }
 
-RC_GTEST_PROP(Rates, NeverReachThePeak, ()) {
+RC_GTEST_PROP(Rates, StayBelowThePeak, ()) {
   cluster::Device board = hopper();
   board.generation = *rc::gen::element(std::string("ampere"), std::string("hopper"),
                                        std::string("blackwell"), std::string("none"));

@@ -6,8 +6,8 @@
 namespace rankwright::cost {
 namespace {
 
-constexpr double kFitted = 0.1;  // how far a fitted constant is moved
-constexpr double kNothing = 1e-9;
+constexpr double kFittedRange = 0.1;  // relative change of a fitted constant
+constexpr double kMinChange = 1e-9;   // smaller relative changes count as none
 
 ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration c,
                         cluster::Constant constant, double value) {
@@ -16,9 +16,9 @@ ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration
   return {value, e.time(), e.memory.total(), e.fits()};
 }
 
-/// Time for a token of the second over that of the first, less 1.
-double lead(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
-            const cluster::Calibration& c) {
+/// Computes the time per token of the second plan relative to the first, minus 1.
+double find_lead(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
+                 const cluster::Calibration& c) {
   const auto tokens = [](const plan::TrainingConfig& s) {
     return double(s.job.global_batch) * double(s.job.sequence);
   };
@@ -27,8 +27,9 @@ double lead(const plan::TrainingConfig& first, const plan::TrainingConfig& secon
   return two / one - 1;
 }
 
-/// Of a machine that was probed some constants are facts, and their bands are not its own.
-bool settled(const plan::TrainingConfig& config, cluster::Constant constant) {
+/// Returns whether a constant is known for this machine: on a probed CPU, some constants are
+/// measured, and the catalog's bands do not apply.
+bool is_measured(const plan::TrainingConfig& config, cluster::Constant constant) {
   const std::span<const catalog::ProbedConstant> rows = catalog::probed_constants();
   return config.cluster.device.cpu() &&
          std::any_of(rows.begin(), rows.end(),
@@ -39,8 +40,8 @@ bool settled(const plan::TrainingConfig& config, cluster::Constant constant) {
 
 Bounds bounds_of(const catalog::ConstantRow& row) {
   if (row.found != catalog::Found::fitted) return {row.low, row.high};
-  return {std::max(row.low, (1 - kFitted) * row.value),
-          std::min(row.high, (1 + kFitted) * row.value)};
+  return {std::max(row.low, (1 - kFittedRange) * row.value),
+          std::min(row.high, (1 + kFittedRange) * row.value)};
 }
 
 std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
@@ -48,18 +49,18 @@ std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
   const Estimate now = estimate(config, calibration);
   std::vector<Sensitivity> all;
   for (const catalog::ConstantRow& row : catalog::constants()) {
-    if (settled(config, row.constant)) continue;
+    if (is_measured(config, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     Sensitivity s{.constant = row.constant,
                   .low = try_value(config, calibration, row.constant, bounds.low),
                   .high = try_value(config, calibration, row.constant, bounds.high)};
     const auto moved = [&](const ConstantTrial& o) { return std::abs(o.step / now.time() - 1); };
     const auto fills = [&](const ConstantTrial& o) {
-      return std::abs(o.memory / now.memory.total() - 1) > kNothing;
+      return std::abs(o.memory / now.memory.total() - 1) > kMinChange;
     };
     s.moves = std::max(moved(s.low), moved(s.high));
     s.flips = s.low.fits != now.fits() || s.high.fits != now.fits();
-    if (s.moves > kNothing || fills(s.low) || fills(s.high)) all.push_back(s);
+    if (s.moves > kMinChange || fills(s.low) || fills(s.high)) all.push_back(s);
   }
   std::stable_sort(all.begin(), all.end());
   return all;
@@ -67,19 +68,20 @@ std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
 
 Comparison compare(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
                    const cluster::Calibration& calibration) {
-  Comparison c{.lead = lead(first, second, calibration)};
+  Comparison c{.lead = find_lead(first, second, calibration)};
   for (const catalog::ConstantRow& row : catalog::constants()) {
-    if (settled(first, row.constant)) continue;
+    if (is_measured(first, row.constant)) continue;
     const Bounds bounds = bounds_of(row);
     const auto at = [&](double value) {
       cluster::Calibration moved = calibration;
       moved[row.constant] = value;
-      return lead(first, second, moved);
+      return find_lead(first, second, moved);
     };
     Rivalry r{.constant = row.constant, .low = bounds.low, .high = bounds.high};
     r.at_low = at(r.low);
     r.at_high = at(r.high);
-    if (std::abs(r.at_low - c.lead) < kNothing && std::abs(r.at_high - c.lead) < kNothing) continue;
+    if (std::abs(r.at_low - c.lead) < kMinChange && std::abs(r.at_high - c.lead) < kMinChange)
+      continue;
     const auto other = [&](double lead) { return (lead > 0) != (c.lead > 0); };
     r.swaps = other(r.at_low) || other(r.at_high);
     c.rivals.push_back(r);

@@ -1,6 +1,6 @@
-// How much an Estimate hangs on each constant of the cost model: every one that is not read off a
-// data sheet is moved alone, down and up, and the plan priced again. Which would change the
-// verdict, or, of two plans, which is the faster. Formula X11.
+// The sensitivity of an Estimate to each constant of the cost model that is not from a data sheet:
+// each is varied alone, down and up, and the plan is estimated again. It shows which constants
+// decide whether a plan fits, or which of two plans is faster. Formula X11.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace rankwright::cost {
 
-/// What a plan comes to with one value of one constant.
+/// The estimate of a plan with one value of one constant.
 struct ConstantTrial {
   double value = 0;
   Seconds step{};
@@ -19,40 +19,47 @@ struct ConstantTrial {
   bool fits = true;
 };
 
+/// The effect of one constant on the estimate of a plan.
 struct Sensitivity {
   cluster::Constant constant{};
   ConstantTrial low{}, high{};
-  double moves = 0;    // the larger change of the step, as a share of it
-  bool flips = false;  // whether it fits
+  double moves = 0;    // the larger relative change of the step time
+  bool flips = false;  // changes whether the plan fits
 
   friend bool operator<(const Sensitivity& a, const Sensitivity& b) { return a.moves > b.moves; }
 };
 
-/// How far a constant is moved: a fitted one by a tenth within its bounds, others to their bounds.
+/// The range over which a constant is varied: a fitted one by a tenth within its bounds, others to
+/// their bounds.
 struct Bounds {
   double low = 0, high = 0;
 };
+
+/// Returns the range over which a constant is varied.
 Bounds bounds_of(const catalog::ConstantRow& row);
 
-/// Those that move the step or the memory, largest first. The config has no violation.
+/// Returns the constants that affect the step time or the memory, by decreasing effect on the step.
+/// Requires: the config has no constraint violation.
 std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
                                      const cluster::Calibration& calibration);
 
-/// One constant, and how much faster the first plan is than the second: time for a token of the
-/// second over that of the first, less 1.
+/// The effect of one constant on the lead of a plan over another. The lead is the time per token of
+/// the second plan relative to the first, minus 1.
 struct Rivalry {
   cluster::Constant constant{};
-  double low = 0, high = 0;  // of the constant
-  double at_low = 0, at_high = 0;
-  bool swaps = false;  // the other plan is faster at one end
+  double low = 0, high = 0;        // range of the constant
+  double at_low = 0, at_high = 0;  // lead at both ends
+  bool swaps = false;              // the other plan is faster at one end
 };
 
+/// A comparison of two plans.
 struct Comparison {
-  double lead = 0;                // as Rivalry's, with the constants as they are
-  std::vector<Rivalry> rivals{};  // that change it, the widest first
+  double lead = 0;                // with the calibrated constants
+  std::vector<Rivalry> rivals{};  // constants that change it: those that swap, then by effect
 };
 
-/// Both configs have no violation; they may differ in everything.
+/// Compares two plans, which may differ in everything. Requires: neither config has a constraint
+/// violation.
 Comparison compare(const plan::TrainingConfig& first, const plan::TrainingConfig& second,
                    const cluster::Calibration& calibration);
 

@@ -15,7 +15,7 @@ const std::string kPlan =
     "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
     "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n";
 
-TEST(BoundsOf, MoveFittedConstantsByATenthAndOthersToTheirBounds) {
+TEST(BoundsOf, VaryFittedConstantsByATenthAndOthersToTheirBounds) {
   catalog::ConstantRow row;
   row.value = 2, row.low = 1.9, row.high = 3;
   row.found = catalog::Found::fitted;
@@ -26,7 +26,7 @@ TEST(BoundsOf, MoveFittedConstantsByATenthAndOthersToTheirBounds) {
   EXPECT_EQ(bounds_of(row).high, 3);
 }
 
-TEST(Sensitivity, IsWhatPricingAgainGives) {
+TEST(Sensitivity, MatchesANewEstimate) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const Estimate now = estimate(config, catalog::calibration());
   const std::vector<Sensitivity> found = sensitivity(config, catalog::calibration());
@@ -52,16 +52,16 @@ TEST(Sensitivity, IsWhatPricingAgainGives) {
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
 }
 
-TEST(Sensitivity, LeavesOutWhatThePlanDoesNotUse) {
-  // A dense model on Hopper hangs on no expert and on no Ampere.
+TEST(Sensitivity, OmitsUnusedConstants) {
+  // A dense model on Hopper does not depend on constants of experts or of Ampere.
   for (const Sensitivity& s : sensitivity(config_of(kPlan), catalog::calibration())) {
     EXPECT_NE(s.constant, cluster::Constant::imbalance_experts);
     EXPECT_NE(s.constant, cluster::Constant::matmul_ampere);
   }
 }
 
-TEST(Sensitivity, FindsWhatDecidesWhetherItFits) {
-  // A device that has exactly what the plan needs, and a little more.
+TEST(Sensitivity, FindsConstantsThatDecideWhetherItFits) {
+  // A device with slightly more memory than the plan needs.
   rankwright::plan::TrainingConfig config = config_of(kPlan);
   const Bytes total = fullest(config, catalog::calibration()).total();
   config.cluster.device.memory = 1.001 * total;
@@ -73,21 +73,21 @@ TEST(Sensitivity, FindsWhatDecidesWhetherItFits) {
   };
   const std::vector<cluster::Constant> near = flipping();
   EXPECT_NE(std::find(near.begin(), near.end(), cluster::Constant::communicator), near.end());
-  config.cluster.device.memory = 0.999 * total;  // a little less: a lower constant makes it fit
+  config.cluster.device.memory = 0.999 * total;  // slightly less: a lower constant makes it fit
   const std::vector<cluster::Constant> below = flipping();
   EXPECT_NE(std::find(below.begin(), below.end(), cluster::Constant::communicator), below.end());
   config.cluster.device.memory = 2 * total;
   EXPECT_TRUE(flipping().empty());
 }
 
-TEST(Compare, FindsNothingBetweenAPlanAndItself) {
+TEST(Compare, EqualPlansHaveNoRivals) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const Comparison same = compare(config, config, catalog::calibration());
   EXPECT_EQ(same.lead, 0);
   EXPECT_TRUE(same.rivals.empty());
 }
 
-/// Time for a token, brute force.
+/// Computes the time per token directly.
 double token_time(const rankwright::plan::TrainingConfig& s, cluster::Constant constant,
                   double value) {
   cluster::Calibration c = catalog::calibration();
@@ -95,8 +95,8 @@ double token_time(const rankwright::plan::TrainingConfig& s, cluster::Constant c
   return step_time(s, c).total().value / double(s.job.global_batch) / double(s.job.sequence);
 }
 
-TEST(Compare, IsForATokenNotForAStep) {
-  // Twice the batch takes less than twice as long: its step is longer, its token shorter.
+TEST(Compare, ComparesTimePerToken) {
+  // Twice the batch takes less than twice as long: a longer step, but less time per token.
   const rankwright::plan::TrainingConfig first = config_of(kPlan);
   rankwright::plan::TrainingConfig second = first;
   second.job.global_batch *= 2;
@@ -110,9 +110,9 @@ TEST(Compare, IsForATokenNotForAStep) {
               1e-12);
 }
 
-TEST(Compare, FindsWhatSwapsTwoPlansThatAreNear) {
-  // The second shows its gradients, but its devices are faster by just so much that it leads by a
-  // hair: whatever makes gradients dearer or compute cheaper brings the first ahead.
+TEST(Compare, FindsConstantsThatSwapClosePlans) {
+  // The second plan has exposed gradients, but its devices are just fast enough for a tiny lead.
+  // Constants that make gradients slower or computation faster put the first plan ahead.
   const rankwright::plan::TrainingConfig first = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {dp_size: 16, zero_stage: 1}\n");

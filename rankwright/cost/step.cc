@@ -41,13 +41,14 @@ constexpr ItemRow kItemRows[] = {
 };
 static_assert(std::size(kItemRows) == kItems);
 
-Seconds computed(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
+/// Returns the time of a pass without exposed collectives.
+Seconds compute_part(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
 
-/// What a stage is added up from: all that it takes, or of that what the device itself computes.
+/// The parts that a stage is summed from: either total times, or computation only.
 struct Parts {
   struct Layer {
     pipeline::StageTimes passes{};
-    Seconds again{};
+    Seconds again{};  // recomputation
   };
   std::vector<Layer> layers{};  // by kind
   pipeline::StageTimes embedding{}, heads{};
@@ -59,24 +60,27 @@ void add(pipeline::StageTimes& to, double count, const pipeline::StageTimes& eac
   to.weight += count * each.weight;
 }
 
-/// Of a send, what computation does not hide.
-double shown(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+/// Returns the exposed fraction of a send.
+double exposed_share(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   return config.plan.overlap.pp ? c[cluster::Constant::pp_shown] : 1;
 }
 
-double untuned(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+/// Returns the slowdown factor of a recipe that is not tuned.
+double untuned_factor(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   return config.software.tuned ? 1 : c[cluster::Constant::untuned];
 }
 
-/// What every doubling of nodes of 8 adds to a step, as a share of it.
-double jitter(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+/// Returns the relative slowdown by jitter, proportional to the log2 of the number of 8-device
+/// nodes.
+double jitter_share(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   return c[cluster::Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
 }
 
-class Pricer {
+/// Sums the layers of a plan into stages and pp ranks.
+class StageEstimator {
  public:
-  Pricer(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-         const LayerPrices& prices)
+  StageEstimator(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                 const LayerPrices& prices)
       : config_(config), plan_(config.plan), c_(calibration), prices_(prices) {
     add_stages();
   }
@@ -88,16 +92,17 @@ class Pricer {
   std::vector<pipeline::StageTimes> computed_times() const;
   struct Sum {
     pipeline::StageTimes time{};
-    Seconds again{};  // that is in it
+    Seconds again{};  // recomputation, included in `time`
   };
   Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
   Parts all_parts() const;
   Parts computed_parts() const;
-  /// Of `count` layers behind `before` others on their pp rank: how many run again, or in part.
+  /// Returns how many of `count` layers after `before` others on their pp rank are recomputed,
+  /// fully or selectively.
   i64 again(i64 count, i64 before) const {
     return plan_.recompute == plan::Recompute::full ? run_again(plan_, before, count) : count;
   }
-  /// The pp rank of a stage, the lower one where two hold it: V and mirror turn back.
+  /// Returns the pp rank of a stage, the lower one if two hold it; V and mirror orders turn back.
   std::size_t rank_of(i64 at, i64 pass) const {
     const i64 back = plan_.pp - 1 - at;
     if (plan_.mirrored()) return std::size_t(std::min(at, back));
@@ -106,7 +111,7 @@ class Pricer {
   }
   plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
   void add_stages();
-  /// Which kind a layer is of.
+  /// Returns the index of a layer's kind.
   std::size_t kind_of(i64 layer) const {
     std::size_t k = 0;
     while (k + 1 < kinds().size() && kinds()[k].end <= layer) ++k;
@@ -118,16 +123,16 @@ class Pricer {
   const plan::Plan& plan_;
   const cluster::Calibration& c_;
   const LayerPrices& prices_;
-  i64 mtp_ = 0;                                // modules
+  i64 mtp_ = 0;                                // number of MTP modules
   std::vector<pipeline::StageTimes> times_{};  // by stage
   std::vector<RankWork> ranks_{};              // by pp rank
-  // Over all stages, one microbatch:
+  // Sums over all stages for one microbatch:
   Pass passes_{};
   Seconds vocabulary_{}, again_{};
   const RankWork* heaviest_ = nullptr;
 };
 
-Parts Pricer::all_parts() const {
+Parts StageEstimator::all_parts() const {
   const auto sums = [](const auto& time) {
     return pipeline::StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
   };
@@ -138,26 +143,27 @@ Parts Pricer::all_parts() const {
   return parts;
 }
 
-/// What runs again in full is a forward: its collectives take the same share.
-Parts Pricer::computed_parts() const {
+/// Full recomputation repeats the forward, so its collectives have the same share of the time.
+Parts StageEstimator::computed_parts() const {
   const auto sums = [](const auto& time) {
-    return pipeline::StageTimes{computed(time.forward), computed(time.input),
-                                computed(time.weight)};
+    return pipeline::StageTimes{compute_part(time.forward), compute_part(time.input),
+                                compute_part(time.weight)};
   };
   Parts parts{.embedding = sums(prices_.embedding)};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   for (const KindPrice& kind : kinds()) {
     const Seconds forward = kind.time.forward.total();
     const bool whole = plan_.recompute == plan::Recompute::full && forward.value > 0;
-    const double share = whole ? computed(kind.time.forward) / forward : 1;
+    const double share = whole ? compute_part(kind.time.forward) / forward : 1;
     parts.layers.push_back({sums(kind.time), share * kind.time.again});
   }
   return parts;
 }
 
-/// A stage whose first layer is `first` of the model and behind `before` others on its pp rank: of
-/// full recompute of n layers a pp rank the first n run again.
-Pricer::Sum Pricer::sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const {
+/// Sums a stage whose first layer has index `first` in the model and comes after `before` others on
+/// its pp rank. With full recomputation of n layers per pp rank, the first n are recomputed.
+StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64 before,
+                                        const Parts& parts) const {
   Sum sum;
   const auto add_layers = [&](const Parts::Layer& each, i64 count) {
     if (count <= 0) return;
@@ -174,9 +180,10 @@ Pricer::Sum Pricer::sum(const plan::Stage& stage, i64 first, i64 before, const P
   return sum;
 }
 
-/// What a stage holds beside layers. An MTP module embeds too, and a tied head reads the embedding:
-/// what its pp rank has of an earlier stage is not held twice.
-plan::Share Pricer::edge_share(const plan::Stage& stage, char& embeds) const {
+/// Returns the parameters of a stage outside layers. An MTP module also embeds, and a tied head
+/// reads the embedding; parameters that an earlier stage of the pp rank holds are not counted
+/// again.
+plan::Share StageEstimator::edge_share(const plan::Stage& stage, char& embeds) const {
   plan::Share sum;
   if ((stage.embedding || stage.mtp > 0) && !embeds) {
     sum += plan::embedding_share(config_.model, plan_.tp);
@@ -187,7 +194,7 @@ plan::Share Pricer::edge_share(const plan::Stage& stage, char& embeds) const {
 }
 
 /// X1
-void Pricer::add_stages() {
+void StageEstimator::add_stages() {
   const plan::Stages stages = config_.stages();
   mtp_ = mtp_until(stages, i64(stages.size()) - 1);
   const Parts parts = all_parts();
@@ -204,7 +211,7 @@ void Pricer::add_stages() {
     const plan::Stage& stage = stages[s];
     const std::size_t home = rank_of(at, pass);
     RankWork& there = ranks_[home];
-    // Most stages are like the one before them.
+    // Most stages equal the previous one, so its sums are reused.
     const bool alike = s > 0 && !by_rank && stage == stages[s - 1] && !stage.embedding &&
                        !stage.loss && stage.mtp == 0 &&
                        kind_of(first - stage.layers) == kind_of(first + stage.layers - 1);
@@ -222,7 +229,7 @@ void Pricer::add_stages() {
     }
     times_.push_back(taken.time);
     again_ += taken.again;
-    // Where two pp ranks hold a stage each runs half of its microbatches.
+    // If two pp ranks hold a stage, each runs half of its microbatches.
     there.add(added, mirrored ? 0.5 : 1);
     if (mirrored) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
     first += stage.layers;
@@ -240,7 +247,7 @@ void Pricer::add_stages() {
 }
 
 /// X3 to X5
-StagePrices Pricer::staged() const {
+StagePrices StageEstimator::staged() const {
   const double m = double(config_.microbatches());
   const double part = m / double(plan_.pp);
   StagePrices staged{.heaviest = *heaviest_};
@@ -264,8 +271,8 @@ StagePrices Pricer::staged() const {
     mean += time / double(plan_.pp);
     if (time > busiest) busiest = time, step.slowest = i64(r);
   }
-  // X4: sends that show lengthen every stage; the others delay what waits for them.
-  const Seconds sent = shown(config_, c_) * prices_.send;
+  // X4: exposed sends lengthen every stage; overlapped ones delay their receivers.
+  const Seconds sent = exposed_share(config_, c_) * prices_.send;
   const Seconds sends = 2 * double(plan_.virtual_stages) * sent;
   step[Item::sends] = m * sends;
   step[Item::imbalance] = m * (busiest - mean);
@@ -276,10 +283,10 @@ StagePrices Pricer::staged() const {
   return staged;
 }
 
-/// Of the stages' times what no collective takes.
-std::vector<pipeline::StageTimes> Pricer::computed_times() const {
+/// Returns the times of the stages without collectives.
+std::vector<pipeline::StageTimes> StageEstimator::computed_times() const {
   const Parts parts = computed_parts();
-  std::vector<i64> layers(std::size_t(plan_.pp), 0);  // of each pp rank so far
+  std::vector<i64> layers(std::size_t(plan_.pp), 0);  // by pp rank: layers so far
   std::vector<pipeline::StageTimes> all;
   i64 first = 0, s = 0;
   for (const plan::Stage& stage : config_.stages()) {
@@ -292,12 +299,12 @@ std::vector<pipeline::StageTimes> Pricer::computed_times() const {
   return all;
 }
 
-/// X9: with the sends that are not hidden, what tuning would gain, and jitter.
-CellTimes Pricer::times(const Links& links) const {
-  const double slower = untuned(config_, c_) * (1 + jitter(config_, c_));
-  const Seconds sent = shown(config_, c_) * prices_.send;
+/// X9: with exposed sends, the overhead of an untuned recipe, and jitter.
+CellTimes StageEstimator::times(const Links& links) const {
+  const double slower = untuned_factor(config_, c_) * (1 + jitter_share(config_, c_));
+  const Seconds sent = exposed_share(config_, c_) * prices_.send;
   CellTimes times{.hop = slower * (prices_.send - sent)};
-  // Of ZeRO-3 every cell waits for its share.
+  // The exposed communication of ZeRO-3 is spread over the cells.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
     const ZeroWaits waits = zero3_waits(config_, *heaviest_, links, c_);
@@ -332,7 +339,7 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
                  const LayerPrices& prices) {
   const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
-  // Of full recompute of n layers a pp rank nobody knows yet which they are.
+  // With full recomputation of n layers per pp rank, it is not known yet which layers those are.
   const bool again = plan.recompute_layers == 0;
   const auto total = [](const auto& time) {
     return time.forward.total() + time.input.total() + time.weight.total();
@@ -342,7 +349,7 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
     once += double(count) * (total(kind.time) + (again ? kind.time.again : Seconds{}));
   }
-  const Seconds sends = 2 * shown(config, calibration) * prices.send;  // of one chunk
+  const Seconds sends = 2 * exposed_share(config, calibration) * prices.send;  // of one chunk
   const double m = double(config.microbatches());
   return apply_overheads(config, calibration, m * (once / double(plan.pp) + sends));
 }
@@ -350,25 +357,25 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration,
                                  const LayerPrices& prices) {
-  const Seconds sends = 2 * shown(config, calibration) * prices.send;
+  const Seconds sends = 2 * exposed_share(config, calibration) * prices.send;
   return apply_overheads(config, calibration, double(config.microbatches()) * sends);
 }
 
 StagePrices stage_prices(const plan::TrainingConfig& config,
                          const cluster::Calibration& calibration, const LayerPrices& prices) {
-  return Pricer(config, calibration, prices).staged();
+  return StageEstimator(config, calibration, prices).staged();
 }
 
 Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged) {
   if (config.plan.pp == 1) return {};
-  // The busiest pp rank's work is added up elsewhere too, in another order: rounding must not show.
+  // The busiest pp rank's work is also summed elsewhere in another order; max hides rounding.
   return std::max(staged.busiest,
                   min_pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
 }
 
 Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& c,
                         Seconds time) {
-  return untuned(config, c) * (1 + jitter(config, c)) * time;
+  return untuned_factor(config, c) * (1 + jitter_share(config, c)) * time;
 }
 
 Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged) {
@@ -395,12 +402,12 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
                    Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
-  step[Item::untuned] = (untuned(config, c) - 1) * step.total();
+  step[Item::untuned] = (untuned_factor(config, c) - 1) * step.total();
   const DataTime data = data_time(config, staged.heaviest, links, c);
   step[Item::dp] = data.shown;
   step.hidden_dp = data.hidden;
-  // X8: on every rank gradients are zeroed, scaled, checked, cast and weights copied; on its shard
-  // the optimizer reads and writes its states.
+  // X8: every rank zeroes, scales, checks and casts gradients and copies weights; on its shard, the
+  // optimizer reads and writes its states.
   const plan::Plan& plan = config.plan;
   const plan::Share& share = staged.heaviest.share;
   const double here = double(share.total());
@@ -410,7 +417,7 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
       c[cluster::Constant::step_bytes] * (shards_weights(config) ? shard : here) +
       c[cluster::Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
   step[Item::optimizer] = Bytes{touched} / prices.rates.memory;
-  step[Item::jitter] = jitter(config, c) * step.total();
+  step[Item::jitter] = jitter_share(config, c) * step.total();
   return step;
 }
 
@@ -424,7 +431,7 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
 CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
   const Links links(config, calibration);
   const LayerPrices prices = layer_prices(config, links, calibration);
-  return Pricer(config, calibration, prices).times(links);
+  return StageEstimator(config, calibration, prices).times(links);
 }
 
 }  // namespace rankwright::cost

@@ -1,7 +1,7 @@
-// The time of one step, itemised so that the items add up: what the mean pp rank computes and waits
-// for, then what the slowest stage, the bubble, data parallelism and the optimizer add. Closed
-// forms, for a search that prices millions of plans; the simulate (program/simulate.h) of the same
-// times is held against them. Formulas X1 to X8.
+// The time of one training step as items that add up: computation and exposed communication of the
+// mean pp rank, then the additions by the slowest stage, the bubble, data parallelism and the
+// optimizer (formulas X1 to X8). Closed forms, for a search that evaluates millions of plans; tests
+// compare them with the simulation (program/simulate.h).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace rankwright::cost {
 
-/// In the order of the waterfall.
+/// One item of a step, in the order of the waterfall.
 enum class Item : unsigned char {
   matmul,
   attention,
@@ -42,78 +42,84 @@ enum class Item : unsigned char {
 };
 inline constexpr std::size_t kItems = std::size_t(Item::jitter) + 1;
 
+/// The description of an item.
 struct ItemRow {
   Item item;
   std::string_view name;
-  bool computes;           // else it is waited for
-  cluster::Origin origin;  // of what decides it most, on a device of a fitted generation
+  bool computes;           // computation; false: waiting
+  cluster::Origin origin;  // of its most important constant, on a device of a fitted generation
   std::string_view meaning;
 };
 std::span<const ItemRow> items();
 const ItemRow& row(Item);
 
+/// The time of one step by item.
 struct StepTime {
   std::array<Seconds, kItems> items{};
-  Seconds hidden_dp{};  // data-parallel traffic that runs beside computation
-  i64 slowest = 0;      // pp rank that sets the pace
+  Seconds hidden_dp{};  // overlapped data-parallel traffic, not part of the total
+  i64 slowest = 0;      // the busiest pp rank
 
   Seconds operator[](Item item) const { return items[std::size_t(item)]; }
   Seconds& operator[](Item item) { return items[std::size_t(item)]; }
   Seconds total() const;
-  /// Of the items that compute.
+  /// Returns the sum of the items that compute.
   Seconds compute() const;
 };
 
-/// The config has no violation.
+/// Estimates the step time. Requires: the config has no constraint violation.
 StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
-// The same in three parts, for a search: plans that differ in ZeRO alone share the first two, and
-// plans that differ in stages the first (layer_prices.h). After each part is known what the step
-// takes at least, whatever the parts that follow.
+// The estimate in three parts, for a search: plans that differ only in stages share the first
+// (layer_prices.h), and plans that differ only in ZeRO share the first two. Each part yields a
+// lower bound on the step time that holds for all choices in the following parts.
 
-/// The stages of a plan, before a schedule puts them into a pipeline.
+/// The stages of a plan, before a schedule arranges them in a pipeline.
 struct StagePrices {
-  StepTime step{};                             // up to the bubble
-  std::vector<pipeline::StageTimes> stages{};  // with the sends that show; empty without a pipeline
-  Seconds hop{};                               // of a send, beside computation
-  Seconds busiest{};    // all that the slowest pp rank does, microbatches and sends
-  RankWork heaviest{};  // the pp rank that holds most
+  StepTime step{};                             // the items before the bubble
+  std::vector<pipeline::StageTimes> stages{};  // with exposed sends; empty without a pipeline
+  Seconds hop{};                               // overlapped part of a send
+  Seconds busiest{};    // total work of the slowest pp rank, including exposed sends
+  RankWork heaviest{};  // the pp rank with the most parameters
 };
+
+/// Sums the layers of a plan into stages.
 StagePrices stage_prices(const plan::TrainingConfig& config,
                          const cluster::Calibration& calibration, const LayerPrices& prices);
 
-/// No step takes less, whatever its stages, schedule and ZeRO.
+/// Returns a lower bound on the step time over all stages, schedules and ZeRO stages.
 Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const LayerPrices& prices);
-/// And so much more for every chunk of a pp rank beyond the first.
+/// Returns the minimum extra time per additional chunk (virtual stage) of a pp rank.
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration,
                                  const LayerPrices& prices);
 
-/// When the last cell ends: at least (PT8), and in closed form (pipeline.h). 0 without a pipeline.
+/// Returns a lower bound on the end of the last cell (PT8); 0 without a pipeline.
 Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged);
+/// Estimates the end of the last cell in closed form (pipeline.h); 0 without a pipeline.
 Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged);
-
-/// The same by simulate: its cost grows with microbatches (program/simulate.h).
+/// Simulates the pipeline and returns the end of the last cell; 0 without a pipeline. The run time
+/// grows with the number of microbatches (program/simulate.h).
 Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged);
 
-/// The whole step of a pipeline that ends then, by closed form or by simulate.
+/// Estimates the whole step. `end` is the end of the last cell, from pipeline_end or simulated_end.
 StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    const Links& links, const LayerPrices& prices, const StagePrices& staged,
                    Seconds end);
 
-/// What a step takes longer whose pipeline ends so much later: untuned, and with jitter.
+/// Returns `time` of the pipeline as part of a step: with the overhead of an untuned recipe and
+/// with jitter.
 Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                         Seconds time);
 
-/// What the simulate of the plan's Program takes for its cells. Sends that the software does not
-/// hide are part of the cells.
+/// The durations of a plan's cells for simulating its Program. Exposed sends are part of the cells.
 struct CellTimes {
   std::vector<pipeline::StageTimes> stages{};
-  std::vector<pipeline::StageTimes>
-      compute{};  // of those, what the device itself computes; the rest waits
-  Seconds hop{};  // of a transfer, beside computation
+  std::vector<pipeline::StageTimes> compute{};  // the part of those that computes; the rest waits
+  Seconds hop{};                                // overlapped part of a transfer
 };
+
+/// Computes the durations of a plan's cells.
 CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

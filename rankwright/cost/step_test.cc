@@ -23,21 +23,21 @@ StepTime step_of(const rankwright::plan::TrainingConfig& config) {
   return step_time(config, catalog::calibration());
 }
 
-TEST(Items, AreOneRowEachInOrder) {
+TEST(Items, HaveOneRowEachInOrder) {
   for (std::size_t k = 0; k < kItems; ++k) {
     EXPECT_EQ(items()[k].item, Item(k));
     EXPECT_EQ(&row(Item(k)), &items()[k]);
   }
 }
 
-TEST(StepTime, OfOneDeviceWaitsForNothing) {
+TEST(StepTime, OneDeviceDoesNotWait) {
   const StepTime t = step_of(dense());
   for (const ItemRow& of : items()) EXPECT_TRUE(of.computes || t[of.item] == Seconds{}) << of.name;
   EXPECT_EQ(t.total(), t.compute());
   EXPECT_GT(t[Item::matmul], Seconds{});
 }
 
-TEST(StepTime, OfLayersIsTheirSum) {
+TEST(StepTime, LayersAddUp) {
   // 8 equal layers, 4 microbatches, forward and both gradients.
   const rankwright::plan::TrainingConfig config = dense();
   const cluster::Calibration& c = catalog::calibration();
@@ -48,8 +48,8 @@ TEST(StepTime, OfLayersIsTheirSum) {
   EXPECT_NEAR(step_of(config)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
 }
 
-TEST(StepTime, OfTheOptimizerIsWhatItMoves) {
-  // 26 bytes for every parameter of the rank, and 40 for those of its shard: a quarter.
+TEST(StepTime, OptimizerTakesTheBytesItMoves) {
+  // 26 bytes per parameter of the rank, and 40 per parameter of its shard, a quarter.
   const rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   const cluster::Calibration& c = catalog::calibration();
   plan::Share all = 8 * layer_share(config.model, sample::dense_layer(), config.plan);
@@ -60,22 +60,22 @@ TEST(StepTime, OfTheOptimizerIsWhatItMoves) {
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
-TEST(StepTime, OfGradientsShowsWhatBackwardDoesNotHide) {
+TEST(StepTime, GradientsExposeWhatBackwardDoesNotOverlap) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4});
   const StepTime hidden = step_of(config);
   config.plan.overlap.grad_reduce = false;
   const StepTime shown = step_of(config);
   EXPECT_EQ(shown.hidden_dp, Seconds{});
   EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
-  // At least the first and last bucket.
+  // At least the first and the last bucket are exposed.
   EXPECT_GE(hidden[Item::dp].value,
             catalog::calibration()[cluster::Constant::dp_shown] * shown[Item::dp].value);
 }
 
-TEST(StepTime, LosesABubbleByItsSchedule) {
-  // 8 layers on 4 pp ranks of 2, of which the last also has the head: 1F1B with 4 microbatches
-  // idles 3 slots of 4 + 3, interleaved with 2 chunks 3 of 8 + 3. The head makes it uneven, so
-  // compare only the order.
+TEST(StepTime, BubbleDependsOnTheSchedule) {
+  // 8 layers on 4 pp ranks, 2 each, the last also with the head: 1F1B with 4 microbatches idles 3
+  // slots of 4 + 3, interleaved with 2 chunks 3 of 8 + 3. The head makes stages uneven, so only the
+  // order is compared.
   const StepTime one = step_of(dense({.pp = 4}, 8));
   const StepTime two = step_of(
       dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8));
@@ -84,7 +84,7 @@ TEST(StepTime, LosesABubbleByItsSchedule) {
   EXPECT_GT(one[Item::imbalance], Seconds{});
 }
 
-TEST(StepTime, TakesNoJitterOnOneNodeAndMoreOnMany) {
+TEST(StepTime, JitterGrowsWithNodes) {
   // 64 ranks are 8 nodes of 8: three doublings.
   EXPECT_EQ(step_of(dense({.dp = 8}))[Item::jitter], Seconds{});
   const StepTime t = step_of(dense({.dp = 64}));
@@ -92,7 +92,7 @@ TEST(StepTime, TakesNoJitterOnOneNodeAndMoreOnMany) {
   EXPECT_NEAR(t[Item::jitter] / (t.total() - t[Item::jitter]), share, 1e-12);
 }
 
-TEST(StepTime, IsShorterWhereAVendorTunedIt) {
+TEST(StepTime, TunedSoftwareIsFaster) {
   rankwright::plan::TrainingConfig config = dense();
   const StepTime plain = step_of(config);
   config.software.tuned = true;
@@ -101,7 +101,7 @@ TEST(StepTime, IsShorterWhereAVendorTunedIt) {
   EXPECT_NEAR((plain.total() - tuned.total()) / plain[Item::untuned], 1, 1e-9);
 }
 
-TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
+TEST(StepTime, HasTwoSendsPerChunkAndMicrobatch) {
   // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
   const rankwright::plan::TrainingConfig config =
       dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8);
@@ -111,8 +111,8 @@ TEST(StepTime, OfSendsIsTwoAChunkAndMicrobatch) {
   EXPECT_NEAR(step_of(config)[Item::sends] / send, 32, 1e-9);
 }
 
-TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
-  // 4 microbatches: one embedding, the head and that of one module.
+TEST(StepTime, VocabularyHasOneHeadPerMtpModule) {
+  // 4 microbatches: one embedding, the head and the head of one MTP module.
   rankwright::plan::TrainingConfig config = dense();
   config.model.mtp_layers = 1;
   const cluster::Calibration& c = catalog::calibration();
@@ -125,8 +125,9 @@ TEST(StepTime, OfTheVocabularyHasAHeadForEveryMtpModule) {
   EXPECT_NEAR(step_of(config)[Item::vocabulary] / (4 * (2 * all(head) + all(first))), 1, 1e-12);
 }
 
-TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
-  // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; else ZeRO-3 only.
+TEST(StepTime, FsdpOptimizerTouchesOnlyItsShard) {
+  // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; without FSDP only with
+  // ZeRO-3.
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 2});
   const double all = double(rank_share(config, 0).total());
   const BytesPerSecond memory =
@@ -136,8 +137,8 @@ TEST(StepTime, OfTheOptimizerUnderFsdpIsOfTheShardAlone) {
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
 }
 
-TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
-  // 8 data ranks, experts over 4: dense parameters in eighths, experts in halves.
+TEST(StepTime, OptimizerShardsExpertsOverTheirDataRanks) {
+  // 8 data ranks, experts over 4: dense parameters are sharded by 8, experts by 2.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
   const plan::Share share = rank_share(config, 0);
@@ -147,9 +148,9 @@ TEST(StepTime, OfTheOptimizerShardsExpertsOverTheirOwnRanks) {
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
-TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
-  // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each run again, 2 of the first
-  // chunk and 1 of the second. 6 in all, 4 microbatches, the mean of 2 ranks.
+TEST(StepTime, RecomputesTheFirstLayersOfARank) {
+  // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each are recomputed, 2 of the first
+  // chunk and 1 of the second. 6 in total, 4 microbatches, the mean of 2 ranks.
   const rankwright::plan::TrainingConfig config =
       dense({.pp = 2,
              .virtual_stages = 2,
@@ -162,7 +163,7 @@ TEST(StepTime, RunsTheFirstLayersOfARankAgain) {
   EXPECT_NEAR(step_of(config)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
 }
 
-RC_GTEST_PROP(StepTime, UpdatesWhatTheHeaviestRankHolds, ()) {
+RC_GTEST_PROP(StepTime, OptimizerUsesTheHeaviestRank, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed();
   config.plan.zero = 0;
   i64 max = 0;
@@ -174,7 +175,7 @@ RC_GTEST_PROP(StepTime, UpdatesWhatTheHeaviestRankHolds, ()) {
   RC_ASSERT(std::abs(step_of(config)[Item::optimizer] / expected - 1) < 1e-12);
 }
 
-RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
+RC_GTEST_PROP(CellTimes, ComputeIsAtMostTheTotal, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const CellTimes times = cell_times(config, catalog::calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
@@ -186,7 +187,7 @@ RC_GTEST_PROP(CellTimes, ComputeNoLongerThanTheyTake, ()) {
   }
 }
 
-TEST(CellTimes, OfZero3WaitForTheirWeightsAndGradients) {
+TEST(CellTimes, Zero3AddsExposedCommunication) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   config.software.tuned = true;
   const cluster::Calibration& c = catalog::calibration();
@@ -209,14 +210,14 @@ RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
   RC_ASSERT(t.compute() <= t.total() * (1 + 1e-12));
 }
 
-RC_GTEST_PROP(StepTime, IsNeverLongerOnFasterLinks, ()) {
+RC_GTEST_PROP(StepTime, NeverIncreasesWithFasterLinks, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed();
   const Seconds before = step_of(config).total();
   for (cluster::Level& level : config.cluster.levels) level.bandwidth = 2 * level.bandwidth;
   RC_ASSERT(step_of(config).total() <= before * (1 + 1e-9));
 }
 
-RC_GTEST_PROP(StepTime, GrowsWithWhatIsRecomputed, ()) {
+RC_GTEST_PROP(StepTime, GrowsWithMoreRecomputation, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed();
   config.plan.recompute_layers = 0;
   std::vector<Seconds> times;
@@ -241,15 +242,15 @@ RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
   RC_ASSERT(std::abs(inside(two) / inside(one) - 2) < 1e-9);
 }
 
-RC_GTEST_PROP(CellTimes, AreOneAStage, ()) {
+RC_GTEST_PROP(CellTimes, HasOneEntryPerStage, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed();
   const CellTimes times = cell_times(config, catalog::calibration());
   RC_ASSERT(i64(times.stages.size()) == config.plan.pp * config.plan.virtual_stages);
   RC_ASSERT(times.hop >= Seconds{} && (config.plan.pp > 1 || times.hop == Seconds{}));
 }
 
-TEST(StepTime, OfZero2ScattersEveryMicrobatch) {
-  // Not hidden, ZeRO-1 scatters once and ZeRO-2 four times: three scatters more.
+TEST(StepTime, Zero2ReducesEveryMicrobatch) {
+  // Without overlap, ZeRO-1 reduces once and ZeRO-2 four times: three reduce-scatters more.
   plan::Plan plan{.dp = 4, .zero = 1};
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
   const rankwright::plan::TrainingConfig once = sample::timed(sample::dense_setup(plan, 4));

@@ -8,17 +8,20 @@
 namespace rankwright::cost {
 namespace {
 
-/// An MTP module: a layer like the last, and the projection of two hidden states to one.
+/// Returns the FLOPs of an MTP module: a layer like the last one and the projection of two hidden
+/// states to one.
 Flops mtp_flops(const plan::TrainingConfig& config) {
   const model::Model& model = config.model;
   const Flops projection{2 * 2 * double(model.hidden) * double(model.hidden)};
   return projection + forward_flops(model, model.runs.back().layer, config.job.sequence);
 }
 
-/// Of a stage's work what one rank that holds it does.
-double part(const plan::TrainingConfig& config) { return config.plan.mirrored() ? 0.5 : 1; }
+/// Returns the fraction of a stage's work that one rank does.
+double share_of_stage(const plan::TrainingConfig& config) {
+  return config.plan.mirrored() ? 0.5 : 1;
+}
 
-i64 mtp_modules(const plan::TrainingConfig& config) {
+i64 count_mtp_modules(const plan::TrainingConfig& config) {
   i64 modules = 0;
   for (const plan::Stage& stage : config.stages()) modules += stage.mtp;
   return modules;
@@ -39,14 +42,14 @@ split::StageMap stage_map(const plan::Plan& plan) {
 }  // namespace
 
 std::vector<Flops> work(const plan::TrainingConfig& config) {
-  const i64 heads = 1 + mtp_modules(config);  // the model's own and one for every MTP module
+  const i64 heads = 1 + count_mtp_modules(config);  // the model's own and one per MTP module
   std::vector<Flops> by_rank;
   for (const plan::RankContents& on_rank : rank_contents(config)) {
     Flops sum = on_rank.mtp * mtp_flops(config);
     for (const model::LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(config.model, run.layer, config.job.sequence);
     if (on_rank.loss) sum += heads * head_forward_flops(config.model);
-    by_rank.push_back(part(config) * sum);
+    by_rank.push_back(share_of_stage(config) * sum);
   }
   return by_rank;
 }
@@ -58,7 +61,7 @@ double imbalance(const std::vector<Flops>& work) {
 }
 
 split::SplitTask split_task(const plan::TrainingConfig& config) {
-  const i64 modules = mtp_modules(config);
+  const i64 modules = count_mtp_modules(config);
   split::SplitTask task{
       .mtp = {.weight = mtp_flops(config).value},
       .mtp_modules = modules,

@@ -1,5 +1,5 @@
-// How much each pp rank computes: forward FLOPs of one token of the step, output head included. The
-// slowest pp rank sets the pace of all (formula W1).
+// The work of each pp rank: forward FLOPs per token, including the output head. The slowest pp rank
+// determines the speed of all (formula W1).
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@
 
 namespace rankwright::cost {
 
-/// By pp rank. MTP modules are where they stand, their heads with the loss. Where two ranks hold a
-/// stage, each runs it for half of the tokens.
+/// Returns the work by pp rank. MTP modules count on their own stage, their heads with the loss. If
+/// two ranks hold a stage, each runs half of the tokens.
 std::vector<Flops> work(const plan::TrainingConfig& config);
 
-/// How much more the busiest pp rank computes than the mean: 0.25 is a quarter more.
+/// Returns the work of the busiest pp rank relative to the mean, minus 1: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);
 
-/// What best_split() needs to find the stages with which the busiest pp rank computes least: the
-/// items that the plan's stages hold, weighed as work() does. No memory.
+/// Returns the input of best_split() for finding the stages that minimize the work of the busiest
+/// pp rank: the items of the plan's stages, weighted as in work(). Memory is not considered.
 split::SplitTask split_task(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cost

@@ -18,41 +18,41 @@ double idle(Schedule schedule, i64 pp, i64 chunks) {
   return bubble_ratio(schedule, pp, chunks, 16) * 48;
 }
 
-TEST(Bubble, OfOneRankIsNone) {
+TEST(Bubble, OneRankHasNone) {
   for (const ScheduleRow& s : schedules()) EXPECT_EQ(bubble_ratio(s.schedule, 1, 2, 4), 0);
 }
 
-TEST(Bubble, Of1F1BIsForwardAndBackwardOfTheOtherRanks) {  // B1: 3 x (1 + 2)
+TEST(Bubble, OneFOneBIsForwardAndBackwardOfTheOtherRanks) {  // B1: 3 x (1 + 2)
   EXPECT_DOUBLE_EQ(idle(Schedule::one_f_one_b, 4, 1), 9);
   EXPECT_DOUBLE_EQ(idle(Schedule::gpipe, 4, 1), 9);
   EXPECT_DOUBLE_EQ(bubble_ratio(Schedule::one_f_one_b, 4, 1, 16), 3.0 / 16);
 }
 
-TEST(Bubble, OfChunksIsThatOverTheirNumber) {  // B2: 9 / 3
+TEST(Bubble, ChunksDivideTheBubble) {  // B2: 9 / 3
   EXPECT_DOUBLE_EQ(idle(Schedule::interleaved, 4, 3), 3);
   EXPECT_DOUBLE_EQ(idle(Schedule::looped_bfs, 4, 3), 3);
 }
 
-TEST(Bubble, OfZbH1MovesWeightGradientsIn) {  // B3: 3 x (1 + 1 - 1), over the chunks
+TEST(Bubble, ZbH1FillsTheBubbleWithWeightGradients) {  // B3: 3 x (1 + 1 - 1), over the chunks
   EXPECT_DOUBLE_EQ(idle(Schedule::zb_h1, 4, 1), 3);
   EXPECT_DOUBLE_EQ(idle(Schedule::interleaved_zb, 4, 2), 1.5);
 }
 
-TEST(Bubble, OfZeroBubbleIsTheFill) {  // B4: the last rank begins 3 forwards late
+TEST(Bubble, Zb2pAndZbVIdleOnlyInTheFill) {  // B4: the last rank begins 3 forwards late
   EXPECT_DOUBLE_EQ(idle(Schedule::zb_2p, 4, 1), 3);
   EXPECT_DOUBLE_EQ(idle(Schedule::zb_v, 4, 2), 1.5);
 }
 
-TEST(Bubble, OfDualPipe) {  // B5: (8/2 - 1) x (3 + 2 - 3); F&B = 3
+TEST(Bubble, DualPipeMatchesB5) {  // B5: (8/2 - 1) x (3 + 2 - 3); F&B = 3
   EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe, 8, 1), 6);
   EXPECT_EQ(idle(Schedule::dualpipe, 2, 1), 0);
 }
 
-TEST(Bubble, OfDualPipeVIsOfHalfStages) {  // B5: (4 - 1) x (3 + 2 - 3) / 2
+TEST(Bubble, DualPipeVHasHalfSizedStages) {  // B5: (4 - 1) x (3 + 2 - 3) / 2
   EXPECT_DOUBLE_EQ(idle(Schedule::dualpipe_v, 4, 2), 3);
 }
 
-RC_GTEST_PROP(Bubble, EqualsTheSimulation, ()) {
+RC_GTEST_PROP(Bubble, MatchesTheSimulation, ()) {
   // From two microbatches per pp rank on, in whole groups.
   PipelineShape shape = pipelines::valid_shape();
   shape.group = 0;
@@ -65,7 +65,7 @@ RC_GTEST_PROP(Bubble, EqualsTheSimulation, ()) {
   RC_ASSERT(std::abs(timeline.end.value - work * (1 + ratio)) < 1e-9 * work);
 }
 
-TEST(BubbleFraction, IsOfTheWholeStep) {
+TEST(BubbleFraction, IsRelativeToTheWholeStep) {
   // 3 of 12 microbatches' work: 3 / (12 + 3)
   EXPECT_DOUBLE_EQ(bubble_fraction(Schedule::one_f_one_b, 4, 1, 12), 0.2);
 }

@@ -1,5 +1,5 @@
 // The order in which an interleaved pipeline runs its chunks, equal on all pp ranks: a group of
-// microbatches passes chunk 0, then chunk 1 and so on, followed by the next group. Backwards run
+// microbatches passes chunk 0, then chunk 1 and so on, sampled by the next group. Backwards run
 // the chunks from last to first. A remainder smaller than pp is merged into the group before it;
 // alone it would wait for its own first microbatch to come around while ranks wait for its
 // gradients.

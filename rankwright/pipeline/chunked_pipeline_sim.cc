@@ -17,6 +17,7 @@ struct Count {
   std::size_t chunk = 0;
 };
 
+/// The groups of microbatches in which chunks are run (ChunkOrder).
 struct Groups {
   double usual, last;  // microbatches of a group
   double final;        // first microbatch of the last group
@@ -65,7 +66,7 @@ class Counter {
   double cells_ = 0;
 };
 
-/// A followed microbatch in one chunk: its forward, and the backward with the same index.
+/// A sampled microbatch in one chunk: its forward, and the backward with the same index.
 struct SimItem {
   double cells;  // forwards before it
   Count before;
@@ -78,22 +79,22 @@ constexpr double kNotYet = -1;
 
 struct SampledEnd {
   double end = 0;   // of the last cell
-  double rate = 0;  // seconds per microbatch between inner followed microbatches (PT7)
+  double rate = 0;  // seconds per microbatch between inner sampled microbatches (PT7)
 };
 
-/// Simulates the followed microbatches. Without a split, weight gradients are part of the input
+/// Simulates the sampled microbatches. Without a split, weight gradients are part of the input
 /// gradients, which saves one sum.
 template <bool kSplits>
 class ChunkedPipelineSim {
  public:
   ChunkedPipelineSim(const PipelineTask& task, const PipelineShape& shape, i64 warmup_per_rank,
-                     std::span<const double> followed)
+                     std::span<const double> sampled)
       : pp_(std::size_t(shape.pp)),
         hop_(shape.pp == 1 ? 0 : task.hop),
         ranks_(pp_, task.room),
         sums_(pp_ * (std::size_t(shape.chunks) + 1), task.room),
         items_(task.room),
-        left_(followed.size(), 0.0, task.room) {
+        left_(sampled.size(), 0.0, task.room) {
     const ChunkOrder order(shape);
     groups_ = {.usual = double(order.usual_group()),
                .last = double(order.last_group()),
@@ -112,10 +113,10 @@ class ChunkedPipelineSim {
         sum[c + 1] = sum[c] + (kSplits ? t : CellDurations{t.forward, t.backward(), 0});
       }
     }
-    list(followed);
+    list(sampled);
   }
 
-  SampledEnd run(std::span<const double> followed) {
+  SampledEnd run(std::span<const double> sampled) {
     std::size_t forwards = 0, backwards = 0;  // finished
     for (bool moved = true; moved && backwards < items_.size();) {
       moved = false;
@@ -134,8 +135,8 @@ class ChunkedPipelineSim {
     for (std::size_t r = 0; r < pp_; ++r)
       out.end = std::max(out.end, ranks_[r].idle + size_ / double(groups_.chunks) *
                                                        sums_of(r)[groups_.chunks].all());
-    for (std::size_t k = 2; k + 1 < followed.size(); ++k)
-      out.rate = std::max(out.rate, (left_[k] - left_[k - 1]) / (followed[k] - followed[k - 1]));
+    for (std::size_t k = 2; k + 1 < sampled.size(); ++k)
+      out.rate = std::max(out.rate, (left_[k] - left_[k - 1]) / (sampled[k] - sampled[k - 1]));
     return out;
   }
 
@@ -158,14 +159,14 @@ class ChunkedPipelineSim {
     return start;
   }
 
-  void list(std::span<const double> followed) {
-    items_.reserve(followed.size() * groups_.chunks);
-    for (std::size_t begin = 0, end = 0; begin < followed.size(); begin = end) {
-      const double first = groups_.first_of(followed[begin]), members = groups_.members(first);
-      while (end < followed.size() && groups_.first_of(followed[end]) == first) ++end;
+  void list(std::span<const double> sampled) {
+    items_.reserve(sampled.size() * groups_.chunks);
+    for (std::size_t begin = 0, end = 0; begin < sampled.size(); begin = end) {
+      const double first = groups_.first_of(sampled[begin]), members = groups_.members(first);
+      while (end < sampled.size() && groups_.first_of(sampled[end]) == first) ++end;
       for (std::size_t c = 0; c < groups_.chunks; ++c)
         for (std::size_t slot = begin; slot < end; ++slot) {
-          const Count before{first, members, followed[slot] - first, c};
+          const Count before{first, members, sampled[slot] - first, c};
           const double cells = first * double(groups_.chunks) + double(c) * members + before.inside;
           const double ready = c == 0 ? 0 : kNotYet;
           items_.push_back({cells, before, slot, 0, pp_, ready, ready});
@@ -185,6 +186,7 @@ class ChunkedPipelineSim {
     return &sums_[rank * (groups_.chunks + 1)];
   }
 
+  /// Returns the work of the first n forwards.
   static double forwards(const CellDurations* sum, const Count& n, std::size_t chunks) {
     const double whole = sum[n.chunk].forward;
     return n.first * sum[chunks].forward + n.members * whole +
@@ -292,10 +294,10 @@ double busiest_rank_time(const PipelineTask& task) {
 
 /// Simulates `shape`, whose microbatches may be fewer than those of the task.
 SampledEnd simulate_chunks(const PipelineTask& task, const PipelineShape& shape,
-                           i64 warmup_per_rank, std::span<const double> followed) {
+                           i64 warmup_per_rank, std::span<const double> sampled) {
   if (row(shape.schedule).splits_backward)
-    return ChunkedPipelineSim<true>(task, shape, warmup_per_rank, followed).run(followed);
-  return ChunkedPipelineSim<false>(task, shape, warmup_per_rank, followed).run(followed);
+    return ChunkedPipelineSim<true>(task, shape, warmup_per_rank, sampled).run(sampled);
+  return ChunkedPipelineSim<false>(task, shape, warmup_per_rank, sampled).run(sampled);
 }
 
 }  // namespace
@@ -304,16 +306,16 @@ double chunked_time(const PipelineTask& task, i64 warmup_per_rank) {
   PipelineShape cut = task.shape;
   const i64 all = cut.microbatches;
   const i64 round = cut.chunks == 1 ? cut.pp : std::min(cut.group_size(), all);
-  const SampledMicrobatches followed = SampledMicrobatches::rounds(all, round, cut.chunks >= 4);
-  cut.microbatches = followed.microbatches();
-  const SampledEnd sim = simulate_chunks(task, cut, warmup_per_rank, followed.at());
+  const SampledMicrobatches sampled = SampledMicrobatches::rounds(all, round, cut.chunks >= 4);
+  cut.microbatches = sampled.microbatches();
+  const SampledEnd sim = simulate_chunks(task, cut, warmup_per_rank, sampled.at());
   return sim.end + double(all - cut.microbatches) * std::max(busiest_rank_time(task), sim.rate);
 }
 
 double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank) {
-  const SampledMicrobatches followed =
+  const SampledMicrobatches sampled =
       SampledMicrobatches::spread(task.shape.microbatches, task.shape.pp, 3);
-  return simulate_chunks(task, task.shape, warmup_per_rank, followed.at()).end;
+  return simulate_chunks(task, task.shape, warmup_per_rank, sampled.at()).end;
 }
 
 }  // namespace rankwright::pipeline

@@ -12,7 +12,7 @@ namespace rankwright::pipeline {
 double chunked_time(const PipelineTask& task, i64 warmup_per_rank);
 
 /// Returns the same without extrapolation: the first, a middle and the last microbatch are
-/// followed.
+/// sampled.
 double chunked_time_of_whole_step(const PipelineTask& task, i64 warmup_per_rank);
 
 }  // namespace rankwright::pipeline

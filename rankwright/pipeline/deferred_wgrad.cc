@@ -17,7 +17,7 @@ Sequences deferred_wgrad(const PipelineShape& shape) {
       const ChunkOrder::At at = order.backward(k);
       line.push_back(cell(at.chunk * shape.pp + r, at.microbatch));
     };
-    // The k-th input gradient, followed by the (k - r)-th weight gradient.
+    // The k-th input gradient, sampled by the (k - r)-th weight gradient.
     const auto gradients = [&](i64 k) {
       backward(k, cell::I);
       if (k >= r) backward(k - r, cell::W);

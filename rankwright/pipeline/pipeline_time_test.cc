@@ -16,7 +16,7 @@ namespace pipeline_time_test {
 
 using pipelines::valid_shape;
 
-/// A pipeline with its times.
+/// A pipeline with the times of its stages.
 struct Timed {
   PipelineShape shape{};
   std::vector<StageTimes> stages{};
@@ -52,14 +52,14 @@ Seconds busiest(const Timed& t) {
   return *std::max_element(work.begin(), work.end());
 }
 
-TEST(PipelineTime, OfOneStageIsItsWork) {
-  // 7 x (1 + 2 + 3), whatever the schedule is called; a send never happens.
+TEST(PipelineTime, OneStageTakesItsWork) {
+  // 7 x (1 + 2 + 3) for every schedule; nothing is sent.
   for (const ScheduleRow& s : schedules())
     EXPECT_EQ(alike_stages({s.schedule, 1, 1, 7}, {{1}, {2}, {3}}, {5}).closed(), Seconds{42});
 }
 
-TEST(PipelineTime, OfChunksOnOneRankIsTheirWork) {
-  // 8 x 2 chunks x (1 + 2 + 3): no other rank, so no send and nothing to wait for.
+TEST(PipelineTime, ChunksOnOneRankTakeTheirWork) {
+  // 8 x 2 chunks x (1 + 2 + 3): with a single rank, nothing is sent or waited for.
   for (const ScheduleRow& s : schedules()) {
     if (s.max_chunks < 2) continue;
     const Timed t = alike_stages({s.schedule, 1, 2, 8}, {{1}, {2}, {3}}, {5});
@@ -67,25 +67,26 @@ TEST(PipelineTime, OfChunksOnOneRankIsTheirWork) {
   }
 }
 
-TEST(PipelineTime, OfGPipeMatchesTheWorkedExample) {
-  // PT2. Stages F 2, B 5 and F 3, B 4, three microbatches, a send 1. Forward: 2 + 1 + 3 and twice
-  // more the longer, 3: 12. Backward: 4 + 1 + 5 and twice more 5: 20.
+TEST(PipelineTime, GPipeMatchesTheWorkedExample) {
+  // PT2. Stages F 2, B 5 and F 3, B 4, three microbatches, sends of 1. Forward: 2 + 1 + 3 plus two
+  // more times the longer, 3: 12. Backward: 4 + 1 + 5 plus two more times 5: 20.
   const Timed t{{Schedule::gpipe, 2, 1, 3}, {{{2}, {4}, {1}}, {{3}, {3}, {1}}}, {1}};
   EXPECT_EQ(t.closed(), Seconds{32});
   EXPECT_EQ(t.simulated(), Seconds{32});
 }
 
-TEST(PipelineTime, Of1F1BMatchesTheWorkedExample) {
-  // PT3. Two ranks of F 1, B 2, two microbatches, a send 1. Rank 1 begins at 2, its backward ends
-  // at 5, rank 0's at 8 (6 + 2). Rank 1's second runs 5 to 8, its gradient comes at 9: 11.
+TEST(PipelineTime, OneFOneBMatchesTheWorkedExample) {
+  // PT3. Two ranks of F 1, B 2, two microbatches, sends of 1. Rank 1 starts at 2, its backward ends
+  // at 5, rank 0's at 8 (6 + 2). Rank 1's second microbatch runs from 5 to 8, its gradient arrives
+  // at 9: 11.
   const Timed t = alike_stages({Schedule::one_f_one_b, 2, 1, 2}, {{1}, {1}, {1}}, {1});
   EXPECT_EQ(t.closed(), Seconds{11});
   EXPECT_EQ(t.simulated(), Seconds{11});
 }
 
-TEST(PipelineTime, Of1F1BPaysSendsEveryRound) {
-  // PT7. Ranks alike, pp 4, F 1, B 2, a send 0.1: from round to round a gradient goes up and an
-  // activation down, (4 x 3 + 2 x 3 x 0.1) / 4 = 3.15 a microbatch.
+TEST(PipelineTime, OneFOneBPaysSendsEveryRound) {
+  // PT7. Equal ranks, pp 4, F 1, B 2, sends of 0.1: in every round a gradient goes up and an
+  // activation goes down, (4 x 3 + 2 x 3 x 0.1) / 4 = 3.15 per microbatch.
   const StageTimes each{{1}, {1}, {1}};
   const Seconds hop{0.1};
   const Seconds less = alike_stages({Schedule::one_f_one_b, 4, 1, 400}, each, hop).closed();
@@ -93,7 +94,7 @@ TEST(PipelineTime, Of1F1BPaysSendsEveryRound) {
   EXPECT_NEAR((more - less).value, 400 * 3.15, 1e-9);
 }
 
-TEST(PipelineTime, OfUnevenStagesIsOfTheSlowest) {
+TEST(PipelineTime, UnevenStagesFollowTheSlowest) {
   // 1F1B, rank 1 of three takes 6, the others 3: fill 1, 16 x 6, and B of rank 0, 2: 99.
   const StageTimes each{{1}, {1}, {1}}, slow{{2}, {2}, {2}};
   const Timed t{{Schedule::one_f_one_b, 3, 1, 16}, {each, slow, each}, {}};
@@ -101,8 +102,8 @@ TEST(PipelineTime, OfUnevenStagesIsOfTheSlowest) {
   EXPECT_GE(t.closed(), Seconds{1 + 16 * 6 + 2});
 }
 
-RC_GTEST_PROP(PipelineTime, OfAlikeStagesIsTheBubble, ()) {
-  // B1 to B5, where they hold: from two microbatches per pp rank on, in whole groups.
+RC_GTEST_PROP(PipelineTime, EqualStagesMatchTheBubbleFormulas, ()) {
+  // B1 to B5 hold from two microbatches per pp rank on, in whole groups.
   PipelineShape shape = valid_shape();
   shape.group = 0;
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 12);
@@ -112,7 +113,7 @@ RC_GTEST_PROP(PipelineTime, OfAlikeStagesIsTheBubble, ()) {
   RC_ASSERT(std::abs(time.value - work * (1 + ratio)) < 1e-9 * work);
 }
 
-/// Any shape, any times.
+/// Returns a random pipeline with random times.
 Timed any_timed() {
   Timed t{.shape = valid_shape()};
   const auto some = [] { return Seconds{double(*rc::gen::inRange(1, 20))}; };
@@ -121,29 +122,29 @@ Timed any_timed() {
   return t;
 }
 
-/// Returns whether no microbatch was extrapolated (PT7).
+/// Returns whether the step was not cut, so that no microbatch was added at a rate (PT7).
 bool followed_in_full(const PipelineShape& s) {
   const bool rated = s.schedule == Schedule::one_f_one_b || s.schedule == Schedule::interleaved ||
                      s.schedule == Schedule::interleaved_zb;
   return !rated || s.microbatches <= 4 * s.pp;
 }
 
-RC_GTEST_PROP(PipelineTime, IsNeverLessThanTheBusiestRanksWork, ()) {
+RC_GTEST_PROP(PipelineTime, IsAtLeastTheBusiestRanksWork, ()) {
   const Timed t = any_timed();
   RC_ASSERT(t.closed().value >= busiest(t).value * (1 - 1e-12));
 }
 
-TEST(PipelineTime, OfDualPipePaysTheSendInTheMiddle) {
-  // 2 pp ranks, 2 microbatches from either end, a send of 100 s: forward there, the gradient back,
-  // 200 s and the cells on that way, 1 + 1 + 1 + 1 s.
+TEST(PipelineTime, DualPipePaysTheSendInTheMiddle) {
+  // 2 pp ranks, 2 microbatches from each end, sends of 100 s: the activation there and the gradient
+  // back take 200 s, plus the cells on that path, 1 + 1 + 1 + 1 s.
   const Timed t = alike_stages({Schedule::dualpipe, 2, 1, 4}, {{1}, {1}, {1}}, Seconds{100});
   EXPECT_GE(t.closed().value, 204);
   EXPECT_LE(t.closed().value, t.simulated().value);
 }
 
-RC_GTEST_PROP(PipelineTime, IsNeverLessThanThePathOfOneMicrobatch, ()) {
-  // Forward through all stages and back, a send between any two that are on different pp ranks. One
-  // that is long against the cells, so that it shows.
+RC_GTEST_PROP(PipelineTime, IsAtLeastThePathOfOneMicrobatch, ()) {
+  // Forward through all stages and back, with a send between any two on different pp ranks. Sends
+  // are long relative to the cells, so that they matter.
   Timed t = any_timed();
   t.hop = Seconds{1000.0};
   Seconds way{};
@@ -155,21 +156,21 @@ RC_GTEST_PROP(PipelineTime, IsNeverLessThanThePathOfOneMicrobatch, ()) {
   RC_ASSERT(t.closed().value >= way.value * (1 - 1e-12));
 }
 
-RC_GTEST_PROP(PipelineTime, IsNeverMoreThanTheSimulation, ()) {
-  // PT1: its paths are some of the simulation's.
+RC_GTEST_PROP(PipelineTime, IsAtMostTheSimulation, ()) {
+  // PT1: its paths are a subset of the simulation's.
   const Timed t = any_timed();
   RC_PRE(followed_in_full(t.shape));
   RC_ASSERT(t.closed().value <= t.simulated().value * (1 + 1e-12));
 }
 
-RC_GTEST_PROP(PipelineTime, OfAllForwardsFirstEqualsTheSimulation, ()) {  // PT2, however uneven
+RC_GTEST_PROP(PipelineTime, GPipeAndLoopedBfsEqualTheSimulation, ()) {  // PT2, however uneven
   Timed t = any_timed();
   t.shape.schedule = t.shape.chunks == 1 ? Schedule::gpipe : Schedule::looped_bfs;
   RC_PRE(!shape_fault(t.shape));
   RC_ASSERT(std::abs(t.closed() / t.simulated() - 1) < 1e-12);
 }
 
-RC_GTEST_PROP(PipelineTime, GrowsWithEveryTime, ()) {
+RC_GTEST_PROP(PipelineTime, NeverDecreasesWithALongerStage, ()) {
   Timed t = any_timed();
   RC_PRE(followed_in_full(t.shape));
   const Seconds before = t.closed();
@@ -179,33 +180,33 @@ RC_GTEST_PROP(PipelineTime, GrowsWithEveryTime, ()) {
   RC_ASSERT(t.closed().value >= before.value * (1 - 1e-12));
 }
 
-RC_GTEST_PROP(MinPipelineTime, IsNeverMoreThanTheSimulation, ()) {  // PT8
+RC_GTEST_PROP(MinPipelineTime, IsAtMostTheSimulation, ()) {  // PT8
   const Timed t = any_timed();
   const Seconds min = min_pipeline_time(t.shape, t.stages, t.hop);
   RC_ASSERT(min <= (1 + 1e-12) * t.simulated());
   RC_ASSERT(min <= t.closed());
 }
 
-TEST(MinPipelineTime, Of1F1BAlikeIsTheStep) {
-  // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3, works 24, and three more backwards run
-  // below it, 6: 33.
+TEST(MinPipelineTime, EqualsOneFOneBWithEqualStages) {
+  // Four ranks of F 1, B 2, 8 microbatches: rank 3 waits 3 and works 24, then three more backwards
+  // of the other ranks take 6: 33.
   const Timed t = alike_stages({Schedule::one_f_one_b, 4, 1, 8}, {{1}, {1}, {1}}, {});
   EXPECT_EQ(min_pipeline_time(t.shape, t.stages, t.hop), Seconds{33});
   EXPECT_EQ(t.simulated(), Seconds{33});
 }
 
-TEST(PipelineTime, HandlesEmptyCellsAndHugeSteps) {
+TEST(PipelineTime, HandlesEmptyStagesAndHugeSteps) {
   for (const ScheduleRow& s : schedules()) {
     const i64 chunks = s.min_chunks;
     EXPECT_EQ(alike_stages({s.schedule, 4, chunks, 16}, {}).closed(), Seconds{}) << s.name;
-    // 2^40 microbatches: the work of a rank, and a bubble that no longer shows.
+    // 2^40 microbatches: the work of a rank; the bubble is negligible.
     const PipelineShape huge{s.schedule, 4, chunks, i64{1} << 40};
     const double work = 3 * double(chunks) * double(huge.microbatches);
     EXPECT_NEAR(alike_stages(huge, {{1}, {1}, {1}}).closed().value / work, 1, 1e-9) << s.name;
   }
 }
 
-/// Plans as a search meets them, the same ones every time.
+/// Generates typical plans of a search, deterministically.
 class Plans {
  public:
   Timed next() {
@@ -228,13 +229,14 @@ class Plans {
   }
 
  private:
-  // The distributions of the standard library differ from one to the next.
+  // Distributions differ between implementations of the standard library.
   double real(double from, double to) {
     return from + (to - from) * double(random_() >> 11) * 0x1p-53;
   }
   i64 whole(i64 from, i64 to) { return from + i64(random_() % std::uint64_t(to - from + 1)); }
 
-  /// Of the stages' work: each its own, or other ends, or layers that are left over, or alike.
+  /// Returns factors on the stages' work: all different, different ends, remainder layers, or
+  /// equal.
   std::vector<double> factors(const PipelineShape& shape) {
     const std::size_t n = std::size_t(shape.stages());
     std::vector<double> out(n, 1);
@@ -246,7 +248,7 @@ class Plans {
       out.front() = real(0.7, 1.3);
       out.back() = real(0.7, 1.3);
     } else if (kind == 3) {
-      // A layer more than 4 to 8 on the first or the last stages, often on whole chunks.
+      // One layer more than 4 to 8 on the first or the last stages, often on whole chunks.
       const double more = 1 + 1 / double(whole(4, 8));
       const i64 left = whole(0, 2) == 0 ? shape.pp * whole(1, shape.chunks) : whole(1, i64(n));
       const bool first = whole(0, 1) == 0;

@@ -1,4 +1,4 @@
-// A simulation that waits for the inputs of a few microbatches only, the followed ones (formula
+// A simulation that waits for the inputs of a few microbatches only, the sampled ones (formula
 // PT1): between two of their cells a rank works without a pause. Its paths are a subset of those of
 // the full simulation, so it never ends later. The order of a rank is a Line, which counts cells
 // without listing them.
@@ -15,26 +15,26 @@
 
 namespace rankwright::pipeline {
 
-/// A cell of a followed microbatch in the order of its rank.
+/// A cell of a sampled microbatch in the order of its rank.
 struct SampledCell {
   double position;  // cells before it on its rank
   double before;    // work of these, in seconds
   double length;    // seconds from its start to its end
 };
 
-/// A Line has the cells of each rank in kStreams streams, each in the order of the followed
+/// A Line has the cells of each rank in kStreams streams, each in the order of the sampled
 /// microbatches: cell(rank, stream, slot), stage(rank, stream), is_forward(stream). total(rank) is
 /// the work of a rank, hop(k) the time of a send between stages k and k + 1.
 template <class Line>
 class SampledPipelineSim {
  public:
-  SampledPipelineSim(const Line& line, std::size_t slots, std::pmr::memory_resource* room)
+  SampledPipelineSim(const Line& line, std::size_t slots, std::pmr::memory_resource* memory)
       : line_(line),
         slots_(slots),
         stages_(line.stages()),
-        activations_(stages_ * slots_, kNotYet, room),
-        gradients_(stages_ * slots_, kNotYet, room),
-        ranks_(line.ranks(), room) {}
+        activations_(stages_ * slots_, kNotYet, memory),
+        gradients_(stages_ * slots_, kNotYet, memory),
+        ranks_(line.ranks(), memory) {}
 
   /// Returns the end of the last cell, in seconds.
   double end() {

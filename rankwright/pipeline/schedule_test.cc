@@ -17,7 +17,7 @@ std::string text(Schedule schedule, i64 pp, i64 chunks, i64 microbatches, i64 gr
   return program::show_cells(cells({schedule, pp, chunks, microbatches, group}));
 }
 
-TEST(Schedules, RunOneMicrobatchAfterTheOtherOnOneStage) {
+TEST(Schedules, OneStageRunsOneMicrobatchAfterTheOther) {
   for (const ScheduleRow& s : schedules())
     EXPECT_EQ(text(s.schedule, 1, 1, 2), "0F0,0B0,0F1,0B1\n") << s.name;
 }
@@ -33,56 +33,57 @@ TEST(OneFOneB, WarmsUpByDistanceToTheLastStageThenAlternates) {
             "2F0,2B0,2F1,2B1,2F2,2B2,2F3,2B3\n");
 }
 
-TEST(Interleaved, TakesGroupsThroughTheChunks) {
-  // pp 2, 2 chunks: rank 0 runs 2(2 - 0 - 1) + (2 - 1)2 = 4 forwards ahead, rank 1 runs 2.
+TEST(Interleaved, RunsGroupsThroughTheChunks) {
+  // pp 2, 2 chunks: rank 0 starts with 2(2 - 0 - 1) + (2 - 1)2 = 4 forwards, rank 1 with 2.
   EXPECT_EQ(text(Schedule::interleaved, 2, 2, 4),
             "0F0,0F1,2F0,2F1,0F2,2B0,0F3,2B1,2F2,0B0,2F3,0B1,2B2,2B3,0B2,0B3\n"
             "1F0,1F1,3F0,3B0,3F1,3B1,1F2,1B0,1F3,1B1,3F2,3B2,3F3,3B3,1B2,1B3\n");
 }
 
-TEST(Interleaved, TakesLargerGroupsWhereAsked) {
-  // A group of 4: all four microbatches through chunk 0 first, 2 + 4 = 6 forwards ahead on rank 0.
+TEST(Interleaved, UsesTheGivenGroupSize) {
+  // A group of 4: all four microbatches pass chunk 0 first; rank 0 starts with 2 + 4 = 6 forwards.
   EXPECT_TRUE(text(Schedule::interleaved, 2, 2, 4, 4).starts_with("0F0,0F1,0F2,0F3,2F0,2F1,2F2,"));
 }
 
-TEST(Interleaved, JoinsARemainderThatIsSmallerThanThePipeline) {
-  // 5 microbatches in groups of 4 leave 1: the last group has 5.
+TEST(Interleaved, MergesARemainderSmallerThanThePipeline) {
+  // 5 microbatches in groups of 4 leave 1, so the last group has 5.
   EXPECT_TRUE(text(Schedule::interleaved, 4, 2, 5).starts_with("0F0,0F1,0F2,0F3,0F4,4F0,"));
-  // 7 leave 3, not smaller than pp 3: a group of its own.
+  // 7 leave 3, which is not smaller than pp 3, so they are a group.
   const std::string own = text(Schedule::interleaved, 3, 2, 7, 4);
   EXPECT_TRUE(own.starts_with("0F0,0F1,0F2,0F3,3F0,3F1,3F2,3F3,")) << own;
 }
 
-TEST(LoopedBfs, RunsAllMicrobatchesThroughAChunk) {
+TEST(LoopedBfs, RunsAllMicrobatchesThroughOneChunkAtATime) {
   EXPECT_EQ(text(Schedule::looped_bfs, 2, 2, 2),
             "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n"
             "1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1\n");
 }
 
 TEST(ZbH1, DefersWeightGradientsByTheRank) {
-  // Rank 0 two forwards ahead and W at once; rank 2 none ahead and W two input gradients late.
+  // Rank 0 starts with two forwards and does not defer W; rank 2 starts with none and defers W by
+  // two input gradients.
   EXPECT_EQ(text(Schedule::zb_h1, 3, 1, 3),
             "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"
             "1F0,1F1,1I0,1F2,1I1,1W0,1I2,1W1,1W2\n"
             "2F0,2I0,2F1,2I1,2F2,2I2,2W0,2W1,2W2\n");
 }
 
-TEST(Zb2p, FillsTheTimeUntilTheFirstGradientWithForwards) {
-  // pp 2: the first gradient comes back to rank 0 after 3 units of time, 2 pp - 1 forwards. Room
-  // for as many microbatches, so no W before it is needed or nothing else is there.
+TEST(Zb2p, RunsForwardsUntilTheFirstGradient) {
+  // pp 2: the first gradient returns to rank 0 after 3 time units, 2 pp - 1 forwards. Memory allows
+  // 2 pp microbatches, so W runs only when memory is needed or nothing else is ready.
   EXPECT_EQ(text(Schedule::zb_2p, 2, 1, 3),
             "0F0,0F1,0F2,0I0,0W0,0I1,0W1,0I2,0W2\n"
             "1F0,1I0,1F1,1I1,1F2,1I2,1W0,1W1,1W2\n");
 }
 
-TEST(ZbV, GoesDownTheVAndBack) {
+TEST(ZbV, PassesRanksDownAndBackUp) {
   // Rank 1 has stages 1 and 2, so 1F0 is followed by 2F0 without a transfer.
   EXPECT_EQ(text(Schedule::zb_v, 2, 2, 3),
             "0F0,0F1,0F2,3F0,3I0,3W0,3F1,3I1,3W1,0I0,0W0,3F2,3I2,3W2,0I1,0W1,0I2,0W2\n"
             "1F0,2F0,1F1,2F1,2I0,2W0,1F2,1I0,1W0,2F2,2I1,2W1,1I1,2I2,1I2,1W1,2W2,1W2\n");
 }
 
-TEST(DualPipe, RunsStagesFromBothEndsTogether) {
+TEST(DualPipe, OverlapsStreamsFromBothEnds) {
   // pp 2: rank 0 has stage 0 for microbatches 0, 1 and stage 1 for 2, 3; rank 1 the other way.
   EXPECT_EQ(text(Schedule::dualpipe, 2, 1, 4),
             "0F0,1F2,0F1,1B2,(1F3;0B0)OVERLAP_F_B,1B3,0I1,0W1\n"
@@ -134,15 +135,15 @@ i64 held_at_max(const Sequence& rank) {
   return max;
 }
 
-RC_GTEST_PROP(EverySchedule, HoldsNoMoreThanItStates, ()) {
+RC_GTEST_PROP(EverySchedule, HoldsAtMostMaxInFlight, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   for (std::size_t r = 0; r < ranks.size(); ++r)
     RC_ASSERT(held_at_max(ranks[r]) <= max_in_flight(shape, i64(r)));
 }
 
-TEST(EverySchedule, HoldsAsMuchAsItStatesOnSomeRank) {
-  // With many microbatches, some rank reaches the stated limit.
+TEST(EverySchedule, ReachesMaxInFlightOnSomeRank) {
+  // The bound is tight: with many microbatches some rank reaches it.
   for (const ScheduleRow& s : schedules()) {
     const PipelineShape shape{s.schedule, 4, s.min_chunks, 32};
     const Sequences ranks = cells(shape);
@@ -153,7 +154,9 @@ TEST(EverySchedule, HoldsAsMuchAsItStatesOnSomeRank) {
   }
 }
 
-/// Returns the maximum held weight by walking all cells.
+// The weight that a rank holds if its chunks differ.
+
+/// Computes the maximum held weight by brute force, cell by cell.
 double weighed(const Sequence& rank, const std::vector<i64>& stages,
                const std::vector<double>& weights) {
   double held = 0, max = 0;
@@ -171,16 +174,17 @@ std::vector<i64> stages_on(const PipelineShape& s, i64 pp_rank) {
   return stages_of(plan, pp_rank);
 }
 
-TEST(MaxHeld, FollowsTheOrderIfChunksDiffer) {
-  // Interleaved, pp 2, 2 chunks: rank 0 begins 0F0 0F1 2F0 2F1 0F2, five of them, three of chunk 0.
-  // Then chunk 1 ends while chunk 0 begins (2B0 0F3): at most four of chunk 0 and one of chunk 1.
+TEST(MaxHeld, UnequalChunksFollowTheOrder) {
+  // Interleaved, pp 2, 2 chunks: rank 0 starts with 0F0 0F1 2F0 2F1 0F2, three of five in chunk 0.
+  // Then chunk 1 activations are freed while chunk 0 ones are created (2B0 0F3): at most four of
+  // chunk 0 and one of chunk 1.
   const PipelineShape shape{Schedule::interleaved, 2, 2, 4};
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{10, 1}), 41);
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{1, 10}), 23);
   EXPECT_EQ(max_held(shape, 0, std::vector<double>{1, 1}), 5);
 }
 
-RC_GTEST_PROP(MaxHeld, EqualsTheMaximumOverTheOrder, ()) {
+RC_GTEST_PROP(MaxHeld, MatchesBruteForce, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
   const ScheduleRow& schedule = row(shape.schedule);
@@ -198,7 +202,7 @@ RC_GTEST_PROP(MaxHeld, EqualsTheMaximumOverTheOrder, ()) {
   }
 }
 
-RC_GTEST_PROP(EverySchedule, CountsItsCells, ()) {
+RC_GTEST_PROP(EverySchedule, HasCellCountCells, ()) {
   const PipelineShape shape = valid_shape();
   i64 counted = 0;
   for (const Sequence& rank : cells(shape)) counted += i64(rank.size());
@@ -209,7 +213,7 @@ RC_GTEST_PROP(EverySchedule, CountsItsCells, ()) {
   RC_ASSERT((fewer ? counted <= stated : counted == stated));
 }
 
-RC_GTEST_PROP(EverySchedule, PrintsAndParses, ()) {
+RC_GTEST_PROP(EverySchedule, RoundTripsThroughText, ()) {
   const Sequences ranks = cells(valid_shape());
   const Result<program::WrittenSchedule> read =
       program::parse_cells(program::show_cells(ranks), "order.csv");

@@ -11,15 +11,15 @@ class VShapeOrder {
  public:
   static constexpr std::size_t kStreams = 4;
 
-  VShapeOrder(const PipelineTask& task, const VShape& shape, std::span<const double> followed)
-      : task_(task), shape_(shape), slots_(followed.size()), cells_(task.room) {
+  VShapeOrder(const PipelineTask& task, const VShape& shape, std::span<const double> sampled)
+      : task_(task), shape_(shape), slots_(sampled.size()), cells_(task.room) {
     cells_.reserve(ranks() * kStreams * slots_);
     for (std::size_t r = 0; r < ranks(); ++r) {
       const RunList list = shape.runs(shape.ranks, i64(r), shape.microbatches);
       const RunCounter counter(list, shape.microbatches);
       const std::array<CellDurations, 2> times{task.times[r], task.times[far_stage(r)]};
       for (std::size_t s = 0; s < kStreams; ++s)
-        for (const double m : followed) {
+        for (const double m : sampled) {
           const CountedCell cell = counter.find({is_forward(s), is_far(s) ? 1u : 0u}, m, times);
           cells_.push_back({cell.position, cell.before, cell.length});
         }
@@ -56,9 +56,9 @@ class VShapeOrder {
 }  // namespace
 
 double v_shape_time(const PipelineTask& task, const VShape& shape,
-                    const SampledMicrobatches& followed) {
-  const VShapeOrder line(task, shape, followed.at());
-  return SampledPipelineSim(line, followed.at().size(), task.room).end();
+                    const SampledMicrobatches& sampled) {
+  const VShapeOrder line(task, shape, sampled.at());
+  return SampledPipelineSim(line, sampled.at().size(), task.room).end();
 }
 
 }  // namespace rankwright::pipeline

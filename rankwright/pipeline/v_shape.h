@@ -15,8 +15,8 @@ struct VShape {
   double turn = 0;  // seconds of the send between stages ranks - 1 and ranks
 };
 
-/// Returns the time in seconds, by a simulation of the `followed` microbatches.
+/// Returns the time in seconds, by a simulation of the `sampled` microbatches.
 double v_shape_time(const PipelineTask& task, const VShape& shape,
-                    const SampledMicrobatches& followed);
+                    const SampledMicrobatches& sampled);
 
 }  // namespace rankwright::pipeline

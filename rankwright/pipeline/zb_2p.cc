@@ -46,13 +46,13 @@ class Zb2pOrder {
   static constexpr std::size_t kStreams = 2;  // forwards, input gradients
 
   Zb2pOrder(const PipelineShape& shape, std::span<const CellDurations> times, double hop,
-            std::span<const double> followed)
+            std::span<const double> sampled)
       : pp_(std::size_t(shape.pp)),
         room_(2 * double(shape.pp)),
         microbatches_(double(shape.microbatches)),
         hop_(hop),
         times_(times),
-        followed_(followed) {}
+        sampled_(sampled) {}
 
   std::size_t ranks() const { return pp_; }
   std::size_t stages() const { return pp_; }
@@ -60,7 +60,7 @@ class Zb2pOrder {
   double total(std::size_t rank) const { return microbatches_ * times_[rank].all(); }
 
   SampledCell cell(std::size_t rank, std::size_t stream, std::size_t slot) const {
-    const double m = followed_[slot];
+    const double m = sampled_[slot];
     const Count n = stream == 0 ? before_forward(rank, m) : before_input(rank, m);
     const CellDurations& t = times_[rank];
     return {.position = n.forwards + n.inputs + n.weights,
@@ -99,14 +99,14 @@ class Zb2pOrder {
   std::size_t pp_;
   double room_, microbatches_, hop_;
   std::span<const CellDurations> times_;
-  std::span<const double> followed_;
+  std::span<const double> sampled_;
 };
 
 double zb_2p_time(const PipelineTask& task) {
-  const SampledMicrobatches followed =
+  const SampledMicrobatches sampled =
       SampledMicrobatches::spread(task.shape.microbatches, task.shape.pp, 3);
-  const Zb2pOrder line(task.shape, task.times, task.hop, followed.at());
-  return SampledPipelineSim(line, followed.at().size(), task.room).end();
+  const Zb2pOrder line(task.shape, task.times, task.hop, sampled.at());
+  return SampledPipelineSim(line, sampled.at().size(), task.room).end();
 }
 
 }  // namespace

@@ -225,7 +225,7 @@ std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config) {
 }
 
 Bytes transfer_bytes(const plan::TrainingConfig& config, i64 boundary) {
-  // An even split has its MTP modules on the last stage, behind all boundaries.
+  // An even split has its MTP modules on the last stage, after all boundaries.
   return boundary_message(config, mtp_until(config.plan.stages, boundary));
 }
 

@@ -1,5 +1,5 @@
-// Worked examples: bodies as words. A microbatch of 2048 tokens has hidden states of 2048 x 1024 x
-// 2 bytes = 4.19 MB.
+// Worked examples of bodies, as text. A microbatch of 2048 tokens has hidden states of 2048 x 1024
+// x 2 bytes = 4.19 MB.
 #include "rankwright/program/body.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ std::vector<std::string> words(const Body& body) {
   return list;
 }
 
-/// Layers of one kind, each on a stage of its own; embedding and loss stand before and behind.
+/// Returns a config with one layer per stage; embedding and loss are on stages of their own.
 plan::TrainingConfig alone(const model::Layer& layer, plan::Plan plan, i64 layers = 1) {
   plan.pp = layers + 2;
   plan.stages = plan::Stages(std::size_t(plan.pp), plan::Stage{});
@@ -36,13 +36,13 @@ plan::TrainingConfig alone(const model::Layer& layer, plan::Plan plan, i64 layer
   return config_of(model_of({{layers, layer}}), plan, 1);
 }
 
-/// The words of that layer's cell.
+/// Formats the steps of one cell of a stage, by default of the first layer's.
 std::vector<std::string> words(const plan::TrainingConfig& config, std::size_t kind,
                                std::size_t stage = 1) {
   return words(bodies(config)[stage][kind]);
 }
 
-TEST(Show, SaysWhatAStepIs) {
+TEST(Show, FormatsComputationsAndCollectives) {
   EXPECT_EQ(show(Step{.part = Part::attention, .layer = 3}), "layer 3 attention");
   EXPECT_EQ(show(Step{.part = Part::mlp, .layer = 0, .again = true}), "layer 0 mlp again");
   EXPECT_EQ(show(Step{.part = Part::optimizer}), "optimizer");
@@ -55,31 +55,31 @@ TEST(Show, SaysWhatAStepIs) {
             "CP ring send/recv 1 MB beside");
 }
 
-TEST(Body, OfOneRankIsComputationAlone) {
+TEST(Body, OneRankHasNoCollectives) {
   const rankwright::plan::TrainingConfig config = config_of(model_of({{2, dense_layer()}}), {}, 1);
   EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "layer 0 attention", "layer 0 mlp",
                                                 "layer 1 attention", "layer 1 mlp", "head"));
   EXPECT_THAT(words(config, kB, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
                                                 "layer 0 mlp", "layer 0 attention", "embedding"));
-  // tokens have no gradient
+  // token ids have no gradient
   EXPECT_THAT(words(config, kI, 0), ElementsAre("head", "layer 1 mlp", "layer 1 attention",
                                                 "layer 0 mlp", "layer 0 attention"));
   EXPECT_EQ(words(config, kW, 0), words(config, kB, 0));
 }
 
-TEST(Body, OfAStageWithoutLayersIsEmpty) {
+TEST(Body, StageWithoutLayersIsEmpty) {
   rankwright::plan::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.pp = 3}, 1);
   config.plan.stages = *plan::parse_layout("Et||L");
   for (const std::size_t kind : {kF, kB, kI, kW}) EXPECT_THAT(words(config, kind, 1), IsEmpty());
 }
 
-TEST(Body, OfTensorAndSequenceParallelism) {
+TEST(Body, SequenceParallelismGathersAndScattersAroundBlocks) {
   const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   const std::string gather = "TP all-gather 4.19 MB", scatter = "TP reduce-scatter 4.19 MB";
   EXPECT_THAT(words(config, kF), ElementsAre(gather, "layer 0 attention", scatter,  //
                                              gather, "layer 0 mlp", scatter));
-  // the gradient of the output, then the input for the weight's gradient
+  // gathers the output gradient, then the input for the weight gradient
   EXPECT_THAT(words(config, kB), ElementsAre(gather, gather, "layer 0 mlp", scatter,  //
                                              gather, gather, "layer 0 attention", scatter));
   EXPECT_THAT(words(config, kI), ElementsAre(gather, "layer 0 mlp", scatter,  //
@@ -87,7 +87,7 @@ TEST(Body, OfTensorAndSequenceParallelism) {
   EXPECT_THAT(words(config, kW), ElementsAre(gather, "layer 0 mlp", gather, "layer 0 attention"));
 }
 
-TEST(Body, OfTensorParallelismAlone) {
+TEST(Body, TensorParallelismAllReducesBlockOutputs) {
   const rankwright::plan::TrainingConfig config = alone(dense_layer(), {.tp = 2});
   const std::string reduce = "TP all-reduce 4.19 MB";
   EXPECT_THAT(words(config, kF), ElementsAre("layer 0 attention", reduce, "layer 0 mlp", reduce));
@@ -96,18 +96,18 @@ TEST(Body, OfTensorParallelismAlone) {
   EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
-TEST(Body, OfHiddenTensorParallelismRunsBeside) {
+TEST(Body, TpOverlapMarksSequenceParallelCollectives) {
   rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   config.plan.overlap.tp = true;
   const std::vector<std::array<Body, 4>> cut = bodies(config);
   for (const Step& step : cut[1][kB]) EXPECT_EQ(step.beside, !step.computes());
-  config.plan.sequence_parallel = false;  // an all-reduce cannot be cut
+  config.plan.sequence_parallel = false;  // an all-reduce cannot be split
   const std::vector<std::array<Body, 4>> whole = bodies(config);
   for (const Step& step : whole[1][kB]) EXPECT_FALSE(step.beside);
 }
 
-TEST(Body, OfTheEdgesUnderSequenceParallelism) {
+TEST(Body, SequenceParallelEmbeddingAndHeadCollectives) {
   const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   EXPECT_THAT(words(config, kF, 0), ElementsAre("embedding", "TP embedding 4.19 MB"));
@@ -124,7 +124,7 @@ TEST(Body, OfTheEdgesUnderSequenceParallelism) {
   EXPECT_THAT(words(config, kW, 2), ElementsAre("TP head all-gather 4.19 MB", "head"));
 }
 
-TEST(Body, OfTheContextRing) {
+TEST(Body, ContextRingSendsKeysAndValues) {
   // cp 4: 512 tokens, keys and values 256 wide each, 2 bytes: 524 kB
   const rankwright::plan::TrainingConfig config = alone(dense_layer(), {.cp = 4});
   const std::string send = "CP ring send/recv 524 kB beside";
@@ -134,7 +134,7 @@ TEST(Body, OfTheContextRing) {
   EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
-TEST(Body, OfContextGathers) {
+TEST(Body, ContextAllGatherGathersKeysAndValues) {
   // keys and values of all 2048 tokens: 2.1 MB
   const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.cp = 4, .cp_comm = plan::CpComm::all_gather});
@@ -144,7 +144,7 @@ TEST(Body, OfContextGathers) {
                                              "layer 0 attention", "CP reduce-scatter 2.1 MB"));
 }
 
-TEST(Body, OfContextAllToAllIsAroundAttention) {
+TEST(Body, ContextAllToAllSurroundsAttention) {
   // 512 tokens x 2 bytes: queries and outputs of 1024 are 1.05 MB, keys and values of 256 262 kB
   const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.cp = 4, .cp_comm = plan::CpComm::a2a});
@@ -155,7 +155,7 @@ TEST(Body, OfContextAllToAllIsAroundAttention) {
                                              wide, "layer 0 attention", wide, narrow, narrow));
 }
 
-TEST(Body, OfSelectiveRecomputeRunsAttentionAgain) {
+TEST(Body, SelectiveRecomputeRepeatsAttentionCore) {
   const rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.cp = 2, .recompute = plan::Recompute::selective});
   // cp 2: 1024 tokens, 1.05 MB
@@ -167,7 +167,7 @@ TEST(Body, OfSelectiveRecomputeRunsAttentionAgain) {
   EXPECT_THAT(words(config, kW), ElementsAre("layer 0 mlp", "layer 0 attention"));
 }
 
-TEST(Body, OfFullRecomputeRunsEachLayerAgainBeforeItsBackward) {
+TEST(Body, FullRecomputeRepeatsEachLayerBeforeItsBackward) {
   rankwright::plan::TrainingConfig config =
       config_of(model_of({{2, dense_layer()}}), {.recompute = plan::Recompute::full}, 1);
   EXPECT_THAT(words(config, kB, 0),
@@ -182,7 +182,7 @@ TEST(Body, OfFullRecomputeRunsEachLayerAgainBeforeItsBackward) {
                           "layer 0 mlp again", "layer 0 mlp", "layer 0 attention"));
 }
 
-TEST(Body, OfExperts) {
+TEST(Body, ExpertsDispatchAndCombineTokens) {
   // 2 copies of every token: 8.39 MB over ep; two etp ranks together 16.8 MB
   const rankwright::plan::TrainingConfig config =
       alone(sparse_layer(), {.tp = 2, .dp = 4, .ep = 4, .etp = 2});
@@ -198,7 +198,7 @@ TEST(Body, OfExperts) {
               ElementsAre("layer 0 mlp", "layer 0 experts", "layer 0 router", "layer 0 attention"));
 }
 
-TEST(Body, OfMtpEmbedsProjectsAndHasALossOfItsOwn) {
+TEST(Body, MtpModuleEmbedsProjectsAndHasItsOwnLoss) {
   rankwright::plan::TrainingConfig config = config_of(model_of({{1, dense_layer()}}), {.tp = 2}, 1);
   config.model.mtp_layers = 1;
   const std::string reduce = "TP all-reduce 4.19 MB", loss = "TP cross-entropy 8.19 kB";
@@ -226,7 +226,7 @@ plan::TrainingConfig sharded(int zero, bool hidden) {
   return config;
 }
 
-TEST(Body, OfZero3GathersTheNextUnitWhileOneRuns) {
+TEST(Body, Zero3PrefetchesTheNextUnit) {
   const rankwright::plan::TrainingConfig config = sharded(3, true);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   EXPECT_THAT(words(config, kF, 0),
@@ -243,7 +243,7 @@ TEST(Body, OfZero3GathersTheNextUnitWhileOneRuns) {
                           scatter + "30.4 MB beside", "embedding", scatter + "65.5 MB beside"));
 }
 
-TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
+TEST(Body, Zero3WithoutOverlapGathersRightBeforeUse) {
   const rankwright::plan::TrainingConfig config = sharded(3, false);
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   EXPECT_THAT(
@@ -254,11 +254,11 @@ TEST(Body, OfZero3ThatHidesNothingGathersRightBefore) {
                   gather + "65.5 MB", "embedding", scatter + "65.5 MB"));
 }
 
-TEST(Body, OfZero3GathersATiedWeightOnceACell) {
+TEST(Body, Zero3GathersATiedWeightOncePerCell) {
   rankwright::plan::TrainingConfig config = sharded(3, false);
   config.model.tied = true;
-  // The head's own unit is the last norm, 2.05 kB. Backward reads the weight in the head first, and
-  // its gradient is complete behind the embedding.
+  // The head's own unit is the last norm, 2.05 kB. The backward reads the weight in the head first,
+  // and its gradient is complete after the embedding.
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   const std::vector<std::string> back = words(config, kB, 0);
   EXPECT_THAT(std::vector(back.begin(), back.begin() + 4),
@@ -267,7 +267,7 @@ TEST(Body, OfZero3GathersATiedWeightOnceACell) {
               ElementsAre("embedding", scatter + "65.5 MB"));
 }
 
-/// Two layers on two stages: the weight of the embedding is the head's too.
+/// Two layers on two stages with a tied head.
 plan::TrainingConfig shared_weight(int zero) {
   plan::TrainingConfig config =
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2, .zero = zero}, 2);
@@ -276,10 +276,10 @@ plan::TrainingConfig shared_weight(int zero) {
   return config;
 }
 
-TEST(Body, OfZero3GathersASharedWeightByItself) {
+TEST(Body, Zero3GathersASharedVocabularyWeightSeparately) {
   const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
   rankwright::plan::TrainingConfig config = shared_weight(3);
-  config.model.positions = 512;  // of 1024 numbers: 1.05 MB
+  config.model.positions = 512;  // x 1024 elements: 1.05 MB
   EXPECT_THAT(words(config, kF, 0),
               ElementsAre(gather + "65.5 MB", gather + "1.05 MB", "embedding", gather + "30.4 MB",
                           "layer 0 attention", "layer 0 mlp"));
@@ -290,7 +290,7 @@ TEST(Body, OfZero3GathersASharedWeightByItself) {
                           "layer 1 attention", scatter + "30.4 MB"));
 }
 
-TEST(Body, OfZero2ReducesASharedWeightByItself) {
+TEST(Body, Zero2ReducesASharedVocabularyWeightSeparately) {
   const std::string scatter = "DP reduce-scatter ";
   EXPECT_THAT(words(shared_weight(2), kB, 0),
               ElementsAre("layer 0 mlp", "layer 0 attention", "embedding", scatter + "65.5 MB",
@@ -300,7 +300,7 @@ TEST(Body, OfZero2ReducesASharedWeightByItself) {
                           scatter + "30.4 MB"));
 }
 
-TEST(Body, OfHybridShardsReducesTheReplicasBehindTheShard) {
+TEST(Body, HybridShardingReducesShardsThenReplicas) {
   rankwright::plan::TrainingConfig config = sharded(3, true);
   config.plan.shard_size = 2;
   const std::vector<std::string> weights = words(config, kW, 0);
@@ -309,21 +309,21 @@ TEST(Body, OfHybridShardsReducesTheReplicasBehindTheShard) {
       ElementsAre("head", "DP reduce-scatter 65.5 MB beside", "replica all-reduce 32.8 MB beside"));
 }
 
-TEST(Body, OfZero2ReducesABucketWhenItIsFull) {
-  // Backward: head 32,769,024, then a layer: 47,975,424 fill the first bucket of 40 million (80
-  // MB); the other layer leaves 23,181,824, the embedding makes 55,949,824: a second bucket, and
-  // 15,949,824 are left (31.9 MB).
+TEST(Body, Zero2ReducesFullBuckets) {
+  // Backward: head 32,769,024 plus a layer is 47,975,424, which fills the first bucket of 40
+  // million (80 MB). With the other layer 23,181,824 are pending, with the embedding 55,949,824: a
+  // second bucket, and 15,949,824 remain (31.9 MB).
   EXPECT_THAT(
       words(sharded(2, true), kW, 0),
       ElementsAre("head", "layer 1 mlp", "layer 1 attention", "DP reduce-scatter 80 MB beside",
                   "layer 0 mlp", "layer 0 attention", "embedding", "DP reduce-scatter 80 MB beside",
                   "DP reduce-scatter 31.9 MB beside"));
-  // Nothing is gathered or reduced before.
+  // F and I neither gather nor reduce.
   EXPECT_EQ(words(sharded(2, true), kF, 0), words(sharded(0, true), kF, 0));
   EXPECT_EQ(words(sharded(2, true), kI, 0), words(sharded(0, true), kI, 0));
 }
 
-TEST(TransferBytes, AreHiddenStatesAndMtpOutputsBehindThem) {
+TEST(TransferBytes, IncludeMtpOutputsAfterTheirStage) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
   config.model.mtp_layers = 1;
   EXPECT_EQ(transfer_bytes(config, 2), bytes(2048 * 1024, 2));
@@ -332,7 +332,7 @@ TEST(TransferBytes, AreHiddenStatesAndMtpOutputsBehindThem) {
   EXPECT_EQ(transfer_bytes(config, 2), 2 * bytes(2048 * 1024, 2));
 }
 
-/// Its collectives, in an order that does not depend on the body's.
+/// Lists the collectives of a body in sorted order.
 std::vector<std::string> collectives(const Body& body) {
   std::vector<std::string> list;
   for (const Step& step : body)
@@ -344,7 +344,7 @@ std::vector<std::string> collectives(const Body& body) {
   return list;
 }
 
-RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
+RC_GTEST_PROP(Body, BackwardHasTheCollectivesOfInputAndWeightGradient, ()) {
   const plan::TrainingConfig config = sample::random_setup();
   for (const std::array<Body, 4>& stage : bodies(config)) {
     Body halves = stage[kI];
@@ -353,7 +353,7 @@ RC_GTEST_PROP(Body, OfBackwardHasTheCollectivesOfItsTwoHalves, ()) {
   }
 }
 
-RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
+RC_GTEST_PROP(Body, ComputesEveryLayerOncePerPass, ()) {
   const plan::TrainingConfig config = sample::random_setup();
   for (const std::size_t kind : {kF, kB, kI, kW}) {
     std::vector<i64> attentions(std::size_t(config.model.layers() + config.model.mtp_layers), 0);
@@ -364,8 +364,8 @@ RC_GTEST_PROP(Body, ComputesEveryLayerOnceEachWay, ()) {
   }
 }
 
-RC_GTEST_PROP(Body, RunsForwardAgainJustAsForward, ()) {
-  // Under full recompute of all layers, what runs again is F without the edges.
+RC_GTEST_PROP(Body, RecomputationEqualsForward, ()) {
+  // With full recomputation of all layers, the repeated steps are F without embedding and head.
   plan::TrainingConfig config = sample::random_setup();
   config.plan.recompute = plan::Recompute::full;
   config.plan.recompute_layers = 0;

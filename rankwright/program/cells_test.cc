@@ -20,7 +20,7 @@ WrittenSchedule read(const std::string& text) {
   return schedule.value_or(WrittenSchedule{});
 }
 
-TEST(ParseCells, ReadsCellsWithTheirPlaces) {
+TEST(ParseCells, ReadsCellsWithTheirSourcePositions) {
   const WrittenSchedule s = read("# two ranks\n0F0, 0B0\r\n\n1F0,,1I0,1W0\n");
   ASSERT_EQ(s.ranks.size(), 2U);
   EXPECT_EQ(s.ranks[0], (pipeline::Sequence{pipeline::cell::F(0, 0), pipeline::cell::B(0, 0)}));
@@ -30,7 +30,7 @@ TEST(ParseCells, ReadsCellsWithTheirPlaces) {
   EXPECT_EQ(s.where(1, 1), (Location{"a.csv", 4, 6, 3}));
 }
 
-TEST(ParseCells, ReadsWhatIsPostedTogether) {
+TEST(ParseCells, ReadsBatchedTransfers) {
   const WrittenSchedule s = read("0F0,(0SEND_F0;0RECV_B3),0UNSHARD,1F2");
   EXPECT_TRUE(s.transfers);
   EXPECT_EQ(s.ranks[0],
@@ -48,14 +48,14 @@ TEST(ParseCells, ReadsTorchsOverlappedPair) {
                                 pipeline::cell::I(3, 0)}));
 }
 
-TEST(ParseCells, SaysWhichCellIsNone) {
+TEST(ParseCells, ReportsTheInvalidCell) {
   const Diagnostic d = fault_in("0F0,0F1\n1F0,1X1\n");
   EXPECT_EQ(d.code, "RW0916");
   EXPECT_EQ(d.detail, "'1X1' is no cell");
   EXPECT_EQ(d.where, (Location{"a.csv", 2, 5, 3}));
 }
 
-TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
+TEST(ParseCells, RejectsNumbersOutOfRangeAndIncompleteGroups) {
   for (const char* text : {"F0", "0F", "-1F0", "0F-1", "0F0x", "(0F0", "(0F0;0B0)", "()OVERLAP_F_B",
                            "(0F0;0SEND_F0)OVERLAP_F_B", "(0F0;0B0)TOGETHER",
                            "0F99999999999999999999", "(0F1)OVERLAP_F_B", "(0F1;1F0)OVERLAP_F_B",
@@ -65,26 +65,26 @@ TEST(ParseCells, RefusesWhatIsTooLargeOrHalf) {
   EXPECT_THAT(fault_in("0F268435456").detail, HasSubstr("microbatches to 268,435,455"));
 }
 
-TEST(ParseCells, FindsNothingInAnEmptyFile) {
+TEST(ParseCells, RejectsAFileWithoutCells) {
   EXPECT_EQ(fault_in("\n# nothing\n").detail, "there is no cell in it");
   EXPECT_EQ(fault_in(", \n,,\n").detail, "there is no cell in it");  // found by fuzzing
   EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, "there is no cell in it");
 }
 
-TEST(ParseCell, ReadsWhatIsShownOfEveryKind) {
+TEST(ParseCell, ReadsShownCellsOfEveryKind) {
   for (const pipeline::Action& a : {pipeline::cell::F(0, 0), pipeline::cell::B(2, 0),
                                     pipeline::cell::I(8191, 268435455), pipeline::cell::W(1, 9)})
     EXPECT_EQ(parse_cell(show(a)), a) << show(a);
 }
 
-TEST(ParseCell, IsNothingForAnythingElse) {
+TEST(ParseCell, RejectsAnythingElse) {
   for (const char* text :
        {"", "F", "0F", "F0", "0F0x", " 0F0", "-1F0", "0F-1", "0X0", "0UNSHARD", "0SEND_F0",
         "0F0,0F1", "8192F0", "0F268435456", "99999999999999999999F0", "optimizer"})
     EXPECT_EQ(parse_cell(text), std::nullopt) << text;
 }
 
-TEST(ShowCells, KeepsARankThatHasNone) {
+TEST(ShowCells, KeepsARankWithoutCells) {
   const pipeline::Sequences ranks = {{}, {pipeline::cell::F(0, 0), pipeline::cell::B(0, 0)}};
   EXPECT_EQ(show_cells(ranks), ",\n0F0,0B0\n");
   EXPECT_EQ(read(show_cells(ranks)).ranks, ranks);
@@ -92,9 +92,9 @@ TEST(ShowCells, KeepsARankThatHasNone) {
 
 std::vector<CellFault> faults(const std::string& text) { return cell_set(read(text).ranks).faults; }
 
-TEST(CellSet, AcceptsAWholeSchedule) { EXPECT_TRUE(faults("0F0,0B0\n1F0,1I0,1W0\n").empty()); }
+TEST(CellSet, AcceptsACompleteSchedule) { EXPECT_TRUE(faults("0F0,0B0\n1F0,1I0,1W0\n").empty()); }
 
-TEST(CellSet, NamesWhatIsMissing) {
+TEST(CellSet, ReportsMissingCells) {
   using Why = CellFault::Why;
   EXPECT_EQ(faults("0F0,0F1,0B0"),
             (std::vector<CellFault>{{Why::missing, pipeline::cell::B(0, 1)}}));
@@ -102,7 +102,7 @@ TEST(CellSet, NamesWhatIsMissing) {
   EXPECT_EQ(faults("0B0"), (std::vector<CellFault>{{Why::missing, pipeline::cell::F(0, 0)}}));
 }
 
-TEST(CellSet, NamesWhatStandsTwiceElsewhereOrBothWays) {
+TEST(CellSet, ReportsDuplicateMisplacedAndMixedCells) {
   using Why = CellFault::Why;
   EXPECT_EQ(faults("0F0,0F0,0B0"),
             (std::vector<CellFault>{{Why::twice, pipeline::cell::F(0, 0), 0, 1}}));
@@ -112,8 +112,8 @@ TEST(CellSet, NamesWhatStandsTwiceElsewhereOrBothWays) {
             (std::vector<CellFault>{{Why::mixed, pipeline::cell::W(0, 0), 0, 2}}));
 }
 
-TEST(CellSet, StopsEarlyInAHoleOfAnySize) {
-  // 8,192 x 2^28 cells should be there; eight faults are enough to know.
+TEST(CellSet, StopsEarlyInALargeGap) {
+  // 8,192 x 2^28 cells are expected; the check stops after eight faults.
   EXPECT_EQ(faults("0F0,8191F268435455").size(), 9U);
 }
 

@@ -1,5 +1,5 @@
-// Where the steps of a role stand among its cells, and the law: what a Program adds up to is what
-// Traffic counts.
+// Where a role's own steps are placed among its cells, and the law that the totals of a Program
+// equal Traffic.
 #include "rankwright/program/expand.h"
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace expand_test {
 using sample::dense_layer;
 using sample::model_of;
 
-/// "0F0 0SEND_F0 ... [DP all-reduce 80 MB beside] ...".
+/// Formats the actions of a pp rank: "0F0 0SEND_F0 ... [DP all-reduce 80 MB beside] ...".
 std::string line(const Program& program, std::size_t pp_rank) {
   std::string text;
   for (const pipeline::Action& a : program.roles[pp_rank]) {
@@ -35,13 +35,13 @@ std::string line(const Program& program, std::size_t pp_rank) {
   return text;
 }
 
-/// Four layers, 15.2 million parameters each; dp 4 reduces them.
+/// Four layers of 15.2 million parameters each, with dp 4.
 plan::TrainingConfig four_layers(plan::Plan plan, i64 microbatches) {
   plan.dp = 4;
   return sample::config_of(model_of({{4, dense_layer()}}), plan, microbatches);
 }
 
-TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
+TEST(Expand, PlacesReductionsAfterTheLastBackwardOfTheirChunk) {
   const rankwright::plan::TrainingConfig config = four_layers(
       {.pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::looped_bfs}, 2);
   const Program program = expand(config);
@@ -55,7 +55,7 @@ TEST(Expand, PutsReductionsBehindTheLastBackwardOfTheirChunk) {
             "[gradient norm 4 B] [optimizer]");
 }
 
-TEST(Expand, OfOneRankIsItsMicrobatchesAndTheOptimizer) {
+TEST(Expand, OneStageRunsMicrobatchesReductionsAndOptimizer) {
   rankwright::plan::TrainingConfig config = four_layers({}, 2);
   config.plan.overlap.grad_reduce = false;
   // 4 x 15,206,400 + 2 x 32,768,000 + 1024 = 126,362,624: three buckets of 40 million and 6,362,624
@@ -79,7 +79,7 @@ void count(Account& account, const Body& body, i64 times) {
   }
 }
 
-/// What one pp rank sends, action by action.
+/// Adds up the traffic of one pp rank, action by action.
 Account account_of(const plan::TrainingConfig& config, const Program& program,
                    std::size_t pp_rank) {
   Account account;
@@ -102,7 +102,7 @@ Account account_of(const plan::TrainingConfig& config, const Program& program,
   return account;
 }
 
-/// What differs between the Program and Traffic; nothing, if the law holds.
+/// Describes the first difference between a Program and Traffic; empty if there is none.
 std::string difference(const plan::TrainingConfig& config) {
   const Program program = expand(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
@@ -115,7 +115,7 @@ std::string difference(const plan::TrainingConfig& config) {
       const Sum sum = found->second;
       if (sum.calls != t.calls)
         return what + ": calls " + std::to_string(sum.calls) + " for " + std::to_string(t.calls);
-      // A shard of a bucket may be a fraction of a byte; all else is whole.
+      // A shard of a bucket may be a fraction of a byte; all other sizes are whole numbers.
       const double off = std::abs(sum.total.value - t.total.value);
       const bool shards = t.kind == plan::TrafficKind::replica_all_reduce ||
                           t.kind == plan::TrafficKind::mirror_grad;
@@ -130,7 +130,7 @@ std::string difference(const plan::TrainingConfig& config) {
   return "";
 }
 
-/// With a pipeline that its schedule takes.
+/// Returns a random config whose pipeline shape is valid for its schedule.
 plan::TrainingConfig random_pipeline(const model::Model& model) {
   plan::TrainingConfig config = sample::random_setup(model);
   config.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
@@ -142,20 +142,20 @@ plan::TrainingConfig random_pipeline(const model::Model& model) {
   return config;
 }
 
-RC_GTEST_PROP(Expand, AddsUpToTheTraffic, ()) {
+RC_GTEST_PROP(Expand, TotalsEqualTraffic, ()) {
   const plan::TrainingConfig config = random_pipeline(sample::random_model());
   RC_ASSERT(difference(config) == "");
 }
 
-RC_GTEST_PROP(Expand, AddsUpToTheTrafficOfKnownModels, ()) {
+RC_GTEST_PROP(Expand, TotalsEqualTrafficOfCatalogModels, ()) {
   const plan::TrainingConfig config = random_pipeline(sample::random_known_model());
   RC_ASSERT(difference(config) == "");
 }
 
-RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
+RC_GTEST_PROP(Expand, ProgramsRunToTheirEnd, ()) {
   const Program program = expand(random_pipeline(sample::random_model()));
   RC_ASSERT(prove(program).holds());
-  // Every step stands in its role once.
+  // Every step occurs once in its role.
   for (std::size_t r = 0; r < program.roles.size(); ++r) {
     std::vector<i64> seen(program.steps[r].size(), 0);
     for (const pipeline::Action& a : program.roles[r])
@@ -164,7 +164,7 @@ RC_GTEST_PROP(Expand, MakesProgramsThatRunToTheirEnd, ()) {
   }
 }
 
-/// What an expansion takes, counted.
+/// Counts the memory of an expansion.
 Bytes taken(const Program& program) {
   std::size_t actions = 0, steps = 0;
   for (const pipeline::Sequence& role : program.roles) actions += role.size();
@@ -174,13 +174,13 @@ Bytes taken(const Program& program) {
   return bytes(actions, sizeof(pipeline::Action)) + bytes(steps, sizeof(Step));
 }
 
-RC_GTEST_PROP(ExpansionBytes, AreABound, ()) {
+RC_GTEST_PROP(ExpansionBytes, BoundTheActualSize, ()) {
   plan::TrainingConfig config =
       random_pipeline(sample::coin() ? sample::random_model() : sample::random_known_model());
   RC_ASSERT(taken(expand(config)) <= expansion_bytes(config));
 }
 
-TEST(ExpansionBytes, OfHugePipelinesAreBeyondTheLimit) {
+TEST(ExpansionBytes, HugePipelinesExceedTheLimit) {
   rankwright::plan::TrainingConfig config = four_layers({.pp = 2}, 1);
   EXPECT_LT(expansion_bytes(config), kMaxExpansion);
   config.job.global_batch = i64{1} << 40;
@@ -201,7 +201,7 @@ TEST(ExpansionBytes, OfHugePipelinesAreBeyondTheLimit) {
 
 class Example : public testing::TestWithParam<std::string> {};
 
-TEST_P(Example, AddsUpToItsTrafficAndRunsToItsEnd) {
+TEST_P(Example, TotalsEqualTrafficAndProgramRunsToItsEnd) {
   const std::string path = RANKWRIGHT_SOURCE_DIR "/examples/" + GetParam();
   const Result<std::string> text = importer::read_file(path);
   ASSERT_TRUE(text.has_value());

@@ -15,7 +15,7 @@ using pipelines::any_shape;
 using pipelines::program_of;
 using testing::ElementsAre;
 
-/// What a person wrote, with its own transfers or with ours.
+/// Parses a hand-written schedule; adds transfers if it has none.
 Program written(const std::string& text) {
   const Result<WrittenSchedule> read = parse_cells(text, "a.csv");
   EXPECT_TRUE(read.has_value());
@@ -28,7 +28,7 @@ Program written(const std::string& text) {
           .stage_to_rank = StageToRank(read->ranks, set.stages, set.microbatches)};
 }
 
-/// "0: 0RECV_B1 <- 1".
+/// Formats a wait-for chain: "0: 0RECV_B1 <- 1".
 std::vector<std::string> words(const std::vector<Waiting>& chain) {
   std::vector<std::string> out;
   for (const Waiting& w : chain)
@@ -42,19 +42,19 @@ TEST(Proof, HoldsForOneRank) { EXPECT_TRUE(prove(written("0F0,0B0")).holds()); }
 TEST(Proof, HoldsForOneFOneB) {
   const Proof proof = prove(program_of({pipeline::Schedule::one_f_one_b, 4, 1, 8}));
   EXPECT_TRUE(proof.holds());
-  // 4 ranks x 16 cells, and 3 boundaries x 8 microbatches x 2 ways x 2 ends.
+  // 4 ranks x 16 cells, and 3 boundaries x 8 microbatches x 2 directions x (send + receive).
   EXPECT_EQ(proof.actions, 4 * 16 + 3 * 8 * 2 * 2);
 }
 
-TEST(Proof, NamesACycleOfCells) {
-  // Rank 0 wants the gradient of microbatch 1 before it has sent microbatch 1 forward.
+TEST(Proof, ReportsACycleOfCells) {
+  // Rank 0 needs the gradient of microbatch 1 before it has sent microbatch 1 forward.
   const Proof proof = prove(written("0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n"));
   EXPECT_THAT(words(proof.buffered), ElementsAre("0: 0RECV_B1 <- 1", "1: 1RECV_F1 <- 0"));
   EXPECT_EQ(words(proof.rendezvous), words(proof.buffered));
 }
 
-TEST(Proof, FindsThatSingleBlockingSendsOfOneFOneBNeedABuffer) {
-  // After its warm-up rank 0 sends forward while rank 1 sends backward: both wait for a receive
+TEST(Proof, UnbatchedBlockingSendsOfOneFOneBDeadlock) {
+  // After the warm-up, rank 0 sends forward while rank 1 sends backward. Both wait for a receive
   // that the other posts later.
   const Proof proof =
       prove(written("0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
@@ -64,7 +64,7 @@ TEST(Proof, FindsThatSingleBlockingSendsOfOneFOneBNeedABuffer) {
   EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F1 <- 1", "1: 1SEND_B0 <- 0"));
 }
 
-TEST(Proof, AcceptsTheSameWithBatches) {
+TEST(Proof, BatchedTransfersOfOneFOneBHold) {
   EXPECT_TRUE(prove(written("0F0,0SEND_F0,0F1,(0SEND_F1;0RECV_B0),0B0,0RECV_B1,0B1\n"
                             "1RECV_F0,1F0,1B0,(1SEND_B0;1RECV_F1),1F1,1B1,1SEND_B1\n"))
                   .holds());
@@ -76,15 +76,15 @@ std::vector<Misplaced::Why> whys(const Proof& proof) {
   return out;
 }
 
-TEST(Proof, NamesTransfersWithoutAnOtherEnd) {
+TEST(Proof, ReportsUnmatchedTransfers) {
   using Why = Misplaced::Why;
   const Proof proof = prove(written("0F0,0SEND_F0,0B0\n1F0,1B0,1SEND_B0\n"));
   EXPECT_THAT(whys(proof), ElementsAre(Why::early, Why::early, Why::no_receive, Why::no_receive));
-  // Nobody is left to receive: the chain ends there.
+  // No rank is left to receive, so the chain ends there.
   EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F0 <- 1", "1: 1SEND_B0 <- 0"));
 }
 
-TEST(Proof, NamesASendBeforeItsCellAndATransferTwice) {
+TEST(Proof, ReportsEarlySendsAndDuplicateTransfers) {
   using Why = Misplaced::Why;
   EXPECT_THAT(whys(prove(written("0SEND_F0,0F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"))),
               ElementsAre(Why::unsent));
@@ -93,7 +93,7 @@ TEST(Proof, NamesASendBeforeItsCellAndATransferTwice) {
               ElementsAre(Why::twice));
 }
 
-TEST(Proof, NamesAReceiveOnAnotherRank) {
+TEST(Proof, ReportsAReceiveOnTheWrongRank) {
   // Three ranks: rank 2 receives what stage 1 on rank 1 needs.
   const Proof proof =
       prove(written("0F0,0SEND_F0,0RECV_B0,0B0\n"
@@ -102,9 +102,9 @@ TEST(Proof, NamesAReceiveOnAnotherRank) {
   EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::early, Misplaced::Why::elsewhere));
 }
 
-TEST(Proof, GoesOnWhereATransferStandsOnTheWrongRank) {
-  // Rank 0 sends what stage 1 on rank 1 should: rank 2 gets it all the same, and nobody is left
-  // waiting. Found by fuzzing.
+TEST(Proof, ContinuesPastATransferOnTheWrongRank) {
+  // Rank 0 sends the output of stage 1, which is on rank 1. Rank 2 receives it anyway, and no rank
+  // is left waiting. Found by fuzzing.
   const Proof proof =
       prove(written("0F0,0SEND_F0,1SEND_F0,0RECV_B0,0B0\n"
                     "1RECV_F0,1F0,1RECV_B0,1B0,1SEND_B0\n"
@@ -113,16 +113,16 @@ TEST(Proof, GoesOnWhereATransferStandsOnTheWrongRank) {
   EXPECT_TRUE(proof.rendezvous.empty());
 }
 
-TEST(Proof, NamesATransferOverTheEnd) {
-  // The last stage has nobody to send to.
+TEST(Proof, ReportsATransferBeyondTheLastStage) {
+  // The last stage has no next stage to send to.
   const Proof proof = prove(written("0F0,0SEND_F0,0B0\n"));
   EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::no_receive));
   EXPECT_THAT(words(proof.rendezvous), ElementsAre("0: 0SEND_F0 <- -1"));
 }
 
-TEST(Proof, NamesJoinedCellsThatNeedEachOther) {
-  // What runs as one begins as one: the backward of microbatch 0 cannot begin with its forward,
-  // though on a rank alone with one stage it would stand in order.
+TEST(Proof, ReportsJoinedCellsThatDependOnEachOther) {
+  // Joined cells start together, so the backward of microbatch 0 cannot be joined with its forward,
+  // although their order would be valid on a single rank with one stage.
   const Proof proof = prove(written("(0F0;0B0)OVERLAP_F_B,0F1,0B1\n"));
   EXPECT_THAT(whys(proof), ElementsAre(Misplaced::Why::early));
   EXPECT_EQ(proof.misplaced[0].position, 1);
@@ -131,14 +131,14 @@ TEST(Proof, NamesJoinedCellsThatNeedEachOther) {
 
 TEST(Proof, AcceptsATransferFromARankToItself) {
   EXPECT_TRUE(prove(written("0F0,(0SEND_F0;1RECV_F0),1F0,1B0,(1SEND_B0;0RECV_B0),0B0\n")).holds());
-  // One after the other the send waits for a receive that comes behind it.
+  // Without a batch, the send waits for a receive that comes after it.
   const Proof alone = prove(written("0F0,0SEND_F0,1RECV_F0,1F0,1B0,0B0\n"));
   EXPECT_TRUE(alone.buffered.empty());
   EXPECT_THAT(words(alone.rendezvous), ElementsAre("0: 0SEND_F0 <- 0"));
 }
 
-TEST(Proof, NamesReceivesInAnotherOrderThanTheirSends) {
-  // In a batch nobody waits, and NCCL hands microbatch 0 to the receive for microbatch 1.
+TEST(Proof, ReportsReceivesInAnotherOrderThanTheirSends) {
+  // Within a batch no rank waits, and NCCL delivers microbatch 0 to the receive for microbatch 1.
   const Proof proof =
       prove(written("0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
                     "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n"));
@@ -149,13 +149,13 @@ TEST(Proof, NamesReceivesInAnotherOrderThanTheirSends) {
   EXPECT_EQ(proof.misplaced[0].received, 1);
 }
 
-TEST(Proof, CountsMessagesBetweenTwoRanksByDirection) {
-  // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. What
-  // goes back does not count, and neither does what a third rank sends.
+TEST(Proof, MatchesMessageOrderPerPairAndDirection) {
+  // Two ranks with two chunks each: rank 0 sends 0F and 2F to rank 1, which sends 1F back. Messages
+  // in the other direction and from a third rank do not count.
   EXPECT_TRUE(prove(program_of({pipeline::Schedule::interleaved, 2, 2, 4})).holds());
   EXPECT_TRUE(prove(program_of({pipeline::Schedule::zb_v, 3, 2, 6})).holds());
-  // Activations and gradients to the same rank are one stream: here 2SEND_B0 leaves behind
-  // 0SEND_F1, and 1RECV_B0 stands before 1RECV_F1.
+  // Activations and gradients to the same rank are one stream: here 2SEND_B0 is sent after
+  // 0SEND_F1, but 1RECV_B0 is received before 1RECV_F1.
   const auto both = [](const std::string& sends, const std::string& receives) {
     return "0F0,0SEND_F0,2RECV_F0,2F0,2B0,0F1," + sends +
            ",0RECV_B0,0B0,2RECV_F1,2F1,2B1,2SEND_B1,0RECV_B1,0B1\n1RECV_F0,1F0,1SEND_F0," +
@@ -166,14 +166,15 @@ TEST(Proof, CountsMessagesBetweenTwoRanksByDirection) {
               ElementsAre(Misplaced::Why::crossed, Misplaced::Why::crossed));
 }
 
-TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
-  // 65,535 ranks, one microbatch: forwards go down and backwards come back one rank at a time. To
-  // look at every rank each time would be four billion looks.
+TEST(Proof, MaximumNumberOfRanksIsFast) {
+  // 65,535 ranks, one microbatch: forwards go down and backwards come back one rank at a time.
+  // Checking every rank each time would take four billion checks.
   constexpr i64 kRanks = 65535;
   const Proof proof = prove(program_of({pipeline::Schedule::one_f_one_b, kRanks, 1, 1}));
   EXPECT_TRUE(proof.holds());
   EXPECT_EQ(proof.actions, 2 * kRanks + 2 * 2 * (kRanks - 1));
-  // All backwards first: every rank waits for the next, which leads to the last and its input.
+  // With all backwards first, every rank waits for the next one, up to the last, which waits for
+  // its input.
   pipeline::Sequences wrong;
   for (i64 r = 0; r < kRanks; ++r)
     wrong.push_back({pipeline::cell::B(r, 0), pipeline::cell::F(r, 0)});
@@ -181,7 +182,7 @@ TEST(Proof, OfAsManyRanksAsThereCanBeIsQuick) {
   EXPECT_FALSE(prove(with_transfers(wrong, kRanks, 1)).buffered.empty());
 }
 
-/// A pipeline of two ranks that also call collectives over both.
+/// Returns a pipeline of two ranks that also issue collectives over both.
 Program with_steps(std::vector<Body> steps) {
   pipeline::Sequences ranks = cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
   for (std::size_t r = 0; r < steps.size(); ++r)
@@ -205,19 +206,19 @@ const Step kInside{.kind = plan::TrafficKind::dp_all_reduce,
                    .group = mesh::GroupKind::dp_cp,
                    .bytes = {64}};
 
-TEST(Proof, HoldsWhereMembersCallTheSame) {
+TEST(Proof, HoldsIfMembersIssueTheSameCollectives) {
   EXPECT_TRUE(prove(with_steps({{kInside, kTied, kNorm}, {kTied, kInside, kNorm}})).holds());
 }
 
-TEST(Proof, NamesCollectivesInAnotherOrder) {
-  // Each group sees the same calls, but the two ranks stand in different groups' calls: a cycle.
+TEST(Proof, ReportsCollectivesInAnotherOrder) {
+  // Each group has the same calls, but the two ranks wait in calls of different groups: a cycle.
   const Proof crossed = prove(with_steps({{kTied, kNorm}, {kNorm, kTied}}));
   EXPECT_FALSE(crossed.disorder.has_value());
   EXPECT_EQ(crossed.rendezvous.size(), 2U);
   EXPECT_EQ(crossed.buffered.size(), 2U);
 }
 
-TEST(Proof, NamesTheFirstCallInWhichMembersDiffer) {
+TEST(Proof, ReportsTheFirstDifferingCollective) {
   Step longer = kNorm;
   longer.bytes = {8};
   const Proof proof = prove(with_steps({{kNorm, kNorm}, {kNorm, longer}}));
@@ -229,9 +230,9 @@ TEST(Proof, NamesTheFirstCallInWhichMembersDiffer) {
   EXPECT_FALSE(missing.disorder->of_other.has_value());
 }
 
-// Every shape up to these sizes either has a fault that says what it lacks, or is proved. Under
-// sanitizers a part of them.
-TEST(EverySchedule, IsProvedOrRefused) {
+// Every shape up to these sizes either has a shape fault or is proved. Under sanitizers only some
+// shapes are checked.
+TEST(EverySchedule, HoldsOrIsRejectedAsAShape) {
   constexpr i64 kPp = kSanitized ? 6 : 16, kChunks = kSanitized ? 3 : 4;
   constexpr i64 kMicrobatches = kSanitized ? 16 : 64;
   i64 proved = 0, refused = 0;
@@ -248,14 +249,14 @@ TEST(EverySchedule, IsProvedOrRefused) {
   EXPECT_GT(proved, refused / 4);
 }
 
-RC_GTEST_PROP(EverySchedule, IsProvedForAnyGroup, ()) {
+RC_GTEST_PROP(EverySchedule, HoldsForAnyGroupSize, ()) {
   const pipeline::PipelineShape shape = any_shape();
   if (shape_fault(shape)) return;
   RC_ASSERT(prove(program_of(shape)).holds());
 }
 
-/// Runs cells in any order in which a rank may take any of its cells that are ready: whether all
-/// come about. The slow way to decide whether an order of cells waits for itself.
+/// Decides by brute force whether an order of cells runs to its end: repeatedly runs the next cell
+/// of every rank whose inputs are ready.
 bool runs_by_brute_force(const pipeline::Sequences& ranks, i64 stages, i64 microbatches) {
   std::vector<std::size_t> next(ranks.size(), 0);
   std::vector<bool> forward(std::size_t(stages * microbatches)), gradient(forward.size());
@@ -298,11 +299,11 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
   const Proof proof = prove(with_transfers(ranks, shape.stages(), shape.microbatches));
   RC_ASSERT(proof.holds() == runs_by_brute_force(ranks, shape.stages(), shape.microbatches));
   for (const Misplaced& m : proof.misplaced) RC_ASSERT(m.why != Misplaced::Why::crossed);
-  // What runs without buffers runs with them.
+  // A program that runs without buffers also runs with them.
   RC_ASSERT(!proof.rendezvous.empty() || proof.buffered.empty());
 }
 
-RC_GTEST_PROP(Proof, SeesATransferThatIsTakenAway, ()) {
+RC_GTEST_PROP(Proof, DetectsARemovedTransfer, ()) {
   const pipeline::PipelineShape shape = any_shape(4, 8);
   if (shape_fault(shape) || shape.pp == 1) return;
   Program program = program_of(shape);

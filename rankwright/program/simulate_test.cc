@@ -10,14 +10,14 @@
 #include "tests/support/pipelines.h"
 
 namespace rankwright::program {
-namespace play_test {
+namespace simulate_test {
 
 using pipelines::program_of;
 using pipelines::valid_shape;
 
 constexpr Seconds kUnit{1};
 
-/// What the step takes longer than one rank's work.
+/// Returns the step time minus the work of one rank.
 double bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
@@ -25,11 +25,11 @@ double bubble(const pipeline::PipelineShape& shape, double f, double i, double w
   return simulate(program, times).end.value - work;
 }
 
-TEST(Play, OfOneRankHasNoBubble) {
+TEST(Simulate, OneRankHasNoBubble) {
   EXPECT_EQ(bubble({pipeline::Schedule::one_f_one_b, 1, 1, 5}, 1, 1, 1), 0);
 }
 
-TEST(Play, MatchesTheWorkedExample) {
+TEST(Simulate, MatchesTheWorkedExample) {
   // Two ranks, one microbatch, F 2, I 3, W 1, a transfer 5 forward and 7 back:
   // F on rank 0 until 2, F on rank 1 from 7 to 9, B to 13, B on rank 0 from 20 to 24.
   const Program program = program_of({pipeline::Schedule::one_f_one_b, 2, 1, 1});
@@ -50,16 +50,16 @@ TEST(Play, MatchesTheWorkedExample) {
   EXPECT_EQ(travel, 12);
 }
 
-// The closed forms of docs/reference/formulas.md#B, in time of a chunk's F, I and W.
+// The closed forms of docs/reference/formulas.md#B, with F, I and W the times of one chunk.
 
-TEST(Play, OfGPipeAndOneFOneBIsB1) {
+TEST(Simulate, GPipeAndOneFOneBMatchB1) {
   for (const pipeline::Schedule s : {pipeline::Schedule::gpipe, pipeline::Schedule::one_f_one_b})
     for (const i64 pp : {1, 2, 4, 7, 16})
       for (const i64 m : {1, 3, 16, 33})
         EXPECT_EQ(bubble({s, pp, 1, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
 }
 
-TEST(Play, OfInterleavedAndLoopedIsB2) {
+TEST(Simulate, InterleavedAndLoopedBfsMatchB2) {
   for (const pipeline::Schedule s :
        {pipeline::Schedule::interleaved, pipeline::Schedule::looped_bfs})
     for (const i64 pp : {2, 4, 8})
@@ -68,7 +68,7 @@ TEST(Play, OfInterleavedAndLoopedIsB2) {
           EXPECT_EQ(bubble({s, pp, chunks, m}, 4, 5, 3), double(pp - 1) * (4 + 5 + 3)) << name(s);
 }
 
-TEST(Play, OfZbH1IsB3WhileWIsTheShortest) {
+TEST(Simulate, ZbH1MatchesB3IfWIsShortest) {
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {pp, 3 * pp})
       for (const auto& [f, i, w] : {std::array{1.0, 1.0, 1.0}, {4.0, 5.0, 3.0}, {3.0, 2.0, 1.0}}) {
@@ -79,12 +79,12 @@ TEST(Play, OfZbH1IsB3WhileWIsTheShortest) {
       }
 }
 
-TEST(Play, OfZbH1NeverFallsBelowTheFill) {
-  // F 2, I 1, W 2: B3 says (pp - 1)(2 + 1 - 2) = 3, but rank 3 cannot begin before 3 F = 6.
+TEST(Simulate, ZbH1BubbleIsAtLeastTheFill) {
+  // F 2, I 1, W 2: B3 gives (pp - 1)(2 + 1 - 2) = 3, but rank 3 cannot start before 3 F = 6.
   EXPECT_EQ(bubble({pipeline::Schedule::zb_h1, 4, 1, 16}, 2, 1, 2), 6);
 }
 
-/// The longest that any rank takes from its first cell to its last, less its work.
+/// Returns the longest time of any rank from its first cell to its last, minus its work.
 double own_bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
   const Durations times = alike(program, {f}, {i}, {w});
@@ -97,23 +97,23 @@ double own_bubble(const pipeline::PipelineShape& shape, double f, double i, doub
   return longest - double(shape.chunks * shape.microbatches) * (f + i + w);
 }
 
-TEST(Play, OfZb2pAndZbVIsB4) {
-  // No rank waits between its first and its last cell. The step still is (pp - 1) F longer than a
-  // rank's work, because rank r begins r F late: the paper lets it run into the next step.
+TEST(Simulate, Zb2pAndZbVMatchB4) {
+  // No rank waits between its first and its last cell. The step is still (pp - 1) F longer than a
+  // rank's work, because rank r starts r F late; the paper overlaps this with the next step.
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {2 * pp, 5 * pp}) {
       EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), 0);
       EXPECT_EQ(own_bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), 0);
       EXPECT_EQ(bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 1, 1, 1), double(pp - 1));
       EXPECT_EQ(bubble({pipeline::Schedule::zb_v, pp, 2, m}, 1, 1, 1), double(pp - 1));
-      // Where W is shorter, (pp - 1)(F + I - 2W) comes in, as the paper has it for ZB-H2.
+      // If W is shorter, the bubble is (pp - 1)(F + I - 2W), as in the paper for ZB-H2.
       EXPECT_EQ(own_bubble({pipeline::Schedule::zb_2p, pp, 1, m}, 2, 3, 1),
                 double(pp - 1) * (2 + 3 - 2));
     }
 }
 
-TEST(Play, OfDualPipeIsB5WhereFAndIAreEqual) {
-  // (pp/2 - 1)(F + B + B - 3W) with F&B = F + B; of DualPipeV (pp - 1) of the same in chunk time.
+TEST(Simulate, DualPipeMatchesB5IfFEqualsI) {
+  // (pp/2 - 1)(F + B + B - 3W) with F&B = F + B; for DualPipeV (pp - 1) times that in chunk time.
   for (const i64 pp : {2, 4, 8})
     for (const i64 m : {2 * pp, 4 * pp})
       for (const auto& [f, w] : {std::pair{1.0, 1.0}, {2.0, 1.0}}) {
@@ -125,8 +125,8 @@ TEST(Play, OfDualPipeIsB5WhereFAndIAreEqual) {
       }
 }
 
-TEST(Play, OfJoinedCellsTakesTheirShare) {
-  // pp 2, 4 microbatches: one pair on each rank, of F 1 and B 2, runs in 2/3 of their sum, 2.
+TEST(Simulate, JoinedCellsTakeTheOverlapFraction) {
+  // pp 2, 4 microbatches: one joined pair per rank, F 1 and B 2, takes 2/3 of their sum, 2.
   const Program program = program_of({pipeline::Schedule::dualpipe, 2, 1, 4});
   Durations times = alike(program, kUnit, kUnit, kUnit);
   const Seconds before = simulate(program, times).end;
@@ -136,7 +136,7 @@ TEST(Play, OfJoinedCellsTakesTheirShare) {
   EXPECT_NEAR(timeline.busy[0].value, 12 - 1, 1e-12);
 }
 
-/// Stages and transfers of any length.
+/// Returns random durations for all stages and transfers.
 Durations random_durations(const Program& program) {
   Durations times = alike(program, kUnit, kUnit, kUnit);
   const auto some = [] { return Seconds{double(*rc::gen::inRange(1, 20))}; };
@@ -149,7 +149,7 @@ Durations random_durations(const Program& program) {
   return times;
 }
 
-RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
+RC_GTEST_PROP(Simulate, RespectsEveryDependency, ()) {
   const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   const Durations times = random_durations(program);
@@ -163,7 +163,7 @@ RC_GTEST_PROP(Play, KeepsEveryDependency, ()) {
       RC_ASSERT(e.start >= free);
       free = e.end;
       const std::size_t at = program.stage_to_rank.index(e.action.stage, e.action.microbatch);
-      // A joined pair hands both results on when it ends.
+      // A joined pair sends both results when it ends.
       if (e.action.kind == pipeline::ActionKind::forward) forward[at] = e.end;
       if (gives_gradient(e.action.kind)) gradient[at] = e.end;
     }
@@ -197,15 +197,15 @@ RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
   const Timeline timeline = simulate(program, times);
   const std::vector<CriticalLink> path = critical_path(program, times, timeline);
   RC_ASSERT(path.back().event.end == timeline.end);
-  // No slack anywhere: what the links take and what their inputs travel is the whole step.
+  // There is no slack: the durations of the links and of their transfers add up to the step.
   Seconds sum{};
   for (const CriticalLink& link : path) sum += link.event.end - link.event.start + link.travelled;
   RC_ASSERT(sum == timeline.end);
 }
 
-RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
-  // A stage whose cells are not on the path may be faster and nothing changes. (Joined cells share
-  // their time: one that is on the path puts its partner's stage there too.)
+RC_GTEST_PROP(CriticalPath, FasterStagesOffThePathDoNotShortenTheStep, ()) {
+  // Speeding up a stage whose cells are not on the path changes nothing. Schedules with joined
+  // cells are excluded, because a cell on the path puts its partner's stage on the path too.
   const pipeline::PipelineShape shape = valid_shape();
   if (shape.schedule == pipeline::Schedule::dualpipe ||
       shape.schedule == pipeline::Schedule::dualpipe_v)
@@ -222,7 +222,7 @@ RC_GTEST_PROP(CriticalPath, ShortensTheStepAndNothingElseDoes, ()) {
   RC_ASSERT(simulate(program, times).end == before.end);
 }
 
-RC_GTEST_PROP(Play, GrowsWithEveryDuration, ()) {
+RC_GTEST_PROP(Simulate, NeverShortensWithALongerDuration, ()) {
   const pipeline::PipelineShape shape = valid_shape();
   const Program program = program_of(shape);
   Durations times = random_durations(program);
@@ -232,10 +232,10 @@ RC_GTEST_PROP(Play, GrowsWithEveryDuration, ()) {
   RC_ASSERT(simulate(program, times).end >= before);
 }
 
-TEST(Play, WaitsForAllMembersOfAMeeting) {
-  // Rank 0 ends its last backward at 9, rank 1 at 7 of unit time; both meet at 9, and the optimizer
-  // of 2 follows. What runs beside, 5 long from where it was issued, holds the meeting up on
-  // rank 1.
+TEST(Simulate, CollectiveWaitsForAllMembers) {
+  // Rank 0 ends its last backward at time 9 and rank 1 at time 7. On rank 1, an overlapped step of
+  // length 5 starts at 7 and delays the collective of both ranks to 12; the optimizer of length 2
+  // follows.
   const Step norm{.kind = plan::TrafficKind::gradient_norm,
                   .op = plan::Op::all_reduce,
                   .group = mesh::GroupKind::world,
@@ -258,5 +258,5 @@ TEST(Play, WaitsForAllMembersOfAMeeting) {
   EXPECT_EQ(timeline.end, Seconds{12 + 1 + 2});
 }
 
-}  // namespace play_test
+}  // namespace simulate_test
 }  // namespace rankwright::program

@@ -1,4 +1,4 @@
-// Worked examples: the steps of a role as words. A layer has 15,206,400 parameters, embedding and
+// Worked examples of a role's own steps, as text. A layer has 15,206,400 parameters, embedding and
 // head 32,768,000 each, in bf16: 30.4 MB and 65.5 MB.
 #include "rankwright/program/steps.h"
 
@@ -24,14 +24,14 @@ std::vector<std::string> words(const Body& body) {
   return list;
 }
 
-TEST(RankSteps, OfOneRankAreTheOptimizer) {
+TEST(RankSteps, OneRankOnlyRunsTheOptimizer) {
   const RankSteps steps = rank_steps(config_of(model_of({{2, dense_layer()}}), {}, 1))[0];
   EXPECT_THAT(steps.first, IsEmpty());
   EXPECT_THAT(steps.behind, ElementsAre(IsEmpty()));
   EXPECT_THAT(words(steps.last), ElementsAre("optimizer"));
 }
 
-/// Four layers on two ranks of two chunks: E t | t | t | t L.
+/// Four layers on two ranks with two chunks each: E t | t | t | t L.
 plan::TrainingConfig interleaved(int zero, bool hidden) {
   plan::TrainingConfig config = config_of(model_of({{4, dense_layer()}}),
                                           {.dp = 4,
@@ -44,7 +44,7 @@ plan::TrainingConfig interleaved(int zero, bool hidden) {
   return config;
 }
 
-TEST(RankSteps, ReduceGradientsBehindTheirChunk) {
+TEST(RankSteps, ReduceGradientsAfterTheirChunk) {
   const RankSteps first = rank_steps(interleaved(0, true))[0];
   // 15,206,400 + 32,768,000: a bucket of 40 million, 80 MB, and 15.9 MB; the other chunk is a layer
   EXPECT_THAT(words(first.behind[0]),
@@ -53,7 +53,7 @@ TEST(RankSteps, ReduceGradientsBehindTheirChunk) {
   EXPECT_THAT(words(first.last), ElementsAre("gradient norm 4 B", "optimizer"));
 }
 
-TEST(RankSteps, ReduceGradientsAtTheEndWhereNothingIsHidden) {
+TEST(RankSteps, ReduceGradientsAtTheEndWithoutOverlap) {
   const RankSteps first = rank_steps(interleaved(0, false))[0];
   EXPECT_THAT(first.behind, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_THAT(words(first.last),
@@ -61,7 +61,7 @@ TEST(RankSteps, ReduceGradientsAtTheEndWhereNothingIsHidden) {
                           "gradient norm 4 B", "optimizer"));
 }
 
-TEST(RankSteps, OfZero1GatherParametersBeforeTheFirstCellOrBehindTheOptimizer) {
+TEST(RankSteps, Zero1GathersBeforeTheFirstCellOrAfterTheOptimizer) {
   const std::string gather = "FSDP/ZeRO all-gather ";
   const RankSteps hidden = rank_steps(interleaved(1, true))[0];
   EXPECT_THAT(words(hidden.first), ElementsAre(gather + "80 MB beside", gather + "15.9 MB beside",
@@ -76,17 +76,17 @@ TEST(RankSteps, OfZero1GatherParametersBeforeTheFirstCellOrBehindTheOptimizer) {
                           gather + "80 MB", gather + "15.9 MB", gather + "30.4 MB"));
 }
 
-TEST(RankSteps, OfZero2GatherAndOfZero3DoNeither) {
+TEST(RankSteps, Zero2OnlyGathersAndZero3DoesNeither) {
   const RankSteps two = rank_steps(interleaved(2, true))[0];
   EXPECT_EQ(two.first.size(), 3u);
-  EXPECT_THAT(two.behind, ElementsAre(IsEmpty(), IsEmpty()));  // every microbatch, in its cells
+  EXPECT_THAT(two.behind, ElementsAre(IsEmpty(), IsEmpty()));  // reduced inside the cells
   const RankSteps three = rank_steps(interleaved(3, true))[0];
   EXPECT_THAT(three.first, IsEmpty());
   EXPECT_THAT(three.behind, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_THAT(words(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
 }
 
-TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
+TEST(RankSteps, SumNormGradientsOverTpThenTheTiedEmbedding) {
   rankwright::plan::TrainingConfig config = config_of(
       model_of({{3, dense_layer()}}), {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
   config.model.tied = true;
@@ -105,7 +105,7 @@ TEST(RankSteps, SumNormsOverTpThenTheTiedEmbedding) {
                           "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
 }
 
-TEST(RankSteps, ReduceASharedWeightByItself) {
+TEST(RankSteps, ReduceASharedVocabularyWeightSeparately) {
   rankwright::plan::TrainingConfig config =
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
   config.model.tied = true;
@@ -118,18 +118,18 @@ TEST(RankSteps, ReduceASharedWeightByItself) {
                                                    "DP reduce-scatter 30.4 MB beside"));
     EXPECT_EQ(words(rank.last)[0], "tied embedding grad 65.5 MB");
   }
-  config.plan.zero = 2;  // a quarter of it is kept
+  config.plan.zero = 2;  // each rank keeps a quarter of it
   EXPECT_EQ(words(rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
 }
 
-TEST(RankSteps, OfExpertsRunOverTheirOwnDataRanks) {
+TEST(RankSteps, ExpertsUseTheExpertDataParallelGroup) {
   const rankwright::plan::TrainingConfig config =
       config_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
   // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
   EXPECT_EQ(words(rank_steps(config)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
 }
 
-RC_GTEST_PROP(Steps, AreThoseOfTheRankInOneLine, ()) {
+RC_GTEST_PROP(Steps, ConcatenateRankSteps, ()) {
   const plan::TrainingConfig config = sample::random_setup();
   const std::vector<RankSteps> ranks = rank_steps(config);
   const std::vector<Body> lines = steps(config);

@@ -1,5 +1,5 @@
-// What another predictor, Calculon, says of published runs: the errors of calculon.csv, by the id
-// of a row of runs.csv. Data, embedded at build: Calculon is not run here.
+// The prediction errors of another predictor, Calculon, on published runs (calculon.csv), by the id
+// of a row of runs.csv. The data is embedded at build time; Calculon is not run here.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 
 namespace rankwright::validate {
 
-/// Predicted / measured - 1 of the step time; nothing for a run that it cannot do or was not asked.
+/// Returns predicted / measured - 1 of the step time; nullopt for a run that Calculon cannot model
+/// or was not run on.
 std::optional<double> calculon_error(std::string_view id);
 
 }  // namespace rankwright::validate

@@ -20,10 +20,10 @@ Seconds step_at(const plan::TrainingConfig& config, cluster::Calibration c, doub
   return cost::step_time(config, c).total();
 }
 
-/// V12. A step is the shorter the faster computation is, or as long where nothing hangs on it: of
-/// factors that do as well the nearest to 1.
-std::optional<double> pace_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                              Seconds measured) {
+/// Finds the factor on computation rates that predicts the measured step (V12). The step time does
+/// not increase with the factor; among equally good factors, returns the one nearest to 1.
+std::optional<double> find_pace(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                                Seconds measured) {
   constexpr double kSame = 1e-9;
   const auto off = [&](double pace) { return step_at(config, c, pace) / measured - 1; };
   if (std::abs(off(1)) <= kSame) return 1;
@@ -50,7 +50,8 @@ Diagnostic too_far(const plan::TrainingConfig& config, const cluster::Calibratio
           .where = {.file = std::string(file)}};
 }
 
-/// What the run held beyond its ledger; less is no promise for another plan.
+/// Returns the memory that the run held beyond its estimate, at least 0: less memory in one run
+/// does not guarantee less in another plan.
 Bytes held(const plan::TrainingConfig& config, const cluster::Calibration& c,
            const importer::RunLog& log) {
   const std::optional<MemoryGap> gap = memory_gap(config, c, log);
@@ -71,7 +72,7 @@ Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
                  .message = "a log without a step",
                  .detail = "it ran out of memory before one was done",
                  .where = {.file = std::string(file)}});
-  const std::optional<double> pace = pace_of(ran, from, measured->median);
+  const std::optional<double> pace = find_pace(ran, from, measured->median);
   if (!pace) return fail(too_far(ran, from, measured->median, file));
   plan::RunCalibration out{.calibration = from,
                            .log = std::string(file),

@@ -1,8 +1,7 @@
-// Calibrates the cost model by one measured run of the user's: the one factor on all rates of
-// computation with which the plan that ran is predicted to take what it took, and what it held in
-// memory beyond its ledger. Other plans of the same model on the same devices are then predicted
-// from there. A factor that no device explains is refused: that is no calibration but a fault, and
-// gap.h looks for it. Formula V12.
+// Calibrates the cost model with one measured run of the user: one factor on all computation rates
+// that makes the predicted step time equal the measured one, and the memory that the run held
+// beyond its estimate (formula V12). Other plans of the same model on the same devices are then
+// predicted with these. An implausible factor is refused; gap.h looks for its cause.
 #pragma once
 
 #include "rankwright/base/result.h"
@@ -12,13 +11,14 @@
 
 namespace rankwright::validate {
 
-/// The factors that may be.
+/// The accepted range of the factor on computation rates.
 inline constexpr double kMinPace = 0.4, kMaxPace = 1.3;
-/// Of the device: the most that a run may hold beyond its ledger.
+/// The maximum memory beyond the estimate, as a fraction of the device's memory.
 inline constexpr double kMaxHeld = 0.25;
 
-/// RW0930 where the log has no step, RW0931 where the factor is beyond what may be. `ran` has no
-/// violation. Constants are `from`, moved.
+/// Calibrates the constants `from` with the run `ran` that wrote `log`. Fails with RW0930 if the
+/// log has no step, and with RW0931 if the factor is out of range. Requires: `ran` has no
+/// constraint violation.
 Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
                                        const cluster::Calibration& from,
                                        const importer::RunLog& log, std::string_view file);

@@ -1,5 +1,6 @@
-// Whether a run of one plan helps with others: of published runs of one family, model, GPU and
-// number format the first calibrates, and the others are predicted with and without it.
+// Tests whether calibrating with a run of one plan improves the predictions of others: in each
+// group of published runs of one family, model, GPU and number format, the first run calibrates and
+// the others are predicted with and without it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace rankwright::validate {
 namespace calibrate_published_test {
 
-struct Nearer {
+struct CalibrationErrors {
   std::vector<double> before{}, after{};
   std::size_t groups = 0, refused = 0;
 };
@@ -32,7 +33,7 @@ double p90(std::vector<double> all) {
   return all[std::size_t(std::ceil(0.9 * double(all.size()))) - 1];
 }
 
-Nearer calibrated_errors() {
+CalibrationErrors find_calibration_errors() {
   std::map<std::tuple<std::string, std::string, std::string, std::string, i64>,
            std::vector<std::pair<const Run*, const rankwright::plan::TrainingConfig*>>>
       groups;
@@ -44,7 +45,7 @@ Nearer calibrated_errors() {
     groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, config.job.sequence}]
         .push_back({&one.run, &config});
   }
-  Nearer errors;
+  CalibrationErrors errors;
   for (const auto& [name, runs] : groups) {
     if (runs.size() < 2) continue;
     importer::RunLog log;
@@ -69,9 +70,9 @@ Nearer calibrated_errors() {
   return errors;
 }
 
-TEST(CalibratePublished, ARunOfOnePlanBringsOthersOfItsModelNearer) {
-  const Nearer errors = calibrated_errors();
-  // Constants were fitted on these rows, so little is left for a run to say.
+TEST(CalibratePublished, OneRunImprovesOtherPlansOfItsModel) {
+  const CalibrationErrors errors = find_calibration_errors();
+  // The constants were fitted on these rows, so a run can improve little.
   std::cout << errors.before.size() << " rows of " << errors.groups << " groups: mean error "
             << 100 * mean(errors.before) << " % becomes " << 100 * mean(errors.after)
             << " %, of nine of ten " << 100 * p90(errors.before) << " % " << 100 * p90(errors.after)

@@ -18,7 +18,7 @@ rankwright::plan::TrainingConfig example(const std::string& name) {
   return resolve(importer::read_plan(golden::read(file), name, importer::read_file).draft);
 }
 
-/// What a machine at `pace` would have logged.
+/// Returns the log that a machine at `pace` would write.
 importer::RunLog log_at(const rankwright::plan::TrainingConfig& config, double pace) {
   cluster::Calibration c = catalog::calibration();
   c.pace = pace;
@@ -28,7 +28,7 @@ importer::RunLog log_at(const rankwright::plan::TrainingConfig& config, double p
   return log;
 }
 
-TEST(Calibrate, GivesTheFactorBackThatTheMachineHas) {
+TEST(Calibrate, RecoversTheFactorOfTheMachine) {
   for (const std::string name : {"course-64", "gpt3-175b-1024", "deepseek-v3-2048"}) {
     const rankwright::plan::TrainingConfig config = example(name);
     for (const double pace : {1.0, 0.8, 0.45, 1.2}) {
@@ -41,7 +41,7 @@ TEST(Calibrate, GivesTheFactorBackThatTheMachineHas) {
   }
 }
 
-TEST(Calibrate, ReadsBackALogOfTheModelsOwnEstimate) {
+TEST(Calibrate, RecoversOneFromALogOfTheEstimate) {
   const rankwright::plan::TrainingConfig config = example("gpt3-175b-1024");
   const Trial trial{config, catalog::calibration()};
   const importer::RunLog log = run_logs::read(run_logs::steps(prophecy(trial).step));
@@ -51,7 +51,7 @@ TEST(Calibrate, ReadsBackALogOfTheModelsOwnEstimate) {
   EXPECT_NEAR(found->calibration.pace, 1, 1e-6);  // the log has tenths of a microsecond
 }
 
-RC_GTEST_PROP(Calibrate, MovesThePlanThatRanOntoWhatWasMeasured, ()) {
+RC_GTEST_PROP(Calibrate, PredictsTheCalibrationRunExactly, ()) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = sample::one_of({1, 2, 4})});
   config.cluster.device = catalog::find_device("a100-80g").value();
   config.cluster.levels[0].bandwidth = 100.0_GBps;
@@ -65,7 +65,7 @@ RC_GTEST_PROP(Calibrate, MovesThePlanThatRanOntoWhatWasMeasured, ()) {
   RC_ASSERT(std::abs(after / measured - 1) < 1e-9);
 }
 
-TEST(Calibrate, RefusesWhatIsAFault) {
+TEST(Calibrate, RejectsImplausibleFactors) {
   const rankwright::plan::TrainingConfig config = example("course-64");
   for (const double pace : {0.2, 2.0}) {
     const Result<plan::RunCalibration> found =
@@ -79,7 +79,7 @@ TEST(Calibrate, RefusesWhatIsAFault) {
   EXPECT_EQ(calibrate(config, catalog::calibration(), failed, "run.log").error().code, "RW0930");
 }
 
-TEST(Calibrate, NarrowsTheBandForPlansOfTheSameModelAndDevice) {
+TEST(Calibrate, NarrowsTheBandOfTheSameModelAndDevice) {
   rankwright::plan::TrainingConfig config = example("gpt3-175b-1024");
   const double before = cost::estimate(config, catalog::calibration()).step_band.within;
   const Result<plan::RunCalibration> found =
@@ -92,7 +92,7 @@ TEST(Calibrate, NarrowsTheBandForPlansOfTheSameModelAndDevice) {
   EXPECT_EQ(cost::estimate(config, calibration(config)).step_band.within, before);
 }
 
-TEST(Calibrate, HoldsWhatTheRunHeldBeyondItsLedgerButNeverLess) {
+TEST(Calibrate, AddsMemoryBeyondTheEstimateButNeverSubtracts) {
   const rankwright::plan::TrainingConfig config = example("gpt3-175b-1024");
   const cost::MemoryEstimate before = cost::estimate_memory(config, 0, catalog::calibration());
   for (const double more : {2e9, -2e9}) {

@@ -13,7 +13,7 @@
 namespace rankwright::validate {
 namespace {
 
-// A fit prices every row some hundred times, and there is one for each system.
+// A fit evaluates every row several hundred times, and there is one fit per system.
 constexpr std::size_t kMaxCollectiveRows = 5000;
 constexpr std::size_t kMaxSystems = 64;
 constexpr i64 kMaxRanks = 1 << 16;
@@ -36,9 +36,10 @@ std::optional<plan::Op> find_op(std::string_view name) {
   return {};
 }
 
-class Reader {
+/// Reads a table of measured collectives.
+class CollectiveReader {
  public:
-  Reader(const Csv& table, std::string_view file) : table_(table), file_(file) {}
+  CollectiveReader(const Csv& table, std::string_view file) : table_(table), file_(file) {}
 
   Result<MeasuredCollectives> read() {
     if (table_.rows.size() > kMaxCollectiveRows)
@@ -83,8 +84,8 @@ class Reader {
       same->systems.emplace_back(system);
   }
 
-  /// Why a row says too little to be scored; empty if it says enough.
-  std::string_view lacks(const Csv::Row& row) const {
+  /// Returns why a row cannot be scored; empty if it can.
+  std::string_view find_lack(const Csv::Row& row) const {
     if (!cell(row, "skip").empty()) return cell(row, "skip");
     if (!find_op(cell(row, "collective"))) return "no collective that is modelled";
     if (cell(row, "bytes").empty()) return "no size";
@@ -94,8 +95,9 @@ class Reader {
     return {};
   }
 
-  /// A number above zero that a measurement can have, or `empty` where none is written.
-  std::optional<Diagnostic> positive(const Csv::Row& row, std::string_view column, double& into) {
+  /// Reads a plausible positive number; leaves `into` unchanged if the cell is empty.
+  std::optional<Diagnostic> read_positive(const Csv::Row& row, std::string_view column,
+                                          double& into) {
     const std::string_view text = cell(row, column);
     if (text.empty()) return {};
     const Result<double> value = parse_real(text);
@@ -106,22 +108,22 @@ class Reader {
 
   std::optional<Diagnostic> take(const Csv::Row& row) {
     const std::string_view system = cell(row, "system");
-    if (const std::string_view reason = lacks(row); !reason.empty()) {
+    if (const std::string_view reason = find_lack(row); !reason.empty()) {
       leave_out(reason, system);
       return {};
     }
     const Result<i64> ranks = parse_count(cell(row, "nranks"), 2);
     if (!ranks || *ranks > kMaxRanks) return out_of_range("nranks", cell(row, "nranks"));
     double size = 0, time = 0, rate = 0, harness = 0;
-    if (std::optional<Diagnostic> fault = positive(row, "bytes", size)) return fault;
-    if (std::optional<Diagnostic> fault = positive(row, "time_us", time)) return fault;
-    if (std::optional<Diagnostic> fault = positive(row, "busbw_GBps", rate)) return fault;
-    if (std::optional<Diagnostic> fault = positive(row, "harness_us", harness)) return fault;
+    if (std::optional<Diagnostic> fault = read_positive(row, "bytes", size)) return fault;
+    if (std::optional<Diagnostic> fault = read_positive(row, "time_us", time)) return fault;
+    if (std::optional<Diagnostic> fault = read_positive(row, "busbw_GBps", rate)) return fault;
+    if (std::optional<Diagnostic> fault = read_positive(row, "harness_us", harness)) return fault;
     const plan::Op op = *find_op(cell(row, "collective"));
     const Seconds measured =
         time > 0 ? time * 1.0_us : cost::wire_bytes(op, Bytes{size}, *ranks) / (rate * 1.0_GBps);
     const bool plain = cell(row, "algo").starts_with("Ring");
-    const Result<std::size_t> where = setting(cell(row, "cluster"), *ranks, plain);
+    const Result<std::size_t> where = find_setting(cell(row, "cluster"), *ranks, plain);
     if (!where) return where.error();
     found_.rows.push_back({.line = row.line,
                            .system = std::string(system),
@@ -136,8 +138,8 @@ class Reader {
     return {};
   }
 
-  /// Index of the setting, which is made where it is new.
-  Result<std::size_t> setting(std::string_view name, i64 ranks, bool plain) {
+  /// Returns the index of a setting, adding it if it is new.
+  Result<std::size_t> find_setting(std::string_view name, i64 ranks, bool plain) {
     std::vector<CollectiveSetting>& all = found_.settings;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (all[i].cluster_name == name && all[i].ranks == ranks && all[i].plain == plain) return i;
@@ -174,7 +176,7 @@ bool holds_collectives(const Csv& table) {
 }
 
 Result<MeasuredCollectives> read_collectives(const Csv& table, std::string_view file) {
-  return Reader(table, file).read();
+  return CollectiveReader(table, file).read();
 }
 
 }  // namespace rankwright::validate

@@ -11,8 +11,8 @@ namespace {
 constexpr Bytes kLarge = 1.0_MB;
 constexpr Bytes kHuge = 64.0_MB;
 
-/// How much the priors pull against the error of rows, and the steps of the search, as factors.
-constexpr double kPull = 0.003;
+/// The weight of the priors relative to the error of rows, and the steps of the search, as factors.
+constexpr double kPriorWeight = 0.003;
 constexpr double kSteps[] = {1.3, 1.1, 1.03, 1.01};
 constexpr int kSweeps = 12;
 
@@ -46,10 +46,11 @@ cost::CollectiveCost cost(const Settings& settings, const MeasuredCollective& ro
   return cost::collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
 }
 
-/// What a fit makes small.
-class Distance {
+/// The objective of a fit.
+class CollectiveLoss {
  public:
-  Distance(const MeasuredCollectives& measured, std::string_view without) : measured_(measured) {
+  CollectiveLoss(const MeasuredCollectives& measured, std::string_view without)
+      : measured_(measured) {
     for (std::size_t i = 0; i < measured.rows.size(); ++i) {
       const std::string& system = measured.rows[i].system;
       if (system == without) continue;
@@ -60,7 +61,7 @@ class Distance {
     }
   }
 
-  /// A row stands on a level whose latency can be fitted.
+  /// Returns whether a row uses a level whose latency can be fitted.
   bool calibrated() const { return calibrated_; }
 
   double operator()(const CollectiveFit& fit) const {
@@ -82,19 +83,19 @@ class Distance {
       means += sums[s] / counts[s];
       systems += 1;
     }
-    if (systems == 0) return pull(constants);
-    return (all / double(rows_.size()) + means / systems) / 2 + pull(constants);
+    if (systems == 0) return prior_loss(constants);
+    return (all / double(rows_.size()) + means / systems) / 2 + prior_loss(constants);
   }
 
  private:
-  static double pull(const cluster::Calibration& constants) {
+  static double prior_loss(const cluster::Calibration& constants) {
     double sum = 0;
     for (const cluster::Constant c : kCollectiveConstants) {
       const catalog::ConstantRow& row = rankwright::catalog::constants()[std::size_t(c)];
       const double away = std::log(constants[c] / row.prior) / row.spread;
       sum += away * away;
     }
-    return kPull * sum;
+    return kPriorWeight * sum;
   }
 
   struct Row {
@@ -105,8 +106,9 @@ class Distance {
   bool calibrated_ = false;
 };
 
-ErrorTable table(const CollectiveScore& score, std::string_view system,
-                 double CollectivePrediction::*error) {
+/// Computes the errors by size class, of one system or, if `system` is empty, of all.
+ErrorTable tabulate_errors(const CollectiveScore& score, std::string_view system,
+                           double CollectivePrediction::*error) {
   ErrorTable all;
   for (std::size_t c = 0; c < kSizeClasses; ++c) {
     std::vector<double> errors;
@@ -129,20 +131,20 @@ std::string_view name(SizeClass c) {
 
 CollectiveFit fit_collectives(const MeasuredCollectives& measured,
                               const cluster::Calibration& start, std::string_view without) {
-  const Distance distance(measured, without);
+  const CollectiveLoss loss(measured, without);
   CollectiveFit best{.constants = start};
   for (const cluster::Constant c : kCollectiveConstants)
     best.constants[c] = catalog::constants()[std::size_t(c)].prior;
-  if (distance.calibrated()) best.latency = kFirstLatency;
-  double min = distance(best);
+  if (loss.calibrated()) best.latency = kFirstLatency;
+  double min = loss(best);
   const auto better = [&](const CollectiveFit& next) {
-    const double value = distance(next);
+    const double value = loss(next);
     if (value >= min - 1e-9) return false;
     min = value;
     best = next;
     return true;
   };
-  // One at a time, up and down, in ever finer steps: few constants, and a distance that is nearly
+  // Coordinate descent with ever finer steps: there are few constants, and the loss is nearly
   // convex in their logarithms.
   for (const double step : kSteps) {
     bool moved = true;
@@ -155,7 +157,7 @@ CollectiveFit fit_collectives(const MeasuredCollectives& measured,
           next.constants[c] = std::clamp(best.constants[c] * factor, row.low, row.high);
           moved = better(next) || moved;
         }
-        if (!distance.calibrated()) continue;
+        if (!loss.calibrated()) continue;
         CollectiveFit next = best;
         next.latency = std::clamp(best.latency * factor, kMinLatency, kMaxLatency);
         moved = better(next) || moved;
@@ -192,13 +194,15 @@ CollectiveScore score_collectives(MeasuredCollectives measured, const cluster::C
       }
     }
     score.systems.push_back({.system = system,
-                             .given = table(score, system, &CollectivePrediction::error),
+                             .given = tabulate_errors(score, system, &CollectivePrediction::error),
                              .held_out = {}});
     if (several)
-      score.systems.back().held_out = table(score, system, &CollectivePrediction::error_held_out);
+      score.systems.back().held_out =
+          tabulate_errors(score, system, &CollectivePrediction::error_held_out);
   }
-  score.total = table(score, {}, &CollectivePrediction::error);
-  if (several) score.total_held_out = table(score, {}, &CollectivePrediction::error_held_out);
+  score.total = tabulate_errors(score, {}, &CollectivePrediction::error);
+  if (several)
+    score.total_held_out = tabulate_errors(score, {}, &CollectivePrediction::error_held_out);
   return score;
 }
 

@@ -1,6 +1,6 @@
-// How far the times of collectives (cost/collective.h) lie from measured ones: with given
-// constants, and with those that a fit finds when the system in question is left out. Data only:
-// text of it is report/validation/collectives_text.h.
+// The errors of predicted collective times (cost/collective.h) against measured ones: with given
+// constants, and with constants fitted without the system in question (held out). The result is
+// formatted in report/validation/collectives_text.h.
 #pragma once
 
 #include <array>
@@ -14,41 +14,45 @@
 
 namespace rankwright::validate {
 
-/// Classes of message size; the last is a part of the second.
+/// Classes of message size; `huge` is a subset of `large`.
 enum class SizeClass : unsigned char { small, large, huge };
 inline constexpr std::size_t kSizeClasses = 3;
 
 std::string_view name(SizeClass);                         // "< 1 MB", ">= 1 MB", ">= 64 MB"
 using ErrorTable = std::array<ErrorStats, kSizeClasses>;  // by SizeClass
 
+/// The prediction of one row.
 struct CollectivePrediction {
-  std::size_t row = 0;  // of MeasuredCollectives::rows
-  Seconds predicted{};  // with the harness
-  Seconds held_out{};   // by constants that were fitted without its system; 0: there is no other
+  std::size_t row = 0;  // index in MeasuredCollectives::rows
+  Seconds predicted{};  // including the harness
+  Seconds held_out{};   // with constants fitted without its system; 0 if there is no other system
   cost::Algorithm algorithm{};
   double error = 0;           // of `predicted`
   double error_held_out = 0;  // of `held_out`
 };
 
+/// The errors of one system.
 struct SystemScore {
   std::string system;
   ErrorTable given, held_out;
 };
 
-/// The constants that a fit moves. The shares of links, assumed latencies and the figures of
-/// cost/collective.cc stay: a held-out error is not blind to them.
+/// The constants that a fit varies. Link shares, assumed latencies and the constants in
+/// cost/collective.cc are not refitted, so a held-out error is not blind to them.
 inline constexpr cluster::Constant kCollectiveConstants[] = {cluster::Constant::collective_floor,
                                                              cluster::Constant::collective_ramp,
                                                              cluster::Constant::in_network};
 
-/// A latency that the catalog calls calibrated was found on such rows, so a fit moves it too.
+/// Fitted constants. Latencies that the catalog marks as calibrated come from such rows, so a fit
+/// varies them too.
 struct CollectiveFit {
   cluster::Calibration constants{};
-  double latency = 1;  // all calibrated latencies, over the catalog's
+  double latency = 1;  // factor on all calibrated latencies of the catalog
 
   friend bool operator==(const CollectiveFit&, const CollectiveFit&) = default;
 };
 
+/// The errors on a table of measured collectives.
 struct CollectiveScore {
   MeasuredCollectives measured;
   cluster::Calibration given{};
@@ -58,11 +62,13 @@ struct CollectiveScore {
   ErrorTable total{}, total_held_out{};
 };
 
+/// Scores predictions with the constants `given`, and held out if there are several systems.
 CollectiveScore score_collectives(MeasuredCollectives measured, const cluster::Calibration& given);
 
-/// `start` with the constants above moved to where |ln(predicted / measured)| is least: the mean of
-/// its mean over rows and its mean over systems, with a pull to the priors of calibration.csv.
-/// Latencies have no prior: they begin at half of the catalog's. Rows of `without` are left out.
+/// Returns `start` with the constants above fitted to minimize |ln(predicted / measured)|: the
+/// average of its mean over rows and its mean over systems, plus a penalty for distance from the
+/// priors of calibration.csv. Latencies have no prior and start at half of the catalog's. Rows of
+/// the system `without` are left out.
 CollectiveFit fit_collectives(const MeasuredCollectives& measured,
                               const cluster::Calibration& start, std::string_view without = {});
 

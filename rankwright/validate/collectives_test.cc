@@ -30,7 +30,7 @@ std::string fault(const std::string& rows) {
          found.error().detail;
 }
 
-/// What is published, as it is shipped with the tests.
+/// Reads the published measurements that are shipped with the tests.
 const CollectiveScore& published() {
   static const CollectiveScore score = [] {
     const std::string path = RANKWRIGHT_SOURCE_DIR "/tests/data/validation/collectives.csv";
@@ -45,7 +45,7 @@ const CollectiveScore& published() {
   return score;
 }
 
-TEST(ReadCollectives, TakesTimeOrBandwidth) {
+TEST(ReadCollectives, ReadsTimeOrBandwidth) {
   // all-reduce over 8: 2 x 7/8 x 0.8 GB / 140 GB/s = 10 ms
   const MeasuredCollectives found = *read(
       "a,8,all_reduce,800000000,9000,140,,dgx-h100,,\n"
@@ -55,11 +55,11 @@ TEST(ReadCollectives, TakesTimeOrBandwidth) {
   EXPECT_DOUBLE_EQ(found.rows[1].time.value, 10e-3);
   EXPECT_DOUBLE_EQ(found.rows[1].harness.value, 25e-6);
   EXPECT_EQ(found.rows[1].line, 3);
-  EXPECT_EQ(found.settings.size(), 1u);  // both ran at the same place
+  EXPECT_EQ(found.settings.size(), 1u);  // both have the same setting
   EXPECT_THAT(found.systems, testing::ElementsAre("a"));
 }
 
-TEST(ReadCollectives, KnowsWhereNothingIsReducedInTheNetwork) {
+TEST(ReadCollectives, RingRowsDisableInNetworkReduction) {
   const MeasuredCollectives found = *read(
       "a,8,all_reduce,1000,9,,NVLS,dgx-h100,,\n"
       "a,8,all_reduce,1000,9,,Ring(NVLS off),dgx-h100,,\n");
@@ -67,7 +67,7 @@ TEST(ReadCollectives, KnowsWhereNothingIsReducedInTheNetwork) {
   EXPECT_EQ(found.settings[found.rows[1].setting].cluster.device.generation, "");
 }
 
-TEST(ReadCollectives, SaysWhatItLeavesOutAndWhy) {
+TEST(ReadCollectives, ListsOmittedRowsWithReasons) {
   const MeasuredCollectives found = *read(
       "a,8,all_reduce,,9,,,dgx-h100,,\n"
       "b,8,all_reduce,,9,,,dgx-h100,,\n"
@@ -86,7 +86,7 @@ TEST(ReadCollectives, SaysWhatItLeavesOutAndWhy) {
   EXPECT_THAT(found.unscored[0].systems, testing::ElementsAre("a", "b"));
 }
 
-TEST(ReadCollectives, RefusesWhatCannotBe) {
+TEST(ReadCollectives, RejectsImpossibleValues) {
   EXPECT_EQ(fault("a,1,all_reduce,10,9,,,dgx-h100,,\n"), "RW0904 2 nranks is '1'");
   EXPECT_EQ(fault("a,8,all_reduce,-1,9,,,dgx-h100,,\n"), "RW0904 2 bytes is '-1'");
   EXPECT_EQ(fault("a,8,all_reduce,10,nan,,,dgx-h100,,\n"), "RW0904 2 time_us is 'nan'");
@@ -97,7 +97,7 @@ TEST(ReadCollectives, RefusesWhatCannotBe) {
   EXPECT_EQ(fault("a,8,all_reduce,10,9,,,dgx-h1000,,\n").substr(0, 8), "RW0908 2");
 }
 
-TEST(ReadCollectives, IsBounded) {
+TEST(ReadCollectives, LimitsRowsAndSystems) {
   std::string rows, systems;
   for (int i = 0; i < 5001; ++i) rows += "a,8,all_reduce,10,9,,,dgx-h100,,\n";
   for (int i = 0; i < 65; ++i)
@@ -106,7 +106,7 @@ TEST(ReadCollectives, IsBounded) {
   EXPECT_EQ(fault(systems), "RW0906 0 65 systems, and at most 64 are held out in turn");
 }
 
-TEST(HoldsCollectives, KnowsTheTableByItsColumns) {
+TEST(HoldsCollectives, RecognizesTheTableByItsColumns) {
   EXPECT_TRUE(holds_collectives(*parse_csv(kHeader, "c.csv")));
   EXPECT_FALSE(holds_collectives(*parse_csv("system,model,gpus\n", "c.csv")));
 }
@@ -125,7 +125,7 @@ TEST(ErrorStats, MatchTheWorkedExample) {
   EXPECT_EQ(error_stats({}), ErrorStats{});
 }
 
-TEST(ScoreCollectives, OfOneSystemHoldsNothingOut) {
+TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
   const CollectiveScore score = score_collectives(
       *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::calibration());
   EXPECT_EQ(score.total[1].rows, 1);
@@ -134,14 +134,14 @@ TEST(ScoreCollectives, OfOneSystemHoldsNothingOut) {
   EXPECT_EQ(score.predictions[0].held_out, 0.0_s);
 }
 
-TEST(ScoreCollectives, OfNoRowsIsEmptyAndFitsThePriors) {
+TEST(ScoreCollectives, NoRowsAreEmptyAndFitThePriors) {
   const CollectiveScore score = score_collectives(*read(""), catalog::calibration());
   EXPECT_TRUE(score.systems.empty() && score.predictions.empty());
   for (const cluster::Constant c : kCollectiveConstants)
     EXPECT_DOUBLE_EQ(score.fitted.constants[c], catalog::constants()[std::size_t(c)].prior);
 }
 
-/// Rows as the model itself would have measured them with `truth`, on two systems.
+/// Returns synthetic rows, predicted by the model with the constants `truth`, on two systems.
 MeasuredCollectives made_with(const cluster::Calibration& truth) {
   std::string rows;
   for (const std::string cluster : {"dgx-h100", "dgx-a100"})
@@ -156,7 +156,7 @@ MeasuredCollectives made_with(const cluster::Calibration& truth) {
   return made;
 }
 
-RC_GTEST_PROP(FitCollectives, FindsTheConstantsThatRowsWereMadeWith, ()) {
+RC_GTEST_PROP(FitCollectives, RecoversTheConstantsOfSyntheticRows, ()) {
   cluster::Calibration truth = catalog::calibration();
   truth[cluster::Constant::collective_floor] = double(sample::one_of({6, 8, 12, 18}));
   truth[cluster::Constant::collective_ramp] = double(sample::one_of({2, 3, 5, 7}));
@@ -167,9 +167,9 @@ RC_GTEST_PROP(FitCollectives, FindsTheConstantsThatRowsWereMadeWith, ()) {
     RC_ASSERT(std::abs(std::log(found[c] / truth[c])) < 0.06);
 }
 
-TEST(FitCollectives, FindsACalibratedLatency) {
-  // EFA's, which the catalog calls calibrated, at 0.7 of what the catalog says; a node alone tells
-  // the floor from it
+TEST(FitCollectives, RecoversACalibratedLatency) {
+  // EFA's latency, which the catalog marks as calibrated, is at 0.7 of the catalog's; rows of a
+  // single node separate the floor from it
   std::string rows;
   for (const std::string where : {"8,all_reduce,", "16,all_reduce,"})
     for (int power = 8; power <= 30; ++power)
@@ -182,10 +182,10 @@ TEST(FitCollectives, FindsACalibratedLatency) {
   }
   EXPECT_NEAR(fit_collectives(made, catalog::calibration()).latency, 0.7, 0.02);
   EXPECT_EQ(fit_collectives(made, catalog::calibration(), "a").latency,
-            1);  // nothing says otherwise
+            1);  // no row determines it
 }
 
-TEST(FitCollectives, DoesNotLookAtWhatIsHeldOut) {
+TEST(FitCollectives, IgnoresTheHeldOutSystem) {
   MeasuredCollectives made = made_with(catalog::calibration());
   const CollectiveFit before = fit_collectives(made, catalog::calibration(), "dgx-a100");
   for (MeasuredCollective& row : made.rows)
@@ -202,9 +202,9 @@ TEST(PublishedCollectives, AreAllAccountedFor) {
   EXPECT_EQ(published().total[0].rows + published().total[1].rows, 306);
 }
 
-// Bounds on the errors, a little above what they were when the constants were last fitted: 13.4 %
+// Limits on the errors, slightly above their values when the constants were last fitted: 13.4 %
 // held out for large messages, 9.3 % for huge ones, 31.2 % for small ones.
-TEST(PublishedCollectives, ArePredictedWithinTheStatedError) {
+TEST(PublishedCollectives, ErrorsAreWithinTheirLimits) {
   const ErrorTable& held_out = published().total_held_out;
   EXPECT_LT(held_out[std::size_t(SizeClass::large)].mean_absolute, 0.138);
   EXPECT_LT(held_out[std::size_t(SizeClass::huge)].mean_absolute, 0.097);
@@ -212,11 +212,11 @@ TEST(PublishedCollectives, ArePredictedWithinTheStatedError) {
   EXPECT_LT(published().total[std::size_t(SizeClass::large)].mean_absolute, 0.12);
 }
 
-TEST(PublishedCollectives, GiveTheShippedConstants) {
+TEST(PublishedCollectives, FitReproducesTheShippedConstants) {
   for (const cluster::Constant c : kCollectiveConstants)
     EXPECT_NEAR(published().fitted.constants[c] / catalog::calibration()[c], 1, 0.005)
         << catalog::constants()[std::size_t(c)].name;
-  // Hardly determined: what systems on EFA ask for lies far apart.
+  // Poorly determined: systems on EFA give widely different values.
   EXPECT_NEAR(published().fitted.latency, 1, 0.15);
 }
 

@@ -11,19 +11,20 @@
 namespace rankwright::validate {
 namespace {
 
-constexpr double kScale = 0.07;   // residuals beyond it count by their size, not by its square
-constexpr double kSparse = 0.25;  // weight of a MoE row: software moves them by 30 to 80 %
+constexpr double kScale = 0.07;   // larger residuals count linearly, not quadratically
+constexpr double kSparse = 0.25;  // weight of an MoE row: software changes these by 30 to 80 %
 constexpr int kRounds = 8;
-constexpr double kStep = 0.02;  // of a difference quotient
+constexpr double kStep = 0.02;  // relative step of a difference quotient
 
-std::vector<const catalog::ConstantRow*> free_constants(catalog::FitData data) {
+/// Returns the constants that are fitted to this kind of data.
+std::vector<const catalog::ConstantRow*> find_free_constants(catalog::FitData data) {
   std::vector<const catalog::ConstantRow*> free;
   for (const catalog::ConstantRow& row : catalog::constants())
     if (row.data == data) free.push_back(&row);
   return free;
 }
 
-/// Logarithm of predicted over measured.
+/// Computes ln(predicted / measured).
 using Residual = double (*)(const Run&, const plan::TrainingConfig&, const cluster::Calibration&);
 
 double step_residual(const Run& run, const plan::TrainingConfig& config,
@@ -36,17 +37,19 @@ double memory_residual(const Run& run, const plan::TrainingConfig& config,
   return std::log(memory_figure(run, config, values) / run.measured_memory);
 }
 
-/// Constants that may be 0 are moved in units of their prior, the others by their logarithm.
-bool linear(const catalog::ConstantRow& row) { return row.low <= 0; }
+/// Returns whether a constant may be 0. Such constants are fitted in units of their prior, the
+/// others by their logarithm.
+bool is_linear(const catalog::ConstantRow& row) { return row.low <= 0; }
 
-double distance(const catalog::ConstantRow& row, double value) {
-  return linear(row) ? value / row.prior - 1 : std::log(value / row.prior);
+double prior_distance(const catalog::ConstantRow& row, double value) {
+  return is_linear(row) ? value / row.prior - 1 : std::log(value / row.prior);
 }
 
+/// A robust least-squares fit of the constants of one kind of data.
 class Fit {
  public:
   Fit(const std::vector<const Case*>& rows, catalog::FitData data, Residual residual)
-      : cases_(rows), free_(free_constants(data)), residual_(residual) {
+      : cases_(rows), free_(find_free_constants(data)), residual_(residual) {
     std::map<std::string, double> sizes;
     for (const Case* one : rows) sizes[one->run.family] += 1;
     for (const Case* one : rows)
@@ -76,7 +79,7 @@ class Fit {
   }
 
  private:
-  /// Fills what rows leave open with what these constants find fastest.
+  /// Chooses for each case the option that is fastest with these constants.
   void choose(const cluster::Calibration& values) {
     chosen_.clear();
     for (const Case* one : cases_) chosen_.push_back(&one->options[predict(*one, values).option]);
@@ -89,17 +92,18 @@ class Fit {
     return all;
   }
 
-  /// V1: sum of weight (sqrt(1 + (r / scale)^2) - 1), and half the squared distance from the prior.
+  /// V1: the sum of weight * (sqrt(1 + (r / scale)^2) - 1) plus half the squared distances from the
+  /// priors.
   double loss(const cluster::Calibration& values, const Eigen::VectorXd& residuals) const {
     double sum = 0;
     for (std::size_t i = 0; i < cases_.size(); ++i)
       sum += weights_[i] * (std::hypot(1, residuals[Eigen::Index(i)] / kScale) - 1);
     for (const catalog::ConstantRow* row : free_)
-      sum += 0.5 * std::pow(distance(*row, values[row->constant]) / row->spread, 2);
+      sum += 0.5 * std::pow(prior_distance(*row, values[row->constant]) / row->spread, 2);
     return sum;
   }
 
-  /// One Gauss-Newton step.
+  /// Performs one Gauss-Newton step.
   cluster::Calibration move(const cluster::Calibration& values,
                             const Eigen::VectorXd& residuals) const {
     const Eigen::Index n = Eigen::Index(free_.size());
@@ -108,10 +112,10 @@ class Fit {
       const catalog::ConstantRow& row = *free_[std::size_t(j)];
       cluster::Calibration moved = values;
       double& x = moved[row.constant];
-      const double by = kStep * (linear(row) ? row.prior : x);
+      const double by = kStep * (is_linear(row) ? row.prior : x);
       x += x + by > row.high ? -by : by;
       slope.col(j) = (residuals_of(moved) - residuals) /
-                     (distance(row, x) - distance(row, values[row.constant]));
+                     (prior_distance(row, x) - prior_distance(row, values[row.constant]));
     }
     Eigen::VectorXd weight(residuals.size());
     for (Eigen::Index i = 0; i < residuals.size(); ++i)
@@ -123,14 +127,14 @@ class Fit {
       const catalog::ConstantRow& row = *free_[std::size_t(j)];
       const double prior = 1 / (row.spread * row.spread);
       normal(j, j) += prior;
-      pull[j] -= prior * distance(row, values[row.constant]);
+      pull[j] -= prior * prior_distance(row, values[row.constant]);
     }
     const Eigen::VectorXd by = normal.ldlt().solve(pull);
     cluster::Calibration next = values;
     for (Eigen::Index j = 0; j < n; ++j) {
       const catalog::ConstantRow& row = *free_[std::size_t(j)];
       double& x = next[row.constant];
-      x = linear(row) ? x + by[j] * row.prior : x * std::exp(std::clamp(by[j], -0.5, 0.5));
+      x = is_linear(row) ? x + by[j] * row.prior : x * std::exp(std::clamp(by[j], -0.5, 0.5));
       x = std::clamp(x, row.low, row.high);
     }
     return next;
@@ -176,27 +180,28 @@ Prediction predict(const Case& one, const cluster::Calibration& values) {
 
 Bytes memory_figure(const Run& run, const plan::TrainingConfig& config,
                     const cluster::Calibration& values) {
-  const cost::MemoryEstimate estimate_memory = cost::fullest(config, values);
+  const cost::MemoryEstimate estimate = cost::fullest(config, values);
   switch (run.memory_figure) {
     case MemoryFigure::allocated:
-      return estimate_memory.allocated();
+      return estimate.allocated();
     case MemoryFigure::reserved:
-      return estimate_memory.reserved();
+      return estimate.reserved();
     case MemoryFigure::device:
-      return estimate_memory.total();
+      return estimate.total();
   }
   return {};
 }
 
 cluster::Calibration fit(const std::vector<const Case*>& rows) {
-  std::vector<const Case*> timed, weighed;
+  std::vector<const Case*> with_time, with_memory;
   for (const Case* one : rows) {
-    if (one->run.measured.value > 0) timed.push_back(one);
-    if (one->run.measured_memory.value > 0) weighed.push_back(one);
+    if (one->run.measured.value > 0) with_time.push_back(one);
+    if (one->run.measured_memory.value > 0) with_memory.push_back(one);
   }
-  cluster::Calibration values = Fit(timed, catalog::FitData::steps, step_residual).run();
-  const cluster::Calibration memory = Fit(weighed, catalog::FitData::memory, memory_residual).run();
-  for (const catalog::ConstantRow* row : free_constants(catalog::FitData::memory))
+  cluster::Calibration values = Fit(with_time, catalog::FitData::steps, step_residual).run();
+  const cluster::Calibration memory =
+      Fit(with_memory, catalog::FitData::memory, memory_residual).run();
+  for (const catalog::ConstantRow* row : find_free_constants(catalog::FitData::memory))
     values[row->constant] = memory[row->constant];
   return values;
 }

@@ -1,7 +1,6 @@
 // Fits the constants of the cost model to measured step times and memory: robust least squares on
-// the logarithm of predicted over measured, with a prior on every constant. Few constants, many
-// rows, and a family of rows counts less than the number of its rows: publications repeat
-// themselves. Formula V1.
+// ln(predicted / measured), with a prior on every constant (formula V1). A family of n rows weighs
+// only sqrt(n), because rows of one publication are similar.
 #pragma once
 
 #include <functional>
@@ -12,29 +11,35 @@
 
 namespace rankwright::validate {
 
-/// A Run with every way to fill what it leaves open. Memory decides which of them can be; it does
-/// not hang on constants that are fitted to step times, and is found once.
+/// A Run with all configs that it may stand for, given the settings that its source does not state.
+/// Memory limits them; it does not depend on constants fitted to step times, so it is computed
+/// once.
 struct Case {
   Run run{};
-  std::vector<plan::TrainingConfig>
-      options{};  // those that fit; where none does, the one that needs least
+  /// The configs that fit the device; if none does, the one with the least memory.
+  std::vector<plan::TrainingConfig> options{};
 };
+
+/// Finds the options of a run.
 Case make_case(const Run& run);
 std::vector<Case> make_cases(const std::vector<Run>& runs);
 
-/// The fastest predicted of the options: what a run that leaves something open is taken to be.
+/// The option with the shortest predicted step, which a run with unstated settings is assumed to
+/// be.
 struct Prediction {
-  std::size_t option = 0;
+  std::size_t option = 0;  // index in Case::options
   Seconds step{};
 };
+
+/// Predicts a case with the fastest of its options.
 Prediction predict(const Case& one, const cluster::Calibration& calibration);
 
-/// The memory figure that the run's source prints.
+/// Predicts the memory figure that the run's source reports.
 Bytes memory_figure(const Run& run, const plan::TrainingConfig& config,
                     const cluster::Calibration& calibration);
 
-/// Constants that step times and memory decide, from their priors; where no row decides one, its
-/// prior. The others are as shipped.
+/// Fits the constants that step times and memory determine, starting from their priors; a constant
+/// that no row determines stays at its prior. All other constants are as shipped.
 cluster::Calibration fit(const std::vector<const Case*>& rows);
 
 }  // namespace rankwright::validate

@@ -19,7 +19,7 @@ cluster::Calibration priors() {
   return values;
 }
 
-/// Runs on A100 of published shapes, as if they had taken what the model says with `values`.
+/// Returns A100 runs of published shapes with step times predicted by the model with `values`.
 std::vector<Case> as_if(const cluster::Calibration& values) {
   std::vector<Case> cases;
   for (Run& run : published("runs.csv").scored) {
@@ -39,7 +39,7 @@ std::vector<const Case*> pointers(const std::vector<Case>& cases) {
   return all;
 }
 
-TEST(Fit, OfNothingStandsAtThePriors) { EXPECT_EQ(fit({}), priors()); }
+TEST(Fit, NoRowsGiveThePriors) { EXPECT_EQ(fit({}), priors()); }
 
 double mean_error(const std::vector<Case>& cases, const cluster::Calibration& values) {
   double sum = 0;
@@ -48,9 +48,9 @@ double mean_error(const std::vector<Case>& cases, const cluster::Calibration& va
   return sum / double(cases.size());
 }
 
-/// Constants trade against each other and against their priors, so none is found exactly: the times
-/// are, and what moved has moved towards what the rows were made with.
-TEST(Fit, FindsTheConstantsThatRowsWereMadeWith) {
+/// Constants trade off against each other and against their priors, so none is recovered exactly.
+/// The step times are, and the constants move toward those of the synthetic rows.
+TEST(Fit, RecoversTheConstantsOfSyntheticRows) {
   cluster::Calibration made = priors();
   made[cluster::Constant::matmul_ampere] = 0.68;  // prior 0.82, spread 6 %
   made[cluster::Constant::nic_training] = 0.55;   // prior 0.84, spread 12 %
@@ -66,10 +66,10 @@ TEST(Fit, FindsTheConstantsThatRowsWereMadeWith) {
   EXPECT_LT(mean_error(cases, found), mean_error(cases, priors()) / 5);
 }
 
-TEST(Fit, LeavesAPriorWhereNoRowDecides) {
+TEST(Fit, KeepsThePriorIfNoRowDetermines) {
   cluster::Calibration made = priors();
   made[cluster::Constant::matmul_ampere] = 0.75;
-  const std::vector<Case> cases = as_if(made);  // A100 alone, without memory
+  const std::vector<Case> cases = as_if(made);  // only A100, without memory
   const cluster::Calibration found = fit(pointers(cases));
   for (const cluster::Constant c :
        {cluster::Constant::matmul_hopper, cluster::Constant::matmul_blackwell_fp8,
@@ -82,9 +82,9 @@ TEST(Fit, LeavesAPriorWhereNoRowDecides) {
   }
 }
 
-TEST(Fit, TrustsSparseRowsLess) {
-  // Rows that contradict each other: one half says 0.68, the other the prior. The fit lies nearer
-  // to the first half where the others are of MoE models.
+TEST(Fit, WeighsSparseRowsLess) {
+  // Contradicting rows: one half implies 0.68, the other the prior. The fit is nearer to the first
+  // half if the others are MoE models.
   cluster::Calibration made = priors();
   made[cluster::Constant::matmul_ampere] = 0.68;
   std::vector<Case> cases = as_if(made);
@@ -96,8 +96,8 @@ TEST(Fit, TrustsSparseRowsLess) {
   EXPECT_LT(fit(pointers(cases))[cluster::Constant::matmul_ampere], 0.99 * dense);
 }
 
-TEST(Case, HoldsTheSmallestWhereNothingFits) {
-  // 7.5 B parameters whole on every GPU do not fit, whatever the micro-batch and the recompute.
+TEST(Case, KeepsTheSmallestOptionIfNoneFits) {
+  // 7.5 B parameters per GPU do not fit with any micro-batch size or recomputation.
   const Runs runs = *read_runs(run_table({with_cells({{"gpus", "8"},
                                                       {"tp", "1"},
                                                       {"pp", "1"},
@@ -113,7 +113,7 @@ TEST(Case, HoldsTheSmallestWhereNothingFits) {
     EXPECT_LE(held, cost::fullest(choice.config, catalog::calibration()).total());
 }
 
-TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {
+TEST(Case, KeepsTheOptionsThatFit) {
   // 7.5 B parameters on A100-80: with micro-batch 32 and no recompute the activations do not fit.
   const Runs runs = *read_runs(
       run_table({with_cells({{"micro_batch", ""}, {"recompute", ""}}),
@@ -123,11 +123,11 @@ TEST(Case, HoldsTheOptionsThatFitElseTheSmallest) {
   const Case open = make_case(runs.scored[0]);
   EXPECT_GT(open.options.size(), 1u);
   EXPECT_LT(open.options.size(), choices(runs.scored[0]).size());
-  // 16 bytes a parameter are 120 GB: nothing fits, and the row is priced all the same.
+  // 16 bytes per parameter are 120 GB: nothing fits, and the row is estimated anyway.
   EXPECT_EQ(make_case(runs.scored[1]).options.size(), 1u);
 }
 
-TEST(Predict, TakesTheFastestOption) {
+TEST(Predict, UsesTheFastestOption) {
   const Runs runs = *read_runs(run_table({with_cells({{"micro_batch", ""}})}), "own.csv");
   const Case open = make_case(runs.scored.at(0));
   const Prediction best = predict(open, catalog::calibration());

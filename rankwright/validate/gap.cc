@@ -11,13 +11,14 @@
 namespace rankwright::validate {
 namespace {
 
-constexpr double kFarthest = 64;       // a factor beyond explains nothing
-constexpr double kTimerShare = 0.002;  // timers that are off by such a share of a step weigh as
-                                       // much as a suspect that is strained to its limit
+constexpr double kMaxFactor = 64;      // a larger factor explains nothing
+constexpr double kTimerShare = 0.002;  // timers off by this fraction of a step weigh as much as a
+                                       // suspect at its plausible limit
 constexpr int kGapHalvings = 60;
-constexpr double kNearlyFull = 0.97;  // of the device: the allocator begins to give back
+constexpr double kNearlyFull = 0.97;  // of the device: the allocator starts to free cached memory
 
-struct Against {
+/// A measured run and the prediction it is compared with.
+struct Measurement {
   const plan::TrainingConfig& config;
   const cluster::Calibration& calibration;
   const importer::RunLog& log;
@@ -28,11 +29,11 @@ struct Against {
   Trial trial() const { return {config, calibration}; }
 };
 
-/// V9: of the timers that the log has, the farthest off, as a share of the step.
-double timer_residual(const Against& a, const TrialPrediction& told) {
+/// Returns the largest error of the log's timers, as a fraction of the step (V9).
+double timer_residual(const Measurement& a, const TrialPrediction& predicted_step) {
   double worst = 0;
   for (const importer::RunTimer& timer : a.log.timers) {
-    for (const TimerPrediction& predicted : told.timers) {
+    for (const TimerPrediction& predicted : predicted_step.timers) {
       if (predicted.name != timer.name) continue;
       const importer::TimerSample measured = timer.median();
       worst = std::max(worst, std::abs((measured.max - predicted.time.max) / a.measured.median));
@@ -43,12 +44,12 @@ double timer_residual(const Against& a, const TrialPrediction& told) {
   return worst;
 }
 
-/// The item that differs most between two steps.
-cost::Item changed_max(const cost::StepTime& before, const cost::StepTime& after) {
+/// Returns the item that differs most between two steps.
+cost::Item find_largest_change(const cost::StepTime& before, const cost::StepTime& after) {
   cost::Item max = cost::Item::matmul;
   double apart = -1;
   for (const cost::ItemRow& of : cost::items()) {
-    // Shares of all others follow them.
+    // These are fractions of all other items and change with them.
     if (of.item == cost::Item::jitter || of.item == cost::Item::untuned) continue;
     const double by = std::abs((after[of.item] - before[of.item]).value);
     if (by > apart) apart = by, max = of.item;
@@ -56,19 +57,20 @@ cost::Item changed_max(const cost::StepTime& before, const cost::StepTime& after
   return max;
 }
 
-TrialPrediction grown(const Against& a, const Suspect& suspect, double factor) {
+TrialPrediction predict_with(const Measurement& a, const Suspect& suspect, double factor) {
   Trial trial = a.trial();
   suspect.grow(trial, factor, suspect.level);
   return prophecy(trial);
 }
 
-/// V8: the factor with which the suspect alone explains the step, by bisection of its logarithm.
-std::optional<double> explaining(const Against& a, const Suspect& suspect) {
+/// Finds the factor with which the suspect alone explains the step, by bisection of its logarithm
+/// (V8).
+std::optional<double> find_factor(const Measurement& a, const Suspect& suspect) {
   const bool slower = a.slower();
   if (!slower && suspect.faster <= 1) return std::nullopt;
-  const double max = slower ? kFarthest : 1 / kFarthest;
+  const double max = slower ? kMaxFactor : 1 / kMaxFactor;
   const auto enough = [&](double factor) {
-    const Seconds step = grown(a, suspect, factor).step;
+    const Seconds step = predict_with(a, suspect, factor).step;
     return slower ? step >= a.measured.median : step <= a.measured.median;
   };
   if (!enough(max)) return std::nullopt;
@@ -80,28 +82,28 @@ std::optional<double> explaining(const Against& a, const Suspect& suspect) {
   return std::exp(high);
 }
 
-std::optional<Explanation> by_suspect(const Against& a, const Suspect& suspect) {
-  const std::optional<double> factor = explaining(a, suspect);
+std::optional<Explanation> explain_by_suspect(const Measurement& a, const Suspect& suspect) {
+  const std::optional<double> factor = find_factor(a, suspect);
   if (!factor) return std::nullopt;
-  const TrialPrediction told = grown(a, suspect, *factor);
-  const cost::Item item = changed_max(a.base.items, told.items);
+  const TrialPrediction predicted = predict_with(a, suspect, *factor);
+  const cost::Item item = find_largest_change(a.base.items, predicted.items);
   const double plausible = a.slower() ? suspect.slower : suspect.faster;
   return Explanation{
       .name = suspect.name,
       .item = item,
       .before = a.base.items[item],
-      .after = told.items[item],
+      .after = predicted.items[item],
       .factor = *factor,
       .plausible = plausible,
       .implausibility = std::abs(std::log(*factor)) / std::log(plausible),
-      .timer_residual = timer_residual(a, told),
+      .timer_residual = timer_residual(a, predicted),
       .evidence = {},
       .reason = suspect.reason,
       .suggestion = suspect.suggestion,
   };
 }
 
-/// Time that passes outside of what the model prices, where the log itself points to it.
+/// A cause outside the cost model that the log itself points to.
 struct Outside {
   std::string name, evidence, suggestion;
   std::string_view reason;
@@ -109,7 +111,7 @@ struct Outside {
   bool loading = false;
 };
 
-Explanation by_outside(const Against& a, const Outside& what) {
+Explanation explain_by_outside(const Measurement& a, const Outside& what) {
   Trial trial = a.trial();
   trial.outside = a.measured.median - a.base.step;
   if (what.loading) trial.loading = trial.outside;
@@ -124,20 +126,20 @@ Explanation by_outside(const Against& a, const Outside& what) {
           .suggestion = what.suggestion};
 }
 
-std::vector<Explanation> outside(const Against& a, const cost::ErrorBand& band) {
+std::vector<Explanation> find_outside(const Measurement& a, const cost::ErrorBand& band) {
   std::vector<Explanation> all;
   if (!a.slower()) return all;
   const Seconds median = a.measured.median, low = a.measured.low;
   const bool quick = low <= (1 + band.within) * a.base.step && low < 0.95 * median;
   for (const importer::RunTimer& timer : a.log.timers)
     if (timer.name == "batch-generator" && timer.median().max > 0.02 * median)
-      all.push_back(by_outside(
+      all.push_back(explain_by_outside(
           a, {"data loading",
               fmt::format("the timer batch-generator has {} a step", show(timer.median().max)),
               "more loader workers, prefetch, data on local disks",
               "a batch that is not at hand stops all ranks", 0.3, true}));
   if (quick)
-    all.push_back(by_outside(
+    all.push_back(explain_by_outside(
         a, {"stalls between steps",
             fmt::format("a twentieth of the steps take no more than {}, near the prediction",
                         show(low)),
@@ -145,14 +147,14 @@ std::vector<Explanation> outside(const Against& a, const cost::ErrorBand& band) 
             "in common",
             "steps that can be as fast as predicted are held up from outside", 0.3}));
   if (a.log.retries > 0)
-    all.push_back(by_outside(
+    all.push_back(explain_by_outside(
         a, {"allocator retries",
             fmt::format("the log counts {}", plural(a.log.retries, "retry", "retries")),
             "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
             "an allocator that is full gives memory back and waits for the device", 0.4}));
   for (const auto& [rank, peak] : a.log.peaks)
     if (a.log.retries == 0 && peak.reserved >= kNearlyFull * a.config.cluster.device.memory) {
-      all.push_back(by_outside(
+      all.push_back(explain_by_outside(
           a,
           {"allocator retries",
            fmt::format("rank {} holds {}, nearly all there is", rank, show_memory(peak.reserved)),
@@ -163,8 +165,8 @@ std::vector<Explanation> outside(const Against& a, const cost::ErrorBand& band) 
   return all;
 }
 
-/// A framework that recomputes otherwise than the plan says, where that alone gives the step.
-std::vector<Explanation> by_recompute(const Against& a) {
+/// Returns the recomputation policies, other than the plan's, that alone explain the step.
+std::vector<Explanation> explain_by_recompute(const Measurement& a) {
   constexpr double kSame = 0.02;
   std::vector<Explanation> all;
   for (const plan::Recompute what :
@@ -173,24 +175,24 @@ std::vector<Explanation> by_recompute(const Against& a) {
     Trial trial = a.trial();
     trial.config.plan.recompute = what;
     trial.config.plan.recompute_layers = 0;
-    const TrialPrediction told = prophecy(trial);
-    const double off = std::abs(told.step / a.measured.median - 1);
+    const TrialPrediction predicted = prophecy(trial);
+    const double off = std::abs(predicted.step / a.measured.median - 1);
     if (off > kSame) continue;
     all.push_back(
         {.name = fmt::format("recompute: {}", name(what)),
          .item = cost::Item::recompute,
          .before = a.base.items[cost::Item::recompute],
-         .after = told.items[cost::Item::recompute],
+         .after = predicted.items[cost::Item::recompute],
          .implausibility = 0.5 + off / kSame,
-         .timer_residual = timer_residual(a, told),
-         .evidence = fmt::format("the step is predicted as {} with it", show(told.step)),
+         .timer_residual = timer_residual(a, predicted),
+         .evidence = fmt::format("the step is predicted as {} with it", show(predicted.step)),
          .reason = "a flag that the plan does not say",
          .suggestion = "the recompute flags of the run, and parallelism.recompute of the plan"});
   }
   return all;
 }
 
-std::vector<TimerGap> timer_gaps(const Against& a) {
+std::vector<TimerGap> find_timer_gaps(const Measurement& a) {
   std::vector<TimerGap> all;
   for (const TimerPrediction& predicted : a.base.timers)
     for (const importer::RunTimer& timer : a.log.timers)
@@ -202,21 +204,22 @@ std::vector<TimerGap> timer_gaps(const Against& a) {
 }  // namespace
 
 double Explanation::score() const {
-  // Beyond what is plausible each further bit counts fourfold.
+  // Beyond the plausible limit, implausibility counts fourfold.
   return (implausibility <= 1 ? implausibility : 1 + 4 * (implausibility - 1)) +
          timer_residual / kTimerShare;
 }
 
 TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const importer::RunLog& log, const importer::MeasuredStep& measured) {
-  const Against against{config, calibration, log, measured, prophecy({config, calibration})};
+  const Measurement measurement{config, calibration, log, measured,
+                                prophecy({config, calibration})};
   TimeGap gap{.measured = measured, .predicted = cost::estimate(config, calibration)};
-  gap.timers = timer_gaps(against);
+  gap.timers = find_timer_gaps(measurement);
   for (const Suspect& suspect : suspects(config))
-    if (std::optional<Explanation> found = by_suspect(against, suspect))
+    if (std::optional<Explanation> found = explain_by_suspect(measurement, suspect))
       gap.explanations.push_back(std::move(*found));
   for (std::vector<Explanation> more :
-       {by_recompute(against), outside(against, gap.predicted.step_band)})
+       {explain_by_recompute(measurement), find_outside(measurement, gap.predicted.step_band)})
     gap.explanations.insert(gap.explanations.end(), more.begin(), more.end());
   std::stable_sort(
       gap.explanations.begin(), gap.explanations.end(),

@@ -1,7 +1,7 @@
-// Why a run took longer or shorter than its estimate: every suspect (suspect.h) is given the factor
-// with which it explains the measured step alone, and is judged by how plausible that factor is and
-// by how well the log's timers fit it. Numbers and facts only: report/compare/gap_text.h says them.
-// Memory is memory_gap.h. Formulas V8 and V9.
+// Explains why a run took longer or shorter than its estimate: for every suspect (suspect.h), finds
+// the factor with which it alone explains the measured step, and ranks suspects by how plausible
+// that factor is and how well it fits the log's timers (formulas V8 and V9). Memory is in
+// memory_gap.h; report/compare/gap_text.h formats the result.
 #pragma once
 
 #include <cmath>
@@ -13,42 +13,47 @@
 
 namespace rankwright::validate {
 
+/// A timer of the log with its prediction.
 struct TimerGap {
   std::string name{};
-  std::string_view entries{};
+  std::string_view entries{};  // items of the step that it covers
   importer::TimerSample measured{}, predicted{};
 
   Seconds difference() const { return measured.max - predicted.max; }
 };
 
+/// One possible cause of the difference between a run and its estimate.
 struct Explanation {
   std::string name{};
-  cost::Item item{};          // that changes most
-  Seconds before{}, after{};  // of it
-  double factor = 1;          // of what the suspect changes; 1: nothing is scaled
-  double plausible = 1;       // the farthest that is
-  double implausibility = 0;  // V8: ln factor / ln plausible; up to 1 it is plausible
-  double timer_residual =
-      0;  // V9: what timers are off by then, as a share of the step; 0 without timers
+  cost::Item item{};          // the item that changes most
+  Seconds before{}, after{};  // time of that item
+  double factor = 1;          // on what the suspect changes; 1: nothing is scaled
+  double plausible = 1;       // the largest plausible factor
+  double implausibility = 0;  // V8: ln factor / ln plausible; plausible up to 1
+  /// V9: the largest error of a timer, as a fraction of the step; 0 without timers.
+  double timer_residual = 0;
   std::string evidence{};
   std::string_view reason{};
   std::string suggestion{};
 
   bool likely() const { return implausibility <= 1; }
+  /// Returns the rank criterion; lower is likelier.
   double score() const;
 };
 
+/// The difference between a measured step and its estimate, with explanations.
 struct TimeGap {
   importer::MeasuredStep measured{};
   cost::Estimate predicted{};
-  std::vector<TimerGap> timers{};           // that the log has and the model predicts
-  std::vector<Explanation> explanations{};  // the likeliest first; whether or not inside the band
+  std::vector<TimerGap> timers{};           // timers that the log has and the model predicts
+  std::vector<Explanation> explanations{};  // likeliest first; also if the error is inside the band
 
   double error() const { return predicted.time() / measured.median - 1; }
   bool inside() const { return std::abs(error()) <= predicted.step_band.within; }
 };
 
-/// The config has no violation, and ran as `log` says, with that step.
+/// Explains the difference between the measured step of a run and its estimate.
+/// Requires: the config has no constraint violation and is the one that wrote `log`.
 TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const importer::RunLog& log, const importer::MeasuredStep& measured);
 

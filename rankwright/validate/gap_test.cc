@@ -1,5 +1,5 @@
-// Whether the thing that was changed is the thing that is named: runs are made up from the model
-// with one thing otherwise, written as logs, and read back.
+// Tests whether the injected cause is the one that is reported: runs are synthesized by the model
+// with one change, written as logs, and read back.
 #include "rankwright/validate/gap.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 namespace rankwright::validate {
 namespace gap_test {
 
-/// A config in which one thing is otherwise, and the suspect that it is.
+/// A config with one change, and the name of the matching suspect.
 struct InjectedFault {
   std::string plan, name;
   rankwright::plan::TrainingConfig config;
@@ -28,13 +28,13 @@ rankwright::plan::TrainingConfig read_example(const std::string& name) {
   return config;
 }
 
-constexpr double kBarely = 0.03;  // of the step: less is not looked for
+constexpr double kMinChange = 0.03;  // fraction of the step; smaller changes are not tested
 
 double moved(const InjectedFault& fault) {
   return prophecy(fault.trial).step / prophecy({fault.config, catalog::calibration()}).step - 1;
 }
 
-/// Layers from the last stage without an edge to the first pp rank's: that one has most to do.
+/// Moves a quarter of the middle stage's layers to stage 1, which then has the most work.
 std::optional<Trial> uneven(const rankwright::plan::TrainingConfig& config) {
   Trial trial{config, catalog::calibration()};
   plan::Stages stages = config.stages();
@@ -55,10 +55,10 @@ std::vector<InjectedFault> injected_faults() {
     const rankwright::plan::TrainingConfig config = read_example(plan);
     const auto add = [&](const std::string& name, const Trial& trial) {
       InjectedFault fault{plan, name, config, trial};
-      if (moved(fault) > kBarely) all.push_back(std::move(fault));
+      if (moved(fault) > kMinChange) all.push_back(std::move(fault));
     };
     for (const Suspect& suspect : suspects(config))
-      for (const double part : {0.5, 1.0}) {  // half as far as is plausible, and as far
+      for (const double part : {0.5, 1.0}) {  // of the plausible range
         Trial trial{config, catalog::calibration()};
         suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
         add(suspect.name, trial);
@@ -71,13 +71,13 @@ std::vector<InjectedFault> injected_faults() {
 
 struct Found {
   std::string name;
-  std::size_t place = 0;  // of the right one; 0: the first
+  std::size_t place = 0;  // index of the right explanation
 };
 
 Found found(const InjectedFault& fault, bool timers) {
-  const TrialPrediction told = prophecy(fault.trial);
+  const TrialPrediction predicted = prophecy(fault.trial);
   const importer::RunLog log =
-      run_logs::read(run_logs::steps(told.step) + (timers ? run_logs::timers(told) : ""));
+      run_logs::read(run_logs::steps(predicted.step) + (timers ? run_logs::timers(predicted) : ""));
   const TimeGap gap = time_gap(fault.config, catalog::calibration(), log, *measured_step(log, 0));
   Found out{gap.explanations.at(0).name, gap.explanations.size()};
   const auto link = [&](const std::string& name) {
@@ -88,7 +88,7 @@ Found found(const InjectedFault& fault, bool timers) {
   std::optional<cost::Item> item;
   for (const Explanation& e : gap.explanations)
     if (e.name == fault.name) item = e.item;
-  // Of two links that the same collectives cross no timer tells which: the entry is the same.
+  // Timers cannot distinguish two links that the same collectives cross, so either counts.
   for (std::size_t i = gap.explanations.size(); i-- > 0;) {
     const Explanation& e = gap.explanations[i];
     if (e.name == fault.name || (link(e.name) && link(fault.name) && e.item == item)) out.place = i;
@@ -96,7 +96,7 @@ Found found(const InjectedFault& fault, bool timers) {
   return out;
 }
 
-TEST(TimeGap, WithTimersNamesWhatWasChanged) {
+TEST(TimeGap, TimersIdentifyTheCause) {
   std::size_t count = 0;
   for (const InjectedFault& fault : injected_faults()) {
     const Found out = found(fault, true);
@@ -107,15 +107,15 @@ TEST(TimeGap, WithTimersNamesWhatWasChanged) {
   EXPECT_GE(count, 40u);
 }
 
-/// How often the right one is the first, and among the first three.
-struct Tally {
+/// How often the right explanation is first, and among the first three.
+struct HitCount {
   std::size_t first = 0, three = 0, count = 0;
 };
 
-Tally tally(bool timers, double error) {
-  Tally all;
+HitCount count_hits(bool timers, double error) {
+  HitCount all;
   for (InjectedFault fault : injected_faults()) {
-    // Every constant of the world is another one than the model's, each by that much up or down.
+    // Every constant differs from the model's by `error`, up or down.
     for (std::size_t c = 0; c < cluster::kConstants; ++c)
       fault.trial.calibration.values[c] *= (c * 7 % 4 < 2) ? 1 + error : 1 - error;
     const Found out = found(fault, timers);
@@ -126,20 +126,20 @@ Tally tally(bool timers, double error) {
   return all;
 }
 
-void print(std::string_view what, const Tally& all) {
+void print(std::string_view what, const HitCount& all) {
   std::cout << what << ": the right one is first in " << all.first << " of " << all.count
             << ", among three in " << all.three << "\n";
 }
 
-TEST(TimeGap, WithTimersAndAModelThatErrsNamesItMoreOftenThanNot) {
-  const Tally all = tally(true, 0.02);
+TEST(TimeGap, TimersUsuallyIdentifyTheCauseDespiteModelErrors) {
+  const HitCount all = count_hits(true, 0.02);
   print("timers, every constant 2 % off", all);
   EXPECT_GE(10 * all.first, 9 * all.count) << all.first << " of " << all.count;
 }
 
-TEST(TimeGap, WithoutTimersHasItAmongThreeMoreOftenThanNot) {
-  // One number cannot tell suspects apart.
-  const Tally all = tally(false, 0);
+TEST(TimeGap, WithoutTimersTheCauseIsUsuallyAmongTheFirstThree) {
+  // The step time alone cannot distinguish suspects.
+  const HitCount all = count_hits(false, 0);
   print("the step alone", all);
   EXPECT_GE(2 * all.three, all.count) << all.three << " of " << all.count;
 }

@@ -13,9 +13,9 @@
 namespace rankwright::validate {
 namespace {
 
-constexpr double kSame = 0.02;  // sizes that are as near as this are the same
+constexpr double kSame = 0.02;  // sizes with a smaller relative difference count as equal
 
-/// How far an entry plausibly is from its formula.
+/// The plausible range of an entry relative to its formula.
 struct GrowthRow {
   cost::Entry entry;
   double more, less;
@@ -42,19 +42,19 @@ constexpr GrowthRow kGrowths[] = {
      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
 
-Bytes figure_of(const cost::MemoryEstimate& estimate_memory, MemoryFigure figure) {
-  return figure == MemoryFigure::allocated ? estimate_memory.allocated()
-                                           : estimate_memory.reserved();
+Bytes get_figure(const cost::MemoryEstimate& estimate, MemoryFigure figure) {
+  return figure == MemoryFigure::allocated ? estimate.allocated() : estimate.reserved();
 }
 
-cost::MemoryEstimate ledger_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                               i64 rank) {
+/// Estimates the memory of a rank, or of the fullest pp rank if `rank` is not known.
+cost::MemoryEstimate estimate_rank_memory(const plan::TrainingConfig& config,
+                                          const cluster::Calibration& c, i64 rank) {
   if (rank < 0 || rank >= config.world) return cost::fullest(config, c);
   return cost::estimate_memory(config, config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp),
                                c);
 }
 
-/// V10: the entry would have to be so much larger or smaller to explain the difference alone.
+/// Adds, for each entry, the factor with which it alone explains the difference (V10).
 void add_growths(MemoryGap& gap) {
   const bool more = gap.measured > gap.predicted;
   for (const GrowthRow& row : kGrowths) {
@@ -74,14 +74,14 @@ void add_growths(MemoryGap& gap) {
   }
 }
 
-/// A run whose flags are not the plan's.
+/// Adds the settings, other than the plan's, that explain the difference.
 void add_settings(MemoryGap& gap, const plan::TrainingConfig& config,
                   const cluster::Calibration& c) {
-  const auto suggestion = [&](const rules::Change& change) {
+  const auto try_change = [&](const rules::Change& change) {
     if (!find_violations(change.config()).empty()) return;
     const cost::MemoryEstimate other =
         cost::estimate_memory(change.config(), gap.estimate_memory.pp_rank, c);
-    const double off = std::abs(figure_of(other, gap.figure) / gap.measured - 1);
+    const double off = std::abs(get_figure(other, gap.figure) / gap.measured - 1);
     if (off > kSame) return;
     cost::Entry max = cost::Entry::activations;
     double apart = -1;
@@ -97,20 +97,20 @@ void add_settings(MemoryGap& gap, const plan::TrainingConfig& config,
          .entry = max,
          .implausibility = 0.5 + off / kSame / 2,
          .evidence =
-             fmt::format("{} are predicted with it", show_memory(figure_of(other, gap.figure))),
+             fmt::format("{} are predicted with it", show_memory(get_figure(other, gap.figure))),
          .suggestion = "whether the run has that flag; then the plan should say so"});
   };
   for (const plan::Recompute what :
        {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full})
-    if (what != config.plan.recompute) suggestion(rules::Change(config).recompute(what));
+    if (what != config.plan.recompute) try_change(rules::Change(config).recompute(what));
   for (int zero = 0; zero <= 3; ++zero)
-    if (zero != config.plan.zero) suggestion(rules::Change(config).zero(zero));
+    if (zero != config.plan.zero) try_change(rules::Change(config).zero(zero));
   for (const plan::Loss loss :
        {plan::Loss::fused, plan::Loss::unfused, plan::Loss::sharded, plan::Loss::eager})
-    if (loss != config.software.loss) suggestion(rules::Change(config).loss(loss));
+    if (loss != config.software.loss) try_change(rules::Change(config).loss(loss));
   if (config.plan.tp > 1)
-    suggestion(rules::Change(config).sequence_parallel(!config.plan.sequence_parallel));
-  suggestion(rules::Change(config).micro_batch(2 * config.plan.micro_batch));
+    try_change(rules::Change(config).sequence_parallel(!config.plan.sequence_parallel));
+  try_change(rules::Change(config).micro_batch(2 * config.plan.micro_batch));
 }
 
 constexpr importer::RunPhase kBuilding[] = {importer::RunPhase::building};
@@ -194,11 +194,11 @@ void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i6
         double(load.largest_layer) * double(config.job.activation_bytes()), kPasses);
 }
 
-/// The entry by what was being done, where no tensor has the size.
-cost::Entry by_phase(const OomGap& gap) {
-  const cost::MemoryEstimate& estimate_memory = gap.estimate_memory;
+/// Guesses the entry from the phase of the run, if no tensor has the size.
+cost::Entry guess_by_phase(const OomGap& gap) {
+  const cost::MemoryEstimate& estimate = gap.estimate_memory;
   const auto larger = [&](cost::Entry a, cost::Entry b) {
-    return estimate_memory[a] >= estimate_memory[b] ? a : b;
+    return estimate[a] >= estimate[b] ? a : b;
   };
   const cost::Entry state =
       larger(larger(cost::Entry::optimizer, cost::Entry::gradients), cost::Entry::parameters);
@@ -216,7 +216,7 @@ cost::Entry by_phase(const OomGap& gap) {
     case importer::RunPhase::unknown:
       break;
   }
-  const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < estimate_memory.states();
+  const bool states = gap.oom.allocated > Bytes{} && gap.oom.allocated < estimate.states();
   return gap.oom.steps == 0 && states ? state : cost::Entry::activations;
 }
 
@@ -225,8 +225,8 @@ bool in_phase(const Tensor& tensor, importer::RunPhase phase) {
          std::find(tensor.phases.begin(), tensor.phases.end(), phase) != tensor.phases.end();
 }
 
-/// V11
-void name_entry(OomGap& gap, const plan::TrainingConfig& config) {
+/// Finds the entry whose allocation failed (V11).
+void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
   for (const Tensor& tensor : tensors(config, gap.estimate_memory.pp_rank))
     if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
   std::stable_partition(gap.alike.begin(), gap.alike.end(),
@@ -240,7 +240,7 @@ void name_entry(OomGap& gap, const plan::TrainingConfig& config) {
     gap.why =
         fmt::format("{} are {}", show_memory(gap.alike.front().bytes), gap.alike.front().name);
   } else {
-    gap.entry = by_phase(gap);
+    gap.entry = guess_by_phase(gap);
     gap.why = gap.oom.phase == importer::RunPhase::unknown
                   ? fmt::format(
                         "no tensor of the plan has that size, and the log does not say "
@@ -267,8 +267,8 @@ std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
     gap.rank = rank, gap.figure = figure, gap.measured = held;
   }
   if (gap.measured <= Bytes{} || config.reference_model) return std::nullopt;
-  gap.estimate_memory = ledger_of(config, calibration, gap.rank);
-  gap.predicted = figure_of(gap.estimate_memory, gap.figure);
+  gap.estimate_memory = estimate_rank_memory(config, calibration, gap.rank);
+  gap.predicted = get_figure(gap.estimate_memory, gap.figure);
   gap.band = cost::estimate(config, calibration).memory_band;
   add_growths(gap);
   add_settings(gap, config, calibration);
@@ -292,12 +292,13 @@ std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
   if (!log.oom || config.reference_model) return std::nullopt;
   const cost::Estimate now = cost::estimate(config, calibration);
   OomGap gap{.oom = *log.oom,
-             .estimate_memory =
-                 ledger_of(config, calibration, log.oom->rank.value_or(importer::kUnsaidRank)),
+             .estimate_memory = estimate_rank_memory(config, calibration,
+                                                     log.oom->rank.value_or(importer::kUnsaidRank)),
              .capacity = log.oom->capacity > Bytes{} ? log.oom->capacity : now.capacity,
              .band = now.memory_band};
-  name_entry(gap, config);
-  // A plan that the ledger holds for smaller than the device has to be smaller by what it erred.
+  find_entry(gap, config);
+  // If the estimate fits the device although the run did not, a plan must be below the estimate,
+  // not the capacity, by what was missing.
   plan::TrainingConfig tighter = config;
   const Bytes missing = std::max(Bytes{}, gap.short_of());
   tighter.cluster.device.memory = std::min(gap.capacity, gap.estimate_memory.total()) - missing;

@@ -1,6 +1,6 @@
-// Why a run held more or less than its ledger, and which entry it was that did not fit: the peak of
-// a rank against the ledger of its pp rank, and the size of a failed allocation against the single
-// tensors of the plan. Formulas V10 and V11. Time is gap.h.
+// Explains why a run used more or less memory than estimated, and which entry did not fit: compares
+// the peak of a rank with the estimate of its pp rank, and the size of a failed allocation with the
+// tensors of the plan (formulas V10 and V11). Step time is in gap.h.
 #pragma once
 
 #include <optional>
@@ -16,59 +16,69 @@
 
 namespace rankwright::validate {
 
+/// One possible cause of the difference between measured and estimated memory.
 struct MemoryExplanation {
   std::string name{};
   cost::Entry entry{};
-  double factor = 1;          // of the entry; 1: nothing is scaled
-  double plausible = 1;       // the farthest that is
-  double implausibility = 0;  // ln factor / ln plausible; up to 1 it is plausible
+  double factor = 1;          // on the entry; 1: nothing is scaled
+  double plausible = 1;       // the largest plausible factor
+  double implausibility = 0;  // ln factor / ln plausible; plausible up to 1
   std::string evidence{};
   std::string suggestion{};
 
   bool likely() const { return implausibility <= 1; }
 };
 
+/// The difference between the measured peak of a rank and its estimate, with explanations.
 struct MemoryGap {
   i64 rank = importer::kUnsaidRank;
   MemoryFigure figure = MemoryFigure::allocated;
   Bytes measured{}, predicted{};
   cost::MemoryEstimate estimate_memory{};  // of the rank's pp rank
   cost::ErrorBand band{};
-  std::vector<MemoryExplanation> explanations{};  // the likeliest first
+  std::vector<MemoryExplanation> explanations{};  // likeliest first
 
   double error() const { return predicted / measured - 1; }
   bool inside() const;
 };
 
-/// Of the rank that held most; nothing where the log says of none. The config has no violation.
+/// Explains the memory of the rank with the highest peak; returns nullopt if the log has no peak or
+/// the config uses a reference model. Requires: the config has no constraint violation.
 std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
                                     const cluster::Calibration& calibration,
                                     const importer::RunLog& log);
 
-/// One tensor that is allocated in one piece, on a rank of a pp rank.
+/// A tensor that a rank allocates in one piece.
 struct Tensor {
   std::string name;
   cost::Entry entry;
   Bytes bytes;
-  std::span<const importer::RunPhase> phases;  // in which that happens
+  std::span<const importer::RunPhase> phases;  // in which it is allocated
 };
+
+/// Returns the tensors that a rank of `pp_rank` allocates.
 std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank);
 
+/// The analysis of an out-of-memory failure.
 struct OomGap {
   importer::OutOfMemory oom{};
-  cost::MemoryEstimate
-      estimate_memory{};  // of the rank's pp rank, of the fullest where the rank is not said
+  /// Of the rank's pp rank, or of the fullest one if the rank is not known.
+  cost::MemoryEstimate estimate_memory{};
   Bytes capacity{};
   cost::ErrorBand band{};
-  std::vector<Tensor> alike{};         // as large as what was wanted, those of its phase first
-  cost::Entry entry{};                 // that did not find room
-  std::string why{};                   // it is that one
-  std::vector<rules::Fitting> fits{};  // changes that leave as much more room
+  std::vector<Tensor> alike{};         // of the requested size; those of the run's phase first
+  cost::Entry entry{};                 // the entry whose allocation failed
+  std::string why{};                   // the reason for choosing that entry
+  std::vector<rules::Fitting> fits{};  // changes that free the missing memory
 
+  /// Returns the bytes that were missing.
   Bytes short_of() const { return oom.wanted - oom.free; }
+  /// Returns whether the estimate predicts the failure.
   bool foreseen() const { return estimate_memory.total() > capacity; }
 };
 
+/// Analyzes the out-of-memory failure of a run; returns nullopt if the log has none or the config
+/// has no model of its own. Requires: the config has no constraint violation.
 std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
                               const cluster::Calibration& calibration, const importer::RunLog& log);
 

@@ -27,7 +27,7 @@ importer::RunLog log_of(i64 rank, importer::RankPeak peak) {
   return log;
 }
 
-TEST(MemoryGap, IsOfTheRankThatHeldMostAndItsPpRank) {
+TEST(MemoryGap, ComparesTheRankWithTheHighestPeak) {
   const rankwright::plan::TrainingConfig config = small();
   importer::RunLog log;
   add_peak(log, 1, {.allocated = 20.0_GB});
@@ -40,7 +40,7 @@ TEST(MemoryGap, IsOfTheRankThatHeldMostAndItsPpRank) {
   EXPECT_FALSE(memory_gap(config, catalog::calibration(), importer::RunLog{}).has_value());
 }
 
-TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
+TEST(MemoryGap, IdentifiesTheSettingOfTheRun) {
   const rankwright::plan::TrainingConfig config = small();
   const rules::Change changes[] = {
       rules::Change(config).recompute(plan::Recompute::full), rules::Change(config).zero(0),
@@ -57,7 +57,7 @@ TEST(MemoryGap, NamesTheSettingWithWhichItRan) {
   }
 }
 
-TEST(MemoryGap, CallsWhatIsReservedBesideTensorsFragmentation) {
+TEST(MemoryGap, ExplainsExcessReservedMemoryByFragmentation) {
   const rankwright::plan::TrainingConfig config = small();
   const cost::MemoryEstimate here = cost::estimate_memory(config, 0, catalog::calibration());
   const MemoryGap gap =
@@ -68,7 +68,7 @@ TEST(MemoryGap, CallsWhatIsReservedBesideTensorsFragmentation) {
       std::find_if(gap.explanations.begin(), gap.explanations.end(),
                    [](const MemoryExplanation& e) { return e.entry == cost::Entry::reserve; });
   ASSERT_NE(reserve, gap.explanations.end());
-  EXPECT_NEAR(reserve->factor, 2, 1e-9);  // once more than predicted
+  EXPECT_NEAR(reserve->factor, 2, 1e-9);  // twice the prediction
 }
 
 importer::RunLog failed(Bytes wanted, importer::RunPhase phase, i64 rank) {
@@ -78,8 +78,8 @@ importer::RunLog failed(Bytes wanted, importer::RunPhase phase, i64 rank) {
   return log;
 }
 
-TEST(OomGap, KnowsTheLogitsByTheirSize) {
-  // 8192 tokens x 128,256 / 2 rows of the vocabulary x 4 bytes
+TEST(OomGap, IdentifiesLogitsByTheirSize) {
+  // 8192 tokens x 128,256 / 2 vocabulary rows x 4 bytes
   const Bytes logits = bytes(8192.0 * 64128, 4);
   const OomGap gap =
       *oom_gap(small(), catalog::calibration(), failed(logits, importer::RunPhase::loss, 7));
@@ -89,7 +89,7 @@ TEST(OomGap, KnowsTheLogitsByTheirSize) {
   EXPECT_EQ(gap.alike.front().name, "the logits of a microbatch in fp32");
 }
 
-TEST(OomGap, KnowsTheBufferOfGradientsWhenTheModelIsBuilt) {
+TEST(OomGap, IdentifiesTheGradientBufferDuringModelBuilding) {
   const rankwright::plan::TrainingConfig config = small();
   const Bytes buffer = bytes(rank_share(config, 0).dense, config.job.grad_bytes());
   const OomGap gap =
@@ -99,7 +99,7 @@ TEST(OomGap, KnowsTheBufferOfGradientsWhenTheModelIsBuilt) {
               ::testing::Contains(gap.entry));
 }
 
-TEST(OomGap, GoesByThePhaseWhereNoTensorHasTheSize) {
+TEST(OomGap, UsesThePhaseIfNoTensorHasTheSize) {
   const rankwright::plan::TrainingConfig config = small();
   const Bytes odd{123456789};
   EXPECT_EQ(
@@ -111,13 +111,13 @@ TEST(OomGap, GoesByThePhaseWhereNoTensorHasTheSize) {
   EXPECT_FALSE(oom_gap(config, catalog::calibration(), importer::RunLog{}).has_value());
 }
 
-TEST(OomGap, IsFragmentationWhereEnoughIsHeldUnused) {
+TEST(OomGap, ReportsFragmentationIfEnoughMemoryIsUnused) {
   importer::RunLog log = failed(2.0_GB, importer::RunPhase::forward, 0);
   log.oom->unallocated = 3.0_GB;
   EXPECT_EQ(oom_gap(small(), catalog::calibration(), log)->entry, cost::Entry::reserve);
 }
 
-TEST(OomGap, ProposesPlansThatTakeLessByWhatWasMissing) {
+TEST(OomGap, ProposesPlansThatFreeTheMissingMemory) {
   const rankwright::plan::TrainingConfig config = small();
   const Bytes before = cost::estimate_memory(config, 0, catalog::calibration()).total();
   importer::RunLog log = failed(4.0_GB, importer::RunPhase::forward, 0);

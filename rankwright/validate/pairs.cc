@@ -6,13 +6,13 @@
 namespace rankwright::validate {
 namespace {
 
-using Groups = std::vector<std::vector<double>>;  // each sorted, of two runs and more
+using Groups = std::vector<std::vector<double>>;  // each sorted, with at least two runs
 
-i64 pairs_of(i64 runs) { return runs * (runs - 1) / 2; }
+i64 count_pairs(i64 runs) { return runs * (runs - 1) / 2; }
 
-/// How many pairs of a sorted group differ by no more than `most`: for each run those before it
-/// that are that near.
-i64 pairs_within(const std::vector<double>& group, double max) {
+/// Counts the pairs of a sorted group that differ by at most `max`: for each run, the runs before
+/// it within that distance.
+i64 count_pairs_within(const std::vector<double>& group, double max) {
   i64 pairs = 0;
   std::size_t first = 0;
   for (std::size_t last = 0; last < group.size(); ++last) {
@@ -22,13 +22,13 @@ i64 pairs_within(const std::vector<double>& group, double max) {
   return pairs;
 }
 
-/// The least difference that `share` of the pairs do not exceed, by bisection: the share within
-/// grows with the difference.
-double difference_of(const Groups& groups, double share) {
+/// Finds the smallest difference that a fraction `share` of the pairs do not exceed, by bisection;
+/// every group weighs the same.
+double find_quantile(const Groups& groups, double share) {
   const auto reaches = [&](double max) {
     double sum = 0;
     for (const std::vector<double>& group : groups)
-      sum += double(pairs_within(group, max)) / double(pairs_of(i64(group.size())));
+      sum += double(count_pairs_within(group, max)) / double(count_pairs(i64(group.size())));
     constexpr double kRounding = 1e-9;
     return sum >= (share - kRounding) * double(groups.size());
   };
@@ -51,10 +51,10 @@ PairErrors pair_errors(std::vector<std::vector<double>> groups) {
   PairErrors out{.groups = i64(groups.size())};
   for (std::vector<double>& group : groups) {
     std::sort(group.begin(), group.end());
-    out.pairs += pairs_of(i64(group.size()));
+    out.pairs += count_pairs(i64(group.size()));
   }
-  out.median = std::expm1(difference_of(groups, 0.5));
-  out.p90 = std::expm1(difference_of(groups, 0.9));
+  out.median = std::expm1(find_quantile(groups, 0.5));
+  out.p90 = std::expm1(find_quantile(groups, 0.9));
   return out;
 }
 

@@ -1,6 +1,5 @@
-// How far the predictions of two plans are off against each other: what their errors have in common
-// cancels when one is chosen over the other. Groups of runs in, figures out; which runs make a
-// group is score.h. Formula V7.
+// The relative error of two predictions: errors that two plans have in common cancel when one is
+// chosen over the other (formula V7). Takes groups of comparable runs, which score.h forms.
 #pragma once
 
 #include <vector>
@@ -9,16 +8,18 @@
 
 namespace rankwright::validate {
 
+/// Statistics over the relative errors of pairs of runs.
 struct PairErrors {
-  i64 pairs = 0, groups = 0;  // groups of two and more
-  double median = 0;          // half of the pairs are no farther off, a group counting once
-  double p90 = 0;             // nine tenths are not
+  i64 pairs = 0, groups = 0;  // groups of at least two runs
+  double median = 0;          // weighted median; every group weighs the same
+  double p90 = 0;             // weighted 90th percentile
 
   friend bool operator==(const PairErrors&, const PairErrors&) = default;
 };
 
-/// Of each group ln(predicted / measured) of its runs. A pair is off by e^|difference| - 1, and
-/// weighs 1 / pairs of its group. No pair is written down, so groups may be large.
+/// Computes the statistics from ln(predicted / measured) of the runs of each group. The error of a
+/// pair is e^|difference| - 1, and its weight is 1 / (pairs in its group). Pairs are not listed, so
+/// groups may be large.
 PairErrors pair_errors(std::vector<std::vector<double>> groups);
 
 }  // namespace rankwright::validate

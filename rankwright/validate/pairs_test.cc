@@ -11,7 +11,7 @@ namespace pairs_test {
 
 using Groups = std::vector<std::vector<double>>;
 
-TEST(PairErrors, NeedTwoRunsOfAGroup) {
+TEST(PairErrors, NeedTwoRunsPerGroup) {
   EXPECT_EQ(pair_errors({}), PairErrors{});
   EXPECT_EQ(pair_errors({{}, {0.3}}), PairErrors{});
   const PairErrors same = pair_errors({{0.2, 0.2}});
@@ -19,9 +19,9 @@ TEST(PairErrors, NeedTwoRunsOfAGroup) {
   EXPECT_EQ(same.median, 0);
 }
 
-TEST(PairErrors, CountEachGroupOnce) {
+TEST(PairErrors, WeighGroupsEqually) {
   // One group of 1 pair: ln 1.3 (weight 1). One of 3: ln 1.1, ln 1.2, ln 1.32 (a third each).
-  // Of the weight of 2 half is reached at 1/3 + 1/3 + 1, nine tenths at all of it.
+  // The total weight is 2; half of it is reached at 1/3 + 1/3 + 1, nine tenths at all of it.
   const PairErrors e = pair_errors({{0, std::log(1.3)}, {-std::log(1.1), 0, std::log(1.2)}, {5.0}});
   EXPECT_EQ(e.pairs, 4);
   EXPECT_EQ(e.groups, 2);
@@ -29,7 +29,7 @@ TEST(PairErrors, CountEachGroupOnce) {
   EXPECT_NEAR(e.p90, 0.32, 1e-12);  // 1.1 x 1.2
 }
 
-TEST(PairErrors, OfOneGroupAreItsMedianAndNineTenths) {
+TEST(PairErrors, OneGroupGivesItsMedianAndP90) {
   // 0, 1, 3, 7, 15 differ by 1 2 3 4 6 7 8 12 14 15: the fifth is 6, the ninth 14.
   std::vector<double> runs;
   for (const double r : {15, 0, 7, 3, 1}) runs.push_back(r / 100);
@@ -38,7 +38,7 @@ TEST(PairErrors, OfOneGroupAreItsMedianAndNineTenths) {
   EXPECT_NEAR(e.p90, std::expm1(0.14), 1e-12);
 }
 
-/// Hundredths, so that many are alike.
+/// Returns hundredths, so that many values are equal.
 Groups random_groups() {
   const auto runs = rc::gen::container<std::vector<int>>(rc::gen::inRange(-40, 40));
   Groups groups;
@@ -49,7 +49,7 @@ Groups random_groups() {
   return groups;
 }
 
-/// The same with every pair written down.
+/// Computes the statistics by listing every pair.
 double listed(const Groups& groups, double share) {
   struct Pair {
     double difference, weight;
@@ -70,7 +70,7 @@ double listed(const Groups& groups, double share) {
   return 0;
 }
 
-RC_GTEST_PROP(PairErrors, AreThoseOfAllPairsListed, ()) {
+RC_GTEST_PROP(PairErrors, MatchBruteForce, ()) {
   const Groups groups = random_groups();
   const PairErrors e = pair_errors(groups);
   RC_ASSERT(std::abs(e.median - listed(groups, 0.5)) < 1e-9);
@@ -78,16 +78,16 @@ RC_GTEST_PROP(PairErrors, AreThoseOfAllPairsListed, ()) {
   RC_ASSERT(e.median <= e.p90);
 }
 
-RC_GTEST_PROP(PairErrors, DoNotSeeWhatIsCommonToAGroup, ()) {
+RC_GTEST_PROP(PairErrors, IgnoreAFactorCommonToAGroup, ()) {
   Groups groups = random_groups();
   const PairErrors before = pair_errors(groups);
   for (std::vector<double>& group : groups) {
-    const double common = *rc::gen::inRange(-8, 8);  // ln of a factor on all of its predictions
+    const double common = *rc::gen::inRange(-8, 8);  // ln of a factor common to its predictions
     for (double& r : group) r += common;
   }
   const PairErrors after = pair_errors(groups);
   RC_ASSERT(after.pairs == before.pairs && after.groups == before.groups);
-  // Sums round: differences that were alike may part by some 1e-15.
+  // Rounding: equal differences may diverge by about 1e-15.
   RC_ASSERT(std::abs(after.median - before.median) < 1e-9);
   RC_ASSERT(std::abs(after.p90 - before.p90) < 1e-9);
 }

@@ -1,5 +1,5 @@
-// The score on published runs, each family predicted by constants that were fitted without it, held
-// against ceilings; and the bands that estimates carry against what these rows say.
+// Checks the score on published runs, each family predicted with constants fitted without it,
+// against limits; and the error bands of estimates against these rows.
 #include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
@@ -9,10 +9,9 @@
 namespace rankwright::validate {
 namespace published_test {
 
-// Under sanitizers a part of the rows: what is held against ceilings then are the code and not the
-// figures.
+// Under sanitizers only some rows are used, to check the code and not the figures.
 std::vector<Case> all_cases() {
-  constexpr std::size_t kRuns = 4, kSingle = 40;  // every so many
+  constexpr std::size_t kRuns = 4, kSingle = 40;  // every 4th and every 40th row
   std::vector<Run> some;
   const std::vector<Run> runs = published("runs.csv").scored;
   const std::vector<Run> single = published("vtrain_single_node.csv").scored;
@@ -22,7 +21,7 @@ std::vector<Case> all_cases() {
   return make_cases(some);
 }
 
-/// Without the single-node rows.
+/// Returns the rows without those of the single-node table.
 std::vector<ScoredRun> of_runs(const std::vector<ScoredRun>& rows) {
   std::vector<ScoredRun> some;
   for (const ScoredRun& row : rows)
@@ -47,7 +46,7 @@ void expect_steps(const Score& all, const Score& runs, const Score& calibrated) 
   EXPECT_LE(calibrated.dense.mape, 0.07);
   EXPECT_LE(runs.mean_regret, 0.04);
   EXPECT_GE(runs.mean_model_spearman, 0.75);
-  // Better than what it is compared with, on the same rows.
+  // Better than the other predictors on the same rows.
   EXPECT_LT(runs.calculon.ours.mape, 0.6 * runs.calculon.theirs.mape);
   EXPECT_LT(runs.baseline.ours.mape, 0.5 * runs.baseline.theirs.mape);
 }
@@ -63,7 +62,7 @@ void expect_bands(const Score& runs) {
   const auto expect_pairs = [](const PairErrors& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.median, 0.005);
     EXPECT_EQ(band.rows, errors.pairs);
-    EXPECT_GE(errors.groups, 8);  // fewer would not do for a band
+    EXPECT_GE(errors.groups, 8);  // fewer are not enough for a band
   };
   expect_pairs(runs.dense_pairs, catalog::bands().pair);
   expect_pairs(runs.sparse_pairs, catalog::bands().pair_sparse);
@@ -73,7 +72,7 @@ void expect_bands(const Score& runs) {
   EXPECT_EQ(catalog::bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
 }
 
-TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
+TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
   const Validation held_out =
       validate(cases, {}, {.mode = Mode::leave_one_family_out}, no_progress);
@@ -88,14 +87,14 @@ TEST(Published, RunsHeldOutStayWithinTheirCeilings) {
   EXPECT_LE(runs.memory.mape, 0.10);
 }
 
-TEST(Published, RunsWithTheShippedConstantsAreNoWorse) {
+TEST(Published, ShippedConstantsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
   const Score runs = score(of_runs(validate(cases, {}, {}, no_progress).rows));
   EXPECT_LE(runs.dense.mape, 0.07);
   EXPECT_LE(runs.memory.mape, 0.05);
 }
 
-TEST(Published, RunsAreScoredButForAFew) {
+TEST(Published, AlmostAllRunsAreScored) {
   for (const std::string name : {"runs.csv", "vtrain_single_node.csv"}) {
     const Runs runs = published(name);
     EXPECT_GE(double(runs.scored.size()), 0.9 * double(runs.scored.size() + runs.excluded.size()));

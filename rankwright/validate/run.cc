@@ -21,8 +21,8 @@ constexpr std::size_t kMaxRunRows = 20'000;
 constexpr i64 kMaxPublishedStages = 4096;
 constexpr i64 kMaxSteps = 1'000'000;  // of the search for a stage split
 
-/// Misfits of a published run. Widths and sequences that a degree does not divide are priced by
-/// their share; what is not in this table is one of those.
+/// Constraint violations that exclude a published run. Violations that are not listed are widths
+/// and sequences not divisible by a degree, which are estimated with fractional shares.
 struct WhyRow {
   Why why;
   std::string_view words;
@@ -43,8 +43,8 @@ constexpr WhyRow kHard[] = {
     {Why::group, "fewer microbatches in a group than the schedule needs"},
 };
 
-/// Why no price can be had of a config; empty where one can.
-std::string_view hard_misfit(const plan::TrainingConfig& config) {
+/// Returns why a config cannot be estimated; empty if it can.
+std::string_view find_hard_violation(const plan::TrainingConfig& config) {
   for (const plan::ConstraintViolation& violation : find_violations(config)) {
     if (violation.why == Why::heads && violation.need > violation.have)
       return "more tp ranks than heads";
@@ -56,8 +56,9 @@ std::string_view hard_misfit(const plan::TrainingConfig& config) {
   return {};
 }
 
-/// So that counting parameters never leaves 64 bits; each kind of them apart, as in a model file.
-bool too_large(const model::Model& model) {
+/// Returns whether one kind of parameters exceeds the limit of a model file, so that parameter
+/// counts never exceed 64 bits.
+bool is_too_large(const model::Model& model) {
   const double layers = double(model.layers() + model.mtp_layers), hidden = double(model.hidden);
   for (const model::LayerRun& run : model.runs) {
     const model::Attention& a = run.layer.attention;
@@ -73,7 +74,7 @@ bool too_large(const model::Model& model) {
   return false;
 }
 
-/// The row as a Run, or why it cannot be one.
+/// Reads a row as a Run, or returns why it cannot be scored.
 tl::expected<Run, std::string> read_run(const RunRow& row) {
   if (std::string lack = row.lacking(); !lack.empty()) {
     const std::string wrong = row.out_of_bounds();
@@ -85,12 +86,13 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
   Run run = run_of(row);
   if (run.measured.value <= 0 && run.measured_memory.value <= 0)
     return tl::unexpected(std::string("no step time, no tokens a second, no memory"));
-  if (too_large(run.config.model)) return tl::unexpected(std::string("more than 2^50 parameters"));
+  if (is_too_large(run.config.model))
+    return tl::unexpected(std::string("more than 2^50 parameters"));
   const std::optional<i64> stages = product({run.config.plan.pp, run.config.plan.virtual_stages});
   if (!stages || *stages > kMaxPublishedStages)
     return tl::unexpected(fmt::format("more than {} stages", count(kMaxPublishedStages)));
   split_stages(run.config);
-  if (choices(run).empty()) return tl::unexpected(std::string(hard_misfit(run.config)));
+  if (choices(run).empty()) return tl::unexpected(std::string(find_hard_violation(run.config)));
   return run;
 }
 
@@ -177,10 +179,10 @@ std::vector<Run> choices(const Run& run) {
           one.config.plan.recompute = plan::Recompute(recompute);
           one.config.plan.zero = int(zero);
           if (v != plan.virtual_stages) split_stages(one.config);
-          if (hard_misfit(one.config).empty()) all.push_back(std::move(one));
+          if (find_hard_violation(one.config).empty()) all.push_back(std::move(one));
         }
   if (!all.empty() || !run.open_chunks) return all;
-  // No number of chunks does: plain 1F1B stands in.
+  // No number of chunks is possible, so use plain 1F1B.
   Run plain = run;
   plain.open_chunks = false;
   plain.config.plan.schedule = pipeline::Schedule::one_f_one_b;

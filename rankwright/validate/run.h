@@ -1,7 +1,7 @@
-// A Run is one published training run: what was trained on what and how, as far as the publication
-// says, and what was measured. Rows of a CSV become Setups here, so that a run is predicted by the
-// very functions that price a plan. What a row leaves open stays open: it is chosen by the model
-// (see choices()), never by looking at what was measured.
+// A Run is one published training run: its configuration, as far as the publication states it, and
+// its measurements. Rows of a CSV file become TrainingConfigs, so that runs are predicted by the
+// same functions as plans. Unstated settings are chosen by the cost model (see choices()), never
+// from the measurement.
 #pragma once
 
 #include <optional>
@@ -13,48 +13,50 @@
 
 namespace rankwright::validate {
 
-/// Which of three figures a source prints: what the framework's allocator handed out at its peak,
-/// what it holds, or what the driver shows for the whole process.
+/// The memory figure that a source reports: the peak allocated by the framework's allocator, the
+/// memory reserved by it, or the driver's figure for the whole process.
 enum class MemoryFigure : unsigned char { allocated, reserved, device };
 std::string_view name(MemoryFigure);
 
+/// One published run.
 struct Run {
   std::string id, family, model, gpu, precision, quality;
   std::string publication{};  // families of one publication are held out together
   rankwright::plan::TrainingConfig config{};
   bool sparse = false;
-  Seconds measured{};       // of a step; 0 where the source has none
-  Bytes measured_memory{};  // 0 where the source has none
+  Seconds measured{};       // step time; 0 if the source has none
+  Bytes measured_memory{};  // 0 if the source has none
   MemoryFigure memory_figure = MemoryFigure::allocated;
-  std::string layout{};  // of the row as written: rows of a sweep differ in it
-  // Left open by the row:
+  std::string layout{};  // the layout columns as written; rows of a sweep differ in it
+  // Settings that the row does not state:
   bool open_micro_batch = false;
   bool open_chunks = false;
   bool open_recompute = false;
   bool open_zero = false;
 };
 
-/// A row that cannot be scored, and why.
+/// A row that cannot be scored, with the reason.
 struct Excluded {
   std::string id, family, why;
 };
 
+/// The rows of a table of runs.
 struct Runs {
   std::vector<Run> scored{};
   std::vector<Excluded> excluded{};
 };
 
-/// Of a table with the columns of runs.csv, or of vTrain's single-node table. Rows of quality C are
-/// left out, without being counted as excluded. A table without the needed columns is RW0917, one
-/// with too many rows RW0906.
+/// Reads a table with the columns of runs.csv, or vTrain's single-node table. Rows of quality C are
+/// skipped and do not count as excluded. Fails with RW0917 if required columns are missing, and
+/// with RW0906 for too many rows.
 Result<Runs> read_runs(const Csv& table, std::string_view file);
 
-/// Every way to fill what the row leaves open that can be priced, the row itself where it leaves
-/// nothing open. Of a run that was read there is one at least.
+/// Returns the run with every combination of its unstated settings that can be estimated; the run
+/// itself if all are stated. Runs from read_runs() have at least one.
 std::vector<Run> choices(const Run& run);
 
-/// Puts `stages` right for the chunks of the plan: even; or, where only that divides, embedding and
-/// loss counted as layers; else the split with the least busy pp rank.
+/// Sets the stages of the plan: an even split; or, if only that divides evenly, a split that counts
+/// embedding and loss as layers; else the split that minimizes the work of the busiest pp rank.
 void split_stages(plan::TrainingConfig& config);
 
 }  // namespace rankwright::validate

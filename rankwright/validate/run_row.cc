@@ -13,7 +13,7 @@
 namespace rankwright::validate {
 namespace {
 
-/// Columns that another table has under another name, or not at all, and what it stands for there.
+/// A column that another table has under another name, or lacks, with the value that applies there.
 /// vTrain's single-node table: Megatron-DeepSpeed, fp16, GPT's vocabulary.
 struct ColumnDefault {
   std::string_view column, other_name, value;
@@ -29,9 +29,10 @@ constexpr ColumnDefault kSingleNode[] = {
     {"vpp", "", "1"},
     {"quality", "", "A"},
 };
-constexpr double kShortest = 1e-6, kLongest = 1e9;  // of a step, in seconds
+constexpr double kMinStep = 1e-6, kMaxStep = 1e9;  // in seconds
 
-/// What a column may state, so that no product of them leaves 64 bits and every price is finite.
+/// The accepted range of a column, such that no product exceeds 64 bits and all estimates are
+/// finite.
 struct Bound {
   std::string_view column;
   double min, max;
@@ -69,15 +70,15 @@ constexpr Bound kBounds[] = {
     {"gpus_per_node", 1, kDegree},
     {"intra_link_GBps", 0.01, 1e6, false},
     {"inter_link_GBps_per_gpu", 0.01, 1e6, false},
-    {"measured_step_s", kShortest, kLongest, false},
-    {"derived_step_s", kShortest, kLongest, false},
+    {"measured_step_s", kMinStep, kMaxStep, false},
+    {"derived_step_s", kMinStep, kMaxStep, false},
     {"measured_tokens_per_s_per_gpu", 1e-6, 1e12, false},
     {"derived_tokens_per_s_per_gpu", 1e-6, 1e12, false},
     {"measured_mem_gb", 1e-3, 1e6, false},
 };
 
-/// Also of "inf" and "nan".
-std::optional<double> parsed(std::string_view cell) {
+/// Parses a number, including "inf" and "nan".
+std::optional<double> parse_number(std::string_view cell) {
   double value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error == std::errc::result_out_of_range) return INFINITY;
@@ -85,8 +86,8 @@ std::optional<double> parsed(std::string_view cell) {
   return value;
 }
 
-/// "65,536", "0.01".
-std::string bound_text(double value) {
+/// Formats a bound: "65,536", "0.01".
+std::string format_bound(double value) {
   return value == std::floor(value) ? count(i64(value)) : fmt::format("{:g}", value);
 }
 
@@ -103,7 +104,7 @@ std::string_view RunRow::text(std::string_view column) const {
 }
 
 std::optional<double> RunRow::number(std::string_view column) const {
-  const std::optional<double> value = parsed(text(column));
+  const std::optional<double> value = parse_number(text(column));
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
@@ -121,13 +122,13 @@ i64 RunRow::whole_or(std::string_view column, i64 otherwise) const {
 
 std::string RunRow::out_of_bounds() const {
   for (const Bound& bound : kBounds) {
-    const std::optional<double> value = parsed(text(bound.column));
+    const std::optional<double> value = parse_number(text(bound.column));
     if (!value) continue;
-    const bool inside = *value >= bound.min && *value <= bound.max;  // NaN is not
+    const bool inside = *value >= bound.min && *value <= bound.max;  // false for NaN
     if (inside && (!bound.whole || *value == std::floor(*value))) continue;
     return fmt::format("{} is {}: {} from {} to {} are read", bound.column,
                        excerpt(text(bound.column), 20), bound.whole ? "whole numbers" : "numbers",
-                       bound_text(bound.min), bound_text(bound.max));
+                       format_bound(bound.min), format_bound(bound.max));
   }
   return {};
 }
@@ -149,7 +150,7 @@ Seconds RunRow::step() const {
     if (!rate || *rate <= 0) continue;
     const double tokens = double(whole_or("global_batch_seqs", 0)) * double(whole_or("seq", 0));
     const double seconds = tokens / (*rate * double(whole_or("gpus", 1)));
-    if (seconds >= kShortest && seconds <= kLongest) return {seconds};
+    if (seconds >= kMinStep && seconds <= kMaxStep) return {seconds};
   }
   return {};
 }

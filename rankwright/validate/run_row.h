@@ -1,5 +1,5 @@
-// One row of a table of runs, by column: what a blank cell stands for in vTrain's single-node
-// table, and which numbers cannot be. What a row means for a TrainingConfig is run_setup.h.
+// One row of a table of runs, by column, with the defaults for vTrain's single-node table and the
+// accepted range of each number. run_setup.h turns a row into a TrainingConfig.
 #pragma once
 
 #include <optional>
@@ -12,29 +12,33 @@
 
 namespace rankwright::validate {
 
+/// One row of a table of runs.
 class RunRow {
  public:
   RunRow(const Csv& table, const Csv::Row& row, bool single)
       : table_(table), row_(row), single_(single) {}
 
-  /// Of vTrain's single-node table.
+  /// Returns whether the row is from vTrain's single-node table.
   bool single() const { return single_; }
   std::string_view text(std::string_view column) const;
-  /// Nothing for a blank cell, and for words: "NA".
+  /// Returns the number in a column; nullopt for a blank cell and for words such as "NA".
   std::optional<double> number(std::string_view column) const;
-  /// The same of whole numbers from `least` on.
+  /// Returns the whole number in a column; nullopt also if it is less than `min`.
   std::optional<i64> whole(std::string_view column, i64 min = 1) const;
   i64 whole_or(std::string_view column, i64 otherwise) const;
 
-  /// The first number that cannot be, in words: "heads is 0: from 1 to 65,536 are read"; empty
-  /// where all can.
+  /// Describes the first number out of range, "heads is 0: whole numbers from 1 to 65,536 are
+  /// read"; returns an empty string if there is none.
   std::string out_of_bounds() const;
-  /// The first thing that a prediction needs and the row has not: "no global batch".
+  /// Describes the first missing value that a prediction needs, "no global batch"; returns an empty
+  /// string if there is none.
   std::string lacking() const;
 
-  /// As printed, or from tokens a second; 0 where the source has neither, or one that cannot be.
+  /// Returns the step time as reported, or computed from tokens per second; 0 if the source has
+  /// neither or the value is out of range.
   Seconds step() const;
-  Bytes memory() const;  // 0 where the source has none
+  /// Returns the reported memory; 0 if the source has none.
+  Bytes memory() const;
 
  private:
   const Csv& table_;

@@ -10,7 +10,7 @@
 namespace rankwright::validate {
 namespace {
 
-/// How sources spell GPUs, by prefix; the first that matches counts.
+/// A prefix of the GPU names that sources use, and the catalog's name. The first match counts.
 struct GpuRow {
   std::string_view prefix, device;
 };
@@ -23,15 +23,15 @@ constexpr GpuRow kGpus[] = {
     {"MI355X", "mi355x"},    {"TPUv4", "tpu-v4"},  {"TPUv5e", "tpu-v5e"},   {"TPUv5p", "tpu-v5p"},
 };
 
-/// How sources name what ran, by prefix, and what that does where a row has no column for it: how
-/// it overlaps, what gradients are kept in, which memory figure it prints.
+/// A prefix of the framework names that sources use, and the framework's properties that have no
+/// column: overlap, gradient format, and the memory figure that it reports.
 struct FrameworkRow {
   std::string_view prefix, software;
   plan::Overlap overlap{};
   plan::Dtype grads = plan::Dtype::fp32;
   MemoryFigure memory = MemoryFigure::allocated;
 };
-constexpr plan::Overlap kNothing{.grad_reduce = false, .param_gather = false};
+constexpr plan::Overlap kNoOverlap{.grad_reduce = false, .param_gather = false};
 constexpr plan::Overlap kData{.grad_reduce = true, .param_gather = true};
 constexpr plan::Overlap kAll{.grad_reduce = true, .param_gather = true, .tp = true, .pp = true};
 constexpr FrameworkRow kFrameworkRows[] = {
@@ -39,17 +39,18 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"NeMo", "nemo", kAll, plan::Dtype::bf16},
     {"Megatron-Bridge", "nemo", kAll, plan::Dtype::bf16},
     {"Megatron-Core", "megatron-core", kAll},
-    {"Megatron-DeepSpeed", "megatron-deepspeed", kNothing, plan::Dtype::fp16, MemoryFigure::device},
-    // The zero-bubble fork sends beside computation.
+    {"Megatron-DeepSpeed", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16,
+     MemoryFigure::device},
+    // The zero-bubble fork overlaps sends with computation.
     {"Megatron-LM fork",
      "megatron-2021",
      {.grad_reduce = false, .param_gather = false, .pp = true},
      plan::Dtype::fp16},
-    {"Megatron-LM", "megatron-2021", kNothing, plan::Dtype::fp16},
-    {"DeepSpeed ZeRO", "deepspeed", kNothing, plan::Dtype::fp16},
-    {"DeepSpeed", "megatron-deepspeed", kNothing, plan::Dtype::fp16},
-    {"GPT-NeoX", "megatron-deepspeed", kNothing, plan::Dtype::fp16},
-    {"metaseq", "megatron-2021", kNothing, plan::Dtype::fp16},
+    {"Megatron-LM", "megatron-2021", kNoOverlap, plan::Dtype::fp16},
+    {"DeepSpeed ZeRO", "deepspeed", kNoOverlap, plan::Dtype::fp16},
+    {"DeepSpeed", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
+    {"GPT-NeoX", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
+    {"metaseq", "megatron-2021", kNoOverlap, plan::Dtype::fp16},
     {"torchtitan", "torchtitan", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"llm-foundry FSDP (PURE", "llm-foundry", kData, plan::Dtype::bf16, MemoryFigure::reserved},
     {"llm-foundry", "llm-foundry", kData, plan::Dtype::fp32, MemoryFigure::reserved},
@@ -67,7 +68,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"Primus", "megatron-core", kAll},
     {"Pai-Megatron", "megatron-core", kAll},
 };
-/// Software that no row names is taken for today's, without overlap of tp and pp.
+/// Unknown software is assumed to be current, without overlap of tp and pp.
 constexpr FrameworkRow kOther{"", "megatron-core", kData};
 
 struct PrecisionRow {
@@ -97,8 +98,8 @@ auto find_prefix(const Rows& rows, std::string_view text) {
                       [&](const auto& row) { return text.starts_with(row.prefix); });
 }
 
-/// "MLA q_lora1536 kv_lora512 nope128 rope64 v128": the number behind `word`.
-i64 number_behind(std::string_view text, std::string_view word, i64 otherwise) {
+/// Returns the number after `word`, as in "MLA q_lora1536 kv_lora512 nope128 rope64 v128".
+i64 find_number_after(std::string_view text, std::string_view word, i64 otherwise) {
   constexpr i64 kMax = 65536;
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return otherwise;
@@ -107,17 +108,17 @@ i64 number_behind(std::string_view text, std::string_view word, i64 otherwise) {
   return value >= 1 && value <= kMax ? value : otherwise;
 }
 
-model::Attention attention_of(const RunRow& row, i64 hidden) {
+model::Attention read_attention(const RunRow& row, i64 hidden) {
   model::Attention a;
   a.heads = row.whole_or("heads", 1);
   const std::string_view kind = row.text("attn");
   if (kind.starts_with("MLA")) {
     a.kind = model::Attention::Kind::latent;
-    a.q_rank = number_behind(kind, "q_lora", 1536);
-    a.kv_rank = number_behind(kind, "kv_lora", 512);
-    a.nope_dim = number_behind(kind, "nope", 128);
-    a.rope_dim = number_behind(kind, "rope", 64);
-    a.value_dim = number_behind(kind, " v", 128);
+    a.q_rank = find_number_after(kind, "q_lora", 1536);
+    a.kv_rank = find_number_after(kind, "kv_lora", 512);
+    a.nope_dim = find_number_after(kind, "nope", 128);
+    a.rope_dim = find_number_after(kind, "rope", 64);
+    a.value_dim = find_number_after(kind, " v", 128);
     return a;
   }
   a.kv_heads = row.whole("kv_heads").value_or(a.heads);
@@ -125,14 +126,14 @@ model::Attention attention_of(const RunRow& row, i64 hidden) {
   return a;
 }
 
-model::Model model_of(const RunRow& row) {
+model::Model read_model(const RunRow& row) {
   model::Model model;
   model.hidden = *row.whole("hidden");
   model.vocab = row.whole("vocab").value_or(51200);
   const i64 layers = *row.whole("layers");
   model::Layer dense;
-  dense.attention = attention_of(row, model.hidden);
-  // Rows of one model are told by its name: vTrain's single-node table has none.
+  dense.attention = read_attention(row, model.hidden);
+  // Rows of one model are identified by its name, which vTrain's single-node table lacks.
   model.name = row.single() ? fmt::format("GPT {} x {}, {} heads", layers, model.hidden,
                                           dense.attention.heads)
                             : std::string(row.text("model"));
@@ -155,8 +156,8 @@ model::Model model_of(const RunRow& row) {
   return model;
 }
 
-cluster::Cluster cluster_of(const RunRow& row, const cluster::Device& device, i64 world) {
-  // Of an NVL72's 72 GPUs jobs that need more than one take 64: degrees are powers of two.
+cluster::Cluster read_cluster(const RunRow& row, const cluster::Device& device, i64 world) {
+  // Jobs on more than one NVL72 use 64 of its 72 GPUs, because degrees are powers of two.
   i64 domain = row.whole("nvlink_domain").value_or(8);
   if (domain == 72) domain = 64;
   const bool ampere = device.generation == "ampere" || device.generation == "volta";
@@ -175,7 +176,7 @@ cluster::Cluster cluster_of(const RunRow& row, const cluster::Device& device, i6
           .host_devices = row.whole("gpus_per_node").value_or(8)};
 }
 
-plan::Plan plan_of(const RunRow& row, Run& run) {
+plan::Plan read_plan(const RunRow& row, Run& run) {
   plan::Plan plan;
   plan.tp = row.whole("tp").value_or(1);
   plan.pp = row.whole("pp").value_or(1);
@@ -213,14 +214,14 @@ plan::Plan plan_of(const RunRow& row, Run& run) {
   return plan;
 }
 
-/// What a framework's name and a remark say.
-void software_of(const RunRow& row, Run& run) {
+/// Sets the software from the framework's name and the notes of a row.
+void read_software(const RunRow& row, Run& run) {
   const auto found = find_prefix(kFrameworkRows, row.text("framework"));
   const FrameworkRow& framework = found == std::end(kFrameworkRows) ? kOther : *found;
   plan::TrainingConfig& config = run.config;
   for (const plan::Software& software : plan::frameworks())
     if (software.name == framework.software) config.software = software;
-  // What was written before a GPU was sold has learned its kernels since.
+  // Software older than the GPU has been updated with fused attention for it.
   const std::string& generation = config.cluster.device.generation;
   if (config.software.attention == plan::AttentionKernel::unfused && generation != "ampere" &&
       generation != "volta")
@@ -233,13 +234,13 @@ void software_of(const RunRow& row, Run& run) {
   const auto noted = [&](std::string_view words) {
     return notes.find(words) != std::string_view::npos;
   };
-  if (noted("no DP overlap")) config.plan.overlap = kNothing;
+  if (noted("no DP overlap")) config.plan.overlap = kNoOverlap;
   if (noted("async TP") || noted("asyncTP") || run.id.find("asyncTP") != std::string::npos)
     config.plan.overlap.tp = true;
-  // DeepSpeed's bf16 sums gradients in fp32.
+  // DeepSpeed's bf16 mode accumulates gradients in fp32.
   if (framework.software == "megatron-deepspeed" && run.precision == "bf16")
     config.job.grad_dtype = plan::Dtype::fp32;
-  // torchtitan compiles its loss since spring 2025 (pytorch/torchtitan#1033).
+  // torchtitan has compiled its loss since spring 2025 (pytorch/torchtitan#1033).
   if (framework.software == "torchtitan" &&
       row.text("source").find("_2024") != std::string_view::npos)
     config.software.loss = plan::Loss::eager;
@@ -258,7 +259,7 @@ Run run_of(const RunRow& row) {
   Run run;
   run.id = row.text("id");
   run.family = row.text("family");
-  // vTrain's two tables are of one publication: they are held out together.
+  // vTrain's two tables belong to one publication and are held out together.
   run.publication = row.single() ? "vtrain" : run.family;
   run.gpu = row.text("gpu");
   run.precision = row.text("precision");
@@ -267,16 +268,16 @@ Run run_of(const RunRow& row) {
   run.measured_memory = row.memory();
 
   plan::TrainingConfig& config = run.config;
-  config.model = model_of(row);
+  config.model = read_model(row);
   run.model = config.model.name;
   run.sparse = config.model.sparse();
   const Result<cluster::Device> device = catalog::find_device(*device_name(run.gpu));
   config.world = *row.whole("gpus");
-  config.cluster = cluster_of(row, *device, config.world);
-  config.plan = plan_of(row, run);
+  config.cluster = read_cluster(row, *device, config.world);
+  config.plan = read_plan(row, run);
   config.job.global_batch = *row.whole("global_batch_seqs");
   config.job.sequence = *row.whole("seq");
-  software_of(row, run);
+  read_software(row, run);
   for (const PrecisionRow& precision : kPrecisions)
     if (config.job.matmul == plan::Matmul::same &&
         run.precision.find(precision.part) != std::string::npos)

@@ -1,6 +1,6 @@
-// What a row of a table of runs says as a TrainingConfig: the model from its shapes, the cluster
-// from the GPU and its links, the plan from the degrees, the software from the framework's name.
-// Not whether that can be: run.cc asks.
+// Turns a row of a table of runs into a TrainingConfig: the model from its shapes, the cluster from
+// the GPU and its links, the plan from the degrees, the software from the framework's name. run.cc
+// checks whether the result is valid.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@
 
 namespace rankwright::validate {
 
-/// How the catalog calls a source's GPU: "A100-80" is a100-80g. Nothing for one that it has not.
+/// Returns the catalog's name of a source's GPU: "A100-80" is a100-80g; nullopt if it is unknown.
 std::optional<std::string_view> device_name(std::string_view gpu);
 
-/// The row lacks nothing, its numbers are within bounds, and its GPU is known. Stages are left
-/// even.
+/// Reads a row. The stages are left evenly split.
+/// Requires: the row lacks nothing, its numbers are within bounds, and its GPU is known.
 Run run_of(const RunRow& row);
 
 }  // namespace rankwright::validate

@@ -18,13 +18,13 @@ Run one(const Cells& other = {}) {
   return runs.scored.at(0);
 }
 
-/// Why the row is excluded; empty where it is not.
+/// Returns why the row is excluded; empty if it is not.
 std::string why(const Cells& other) {
   const Runs runs = read({with_cells(other)});
   return runs.excluded.empty() ? "" : runs.excluded[0].why;
 }
 
-TEST(Run, IsTheSetupThatItsRowStates) {
+TEST(Run, HasTheConfigOfItsRow) {
   const rankwright::validate::Run run = one();
   const rankwright::plan::TrainingConfig& s = run.config;
   EXPECT_EQ(run.family, "own");
@@ -32,7 +32,7 @@ TEST(Run, IsTheSetupThatItsRowStates) {
   EXPECT_EQ(run.measured, Seconds{4});
   EXPECT_EQ(s.world, 128);
   EXPECT_EQ(s.model.layers(), 36);
-  EXPECT_EQ(s.model.runs[0].layer.ffn.width, 4 * 4096);  // GPT's, where none is stated
+  EXPECT_EQ(s.model.runs[0].layer.ffn.width, 4 * 4096);  // GPT's, because none is stated
   EXPECT_EQ(s.model.runs[0].layer.attention.head_dim, 128);
   EXPECT_EQ(s.cluster.device.name, "a100-80g");
   EXPECT_EQ(s.cluster.levels[0].arity, 8);
@@ -45,27 +45,28 @@ TEST(Run, IsTheSetupThatItsRowStates) {
   EXPECT_EQ(s.microbatches(), 32);  // 512 / (2 x 8)
 }
 
-TEST(Run, ReadsAStepFromTokensASecond) {
-  // 512 x 2,048 tokens on 128 GPUs at 2,048 a second and GPU: 4 s.
+TEST(Run, DerivesTheStepFromTokensPerSecond) {
+  // 512 x 2,048 tokens on 128 GPUs at 2,048 tokens per second and GPU: 4 s.
   EXPECT_DOUBLE_EQ(
       one({{"measured_step_s", ""}, {"measured_tokens_per_s_per_gpu", "2048"}}).measured.value, 4);
 }
 
-TEST(Run, LeavesBlanksOpenAndChoosesAmongAll) {
+TEST(Run, BlankCellsGiveAllChoices) {
   EXPECT_EQ(choices(one()).size(), 1u);
   const rankwright::validate::Run open =
       one({{"micro_batch", ""}, {"recompute", ""}, {"zero_stage", ""}});
   EXPECT_TRUE(open.open_micro_batch && open.open_recompute && open.open_zero);
   EXPECT_FALSE(open.open_chunks);
   EXPECT_EQ(choices(open).size(), 6u * 3 * 2);  // micro-batch 1 to 32, recompute, ZeRO 0 and 1
-  // 36 layers on 4 pp ranks: 9 a rank. Chunks of 3 and 9 divide them; (36 + 2) / 4 does not.
+  // 36 layers on 4 pp ranks: 9 per rank, divisible into 3 or 9 chunks; 36 + 2 is not divisible
+  // by 4.
   const rankwright::validate::Run chunks = one({{"vpp", ""}, {"schedule", "1f1b-interleaved"}});
   ASSERT_EQ(choices(chunks).size(), 2u);
   EXPECT_EQ(choices(chunks)[0].config.plan.virtual_stages, 3);
   EXPECT_EQ(choices(chunks)[1].config.plan.virtual_stages, 9);
 }
 
-TEST(Run, OfOnePpRankHasOneChunkAndWithoutAnyChunksIsPlain) {
+TEST(Run, OnePpRankHasOneChunkAndIndivisibleLayersUseOneFOneB) {
   EXPECT_EQ(one({{"pp", "1"}, {"dp", "32"}, {"vpp", "4"}}).config.plan.virtual_stages, 1);
   // 37 layers: no number of chunks divides them, with or without embedding and loss.
   const std::vector<rankwright::validate::Run> plain =
@@ -74,7 +75,7 @@ TEST(Run, OfOnePpRankHasOneChunkAndWithoutAnyChunksIsPlain) {
   EXPECT_EQ(plain[0].config.plan.schedule, pipeline::Schedule::one_f_one_b);
 }
 
-TEST(Run, CountsEmbeddingAndLossAsLayersWhereOnlyThatDivides) {
+TEST(Run, CountsEmbeddingAndLossAsLayersIfOnlyThatDivides) {
   // 38 layers on 4 ranks: (38 + 2) / 4 = 10, the first and the last one less.
   const plan::Stages stages = one({{"layers", "38"}}).config.stages();
   ASSERT_EQ(stages.size(), 4u);
@@ -83,7 +84,7 @@ TEST(Run, CountsEmbeddingAndLossAsLayersWhereOnlyThatDivides) {
   EXPECT_EQ(stages[3].layers, 9);
 }
 
-TEST(Run, IsExcludedForWhatItLacks) {
+TEST(Run, MissingValuesExclude) {
   for (const std::string column : {"layers", "hidden", "heads", "seq", "gpus", "tp", "pp", "dp"})
     EXPECT_EQ(why({{column, ""}}), "no " + column);
   EXPECT_EQ(why({{"global_batch_seqs", ""}}), "no global batch");
@@ -92,7 +93,7 @@ TEST(Run, IsExcludedForWhatItLacks) {
   EXPECT_EQ(why({{"measured_step_s", ""}, {"measured_mem_gb", "40"}}), "");
 }
 
-TEST(Run, IsExcludedForNumbersThatCannotBe) {
+TEST(Run, ImpossibleNumbersExclude) {
   EXPECT_EQ(why({{"heads", "0"}}), "heads is 0: whole numbers from 1 to 65,536 are read");
   EXPECT_EQ(why({{"micro_batch", "0.5"}}),
             "micro_batch is 0.5: whole numbers from 1 to 1,048,576 are read");
@@ -100,17 +101,17 @@ TEST(Run, IsExcludedForNumbersThatCannotBe) {
                                    "measured_step_s", "vocab", "inter_link_GBps_per_gpu"})
     for (const std::string cell : {"-1", "1e300", "inf", "nan", "1e999"})
       EXPECT_THAT(why({{column, cell}}), ::testing::StartsWith(column + " is " + cell));
-  EXPECT_EQ(why({{"vocab", "NA"}}), "");  // a word is a blank
+  EXPECT_EQ(why({{"vocab", "NA"}}), "");  // a word counts as blank
   EXPECT_EQ(why({{"hidden", "16777216"}, {"ffn", "16777216"}}), "more than 2^50 parameters");
   EXPECT_EQ(why({{"measured_step_s", ""}, {"measured_tokens_per_s_per_gpu", "1e-6"}}),
             "no step time, no tokens a second, no memory");  // 8 x 10^9 s
 }
 
-TEST(Run, IsExcludedForALayoutThatHasNoPrice) {
+TEST(Run, ImpossibleLayoutsExclude) {
   EXPECT_EQ(why({{"dp", "16"}}), "tp x cp x dp x pp is not the number of GPUs");
   EXPECT_EQ(why({{"micro_batch", "3"}}), "micro-batch x dp does not divide the global batch");
   EXPECT_EQ(why({{"tp", "64"}, {"pp", "1"}, {"dp", "2"}}), "more tp ranks than heads");
-  // One layer, embedding and loss are three things for four stages.
+  // One layer, embedding and loss are three items for four stages.
   EXPECT_EQ(why({{"layers", "1"}}), "more stages than layers");
   EXPECT_EQ(why({{"pp", "4096"}, {"gpus", "131072"}, {"vpp", "2"}}), "more than 4,096 stages");
   EXPECT_EQ(why({{"schedule", "dualpipe"}, {"global_batch_seqs", "16"}}),
@@ -121,8 +122,8 @@ TEST(Run, IsExcludedForALayoutThatHasNoPrice) {
             "etp x ep x pp does not divide the number of GPUs");
 }
 
-/// Frameworks pad: what tp does not divide is priced by its share.
-TEST(Run, IsScoredWhereADegreeDoesNotDivideAWidth) {
+/// Frameworks pad widths that tp does not divide; they are estimated with fractional shares.
+TEST(Run, IndivisibleWidthsAreScored) {
   for (const Cells& other : {Cells{{"heads", "30"}, {"kv_heads", "6"}}, Cells{{"ffn", "16386"}},
                              Cells{{"cp", "2"}, {"dp", "4"}, {"seq", "2049"}}}) {
     const rankwright::validate::Run run = one(other);
@@ -131,13 +132,13 @@ TEST(Run, IsScoredWhereADegreeDoesNotDivideAWidth) {
   }
 }
 
-TEST(Runs, OfQualityCAreNotRead) {
+TEST(Runs, QualityCIsSkipped) {
   const Runs runs = read({with_cells({{"quality", "C"}}), with_cells({{"quality", ""}})});
   EXPECT_EQ(runs.scored.size(), 1u);
   EXPECT_TRUE(runs.excluded.empty());
 }
 
-TEST(Runs, OfTheSingleNodeTableAreVTrains) {
+TEST(Runs, SingleNodeTableIsFromVTrain) {
   const Csv table = *parse_csv(
       "id,gpu,gpus,global_batch,micro_batch,hidden,heads,layers,seq,tp,dp,pp,recompute,schedule,"
       "measured_step_s\nv1,A100,4,16,4,2048,16,24,1024,1,2,2,full,1f1b,0.41\n",

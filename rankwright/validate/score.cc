@@ -12,16 +12,16 @@
 namespace rankwright::validate {
 namespace {
 
-constexpr std::size_t kLayouts = 4;  // that make a sweep
-constexpr double kShrink = 0.5;      // of one calibration row's error
+constexpr std::size_t kMinLayouts = 4;  // distinct layouts in a sweep
+constexpr double kShrink = 0.5;         // part of the calibration row's log error that is applied
 
 double mean(const std::vector<double>& values) {
   if (values.empty()) return 0;
   return std::accumulate(values.begin(), values.end(), 0.0) / double(values.size());
 }
 
-/// Ranks, ties shared.
-std::vector<double> ranks(const std::vector<double>& values) {
+/// Computes the rank of each value; ties share their mean rank.
+std::vector<double> rank_values(const std::vector<double>& values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -47,16 +47,17 @@ double model_flops(const Run& run) {
          double(job.global_batch) * double(job.sequence) / double(run.config.world);
 }
 
-/// The median of sorted values, two at least, without that of index `out`.
+/// Returns the median of sorted values without the one at index `out`. Requires: at least two
+/// values.
 double median_without(const std::vector<double>& sorted, std::size_t out) {
   const auto other = [&](std::size_t k) { return sorted[k < out ? k : k + 1]; };
   const std::size_t others = sorted.size() - 1, half = others / 2;
   return others % 2 == 1 ? other(half) : (other(half - 1) + other(half)) / 2;
 }
 
-/// V6: model FLOPs at the median of what rows of the same device and precision reach, the row
-/// itself left out.
-void baselines(std::vector<ScoredRun>& rows) {
+/// Sets the errors of the constant-MFU baseline (V6): model FLOPs at the median rate of the other
+/// rows with the same device and precision.
+void set_baselines(std::vector<ScoredRun>& rows) {
   const auto rate = [](const ScoredRun& row) {
     return model_flops(*row.run) / row.run->measured.value;
   };
@@ -75,7 +76,7 @@ void baselines(std::vector<ScoredRun>& rows) {
   }
 }
 
-Sweep sweep_of(std::string name, const std::vector<const ScoredRun*>& rows) {
+Sweep score_sweep(std::string name, const std::vector<const ScoredRun*>& rows) {
   const auto faster = [](const ScoredRun* a, const ScoredRun* b) {
     return a->run->measured < b->run->measured;
   };
@@ -109,8 +110,8 @@ void add_sweeps(Score& score, const std::vector<const ScoredRun*>& rows) {
   for (const auto& [name, members] : sweeps) {
     std::set<std::string> layouts;
     for (const ScoredRun* row : members) layouts.insert(row->run->layout);
-    if (layouts.size() < kLayouts) continue;
-    score.sweeps.push_back(sweep_of(name, members));
+    if (layouts.size() < kMinLayouts) continue;
+    score.sweeps.push_back(score_sweep(name, members));
     regrets.push_back(score.sweeps.back().regret);
     correlations.push_back(score.sweeps.back().spearman);
   }
@@ -143,8 +144,8 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
   score.sparse_over_families = over_families("MoE", each_sparse);
 }
 
-/// Runs that two plans could be of: batches and number formats may differ. Models of one name may
-/// not be one model, so their shapes count.
+/// Adds the relative errors of runs that could be two plans of one job; batches and number formats
+/// may differ. Models are compared by shape, because different models may have the same name.
 void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
   using Place = std::tuple<bool, std::string, std::string, std::string, i64, i64>;
   struct Group {
@@ -170,9 +171,9 @@ void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
   score.sparse_pairs = pair_errors(std::move(sparse));
 }
 
-/// Other predictors on the rows that they can do, and this one on the same rows.
+/// Adds the errors of other predictors on the rows that they support, and ours on the same rows.
 void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
-  const auto beside = [&](std::string name, const auto& their_error) {
+  const auto compare = [&](std::string name, const auto& their_error) {
     std::vector<Error> theirs, ours;
     for (const ScoredRun* row : rows) {
       const std::optional<double> error = their_error(*row);
@@ -183,18 +184,18 @@ void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
     return Beside{errors(std::move(name), theirs), errors("here", ours)};
   };
   score.calculon =
-      beside("Calculon", [](const ScoredRun& row) { return calculon_error(row.run->id); });
-  score.baseline = beside("constant MFU", [](const ScoredRun& row) { return row.baseline; });
+      compare("Calculon", [](const ScoredRun& row) { return calculon_error(row.run->id); });
+  score.baseline = compare("constant MFU", [](const ScoredRun& row) { return row.baseline; });
 }
 
-/// The mean of vTrain's multi-node rows is over its models.
+/// Adds the rank correlation for each model of vTrain's multi-node rows, and the mean over models.
 void add_models(Score& score, const std::vector<const ScoredRun*>& rows) {
   std::map<std::string, std::vector<const ScoredRun*>> models;
   for (const ScoredRun* row : rows)
     if (row->run->family == "vtrain") models[row->run->model].push_back(row);
   std::vector<double> correlations;
   for (const auto& [name, members] : models) {
-    score.models.push_back(sweep_of(name, members));
+    score.models.push_back(score_sweep(name, members));
     correlations.push_back(score.models.back().spearman);
   }
   score.mean_model_spearman = mean(correlations);
@@ -216,7 +217,7 @@ void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
   for (const auto& [name, list] : families) score.memory_families.push_back(errors(name, list));
 }
 
-/// Constants without each publication in turn.
+/// Fits the constants without each publication in turn.
 void refit(Validation& out, const std::vector<Case>& cases, const std::vector<Case>& also,
            const Progress& progress) {
   std::set<std::string> publications;
@@ -235,7 +236,7 @@ void refit(Validation& out, const std::vector<Case>& cases, const std::vector<Ca
 }  // namespace
 
 double spearman(const std::vector<double>& a, const std::vector<double>& b) {
-  const std::vector<double> x = ranks(a), y = ranks(b);
+  const std::vector<double> x = rank_values(a), y = rank_values(b);
   const double mx = mean(x), my = mean(y);
   double xy = 0, xx = 0, yy = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -319,7 +320,7 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
     if (one.run.measured_memory.value > 0) row.memory = memory_figure(one.run, config, values);
     out.rows.push_back(row);
   }
-  baselines(out.rows);
+  set_baselines(out.rows);
   if (options.calibrate_one) calibrate_one(out.rows);
   out.score = score(out.rows);
   return out;

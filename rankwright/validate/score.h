@@ -1,8 +1,7 @@
-// How far predictions are from what was measured: by family, dense and MoE apart, in total over
-// rows and over families; how far two plans of one model are off against each other; whether the
-// fastest published layout of a sweep would have been picked; memory; and what Calculon and a
-// constant MFU say of the same rows. Numbers only: text of it is
-// report/validation/validation_text.h. Formulas V2 to V7.
+// Scores predictions against measurements (formulas V2 to V7): errors by family, over all rows and
+// over families, dense and MoE separately; relative errors of two plans of one model; whether the
+// fastest layout of a published sweep would have been picked; memory; and the errors of Calculon
+// and of a constant MFU on the same rows. report/validation/validation_text.h formats the result.
 #pragma once
 
 #include <functional>
@@ -17,66 +16,71 @@
 
 namespace rankwright::validate {
 
-/// Errors are predicted / measured - 1.
+/// Named error statistics of some rows; an error is predicted / measured - 1.
 struct Errors {
   std::string name{};
   std::size_t rows = 0;
   double mape = 0, bias = 0;
-  double p90 = 0;  // nine tenths are no farther off
-  double worst = 0;
+  double p90 = 0;    // nine tenths of the absolute errors are at most this
+  double worst = 0;  // the largest by absolute value, with its sign
   std::string worst_id{};
 };
+/// The error of one row.
 struct Error {
   std::string id{};
   double value = 0;
 };
+/// Computes the statistics of a list of errors.
 Errors errors(std::string name, const std::vector<Error>& all);
 
-/// Of families, each counting once: the means of theirs; the worst is the family whose MAPE is.
+/// Averages the statistics of families, which all weigh the same; `worst` is the largest MAPE of a
+/// family.
 Errors over_families(std::string name, const std::vector<Errors>& families);
 
-/// One row, predicted.
+/// The prediction of one run.
 struct ScoredRun {
   const Run* run = nullptr;
-  const plan::TrainingConfig* config = nullptr;  // with what was chosen for blanks
-  Seconds step{};                                // 0 where no step time was measured
-  Bytes memory{};                    // the figure that the source prints; 0 where it prints none
+  const plan::TrainingConfig* config = nullptr;  // with the chosen unstated settings
+  Seconds step{};                                // predicted step time
+  Bytes memory{};                    // the figure that the source reports; 0 if it reports none
   std::optional<double> baseline{};  // error of a constant MFU; none for the only row of its kind
-  bool calibrates = false;           // --calibrate-one: was used, is not scored
+  bool calibrates = false;           // --calibrate-one: used for calibration and not scored
 
   bool timed() const { return run->measured.value > 0; }
   double error() const { return step / run->measured - 1; }
   double memory_error() const { return memory / run->measured_memory - 1; }
 };
 
-/// Rows that differ in their layout alone.
+/// The score of rows that differ only in their layout.
 struct Sweep {
   std::string family{}, name{};
   std::size_t rows = 0;
   double spearman = 0;
-  double regret = 0;  // what our pick takes over the fastest that was measured
+  double regret = 0;  // measured time of our pick relative to the fastest row, minus 1
   std::string picked{}, fastest{};
 };
 
-/// Another predictor, and this one on the rows that it can do.
+/// The errors of another predictor, and ours on the rows that it supports.
 struct Beside {
   Errors theirs{}, ours{};
 };
 
+/// The errors of the dense or the MoE rows of one family.
 struct FamilyErrors {
   std::string family{};
   bool sparse = false;
   Errors errors{};
 };
 
+/// All scores of a validation.
 struct Score {
   Errors all{}, dense{}, sparse{};
-  std::vector<FamilyErrors> families{};  // dense and sparse rows of a family apart
+  std::vector<FamilyErrors> families{};  // dense and MoE rows of a family separately
   Errors over_families{}, dense_over_families{}, sparse_over_families{};
-  PairErrors dense_pairs{}, sparse_pairs{};  // of one family, model, GPU, number and sequence
+  PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
   Beside calculon{};
-  Beside baseline{};  // a constant MFU for each device and precision, the row left out
-  Errors memory{}, allocated{}, reserved{};  // what a driver shows counts as reserved
+  Beside baseline{};  // a constant MFU per device and precision, from the other rows
+  Errors memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<Errors> memory_families{};
   std::vector<Sweep> sweeps{};
   double mean_regret = 0, mean_spearman = 0;
@@ -84,6 +88,7 @@ struct Score {
   double mean_model_spearman = 0;
 };
 
+/// The constants that predict a run: as shipped, or fitted without its publication.
 enum class Mode : unsigned char { shipped, leave_one_family_out };
 
 struct ValidateOptions {
@@ -91,28 +96,32 @@ struct ValidateOptions {
   bool calibrate_one = false;
 };
 
+/// The result of a validation.
 struct Validation {
   ValidateOptions options{};
-  std::vector<ScoredRun> rows{};  // they point into the cases
+  std::vector<ScoredRun> rows{};  // with pointers into the cases
   Score score{};
   std::map<std::string, cluster::Calibration> refits{};  // by the publication that was left out
-  std::vector<std::string> at_priors{};                  // left out, and nothing was left to fit on
+  std::vector<std::string> at_priors{};  // publications without which no row was left to fit
 };
 
-/// `progress` is told what is begun, how many are done and of how many.
+/// Called before each refit with the number done, the total, and the publication left out.
 using Progress = std::function<void(std::size_t done, std::size_t of, std::string_view what)>;
 
-/// Scores `cases`, which outlive the answer. Refits use `also` besides: rows that are not scored.
+/// Scores `cases`. Refits also use the cases `also`, which are not scored.
+/// Requires: `cases` outlive the result.
 Validation validate(const std::vector<Case>& cases, const std::vector<Case>& also,
                     ValidateOptions options, const Progress& progress);
 
-/// --calibrate-one: the first row (by id) of a family, GPU, precision and kind moves the others
-/// towards itself, by half of the logarithm of its error (V5), and is not scored.
+/// Applies --calibrate-one: the predictions of each family, GPU, precision and kind (dense or MoE)
+/// are corrected by half of the logarithmic error of its first row by id (V5), which is then not
+/// scored.
 void calibrate_one(std::vector<ScoredRun>& rows);
 
-/// Of rows that were measured and do not calibrate.
+/// Scores the rows that have a measurement and are not used for calibration.
 Score score(const std::vector<ScoredRun>& rows);
 
+/// Computes Spearman's rank correlation; 0 if one list is constant.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace rankwright::validate

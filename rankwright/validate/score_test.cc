@@ -16,17 +16,17 @@ TEST(Spearman, SharesTheRanksOfTies) {
   EXPECT_EQ(spearman({1, 1, 1}, {1, 2, 3}), 0);  // nothing to rank
 }
 
-RC_GTEST_PROP(Spearman, HangsOnTheOrderAlone, (const std::vector<int>& values)) {
+RC_GTEST_PROP(Spearman, DependsOnlyOnTheOrder, (const std::vector<int>& values)) {
   std::vector<double> a, b;
   for (const int v : values) {
     a.push_back(v);
-    b.push_back(std::exp(v / 1e9));  // grows with it
+    b.push_back(std::exp(v / 1e9));  // monotonic
   }
   const double rho = spearman(a, b);
   RC_ASSERT(rho == 0 || std::abs(rho - 1) < 1e-9);
 }
 
-TEST(Errors, AreCountedByHand) {
+TEST(Errors, MatchTheWorkedExample) {
   std::vector<Error> ten;
   for (int i = 1; i <= 10; ++i)
     ten.push_back({"r" + std::to_string(i), i % 2 == 0 ? 0.01 * i : -0.01 * i});
@@ -34,14 +34,14 @@ TEST(Errors, AreCountedByHand) {
   EXPECT_EQ(e.rows, 10u);
   EXPECT_DOUBLE_EQ(e.mape, 0.055);    // mean of 1 to 10 %
   EXPECT_NEAR(e.bias, 0.005, 1e-12);  // (30 - 25) / 10 %
-  EXPECT_DOUBLE_EQ(e.p90, 0.09);      // nine of ten are no farther off
+  EXPECT_DOUBLE_EQ(e.p90, 0.09);      // nine of ten are within 9 %
   EXPECT_DOUBLE_EQ(e.worst, 0.10);
   EXPECT_EQ(e.worst_id, "r10");
   EXPECT_EQ(errors("none", {}).rows, 0u);
   EXPECT_DOUBLE_EQ(errors("one", {{"a", -0.3}}).p90, 0.3);
 }
 
-TEST(Errors, OverFamiliesCountEachOnce) {
+TEST(Errors, OverFamiliesWeighEachFamilyEqually) {
   const Errors few = errors("few", {{"a", 0.3}});
   const Errors many = errors("many", {{"b", 0.1}, {"c", 0.1}, {"d", -0.1}});
   const Errors e = over_families("all", {few, many});
@@ -51,7 +51,7 @@ TEST(Errors, OverFamiliesCountEachOnce) {
   EXPECT_EQ(e.worst_id, "few");
 }
 
-/// Rows of one model on one cluster, each with its layout, what was predicted and what measured.
+/// Rows of one model on one cluster, each with its layout, prediction and measurement.
 struct Rows {
   std::vector<Run> runs{};
   std::vector<ScoredRun> scored{};
@@ -68,7 +68,7 @@ struct Rows {
   }
 };
 
-TEST(Sweep, HasTheRegretOfThePick) {
+TEST(Sweep, ComputesTheRegretOfThePick) {
   // r1 is predicted fastest and took 12 s; r2 took 10: 20 % longer. Ranks 1 0 2 3 and 2 1 0 3.
   const Rows rows({{8, 14}, {7, 12}, {9, 10}, {20, 20}});
   const Score s = score(rows.scored);
@@ -87,8 +87,8 @@ TEST(Sweep, NeedsFourLayouts) {
   EXPECT_TRUE(score(same.scored).sweeps.empty());
 }
 
-TEST(Pairs, AreOfOneModelOnAsManyOfOneGpu) {
-  // 1.1 against 0.8: 1.375. The others are alone with their sequence, their world and their shapes.
+TEST(Pairs, GroupByModelGpuWorldAndSequence) {
+  // 1.1 against 0.8: 1.375. The other rows have a unique sequence, world size or shape.
   Rows rows({{11, 10}, {8, 10}, {9, 10}, {9, 10}, {9, 10}, {15, 10}});
   rows.runs[1].config.job.global_batch = 8;
   rows.runs[2].config.job.sequence = 8192;
@@ -104,7 +104,7 @@ TEST(Pairs, AreOfOneModelOnAsManyOfOneGpu) {
   EXPECT_NEAR(score(rows.scored).sparse_pairs.p90, 0.875, 1e-12);
 }
 
-TEST(Score, KeepsDenseAndSparseApart) {
+TEST(Score, SeparatesDenseAndSparse) {
   Rows rows({{11, 10}, {8, 10}, {15, 10}});
   rows.runs[2].sparse = true;
   const Score s = score(rows.scored);
@@ -115,7 +115,7 @@ TEST(Score, KeepsDenseAndSparseApart) {
   EXPECT_NEAR(s.over_families.mape, 0.325, 1e-12);
 }
 
-TEST(Score, KeepsAllocatedAndReservedMemoryApart) {
+TEST(Score, SeparatesAllocatedAndReservedMemory) {
   Rows rows({{1, 1}, {1, 1}, {1, 1}});
   for (ScoredRun& row : rows.scored) row.memory = 11.0_GB;
   for (rankwright::validate::Run& run : rows.runs) run.measured_memory = 10.0_GB;
@@ -127,7 +127,7 @@ TEST(Score, KeepsAllocatedAndReservedMemoryApart) {
   EXPECT_EQ(s.reserved.worst_id, "r1");
 }
 
-/// Three rows that are alike but for what was measured.
+/// Three rows that differ only in the measurement.
 std::vector<Case> alike() {
   const Runs runs = *read_runs(run_table({with_cells({{"id", "c"}, {"measured_step_s", "2"}}),
                                           with_cells({{"id", "a"}, {"measured_step_s", "4"}}),
@@ -136,8 +136,8 @@ std::vector<Case> alike() {
   return make_cases(runs.scored);
 }
 
-TEST(Baseline, IsTheMedianOfTheOthersOfItsKind) {
-  // Rates are as 4 : 2 : 1. The others' medians: 1.5, 2.5, 3.
+TEST(Baseline, UsesTheMedianOfTheOtherRows) {
+  // The rates are 4 : 2 : 1. The medians of the others: 1.5, 2.5, 3.
   const std::vector<Case> cases = alike();
   const Validation v = validate(cases, {}, {}, no_progress);
   EXPECT_NEAR(*v.rows[0].baseline, 4 / 1.5 - 1, 1e-12);
@@ -148,11 +148,11 @@ TEST(Baseline, IsTheMedianOfTheOthersOfItsKind) {
   EXPECT_FALSE(validate(alone, {}, {}, no_progress).rows[0].baseline);
 }
 
-TEST(CalibrateOne, MovesTheOthersHalfWayAndIsNotScored) {
+TEST(CalibrateOne, CorrectsTheOthersHalfWayAndIsNotScored) {
   const std::vector<Case> cases = alike();
   const Validation plain = validate(cases, {}, {}, no_progress);
   const Validation moved = validate(cases, {}, {.calibrate_one = true}, no_progress);
-  // The first by id is a, with 4 s: all are multiplied by sqrt(4 / predicted).
+  // The first row by id is a, with 4 s; all are multiplied by sqrt(4 / predicted).
   const double predicted = plain.rows[1].step.value;
   const double factor = std::sqrt(4 / predicted);
   EXPECT_TRUE(moved.rows[1].calibrates);
@@ -160,7 +160,7 @@ TEST(CalibrateOne, MovesTheOthersHalfWayAndIsNotScored) {
   EXPECT_EQ(moved.score.all.rows, 2u);
 }
 
-TEST(LeaveOneFamilyOut, StandsAtThePriorsWhereNothingIsLeft) {
+TEST(LeaveOneFamilyOut, UsesThePriorsIfNoRowIsLeft) {
   const std::vector<Case> cases = alike();
   const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
   const Validation v = validate(cases, {}, held_out, no_progress);
@@ -177,12 +177,12 @@ TEST(LeaveOneFamilyOut, UsesOtherRowsWithoutScoringThem) {
   EXPECT_TRUE(v.at_priors.empty());
   EXPECT_EQ(v.rows.size(), 3u);
   EXPECT_NE(v.refits.at("own"), fit({}));
-  // Rows of the publication itself are left out wherever they stand.
+  // Rows of the publication itself are left out, also from the additional cases.
   EXPECT_EQ(validate(cases, cases, held_out, no_progress).at_priors.size(), 1u);
 }
 
 TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
-  // One publication may have rows of several families: none of them may teach its own score.
+  // A publication may have rows of several families; none of them may influence its own score.
   const std::vector<Case> cases = alike();
   std::vector<Case> also = alike();
   for (Case& one : also) one.run.family = "another";
@@ -190,13 +190,13 @@ TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
   EXPECT_EQ(validate(cases, also, held_out, no_progress).at_priors.size(), 1u);
 }
 
-TEST(Calculon, IsKnownByTheIdsOfPublishedRuns) {
-  EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // as its row says
+TEST(Calculon, HasErrorsForPublishedRunIds) {
+  EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // the value of its row
   EXPECT_FALSE(calculon_error("no such row"));
   std::size_t known = 0;
   for (const rankwright::validate::Run& run : published("runs.csv").scored)
     known += calculon_error(run.id) ? 1 : 0;
-  EXPECT_EQ(known, 174u);  // of its 189 rows 15 are of quality C
+  EXPECT_EQ(known, 174u);  // 15 of its 189 rows are of quality C
 }
 
 }  // namespace score_test

@@ -85,13 +85,13 @@ constexpr SuspectRow kRows[] = {
      }},
 };
 
-/// By pp rank: forward and backward of all its cells, without sends that show.
+/// The forward and backward times by pp rank, over all its cells and without exposed sends.
 struct TimerCells {
   std::vector<Seconds> forward, backward;
 };
 
-TimerCells cells_of(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                    const cost::StepTime& step) {
+TimerCells sum_cells(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                     const cost::StepTime& step) {
   const cost::CellTimes times = cost::cell_times(config, c);
   const double m = double(config.stage_microbatches());
   const double v = double(config.plan.virtual_stages);
@@ -111,7 +111,8 @@ TimerCells cells_of(const plan::TrainingConfig& config, const cluster::Calibrati
   return cells;
 }
 
-importer::TimerSample spread(const std::vector<Seconds>& of, double slow) {
+/// Returns the shortest and the longest time, the latter multiplied by `slow`.
+importer::TimerSample find_range(const std::vector<Seconds>& of, double slow) {
   const auto [min, max] = std::minmax_element(of.begin(), of.end());
   return {*min, slow * *max};
 }
@@ -120,31 +121,31 @@ importer::TimerSample spread(const std::vector<Seconds>& of, double slow) {
 
 TrialPrediction prophecy(const Trial& trial) {
   const plan::TrainingConfig& config = trial.config;
-  TrialPrediction told{.items = cost::step_time(config, trial.calibration)};
-  const Seconds whole = told.items.total();
-  const Seconds before_jitter = whole - told.items[cost::Item::jitter];
+  TrialPrediction predicted{.items = cost::step_time(config, trial.calibration)};
+  const Seconds whole = predicted.items.total();
+  const Seconds before_jitter = whole - predicted.items[cost::Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
-  const TimerCells cells = cells_of(config, trial.calibration, told.items);
+  const TimerCells cells = sum_cells(config, trial.calibration, predicted.items);
   if (trial.slow > 1) {
-    const i64 rank = told.items.slowest * config.plan.meshes().dense.stride(mesh::Axis::pp);
+    const i64 rank = predicted.items.slowest * config.plan.meshes().dense.stride(mesh::Axis::pp);
     const cost::SlowRank slow[] = {{rank, trial.slow}};
-    told.items[cost::Item::imbalance] +=
+    predicted.items[cost::Item::imbalance] +=
         cost::SlowSteps(config, trial.calibration, false).step(slow) - whole;
   }
-  const Seconds optimizer = jitter * told.items[cost::Item::optimizer];
-  const Seconds inside = told.items.total();
+  const Seconds optimizer = jitter * predicted.items[cost::Item::optimizer];
+  const Seconds inside = predicted.items.total();
   const auto alike = [](Seconds time) { return importer::TimerSample{{}, time, false}; };
-  told.timers = {
+  predicted.timers = {
       {"forward-backward", "all but the optimizer", alike(inside - optimizer)},
-      {"forward-compute", "matmuls to cp exchange, forward", spread(cells.forward, trial.slow)},
+      {"forward-compute", "matmuls to cp exchange, forward", find_range(cells.forward, trial.slow)},
       {"backward-compute", "matmuls to cp exchange and recompute, backward",
-       spread(cells.backward, trial.slow)},
+       find_range(cells.backward, trial.slow)},
       {"batch-generator", "none: the next batch is at hand", alike(trial.loading)},
-      {"all-grads-sync", "dp and ZeRO", alike(jitter * told.items[cost::Item::dp])},
+      {"all-grads-sync", "dp and ZeRO", alike(jitter * predicted.items[cost::Item::dp])},
       {"optimizer", "optimizer", alike(optimizer)},
   };
-  told.step = inside + trial.outside;
-  return told;
+  predicted.step = inside + trial.outside;
+  return predicted;
 }
 
 std::vector<Suspect> suspects(const plan::TrainingConfig& config) {

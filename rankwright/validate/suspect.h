@@ -1,7 +1,6 @@
-// Suspects: what may make a run slower or faster than its estimate, one row each, with how far that
-// plausibly goes, why, and what to try. A suspect changes one thing of a trial by a factor; what
-// the trial then predicts, step and timers, is what is compared with a log. Which suspect it was is
-// gap.h.
+// Suspects: possible causes for a run to be slower or faster than its estimate, each with a
+// plausible range, a reason and a suggestion. A suspect changes one property of a trial by a
+// factor; the step and timers that the trial then predicts are compared with a log in gap.h.
 #pragma once
 
 #include <string>
@@ -14,41 +13,43 @@
 
 namespace rankwright::validate {
 
-/// A config as it would run if one thing were otherwise.
+/// A config with one changed property.
 struct Trial {
   rankwright::plan::TrainingConfig config;
   cluster::Calibration calibration;
-  double slow = 1;    // one rank computes so much longer than the others
-  Seconds outside{};  // between steps, where no timer of a step looks
-  Seconds loading{};  // of these, for the next batch
+  double slow = 1;    // slowdown factor of one rank's computation
+  Seconds outside{};  // time between steps, outside all timers of a step
+  Seconds loading{};  // the part of `outside` that loads the next batch
 };
 
-/// A timer of a log, and what a trial says of it.
+/// The predicted value of a timer of a log.
 struct TimerPrediction {
   std::string_view name;         // as Megatron-LM calls it
   std::string_view entries;      // items of the step that it covers
-  importer::TimerSample time{};  // `both`: of the fastest and the slowest pp rank
+  importer::TimerSample time{};  // if `both`: of the fastest and the slowest pp rank
 };
 
+/// The predicted step and timers of a trial.
 struct TrialPrediction {
   cost::StepTime items{};
   Seconds step{};
   std::vector<TimerPrediction> timers{};
 };
 
-/// The config has no violation.
+/// Predicts a trial. Requires: its config has no constraint violation.
 TrialPrediction prophecy(const Trial& trial);
 
+/// One possible cause of a slower or faster run.
 struct Suspect {
   std::string name;         // "matmul rate", "infiniband"
-  double slower, faster;    // factors that are plausible
-  std::string_view reason;  // why as much
-  std::string suggestion;   // what to look at or to type
-  void (*grow)(Trial& trial, double factor, std::size_t level);
-  std::size_t level = 0;  // of a link
+  double slower, faster;    // the largest plausible factors in each direction
+  std::string_view reason;  // why these factors are plausible
+  std::string suggestion;   // what to check or to type
+  void (*grow)(Trial& trial, double factor, std::size_t level);  // applies the factor
+  std::size_t level = 0;                                         // network level, for links
 };
 
-/// Those that the config has, in the order of a step.
+/// Returns the suspects that apply to a config: computation in the order of a step, then links.
 std::vector<Suspect> suspects(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::validate

@@ -11,17 +11,17 @@
 namespace rankwright::cost {
 namespace {
 
-/// log(e^x - 1), for any x > 0.
+/// Computes log(e^x - 1). Requires: x > 0.
 double log_expm1(double x) { return x > 30 ? x : std::log(std::expm1(x)); }
 
-/// log(1 - u) + u, without losing what is left of small u.
-double log_rest(double u) {
+/// Computes log(1 - u) + u without cancellation for small u.
+double log1m_plus(double u) {
   if (u < 1e-4) return -u * u * (1.0 / 2 + u / 3 + u * u / 4);
   return std::log1p(-u) + u;
 }
 
-/// log of the time that a second of useful work takes, up to a constant.
-double waste(Seconds work, const FailureModel& model) {
+/// Computes the log of the time per second of useful work, up to a constant.
+double log_overhead(Seconds work, const FailureModel& model) {
   return log_expm1((work + model.checkpoint) / model.between) - std::log(work.value);
 }
 
@@ -33,15 +33,15 @@ Seconds expected_time(Seconds work, const FailureModel& model) {
                  std::expm1((work + model.checkpoint).value / m)};
 }
 
-/// The derivative of Z10 / work is 0 where (1 - u) e^(u + c) = 1, with u = work / M, c = C / M. Its
-/// logarithm falls from c to minus infinity between u = 0 and 1: it is halved in until nothing
-/// changes. The restart is a factor of its own and does not matter.
+// The derivative of Z10 / work is 0 where (1 - u) e^(u + c) = 1, with u = work / M and c = C / M.
+// The logarithm of the left side falls from c to minus infinity between u = 0 and 1, so bisection
+// finds the root. The restart time is a constant factor and does not matter.
 Seconds best_interval(const FailureModel& model) {
   const double c = model.checkpoint / model.between;
   double low = 0, high = 1;
   for (int k = 0; k < 200; ++k) {
     const double middle = (low + high) / 2;
-    (log_rest(middle) + c > 0 ? low : high) = middle;
+    (log1m_plus(middle) + c > 0 ? low : high) = middle;
   }
   return high * model.between;
 }
@@ -49,14 +49,16 @@ Seconds best_interval(const FailureModel& model) {
 i64 best_steps(Seconds step, const FailureModel& model) {
   const double steps = std::min(best_interval(model) / step, 1e15);
   const i64 fewer = std::max<i64>(1, i64(std::floor(steps)));
-  const bool more = waste(double(fewer + 1) * step, model) < waste(double(fewer) * step, model);
+  const bool more =
+      log_overhead(double(fewer + 1) * step, model) < log_overhead(double(fewer) * step, model);
   return more ? fewer + 1 : fewer;
 }
 
 Uptime uptime(Seconds interval, const FailureModel& model) {
   const double m = model.between.value;
   const double x = (interval + model.checkpoint).value / m;
-  // Every restart that is not interrupted itself: e^(-R/M) of the time is spent outside of them.
+  // Restarts can be interrupted by further failures: e^(-R/M) of the time is spent outside
+  // restarts.
   const double outside = std::exp(-model.restart.value / m);
   const double grown = std::expm1(x);
   return {.interval = interval,
@@ -87,7 +89,7 @@ Copies copies(const plan::TrainingConfig& config) {
   const i64 whole = pairs * plan.data_ranks(), shard = pairs * replicas;
   Copies dense{.parameters = weights ? shard : whole, .optimizer = plan.zero >= 1 ? shard : whole};
   if (!config.model.sparse()) return dense;
-  // Of experts there are as many as expert data ranks; the fewest count.
+  // Experts have one copy per expert-data-parallel rank. The smaller number of copies counts.
   const i64 experts = pairs * plan.expert_dp();
   return {.parameters = std::min(dense.parameters, weights ? pairs : experts),
           .optimizer = std::min(dense.optimizer, plan.zero >= 1 ? pairs : experts)};

@@ -1,6 +1,6 @@
-// One dead rank: what a failure costs a job that restarts from its last checkpoint, the best
-// interval between checkpoints, and the share of time that is useful work. Failures come at random
-// at a constant rate, also while the job restarts (Daly 2006). Formulas Z9 to Z13.
+// A failed rank: the cost of a failure for a job that restarts from its last checkpoint, the
+// optimal checkpoint interval, and the fraction of time that is useful work (goodput). Failures
+// occur at random at a constant rate, also during restarts (Daly 2006). Formulas Z9 to Z13.
 #pragma once
 
 #include <optional>
@@ -11,60 +11,70 @@
 
 namespace rankwright::cost {
 
-/// How a job fails and comes back.
+/// The failure, restart and checkpoint times of a job.
 struct FailureModel {
-  Seconds between{};     // failures, of the whole job
-  Seconds restart{};     // until it trains again
-  Seconds checkpoint{};  // writing one; training stands still
+  Seconds between{};     // mean time between failures of the whole job
+  Seconds restart{};     // from a failure until training resumes
+  Seconds checkpoint{};  // time to write a checkpoint, during which training stops
 };
 
-/// Z10: what `work` and the checkpoint behind it take, with all failures in between.
+/// Computes the expected time of `work` and the checkpoint after it, including failures (Z10).
 Seconds expected_time(Seconds work, const FailureModel& model);
 
-/// Z11: the work between checkpoints that wastes least; whole steps are best_steps.
+/// Computes the work between checkpoints that maximizes goodput (Z11).
 Seconds best_interval(const FailureModel& model);
+/// Computes the optimal checkpoint interval in whole steps of duration `step`.
 i64 best_steps(Seconds step, const FailureModel& model);
 
-/// Z12: where the time goes; the four shares add up to 1.
+/// The fractions of time by use (Z12); the four add up to 1.
 struct Uptime {
   Seconds interval{};  // of work between checkpoints
   double useful = 0;
   double checkpoints = 0;
-  double lost = 0;  // work that was done and is done again
+  double lost = 0;  // work that has to be repeated
   double restarts = 0;
-  Seconds lost_each{};  // work that one failure destroys, on average
+  Seconds lost_each{};  // mean work lost per failure
 };
+
+/// Computes how the time is spent with a checkpoint after every `interval` of work.
 Uptime uptime(Seconds interval, const FailureModel& model);
 
-/// Z13: one checkpoint is one copy of parameters and optimizer states.
+/// Computes the size of a checkpoint: one copy of parameters and optimizer states (Z13).
 Bytes checkpoint_bytes(const plan::TrainingConfig& config);
-/// Nodes that write it: all where ZeRO has spread the states, else those of one replica.
+/// Returns the number of nodes that write it: all nodes if ZeRO shards the states, else those of
+/// one replica.
 i64 checkpoint_nodes(const plan::TrainingConfig& config);
 
-/// Ranks that hold the same as one rank does, itself among them.
+/// The number of ranks that hold the same data as one rank, including itself.
 struct Copies {
   i64 parameters = 1;
   i64 optimizer = 1;
 };
+
+/// Counts the copies of a rank's states. With experts, the smaller of the dense and expert counts.
 Copies copies(const plan::TrainingConfig& config);
 
-/// What is asked about a job; what is left open is filled by who knows the published figures.
+/// The inputs of a failure analysis. The caller fills in published figures for values that the user
+/// did not give.
 struct FailureTask {
   FailureModel model{};
-  std::optional<Seconds> interval{};  // else the best
-  Seconds hang{};                     // until a rank that hangs is noticed
+  std::optional<Seconds> interval{};  // default: the optimal interval
+  Seconds hang{};                     // until a hanging rank is detected
 };
 
+/// The cost of the failure of one rank.
 struct Failure {
   FailureTask task{};
   Seconds step{};
-  i64 steps = 0;       // between checkpoints; 0 where an interval was stated
-  Uptime uptime{};     // a rank that dies is noticed at once
-  Uptime when_hung{};  // every failure is a hang
+  i64 steps = 0;       // between checkpoints; 0 if the interval was given
+  Uptime uptime{};     // if failures are detected at once
+  Uptime when_hung{};  // if every failure is a hang
   Copies copies{};
-  Bytes parameters{}, optimizer{};  // of the dead rank
+  Bytes parameters{}, optimizer{};  // held by the failed rank
 };
-/// `rank` of the plan; the config has no violation.
+
+/// Estimates the cost of a failure of `rank`. Requires: the config has no constraint violation, and
+/// `rank` is less than its world size.
 Failure failure(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                 i64 rank, const FailureTask& task);
 

@@ -16,7 +16,7 @@ namespace failure_test {
 constexpr double kMinute = 60, kHour = 3600;
 
 TEST(Uptime, WithoutFailuresLosesOnlyCheckpoints) {
-  // A failure in a thousand years: 90 s of work and 10 s of checkpoint are 90 % useful.
+  // One failure in a thousand years: 90 s of work and 10 s of checkpoint are 90 % useful.
   const Uptime up = uptime(90.0_s, {Seconds{86400.0 * 365 * 1000}, 100.0_s, 10.0_s});
   EXPECT_NEAR(up.useful, 0.9, 1e-6);
   EXPECT_NEAR(up.checkpoints, 0.1, 1e-6);
@@ -30,18 +30,18 @@ TEST(Uptime, MatchesTheWorkedExample) {
   const Uptime up = uptime(40.0_s, model);
   EXPECT_NEAR(up.useful, 0.456787, 1e-6);
   EXPECT_NEAR(up.restarts, 1 - 1 / 1.349859, 1e-6);
-  // A failure that strikes within 50 s strikes after 100 - 50 / 0.648721 = 22.9253 s on average.
+  // A failure within 50 s occurs after 100 - 50 / 0.648721 = 22.9253 s on average.
   EXPECT_NEAR(up.lost_each.value, 22.9253, 1e-4);
 }
 
-TEST(Uptime, IsWhatASimulationFinds) {
+TEST(Uptime, MatchesAMonteCarloSimulation) {
   const FailureModel model{100.0_s, 30.0_s, 10.0_s};
   std::mt19937_64 random(7);
   std::exponential_distribution<double> next(1 / 100.0);
   double time = 0;
   constexpr int kSegments = 200'000;
   for (int k = 0; k < kSegments; ++k) {
-    while (true) {  // try the segment; a failure costs a restart, which may fail too
+    while (true) {  // tries the segment; a failure costs a restart, which may fail too
       const double until = next(random);
       if (until >= 50) break;
       time += until;
@@ -53,7 +53,7 @@ TEST(Uptime, IsWhatASimulationFinds) {
   EXPECT_NEAR(time / kSegments / expected_time(40.0_s, model).value, 1, 0.01);
 }
 
-TEST(BestInterval, IsDalysFigures) {
+TEST(BestInterval, MatchesDaly2006) {
   // Daly 2006, figures 3 to 5, checkpoints of 5 min: 117, 57 and 9.1 min for M = 24 h, 6 h, 15 min.
   const auto best = [](double between) {
     return best_interval({Seconds{between}, Seconds{10 * kMinute}, Seconds{5 * kMinute}}).value /
@@ -64,12 +64,12 @@ TEST(BestInterval, IsDalysFigures) {
   EXPECT_NEAR(best(15 * kMinute), 9.1, 0.1);
 }
 
-TEST(BestInterval, OfCheapCheckpointsIsYoungs) {
+TEST(BestInterval, CheapCheckpointsMatchYoungsFormula) {
   // sqrt(2 C M): C = 1 ms, M = 10^6 s: 44.72 s.
   EXPECT_NEAR(best_interval({Seconds{1e6}, {}, Seconds{1e-3}}).value, std::sqrt(2e3), 1e-2);
 }
 
-RC_GTEST_PROP(BestSteps, IsThatOfBruteForce, ()) {
+RC_GTEST_PROP(BestSteps, MatchesBruteForce, ()) {
   const Seconds step{*rc::gen::inRange(1, 2000) / 10.0};
   const FailureModel model{Seconds{double(*rc::gen::inRange(100, 100'000))},
                            Seconds{double(*rc::gen::inRange(0, 1000))},
@@ -81,7 +81,7 @@ RC_GTEST_PROP(BestSteps, IsThatOfBruteForce, ()) {
   RC_ASSERT(said >= max * (1 - 1e-9));
 }
 
-RC_GTEST_PROP(Uptime, SharesAddUpAndUsefulIsWorkOverExpectedTime, ()) {
+RC_GTEST_PROP(Uptime, FractionsAddUpAndUsefulMatchesExpectedTime, ()) {
   const FailureModel model{Seconds{double(*rc::gen::inRange(100, 100'000))},
                            Seconds{double(*rc::gen::inRange(0, 1000))},
                            Seconds{double(*rc::gen::inRange(0, 600))}};
@@ -92,14 +92,14 @@ RC_GTEST_PROP(Uptime, SharesAddUpAndUsefulIsWorkOverExpectedTime, ()) {
   RC_ASSERT(up.lost_each <= work + model.checkpoint);
 }
 
-TEST(Uptime, OfAHopelessJobIsNothingAndFinite) {
+TEST(Uptime, HopelessJobHasNoUsefulTimeButFiniteNumbers) {
   const Uptime up = uptime(Seconds{1e9}, {1.0_s, Seconds{1e6}, Seconds{1e6}});
   EXPECT_EQ(up.useful, 0);
   EXPECT_TRUE(std::isfinite(up.lost) && std::isfinite(up.lost_each.value));
   EXPECT_EQ(best_steps(Seconds{1e9}, {1.0_s, {}, Seconds{1e9}}), 1);
 }
 
-TEST(TimeBetweenFailures, IsAsPublished) {
+TEST(TimeBetweenFailures, MatchesPublishedRates) {
   // 419 interruptions in 54 days: 54 x 24 / 419 = 3.09 h.
   const catalog::FailureRow llama = *catalog::find_failure_rate("llama-3");
   EXPECT_NEAR(time_between_failures(llama, 16384).value / kHour, 3.09, 0.01);
@@ -111,7 +111,7 @@ TEST(TimeBetweenFailures, IsAsPublished) {
               0.01);
 }
 
-TEST(Failure, OfLlama3KeepsMoreThanNinetyPercentUseful) {
+TEST(Failure, Llama3HasMoreThanNinetyPercentGoodput) {
   // Published: > 90 % effective training time on 16,384 GPUs. Its failures alone leave more.
   const FailureModel model{time_between_failures(usual(catalog::FailureRow::Kind::rate), 16384),
                            catalog::usual_restart(16384), 10.0_s};
@@ -120,14 +120,14 @@ TEST(Failure, OfLlama3KeepsMoreThanNinetyPercentUseful) {
   EXPECT_LT(uptime(best, model).useful, 0.99);
 }
 
-TEST(Failure, OfAHundredThousandGpusIsNearThePublishedShare) {
-  // FT-HSDP: 18 min between failures, restarts of 900 s, 44 % useful. e^(-15/18) = 43.5 % is left
-  // by restarts alone; checkpoints of some seconds take a little more.
+TEST(Failure, HundredThousandGpusMatchPublishedGoodput) {
+  // FT-HSDP: 18 min between failures, restarts of 900 s, 44 % useful. Restarts alone leave
+  // e^(-15/18) = 43.5 %; checkpoints of a few seconds take a little more.
   const FailureModel model{Seconds{18 * kMinute}, catalog::usual_restart(100'000), 5.0_s};
   EXPECT_NEAR(uptime(best_interval(model), model).useful, 0.44, 0.06);
 }
 
-TEST(Failure, LeavesLessUsefulTheMoreGpusThereAre) {
+TEST(Failure, GoodputDecreasesWithGpus) {
   double last = 1;
   for (i64 gpus = 8; gpus <= i64{1} << 20; gpus *= 2) {
     const FailureModel model{time_between_failures(usual(catalog::FailureRow::Kind::rate), gpus),
@@ -138,7 +138,7 @@ TEST(Failure, LeavesLessUsefulTheMoreGpusThereAre) {
   }
 }
 
-TEST(Checkpoint, HasFourteenBytesAParameter) {
+TEST(Checkpoint, HasFourteenBytesPerParameter) {
   // bf16 weight 2, fp32 copy 4, Adam 8; 8,030,261,248 parameters.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
@@ -149,7 +149,7 @@ TEST(Checkpoint, HasFourteenBytesAParameter) {
   EXPECT_EQ(checkpoint_nodes(sharded), 4);
 }
 
-TEST(Copies, AreThoseThatZeroLeaves) {
+TEST(Copies, DependOnTheZeroStage) {
   rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, dp_size: 4, pp_size: 2}\n");
@@ -162,13 +162,13 @@ TEST(Copies, AreThoseThatZeroLeaves) {
   EXPECT_EQ(copies(config).parameters, 1);
   config.plan.zero = 3;
   EXPECT_EQ(copies(config).parameters, 1);
-  config.plan.shard_size = 2;  // hybrid: two groups of two hold the same
+  config.plan.shard_size = 2;  // hybrid sharding: two groups of two hold the same
   EXPECT_EQ(copies(config).optimizer, 2);
 }
 
-TEST(Failure, OfARankThatHangsIsNoticedLater) {
-  // M = 100 s, R = 30 s: 1 - e^-0.3 of the time is spent in restarts; with 20 s until a hang is
-  // noticed 1 - e^-0.5.
+TEST(Failure, HangsLengthenRestarts) {
+  // M = 100 s, R = 30 s: 1 - e^-0.3 of the time is spent in restarts; with 20 s to detect a hang,
+  // 1 - e^-0.5.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
   const FailureTask task{{100.0_s, 30.0_s, 10.0_s}, 40.0_s, 20.0_s};
@@ -177,13 +177,14 @@ TEST(Failure, OfARankThatHangsIsNoticedLater) {
   EXPECT_NEAR(out.when_hung.restarts, 1 - std::exp(-0.5), 1e-12);
 }
 
-TEST(Copies, OfExpertsAreThoseOfTheirDataRanks) {
+TEST(Copies, ExpertsHaveOneCopyPerExpertDataRank) {
   // 16 ranks, experts over 8 of them: two hold each expert, sixteen each dense weight.
   rankwright::plan::TrainingConfig config = config_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8}\n");
   EXPECT_EQ(copies(config).parameters, 2);
   EXPECT_EQ(copies(config).optimizer, 2);
-  // ZeRO in shards of 4: four hold each dense shard, but the two halve an expert's states.
+  // ZeRO in shard groups of 4: four ranks hold each dense shard, but the two ranks of an expert
+  // hold half of its states each.
   config.plan.zero = 1;
   config.plan.shard_size = 4;
   EXPECT_EQ(copies(config).parameters, 2);

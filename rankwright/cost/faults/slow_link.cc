@@ -9,12 +9,12 @@
 namespace rankwright::cost {
 namespace {
 
-constexpr double kWorthwhileSwap = 1e-3;  // of a step
+constexpr double kMinOrderGain = 1e-3;  // fraction of a step; a smaller gain is not worth a change
 
-/// That are tried where a price takes long.
+/// The number of axis orders tried if one evaluation takes long.
 constexpr i64 kFewOrders = 2;
 
-/// The groups have members in more than one domain below one of these levels.
+/// Returns whether the groups have members in more than one domain below one of these levels.
 bool crosses(const mesh::Span& span, std::span<const SlowLink> links) {
   return std::any_of(links.begin(), links.end(), [&](const SlowLink& link) {
     const std::size_t level = std::size_t(link.level);
@@ -22,9 +22,9 @@ bool crosses(const mesh::Span& span, std::span<const SlowLink> links) {
   });
 }
 
-std::vector<LinkLoss::Crossing> crossings(const plan::TrainingConfig& before,
-                                          const plan::TrainingConfig& after, i64 pp_rank,
-                                          std::span<const SlowLink> links) {
+std::vector<LinkLoss::Crossing> find_crossings(const plan::TrainingConfig& before,
+                                               const plan::TrainingConfig& after, i64 pp_rank,
+                                               std::span<const SlowLink> links) {
   const std::vector<PricedTraffic> was = priced(before, pp_rank), is = priced(after, pp_rank);
   std::vector<LinkLoss::Crossing> rows;
   for (std::size_t k = 0; k < was.size() && k < is.size(); ++k) {
@@ -71,10 +71,10 @@ LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibratio
   LinkLoss out{.links = {links.begin(), links.end()},
                .before = step_time(config, calibration),
                .after = step_time(slow, calibration)};
-  // A pp rank in the middle sends both ways; the edges have but one neighbour.
+  // A pp rank in the middle sends in both directions; the first and the last have one neighbor.
   const i64 pp = config.plan.pp;
   const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
-  out.crossings = crossings(config, slow, busy, links);
+  out.crossings = find_crossings(config, slow, busy, links);
   out.best = {config.plan.order, out.after.total()};
   std::vector<mesh::Order> orders = distinct_orders(config.plan);
   if (prices_slowly(config) && i64(orders.size()) > kFewOrders)
@@ -86,7 +86,7 @@ LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibratio
     const Seconds after = step_time(slow, calibration).total();
     if (after < out.best.after) out.best = {order, after};
   }
-  if (out.best.after >= (1 - kWorthwhileSwap) * out.after.total())
+  if (out.best.after >= (1 - kMinOrderGain) * out.after.total())
     out.best = {config.plan.order, out.after.total()};
   return out;
 }

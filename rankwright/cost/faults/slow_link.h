@@ -1,7 +1,7 @@
-// Slow links: what a step loses when a level of the cluster has less bandwidth than it should, item
-// by item, which collectives cross that level, and which order of the axes would hurt less. One bad
-// cable is priced as a bad level: a collective goes at the pace of its slowest link, and all
-// replicas wait for the one that has it. Formulas Z7, Z8.
+// Slow links: the step time by item if a level of the cluster has less bandwidth than specified,
+// the collectives that cross that level, and the axis order that loses least (formulas Z7, Z8). One
+// bad cable counts as a slow level: a collective runs at the speed of its slowest link, and all
+// replicas wait for it.
 #pragma once
 
 #include <span>
@@ -13,49 +13,52 @@
 
 namespace rankwright::cost {
 
-/// The level's bandwidth is this instead of the cluster's.
+/// A level with a bandwidth that replaces the cluster's.
 struct SlowLink {
   int level = 0;
   BytesPerSecond bandwidth{};
 };
 
-/// What a bandwidth may be changed by: 0.001 to 1000.
+/// The allowed range of the bandwidth relative to the cluster's.
 inline constexpr double kMinBandwidth = 1e-3, kMaxBandwidth = 1e3;
 
+/// Returns the cluster with the bandwidths of `links`.
 cluster::Cluster with_links(cluster::Cluster cluster, std::span<const SlowLink> links);
 
+/// The effect of slow links on a step.
 struct LinkLoss {
   std::vector<SlowLink> links{};
   StepTime before{}, after{};
 
-  /// A collective of the pp rank that sets the pace which crosses a slow link.
+  /// A collective that crosses a slow link, on the slowest pp rank.
   struct Crossing {
     plan::TrafficKind kind{};
     plan::Op op{};
     mesh::GroupKind group{};
     i64 ranks = 1;
     i64 calls = 0;
-    Seconds before{}, after{};  // of all calls, as if nothing were hidden
+    Seconds before{}, after{};  // of all calls, without overlap
   };
   std::vector<Crossing> crossings{};
 
-  /// Another order of the axes, same degrees, on the slow links.
+  /// An order of the axes, with unchanged degrees, and its step time with the slow links.
   struct Choice {
     mesh::Order order{};
     Seconds after{};
   };
-  i64 tried = 0;  // orders, with the plan's own
-  Choice best{};  // the plan's own where none is better
+  i64 tried = 0;  // number of orders tried, including the plan's own
+  Choice best{};  // the plan's own if no other order is better
 
+  /// Returns the fraction of the throughput that is lost.
   double lost() const { return 1 - before.total() / after.total(); }
 };
 
-/// The config has no violation.
+/// Estimates the loss that slow links cause. Requires: the config has no constraint violation.
 LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    std::span<const SlowLink> links);
 
-/// The orders that number the ranks differently, the plan's own first: axes of degree 1 stand
-/// behind those before them in it.
+/// Returns the axis orders that number the ranks differently, the plan's own first. In the others,
+/// axes of degree 1 come last, because their position does not matter.
 std::vector<mesh::Order> distinct_orders(const plan::Plan& plan);
 
 }  // namespace rankwright::cost

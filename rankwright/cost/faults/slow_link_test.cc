@@ -23,15 +23,15 @@ LinkLoss loss(const rankwright::plan::TrainingConfig& config, int level, double 
   return link_loss(config, catalog::calibration(), links);
 }
 
-TEST(LinkLoss, OfALinkAsItShouldBeIsNone) {
+TEST(LinkLoss, IsZeroAtTheSpecifiedBandwidth) {
   const LinkLoss none = loss(config_of(kPlan), 1, 1);
   EXPECT_EQ(none.before.total(), none.after.total());
   EXPECT_EQ(none.lost(), 0);
 }
 
-TEST(LinkLoss, IsOnTheItemsThatCrossIt) {
-  // tp 4 stays on NVLink: InfiniBand at half speed leaves tp as it was, and data parallelism
-  // (4 replicas over nodes) longer. NVLink at half speed does the opposite.
+TEST(LinkLoss, AffectsItemsThatCrossTheLink) {
+  // tp 4 stays on NVLink: InfiniBand at half speed does not change tp but lengthens data
+  // parallelism (4 replicas over nodes). NVLink at half speed does the opposite.
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const LinkLoss outer = loss(config, 1, 0.5), inner = loss(config, 0, 0.5);
   EXPECT_EQ(outer.after[Item::tp], outer.before[Item::tp]);
@@ -43,9 +43,9 @@ TEST(LinkLoss, IsOnTheItemsThatCrossIt) {
                   [](const LinkLoss::Crossing& r) { return r.group == mesh::GroupKind::tp; }));
 }
 
-TEST(LinkLoss, ListsWhatAPpRankInTheMiddleSends) {
-  // The last of 4 pp ranks has the head and sets the pace, but sends one way only: the one before
-  // it is listed, which sends both ways.
+TEST(LinkLoss, ListsTrafficOfAMiddlePpRank) {
+  // The last of 4 pp ranks has the head and is the slowest, but sends in one direction only. The
+  // one before it, which sends in both directions, is listed.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
@@ -64,7 +64,7 @@ TEST(LinkLoss, ListsWhatAPpRankInTheMiddleSends) {
   EXPECT_GT(calls(2), calls(3));
 }
 
-TEST(LinkLoss, CountsGroupsOfWhichOnlySomeCross) {
+TEST(LinkLoss, IncludesKindsOfWhichOnlySomeGroupsCross) {
   // dp 3 on nodes of 8: ranks 0 1 2 share a node, 6 7 8 do not.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 3\njob: {global_batch: 48, sequence: 2048}\n"
@@ -74,8 +74,8 @@ TEST(LinkLoss, CountsGroupsOfWhichOnlySomeCross) {
                           [](const LinkLoss::Crossing& r) { return r.ranks == 3; }));
 }
 
-TEST(LinkLoss, BestOrderIsThatOfBruteForce) {
-  // All 120 orders of the five axes, typed or not: none is better than the one that is named.
+TEST(LinkLoss, BestOrderMatchesBruteForce) {
+  // None of the 120 orders of the five axes is better than the one that is returned.
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   for (const double factor : {0.02, 0.25, 1.0}) {
     const LinkLoss out = loss(config, 1, factor);
@@ -94,7 +94,7 @@ TEST(LinkLoss, BestOrderIsThatOfBruteForce) {
   }
 }
 
-TEST(DistinctOrders, BeginWithThePlansOwnAndNameNoneTwice) {
+TEST(DistinctOrders, StartWithThePlansOwnAndAreUnique) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::vector<mesh::Order> orders = distinct_orders(config.plan);
   EXPECT_EQ(orders.size(), 6u);  // of tp, dp and pp
@@ -102,7 +102,7 @@ TEST(DistinctOrders, BeginWithThePlansOwnAndNameNoneTwice) {
   EXPECT_EQ(std::set<mesh::Order>(orders.begin(), orders.end()).size(), 6u);
 }
 
-RC_GTEST_PROP(LinkLoss, NeverFallsWithLessBandwidth, ()) {
+RC_GTEST_PROP(LinkLoss, NeverDecreasesWithLessBandwidth, ()) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const int level = *rc::gen::inRange(0, 2);
   const double more = *rc::gen::inRange(10, 1000) / 1000.0;

@@ -10,24 +10,25 @@
 namespace rankwright::cost {
 namespace {
 
-constexpr i64 kMaxCells = 400'000;               // that are simulated once
-constexpr i64 kMaxPlaced = 8'000'000;            // over all places that are tried
+constexpr i64 kMaxCells = 400'000;               // per simulation
+constexpr i64 kMaxTotalCells = 8'000'000;        // over the simulations of all places
 constexpr Bytes kMaxBytes{256.0 * 1024 * 1024};  // of the expansion
-constexpr i64 kMaxPlaces = 256;                  // pp ranks that a slow device is tried on
+constexpr i64 kMaxPlaces = 256;                  // pp ranks on which a slow device is tried
 
-bool small(const plan::TrainingConfig& config, const pipeline::PipelineShape& shape) {
+bool is_small(const plan::TrainingConfig& config, const pipeline::PipelineShape& shape) {
   const std::optional<i64> cells = pipeline::cell_count(shape);
   return cells && *cells <= kMaxCells && program::expansion_bytes(config) <= kMaxBytes;
 }
 
-pipeline::StageTimes longer(const pipeline::StageTimes& stage, double more,
+/// Adds `more` times the computation of a stage to its times.
+pipeline::StageTimes extend(const pipeline::StageTimes& stage, double more,
                             const pipeline::StageTimes& compute) {
   return {stage.forward + more * compute.forward, stage.input + more * compute.input,
           stage.weight + more * compute.weight};
 }
 
-/// All pp ranks, or kMaxPlaces of them from the first to the last, with `now` among them.
-std::vector<i64> tried(i64 pp, i64 now) {
+/// Returns all pp ranks, or kMaxPlaces evenly spaced ones from the first to the last, plus `now`.
+std::vector<i64> list_places(i64 pp, i64 now) {
   std::vector<i64> ranks;
   const i64 max = std::min(pp, kMaxPlaces);
   for (i64 k = 0; k < max; ++k) ranks.push_back(max == 1 ? 0 : k * (pp - 1) / (max - 1));
@@ -53,7 +54,7 @@ ReplicasMeet replicas_meet(const plan::Plan& plan) {
 }
 
 SlowSteps::SlowSteps(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                     bool wanted)
+                     bool simulate)
     : config_(config),
       shape_(pipeline_shape(config)),
       meshes_(config.plan.meshes()),
@@ -64,19 +65,19 @@ SlowSteps::SlowSteps(const plan::TrainingConfig& config, const cluster::Calibrat
   coupled_ = meet == ReplicasMeet::experts || meet == ReplicasMeet::gathers;
   for (i64 r = 0; r < config.plan.pp; ++r)
     for (const i64 s : stages_of(config.plan, r)) holders_[std::size_t(s)].push_back(r);
-  if (wanted && small(config, shape_)) {
+  if (simulate && is_small(config, shape_)) {
     program_ = program::expand(config);
     durations_ = durations(config, *program_, calibration);
   }
   healthy_end_ = end(no_factors());
 }
 
-/// Replicas that meet inside layers are one.
+// Replicas that synchronize inside layers count as one unit.
 i64 SlowSteps::unit(i64 rank) const {
   return coupled_ ? 0 : meshes_.dense.coordinate(rank, mesh::Axis::dp);
 }
 
-/// Z1: a stage's ranks go at the pace of their slowest.
+// Z1: the ranks of a stage run at the speed of the slowest.
 std::vector<double> SlowSteps::factors(std::span<const SlowRank> slow, i64 rank) const {
   std::vector<double> max = no_factors();
   std::vector<i64> listed(max.size());
@@ -91,32 +92,32 @@ std::vector<double> SlowSteps::factors(std::span<const SlowRank> slow, i64 rank)
   return max;
 }
 
-/// A stage that two pp ranks hold has one time here: that of the slower.
+// A stage that two pp ranks hold gets the time of the slower one.
 double SlowSteps::stage_factor(i64 stage, const std::vector<double>& factors) const {
   double max = 0;
   for (const i64 r : holders_[std::size_t(stage)]) max = std::max(max, factors[std::size_t(r)]);
   return max;
 }
 
-Seconds SlowSteps::play_end(const std::vector<double>& factors) const {
+Seconds SlowSteps::simulate_end(const std::vector<double>& factors) const {
   program::Durations times = durations_;
   for (std::size_t s = 0; s < times.cells.size(); ++s) {
     const pipeline::StageTimes stage =
-        longer(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
+        extend(cells_.stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
     times.cells[s] = {stage.forward, stage.input + stage.weight, stage.input, stage.weight};
   }
   for (std::size_t r = 0; r < times.steps.size(); ++r)
     for (std::size_t k = 0; k < times.steps[r].size(); ++k)
       if (program_->steps[r][k].computes()) times.steps[r][k] = factors[r] * times.steps[r][k];
-  return simulate(*program_, times).end;
+  return program::simulate(*program_, times).end;
 }
 
-/// Z2
+// Z2
 Seconds SlowSteps::end(const std::vector<double>& factors) const {
-  if (program_) return play_end(factors);
+  if (program_) return simulate_end(factors);
   std::vector<pipeline::StageTimes> stages = cells_.stages;
   for (std::size_t s = 0; s < stages.size(); ++s)
-    stages[s] = longer(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
+    stages[s] = extend(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
   const double slowest = *std::max_element(factors.begin(), factors.end());
   const Seconds optimizer = slowest * whole_[Item::optimizer];
   if (plan().pp > 1) return pipeline_time(shape_, stages, cells_.hop) + optimizer;
@@ -126,9 +127,9 @@ Seconds SlowSteps::end(const std::vector<double>& factors) const {
   return all;
 }
 
-/// Z3: all replicas wait for the last.
+// Z3: all replicas wait for the last one.
 Seconds SlowSteps::step(std::span<const SlowRank> slow) const {
-  std::map<i64, i64> units;  // and a rank in each
+  std::map<i64, i64> units;  // unit to a slow rank in it
   for (const SlowRank& one : slow) units.emplace(unit(one.rank), one.rank);
   const bool others = i64(units.size()) < (coupled_ ? 1 : plan().dp);
   std::optional<Seconds> last;
@@ -137,8 +138,7 @@ Seconds SlowSteps::step(std::span<const SlowRank> slow) const {
     const Seconds ends = end(factors(slow, rank));
     last = last ? std::max(*last, ends) : ends;
   }
-  // Where the simulate is longer than the estimate, its difference is taken to the estimate's
-  // scale.
+  // If the simulation is longer than the estimate, its difference is scaled down to the estimate.
   const double scale = std::min(1.0, healthy() / healthy_end_);
   return healthy() + scale * (*last - healthy_end_);
 }
@@ -157,14 +157,14 @@ Seconds SlowSteps::compute(i64 pp_rank) const {
 
 namespace {
 
-/// The slow rank whose replica ends last.
-i64 last_of(const SlowSteps& steps, std::span<const SlowRank> slow) {
+/// Returns the slow rank whose replica ends last.
+i64 find_last(const SlowSteps& steps, std::span<const SlowRank> slow) {
   i64 rank = slow.front().rank;
   Seconds latest{};
   double factor = 0;
   for (const SlowRank& one : slow) {
     const Seconds ends = steps.end(steps.factors(slow, one.rank));
-    // In one replica the slowest is meant.
+    // Within one replica, choose the slowest rank.
     if (ends > latest || (ends == latest && one.factor > factor))
       latest = ends, rank = one.rank, factor = one.factor;
   }
@@ -175,9 +175,9 @@ void try_places(const plan::TrainingConfig& config, const SlowSteps& steps, Stra
   const mesh::Mesh mesh = config.plan.meshes().dense;
   const i64 here = mesh.coordinate(out.waited_for, mesh::Axis::pp);
   std::vector<SlowRank> moved = out.slow;
-  for (const i64 r : tried(config.plan.pp, here)) {
+  for (const i64 r : list_places(config.plan.pp, here)) {
     const i64 there = out.waited_for + (r - here) * mesh.stride(mesh::Axis::pp);
-    // A rank that is slow itself changes places with this one.
+    // If the rank at the new place is slow too, the two swap.
     for (std::size_t k = 0; k < moved.size(); ++k) {
       const i64 rank = out.slow[k].rank;
       moved[k].rank = rank == out.waited_for ? there : rank == there ? out.waited_for : rank;
@@ -187,7 +187,7 @@ void try_places(const plan::TrainingConfig& config, const SlowSteps& steps, Stra
     if (out.places.back().after < out.places[std::size_t(out.best)].after)
       out.best = i64(out.places.size()) - 1;
   }
-  // Here is as good as any that is not better.
+  // Keep the current place unless another one is strictly better.
   if (out.places[std::size_t(out.best)].after >= out.places[std::size_t(out.now)].after)
     out.best = out.now;
 }
@@ -202,15 +202,15 @@ Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibrati
                 .after = steps.step(slow),
                 .simulated = steps.simulated(),
                 .meet = replicas_meet(config.plan),
-                .waited_for = last_of(steps, slow)};
+                .waited_for = find_last(steps, slow)};
   const std::vector<double> factors = steps.factors(slow, out.waited_for);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const double factor = factors[std::size_t(r)];
     out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
   }
-  const i64 cells = pipeline::cell_count(pipeline_shape(config)).value_or(kMaxPlaced);
+  const i64 cells = pipeline::cell_count(pipeline_shape(config)).value_or(kMaxTotalCells);
   const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
-  if (steps.simulated() && cells <= kMaxPlaced / std::max<i64>(1, simulations))
+  if (steps.simulated() && cells <= kMaxTotalCells / std::max<i64>(1, simulations))
     try_places(config, steps, out);
   else
     try_places(config, SlowSteps(config, calibration, false), out);

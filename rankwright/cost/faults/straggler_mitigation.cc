@@ -8,14 +8,14 @@
 namespace rankwright::cost {
 namespace {
 
-constexpr i64 kMaxListed = 16384;     // ranks whose placement is listed: spans are then counted
-constexpr i64 kMaxSplits = 2000;      // that are priced
-constexpr double kWorthwhile = 1e-3;  // of a step: less is not worth a change
+constexpr i64 kMaxListed = 16384;  // ranks; listing the placement makes span counting slow
+constexpr i64 kMaxSplits = 2000;   // that are evaluated
+constexpr double kMinGain = 1e-3;  // fraction of a step; a smaller gain is not worth a change
 
-bool better(Seconds a, Seconds b) { return a < (1 - kWorthwhile) * b; }
+bool is_better(Seconds a, Seconds b) { return a < (1 - kMinGain) * b; }
 
-/// The plan's devices with two of them, or two hosts, exchanged.
-mesh::Placement exchanged(const plan::TrainingConfig& config, const Swap& swap, i64 host) {
+/// Returns the plan's placement with two devices, or two hosts, swapped.
+mesh::Placement swap_devices(const plan::TrainingConfig& config, const Swap& swap, i64 host) {
   mesh::Placement placement{.kind = mesh::Placement::Kind::listed};
   const i64 size = swap.hosts ? host : 1;
   for (i64 rank = 0; rank < config.world; ++rank) {
@@ -33,7 +33,7 @@ std::optional<Swap> better_place(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration, const Straggler& slow) {
   const Straggler::Place& now = slow.places[std::size_t(slow.now)];
   const Straggler::Place& best = slow.places[std::size_t(slow.best)];
-  if (!better(best.after, now.after)) return std::nullopt;
+  if (!is_better(best.after, now.after)) return std::nullopt;
   const mesh::Mesh mesh = config.plan.meshes().dense;
   const i64 partner = slow.waited_for + (best.pp_rank - now.pp_rank) * mesh.stride(mesh::Axis::pp);
   const mesh::Placement& placement = config.plan.placement;
@@ -42,22 +42,22 @@ std::optional<Swap> better_place(const plan::TrainingConfig& config,
   Swap swap{.hosts = first / host != second / host, .pp_rank = best.pp_rank, .after = best.after};
   swap.first = swap.hosts ? first / host : first;
   swap.second = swap.hosts ? second / host : second;
-  // A host that is not full cannot change places with one that is.
+  // A partially used host cannot swap with a full one.
   if (swap.hosts && std::max(swap.first, swap.second) * host + host > config.world)
     return std::nullopt;
   if (config.world > kMaxListed) return swap;
 
   plan::TrainingConfig after = config;
-  after.plan.placement = exchanged(config, swap, host);
+  after.plan.placement = swap_devices(config, swap, host);
   std::vector<SlowRank> moved = slow.slow;
   for (SlowRank& one : moved) one.rank = after.plan.placement.rank(placement.device(one.rank));
   swap.after = SlowSteps(after, calibration, slow.simulated).step(moved);
-  if (!better(swap.after, slow.after)) return std::nullopt;
+  if (!is_better(swap.after, slow.after)) return std::nullopt;
   swap.placement = after.plan.placement;
   return swap;
 }
 
-/// Z5: one layer at a time, where it helps most, until nothing helps.
+// Z5: greedy. Moves one layer at a time to where it helps most, until no move helps.
 std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
                                         const cluster::Calibration& calibration,
                                         const Straggler& slow) {
@@ -70,10 +70,10 @@ std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
   trial.plan.stages = config.stages();
   const i64 stages = i64(trial.plan.stages.size());
   const i64 each = std::max<i64>(1, stages * i64(heavy.size()));
-  const auto price = [&](bool simulate) {
+  const auto evaluate = [&](bool simulate) {
     return SlowSteps(trial, calibration, simulate).step(slow.slow);
   };
-  Seconds best = price(false);
+  Seconds best = evaluate(false);
   Rebalance out;
   for (i64 round = 0; round < kMaxSplits / each; ++round) {
     std::optional<plan::Stages> next;
@@ -85,7 +85,7 @@ std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
         trial.plan.stages = now;
         --trial.plan.stages[std::size_t(from)].layers;
         ++trial.plan.stages[std::size_t(to)].layers;
-        if (const Seconds after = price(false); after < best)
+        if (const Seconds after = evaluate(false); after < best)
           best = after, next = trial.plan.stages;
       }
     }
@@ -95,8 +95,8 @@ std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
     ++out.moved;
   }
   if (out.moved == 0) return std::nullopt;
-  out.after = price(slow.simulated);
-  if (!better(out.after, slow.after)) return std::nullopt;
+  out.after = evaluate(slow.simulated);
+  if (!is_better(out.after, slow.after)) return std::nullopt;
   out.stages = trial.plan.stages;
   return out;
 }
@@ -109,7 +109,7 @@ std::optional<double> without_replica(const plan::Plan& plan) {
 StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
                                        const cluster::Calibration& calibration,
                                        const Straggler& slow) {
-  // A faster rank asks for none.
+  // A faster rank needs no mitigation.
   if (slow.after <= slow.before) return {};
   return {better_place(config, calibration, slow), lighter_stages(config, calibration, slow),
           without_replica(config.plan)};

@@ -1,6 +1,6 @@
-// What would make a slow rank hurt less: another place for its device, fewer layers on its stage,
-// or doing without its replica. Each is offered with the step that it gives, and only where that is
-// shorter. The price of the slow rank itself is straggler.h. Formulas Z4 to Z6.
+// Straggler mitigations: another pp rank for the slow device, fewer layers on its stage, or
+// dropping its replica (formulas Z4 to Z6). The first two come with the resulting step time and are
+// offered only if that is shorter. The cost of the straggler itself is estimated in straggler.h.
 #pragma once
 
 #include <optional>
@@ -9,37 +9,45 @@
 
 namespace rankwright::cost {
 
-/// The slow device works for another pp rank: two hosts change places, or two devices of one host.
+/// A swap of two hosts, or of two devices of one host, that moves the slow device to another pp
+/// rank.
 struct Swap {
-  bool hosts = false;  // else devices
-  i64 first = 0, second = 0;
-  i64 pp_rank = 0;  // that the slow device then works for
-  Seconds after{};
-  std::optional<mesh::Placement> placement{};  // where the world is small enough to list it
+  bool hosts = false;                          // true: hosts are swapped; false: devices
+  i64 first = 0, second = 0;                   // indices of the two hosts or devices
+  i64 pp_rank = 0;                             // pp rank of the slow device after the swap
+  Seconds after{};                             // step time after the swap
+  std::optional<mesh::Placement> placement{};  // if the world is small enough to list it
 };
+
+/// Returns the best swap, or nullopt if no swap shortens the step.
 std::optional<Swap> better_place(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration, const Straggler& slow);
 
-/// Layers go from the slow pp rank to others, on all replicas: the plan has one split.
+/// A stage split with fewer layers on the slow pp rank. It applies to all replicas, because a plan
+/// has one split.
 struct Rebalance {
   plan::Stages stages{};
-  i64 moved = 0;  // layers
-  Seconds after{};
+  i64 moved = 0;    // number of layers moved
+  Seconds after{};  // step time with the new split
 };
+
+/// Returns a split that shortens the step, or nullopt if none is found.
 std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
                                         const cluster::Calibration& calibration,
                                         const Straggler& slow);
 
-/// Z6: the share of the healthy throughput that is left without the replica of the slow rank, the
-/// others working as before. Nothing where there is only one.
+/// Returns the fraction of the healthy throughput that remains after dropping the replica of the
+/// slow rank (Z6); nullopt if there is only one replica.
 std::optional<double> without_replica(const plan::Plan& plan);
 
-/// All three.
+/// The mitigations that are available.
 struct StragglerMitigation {
   std::optional<Swap> place{};
   std::optional<Rebalance> lighter{};
   std::optional<double> without{};
 };
+
+/// Finds all mitigations of a straggler; none if the step is not slower than without it.
 StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
                                        const cluster::Calibration& calibration,
                                        const Straggler& slow);

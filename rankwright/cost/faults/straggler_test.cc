@@ -24,7 +24,7 @@ Seconds after(const rankwright::plan::TrainingConfig& config, i64 rank, double f
   return SlowSteps(config, catalog::calibration(), simulate).step(slow);
 }
 
-TEST(Straggler, AtItsUsualPaceChangesNothing) {
+TEST(Straggler, FactorOneChangesNothing) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (const bool simulate : {false, true})
     for (i64 rank = 0; rank < 16; ++rank)
@@ -32,20 +32,20 @@ TEST(Straggler, AtItsUsualPaceChangesNothing) {
                 step_time(config, catalog::calibration()).total());
 }
 
-TEST(Straggler, AloneMatchesTheWorkedExample) {
-  // One GPU: no collective, no pipeline, nobody waits. Twice as long is twice as long, but for
-  // jitter, of which one node has none.
+TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
+  // One GPU has no collective, no pipeline and no jitter, so the step takes exactly twice as long.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
       "world_size: 1\n");
   const Seconds before = step_time(config, catalog::calibration()).total();
   EXPECT_NEAR(after(config, 0, 2, false) / before, 2, 1e-9);
-  // And a faster one is faster: nobody else sets the pace.
+  // A faster single GPU is faster, because no other rank limits it.
   EXPECT_NEAR(after(config, 0, 0.5, false) / before, 0.5, 1e-9);
 }
 
-TEST(Straggler, OfAllRanksOfAStageAtOnceMayBeFaster) {
-  // tp 2 x cp 2 share a stage: 4 that are twice as fast halve its time, 2 wait for the others.
+TEST(Straggler, FasterStageNeedsAllItsRanks) {
+  // tp 2 x cp 2 share a stage: 4 ranks that are twice as fast halve its time; 2 wait for the
+  // others.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2}\n");
@@ -56,14 +56,14 @@ TEST(Straggler, OfAllRanksOfAStageAtOnceMayBeFaster) {
   EXPECT_EQ(steps.factors({all, 2}, 0), std::vector<double>{1});
 }
 
-TEST(Straggler, OfManySetsThePaceOnlyWhereItIsSlower) {
+TEST(Straggler, FasterRankDoesNotSpeedUpItsPeers) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   const Seconds before = step_time(config, catalog::calibration()).total();
-  EXPECT_EQ(after(config, 5, 0.5), before);  // its tp peer is not faster, nor the other replica
+  EXPECT_EQ(after(config, 5, 0.5), before);  // neither its tp peer nor the other replica is faster
   EXPECT_GT(after(config, 5, 1.5), before);
 }
 
-TEST(Straggler, CostsTheReplicaWhoeverInItIsSlow) {
+TEST(Straggler, RanksOfOneStageCostTheSame) {
   // Ranks that share a stage cost the same: 2 tp ranks x 2 replicas on each pp rank.
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 pp = 0; pp < 4; ++pp)
@@ -71,7 +71,7 @@ TEST(Straggler, CostsTheReplicaWhoeverInItIsSlow) {
       EXPECT_EQ(after(config, 4 * pp + other, 1.7), after(config, 4 * pp, 1.7));
 }
 
-TEST(Straggler, InTwoReplicasCountsOnce) {
+TEST(Straggler, SameStageInTwoReplicasCountsOnce) {
   // Two replicas with the same slow stage end together; two slow stages of one replica do not.
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   const SlowSteps steps(config, catalog::calibration(), true);
@@ -81,8 +81,9 @@ TEST(Straggler, InTwoReplicasCountsOnce) {
   EXPECT_GT(steps.step(together), after(config, 0, 1.5));
 }
 
-TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
-  // The slow stage's cells by hand: everything is compute where nothing is split inside layers.
+TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
+  // Computes the slow stage's cells directly: without splits inside layers, all time is
+  // computation.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, overlap: {pp: true}}\nworld_size: 4\n");
@@ -103,7 +104,7 @@ TEST(Straggler, IsPlayedAsTheProgramIsWithItsCellsLonger) {
   EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
 }
 
-TEST(ReplicasMeet, WhereZeroAndExpertsSaySo) {
+TEST(ReplicasMeet, DependsOnZeroAndExperts) {
   const auto plan = [](int zero) {
     return config_of(
         "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
@@ -112,7 +113,7 @@ TEST(ReplicasMeet, WhereZeroAndExpertsSaySo) {
   };
   EXPECT_EQ(replicas_meet(plan(3).plan), ReplicasMeet::gathers);
   EXPECT_EQ(replicas_meet(plan(1).plan), ReplicasMeet::gradients);
-  // 8 ranks share experts, which are 8 replicas where nothing else is split; 8 of tp are one.
+  // ep 8 spans 8 replicas if nothing else is split; with tp 8 it is inside one replica.
   EXPECT_EQ(replicas_meet({.dp = 8, .ep = 8}), ReplicasMeet::experts);
   EXPECT_EQ(replicas_meet({.tp = 8, .dp = 8, .ep = 8}), ReplicasMeet::gradients);
   rankwright::plan::TrainingConfig alone = plan(1);
@@ -120,7 +121,7 @@ TEST(ReplicasMeet, WhereZeroAndExpertsSaySo) {
   EXPECT_EQ(replicas_meet(alone.plan), ReplicasMeet::never);
 }
 
-TEST(Straggler, IsBestPlacedWhereBruteForceSaysSo) {
+TEST(Straggler, BestPlaceMatchesBruteForce) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 1.4}};
@@ -136,7 +137,7 @@ TEST(Straggler, IsBestPlacedWhereBruteForceSaysSo) {
   }
 }
 
-/// A pipeline of some shape, and a rank in it.
+/// A random pipeline and a rank in it.
 rankwright::plan::TrainingConfig any_setup() {
   const i64 pp = *rc::gen::element<i64>(1, 2, 4), tp = *rc::gen::element<i64>(1, 2);
   const i64 dp = 16 / pp / tp, zero = *rc::gen::element<i64>(0, 1, 3);
@@ -150,7 +151,7 @@ rankwright::plan::TrainingConfig any_setup() {
       ", schedule: " + schedule + "}\n");
 }
 
-RC_GTEST_PROP(Straggler, NeverSpeedsTheStepAndLosesNoMoreThanItsFactor, ()) {
+RC_GTEST_PROP(Straggler, StepGrowsByAtMostTheFactor, ()) {
   const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
@@ -163,14 +164,14 @@ RC_GTEST_PROP(Straggler, NeverSpeedsTheStepAndLosesNoMoreThanItsFactor, ()) {
   }
 }
 
-RC_GTEST_PROP(Straggler, IsPricedAlikeByThePlayAndTheClosedForm, ()) {
+RC_GTEST_PROP(Straggler, SimulationAndClosedFormAgree, ()) {
   const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double simulated = after(config, rank, 1.5, true).value;
   RC_ASSERT(std::abs(after(config, rank, 1.5, false).value / simulated - 1) < 0.05);
 }
 
-TEST(StragglerMitigation, OffersOnlyWhatIsShorter) {
+TEST(StragglerMitigation, OffersOnlyShorterSteps) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 2}};
@@ -187,9 +188,9 @@ TEST(StragglerMitigation, OffersOnlyWhatIsShorter) {
   }
 }
 
-TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
-  // tp fills a node, so a pp rank is a node; the head makes the last one the busiest. Its slow
-  // device hurts less on another, and the price is that of the exchanged plan.
+TEST(StragglerMitigation, SwapsWholeNodesAndEstimatesTheResult) {
+  // tp fills a node, so a pp rank is a node, and the head makes the last one the busiest. The slow
+  // device costs less on another pp rank, and the step time is that of the swapped plan.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 4\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
@@ -201,7 +202,7 @@ TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
   EXPECT_EQ(swap->first, 3);
   EXPECT_EQ(swap->second, swap->pp_rank);
   ASSERT_TRUE(swap->placement);
-  // Device 30 is the seventh of its node, and now of rank 8 x pp + 6.
+  // Device 30 is the seventh of its node and belongs to rank 8 x pp + 6 after the swap.
   EXPECT_EQ(swap->placement->rank(30), 8 * swap->pp_rank + 6);
   rankwright::plan::TrainingConfig moved = config;
   moved.plan.placement = *swap->placement;
@@ -209,8 +210,8 @@ TEST(StragglerMitigation, MovesWholeNodesAndPricesThemThere) {
   EXPECT_EQ(after(moved, swap->placement->rank(30), 3), swap->after);
 }
 
-TEST(StragglerMitigation, TakesLayersFromTheSlowStage) {
-  // Twice as slow a stage of 8 layers beside three like it: fewer than 8 are better for it.
+TEST(StragglerMitigation, MovesLayersOffTheSlowStage) {
+  // Four stages of 8 layers, one of them twice as slow: fewer than 8 layers are better for it.
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100\njob: {global_batch: 32, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 2}\n");
@@ -222,8 +223,8 @@ TEST(StragglerMitigation, TakesLayersFromTheSlowStage) {
   EXPECT_GT(lighter->moved, 0);
 }
 
-TEST(WithoutReplica, LeavesTheOthersTheirWork) {
-  // 8 replicas, one of them out: 7/8. The only one cannot be spared.
+TEST(WithoutReplica, LeavesTheThroughputOfTheOthers) {
+  // 7 of 8 replicas remain: 7/8. A single replica cannot be dropped.
   EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 8}), 0.875);
   EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 2}), 0.5);
   EXPECT_FALSE(without_replica(plan::Plan{.dp = 1, .pp = 4}));

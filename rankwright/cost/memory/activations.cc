@@ -8,20 +8,21 @@ namespace rankwright::cost {
 namespace {
 
 constexpr double kFp32 = 4;
-/// Inside an expert, gated: both halves before the activation, and what is behind it, weighed by
-/// the router in the same kernel. Plain: before, behind, and weighed.
+/// Tensors saved inside an expert. Gated: both halves before the activation, and its output, which
+/// the same kernel scales by the router's weight. Not gated: before, after, and scaled.
 constexpr double kInsideExpert = 3;
-constexpr double kMask = 1;  // bytes of an element that dropout kept or not
+constexpr double kMask = 1;  // bytes per element of a dropout mask
 
-/// Numbers a token, on one tp rank. Doubles: with the tokens of a hostile plan they leave 64 bits.
+/// Elements per token on one tp rank. Doubles, because with the tokens of a hostile plan the
+/// products exceed 64 bits.
 struct Widths {
   double query = 0, key = 0, value = 0;
-  double latent = 0;   // compressed queries and keys, whole on every tp rank
-  double up = 0;       // latent: keys' position-free part and values, as they are projected
+  double latent = 0;   // compressed queries and keys, replicated on every tp rank
+  double up = 0;       // latent attention: up-projected keys without position part, and values
   double context = 0;  // output of the heads
 };
 
-Widths widths(const model::Attention& a, i64 tp) {
+Widths find_widths(const model::Attention& a, i64 tp) {
   const double heads = double(a.heads) / double(tp);
   if (a.kind == model::Attention::Kind::latent) {
     const double qk = heads * double(a.nope_dim + a.rope_dim);
@@ -33,14 +34,14 @@ Widths widths(const model::Attention& a, i64 tp) {
             .up = heads * double(a.nope_dim + a.value_dim),
             .context = v};
   }
-  // Fewer key-value heads than ranks: they repeat.
+  // With fewer key-value heads than tp ranks, heads are replicated.
   const double key = double(ceil_div(a.kv_heads, tp)) * double(a.head_dim);
   const double query = heads * double(a.head_dim);
   return {.query = query, .key = key, .value = key, .context = query};
 }
 
-/// What the terms share: tokens of a microbatch on a cp rank, bytes of an activation, hidden
-/// numbers that a tp rank keeps of a token, and the part of the tokens that it has between blocks.
+/// Factors common to all terms: tokens of a microbatch on a cp rank, bytes per activation element,
+/// hidden size, and the fraction of the tokens that a tp rank has between blocks.
 struct Scale {
   double tokens, bytes, hidden, part;
 
@@ -50,20 +51,20 @@ struct Scale {
         hidden(double(s.model.hidden)),
         part(sequence_parallel(s.plan) ? 1 / double(s.plan.tp) : 1) {}
 
-  /// `width` numbers a token.
+  /// Returns the bytes of `width` activation elements per token.
   Bytes of(double width) const { return {tokens * bytes * width}; }
-  Bytes plain(double bytes_a_token) const { return {tokens * bytes_a_token}; }
+  Bytes plain(double bytes_per_token) const { return {tokens * bytes_per_token}; }
 };
 
 double matrix_count(const model::FeedForward& ffn) { return double(ffn.matrices); }
 
-/// Width inside the dense or the shared feed-forward, on one tp rank.
+/// Returns the inner width of the dense feed-forward or of the shared expert on one tp rank.
 double dense_width(const model::FeedForward& ffn, i64 tp) {
   return double(ffn.sparse() ? ffn.shared_width : ffn.width) / double(tp);
 }
 
-/// A norm before a block keeps its input and its output, which the block's matmuls read; one behind
-/// a block its input.
+/// Returns the number of hidden-size tensors that norms save. A norm before a block saves its input
+/// and its output, which the block's matmuls read; a norm after a block saves its input.
 double norm_tensors(i64 norms) {
   const i64 before = std::min<i64>(norms, 2);
   return double(2 * before + (norms - before));
@@ -72,15 +73,16 @@ double norm_tensors(i64 norms) {
 Bytes attention_core(const plan::TrainingConfig& s, const model::Attention& a, const Scale& scale) {
   const double heads = double(a.heads) / double(s.plan.tp);
   if (s.software.attention != plan::AttentionKernel::unfused) return scale.plain(kFp32 * heads);
-  // Softmax's output; with dropout also its mask and what it left.
+  // The softmax output; with dropout also the mask and the result.
   const double score = s.software.dropout ? 2 * scale.bytes + kMask : scale.bytes;
   return scale.plain(score * heads * double(s.job.sequence));
 }
 
-/// Selective recompute by operation: the layer's input, the output of every second matmul (queries,
-/// values, one inside the feed-forward, the last one) and of attention. Of routed experts nothing.
+/// Returns what selective recomputation by operation keeps: the layer's input, the output of every
+/// second matmul (queries, values, one inside the feed-forward, the last one) and the attention
+/// output. Nothing is kept inside routed experts.
 Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const Scale& scale) {
-  const Widths w = widths(layer.attention, s.plan.tp);
+  const Widths w = find_widths(layer.attention, s.plan.tp);
   const bool latent = layer.attention.kind == model::Attention::Kind::latent;
   const double projected = latent ? w.latent : w.query + w.value;
   const double inside = dense_width(layer.ffn, s.plan.tp);
@@ -89,13 +91,13 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
          scale.plain(kFp32 * double(layer.attention.heads) / double(s.plan.tp));
 }
 
-/// Megatron-LM's modules for layers with experts (mla_up_proj, layernorm, moe_act): attention's
-/// core, what norms write, what the experts' activation function writes, and, where attention is
-/// latent, queries, keys and values behind their up-projection.
+/// Returns what Megatron-LM's recompute modules for layers with experts (mla_up_proj, layernorm,
+/// moe_act) free: the attention core, the outputs of norms and of the experts' activation function,
+/// and with latent attention the up-projected queries, keys and values.
 Bytes dropped_by_module(const plan::TrainingConfig& s, const model::Layer& layer,
                         const SavedLayer& all, const Scale& scale) {
   const model::FeedForward& ffn = layer.ffn;
-  const Widths w = widths(layer.attention, s.plan.tp);
+  const Widths w = find_widths(layer.attention, s.plan.tp);
   const double written = double(std::min<i64>(layer.norms, 2)) * scale.part * scale.hidden;
   const double activated = double(ffn.active) * scale.part * double(ffn.expert_width) +
                            double(ffn.shared_width) / double(s.plan.tp);
@@ -110,7 +112,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Scale scale(s);
   const model::Attention& a = layer.attention;
   const model::FeedForward& ffn = layer.ffn;
-  const Widths w = widths(a, s.plan.tp);
+  const Widths w = find_widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
   SavedLayer out{.norms = scale.of(norm_tensors(layer.norms) * hidden),
                  .projected = scale.of(w.query + w.key + w.value + 2 * w.latent + w.up),
@@ -120,7 +122,8 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   if (a.qk_norm) out.projected += scale.of(w.query + w.key);  // before their norms
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
-    // Tokens that reach the experts of a rank: etp ranks gather what each of them was sent.
+    // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
+    // them.
     const double visits = double(ffn.active) * scale.part;
     out.routed = scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
                  scale.of(visits * double(s.plan.etp) * scale.hidden) +
@@ -154,7 +157,7 @@ LayerActivations mtp_activations(const plan::TrainingConfig& s) {
   const Bytes halves = scale.of(4 * scale.part * scale.hidden);
   out.kept += halves;
   out.whole += halves;
-  out.input += out.input;  // the hidden states, and the embedded next tokens
+  out.input += out.input;  // the hidden states and the embedded next tokens
   return out;
 }
 
@@ -162,7 +165,7 @@ LayerMatrices matrices(const plan::TrainingConfig& s, const model::Layer& layer)
   const double hidden = double(s.model.hidden);
   const model::Attention& a = layer.attention;
   const model::FeedForward& ffn = layer.ffn;
-  const Widths w = widths(a, s.plan.tp);
+  const Widths w = find_widths(a, s.plan.tp);
   LayerMatrices out;
   if (a.kind == model::Attention::Kind::latent) {
     const double q_in = a.q_rank > 0 ? double(a.q_rank) : hidden;

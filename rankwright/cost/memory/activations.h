@@ -1,9 +1,9 @@
-// What one layer leaves on a rank between its forward and its backward, for one microbatch, and
-// what its backward holds for a while besides. Counted from shapes; how many microbatches are held
-// at once, and all that is not a layer's, is memory.h. Formulas M5 to M12.
+// The activations that one layer keeps on a rank between its forward and its backward, for one
+// microbatch, and the temporary tensors of its backward. Computed from shapes (formulas M5 to M12).
+// The number of microbatches in flight and everything outside layers are in memory.h.
 //
-// 16-bit activations stay 16-bit where matmuls compute in fp8: whether the fp8 copy of an input
-// takes the place of the 16-bit one is up to the framework, and no measurement here decides it.
+// 16-bit activations count as 16-bit even if matmuls compute in fp8: whether an fp8 copy replaces
+// the 16-bit input depends on the framework, and no measurement here decides it.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -11,40 +11,45 @@
 
 namespace rankwright::cost {
 
-/// By tensor, nothing recomputed.
+/// The saved activations of one layer by tensor, without recomputation.
 struct SavedLayer {
-  Bytes norms{};      // what enters the norms, and what the matmuls behind them read (M5)
-  Bytes projected{};  // queries, keys, values; latent: the compressed ones too (M6)
-  Bytes context{};    // what the output projection reads (M6)
-  Bytes core{};       // scores, or one fp32 number a query and head (M7)
-  Bytes masks{};      // of dropout behind attention and feed-forward (M8)
-  Bytes ffn{};        // dense, or what every token visits besides its experts (M9)
-  Bytes routed{};     // router's scores, tokens at their experts, and inside them (M10)
+  Bytes norms{};      // inputs of the norms, and inputs of the matmuls after them (M5)
+  Bytes projected{};  // queries, keys, values; latent attention: also the compressed ones (M6)
+  Bytes context{};    // input of the output projection (M6)
+  Bytes core{};       // scores, or one fp32 number per query and head (M7)
+  Bytes masks{};      // dropout masks after attention and feed-forward (M8)
+  Bytes ffn{};        // dense feed-forward or shared expert (M9)
+  Bytes routed{};     // router scores, tokens at their experts, and inside the experts (M10)
 
   Bytes total() const { return norms + projected + context + core + masks + ffn + routed; }
 };
+
+/// Computes the saved activations of one layer and microbatch, without recomputation.
 SavedLayer saved(const plan::TrainingConfig& config, const model::Layer& layer);
 
-/// What the plan makes of it.
+/// The activation memory of one layer under the plan's recomputation policy.
 struct LayerActivations {
-  Bytes kept{};       // of a layer that does not run again: all, or less with selective recompute
-  Bytes input{};      // of one that does: its input alone
-  Bytes whole{};      // what running it again brings back for its backward
-  Bytes core{};       // selective recompute: what is brought back for the backward of one layer
-  Bytes gradients{};  // inside its feed-forward, while its backward runs (M12)
+  Bytes kept{};       // saved by a layer without full recomputation; less if selective
+  Bytes input{};      // saved by a fully recomputed layer: its input only
+  Bytes whole{};      // restored by full recomputation for the backward of the layer
+  Bytes core{};       // restored by selective recomputation for the backward of the layer
+  Bytes gradients{};  // inside its feed-forward, during its backward (M12)
 };
+
+/// Computes the activation memory of one layer and microbatch.
 LayerActivations activations(const plan::TrainingConfig& config, const model::Layer& layer);
 
-/// Those of an MTP module: a layer like the last; the two normed halves of what its projection
-/// reads, and what entered their norms.
+/// Computes the activation memory of an MTP module: a layer like the last one, plus the two
+/// normalized halves of its projection's input and the inputs of their norms.
 LayerActivations mtp_activations(const plan::TrainingConfig& config);
 
-/// Weight matrices of a layer on one rank, of each kind one: attention; feed-forward, dense or one
-/// expert and the shared one.
+/// The elements in the weight matrices of a layer on one rank, counting each shape once.
 struct LayerMatrices {
   double attention = 0;
-  double ffn = 0;
+  double ffn = 0;  // dense, or one routed expert and the shared one
 };
+
+/// Counts the weight matrix elements of a layer.
 LayerMatrices matrices(const plan::TrainingConfig& config, const model::Layer& layer);
 
 }  // namespace rankwright::cost

@@ -10,54 +10,55 @@ namespace activations_test {
 
 constexpr double kTokens = 2048;  // one sequence of the sample
 
-double a_token(Bytes bytes) { return bytes.value / kTokens; }
+double per_token(Bytes bytes) { return bytes.value / kTokens; }
 
-TEST(SavedLayer, OfADenseLayerIsCountedByTensor) {
-  // h 1024, 16 heads of 64 on 4 key-value heads, feed-forward 4096, two bytes each
+TEST(SavedLayer, DenseLayerMatchesTheWorkedExample) {
+  // h 1024, 16 heads of 64 on 4 key-value heads, feed-forward 4096, two bytes per element
   const rankwright::plan::TrainingConfig config = sample::dense_setup({});
   const SavedLayer s = saved(config, sample::dense_layer());
-  EXPECT_EQ(a_token(s.norms), 4 * 1024 * 2);
-  EXPECT_EQ(a_token(s.projected), (1024 + 256 + 256) * 2);
-  EXPECT_EQ(a_token(s.context), 1024 * 2);
-  EXPECT_EQ(a_token(s.core), 16 * 4);  // fused: one fp32 number a head
-  EXPECT_EQ(a_token(s.ffn), 3 * 4096 * 2);
-  EXPECT_EQ(a_token(s.masks) + a_token(s.routed), 0);
+  EXPECT_EQ(per_token(s.norms), 4 * 1024 * 2);
+  EXPECT_EQ(per_token(s.projected), (1024 + 256 + 256) * 2);
+  EXPECT_EQ(per_token(s.context), 1024 * 2);
+  EXPECT_EQ(per_token(s.core), 16 * 4);  // fused: one fp32 number per head
+  EXPECT_EQ(per_token(s.ffn), 3 * 4096 * 2);
+  EXPECT_EQ(per_token(s.masks) + per_token(s.routed), 0);
 }
 
-TEST(SavedLayer, RepeatsKeysWhereTpExceedsTheirHeads) {
+TEST(SavedLayer, ReplicatesKeysIfTpExceedsTheirHeads) {
   // tp 8 on 4 key-value heads: each rank has one whole head of 64 for keys, one for values
   const rankwright::plan::TrainingConfig config =
       sample::dense_setup({.tp = 8, .sequence_parallel = true});
   const SavedLayer s = saved(config, sample::dense_layer());
-  EXPECT_EQ(a_token(s.projected), (1024 / 8 + 64 + 64) * 2);
-  EXPECT_EQ(a_token(s.norms), 4 * 1024 / 8 * 2);
+  EXPECT_EQ(per_token(s.projected), (1024 / 8 + 64 + 64) * 2);
+  EXPECT_EQ(per_token(s.norms), 4 * 1024 / 8 * 2);
 }
 
-TEST(SavedLayer, UnfusedKeepsScoresOfTheWholeSequence) {
-  // Two copies and a mask of 16 heads x 2048 keys; cp divides the queries alone.
+TEST(SavedLayer, UnfusedAttentionSavesScoresOfTheWholeSequence) {
+  // Two copies and a mask of 16 heads x 2048 keys; cp divides only the queries.
   rankwright::plan::TrainingConfig config = sample::dense_setup({.cp = 2});
   config.software.attention = plan::AttentionKernel::unfused;
   config.software.dropout = true;
   const SavedLayer s = saved(config, sample::dense_layer());
-  EXPECT_EQ(a_token(s.core), 5.0 * 16 * 2048 / 2);
-  EXPECT_EQ(a_token(s.masks), 2 * 1024 / 2);
+  EXPECT_EQ(per_token(s.core), 5.0 * 16 * 2048 / 2);
+  EXPECT_EQ(per_token(s.masks), 2 * 1024 / 2);
 }
 
-TEST(SavedLayer, CountsTokensWhereTheirExpertsAre) {
+TEST(SavedLayer, CountsTokensAtTheirExperts) {
   // 2 of 8 experts of 512: fp32 logits and scores, two copies of a token, three tensors inside
   const model::Layer layer = sample::sparse_layer();
   const rankwright::plan::TrainingConfig alone =
       sample::config_of(sample::model_of({{8, layer}}), {});
-  EXPECT_EQ(a_token(saved(alone, layer).routed), 8 * 8 + 2 * 1024 * 2 + 2 * 3 * 512 * 2);
-  EXPECT_EQ(a_token(saved(alone, layer).ffn), 3 * 1024 * 2);  // the shared one
-  // tp 2 with SP halves the tokens of a rank; etp 2 gathers them again, each with half a width
+  EXPECT_EQ(per_token(saved(alone, layer).routed), 8 * 8 + 2 * 1024 * 2 + 2 * 3 * 512 * 2);
+  EXPECT_EQ(per_token(saved(alone, layer).ffn), 3 * 1024 * 2);  // the shared expert
+  // tp 2 with sequence parallelism halves the tokens of a rank; etp 2 gathers them again, with half
+  // the expert width each
   const rankwright::plan::TrainingConfig split = sample::config_of(
       sample::model_of({{8, layer}}), {.tp = 2, .etp = 2, .sequence_parallel = true});
-  EXPECT_EQ(a_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
+  EXPECT_EQ(per_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
 }
 
-TEST(SavedLayer, OfLatentAttentionKeepsCompressedAndProjected) {
-  // 4 heads, ranks 24 and 40, 16 + 8 a key, 20 a value:
+TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
+  // 4 heads, ranks 24 and 40, 16 + 8 per key, 20 per value:
   // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20, projected 4 x 36
   const model::Layer layer{.attention = {.kind = model::Attention::Kind::latent,
                                          .heads = 4,
@@ -69,52 +70,53 @@ TEST(SavedLayer, OfLatentAttentionKeepsCompressedAndProjected) {
                            .ffn = {.width = 64}};
   const rankwright::plan::TrainingConfig config =
       sample::config_of(sample::model_of({{1, layer}}), {});
-  EXPECT_EQ(a_token(saved(config, layer).projected), 2 * (144 + 192 + 80 + 144));
-  EXPECT_EQ(a_token(saved(config, layer).context), 2 * 80);
+  EXPECT_EQ(per_token(saved(config, layer).projected), 2 * (144 + 192 + 80 + 144));
+  EXPECT_EQ(per_token(saved(config, layer).context), 2 * 80);
 }
 
-TEST(SavedLayer, NormsBehindABlockKeepTheirInput) {
+TEST(SavedLayer, NormsAfterABlockSaveTheirInput) {
   model::Layer layer = sample::dense_layer();
   const rankwright::plan::TrainingConfig config = sample::dense_setup({});
   layer.norms = 1;  // one norm for attention and feed-forward
-  EXPECT_EQ(a_token(saved(config, layer).norms), 2 * 1024 * 2);
+  EXPECT_EQ(per_token(saved(config, layer).norms), 2 * 1024 * 2);
   layer.norms = 4;
-  EXPECT_EQ(a_token(saved(config, layer).norms), (4 + 2) * 1024 * 2);
+  EXPECT_EQ(per_token(saved(config, layer).norms), (4 + 2) * 1024 * 2);
 }
 
-TEST(LayerActivations, OfSelectiveRecomputeDropTheCore) {
+TEST(LayerActivations, SelectiveRecomputeFreesTheAttentionCore) {
   rankwright::plan::TrainingConfig config =
       sample::dense_setup({.recompute = plan::Recompute::selective});
   config.software.attention = plan::AttentionKernel::unfused;
   const LayerActivations a = activations(config, sample::dense_layer());
-  EXPECT_EQ(a_token(a.whole) - a_token(a.kept), 2.0 * 16 * 2048);
-  EXPECT_EQ(a_token(a.core), 2.0 * 16 * 2048);  // comes back for one layer
+  EXPECT_EQ(per_token(a.whole) - per_token(a.kept), 2.0 * 16 * 2048);
+  EXPECT_EQ(per_token(a.core), 2.0 * 16 * 2048);  // restored for one layer
 }
 
-TEST(LayerActivations, OfSelectiveRecomputeByOperationKeepEverySecondMatmul) {
-  // input 1024, queries 1024, values 256, attention 1024 and 4 bytes a head, one of the gated pair
-  // 4096, last matmul 1024
+TEST(LayerActivations, SelectiveRecomputeByOperationKeepsEverySecondMatmul) {
+  // input 1024, queries 1024, values 256, attention 1024 and 4 bytes per head, one of the gated
+  // pair 4096, last matmul 1024
   rankwright::plan::TrainingConfig config =
       sample::dense_setup({.recompute = plan::Recompute::selective});
   config.software.recomputes_ops = true;
   const LayerActivations a = activations(config, sample::dense_layer());
-  EXPECT_EQ(a_token(a.kept), 2 * (1024 + 1024 + 256 + 1024 + 4096 + 1024) + 4 * 16);
+  EXPECT_EQ(per_token(a.kept), 2 * (1024 + 1024 + 256 + 1024 + 4096 + 1024) + 4 * 16);
   EXPECT_EQ(a.core, a.whole);
 }
 
-TEST(LayerActivations, OfSelectiveRecomputeOfExpertsDropWhatMegatronsModulesDo) {
-  // tp 4 with sequence parallelism: 4 bytes of each of 4 heads, what 2 norms write of 1024 / 4, and
-  // behind the activation 2 visits of 512 for a quarter of the tokens, and 1024 / 4 of the shared.
+TEST(LayerActivations, SelectiveRecomputeOfExpertsMatchesMegatronModules) {
+  // tp 4 with sequence parallelism: 4 bytes for each of 4 heads, the outputs of 2 norms of 1024 /
+  // 4, and the activation outputs: 2 x 512 for a quarter of the tokens, and 1024 / 4 of the shared
+  // expert.
   const rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}),
       {.tp = 4, .sequence_parallel = true, .recompute = plan::Recompute::selective});
   const LayerActivations a = activations(config, sample::sparse_layer());
   const double dropped = 4 * 4 + 2 * (2 * 256 + 2 * 512 / 4 + 256);
-  EXPECT_EQ(a_token(a.whole) - a_token(a.kept), dropped);
-  EXPECT_EQ(a_token(a.core), dropped);
+  EXPECT_EQ(per_token(a.whole) - per_token(a.kept), dropped);
+  EXPECT_EQ(per_token(a.core), dropped);
 }
 
-TEST(LayerMatrices, AreThoseOfOneExpert) {
+TEST(LayerMatrices, CountOneExpert) {
   // attention h(1024 + 2 x 256 + 1024); shared 3 x h x 1024, expert 3 x h x 512
   const rankwright::plan::TrainingConfig config =
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {});
@@ -127,7 +129,7 @@ plan::Software random_software() {
   return plan::frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::frameworks().size())))];
 }
 
-RC_GTEST_PROP(LayerActivations, ShrinkWithWhatIsRecomputed, ()) {
+RC_GTEST_PROP(LayerActivations, ShrinkWithMoreRecomputation, ()) {
   plan::TrainingConfig config = sample::random_setup();
   config.software = random_software();
   for (const model::LayerRun& run : config.model.runs) {
@@ -143,7 +145,7 @@ RC_GTEST_PROP(LayerActivations, ShrinkWithWhatIsRecomputed, ()) {
   }
 }
 
-RC_GTEST_PROP(LayerActivations, NeverGrowWithTpWhereTheSequenceIsSplit, ()) {
+RC_GTEST_PROP(LayerActivations, NeverGrowWithTpAndSequenceParallelism, ()) {
   plan::TrainingConfig config = sample::random_setup();
   config.software = random_software();
   config.plan.sequence_parallel = true;

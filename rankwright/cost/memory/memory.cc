@@ -55,29 +55,31 @@ constexpr std::string_view kInstants[] = {"backward", "loss", "embedding"};
 
 constexpr double kGB = 1e9;
 
-Bytes sum(const MemoryEstimate& estimate_memory, Entry first, Entry last) {
+Bytes sum(const MemoryEstimate& estimate, Entry first, Entry last) {
   Bytes total;
   for (std::size_t e = std::size_t(first); e <= std::size_t(last); ++e)
-    total += estimate_memory.entries[e];
+    total += estimate.entries[e];
   return total;
 }
 
-/// Communicators of a rank: the world, tp, dp; two each for pp, cp and ep, which has its own dp.
-i64 communicators(const plan::Plan& plan) {
+/// Counts the communicators of a rank: world, tp and dp; two each for pp, cp and ep (ep has its own
+/// data-parallel group).
+i64 count_communicators(const plan::Plan& plan) {
   return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
 }
 
-/// The ledgers of a config: what is alike on all pp ranks is counted once.
-class Accounts {
+/// Estimates the memory of the pp ranks of one config. Values common to all pp ranks are computed
+/// once.
+class MemoryEstimator {
  public:
-  Accounts(const plan::TrainingConfig& config, const cluster::Calibration& calibration)
+  MemoryEstimator(const plan::TrainingConfig& config, const cluster::Calibration& calibration)
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
         tokens_(messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::vocabulary_share(config.model, config.plan.tp))) {}
 
-  MemoryEstimate of(const RankLoad& load) const;
+  MemoryEstimate estimate(const RankLoad& load) const;
 
  private:
   void put_states(MemoryEstimate& out, const RankLoad& load) const;
@@ -88,13 +90,13 @@ class Accounts {
 
   const plan::TrainingConfig& config_;
   const cluster::Calibration& calibration_;
-  i64 activation_;     // bytes
-  double tokens_;      // of a microbatch, on a cp rank
-  double vocabulary_;  // rows of it on a tp rank
+  i64 activation_;     // bytes per activation element
+  double tokens_;      // of a microbatch on a cp rank
+  double vocabulary_;  // vocabulary rows on a tp rank
 };
 
-/// What states.h counts, of which the gathered units are M16.
-void Accounts::put_states(MemoryEstimate& out, const RankLoad& load) const {
+/// Fills in the states of states.h, whose gathered units are M16.
+void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Job& job = config_.job;
   const plan::Plan& plan = config_.plan;
   const States all = states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
@@ -102,18 +104,19 @@ void Accounts::put_states(MemoryEstimate& out, const RankLoad& load) const {
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;
   out[Entry::gathered_units] = all.gathered;
-  // fp32 sums of 16-bit gradients: both are held.
+  // fp32 accumulation of 16-bit gradients holds both.
   if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
     out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
 }
 
-/// FSDP keeps fp32 weights, sharded even where they are not resharded (ZeRO-2), and gathers them in
-/// the activations' format. In a pipeline gradients wait, whole, for the last microbatch.
-void Accounts::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
+/// Fills in the states under FSDP. FSDP keeps fp32 weight shards even if gathered weights are not
+/// resharded (ZeRO-2), and gathers in the format of the activations. In a pipeline, full gradients
+/// are held until the last microbatch.
+void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
   constexpr i64 kMasterBytes = 4;  // fp32
   const plan::Plan& plan = config_.plan;
   const i64 copy =
-      config_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are that copy
+      config_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are the copy
   const i64 each = std::max(kMasterBytes, config_.job.param_bytes());
   out[Entry::parameters] = held(plan, load.share, each, shards_weights(config_));
   out[Entry::gradients] = held(plan, load.share, each, plan.zero >= 2 && plan.pp == 1);
@@ -125,10 +128,11 @@ void Accounts::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
   out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
 }
 
-/// Gradients on their way to their shards. ZeRO-2: a bucket, whole, and when backward begins the
-/// part of its sum that comes back beside the first unit's gradients; later those of a layer.
-/// ZeRO-3: a unit, whole, and its part. M17 and M20 of the runtime.
-void Accounts::put_transit(MemoryEstimate& out, const RankLoad& load) const {
+/// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
+/// and M20). ZeRO-2: a full bucket, plus the larger of two: at the start of the backward the
+/// reduced shard and the first unit's gradients, later the gradients of a layer. ZeRO-3: a full
+/// unit and its shard.
+void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) const {
   const i64 each = config_.job.grad_bytes();
   const i64 shards = config_.plan.shards();
   if (config_.plan.zero == 2) {
@@ -143,12 +147,13 @@ void Accounts::put_transit(MemoryEstimate& out, const RankLoad& load) const {
   }
 }
 
-/// What stands only at one of three instants, M11 to M15: the fullest of them counts (M25).
-void Accounts::put_instant(MemoryEstimate& out, const RankLoad& load) const {
+/// Fills in the entries that exist only at one of three instants (M11 to M15), for the instant with
+/// the largest sum (M25).
+void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Software& software = config_.software;
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
   const Bytes backward = load.brought_back + load.gradients;
-  // Every MTP module has logits of its own. Those that are kept count among the activations.
+  // Every MTP module has its own logits. Logits that are kept count as activations.
   const i64 kept = software.keeps_logits ? config_.job.scalar_bytes() : 0;
   const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, config_.job) - kept);
   const Bytes logits = (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit);
@@ -171,9 +176,9 @@ void Accounts::put_instant(MemoryEstimate& out, const RankLoad& load) const {
   }
 }
 
-/// What no tensor takes, M22 to M24: it follows from what tensors take.
-void Accounts::put_beyond(MemoryEstimate& out) const {
-  constexpr double kAllocatorLimit = 0.97;  // of the device: beyond that it gives back and retries
+/// Fills in the memory outside tensors (M22 to M24). Requires: the entries of all tensors are set.
+void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
+  constexpr double kAllocatorLimit = 0.97;  // of the device; beyond, it frees its cache and retries
   constexpr double kFp32Bytes = 4;
   const plan::Job& job = config_.job;
   const Bytes allocated = out.allocated();
@@ -187,11 +192,11 @@ void Accounts::put_beyond(MemoryEstimate& out) const {
   out[Entry::reserve] = reserve;
   out[Entry::context] = config_.software.context;
   out[Entry::communicators] =
-      bytes(communicators(config_.plan), kGB * calibration_[cluster::Constant::communicator]);
+      bytes(count_communicators(config_.plan), kGB * calibration_[cluster::Constant::communicator]);
 }
 
-/// M4, M18 to M21, and all of the above.
-MemoryEstimate Accounts::of(const RankLoad& load) const {
+/// Estimates all entries; M4 and M18 to M21 are filled in here.
+MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   const plan::Software& software = config_.software;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
@@ -229,26 +234,26 @@ Bytes MemoryEstimate::total() const { return sum(*this, Entry::parameters, Entry
 
 MemoryEstimate estimate_memory(const plan::TrainingConfig& config, i64 pp_rank,
                                const cluster::Calibration& calibration) {
-  return Accounts(config, calibration).of(RankLoads(config).of(pp_rank));
+  return MemoryEstimator(config, calibration).estimate(RankLoads(config).of(pp_rank));
 }
 
 std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const plan::TrainingConfig& config,
                                                         const cluster::Calibration& calibration) {
-  const Accounts accounts(config, calibration);
+  const MemoryEstimator estimator(config, calibration);
   RankLoads loads(config);
   std::vector<MemoryEstimate> all;
   all.reserve(std::size_t(config.plan.pp));
-  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(accounts.of(loads.of(r)));
+  for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(estimator.estimate(loads.of(r)));
   return all;
 }
 
 MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                        std::span<const RankLoad> loads) {
-  const Accounts accounts(config, calibration);
+  const MemoryEstimator estimator(config, calibration);
   MemoryEstimate max;
   Bytes largest{-1};
   for (const RankLoad& load : loads) {
-    const MemoryEstimate here = accounts.of(load);
+    const MemoryEstimate here = estimator.estimate(load);
     const Bytes total = here.total();
     if (total <= largest) continue;
     max = here;

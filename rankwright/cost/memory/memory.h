@@ -1,9 +1,9 @@
-// The memory ledger of a plan: what fills a device when it is fullest, entry by entry, so that a
-// person can add it up. One ledger is of one pp rank: all ranks of a pp rank hold alike. What must
-// fit is total(). Formulas M4 to M24.
+// The memory estimate of a plan: the peak memory of a device by entry. One estimate is for one pp
+// rank, because all ranks with the same pp rank hold the same. total() must fit the device.
+// Formulas M4 to M25.
 //
-// Nothing is simulated here: how many microbatches a pp rank holds is stated by its schedule
-// (program/schedule/schedule.h), and of three instants the fullest counts.
+// Nothing is simulated: the schedule states how many microbatches a pp rank holds
+// (program/schedule/schedule.h), and the fullest of three instants counts.
 #pragma once
 
 #include <array>
@@ -18,12 +18,13 @@
 
 namespace rankwright::cost {
 
+/// One line of a memory estimate.
 enum class Entry : unsigned char {
   // States.
   parameters,
   gradients,
   optimizer,
-  // What comes and goes within a step.
+  // Allocated and freed within a step.
   activations,
   recomputed_layer,
   layer_gradients,
@@ -36,30 +37,32 @@ enum class Entry : unsigned char {
   empty_gradients,
   buckets,
   workspace,
-  // Beyond what tensors take.
+  // Outside tensors.
   reserve,
   context,
   communicators,
 };
 inline constexpr std::size_t kEntries = std::size_t(Entry::communicators) + 1;
 
-/// One row an entry.
+/// The description of an entry.
 struct EntryRow {
   Entry entry;
   std::string_view name;
   std::string_view meaning;
   std::string_view formula;  // its number in docs/reference/formulas.md
-  cluster::Origin origin;    // data_sheet: counted from shapes and formats
+  cluster::Origin origin;    // data_sheet: computed from shapes and formats
 };
 std::span<const EntryRow> entries();
 const EntryRow& row(Entry);
 std::string_view name(Entry);
 
-/// When a pp rank is fullest. backward: of a layer; loss: of the head and the loss; embedding: its
-/// gradient is whole, and the activations of this microbatch are gone.
+/// The instant of a pp rank's peak memory. backward: in the backward of a layer; loss: at the
+/// output head and the loss; embedding: its gradient is complete, and the activations of its
+/// microbatch are freed.
 enum class Instant : unsigned char { backward, loss, embedding };
 std::string_view name(Instant);
 
+/// The peak memory of a rank of one pp rank, by entry.
 struct MemoryEstimate {
   i64 pp_rank = 0;
   Instant instant = Instant::backward;
@@ -69,23 +72,25 @@ struct MemoryEstimate {
   Bytes& operator[](Entry entry) { return entries[std::size_t(entry)]; }
 
   Bytes states() const;     // parameters, gradients, optimizer
-  Bytes allocated() const;  // all tensors: the most that PyTorch says is allocated
-  Bytes reserved() const;   // and what its allocator holds besides
-  Bytes total() const;      // and what lies outside it: what the driver shows, and what must fit
+  Bytes allocated() const;  // all tensors: PyTorch's maximum allocated memory
+  Bytes reserved() const;   // allocated() plus the reserve of PyTorch's allocator
+  Bytes total() const;      // reserved() plus the rest: the driver's figure, which must fit
 
   friend bool operator==(const MemoryEstimate&, const MemoryEstimate&) = default;
 };
 
-/// Of a rank of `pp_rank`. The config has no violation.
+/// Estimates the memory of a rank of `pp_rank`. Requires: the config has no constraint violation.
 MemoryEstimate estimate_memory(const plan::TrainingConfig& config, i64 pp_rank,
                                const cluster::Calibration& calibration);
 
-/// By pp rank, in one go; and the one whose total is largest, the first of equals.
+/// Estimates the memory of all pp ranks.
 std::vector<MemoryEstimate> estimate_memory_per_pp_rank(const plan::TrainingConfig& config,
                                                         const cluster::Calibration& calibration);
+
+/// Returns the estimate of the pp rank with the largest total, the first one on a tie.
 MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
-/// The same for a search: plans that differ in ZeRO alone have the same loads.
+/// Does so for given loads. For a search: plans that differ only in ZeRO have the same loads.
 MemoryEstimate fullest(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                        std::span<const RankLoad> loads);
 

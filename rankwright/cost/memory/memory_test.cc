@@ -12,7 +12,8 @@
 namespace rankwright::cost {
 namespace memory_test {
 
-/// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
+/// Parameters of the sample model: 8 layers of 15,206,400, embedding and head of 32,768,000 each, a
+/// norm of 1024.
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
 /// 2048 tokens x 2 bytes x (norms 4h, queries to context 2560, feed-forward 3 x 4096), and 4 bytes
@@ -21,7 +22,7 @@ constexpr double kLayer = 2048 * (2 * (4 * 1024 + 2560 + 3 * 4096) + 4 * 16.0);
 
 constexpr double kRows = 2 * 32000 * 1024.0;  // the vocabulary in 16 bits
 
-/// With the constants that the examples are computed with, whatever a fit finds.
+/// Estimates memory with the constants of the worked examples instead of the fitted ones.
 cluster::Calibration stated() {
   cluster::Calibration c = catalog::calibration();
   c[cluster::Constant::workspace] = 0.09;
@@ -45,7 +46,7 @@ TEST(Entries, HaveNamesMeaningsAndFormulas) {
   }
 }
 
-TEST(MemoryEstimate, OfOneDeviceIsAddedUpByHand) {
+TEST(MemoryEstimate, OneDeviceMatchesTheWorkedExample) {
   const MemoryEstimate l = of(sample::dense_setup({}));
   EXPECT_EQ(l.instant, Instant::loss);
   EXPECT_DOUBLE_EQ(l.states().value, 16 * kParameters);
@@ -57,13 +58,14 @@ TEST(MemoryEstimate, OfOneDeviceIsAddedUpByHand) {
   EXPECT_DOUBLE_EQ(l[Entry::empty_gradients].value, empty);
   const double tensors = 8 * kLayer + 4 * 2048 * 32000.0 + kRows + empty + 0.09e9;
   EXPECT_DOUBLE_EQ(l.allocated().value, 16 * kParameters + tensors);
-  // the allocator's share of all but states; context; the world's communicator
+  // the allocator's share of everything but states; context; the communicator of the world
   EXPECT_DOUBLE_EQ(l.reserved().value, 16 * kParameters + 1.057 * tensors);
   EXPECT_DOUBLE_EQ(l.total().value, 16 * kParameters + 1.057 * tensors + 0.5e9 + 0.54e9);
 }
 
-TEST(MemoryEstimate, StandsAtTheBackwardOfALayerWhereThereIsNoLoss) {
-  // First of two pp ranks: two microbatches of 4 layers; inside the feed-forward 3 x 4096 + 1024.
+TEST(MemoryEstimate, PeaksInBackwardWithoutALoss) {
+  // The first of two pp ranks has two microbatches of 4 layers; inside the feed-forward 3 x 4096 +
+  // 1024.
   const MemoryEstimate l = of(sample::dense_setup({.pp = 2}));
   EXPECT_EQ(l.instant, Instant::backward);
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * kLayer);
@@ -71,8 +73,8 @@ TEST(MemoryEstimate, StandsAtTheBackwardOfALayerWhereThereIsNoLoss) {
   EXPECT_EQ(l[Entry::logits], Bytes{});
 }
 
-TEST(MemoryEstimate, StandsAtTheEmbeddingWhereItsGradientIsLargest) {
-  // 16 tokens: their activations are nothing beside 2 x 32000 x 1024 bytes.
+TEST(MemoryEstimate, PeaksAtTheEmbeddingIfItsGradientIsLargest) {
+  // The activations of 16 tokens are negligible next to 2 x 32000 x 1024 bytes.
   rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
   config.job.sequence = 16;
   const MemoryEstimate l = of(config);
@@ -81,13 +83,13 @@ TEST(MemoryEstimate, StandsAtTheEmbeddingWhereItsGradientIsLargest) {
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 4 * kLayer * 16 / 2048);  // the other microbatch's
 }
 
-TEST(MemoryEstimate, OfFullRecomputeBringsOneLayerBack) {
+TEST(MemoryEstimate, FullRecomputeRestoresOneLayer) {
   const MemoryEstimate l = of(sample::dense_setup({.pp = 2, .recompute = plan::Recompute::full}));
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * 2048 * 1024 * 2.0);
   EXPECT_DOUBLE_EQ(l[Entry::recomputed_layer].value, kLayer);
 }
 
-TEST(MemoryEstimate, OfSequenceParallelismGathersABlocksInputAndItsGradient) {
+TEST(MemoryEstimate, SequenceParallelismGathersInputAndGradient) {
   const MemoryEstimate l = of(sample::dense_setup({.tp = 2, .sequence_parallel = true}));
   EXPECT_DOUBLE_EQ(l[Entry::sequence_gather].value, 2 * 2048 * 1024 * 2.0);
   EXPECT_EQ(of(sample::dense_setup({.tp = 2}))[Entry::sequence_gather], Bytes{});
@@ -101,8 +103,9 @@ rankwright::plan::TrainingConfig fsdp(plan::Plan plan) {
   return config;
 }
 
-TEST(MemoryEstimate, OfFsdpKeepsFp32WeightsAndGathersIn16Bits) {
-  // 4 + 4 + 8 bytes over 8; two layers of 15,206,400, embedding, head and norm whole in 16 bits
+TEST(MemoryEstimate, FsdpKeepsFp32WeightsAndGathersIn16Bits) {
+  // 4 + 4 + 8 bytes over 8 ranks; two layers of 15,206,400, embedding, head and norm gathered in
+  // 16 bits
   const MemoryEstimate l = of(fsdp({.dp = 8, .zero = 3}));
   EXPECT_DOUBLE_EQ(l[Entry::parameters].value, 4 * kParameters / 8);
   EXPECT_DOUBLE_EQ(l[Entry::optimizer].value, 8 * kParameters / 8);
@@ -112,7 +115,7 @@ TEST(MemoryEstimate, OfFsdpKeepsFp32WeightsAndGathersIn16Bits) {
   EXPECT_EQ(l[Entry::empty_gradients] + l[Entry::head_gradient], Bytes{});
 }
 
-TEST(MemoryEstimate, OfFsdpInAPipelineHoldsTheStageAndItsGradientsWhole) {
+TEST(MemoryEstimate, FsdpInAPipelineHoldsFullWeightsAndGradients) {
   const double stage = 4 * 15'206'400.0 + 32'768'000.0;
   const MemoryEstimate l = of(fsdp({.dp = 8, .pp = 2, .zero = 2}));
   EXPECT_DOUBLE_EQ(l[Entry::parameters].value, 4 * stage / 8);
@@ -120,16 +123,16 @@ TEST(MemoryEstimate, OfFsdpInAPipelineHoldsTheStageAndItsGradientsWhole) {
   EXPECT_DOUBLE_EQ(l[Entry::gathered_units].value, 2 * stage);
 }
 
-TEST(MemoryEstimate, OfDeepspeedCopiesGradientsAtTheStepOrHoldsThemTwice) {
+TEST(MemoryEstimate, DeepspeedCopiesGradientsOrHoldsThemTwice) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = 4, .zero = 1});
   config.software.fp32_gradients = true;
   const double share = stated()[cluster::Constant::reserve];
   const auto slack = [&](const MemoryEstimate& l) {
     return share * (l.allocated() - l.states()).value;
   };
-  const MemoryEstimate half = of(config);  // 16-bit gradients: 4 bytes a parameter of the shard
+  const MemoryEstimate half = of(config);  // 16-bit gradients: 4 bytes per parameter of the shard
   EXPECT_NEAR(half[Entry::reserve].value, slack(half) + 4 * kParameters / 4, 1);
-  config.job.grad_dtype = plan::Dtype::fp32;  // sums in fp32 beside 16-bit gradients
+  config.job.grad_dtype = plan::Dtype::fp32;  // fp32 accumulation in addition to 16-bit gradients
   const MemoryEstimate full = of(config);
   EXPECT_NEAR(full[Entry::reserve].value, slack(full), 1);
   EXPECT_DOUBLE_EQ(full[Entry::gradients].value, 6 * kParameters);
@@ -140,7 +143,7 @@ TEST(MemoryEstimate, ReservesNoMoreThanTheDeviceHas) {
   const MemoryEstimate open = of(config);
   config.cluster.device.memory = (open.allocated() + 0.5 * open[Entry::reserve]) / 0.97;
   EXPECT_NEAR(of(config).reserved().value, 0.97 * config.cluster.device.memory.value, 1);
-  config.cluster.device.memory = 0.5 * open.allocated();  // does not fit: says what is needed
+  config.cluster.device.memory = 0.5 * open.allocated();  // does not fit: returns what is needed
   EXPECT_DOUBLE_EQ(of(config).reserved().value, open.allocated().value);
 }
 
@@ -150,15 +153,15 @@ TEST(MemoryEstimate, CountsCommunicators) {
   EXPECT_DOUBLE_EQ(l[Entry::communicators].value, 5 * 0.54e9);
 }
 
-TEST(MemoryEstimate, OfMtpHasLogitsOnceMore) {
+TEST(MemoryEstimate, MtpModuleAddsLogits) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({});
   config.model.mtp_layers = 1;
   EXPECT_DOUBLE_EQ(of(config)[Entry::logits].value, 2 * 4 * 2048 * 32000.0);
-  // a ninth layer, and what its projection reads: 4h
+  // a ninth layer, and the inputs of its projection: 4h
   EXPECT_DOUBLE_EQ(of(config)[Entry::activations].value, 9 * kLayer + 2048 * 2 * 4 * 1024.0);
 }
 
-TEST(MemoryEstimate, OfTheLargestBatchAndSequenceIsFinite) {
+TEST(MemoryEstimate, LargestBatchAndSequenceAreFinite) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({.micro_batch = plan::kMaxBatch});
   config.job.global_batch = plan::kMaxBatch;
   config.job.sequence = i64{1} << 30;
@@ -167,7 +170,7 @@ TEST(MemoryEstimate, OfTheLargestBatchAndSequenceIsFinite) {
   EXPECT_GT(of(config).total().value, 1e27);
 }
 
-/// On the runtime of this project, gradients in fp32.
+/// A config on this project's runtime, with fp32 gradients.
 rankwright::plan::TrainingConfig runtime(plan::Plan plan) {
   rankwright::plan::TrainingConfig config = sample::dense_setup(std::move(plan));
   for (const plan::Software& software : plan::frameworks())
@@ -176,25 +179,26 @@ rankwright::plan::TrainingConfig runtime(plan::Plan plan) {
   return config;
 }
 
-/// kLayer, where the scores of 16 heads are kept in the activations' format instead.
+/// kLayer with the scores of 16 heads kept in the format of the activations.
 constexpr double kUnfusedLayer = 2048 * 2 * (4 * 1024 + 2560 + 3 * 4096) + 2048 * 2048 * 16 * 2.0;
 constexpr double kLogits = 2048 * 32000.0;
 constexpr double kHeadInputs =
-    2 * 2048 * 1024.0;  // numbers: what enters the last norm and the head
+    2 * 2048 * 1024.0;  // elements: the inputs of the last norm and of the head
 
-TEST(MemoryEstimate, OfTheRuntimeIsItsTensorsAlone) {
+TEST(MemoryEstimate, RuntimeCountsOnlyTensors) {
   const MemoryEstimate l = of(runtime({}));
   EXPECT_EQ(l.instant, Instant::loss);
   EXPECT_DOUBLE_EQ(l.states().value, 18 * kParameters);
-  // fp32 logits are kept like an activation; the bf16 ones that they come from are gone soon
+  // fp32 logits are kept like an activation; the bf16 logits they come from are temporary
   const double kept = 8 * kUnfusedLayer + 4 * kLogits + 2 * kHeadInputs;
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, kept);
   EXPECT_DOUBLE_EQ(l[Entry::logits].value, 2 * kLogits);
   EXPECT_DOUBLE_EQ(l.total().value, 18 * kParameters + kept + 2 * kLogits);
 }
 
-TEST(MemoryEstimate, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
-  // gpipe holds all four on the last stage; fp64 logits and layers are 8 bytes a number
+TEST(MemoryEstimate, RuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
+  // gpipe holds all four microbatches on the last stage; fp64 logits and layers have 8 bytes per
+  // element
   rankwright::plan::TrainingConfig config =
       runtime({.pp = 2, .schedule = pipeline::Schedule::gpipe});
   config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp64;
@@ -204,21 +208,21 @@ TEST(MemoryEstimate, OfTheRuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   EXPECT_EQ(of(config, 1)[Entry::logits], Bytes{});
 }
 
-TEST(MemoryEstimate, OfTheRuntimeHoldsABucketOrAUnitOnItsWayToTheShards) {
+TEST(MemoryEstimate, RuntimeHoldsABucketOrUnitDuringReduction) {
   const MemoryEstimate two = of(runtime({.dp = 4, .zero = 2, .bucket_size = 1'000'000}));
   EXPECT_DOUBLE_EQ(two[Entry::gradients].value, 4 * kParameters / 4);
   EXPECT_DOUBLE_EQ(two[Entry::buckets].value, 4 * 1e6);
-  // the head with the last norm is the largest unit, and what backward begins with
+  // the head with the last norm is the largest unit and the first in the backward
   const double unit = 32'768'000 + 1024;
   EXPECT_DOUBLE_EQ(two[Entry::reduce_scatter].value, 4 * (1e6 / 4 + unit));
   rankwright::plan::TrainingConfig config = runtime({.dp = 4, .zero = 3});
   EXPECT_DOUBLE_EQ(of(config)[Entry::reduce_scatter].value, 4 * (unit + unit / 4));
   EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * 2 * unit);
-  config.plan.overlap.param_gather = false;  // nothing ahead
+  config.plan.overlap.param_gather = false;  // no prefetch
   EXPECT_DOUBLE_EQ(of(config)[Entry::gathered_units].value, 2 * unit);
 }
 
-TEST(LogitBytes, InPlaceFollowTheParameters) {
+TEST(LogitBytes, InPlaceLossUsesTheParameterFormat) {
   const auto logit = [](plan::Dtype dtype) {
     return bytes_per_logit(plan::Loss::in_place, {.param_dtype = dtype});
   };
@@ -253,7 +257,7 @@ RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
   }
 }
 
-RC_GTEST_PROP(MemoryEstimate, StatesAreThoseOfStates, ()) {
+RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
   plan::TrainingConfig config = random_setup();
   config.software.fsdp = config.software.fp32_gradients = false;
   for (i64 r = 0; r < config.plan.pp; ++r) {
@@ -275,7 +279,7 @@ RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
   for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
 }
 
-RC_GTEST_PROP(Fullest, IsTheLargestByBruteForce, ()) {
+RC_GTEST_PROP(Fullest, MatchesBruteForce, ()) {
   const plan::TrainingConfig config = random_setup();
   const MemoryEstimate max = fullest(config, catalog::calibration());
   const std::vector<MemoryEstimate> all =
@@ -288,7 +292,7 @@ RC_GTEST_PROP(Fullest, IsTheLargestByBruteForce, ()) {
   RC_ASSERT(max == all[std::size_t(max.pp_rank)]);
 }
 
-/// The largest of all pp ranks, one by one.
+/// Finds the largest total over all pp ranks by brute force.
 Bytes largest(const rankwright::plan::TrainingConfig& config) {
   Bytes max{};
   for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration()))
@@ -296,9 +300,9 @@ Bytes largest(const rankwright::plan::TrainingConfig& config) {
   return max;
 }
 
-TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
-  // The first layers of a pp rank run again: its first chunk keeps little, its last all, and which
-  // of them is in flight differs from rank to rank.
+TEST(Fullest, HandlesChunksWithDifferentRecomputation) {
+  // The first layers of a pp rank are recomputed: its first chunk keeps little, its last
+  // everything, and the chunks in flight differ between ranks.
   for (const pipeline::Schedule schedule :
        {pipeline::Schedule::zb_v, pipeline::Schedule::dualpipe_v, pipeline::Schedule::interleaved})
     for (i64 layers = 1; layers < 4; ++layers) {
@@ -314,7 +318,7 @@ TEST(Fullest, IsFoundWhereChunksKeepDifferently) {
     }
 }
 
-RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
+RC_GTEST_PROP(Fullest, MatchesBruteForceForAnyStagesAndRecompute, ()) {
   const pipeline::ScheduleRow kind = *rc::gen::elementOf(std::vector<pipeline::ScheduleRow>(
       pipeline::schedules().begin(), pipeline::schedules().end()));
   plan::Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
@@ -332,7 +336,7 @@ RC_GTEST_PROP(Fullest, IsTheLargestHoweverStagesAndRecomputeLie, ()) {
   RC_ASSERT(fullest(config, catalog::calibration()).total() == largest(config));
 }
 
-TEST(Fullest, IsFoundAmongUnevenStages) {
+TEST(Fullest, HandlesUnevenStages) {
   rankwright::plan::TrainingConfig config =
       sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v}, 8);
   config.plan.stages = plan::listed_stages({1, 1, 3, 3}, 0);

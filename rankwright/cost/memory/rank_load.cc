@@ -36,14 +36,14 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
                       .matrices = matrices(config, run.layer)});
   }
   if (model.mtp_layers > 0) {
-    mtp_ = kinds_.back();  // like the last layer, and a projection
+    mtp_ = kinds_.back();  // like the last layer, plus a projection
     mtp_.share = mtp_share(config);
     mtp_.sharded = sharded(mtp_.share);
     mtp_.activations = mtp_activations(config);
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = messages(config).kept;
   const plan::Messages sizes = messages(config);
-  if (config.software.keeps_logits)  // and what enters the last norm and the head
+  if (config.software.keeps_logits)  // and the inputs of the last norm and the head
     logits_ = (1 + model.mtp_layers) *
               (double(plan::vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
   before_.reserve(stages_.size());
@@ -55,7 +55,7 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
 }
 
-/// As stages_of() has it.
+// Equal to stages_of(plan, pp_rank)[chunk], without a vector.
 i64 RankLoads::stage_of(i64 pp_rank, i64 chunk) const {
   const i64 mirrored = shape_.pp - 1 - pp_rank;
   if (mirrored_) return chunk == 0 ? std::min(pp_rank, mirrored) : std::max(pp_rank, mirrored);
@@ -63,7 +63,7 @@ i64 RankLoads::stage_of(i64 pp_rank, i64 chunk) const {
   return chunk * shape_.pp + (back ? mirrored : pp_rank);
 }
 
-bool RankLoads::like_the_one_before(i64 pp_rank) const {
+bool RankLoads::same_as_previous(i64 pp_rank) const {
   const auto kind_at = [&](i64 layer) {
     return std::partition_point(kinds_.begin(), kinds_.end(),
                                 [&](const Kind& each) { return each.end <= layer; });
@@ -97,7 +97,7 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
 }
 
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
-  i64 before = 0;  // layers of this rank so far: the first of them run again
+  i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
     const plan::Stage& at = stage(s);
@@ -126,7 +126,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
 }
 
 void RankLoads::add_edges(RankLoad& load) const {
-  // What is left of a unit when the vocabulary's weight is one by itself.
+  // The largest unit of an edge; the vocabulary weight may be a unit of its own.
   const auto largest = [&](const plan::Share& edge, bool vocabulary) {
     const i64 all = sharded(edge), weight = sharded(vocabulary_);
     return apart_ && vocabulary ? std::max(weight, all - weight) : all;
@@ -166,8 +166,8 @@ std::vector<RankLoad> RankLoads::peak_candidates() {
   i64 in_flight = pipeline::max_in_flight(shape_, 0);
   for (i64 r = 1; r < shape_.pp; ++r) {
     const i64 before = std::exchange(in_flight, pipeline::max_in_flight(shape_, r));
-    // Where chunks differ it matters which of them microbatches are in.
-    if ((loop || even_chunks()) && like_the_one_before(r) && in_flight <= before) continue;
+    // If chunks differ, it matters in which of them the microbatches are.
+    if ((loop || even_chunks()) && same_as_previous(r) && in_flight <= before) continue;
     loads.push_back(of(r));
   }
   return loads;

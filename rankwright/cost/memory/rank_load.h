@@ -1,6 +1,6 @@
-// What a pp rank has, added up over its chunks in the form that the memory ledger wants: sums and
-// largest ones, no lists. RankContents (plan/plan.h) says the same with lists; a search asks for
-// millions of these, so here nothing is allocated for a pp rank.
+// The contents of a pp rank in the form that the memory estimate needs: sums and maxima over its
+// chunks, without lists. RankContents (plan/plan.h) has the same content with lists. A search
+// computes millions of these, so nothing is allocated per pp rank.
 #pragma once
 
 #include <span>
@@ -12,48 +12,51 @@
 
 namespace rankwright::cost {
 
+/// The parameters and activations of one pp rank, summed over its chunks.
 struct RankLoad {
   i64 pp_rank = 0;
   plan::Share share{};
-  i64 sharded = 0;        // parameters that ZeRO spreads
-  i64 largest_layer = 0;  // parameters of it that ZeRO shards
-  i64 largest_edge = 0;   // the same of embedding and head
-  i64 edges = 0;          // of both together
+  i64 sharded = 0;        // parameters that ZeRO shards
+  i64 largest_layer = 0;  // of the largest layer, parameters that ZeRO shards
+  i64 largest_edge = 0;   // of the largest unit of embedding and head, likewise
+  i64 edges = 0;          // of embedding and head together, likewise
   bool embeds = false;
   bool loss = false;
-  Bytes embedding_chunk{};  // activations of a microbatch in the first that embeds
+  Bytes embedding_chunk{};  // activations per microbatch of the first chunk that embeds
   Bytes held{};             // activations of all microbatches in flight
-  Bytes brought_back{};     // by recompute, for the backward of one layer
+  Bytes brought_back{};     // restored by recomputation for the backward of one layer
   Bytes gradients{};        // inside one layer
-  double attention = 0, dense = 0, sparse = 0;  // numbers in the largest matrices of each kind
+  double attention = 0, dense = 0, sparse = 0;  // elements in the largest matrices of each kind
 };
 
-/// The loads of a config without violations: what is alike on all pp ranks is counted once.
+/// Computes the loads of a config. Values common to all pp ranks are computed once.
 class RankLoads {
  public:
+  /// Requires: the config has no constraint violation.
   explicit RankLoads(const plan::TrainingConfig& config);
 
+  /// Computes the load of a pp rank.
   RankLoad of(i64 pp_rank);
-  /// Of all pp ranks that may be the fullest, whatever ZeRO does: the same contents as on the rank
-  /// before, with no more microbatches in flight, cannot take more.
+  /// Returns the loads of all pp ranks that may have the peak memory under any ZeRO stage. A rank
+  /// with the same contents as the previous one and no more microbatches in flight cannot.
   std::vector<RankLoad> peak_candidates();
-  /// Activations of one microbatch, by chunk of the pp rank that was asked for last.
+  /// Returns the activations of one microbatch by chunk, for the last pp rank passed to of().
   std::span<const double> chunks() const { return chunks_; }
 
  private:
-  /// Every chunk has what the same chunk of the pp rank before has.
-  bool like_the_one_before(i64 pp_rank) const;
-  /// All chunks of the pp rank that was asked for last keep as much of a microbatch.
+  /// Returns whether every chunk has the same contents as that chunk of the previous pp rank.
+  bool same_as_previous(i64 pp_rank) const;
+  /// Returns whether all chunks of the last pp rank passed to of() keep equally much.
   bool even_chunks() const;
-  /// Parameters that ZeRO spreads over ranks: what one rank holds alone is there already.
+  /// Returns the parameters that ZeRO shards over more than one rank.
   i64 sharded(const plan::Share& share) const;
 
-  /// Layers in a row that are alike, and what one of them is to the ledger.
+  /// The memory-relevant values of one layer in a run of identical consecutive layers.
   struct Kind {
-    i64 end = 0;  // layers of the model up to the last of them
+    i64 end = 0;  // index after the last of these layers
     bool sparse = false;
     plan::Share share{};
-    i64 sharded = 0;  // parameters that ZeRO spreads
+    i64 sharded = 0;  // parameters that ZeRO shards
     LayerActivations activations{};
     LayerMatrices matrices{};
   };
@@ -61,24 +64,25 @@ class RankLoads {
   const plan::Stage& stage(i64 s) const { return stages_[std::size_t(s)]; }
   i64 first_layer(i64 s) const { return before_[std::size_t(s)]; }
   i64 stage_of(i64 pp_rank, i64 chunk) const;
-  /// `count` layers of a kind, of which `again` run again; what they keep of a microbatch.
+  /// Adds `count` layers of a kind, `again` of them recomputed; returns the bytes that they keep
+  /// per microbatch.
   double add(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
   void add_layers(RankLoad& load, i64 pp_rank);
   void add_edges(RankLoad& load) const;
 
   const plan::TrainingConfig& config_;
   pipeline::PipelineShape shape_;
-  bool vee_, mirrored_;  // how stages lie on pp ranks
+  bool vee_, mirrored_;  // how stages are assigned to pp ranks
   plan::Stages stages_;
-  std::vector<i64> before_{};  // by stage: layers of the model before it
+  std::vector<i64> before_{};  // by stage: number of layers before it
   std::vector<Kind> kinds_{};
   Kind mtp_{};
   plan::Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
-  bool apart_ = false;                 // the vocabulary's weight is a unit by itself
-  Bytes logits_{};                     // of a microbatch, where the framework keeps them
-  Bytes output_{};                     // of a stage, where the framework keeps it
-  bool dense_spread_, expert_spread_;  // over more than one rank
-  // Of the pp rank that was asked for last:
+  bool apart_ = false;                 // the vocabulary weight is a unit of its own
+  Bytes logits_{};                     // of a microbatch, if the framework keeps them
+  Bytes output_{};                     // of a stage, if the framework keeps it
+  bool dense_spread_, expert_spread_;  // sharded over more than one rank
+  // For the last pp rank passed to of():
   std::vector<double> chunks_{};  // activations of one microbatch, by chunk
   std::size_t embedding_chunk_ = 0;
 };

@@ -10,7 +10,7 @@
 namespace rankwright::cost {
 namespace rank_load_test {
 
-/// Activations of a microbatch by chunk, counted from the lists of plan/.
+/// Computes the activations of a microbatch by chunk from plan's RankContents.
 std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<double> by_chunk;
   i64 before = 0;
@@ -24,8 +24,8 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
       sum += (again * a.input + (run.count - again) * a.kept).value;
       before += run.count;
     }
-    // One a token and row of the vocabulary, for the model and for every MTP module, and what
-    // enters the last norm and the head.
+    // One logit per token and vocabulary row, for the model and for every MTP module, and the
+    // inputs of the last norm and the head.
     const plan::Messages sizes = messages(config);
     const double logits =
         (sizes.scores.value * double(plan::vocabulary_share(config.model, config.plan.tp)) +
@@ -44,7 +44,7 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   return by_chunk;
 }
 
-RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
+RC_GTEST_PROP(RankLoad, MatchesRankContents, ()) {
   plan::TrainingConfig config = sample::random_setup();
   config.software.keeps_outputs = sample::coin();
   config.software.keeps_logits = sample::coin();
@@ -65,8 +65,8 @@ RC_GTEST_PROP(RankLoad, IsWhatTheListsOfThePlanSay, ()) {
   }
 }
 
-TEST(RankLoad, CountsChunksThatDiffer) {
-  // 1f1b of pp 2 with 5 and 3 layers: rank 0 holds two microbatches of 5, rank 1 one of 3.
+TEST(RankLoad, CountsUnequalStages) {
+  // 1f1b with pp 2 and 5 + 3 layers: rank 0 holds two microbatches of 5 layers, rank 1 one of 3.
   rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
   config.plan.stages = plan::listed_stages({5, 3}, 0);
   const Bytes layer = activations(config, sample::dense_layer()).kept;
@@ -75,9 +75,9 @@ TEST(RankLoad, CountsChunksThatDiffer) {
   EXPECT_DOUBLE_EQ(loads.of(1).held.value, 3 * layer.value);
 }
 
-TEST(RankLoad, EmbedsInItsFirstChunk) {
-  // A V of 2 pp ranks: rank 0 embeds in its first chunk, and its last has the MTP module, which
-  // reads the same embedding.
+TEST(RankLoad, EmbeddingIsInItsFirstChunk) {
+  // A V order of 2 pp ranks: rank 0 embeds in its first chunk, and its last chunk has the MTP
+  // module, which reads the same embedding.
   rankwright::plan::TrainingConfig config =
       sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.mtp_layers = 1;
@@ -88,8 +88,8 @@ TEST(RankLoad, EmbedsInItsFirstChunk) {
   EXPECT_EQ(load.embedding_chunk.value, loads.chunks()[0]);
 }
 
-TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
-  // Three of eight layers run again: three inputs, five whole layers.
+TEST(RankLoad, KeepsInputsOfRecomputedLayers) {
+  // Three of eight layers are recomputed: three inputs and five full layers are kept.
   const rankwright::plan::TrainingConfig config =
       sample::dense_setup({.recompute = plan::Recompute::full, .recompute_layers = 3});
   const LayerActivations a = activations(config, sample::dense_layer());
@@ -98,9 +98,10 @@ TEST(RankLoad, KeepsInputsOfTheLayersThatRunAgain) {
   EXPECT_EQ(load.brought_back, a.whole);
 }
 
-RC_GTEST_PROP(RankLoad, NeverShrinksWithMicrobatchesNorGrowsWithRecompute, ()) {
+RC_GTEST_PROP(RankLoad, GrowsWithMicrobatchesAndShrinksWithRecompute, ()) {
   const plan::TrainingConfig few = sample::random_setup();
-  // Whole rounds: a remainder is joined to the group before it and holds more than one more group.
+  // Only whole rounds: a remainder is merged into the group before it and holds more than another
+  // group would.
   const auto rounds = [&](i64 n) {
     plan::TrainingConfig config = few;
     config.plan.microbatch_group = 0;

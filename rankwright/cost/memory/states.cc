@@ -13,7 +13,7 @@ States states(const plan::TrainingConfig& config, const plan::RankContents& on_r
 States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit) {
   const plan::Plan& plan = config.plan;
   const plan::Job& job = config.job;
-  // Without overlap nothing is gathered ahead; frameworks keep the second one all the same.
+  // Without overlap nothing is prefetched, but frameworks keep the second unit anyway.
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
   const i64 whole_units = plan.zero >= 3 ? (ahead ? 2 : 1) : 0;
   return {.parameters = held(plan, share, job.param_bytes(), plan.zero >= 3),

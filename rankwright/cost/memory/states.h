@@ -1,6 +1,6 @@
-// Model states: the bytes of parameters, gradients and optimizer that one rank holds after ZeRO.
-// Activations and buffers are not here. Formulas M1 to M3: with bf16 and Adam, 16 bytes a
-// parameter.
+// Model states: the bytes of parameters, gradients and optimizer states that one rank holds after
+// ZeRO (formulas M1 to M3); with bf16 and Adam, 16 bytes per parameter before ZeRO. Activations and
+// buffers are not included.
 #pragma once
 
 #include "rankwright/base/units.h"
@@ -9,28 +9,29 @@
 
 namespace rankwright::cost {
 
+/// The model states of one rank.
 struct States {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
-  Bytes gathered{};  // ZeRO-3: the largest unit, whole, twice (the one in use and the next; M3)
+  Bytes gathered{};  // ZeRO-3: the largest unit, twice (the one in use and the next; M3)
 
   Bytes total() const { return parameters + gradients + optimizer + gathered; }
 };
 
-/// Of a rank of `pp_rank`, or of one with these contents.
+/// Computes the states of a rank of `pp_rank`, or of a rank with the given contents.
 States states(const plan::TrainingConfig& config, i64 pp_rank);
 States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
 
-/// The same for a caller that knows the parameters of the rank, and of its largest unit.
+/// Computes the states from the parameters of a rank and of its largest unit.
 States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit);
 
-/// Each rank holds its shard of the weights only: from ZeRO-3 on; FSDP keeps fp32 shards from
-/// ZeRO-2 on, even where what it gathers from them stays.
+/// Returns whether a rank stores only its shard of the weights: from ZeRO-3 on. FSDP stores fp32
+/// shards from ZeRO-2 on, even if the gathered weights are kept.
 bool shards_weights(const plan::TrainingConfig& config);
 
-/// `each` bytes a parameter of `share`, whole or as ZeRO divides them: dense ones over the shard
-/// group, experts over their data ranks.
+/// Returns the bytes of `share` with `each` bytes per parameter. If `sharded`, dense parameters are
+/// divided over the shard group and experts over the expert-data-parallel ranks.
 Bytes held(const plan::Plan& plan, const plan::Share& share, i64 each, bool sharded);
 
 }  // namespace rankwright::cost

@@ -9,7 +9,8 @@
 namespace rankwright::cost {
 namespace states_test {
 
-/// Of the sample model: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
+/// Parameters of the sample model: 8 layers of 15,206,400, embedding and head of 32,768,000 each, a
+/// norm of 1024.
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
 double per_parameter(int zero, i64 dp) {
@@ -17,7 +18,7 @@ double per_parameter(int zero, i64 dp) {
   return (s.parameters + s.gradients + s.optimizer).value / kParameters;
 }
 
-TEST(States, OfSevenBillionParametersAre112GB) {
+TEST(States, SevenBillionParametersTake112GB) {
   // weights 2 + gradients 2 + master 4 + Adam 8 = 16 bytes; llama-7b has 6.738 billion
   rankwright::plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-7b"), {});
   const double parameters = double(rank_share(config, 0).total());
@@ -26,26 +27,26 @@ TEST(States, OfSevenBillionParametersAre112GB) {
   EXPECT_NEAR(states(config, 0).total().value / parameters * 7e9, 112e9, 1);
 }
 
-TEST(States, OfZeroAreDividedStageByStage) {
+TEST(States, ZeroStagesShardOneKindEach) {
   EXPECT_DOUBLE_EQ(per_parameter(0, 8), 16);
   EXPECT_DOUBLE_EQ(per_parameter(1, 8), 4 + 12.0 / 8);
   EXPECT_DOUBLE_EQ(per_parameter(2, 8), 2 + 14.0 / 8);
   EXPECT_DOUBLE_EQ(per_parameter(3, 8), 16.0 / 8);
 }
 
-TEST(States, OfMegatronsDistributedOptimizerAre6And12OverN) {
+TEST(States, MegatronDistributedOptimizerTakes6Plus12OverN) {
   rankwright::plan::TrainingConfig config = sample::dense_setup({.cp = 2, .dp = 4, .zero = 1});
   config.job.grad_dtype = plan::Dtype::fp32;
   EXPECT_DOUBLE_EQ(states(config, 0).total().value, (6 + 12.0 / 8) * kParameters);
 }
 
-TEST(States, OfHybridShardsAreDividedByTheShard) {
+TEST(States, HybridShardingDividesByTheShardSize) {
   const rankwright::plan::TrainingConfig config =
       sample::dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
   EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * kParameters / 4);
 }
 
-TEST(States, OfZero3HoldTheLargestUnitWholeTwice) {
+TEST(States, Zero3GathersTheLargestUnitTwice) {
   // the head and the last norm: 2 x (32,768,000 + 1024) x 2 bytes
   const States s = states(sample::dense_setup({.dp = 8, .zero = 3}), 0);
   EXPECT_EQ(s.gathered.value, 2 * 32'769'024.0 * 2);
@@ -53,15 +54,15 @@ TEST(States, OfZero3HoldTheLargestUnitWholeTwice) {
   EXPECT_EQ(states(sample::dense_setup({.zero = 3}), 0).gathered, 0.0_B);  // nothing to gather
 }
 
-TEST(States, OfExpertsAreDividedByTheExpertDataRanks) {
-  // 25,165,824 expert parameters on a rank (8 layers x 2 experts x 3 x 1024 x 512); 8 / 4 = 2
+TEST(States, ExpertsAreShardedOverTheirDataRanks) {
+  // 25,165,824 expert parameters per rank (8 layers x 2 experts x 3 x 1024 x 512); 8 / 4 = 2
   const rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1});
   const double dense = double(rank_share(config, 0).dense);
   EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
 }
 
-TEST(States, OfAMirrorAreOfTwoStages) {
+TEST(States, MirroredRankHoldsTwoStages) {
   // DualPipe: twice the parameters of a stage, two layers, at 16 bytes
   const rankwright::plan::TrainingConfig plain = sample::dense_setup({.pp = 4});
   const rankwright::plan::TrainingConfig mirror =
@@ -70,7 +71,7 @@ TEST(States, OfAMirrorAreOfTwoStages) {
   EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }
 
-RC_GTEST_PROP(States, NeverGrowWithTheZeroStageButForWhatIsGathered, ()) {
+RC_GTEST_PROP(States, NeverGrowWithTheZeroStageExceptGathered, ()) {
   plan::TrainingConfig config = sample::random_setup();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
