@@ -56,8 +56,7 @@ std::string microbatch_group(const plan::TrainingConfig& s) {
 
 bool says_schedule(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const pipeline::Schedule usual =
-      p.virtual_stages > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
+  const pipeline::Schedule usual = pipeline::default_schedule(p.virtual_stages);
   return p.pp > 1 || p.schedule != usual;
 }
 

@@ -171,8 +171,7 @@ Finding describe_layers(const plan::TrainingConfig& s) {
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 chunks = s.plan.virtual_stages;
-  const pipeline::Schedule nearest =
-      chunks > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
+  const pipeline::Schedule nearest = pipeline::default_schedule(chunks);
   return {.detail = fmt::format("{} is neither 1f1b nor interleaved-1f1b", name(s.plan.schedule)),
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,

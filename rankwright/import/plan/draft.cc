@@ -197,8 +197,7 @@ void DraftResolver::layout() {
                                ? draft_.sequence_parallel.value_or(false)
                                : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
                                          true, "it saves activations for two more gathers a layer");
-  const pipeline::Schedule usual =
-      plan.virtual_stages > 1 ? pipeline::Schedule::interleaved : pipeline::Schedule::one_f_one_b;
+  const pipeline::Schedule usual = pipeline::default_schedule(plan.virtual_stages);
   plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
                                : or_assume(draft_.schedule, "parallelism.schedule", usual,
                                            std::string(name(usual)), "");

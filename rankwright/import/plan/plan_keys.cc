@@ -198,6 +198,9 @@ void read_named(Reading& r, const YamlNode& node) {
 
 constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
 
+/// Stands for the list of schedules in a row of kKeys, filled in by key_rows().
+constexpr std::string_view kScheduleNames = "SCHEDULES";
+
 // One row per key, in the order of the reference manual.
 constexpr KeyRow kKeys[] = {
     {{"world_size", "a whole number", "the product of the degrees, or all devices of the cluster",
@@ -283,10 +286,7 @@ constexpr KeyRow kKeys[] = {
       "Interleaved schedules: microbatches that pass through one chunk before the next chunk.",
       "Larger groups hold more activations and give sends more time."},
      read_whole<&Draft::microbatch_group, plan::kMaxBatch>},
-    {{"parallelism.schedule",
-      "gpipe, 1f1b, interleaved-1f1b, looped-bfs, zb-h1, zb-2p, interleaved-zb, zb-v, dualpipe, "
-      "dualpipe-v",
-      "1f1b, with virtual_stages interleaved-1f1b",
+    {{"parallelism.schedule", kScheduleNames, "1f1b, with virtual_stages interleaved-1f1b",
       "In which order a pp rank runs forwards and backwards.",
       "Decides bubble and activations in flight."},
      read_schedule},
@@ -370,7 +370,17 @@ constexpr KeyRow kKeys[] = {
 
 }  // namespace
 
-std::span<const KeyRow> key_rows() { return kKeys; }
+std::span<const KeyRow> key_rows() {
+  static const std::string schedules =
+      fmt::format("{}", fmt::join(names_of_rows(pipeline::schedules()), ", "));
+  static const std::vector<KeyRow> rows = [] {
+    std::vector<KeyRow> copy(std::begin(kKeys), std::end(kKeys));
+    for (KeyRow& row : copy)
+      if (row.key.values == kScheduleNames) row.key.values = schedules;
+    return copy;
+  }();
+  return rows;
+}
 
 std::span<const std::string_view> key_groups() { return kGroups; }
 

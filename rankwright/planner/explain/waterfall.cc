@@ -44,17 +44,11 @@ std::string bubble_remark(const plan::TrainingConfig& config) {
   const i64 m = config.microbatches();
   const std::string who =
       fmt::format("{}, {}", name(p.schedule), plural(m, "microbatch", "microbatches"));
-  switch (p.schedule) {
-    case pipeline::Schedule::gpipe:
-    case pipeline::Schedule::one_f_one_b:
-    case pipeline::Schedule::interleaved:
-    case pipeline::Schedule::looped_bfs:
-      return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
-                         count(p.virtual_stages * m + p.pp - 1));
-    default:
-      return fmt::format("{}: {} where stages are alike", who,
-                         percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
-  }
+  if (!row(p.schedule).splits_backward)
+    return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
+                       count(p.virtual_stages * m + p.pp - 1));
+  return fmt::format("{}: {} where stages are alike", who,
+                     percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
 }
 
 std::string recompute_remark(const plan::Plan& plan) {
