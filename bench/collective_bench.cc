@@ -10,13 +10,14 @@ namespace {
 /// Estimates one collective; a search does this about ten times per plan.
 void estimate_collective(benchmark::State& state, plan::Op op, plan::Plan plan) {
   const cluster::Cluster cluster = *catalog::find_cluster("dgx-h100 x 64");
-  const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
+  const mesh::GroupShape shape =
+      make_group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
   const mesh::Span group_span = span(shape, plan.ranks(), {}, cluster);
   Bytes size = 64.0_MB;
   for (auto _ : state) {
     benchmark::DoNotOptimize(size);
     benchmark::DoNotOptimize(
-        cost::collective_cost(op, size, group_span, cluster, catalog::calibration()));
+        cost::estimate_collective_cost(op, size, group_span, cluster, catalog::calibration()));
   }
 }
 

@@ -26,7 +26,8 @@ void pipeline_step(benchmark::State& state) {
     const double f = 1 + 0.02 * double(k * 7 % 11);
     stages.push_back({{f}, {1.2 * f}, {0.9 * f}});
   }
-  for (auto _ : state) benchmark::DoNotOptimize(pipeline_time(shape, stages, Seconds{0.05}));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(estimate_pipeline_time(shape, stages, Seconds{0.05}));
   state.SetLabel(std::string(name(shape.schedule)));
 }
 

@@ -34,13 +34,13 @@ void everything_about_one_rank(benchmark::State& state) {
       benchmark::DoNotOptimize(meshes.expert.coordinate(rank, axis));
     }
     for (std::size_t k = 0; k < mesh::kGroupKinds; ++k) {
-      const mesh::GroupShape shape = group_shape(meshes, mesh::GroupKind(k), 256);
-      benchmark::DoNotOptimize(group_base(shape, rank));
+      const mesh::GroupShape shape = make_group_shape(meshes, mesh::GroupKind(k), 256);
+      benchmark::DoNotOptimize(find_group_base(shape, rank));
       benchmark::DoNotOptimize(span(shape, kWorld, {}, cluster));
     }
     for (const mesh::GroupKind kind :
          {mesh::GroupKind::tp, mesh::GroupKind::pp, mesh::GroupKind::ep})
-      benchmark::DoNotOptimize(group_members(group_shape(meshes, kind, 256), rank));
+      benchmark::DoNotOptimize(list_group_members(make_group_shape(meshes, kind, 256), rank));
   }
 }
 BENCHMARK(everything_about_one_rank)->Unit(benchmark::kMicrosecond);
@@ -49,7 +49,7 @@ void shape_of_a_group(benchmark::State& state) {
   const mesh::MeshPair meshes = million();
   for (auto _ : state) {
     benchmark::DoNotOptimize(&meshes);
-    benchmark::DoNotOptimize(group_shape(meshes, mesh::GroupKind(state.range(0)), 256));
+    benchmark::DoNotOptimize(make_group_shape(meshes, mesh::GroupKind(state.range(0)), 256));
   }
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
@@ -58,7 +58,7 @@ BENCHMARK(shape_of_a_group)->Arg(int(mesh::GroupKind::dp))->Arg(int(mesh::GroupK
 void span_in_closed_form(benchmark::State& state) {
   const cluster::Cluster cluster = five_levels();
   const mesh::Placement block;
-  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, block, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
@@ -67,7 +67,7 @@ BENCHMARK(span_in_closed_form)->DenseRange(0, int(mesh::kGroupKinds) - 1);
 /// Domains of 72 and 12 * 72 devices do not align with a mesh of powers of two, so span() counts.
 void span_counted_in_domains_of_72(benchmark::State& state) {
   const cluster::Cluster cluster = cluster_of({72, 12, 8, 16, 16});
-  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, {}, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
@@ -79,7 +79,7 @@ void span_of_cyclic_placement(benchmark::State& state) {
   const cluster::Cluster cluster = five_levels();
   const mesh::Placement cyclic{
       .kind = mesh::Placement::Kind::cyclic, .host_devices = 8, .hosts = kWorld / 8, .devices = {}};
-  const mesh::GroupShape shape = group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, cyclic, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }

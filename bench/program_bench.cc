@@ -17,7 +17,7 @@ pipeline::PipelineShape shape(const benchmark::State& state) {
 }
 
 program::Program expand_pipeline(const pipeline::PipelineShape& s) {
-  return with_transfers(pipeline::cells(s), s.stages(), s.microbatches);
+  return add_transfers(pipeline::cells(s), s.stages(), s.microbatches);
 }
 
 /// Returns the peak memory of this process. To measure a single benchmark, run it alone

@@ -129,7 +129,7 @@ bool bench_step(std::string_view architecture) {
   const plan::TrainingConfig config = config_of(architecture, 1);
   Engine engine(config, {}, 0, {});
   PlainStep plain(config, engine);
-  const Corpus corpus = Corpus::made_up(config.model.vocab, 1);
+  const Corpus corpus = Corpus::synthetic(config.model.vocab, 1);
   Turns turns;
   double ours = 0, theirs = 0;
   for (i64 step = 0; step < kSteps; ++step) {
@@ -151,7 +151,7 @@ bool bench_reduction(const World& world) {
   const Result<Groups> groups = join(config, world, *find_backend("mpi"), nullptr);
   RW_CHECK(groups.has_value());
   Engine engine(config, {}, world.rank(), *groups);
-  engine.step(Corpus::made_up(config.model.vocab, 1), 0);
+  engine.step(Corpus::synthetic(config.model.vocab, 1), 0);
   ShardedParams& params = engine.params();
   i64 size = 0;
   for (const Parameter& parameter : engine.shard().parameters) size += parameter.size();

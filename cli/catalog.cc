@@ -18,8 +18,8 @@ int catalog(Args args, const Io& io) {
 
   const planner::Outcome<report::CatalogAnswer> answer = report::show_catalog(kind, name);
   if (!answer) return print_refusal("catalog", answer.error(), io);
-  return options.write(options.json() ? table_json(answer->kind, answer->table)
-                                      : catalog_text(*answer, options.paint(io)),
+  return options.write(options.json() ? make_table_json(answer->kind, answer->table)
+                                      : render_catalog_text(*answer, options.paint(io)),
                        io);
 }
 

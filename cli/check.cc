@@ -16,9 +16,10 @@ namespace {
 int write_findings(const planner::CheckAnswer& answer, const Options& options, bool sarif,
                    const Io& io) {
   const Diagnostics& findings = answer.findings;
-  if (options.json()) return options.write(report::findings_json(findings, answer.file.name), io);
-  if (sarif) return options.write(report::findings_sarif(findings, RANKWRIGHT_VERSION), io);
-  return options.write(check_text(answer, options.paint(io), !options.quiet()), io);
+  if (options.json())
+    return options.write(report::make_findings_json(findings, answer.file.name), io);
+  if (sarif) return options.write(report::render_findings_sarif(findings, RANKWRIGHT_VERSION), io);
+  return options.write(render_check_text(answer, options.paint(io), !options.quiet()), io);
 }
 
 }  // namespace

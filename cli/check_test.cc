@@ -25,7 +25,7 @@ const std::string kSound =
 const std::string kTooMany = "world_size: 64\nparallelism: {tp_size: 8, pp_size: 4, dp_size: 3}\n";
 
 TEST(Check, ValidPlan_PrintsSummaryAndNoFindings) {
-  const Said said = check_text(kSound);
+  const CommandResult said = render_check_text(kSound);
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out,
               StartsWith("8 = tp 1 x pp 1 x dp 8\n"
@@ -33,30 +33,30 @@ TEST(Check, ValidPlan_PrintsSummaryAndNoFindings) {
                          "step "));
   EXPECT_THAT(said.out, HasSubstr(" of 79.1 GiB on pp rank 0\n\nnothing found\n"));
   EXPECT_EQ(said.err, "");
-  EXPECT_EQ(check_text(kSound, {"--quiet"}).out, "nothing found\n");
+  EXPECT_EQ(render_check_text(kSound, {"--quiet"}).out, "nothing found\n");
 }
 
 TEST(Check, OnlyWarnings_ExitsWithZero) {
-  const Said said = say({"check", "examples/course-64.yaml"});
+  const CommandResult said = run_command({"check", "examples/course-64.yaml"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("warning["));
   EXPECT_THAT(said.out, Not(HasSubstr("error[")));
 }
 
 TEST(Check, LintError_ExitsWithTwoAndNoSummary) {
-  const Said said = check_text(kTooMany);
+  const CommandResult said = render_check_text(kTooMany);
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, StartsWith("error[RW0102]"));
 }
 
 TEST(Check, UnreadablePlan_ExitsWithOne) {
-  EXPECT_EQ(check_text("parallelism: [").code, 1);
-  EXPECT_EQ(check_text("parallelism: {tp_size: eight}\n").code, 1);
-  EXPECT_EQ(check_text("").code, 1);
+  EXPECT_EQ(render_check_text("parallelism: [").code, 1);
+  EXPECT_EQ(render_check_text("parallelism: {tp_size: eight}\n").code, 1);
+  EXPECT_EQ(render_check_text("").code, 1);
 }
 
 TEST(Check, MissingFileOrDirectory_IsReported) {
-  const Said missing = say({"check", "no/such/plan.yaml"});
+  const CommandResult missing = run_command({"check", "no/such/plan.yaml"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_EQ(missing.out,
             "error[RW0910]: the file cannot be opened\n"
@@ -64,7 +64,7 @@ TEST(Check, MissingFileOrDirectory_IsReported) {
             "  there is no such file\n"
             "\n"
             "1 error · rankwright explain RW0910\n");
-  const Said directory = say({"check", "examples"});
+  const CommandResult directory = run_command({"check", "examples"});
   EXPECT_EQ(directory.code, 1);
   EXPECT_THAT(directory.out, HasSubstr("  --> examples\n  it is a folder\n"));
 }
@@ -77,34 +77,35 @@ std::string target_list() {
 }
 
 TEST(Check, UnknownTarget_SuggestsTheNearest) {
-  const Said said = check_text(kSound, {"--for", "megatrn"});
+  const CommandResult said = render_check_text(kSound, {"--for", "megatrn"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err,
             "rankwright check: there is no target 'megatrn'\n  help: did you mean megatron?\n");
-  EXPECT_EQ(check_text(kSound, {"--for", "x"}).err,
+  EXPECT_EQ(render_check_text(kSound, {"--for", "x"}).err,
             "rankwright check: there is no target 'x'\n"
             "  help: --for takes " +
                 target_list() + "\n");
 }
 
 TEST(Check, TargetRules_ApplyOnlyWithFor) {
-  EXPECT_EQ(check_text(kSound, {"--for", "torchtitan"}).code, 2);  // torchtitan has no ZeRO-1
-  EXPECT_THAT(check_text(kSound, {"--for", "torchtitan"}).out, HasSubstr("error[RW0529]"));
-  EXPECT_EQ(check_text(kSound, {"--for", "deepspeed"}).code, 0);
+  EXPECT_EQ(render_check_text(kSound, {"--for", "torchtitan"}).code,
+            2);  // torchtitan has no ZeRO-1
+  EXPECT_THAT(render_check_text(kSound, {"--for", "torchtitan"}).out, HasSubstr("error[RW0529]"));
+  EXPECT_EQ(render_check_text(kSound, {"--for", "deepspeed"}).code, 0);
 }
 
 TEST(Check, ModelAndClusterFlags_ReplaceThoseOfThePlan) {
   // 70.6 B with ZeRO-1 over 8: (2 + 2 + 12 / 8) bytes per parameter are 388 GB; an H100 has 80.
-  const Said large = check_text(kSound, {"--model", "llama-3.1-70b"});
+  const CommandResult large = render_check_text(kSound, {"--model", "llama-3.1-70b"});
   EXPECT_EQ(large.code, 2);
   EXPECT_THAT(large.out, HasSubstr("error[RW0201]"));
-  EXPECT_THAT(check_text(kSound, {"--cluster", "dgx-h100 x 2"}).out,
+  EXPECT_THAT(render_check_text(kSound, {"--cluster", "dgx-h100 x 2"}).out,
               HasSubstr("8 of 16 devices have no rank"));
 }
 
 TEST(Check, OutOfMemory_SuggestsThreeChangesThatFit) {
-  const Said said = check_text(
+  const CommandResult said = render_check_text(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "job: {global_batch: 64, sequence: 4096}\nparallelism: {dp_size: 8, order: tp-dp-pp}\n");
   EXPECT_EQ(said.code, 2);
@@ -120,41 +121,41 @@ TEST(Check, OutOfMemory_SuggestsThreeChangesThatFit) {
 }
 
 TEST(Check, BadFlagValue_FindingPointsAtTheFlag) {
-  const Said model = check_text(kSound, {"--model", "llama-3.1-71b"});
+  const CommandResult model = render_check_text(kSound, {"--model", "llama-3.1-71b"});
   EXPECT_EQ(model.code, 1);
   EXPECT_THAT(model.out, StartsWith("error[RW0908]: "));
   EXPECT_THAT(model.out, HasSubstr("  --> --model\n"));
   EXPECT_THAT(model.out, HasSubstr("did you mean llama-3.1-70b"));
-  const Said cluster = check_text(kSound, {"--cluster", "dgx-h10 x 8"});
+  const CommandResult cluster = render_check_text(kSound, {"--cluster", "dgx-h10 x 8"});
   EXPECT_EQ(cluster.code, 1);
   EXPECT_THAT(cluster.out, HasSubstr("  --> --cluster\n"));
   EXPECT_THAT(cluster.out, HasSubstr("did you mean dgx-h100"));
-  EXPECT_EQ(check_text(kSound, {"--cluster", "dgx-h100 x 0"}).code, 1);
-  EXPECT_EQ(check_text(kSound, {"--model", "no/such/config.json"}).code, 1);
+  EXPECT_EQ(render_check_text(kSound, {"--cluster", "dgx-h100 x 0"}).code, 1);
+  EXPECT_EQ(render_check_text(kSound, {"--model", "no/such/config.json"}).code, 1);
 }
 
 TEST(Check, BadClusterFile_FindingPointsAtTheLine) {
   const Scratch file("check-test-cluster.yaml");
   std::ofstream(file.path()) << "device: h100-sxm\nlevels:\n"
                                 "  - {name: nvlink, arity: 8, bandwidth: 450}\n";
-  const Said said = check_text(kSound, {"--cluster", file.path()});
+  const CommandResult said = render_check_text(kSound, {"--cluster", file.path()});
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("error[RW0909]"));
   EXPECT_THAT(said.out, HasSubstr(file.path() + ":3:"));
 }
 
 /// Runs `check` on a schedule file with this text.
-Said check_cells(const std::string& cells, std::vector<std::string> flags = {}) {
+CommandResult check_cells(const std::string& cells, std::vector<std::string> flags = {}) {
   const Scratch file("check-test-order.csv");
   std::ofstream(file.path()) << cells;
   flags.insert(flags.begin(), {"check", file.path()});
-  return say(flags);
+  return run_command(flags);
 }
 
 TEST(CheckSchedule, ValidSchedule_IsProvedDeadlockFree) {
   // 2 x 4 cells; two microbatches cross one boundary in both directions: 4 messages with 2 ends
   // each.
-  const Said said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
+  const CommandResult said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n");
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out,
             "2 pp ranks, 2 stages, 2 microbatches: 16 actions\n"
@@ -164,10 +165,10 @@ TEST(CheckSchedule, ValidSchedule_IsProvedDeadlockFree) {
 }
 
 TEST(CheckSchedule, ScheduleWithCycle_NamesTheCycle) {
-  const Said said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B1,1F1,1B0\n");
+  const CommandResult said = check_cells("0F0,0F1,0B0,0B1\n1F0,1B1,1F1,1B0\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("error[RW0425]"));  // 1B1 before 1F1 on the same rank
-  const Said two = check_cells("0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n");
+  const CommandResult two = check_cells("0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n");
   EXPECT_EQ(two.code, 2);
   EXPECT_THAT(two.out, HasSubstr("error[RW0422]: the pipeline waits for itself"));
   EXPECT_THAT(two.out, HasSubstr("pp rank 0 waits before 0B1"));
@@ -185,12 +186,12 @@ TEST(CheckSchedule, InvalidSchedule_IsReportedInJsonAndSarif) {
 TEST(CheckSchedule, UnreadableSchedule_ExitsWithOne) {
   EXPECT_EQ(check_cells("0F0,?\n").code, 1);
   EXPECT_EQ(check_cells("").code, 1);
-  EXPECT_EQ(say({"check", "no/such/order.csv"}).code, 1);
+  EXPECT_EQ(run_command({"check", "no/such/order.csv"}).code, 1);
 }
 
 TEST(CheckJson, InvalidPlan_MatchesTheText) {
-  const Said text = check_text(kTooMany);
-  const Said said = check_text(kTooMany, {"--json"});
+  const CommandResult text = render_check_text(kTooMany);
+  const CommandResult said = render_check_text(kTooMany, {"--json"});
   EXPECT_EQ(said.code, 2);
   const json all = json::parse(said.out);
   EXPECT_EQ(all["schema"], "rankwright.check/1");
@@ -213,13 +214,14 @@ TEST(CheckJson, InvalidPlan_MatchesTheText) {
 }
 
 TEST(CheckJson, ValidPlan_HasNoFindings) {
-  const json all = json::parse(check_text(kSound, {"--json"}).out);
+  const json all = json::parse(render_check_text(kSound, {"--json"}).out);
   EXPECT_EQ(all["errors"], 0);
   EXPECT_TRUE(all["findings"].empty());
 }
 
 TEST(CheckJson, InvalidUtf8_IsStillValidJson) {
-  const Said said = check_text("\xff\xfe: 1\nparallelism: {dp_size: 8}\n", {"--json"});
+  const CommandResult said =
+      render_check_text("\xff\xfe: 1\nparallelism: {dp_size: 8}\n", {"--json"});
   EXPECT_TRUE(json::accept(said.out)) << said.out;
 }
 
@@ -253,8 +255,8 @@ void expect_sarif(const json& log) {
 
 TEST(CheckSarif, AnyPlan_MatchesTheSarifSchema) {
   for (const std::string& plan : {kSound, kTooMany, std::string("parallelism: [")})
-    expect_sarif(json::parse(check_text(plan, {"--sarif"}).out));
-  const Said said = check_text(kTooMany, {"--sarif"});
+    expect_sarif(json::parse(render_check_text(plan, {"--sarif"}).out));
+  const CommandResult said = render_check_text(kTooMany, {"--sarif"});
   EXPECT_EQ(said.code, 2);
   const json first = json::parse(said.out)["runs"][0]["results"][0];
   EXPECT_EQ(first["ruleId"], "RW0102");
@@ -265,20 +267,20 @@ TEST(CheckSarif, AnyPlan_MatchesTheSarifSchema) {
 // The three plans that a reader of the course tries first.
 
 TEST(Acceptance, CoursePlan_MatchesGolden) {
-  const Said said = say({"check", "examples/course-64.yaml"});
+  const CommandResult said = run_command({"check", "examples/course-64.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("acceptance/course-64.txt", said.out);
 }
 
 TEST(Acceptance, TensorParallelismAcrossNodes_NamesTheLinkAndItsCost) {
-  const Said said = say({"check", "tests/data/plans/course-64-tp16.yaml"});
+  const CommandResult said = run_command({"check", "tests/data/plans/course-64-tp16.yaml"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("cross infiniband at 50 GB/s"));
   golden::expect("acceptance/course-64-tp16.txt", said.out);
 }
 
 TEST(Acceptance, DegreesThatDoNotMultiply_ErrorPointsAtTheKey) {
-  const Said said = say({"check", "tests/data/plans/course-64-dp3.yaml"});
+  const CommandResult said = run_command({"check", "tests/data/plans/course-64-dp3.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("course-64-dp3.yaml:7:12\n"));
   EXPECT_THAT(said.out, HasSubstr("help: dp_size: 2\n"));

@@ -27,9 +27,9 @@ int compare_log(const PlanFlags& flags, const std::string& log, bool markdown,
   if (!answer) return print_refusal("compare", answer.error(), io);
   const plan::TrainingConfig& config = answer->plan.config();
   const planner::GapView& view = answer->view;
-  return options.write(options.json() ? report::gap_json(config, view)
-                       : markdown     ? report::gap_markdown(config, view)
-                                      : gap_text(config, view, options.paint(io), io.prose()),
+  return options.write(options.json() ? report::make_gap_json(config, view)
+                       : markdown     ? report::render_gap_markdown(config, view)
+                                  : render_gap_text(config, view, options.paint(io), io.prose()),
                        io);
 }
 
@@ -64,7 +64,7 @@ int compare(Args args, const Io& io) {
     if (!log.empty())
       return print_usage_fault("compare", "--html draws two plans, and --log is of one",
                                "rankwright report a.yaml --measured trace.json", io);
-    if (const int missing = without_page("compare", io)) return missing;
+    if (const int missing = refuse_missing_page("compare", io)) return missing;
   }
   if (!log.empty()) return compare_log(flags, log, markdown, options, io);
   if (first == "-" && second == "-")
@@ -78,14 +78,15 @@ int compare(Args args, const Io& io) {
   if (!answer) return print_refusal("compare", answer.error(), io);
   const report::NamedPlan a = named(answer->a), b = named(answer->b);
   const planner::CompareView& view = answer->view;
-  const std::string text = options.json() ? compare_json(a, b, view)
-                           : markdown     ? compare_markdown(a, b, view)
-                                          : compare_text(a, b, view, options.paint(io), io.prose());
+  const std::string text = options.json() ? make_compare_json(a, b, view)
+                           : markdown
+                               ? render_compare_markdown(a, b, view)
+                               : render_compare_text(a, b, view, options.paint(io), io.prose());
   if (const int unwritten = options.write(text, io)) return unwritten;
   if (!html.empty())
     if (const int unwritten = draw(*answer, args, html, options, io)) return unwritten;
-  const int code_a = print_tally(answer->a, options.quiet(), io);
-  const int code_b = print_tally(answer->b, options.quiet(), io);
+  const int code_a = print_finding_counts(answer->a, options.quiet(), io);
+  const int code_b = print_finding_counts(answer->b, options.quiet(), io);
   return std::max(code_a, code_b);
 }
 

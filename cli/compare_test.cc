@@ -18,52 +18,56 @@ const std::string kChunks = "examples/course-64-chunks.yaml";
 const std::string kDeepSeek = "examples/deepseek-v3-2048.yaml";
 
 TEST(CompareGolden, VirtualStages_MatchesGolden) {
-  const Said said = say({"compare", kCourse, kChunks});
+  const CommandResult said = run_command({"compare", kCourse, kChunks});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/course-64-chunks.txt", said.out);
   golden::expect("compare/course-64-chunks.md",
-                 say({"compare", kCourse, kChunks, "--markdown"}).out);
-  golden::expect("compare/course-64-chunks.json", say({"compare", kCourse, kChunks, "--json"}).out);
+                 run_command({"compare", kCourse, kChunks, "--markdown"}).out);
+  golden::expect("compare/course-64-chunks.json",
+                 run_command({"compare", kCourse, kChunks, "--json"}).out);
 }
 
 TEST(CompareGolden, TensorParallelismAcrossNodes_MatchesGolden) {
   // tp 16 leaves dp 1, so the default batch differs: times per token are compared.
-  const Said said = say({"compare", kCourse, "tests/data/plans/course-64-tp16.yaml"});
+  const CommandResult said =
+      run_command({"compare", kCourse, "tests/data/plans/course-64-tp16.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/course-64-tp16.txt", said.out);
 }
 
 TEST(CompareGolden, ExpertPlanThatDoesNotFit_MatchesGolden) {
-  const Said said = say({"compare", kDeepSeek, "tests/data/plans/deepseek-v3-ep32.yaml"});
+  const CommandResult said =
+      run_command({"compare", kDeepSeek, "tests/data/plans/deepseek-v3-ep32.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("1 error, "));
   golden::expect("compare/deepseek-v3-ep32.txt", said.out);
 }
 
 TEST(CompareGolden, DifferentClusterSizes_MatchesGolden) {
-  const Said said =
-      say({"compare", "examples/llama-3.1-405b-16384.yaml", "examples/million-five-levels.yaml"});
+  const CommandResult said = run_command(
+      {"compare", "examples/llama-3.1-405b-16384.yaml", "examples/million-five-levels.yaml"});
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/llama-3.1-405b-million.txt", said.out);
 }
 
 TEST(Compare, OnePlanFromStandardInput_EqualsTheFile) {
   const std::string course = golden::read(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kCourse);
-  const json first = json::parse(say({"compare", "-", kChunks, "--json"}, course).out);
-  const json files = json::parse(say({"compare", kCourse, kChunks, "--json"}).out);
+  const json first = json::parse(run_command({"compare", "-", kChunks, "--json"}, course).out);
+  const json files = json::parse(run_command({"compare", kCourse, kChunks, "--json"}).out);
   EXPECT_EQ(first["a"]["name"], "-");
   EXPECT_EQ(first["time"], files["time"]);
-  EXPECT_EQ(say({"compare", kChunks, "-"}, course).code, 0);
-  const Said both = say({"compare", "-", "-"}, course);
+  EXPECT_EQ(run_command({"compare", kChunks, "-"}, course).code, 0);
+  const CommandResult both = run_command({"compare", "-", "-"}, course);
   EXPECT_EQ(both.code, 64);
   EXPECT_EQ(both.out, "");
   EXPECT_THAT(both.err, StartsWith("rankwright compare: standard input is one plan"));
 }
 
 TEST(Compare, ModelAndClusterFlags_ApplyToBothPlans) {
-  const json named = json::parse(say({"compare", kCourse, kChunks, "--model", "llama-3.1-70b",
-                                      "--cluster", "dgx-a100 x 8", "--json"})
-                                     .out);
+  const json named =
+      json::parse(run_command({"compare", kCourse, kChunks, "--model", "llama-3.1-70b", "--cluster",
+                               "dgx-a100 x 8", "--json"})
+                      .out);
   for (const std::string side : {"a", "b"}) {
     EXPECT_THAT(named[side]["headline"], HasSubstr("llama-3.1-70b ("));
     EXPECT_THAT(named[side]["headline"], HasSubstr("a100"));
@@ -76,7 +80,7 @@ TEST(Compare, InvalidPlan_IsRefusedWithTheReason) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"compare", kCourse, "tests/data/plans/course-64-dp3.yaml"},
         {"compare", "tests/data/plans/course-64-dp3.yaml", kCourse}}) {
-    const Said said = say(args);
+    const CommandResult said = run_command(args);
     EXPECT_EQ(said.code, 2);
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("error[RW0102]"));
@@ -84,25 +88,26 @@ TEST(Compare, InvalidPlan_IsRefusedWithTheReason) {
 }
 
 TEST(Compare, UnreadablePlan_ExitsWithOne) {
-  const Said said = say({"compare", kCourse, "no/such/plan.yaml"});
+  const CommandResult said = run_command({"compare", kCourse, "no/such/plan.yaml"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   // One unreadable and one invalid plan: all findings, and the more severe exit code.
-  const Said both =
-      say({"compare", "tests/data/plans/course-64-dp3.yaml", "tests/data/faults/RW0901.yaml"});
+  const CommandResult both = run_command(
+      {"compare", "tests/data/plans/course-64-dp3.yaml", "tests/data/faults/RW0901.yaml"});
   EXPECT_EQ(both.code, 1);
   EXPECT_THAT(both.err, HasSubstr("RW0102"));
   EXPECT_THAT(both.err, HasSubstr("RW0901"));
-  EXPECT_EQ(say({"compare", kCourse}).code, 64);
+  EXPECT_EQ(run_command({"compare", kCourse}).code, 64);
 }
 
 TEST(Compare, OutputFileAndQuiet_PrintsNothing) {
   const Scratch file("compare-test.txt");
-  const Said said = say({"compare", kCourse, kChunks, "--quiet", "-o", file.path()}, "", true);
+  const CommandResult said =
+      run_command({"compare", kCourse, kChunks, "--quiet", "-o", file.path()}, "", true);
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err, "");
-  EXPECT_EQ(golden::read(file.path()), say({"compare", kCourse, kChunks}).out);
+  EXPECT_EQ(golden::read(file.path()), run_command({"compare", kCourse, kChunks}).out);
 }
 
 const std::string kGpt = "examples/gpt3-175b-1024.yaml";
@@ -110,14 +115,14 @@ const std::string kLogs = "tests/data/import/";
 
 TEST(CompareLogGolden, SlowNvlinkTimers_MatchesGolden) {
   const std::vector<std::string> args{"compare", kGpt, "--log", kLogs + "slow-nvlink.log"};
-  const Said said = say(args);
+  const CommandResult said = run_command(args);
   EXPECT_EQ(said.code, 0);
   golden::expect("compare/slow-nvlink.txt", said.out);
   std::vector<std::string> json_args = args, markdown = args;
   json_args.push_back("--json");
   markdown.push_back("--markdown");
-  golden::expect("compare/slow-nvlink.md", say(markdown).out);
-  const json all = json::parse(say(json_args).out);
+  golden::expect("compare/slow-nvlink.md", run_command(markdown).out);
+  const json all = json::parse(run_command(json_args).out);
   EXPECT_EQ(all["schema"], "rankwright.gap/1");
   EXPECT_EQ(all["time"]["explanations"][0]["name"], "nvlink");
   EXPECT_EQ(all["time"]["inside"], false);
@@ -125,19 +130,21 @@ TEST(CompareLogGolden, SlowNvlinkTimers_MatchesGolden) {
 
 TEST(CompareLogGolden, StepTimeOnly_MatchesGolden) {
   golden::expect("compare/step-alone.txt",
-                 say({"compare", kGpt, "--log", kLogs + "step-alone.log"}).out);
+                 run_command({"compare", kGpt, "--log", kLogs + "step-alone.log"}).out);
 }
 
 TEST(CompareLogGolden, OutOfMemoryAtTheLoss_MatchesGolden) {
   golden::expect(
       "compare/oom-loss.txt",
-      say({"compare", "tests/data/plans/llama-8b-oom.yaml", "--log", kLogs + "oom.log"}).out);
+      run_command({"compare", "tests/data/plans/llama-8b-oom.yaml", "--log", kLogs + "oom.log"})
+          .out);
 }
 
 TEST(CompareLog, SecondPlanAndLog_IsAUsageError) {
-  EXPECT_EQ(say({"compare", kCourse, kChunks, "--log", kLogs + "megatron.log"}).code, 64);
-  EXPECT_EQ(say({"compare", kCourse, "--log", "no/such.log"}).code, 1);
-  const Said nothing = say({"compare", kCourse, "--log", "tests/data/faults/RW0930.log"});
+  EXPECT_EQ(run_command({"compare", kCourse, kChunks, "--log", kLogs + "megatron.log"}).code, 64);
+  EXPECT_EQ(run_command({"compare", kCourse, "--log", "no/such.log"}).code, 1);
+  const CommandResult nothing =
+      run_command({"compare", kCourse, "--log", "tests/data/faults/RW0930.log"});
   EXPECT_EQ(nothing.code, 1);
   EXPECT_EQ(nothing.out, "");
   EXPECT_THAT(nothing.err, HasSubstr("RW0930"));
@@ -145,30 +152,32 @@ TEST(CompareLog, SecondPlanAndLog_IsAUsageError) {
 
 TEST(Calibrated, OwnLog_EstimateMatchesTheRun) {
   const std::string log = kLogs + "step-alone.log";
-  const json explained = json::parse(say({"explain", kGpt, "--calibrate", log, "--json"}).out);
-  const json gap = json::parse(say({"compare", kGpt, "--log", log, "--json"}).out);
+  const json explained =
+      json::parse(run_command({"explain", kGpt, "--calibrate", log, "--json"}).out);
+  const json gap = json::parse(run_command({"compare", kGpt, "--log", log, "--json"}).out);
   const double measured = gap["time"]["measured"]["median_seconds"];
   EXPECT_NEAR(double(explained["estimate"]["step"]["seconds"]) / measured, 1, 1e-6);
   for (const std::string verb : {"check", "explain"})
-    EXPECT_THAT(say({verb, kGpt, "--calibrate", log}).out,
+    EXPECT_THAT(run_command({verb, kGpt, "--calibrate", log}).out,
                 HasSubstr("lines of tests/data/import/step-alone.log: computation at 0."));
-  // Compared with its own run after calibration, the gap is zero.
+  // ComparedPlan with its own run after calibration, the gap is zero.
   const json closed =
-      json::parse(say({"compare", kGpt, "--log", log, "--calibrate", log, "--json"}).out);
+      json::parse(run_command({"compare", kGpt, "--log", log, "--calibrate", log, "--json"}).out);
   EXPECT_EQ(closed["time"]["inside"], true);
 }
 
 TEST(Calibrated, LogOfAnotherPlan_IsUsed) {
   const std::string log = kLogs + "step-alone.log";
-  const Said both = say({"compare", kGpt, kGpt, "--calibrate", log});
+  const CommandResult both = run_command({"compare", kGpt, kGpt, "--calibrate", log});
   EXPECT_EQ(both.code, 0);
   EXPECT_THAT(both.out, HasSubstr("calibrated by "));
-  const Said other = say({"explain", kCourse, "--calibrate", log, "--ran", kGpt});
+  const CommandResult other = run_command({"explain", kCourse, "--calibrate", log, "--ran", kGpt});
   EXPECT_THAT(other.out, HasSubstr("of another model or device"));
-  const Said refused = say({"check", kCourse, "--calibrate", "tests/data/faults/RW0931.log"});
+  const CommandResult refused =
+      run_command({"check", kCourse, "--calibrate", "tests/data/faults/RW0931.log"});
   EXPECT_EQ(refused.code, 1);
   EXPECT_THAT(refused.out, HasSubstr("RW0931"));
-  EXPECT_EQ(say({"check", kCourse, "--calibrate", log, "--ran", "no/such.yaml"}).code, 1);
+  EXPECT_EQ(run_command({"check", kCourse, "--calibrate", log, "--ran", "no/such.yaml"}).code, 1);
 }
 
 TEST(Calibrated, Search_UsesTheCalibration) {
@@ -177,14 +186,15 @@ TEST(Calibrated, Search_UsesTheCalibration) {
   std::vector<std::string> calibrated = search;
   const std::string log = kLogs + "step-alone.log";
   calibrated.insert(calibrated.end(), {"--calibrate", log, "--ran", kGpt});
-  const json before = json::parse(say(search).out), after = json::parse(say(calibrated).out);
+  const json before = json::parse(run_command(search).out),
+             after = json::parse(run_command(calibrated).out);
   EXPECT_GT(double(after["best"]["step_seconds"]), double(before["best"]["step_seconds"]));
-  EXPECT_EQ(say({"plan", kGpt, "--ran", kGpt}).code, 64);
+  EXPECT_EQ(run_command({"plan", kGpt, "--ran", kGpt}).code, 64);
 }
 
 TEST(CompareLog, PlanWithoutModel_ReportsNoMemoryEstimate) {
-  const Said said =
-      say({"compare", "examples/course-64.yaml", "--log", "tests/data/import/oom.log"});
+  const CommandResult said =
+      run_command({"compare", "examples/course-64.yaml", "--log", "tests/data/import/oom.log"});
   EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no ledger"));
 }
 

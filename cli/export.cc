@@ -18,14 +18,14 @@ namespace rankwright::cli {
 namespace {
 
 std::string joined_names() {
-  return fmt::format("{}", fmt::join(planner::export_target_names(), ", "));
+  return fmt::format("{}", fmt::join(planner::list_export_targets(), ", "));
 }
 
 std::string list_targets() {
   std::vector<FormatRow> rows;
   for (const exporter::Exporter& exporter : exporter::exporters())
     rows.push_back({"", row(exporter.target).name, exporter.summary, row(exporter.target).checked});
-  return format_list(rows);
+  return make_format_list(rows);
 }
 
 /// Reads the hosts from the file of that name if it exists, else from the comma-separated list.
@@ -90,7 +90,7 @@ int export_plan(Args args, const Io& io) {
   const importer::PlanFile& file = answer->plan.file;
   for (const Diagnostics* findings : {&answer->memory, &answer->findings})
     if (!findings->empty()) print_findings(*findings, file.name, file.text, io);
-  if (options.json()) return options.write(report::export_json(*answer), io);
+  if (options.json()) return options.write(report::make_export_json(*answer), io);
   return write_files(answer->files, options, io);
 }
 

@@ -50,7 +50,8 @@ TEST(ForeignFiles, UneditedFiles_GiveTheExpectedLayout) {
 }
 
 TEST(ForeignFiles, FewerMicrobatchesThanStages_IsAnError) {
-  const Said said = say({"check", "tests/data/import/torchtitan-few-microbatches.toml"});
+  const CommandResult said =
+      run_command({"check", "tests/data/import/torchtitan-few-microbatches.toml"});
   EXPECT_EQ(said.code, kRefused);
   EXPECT_THAT(said.out, HasSubstr("error[RW0524]"));
   EXPECT_THAT(said.out, HasSubstr("torchtitan-few-microbatches.toml:7:"));
@@ -59,15 +60,16 @@ TEST(ForeignFiles, FewerMicrobatchesThanStages_IsAnError) {
 
 TEST(ForeignFiles, BatchThatDoesNotMultiply_IsAnError) {
   // 8 x 4 x 8 data ranks are 256.
-  const Said said = say({"check", "tests/data/import/deepspeed-batch.json", "--world", "8"});
+  const CommandResult said =
+      run_command({"check", "tests/data/import/deepspeed-batch.json", "--world", "8"});
   EXPECT_EQ(said.code, kRefused);
   EXPECT_THAT(said.out, HasSubstr("error[RW0604]"));
   EXPECT_THAT(said.out, HasSubstr("deepspeed-batch.json:2:"));
 }
 
 TEST(ForeignFiles, ZeroWithPipeline_IsAnError) {
-  const Said said =
-      say({"check", "tests/data/import/deepspeed-pipeline-zero3.json", "--world", "8"});
+  const CommandResult said =
+      run_command({"check", "tests/data/import/deepspeed-pipeline-zero3.json", "--world", "8"});
   EXPECT_EQ(said.code, kRefused);
   EXPECT_THAT(said.out, HasSubstr("error[RW0541]"));
   EXPECT_THAT(said.out, HasSubstr("deepspeed-pipeline-zero3.json:9:"));

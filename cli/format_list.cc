@@ -6,7 +6,7 @@
 
 namespace rankwright::cli {
 
-std::string format_list(const std::vector<FormatRow>& rows) {
+std::string make_format_list(const std::vector<FormatRow>& rows) {
   std::size_t name = 0, summary = 0;
   for (const FormatRow& row : rows) {
     name = std::max(name, row.name.size());

@@ -15,6 +15,6 @@ struct FormatRow {
   std::string_view checked;
 };
 
-std::string format_list(const std::vector<FormatRow>& rows);
+std::string make_format_list(const std::vector<FormatRow>& rows);
 
 }  // namespace rankwright::cli

@@ -25,7 +25,8 @@ std::string checked(std::string_view plan, rules::Target target) {
   planner::PlanInput input{
       .file = importer::read_plan(std::string(plan), "plan.yaml", importer::read_file)};
   input.config = resolve(input.file.draft);
-  return report::findings_text(all_findings(input, target), input.file.name, input.file.text, {});
+  return report::render_findings_text(list_findings(input, target), input.file.name,
+                                      input.file.text, {});
 }
 
 std::string code_text(const rules::Page& page) {
@@ -47,7 +48,7 @@ TEST(Golden, Counterexamples_MatchGolden) {
     const Result<program::WrittenSchedule> written = program::parse_cells(example, "order.csv");
     ASSERT_TRUE(written.has_value()) << page.code;
     const Diagnostics findings = rules::check_schedule(*written).findings;
-    const std::string text = report::findings_text(findings, "order.csv", example, {});
+    const std::string text = report::render_findings_text(findings, "order.csv", example, {});
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(page)));
     golden::expect("check/" + std::string(page.code) + ".txt", text);
   }
@@ -72,13 +73,14 @@ TEST(Golden, ReadingErrors_MatchGolden) {
     ASSERT_TRUE(files.contains(code))
         << "write tests/data/faults/" << code << ".yaml, .json or .csv";
     const std::string& file = files.at(code);
-    const Said said = code == "RW0932"   ? say({"report", kPlan, "--measured", file, "--json"})
-                      : code == "RW0933" ? say({"lab", "3", "--check", file})
-                      : file.ends_with(".json") ? say({"check", kPlan, "--model", file})
-                      : code == "RW0917"        ? say({"validate", file})
-                      : code == "RW0930"        ? say({"compare", kPlan, "--log", file})
-                      : code == "RW0931"        ? say({"check", kPlan, "--calibrate", file})
-                                                : say({"check", file, "--quiet"});
+    const CommandResult said =
+        code == "RW0932"          ? run_command({"report", kPlan, "--measured", file, "--json"})
+        : code == "RW0933"        ? run_command({"lab", "3", "--check", file})
+        : file.ends_with(".json") ? run_command({"check", kPlan, "--model", file})
+        : code == "RW0917"        ? run_command({"validate", file})
+        : code == "RW0930"        ? run_command({"compare", kPlan, "--log", file})
+        : code == "RW0931"        ? run_command({"check", kPlan, "--calibrate", file})
+                                  : run_command({"check", file, "--quiet"});
     EXPECT_EQ(said.code, page.severity == Severity::error ? 1 : 0) << code;
     const std::string text = said.out.empty() ? said.err : said.out;
     EXPECT_THAT(text, ::testing::HasSubstr("[" + code + "]: "));

@@ -45,7 +45,7 @@ std::string list_formats() {
   for (const importer::LogFormat& format : importer::log_formats())
     rows.push_back({"logs, by compare --log and --calibrate", format.name, format.summary,
                     rules::find_target(format.name)->checked});
-  return format_list(rows);
+  return make_format_list(rows);
 }
 
 void tell_passed_over(const importer::PlanFile& file, const Io& io) {
@@ -60,25 +60,26 @@ void tell_passed_over(const importer::PlanFile& file, const Io& io) {
 
 int write(const planner::ImportedPlan& plan, const Options& options, const Io& io) {
   const importer::PlanFile& file = plan.input.file;
-  if (options.json()) return options.write(report::imported_plan_json(plan), io);
-  if (const int failed = options.write(report::imported_plan_text(plan), io)) return failed;
+  if (options.json()) return options.write(report::make_imported_plan_json(plan), io);
+  if (const int failed = options.write(report::render_imported_plan(plan), io)) return failed;
   if (options.quiet()) return kOk;
   tell_passed_over(file, io);
   if (!plan.findings.empty())
     io.err << fmt::format("{} · rankwright check {}\n", report::stats(plan.findings),
-                          shell_path(file.name));
+                          quote_shell_path(file.name));
   return kOk;
 }
 
 int write(const planner::ImportedCluster& made, const Options& options, const Io& io) {
-  if (const int failed = options.write(exporter::cluster_yaml(made.cluster, made.origins), io))
+  if (const int failed =
+          options.write(exporter::write_cluster_yaml(made.cluster, made.origins), io))
     return failed;
-  if (!options.quiet()) io.err << report::findings_in(made.sources, made.findings);
+  if (!options.quiet()) io.err << report::render_findings_in(made.sources, made.findings);
   return kOk;
 }
 
 int write(const planner::ImportedModel& made, const Options& options, const Io& io) {
-  if (const int failed = options.write(exporter::model_yaml(made.model, made.origins), io))
+  if (const int failed = options.write(exporter::write_model_yaml(made.model, made.origins), io))
     return failed;
   if (!options.quiet()) print_findings(made.findings, "", "", io);
   return kOk;

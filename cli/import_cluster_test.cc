@@ -19,7 +19,7 @@ constexpr const char* kNccl = "tests/data/import/nccl-topo-h100.xml";
 constexpr const char* kMeasured = "tests/data/import/nccl-tests-h100-2.txt";
 
 TEST(ImportCluster, SeveralFiles_AreMergedInOrder) {
-  const Said said = say({"import", kTopo, kTree, "--device", "h100-sxm"});
+  const CommandResult said = run_command({"import", kTopo, kTree, "--device", "h100-sxm"});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out,
               StartsWith(std::string("# From ") + kTopo + ": what nvidia-smi topo -m prints.\n"));
@@ -39,34 +39,37 @@ TEST(ImportCluster, SeveralFiles_AreMergedInOrder) {
 
 TEST(ImportCluster, WrittenFile_IsReadByPlan) {
   const Scratch file("cluster.yaml");
-  ASSERT_EQ(say({"import", kNccl, kTree, "--hosts", "2", "-o", file.path(), "--quiet"}).err, "");
-  const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", file.path(),
-                         "--global-batch", "64", "--seq", "2048"});
+  ASSERT_EQ(run_command({"import", kNccl, kTree, "--hosts", "2", "-o", file.path(), "--quiet"}).err,
+            "");
+  const CommandResult said = run_command({"plan", "--model", "llama-3.2-1b", "--cluster",
+                                          file.path(), "--global-batch", "64", "--seq", "2048"});
   EXPECT_EQ(said.code, 0) << said.err;
 }
 
 TEST(ImportCluster, ClusterFlag_TakesToolOutput) {
-  const Said said = say({"plan", "--model", "llama-3.2-1b", "--cluster", kNccl, "--global-batch",
-                         "64", "--seq", "2048"});
+  const CommandResult said = run_command({"plan", "--model", "llama-3.2-1b", "--cluster", kNccl,
+                                          "--global-batch", "64", "--seq", "2048"});
   EXPECT_EQ(said.code, 0) << said.err;
-  const Said unknown = say({"check", "examples/course-64.yaml", "--cluster", kTopo});
+  const CommandResult unknown =
+      run_command({"check", "examples/course-64.yaml", "--cluster", kTopo});
   EXPECT_THAT(unknown.out,
               HasSubstr("error[RW0912]: something is missing\n  --> " + std::string(kTopo)));
 }
 
 // 16 ranks on two hosts: sets the network's bandwidth, not NVLink's.
 TEST(ImportCluster, MeasuredOutput_CalibratesABaseCluster) {
-  const Said said = say({"import", kMeasured, "--cluster", "dgx-h100 x 4"});
+  const CommandResult said = run_command({"import", kMeasured, "--cluster", "dgx-h100 x 4"});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out,
               HasSubstr("{name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 1.2 us}"));
   EXPECT_THAT(said.out, HasSubstr("origin: measured, latency_origin: measured}"));
-  EXPECT_EQ(say({"import", kMeasured, "--cluster", "dgx-h100"}).code, 1);  // one host only
-  EXPECT_THAT(say({"import", kTree, "--cluster", "dgx-h100"}).err, HasSubstr("warning[RW0622]"));
+  EXPECT_EQ(run_command({"import", kMeasured, "--cluster", "dgx-h100"}).code, 1);  // one host only
+  EXPECT_THAT(run_command({"import", kTree, "--cluster", "dgx-h100"}).err,
+              HasSubstr("warning[RW0622]"));
 }
 
 TEST(ImportCluster, ContradictingFiles_AreReported) {
-  const Said said = say({"import", "tests/data/import/nccl-topo-4090.xml", kTopo});
+  const CommandResult said = run_command({"import", "tests/data/import/nccl-topo-4090.xml", kTopo});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.err, HasSubstr("GPUs a host: 4 in tests/data/import/nccl-topo-4090.xml, 8 in "));
 }
@@ -74,27 +77,27 @@ TEST(ImportCluster, ContradictingFiles_AreReported) {
 TEST(ImportCluster, BadFile_ErrorPointsAtTheLine) {
   const Scratch file("bad.conf");
   std::ofstream(file.path()) << "SwitchName=a Nodes=n0\nSwitchName=b Switches=c\n";
-  const Said said = say({"import", file.path(), "--device", "h100-sxm"});
+  const CommandResult said = run_command({"import", file.path(), "--device", "h100-sxm"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("SwitchName=b Switches=c"));
 }
 
 TEST(ImportCluster, InvalidFlags_AreUsageErrors) {
-  EXPECT_EQ(say({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code, 64);
-  EXPECT_EQ(say({"import", kTopo, "--from", "nccl"}).code, 64);
-  EXPECT_THAT(say({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
-  EXPECT_THAT(say({"import", "examples/course-64.yaml", kTopo}).err,
+  EXPECT_EQ(run_command({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code, 64);
+  EXPECT_EQ(run_command({"import", kTopo, "--from", "nccl"}).code, 64);
+  EXPECT_THAT(run_command({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
+  EXPECT_THAT(run_command({"import", "examples/course-64.yaml", kTopo}).err,
               HasSubstr("one thing too many"));
-  EXPECT_THAT(say({"import", kTopo, "examples/course-64.yaml", "--device", "h100-sxm"}).err,
+  EXPECT_THAT(run_command({"import", kTopo, "examples/course-64.yaml", "--device", "h100-sxm"}).err,
               HasSubstr("RW0603"));
-  EXPECT_EQ(say({"import", "none.txt"}).code, 1);
+  EXPECT_EQ(run_command({"import", "none.txt"}).code, 1);
 }
 
 TEST(ImportCluster, StandardInput_IsRead) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kNccl);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
-  EXPECT_THAT(say({"import", "-"}, text).out, HasSubstr("name: h100-sxm-1x8\n"));
+  EXPECT_THAT(run_command({"import", "-"}, text).out, HasSubstr("name: h100-sxm-1x8\n"));
 }
 
 }  // namespace import_cluster_test

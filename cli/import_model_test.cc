@@ -32,7 +32,7 @@ class Folder {
 // 8,030,261,248 parameters in bf16 are 16,060,522,496 bytes.
 TEST(ImportModel, MatchingIndex_IsAccepted) {
   const Folder folder("{\"metadata\": {\"total_size\": 16060522496}, \"weight_map\": {}}");
-  const Said said = say({"import", folder.config()});
+  const CommandResult said = run_command({"import", folder.config()});
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(said.out, HasSubstr("model:\n  name: "));
@@ -42,7 +42,8 @@ TEST(ImportModel, MatchingIndex_IsAccepted) {
 
 TEST(ImportModel, DifferentIndexSize_IsReported) {
   const Folder folder("{\"metadata\": {\"total_size\": 32121044992}, \"weight_map\": {}}");
-  const Said said = say({"import", folder.path() + "/model.safetensors.index.json"});
+  const CommandResult said =
+      run_command({"import", folder.path() + "/model.safetensors.index.json"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.err, HasSubstr("warning[RW0605]"));
   EXPECT_THAT(said.err, HasSubstr("parameters of 2 bytes make 16,060,522,496: +100.00 %"));
@@ -52,23 +53,23 @@ TEST(ImportModel, IndexWithoutSize_IsRefused) {
   for (const char* index : {"{}", "{\"metadata\": {}}", "[", "{\"metadata\": {\"total_size\": -1}}",
                             "{\"weight_map\": {\"total_size\": 5}}"}) {
     const Folder folder(index);
-    EXPECT_EQ(say({"import", folder.config()}).code, 1) << index;
+    EXPECT_EQ(run_command({"import", folder.config()}).code, 1) << index;
   }
 }
 
 TEST(ImportModel, ModelFolder_IsAccepted) {
   const Folder folder("");
-  const Said said = say({"plan", "--model", folder.path(), "--cluster", "dgx-h100",
-                         "--global-batch", "64", "--seq", "2048"});
+  const CommandResult said = run_command({"plan", "--model", folder.path(), "--cluster", "dgx-h100",
+                                          "--global-batch", "64", "--seq", "2048"});
   EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_EQ(say({"plan", "--model", "no-such-folder", "--cluster", "dgx-h100"}).code, 1);
+  EXPECT_EQ(run_command({"plan", "--model", "no-such-folder", "--cluster", "dgx-h100"}).code, 1);
 }
 
 TEST(ImportModel, WrittenFile_IsReadByCheck) {
   const Folder folder("");
   const Scratch plan("model.yaml");
-  ASSERT_EQ(say({"import", folder.config(), "-o", plan.path()}).code, 0);
-  EXPECT_EQ(say({"check", plan.path()}).code % 2, 0);  // readable: 0 or 2
+  ASSERT_EQ(run_command({"import", folder.config(), "-o", plan.path()}).code, 0);
+  EXPECT_EQ(run_command({"check", plan.path()}).code % 2, 0);  // readable: 0 or 2
 }
 
 }  // namespace import_model_test

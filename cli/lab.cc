@@ -34,11 +34,11 @@ int check_answers(const lab::Lab& lab, const std::string& file, const Options& o
     answers.findings.push_back(text.error());
   sort(answers.findings);
   const auto found = [&](const report::Paint& paint) {
-    return findings_text(answers.findings, answers.name, answers.text, paint);
+    return render_findings_text(answers.findings, answers.name, answers.text, paint);
   };
   if (has_errors(answers.findings)) {
     const int failed =
-        options.write(options.json() ? report::findings_json(answers.findings, answers.name)
+        options.write(options.json() ? report::make_findings_json(answers.findings, answers.name)
                                      : found(options.paint(io)),
                       io);
     return failed != kOk ? failed : kUnreadable;
@@ -55,9 +55,9 @@ int check_answers(const lab::Lab& lab, const std::string& file, const Options& o
 
 /// Prints a plan of the labs, for users without the repository.
 int print_plan(const std::string& file, const Options& options, const Io& io) {
-  const std::string_view text = lab::lab_file("examples/" + file);
+  const std::string_view text = lab::find_lab_file("examples/" + file);
   if (text.empty())
-    return refuse("there is no plan '" + excerpt(file) + "'", "labs/tp-8.yaml is one", io);
+    return refuse("there is no plan '" + make_excerpt(file) + "'", "labs/tp-8.yaml is one", io);
   return options.write(std::string(text), io);
 }
 
@@ -85,8 +85,8 @@ int lab(Args args, const Io& io) {
   const Result<i64> wanted = parse_count(number, 1);
   const lab::Lab* const one = wanted ? lab::find_lab(*wanted) : nullptr;
   if (one == nullptr)
-    return refuse(fmt::format("there is no lab {}", excerpt(number)), "rankwright lab lists them",
-                  io);
+    return refuse(fmt::format("there is no lab {}", make_excerpt(number)),
+                  "rankwright lab lists them", io);
   if (!answers.empty()) return check_answers(*one, answers, options, io);
   if (blank) return options.write(template_text(*one), io);
   return options.write(

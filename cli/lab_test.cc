@@ -18,43 +18,44 @@ using ::testing::StartsWith;
 const std::string kRight = "tests/data/labs/03.yaml";
 
 TEST(LabVerb, NoArguments_ListsTheLabs) {
-  const Said said = say({"lab"});
+  const CommandResult said = run_command({"lab"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("\n  3  Pipelines, bubbles and microbatches"));
-  const json list = json::parse(say({"lab", "--json"}).out);
+  const json list = json::parse(run_command({"lab", "--json"}).out);
   EXPECT_EQ(list["schema"], "rankwright.lab/1");
   EXPECT_EQ(list["labs"].size(), lab::labs().size());
 }
 
 TEST(LabVerb, Task_MatchesGolden) {
-  golden::expect("lab/03.txt", say({"lab", "3"}).out);
-  golden::expect("lab/03-template.yaml", say({"lab", "3", "--template"}).out);
+  golden::expect("lab/03.txt", run_command({"lab", "3"}).out);
+  golden::expect("lab/03-template.yaml", run_command({"lab", "3", "--template"}).out);
 }
 
 TEST(LabVerb, TaskJson_HasTheQuestions) {
-  const json task = json::parse(say({"lab", "3", "--json"}).out);
+  const json task = json::parse(run_command({"lab", "3", "--json"}).out);
   EXPECT_EQ(task["lab"], 3);
   EXPECT_EQ(task["questions"][0]["key"], "bubble");
   EXPECT_EQ(task["questions"][0]["kind"], "percent");
 }
 
 TEST(LabVerb, CorrectAnswers_Pass) {
-  const Said said = say({"lab", "3", "--check", kRight});
+  const CommandResult said = run_command({"lab", "3", "--check", kRight});
   EXPECT_EQ(said.code, 0) << said.out;
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(said.out, HasSubstr("\nlab 3: 6 of 6 right\n"));
 }
 
 TEST(LabVerb, WrongAnswers_AreExplained) {
-  const Said said = say({"lab", "3", "--check", "-"},
-                        "lab: 3\nbubble: 37.5 %\nmicrobatches: 60\nheld: 8\nfaster: {parallelism: "
-                        "{tp_size: 4, pp_size: 4}}\n");
+  const CommandResult said =
+      run_command({"lab", "3", "--check", "-"},
+                  "lab: 3\nbubble: 37.5 %\nmicrobatches: 60\nheld: 8\nfaster: {parallelism: "
+                  "{tp_size: 4, pp_size: 4}}\n");
   EXPECT_EQ(said.code, 2);
   golden::expect("lab/03-wrong.txt", said.out);
 }
 
 TEST(LabVerb, CheckJson_HasTheVerdicts) {
-  const Said said = say({"lab", "3", "--check", "-", "--json"}, "held: 8\n");
+  const CommandResult said = run_command({"lab", "3", "--check", "-", "--json"}, "held: 8\n");
   EXPECT_EQ(said.code, 2);
   const json all = json::parse(said.out);
   EXPECT_EQ(all["schema"], "rankwright.lab/1");
@@ -66,14 +67,15 @@ TEST(LabVerb, CheckJson_HasTheVerdicts) {
 }
 
 TEST(LabVerb, UnreadableAnswers_ExitWithOne) {
-  EXPECT_EQ(say({"lab", "3", "--check", "no-such-file.yaml"}).code, 1);
-  const Said said = say({"lab", "3", "--check", "-"}, "lab: many\n");
+  EXPECT_EQ(run_command({"lab", "3", "--check", "no-such-file.yaml"}).code, 1);
+  const CommandResult said = run_command({"lab", "3", "--check", "-"}, "lab: many\n");
   EXPECT_EQ(said.code, 1);
   EXPECT_THAT(said.out, HasSubstr("error[RW0903]"));
 }
 
 TEST(LabVerb, OneUnreadableAnswer_OthersAreChecked) {
-  const Said said = say({"lab", "3", "--check", "-"}, "held: many\nmicrobatches: 57.0\n");
+  const CommandResult said =
+      run_command({"lab", "3", "--check", "-"}, "held: many\nmicrobatches: 57.0\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(said.out, HasSubstr("unread held          many\n"));
@@ -83,27 +85,27 @@ TEST(LabVerb, OneUnreadableAnswer_OthersAreChecked) {
 }
 
 TEST(LabVerb, UnknownKeys_AreWarnings) {
-  const Said said = say({"lab", "3", "--check", "-"}, "held: 4\nhedl: 4\n");
+  const CommandResult said = run_command({"lab", "3", "--check", "-"}, "held: 4\nhedl: 4\n");
   EXPECT_EQ(said.code, 2);  // the other questions are unanswered
   EXPECT_THAT(said.err, HasSubstr("did you mean held?"));
-  EXPECT_EQ(say({"lab", "3", "--check", "-", "--quiet"}, "held: 4\nhedl: 4\n").err, "");
+  EXPECT_EQ(run_command({"lab", "3", "--check", "-", "--quiet"}, "held: 4\nhedl: 4\n").err, "");
 }
 
 TEST(LabVerb, InvalidArguments_AreUsageErrors) {
-  EXPECT_EQ(say({"lab", "11"}).code, 64);
-  EXPECT_EQ(say({"lab", "11"}).err,
+  EXPECT_EQ(run_command({"lab", "11"}).code, 64);
+  EXPECT_EQ(run_command({"lab", "11"}).err,
             "rankwright lab: there is no lab 11\n  help: rankwright lab lists them\n");
-  EXPECT_EQ(say({"lab", "three"}).code, 64);
-  EXPECT_EQ(say({"lab", "three"}).err,
+  EXPECT_EQ(run_command({"lab", "three"}).code, 64);
+  EXPECT_EQ(run_command({"lab", "three"}).err,
             "rankwright lab: there is no lab three\n  help: rankwright lab lists them\n");
-  EXPECT_EQ(say({"lab", "--template"}).code, 64);
-  EXPECT_EQ(say({"lab", "--check", kRight}).code, 64);
-  EXPECT_EQ(say({"lab", "3", "--template", "--check", kRight}).code, 64);
-  EXPECT_EQ(say({"lab", "--plan", "labs/none.yaml"}).code, 64);
+  EXPECT_EQ(run_command({"lab", "--template"}).code, 64);
+  EXPECT_EQ(run_command({"lab", "--check", kRight}).code, 64);
+  EXPECT_EQ(run_command({"lab", "3", "--template", "--check", kRight}).code, 64);
+  EXPECT_EQ(run_command({"lab", "--plan", "labs/none.yaml"}).code, 64);
 }
 
 TEST(LabVerb, PlanFlag_PrintsThePlan) {
-  const Said said = say({"lab", "--plan", "labs/tp-8.yaml"});
+  const CommandResult said = run_command({"lab", "--plan", "labs/tp-8.yaml"});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out, golden::read(RANKWRIGHT_SOURCE_DIR "/examples/labs/tp-8.yaml"));
 }

@@ -8,7 +8,7 @@
 
 int main(int argc, char** argv) {
   const std::vector<std::string> args(argv + std::min(argc, 1), argv + argc);
-  const rankwright::cli::Screen screen = rankwright::cli::this_screen();
+  const rankwright::cli::Screen screen = rankwright::cli::query_screen();
   return rankwright::cli::run(args, {.in = std::cin,
                                      .out = std::cout,
                                      .err = std::cerr,

@@ -7,7 +7,7 @@
 
 namespace rankwright::cli {
 
-std::vector<OptionRow> option_rows(const Verb& verb) {
+std::vector<OptionRow> list_option_rows(const Verb& verb) {
   std::istringstream in;
   std::ostringstream out, err;
   std::vector<OptionRow> rows;

@@ -24,6 +24,6 @@ struct OptionRow {
 };
 
 /// Returns the options of a verb in the order of its help, without running the verb.
-std::vector<OptionRow> option_rows(const Verb& verb);
+std::vector<OptionRow> list_option_rows(const Verb& verb);
 
 }  // namespace rankwright::cli

@@ -233,7 +233,7 @@ int Options::refuse_mixed(std::vector<std::string> printed, const Io& io) const 
 
 int Options::refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const {
   for (const std::string& path : paths)
-    if (const std::optional<OutputFault> fault = output_fault(path))
+    if (const std::optional<OutputFault> fault = check_output_path(path))
       return complain(fault->what, fault->help, kUnreadable, io);
   return kOk;
 }
@@ -247,7 +247,7 @@ int Options::unexpected(const Io& io) const {
   const bool flag = word.starts_with('-');
   const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
   return complain(
-      fmt::format("{} '{}'", flag ? "there is no flag" : "one thing too many:", excerpt(word)),
+      fmt::format("{} '{}'", flag ? "there is no flag" : "one thing too many:", make_excerpt(word)),
       near ? fmt::format("did you mean {}?", *near) : "rankwright help " + name_, kUsage, io);
 }
 

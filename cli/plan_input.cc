@@ -34,7 +34,7 @@ Result<std::string> read_argument(const std::string& argument, const Io& io) {
 
 void PlanFlags::add_calibration_to(Options& options) {
   options.add("--calibrate", calibrate,
-              "the log of a run (Megatron-LM, torchtitan) that prices start from");
+              "the log of a run (Megatron-LM, torchtitan) to calibrate the estimate with");
   options.add("--ran", ran, "with --calibrate: the plan that ran, if another");
 }
 

@@ -50,7 +50,7 @@ int report(Args args, const Io& io) {
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
   planner::Outcome<planner::PlanReport> plan =
-      report_plan(request, search_control(line, interrupt));
+      report_plan(request, make_search_control(line, interrupt));
   line.clear();
   if (!plan) return print_refusal("report", plan.error(), io);
   report::Report made = new_report("report", args);

@@ -53,10 +53,10 @@ int no_folder(const std::string& folder, std::string_view why, const Io& io) {
 }  // namespace
 
 report::Report new_report(std::string_view verb, Args args) {
-  return {.version = RANKWRIGHT_VERSION, .command = report::command_line(verb, args)};
+  return {.version = RANKWRIGHT_VERSION, .command = report::format_command_line(verb, args)};
 }
 
-int without_page(std::string_view verb, const Io& io) {
+int refuse_missing_page(std::string_view verb, const Io& io) {
   if (!report::kReportPage.empty()) return kOk;
   io.err << fmt::format(
       "rankwright {}: this program was built without the page, which needs Node.js 18 or newer and "
@@ -68,7 +68,7 @@ int without_page(std::string_view verb, const Io& io) {
 
 int save_page(const report::Report& report, const std::string& path, const Options& options,
               const Io& io) {
-  const std::string page = report::page_with(report::kReportPage, report_json(report));
+  const std::string page = report::embed_document(report::kReportPage, make_report_json(report));
   if (const int failed = options.save(page, path, io)) return failed;
   if (!options.quiet() && path != "-")
     io.err << fmt::format("{}: {}, opens in any browser\n", path, show(Bytes{double(page.size())}));
@@ -83,7 +83,7 @@ int save_pictures(const report::Report& report, const std::string& folder, const
   std::string written;
   for (std::size_t k = 0; k < report.plans.size(); ++k)
     for (const report::Picture& picture : report::pictures(report.plans[k])) {
-      const std::string file = picture_file(report, k, picture.name);
+      const std::string file = name_picture_file(report, k, picture.name);
       const std::filesystem::path path = std::filesystem::path(folder) / file;
       if (const int code = options.save(picture.svg, path.string(), io)) return code;
       written += (written.empty() ? "" : ", ") + file;
@@ -108,7 +108,7 @@ int ReportFlags::refuse(const std::string& plan, const Options& options, const I
   if (only_pictures(options)) return kOk;
   const bool page = form_of(options, markdown) == Form::page;
   if (page)
-    if (const int missing = without_page("report", io)) return missing;
+    if (const int missing = refuse_missing_page("report", io)) return missing;
   return options.refuse_unwritable({page ? page_path(plan, options) : options.output()}, io);
 }
 
@@ -118,9 +118,10 @@ int ReportFlags::write(const report::Report& report, const Options& options, con
   if (only_pictures(options)) return kOk;
   switch (form_of(options, markdown)) {
     case Form::json:
-      return options.write(report_json(report), io);
+      return options.write(make_report_json(report), io);
     case Form::markdown:
-      return options.write(report_markdown(report, pictures_from(options.output(), svg)), io);
+      return options.write(render_report_markdown(report, pictures_from(options.output(), svg)),
+                           io);
     case Form::page:
       break;
   }

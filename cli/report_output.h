@@ -15,7 +15,7 @@ report::Report new_report(std::string_view verb, Args args);
 
 /// Prints what is missing if the program was built without the HTML page. Returns the exit code,
 /// kOk if the page is built in.
-int without_page(std::string_view verb, const Io& io);
+int refuse_missing_page(std::string_view verb, const Io& io);
 
 /// Writes the page and prints its path. Returns the exit code.
 int save_page(const report::Report& report, const std::string& path, const Options& options,

@@ -36,7 +36,7 @@ std::string first_line(const std::string& path) {
 
 TEST(ReportSvg, Folder_GetsEveryPicture) {
   const Scratch folder("pictures");
-  const Said said = say({"report", kTiny, "--svg", folder.path()});
+  const CommandResult said = run_command({"report", kTiny, "--svg", folder.path()});
   EXPECT_EQ(said.code, kOk);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err, folder.path() +
@@ -50,8 +50,8 @@ TEST(ReportSvg, Folder_GetsEveryPicture) {
 
 TEST(ReportSvg, PictureThatCannotBeDrawn_IsLeftOut) {
   const Scratch folder("pictures-left-out");
-  const Said said =
-      say({"report", "examples/course-64.yaml", "--svg", folder.path() + "/a/b", "--quiet"});
+  const CommandResult said = run_command(
+      {"report", "examples/course-64.yaml", "--svg", folder.path() + "/a/b", "--quiet"});
   EXPECT_EQ(said.code, kOk);
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(files_in(folder.path() + "/a/b"),
@@ -62,11 +62,11 @@ TEST(ReportSvg, OnlyPictures_NeedNoPage) {
   if (!report::kReportPage.empty()) GTEST_SKIP() << "built with the page";
   const Scratch folder("pictures-no-page"), page("pictures-no-page.html");
   const std::vector<std::string> args{"report", kTiny, "--no-search", "--svg", folder.path()};
-  EXPECT_EQ(say(args).code, kOk);
+  EXPECT_EQ(run_command(args).code, kOk);
   std::filesystem::remove_all(folder.path());
   std::vector<std::string> both = args;
   both.insert(both.end(), {"-o", page.path()});
-  const Said said = say(both);
+  const CommandResult said = run_command(both);
   EXPECT_EQ(said.code, kUnreadable);
   EXPECT_THAT(said.err, HasSubstr("built without the page"));
   EXPECT_FALSE(std::filesystem::exists(folder.path()));
@@ -74,14 +74,16 @@ TEST(ReportSvg, OnlyPictures_NeedNoPage) {
 
 TEST(ReportSvg, PageOrJson_AreWrittenAsWell) {
   const Scratch folder("pictures-and-page"), page("pictures-and-page.html");
-  const Said printed = say({"report", kTiny, "--no-search", "--json", "--svg", folder.path()});
+  const CommandResult printed =
+      run_command({"report", kTiny, "--no-search", "--json", "--svg", folder.path()});
   EXPECT_EQ(printed.code, kOk);
   EXPECT_EQ(nlohmann::json::parse(printed.out)["schema"], "rankwright.report/1");
   EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
   if (report::kReportPage.empty()) return;
   std::filesystem::remove_all(folder.path());
-  EXPECT_EQ(say({"report", kTiny, "--no-search", "--svg", folder.path(), "-o", page.path()}).code,
-            kOk);
+  EXPECT_EQ(
+      run_command({"report", kTiny, "--no-search", "--svg", folder.path(), "-o", page.path()}).code,
+      kOk);
   EXPECT_TRUE(std::filesystem::exists(page.path()));
   EXPECT_EQ(files_in(folder.path()).count("step.svg"), 1u);
 }
@@ -92,19 +94,20 @@ TEST(ReportSvg, Markdown_LinksPicturesRelativeToItself) {
   std::filesystem::create_directories(folder.path() + "/docs");
   const std::vector<std::string> args{"report", kTiny,    "--no-search", "--markdown",
                                       "--svg",  pictures, "-o",          text};
-  ASSERT_EQ(say(args).code, kOk);
+  ASSERT_EQ(run_command(args).code, kOk);
   std::ifstream file(text);
   std::ostringstream all;
   all << file.rdbuf();
   EXPECT_THAT(all.str(), HasSubstr("![step](<my pics/step.svg>)"));
-  const Said printed = say({"report", kTiny, "--no-search", "--markdown", "--svg", pictures});
+  const CommandResult printed =
+      run_command({"report", kTiny, "--no-search", "--markdown", "--svg", pictures});
   EXPECT_THAT(printed.out, HasSubstr("![step](<" + pictures + "/step.svg>)"));
 }
 
 TEST(ReportSvg, FolderIsAFile_IsAUsageError) {
   const Scratch file("a-file");
   std::ofstream(file.path()) << "kept";
-  const Said said = say({"report", kTiny, "--svg", file.path()});
+  const CommandResult said = run_command({"report", kTiny, "--svg", file.path()});
   EXPECT_EQ(said.code, kUsage);
   EXPECT_EQ(said.err, "rankwright report: --svg: " + file.path() +
                           " is a file\n  help: name a folder, which is made where there is none: "
@@ -115,7 +118,8 @@ TEST(ReportSvg, FolderIsAFile_IsAUsageError) {
 TEST(ReportSvg, FolderCannotBeCreated_ReportsTheReason) {
   const Scratch file("no-folder");
   std::ofstream(file.path()) << "kept";
-  const Said said = say({"report", kTiny, "--no-search", "--svg", file.path() + "/pictures"});
+  const CommandResult said =
+      run_command({"report", kTiny, "--no-search", "--svg", file.path() + "/pictures"});
   EXPECT_EQ(said.code, kUsage);
   EXPECT_THAT(said.err, HasSubstr("/pictures cannot be made: "));
   EXPECT_THAT(said.err, HasSubstr("help: name a folder"));

@@ -34,7 +34,7 @@ class Told {
     if (quiet_ || now - last_ < std::chrono::seconds(1)) return;
     last_ = now;
     io_.err << fmt::format("fitted without {} of {} publications; now without {}\n", done, of,
-                           excerpt(what))
+                           make_excerpt(what))
             << std::flush;
   }
 
@@ -49,12 +49,12 @@ int write_runs(const planner::ScoredRuns& runs, const ValidateFlags& flags, cons
                const Io& io) {
   const auto& [cases, validation, source] = runs;
   if (!flags.plot.empty())
-    if (const int failed = options.save(report::validation_svg(validation), flags.plot, io))
+    if (const int failed = options.save(report::draw_validation_svg(validation), flags.plot, io))
       return failed;
-  return options.write(options.json()
-                           ? report::validation_json(validation, source)
-                           : validation_text(validation, source, flags.all, options.paint(io)),
-                       io);
+  return options.write(
+      options.json() ? report::make_validation_json(validation, source)
+                     : render_validation_text(validation, source, flags.all, options.paint(io)),
+      io);
 }
 
 std::vector<planner::SourceFile> read_tables(const std::vector<std::string>& names) {
@@ -90,21 +90,23 @@ int validate(Args args, const Io& io) {
   if (flags.fit && (flags.leave_out || flags.calibrate_one || options.json()))
     return print_usage_fault("validate", "--fit prints constants and nothing else",
                              "leave the other options out", io);
-  Told told(io, options.quiet());
-  const planner::Outcome<planner::ValidateAnswer> answer =
-      planner::validate_runs({.files = read_tables(flags.files),
-                              .with = read_tables(flags.with),
-                              .leave_one_family_out = flags.leave_out,
-                              .calibrate_one = flags.calibrate_one,
-                              .fit = flags.fit,
-                              .runs_only = flags.all || !flags.plot.empty(),
-                              .progress = [&](std::size_t done, std::size_t of,
-                                              std::string_view what) { told(done, of, what); }});
+  Told format_findings(io, options.quiet());
+  const planner::Outcome<planner::ValidateAnswer> answer = planner::validate_runs(
+      {.files = read_tables(flags.files),
+       .with = read_tables(flags.with),
+       .leave_one_family_out = flags.leave_out,
+       .calibrate_one = flags.calibrate_one,
+       .fit = flags.fit,
+       .runs_only = flags.all || !flags.plot.empty(),
+       .progress = [&](std::size_t done, std::size_t of, std::string_view what) {
+         format_findings(done, of, what);
+       }});
   if (!answer) return print_refusal("validate", answer.error(), io);
-  if (answer->fitted) return options.write(report::fitted_csv(*answer->fitted), io);
+  if (answer->fitted) return options.write(report::write_fitted_csv(*answer->fitted), io);
   if (answer->runs) return write_runs(*answer->runs, flags, options, io);
-  return options.write(options.json() ? report::collectives_json(*answer->collectives)
-                                      : collectives_text(*answer->collectives, options.paint(io)),
+  return options.write(options.json()
+                           ? report::make_collectives_json(*answer->collectives)
+                           : render_collectives_text(*answer->collectives, options.paint(io)),
                        io);
 }
 

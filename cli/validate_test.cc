@@ -33,7 +33,7 @@ const std::string kColumns =
 const std::string kRow = "a,own,H100,8,8,1,1,32,4096,32,4096,64,9\n";
 
 TEST(ValidateVerb, PublishedRuns_AreScored) {
-  const Said said = say({"validate", kRuns});
+  const CommandResult said = run_command({"validate", kRuns});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(said.out, StartsWith("691 runs with the shipped constants."));
@@ -44,7 +44,8 @@ TEST(ValidateVerb, PublishedRuns_AreScored) {
 
 TEST(ValidateVerb, JsonAndPlot_AreWrittenToFiles) {
   const Scratch out("validate.json"), plot("validate.svg");
-  const Said said = say({"validate", kRuns, "--json", "-o", out.path(), "--plot", plot.path()});
+  const CommandResult said =
+      run_command({"validate", kRuns, "--json", "-o", out.path(), "--plot", plot.path()});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.out, "");
   std::ifstream stream(out.path());
@@ -58,17 +59,19 @@ TEST(ValidateVerb, JsonAndPlot_AreWrittenToFiles) {
 }
 
 TEST(ValidateVerb, TwoRuns_GiveTheSameOutput) {
-  EXPECT_EQ(say({"validate", kRuns, "--all"}).out, say({"validate", kRuns, "--all"}).out);
+  EXPECT_EQ(run_command({"validate", kRuns, "--all"}).out,
+            run_command({"validate", kRuns, "--all"}).out);
 }
 
 TEST(ValidateVerb, LeaveOneFamilyOut_UsesOtherFiles) {
   const Written file("own.csv", kColumns + kRow);
-  const Said alone = say({"validate", file.path(), "--leave-one-family-out", "--quiet"});
+  const CommandResult alone =
+      run_command({"validate", file.path(), "--leave-one-family-out", "--quiet"});
   EXPECT_EQ(alone.code, 0);
   EXPECT_THAT(alone.out, HasSubstr("own: no other publication is among the rows"));
   const Written other("other.csv", kColumns + "b,other,H100,8,8,1,1,32,4096,32,4096,64,8\n");
-  const json j = json::parse(say({"validate", file.path(), "--with", other.path(), "--json",
-                                  "--leave-one-family-out", "--calibrate-one", "--quiet"})
+  const json j = json::parse(run_command({"validate", file.path(), "--with", other.path(), "--json",
+                                          "--leave-one-family-out", "--calibrate-one", "--quiet"})
                                  .out);
   EXPECT_TRUE(j["at_priors"].empty());
   EXPECT_EQ(j["with"].size(), 1u);
@@ -77,33 +80,33 @@ TEST(ValidateVerb, LeaveOneFamilyOut_UsesOtherFiles) {
 }
 
 TEST(ValidateVerb, CollectiveColumns_AreScoredAsCollectives) {
-  const Said said = say({"validate", kCollectives});
+  const CommandResult said = run_command({"validate", kCollectives});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("measurements of collectives on"));
-  EXPECT_EQ(json::parse(say({"validate", kCollectives, "--json"}).out)["schema"],
+  EXPECT_EQ(json::parse(run_command({"validate", kCollectives, "--json"}).out)["schema"],
             "rankwright.collectives/1");
-  const Said wrong = say({"validate", kCollectives, "--calibrate-one"});
+  const CommandResult wrong = run_command({"validate", kCollectives, "--calibrate-one"});
   EXPECT_EQ(wrong.code, 64);
   EXPECT_THAT(wrong.err, HasSubstr("this is a table of collectives"));
-  EXPECT_EQ(say({"validate", kCollectives, kRuns}).code, 64);
-  EXPECT_EQ(say({"validate", kRuns, kCollectives}).code, 1);
+  EXPECT_EQ(run_command({"validate", kCollectives, kRuns}).code, 64);
+  EXPECT_EQ(run_command({"validate", kRuns, kCollectives}).code, 1);
 }
 
 TEST(ValidateVerb, UnreadableInput_IsRefused) {
-  EXPECT_EQ(say({"validate"}).code, 64);
-  EXPECT_EQ(say({"validate", kRuns, "--with", kRuns}).code, 64);
-  const Said missing = say({"validate", "no/such.csv"});
+  EXPECT_EQ(run_command({"validate"}).code, 64);
+  EXPECT_EQ(run_command({"validate", kRuns, "--with", kRuns}).code, 64);
+  const CommandResult missing = run_command({"validate", "no/such.csv"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, StartsWith("error[RW0910]"));
   const Written columns("columns.csv", "id,layers\na,1\n");
-  EXPECT_THAT(say({"validate", columns.path()}).err, StartsWith("error[RW0917]"));
-  EXPECT_EQ(say({"validate", columns.path()}).code, 1);
-  EXPECT_EQ(say({"validate", kRuns, "--plot", "no/such/folder/plot.svg"}).code, 1);
+  EXPECT_THAT(run_command({"validate", columns.path()}).err, StartsWith("error[RW0917]"));
+  EXPECT_EQ(run_command({"validate", columns.path()}).code, 1);
+  EXPECT_EQ(run_command({"validate", kRuns, "--plot", "no/such/folder/plot.svg"}).code, 1);
 }
 
 TEST(ValidateVerb, NoUsableRow_ReportsTheReason) {
   const Written none("none.csv", kColumns + "a,own,H100,8,8,1,1,32,4096,0,4096,64,9\n");
-  const Said said = say({"validate", none.path()});
+  const CommandResult said = run_command({"validate", none.path()});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, StartsWith("rankwright validate: no row can be scored\n  a: heads is 0: "));

@@ -76,14 +76,14 @@ void print_help(std::ostream& out) {
   std::string codes;
   for (const ExitRow& row : kExits)
     codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", int(row.code), row.meaning);
-  std::string text = report::wrapped(codes + ".", kHelpWidth, "      ");
+  std::string text = report::wrap_text(codes + ".", kHelpWidth, "      ");
   out << text.replace(0, 5, "Exit:");
 }
 
 int unknown_verb(const std::string& name, const Io& io) {
   std::vector<std::string> names{"help"};
   for (const Verb& one : kVerbs) names.emplace_back(one.name);
-  io.err << fmt::format("rankwright: '{}' is not a verb\n", excerpt(name));
+  io.err << fmt::format("rankwright: '{}' is not a verb\n", make_excerpt(name));
   if (const std::optional<std::string> near = nearest(name, names))
     io.err << fmt::format("  help: did you mean {}?\n", *near);
   else
@@ -109,7 +109,7 @@ int help(Args args, const Io& io) {
   if (man) args = args.subspan(1);
   if (args.empty() || args[0] == "help") {
     if (man)
-      io.out << man_page();
+      io.out << make_man_page();
     else
       print_help(io.out);
     return printed(io);
@@ -117,7 +117,7 @@ int help(Args args, const Io& io) {
   const Verb* const one = find(args[0]);
   if (one == nullptr) return unknown_verb(args[0], io);
   if (man) {
-    io.out << man_page(*one);
+    io.out << make_man_page(*one);
     return printed(io);
   }
   const std::string flag = "--help";

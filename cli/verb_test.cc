@@ -19,7 +19,7 @@ const std::string kPlan = "examples/course-64.yaml";
 constexpr const char* kEscape = "\033[";
 
 TEST(Run, NoArguments_PrintsAnExampleAndFails) {
-  const Said said = say({});
+  const CommandResult said = run_command({});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, StartsWith("Example: rankwright "));
@@ -27,24 +27,24 @@ TEST(Run, NoArguments_PrintsAnExampleAndFails) {
 
 TEST(Run, VersionFlag_PrintsTheVersion) {
   for (const std::string flag : {"--version", "-V"}) {
-    const Said said = say({flag});
+    const CommandResult said = run_command({flag});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, ::testing::MatchesRegex("rankwright [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   }
 }
 
 TEST(Run, MisspelledVerb_SuggestsTheNearest) {
-  const Said said = say({"chekc"});
+  const CommandResult said = run_command({"chekc"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err, "rankwright: 'chekc' is not a verb\n  help: did you mean check?\n");
-  EXPECT_EQ(say({"frobnicate"}).err,
+  EXPECT_EQ(run_command({"frobnicate"}).err,
             "rankwright: 'frobnicate' is not a verb\n  help: rankwright help lists them\n");
 }
 
 TEST(Help, Program_StartsWithAnExampleAndListsEveryVerb) {
   for (const std::string word : {"help", "--help", "-h"}) {
-    const Said said = say({word});
+    const CommandResult said = run_command({word});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, StartsWith("Example: rankwright "));
     for (const Verb& verb : verbs())
@@ -53,9 +53,9 @@ TEST(Help, Program_StartsWithAnExampleAndListsEveryVerb) {
 }
 
 TEST(Help, HelpHelp_EqualsHelp) {
-  const Said said = say({"help", "help"});
+  const CommandResult said = run_command({"help", "help"});
   EXPECT_EQ(said.code, 0);
-  EXPECT_EQ(said.out, say({"help"}).out);
+  EXPECT_EQ(said.out, run_command({"help"}).out);
   EXPECT_THAT(said.out, HasSubstr("--version"));
 }
 
@@ -70,38 +70,38 @@ TEST(Help, FailedStream_IsAFailure) {
 
 TEST(Help, Verb_StartsWithItsExample) {
   for (const Verb& verb : verbs()) {
-    const Said said = say({std::string(verb.name), "--help"});
+    const CommandResult said = run_command({std::string(verb.name), "--help"});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, StartsWith("Example: " + std::string(verb.example) + "\n"));
-    EXPECT_EQ(say({"help", std::string(verb.name)}).out, said.out);
+    EXPECT_EQ(run_command({"help", std::string(verb.name)}).out, said.out);
   }
-  EXPECT_EQ(say({"help", "chek"}).err,
+  EXPECT_EQ(run_command({"help", "chek"}).err,
             "rankwright: 'chek' is not a verb\n  help: did you mean check?\n");
 }
 
 TEST(Flags, Unknown_SuggestsTheNearest) {
-  const Said said = say({"check", kPlan, "--jsn"});
+  const CommandResult said = run_command({"check", kPlan, "--jsn"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err, "rankwright check: there is no flag '--jsn'\n  help: did you mean --json?\n");
   EXPECT_EQ(
-      say({"explain", kPlan, "--frobnicate"}).err,
+      run_command({"explain", kPlan, "--frobnicate"}).err,
       "rankwright explain: there is no flag '--frobnicate'\n  help: rankwright help explain\n");
 }
 
 TEST(Flags, SecondPlan_IsAUsageError) {
-  const Said said = say({"check", kPlan, "other.yaml"});
+  const CommandResult said = run_command({"check", kPlan, "other.yaml"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.err,
             "rankwright check: one thing too many: 'other.yaml'\n  help: rankwright help check\n");
 }
 
 TEST(Flags, MissingValue_NamesTheFlag) {
-  const Said said = say({"check", kPlan, "--model"});
+  const CommandResult said = run_command({"check", kPlan, "--model"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("--model"));
-  EXPECT_EQ(say({"check"}).code, 64);
-  EXPECT_EQ(say({"explain", kPlan, "--rank", "seventeen"}).code, 64);
+  EXPECT_EQ(run_command({"check"}).code, 64);
+  EXPECT_EQ(run_command({"explain", kPlan, "--rank", "seventeen"}).code, 64);
 }
 
 TEST(Output, OutputFlag_WritesTheFile) {
@@ -110,22 +110,22 @@ TEST(Output, OutputFlag_WritesTheFile) {
        {std::vector<std::string>{"check", kPlan}, {"explain", kPlan}, {"catalog", "models"}}) {
     std::vector<std::string> with = args;
     with.insert(with.end(), {"-o", file.path()});
-    const Said said = say(with, "", true);
+    const CommandResult said = run_command(with, "", true);
     EXPECT_EQ(said.code, 0);
     EXPECT_EQ(said.out, "");
     // Files get no color, even on a terminal.
-    EXPECT_EQ(golden::read(file.path()), say(args).out);
+    EXPECT_EQ(golden::read(file.path()), run_command(args).out);
   }
 }
 
 TEST(Output, UnwritableFile_IsAnError) {
-  const Said said = say({"check", kPlan, "-o", "/no/such/folder/file.txt"});
+  const CommandResult said = run_command({"check", kPlan, "-o", "/no/such/folder/file.txt"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err,
             "rankwright check: there is no folder /no/such/folder\n"
             "  help: mkdir -p /no/such/folder\n");
-  EXPECT_THAT(say({"check", kPlan, "-o", "/tmp"}).err, HasSubstr("/tmp is a folder"));
+  EXPECT_THAT(run_command({"check", kPlan, "-o", "/tmp"}).err, HasSubstr("/tmp is a folder"));
 }
 
 TEST(Output, OutputEqualsInput_IsRefused) {
@@ -143,7 +143,7 @@ TEST(Output, OutputEqualsInput_IsRefused) {
         {"import", file.path(), "-o", file.path()},
         {"compare", kPlan, file.path(), "-o", file.path()},
         {"plan", file.path(), "--html", file.path()}}) {
-    const Said said = say(args);
+    const CommandResult said = run_command(args);
     EXPECT_EQ(said.code, 64) << args[0];
     EXPECT_THAT(said.err, HasSubstr("which is read")) << args[0];
     EXPECT_EQ(golden::read(file.path()), text);
@@ -151,22 +151,25 @@ TEST(Output, OutputEqualsInput_IsRefused) {
 }
 
 TEST(Output, TwoFlagsWithOneFile_AreRefused) {
-  const Said said = say({"plan", kPlan, "--html", "none.html", "-o", "./none.html"});
+  const CommandResult said =
+      run_command({"plan", kPlan, "--html", "none.html", "-o", "./none.html"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("are one file"));
-  EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "/dev/null", "-o", "/dev/null"}).code, 0);
+  EXPECT_EQ(
+      run_command({"explain", kPlan, "--timeline", "--svg", "/dev/null", "-o", "/dev/null"}).code,
+      0);
 }
 
 TEST(Output, FlagWithDash_PrintsOnlyItsDocument) {
-  const Said drawn = say({"explain", kPlan, "--timeline", "--svg", "-"});
+  const CommandResult drawn = run_command({"explain", kPlan, "--timeline", "--svg", "-"});
   EXPECT_EQ(drawn.code, 0);
   EXPECT_THAT(drawn.out, StartsWith("<svg"));
   EXPECT_THAT(drawn.out, ::testing::EndsWith("</svg>\n"));
-  EXPECT_EQ(say({"explain", kPlan, "--timeline", "--svg", "-", "--json"}).code, 64);
+  EXPECT_EQ(run_command({"explain", kPlan, "--timeline", "--svg", "-", "--json"}).code, 64);
 }
 
 TEST(Output, TwoFormats_AreRefused) {
-  const Said said = say({"report", kPlan, "--markdown", "--json"});
+  const CommandResult said = run_command({"report", kPlan, "--markdown", "--json"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.err,
             "rankwright report: --json and --markdown are forms of one answer\n"
@@ -186,24 +189,24 @@ const std::vector<std::vector<std::string>> kCommands{{"check", kPlan},
 
 TEST(Color, Enabled_OnlyOnATerminalWithoutNoColor) {
   for (std::vector<std::string> args : kCommands) {
-    EXPECT_THAT(say(args).out, Not(HasSubstr("\033"))) << args[1];
-    EXPECT_THAT(say(args, "", true).out, HasSubstr(kEscape));
+    EXPECT_THAT(run_command(args).out, Not(HasSubstr("\033"))) << args[1];
+    EXPECT_THAT(run_command(args, "", true).out, HasSubstr(kEscape));
     args.push_back("--no-color");
-    EXPECT_THAT(say(args, "", true).out, Not(HasSubstr("\033")));
+    EXPECT_THAT(run_command(args, "", true).out, Not(HasSubstr("\033")));
   }
 }
 
 TEST(Color, Json_HasNone) {
   for (std::vector<std::string> args : kCommands) {
     args.push_back("--json");
-    EXPECT_THAT(say(args, "", true).out, Not(HasSubstr("\033")));
+    EXPECT_THAT(run_command(args, "", true).out, Not(HasSubstr("\033")));
   }
 }
 
 TEST(Color, EveryLine_ResetsIt) {
   // A line cut out of the output must not color what follows it.
   for (const std::vector<std::string>& args : kCommands)
-    for (const std::string& line : golden::lines(say(args, "", true).out)) {
+    for (const std::string& line : golden::lines(run_command(args, "", true).out)) {
       const std::size_t last = line.rfind(kEscape);
       EXPECT_TRUE(last == std::string::npos || line.substr(last, 4) == "\033[0m") << line;
     }
@@ -211,16 +214,16 @@ TEST(Color, EveryLine_ResetsIt) {
 
 TEST(Output, SameInput_GivesTheSameOutput) {
   for (std::vector<std::string> args : kCommands) {
-    EXPECT_EQ(say(args).out, say(args).out);
+    EXPECT_EQ(run_command(args).out, run_command(args).out);
     args.push_back("--json");
-    EXPECT_EQ(say(args).out, say(args).out);
+    EXPECT_EQ(run_command(args).out, run_command(args).out);
   }
 }
 
 TEST(Json, EveryVerb_HasASchemaVersion) {
   for (std::vector<std::string> args : kCommands) {
     args.push_back("--json");
-    EXPECT_THAT(say(args).out, StartsWith("{\n  \"schema\": \"rankwright.")) << args[1];
+    EXPECT_THAT(run_command(args).out, StartsWith("{\n  \"schema\": \"rankwright.")) << args[1];
   }
 }
 

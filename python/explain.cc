@@ -24,17 +24,17 @@ std::string titled(const std::string& heading, const std::string& text) {
 }
 
 planner::Outcome<Answer> explain_term(const std::string& term) {
-  using A = planner::ExplainWordAnswer;
+  using A = planner::ExplainTermAnswer;
   return make_answer(
-      planner::explain_word(term),
+      planner::explain_term(term),
       [](const A& a) {
-        return a.page != nullptr  ? report::page_json(*a.page)
-               : a.key != nullptr ? report::key_json(*a.key)
+        return a.page != nullptr  ? report::make_page_json(*a.page)
+               : a.key != nullptr ? report::make_key_json(*a.key)
                                   : report::term_json(*a.term);
       },
       [](const A& a) {
-        return a.page != nullptr  ? report::page_text(*a.page, {}, kTextWidth)
-               : a.key != nullptr ? report::key_text(*a.key, {}, kTextWidth)
+        return a.page != nullptr  ? report::render_page_text(*a.page, {}, kTextWidth)
+               : a.key != nullptr ? report::render_key_text(*a.key, {}, kTextWidth)
                                   : report::term_text(*a.term, {}, kTextWidth);
       });
 }
@@ -42,31 +42,39 @@ planner::Outcome<Answer> explain_term(const std::string& term) {
 planner::Outcome<Answer> make_explain_view(const planner::PlanSource& plan) {
   using A = planner::ExplainAnswer;
   return make_answer(
-      explain_plan(plan), [](const A& a) { return report::explain_json(a.plan.config(), a.sheet); },
-      [](const A& a) { return report::explain_text(a.plan.config(), a.sheet, {}, kTextWidth); });
+      explain_plan(plan),
+      [](const A& a) { return report::make_explain_json(a.plan.config(), a.explain_view); },
+      [](const A& a) {
+        return report::render_explain_text(a.plan.config(), a.explain_view, {}, kTextWidth);
+      });
 }
 
 planner::Outcome<Answer> view_rank(const planner::PlanSource& plan, i64 rank) {
   using A = planner::ExplainRankAnswer;
   return make_answer(
       explain_rank(plan, rank),
-      [](const A& a) { return report::rank_json(a.plan.config(), a.view); },
-      [](const A& a) { return report::rank_text(a.plan.config(), a.view, {}, kTextWidth); });
+      [](const A& a) { return report::make_rank_json(a.plan.config(), a.view); },
+      [](const A& a) { return report::render_rank_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
 planner::Outcome<Answer> view_stages(const planner::PlanSource& plan) {
   using A = planner::ExplainStagesAnswer;
   return make_answer(
-      explain_stages(plan), [](const A& a) { return report::stages_json(a.plan.config(), a.view); },
-      [](const A& a) { return report::stages_text(a.plan.config(), a.view, {}, kTextWidth); });
+      explain_stages(plan),
+      [](const A& a) { return report::make_stages_json(a.plan.config(), a.view); },
+      [](const A& a) {
+        return report::render_stages_text(a.plan.config(), a.view, {}, kTextWidth);
+      });
 }
 
 planner::Outcome<Answer> view_sensitivity(const planner::PlanSource& plan) {
   using A = planner::ExplainSensitivityAnswer;
   return make_answer(
       explain_sensitivity(plan),
-      [](const A& a) { return report::sensitivity_json(a.plan.config(), a.view); },
-      [](const A& a) { return report::sensitivity_text(a.plan.config(), a.view, {}, kTextWidth); });
+      [](const A& a) { return report::make_sensitivity_json(a.plan.config(), a.view); },
+      [](const A& a) {
+        return report::render_sensitivity_text(a.plan.config(), a.view, {}, kTextWidth);
+      });
 }
 
 report::RivalPlan rival(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
@@ -76,14 +84,14 @@ planner::Outcome<Answer> view_rivals(const planner::PlanSource& plan,
   using A = planner::ExplainRivalsAnswer;
   return make_answer(
       explain_rivals(plan, against),
-      [](const A& a) { return rivals_json(rival(a.plan), rival(a.against), a.view); },
+      [](const A& a) { return make_rivals_json(rival(a.plan), rival(a.against), a.view); },
       [](const A& a) {
-        return rivals_text(rival(a.plan), rival(a.against), a.view, {}, kTextWidth);
+        return render_rivals_text(rival(a.plan), rival(a.against), a.view, {}, kTextWidth);
       });
 }
 
 std::string step_text(const planner::SummarizedStep& step, const std::string& heading) {
-  return titled(heading, report::gantt(step.simulated, step.summary, {}, kTextWidth));
+  return titled(heading, report::draw_gantt(step.simulated, step.summary, {}, kTextWidth));
 }
 
 planner::Outcome<Answer> view_timeline(const planner::PlanSource& plan, bool unit_times) {
@@ -91,17 +99,17 @@ planner::Outcome<Answer> view_timeline(const planner::PlanSource& plan, bool uni
   return make_answer(
       planner::explain_timeline({.plan = plan, .unit_times = unit_times}),
       [](const A& a) {
-        return report::timeline_json(a.step.simulated, a.step.summary,
-                                     report::headline(a.plan.config()));
+        return report::make_timeline_json(a.step.simulated, a.step.summary,
+                                          report::format_headline(a.plan.config()));
       },
-      [](const A& a) { return step_text(a.step, report::headline(a.plan.config())); });
+      [](const A& a) { return step_text(a.step, report::format_headline(a.plan.config())); });
 }
 
 planner::Outcome<Answer> view_schedule(const planner::SourceFile& file) {
   return make_answer(
       explain_schedule(file, false),
       [name = file.name](const planner::SummarizedStep& step) {
-        return report::timeline_json(step.simulated, step.summary, name);
+        return report::make_timeline_json(step.simulated, step.summary, name);
       },
       [name = file.name](const planner::SummarizedStep& step) { return step_text(step, name); });
 }
@@ -111,9 +119,10 @@ planner::Outcome<Answer> view_faults(const planner::PlanSource& plan,
   using A = planner::FaultsAnswer;
   return make_answer(
       planner::explain_faults({.plan = plan, .faults = options}),
-      [](const A& a) { return report::faults_json(a.plan.config(), a.faults); },
+      [](const A& a) { return report::make_faults_json(a.plan.config(), a.faults); },
       [](const A& a) {
-        return titled(report::headline(a.plan.config()), report::faults_text(a, {}, kTextWidth));
+        return titled(report::format_headline(a.plan.config()),
+                      report::render_faults_text(a, {}, kTextWidth));
       });
 }
 

@@ -151,16 +151,16 @@ void define(py::module_& module) {
       .def("html", render(&Answer::html))
       .def("plan", render(&Answer::plan))
       .def("findings",
-           [](const Answer& of) { return decoded(report::findings_json(of.findings, "")); })
+           [](const Answer& of) { return decoded(report::make_findings_json(of.findings, "")); })
       .def_readonly("code", &Answer::code);
   py::class_<Refused>(module, "Refused")
       .def("text",
            [](const Refused& of) {
-             return decoded(clean_text(report::refusal_text(of.verb, of.refusal)));
+             return decoded(clean_text(report::render_refusal_text(of.verb, of.refusal)));
            })
       .def("findings",
            [](const Refused& of) {
-             return decoded(report::findings_json(report::findings_of(of.refusal), ""));
+             return decoded(report::make_findings_json(report::collect_findings(of.refusal), ""));
            })
       .def("faults", &Refused::faults)
       .def_property_readonly("code",

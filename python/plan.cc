@@ -28,19 +28,19 @@ planner::Outcome<planner::PlanRequest> read_request(const Arguments& args) {
 
 Answer forms(planner::PlanAnswer found, const std::string& command) {
   const auto answer = std::make_shared<const planner::PlanAnswer>(std::move(found));
-  return {
-      .json = [answer] { return report::plan_json(*answer); },
-      .text = [answer] { return report::answer_text(*answer, {}, kTextWidth); },
-      .markdown = [answer] { return answer->answer.best ? report::plan_markdown(*answer) : ""; },
-      .plan = [answer, command] { return report::plan_file_text(*answer, command); }};
+  return {.json = [answer] { return report::make_plan_json(*answer); },
+          .text = [answer] { return report::render_answer_text(*answer, {}, kTextWidth); },
+          .markdown =
+              [answer] { return answer->answer.best ? report::render_plan_markdown(*answer) : ""; },
+          .plan = [answer, command] { return report::render_plan_file(*answer, command); }};
 }
 
-Answer forms(planner::CountsAnswer found, const std::string& command) {
-  const auto answer = std::make_shared<const planner::CountsAnswer>(std::move(found));
-  return {.json = [answer] { return report::counts_json(*answer); },
-          .text = [answer] { return report::counts_text(*answer, {}, kTextWidth); },
-          .markdown = [answer] { return report::counts_markdown(*answer); },
-          .plan = [answer, command] { return report::plan_file_text(*answer, command); }};
+Answer forms(planner::PlansByCount found, const std::string& command) {
+  const auto answer = std::make_shared<const planner::PlansByCount>(std::move(found));
+  return {.json = [answer] { return report::make_counts_json(*answer); },
+          .text = [answer] { return report::render_counts_text(*answer, {}, kTextWidth); },
+          .markdown = [answer] { return report::render_counts_markdown(*answer); },
+          .plan = [answer, command] { return report::render_plan_file(*answer, command); }};
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Answer forms(planner::CountsAnswer found, const std::string& command) {
 planner::Outcome<Answer> plan(const Arguments& args, const planner::SearchControl& control) {
   planner::Outcome<planner::PlanRequest> request = read_request(args);
   if (!request) return tl::unexpected(std::move(request.error()));
-  const std::string command = report::command_line(args.verb, args.words());
+  const std::string command = report::format_command_line(args.verb, args.words());
   const auto made = [&](auto answer) -> planner::Outcome<Answer> {
     if (!answer) return tl::unexpected(std::move(answer.error()));
     return forms(std::move(*answer), command);

@@ -30,15 +30,19 @@ planner::Outcome<Answer> validate(const Arguments& args, const planner::SearchCo
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
   const auto made = std::make_shared<const planner::ValidateAnswer>(std::move(*outcome));
   if (made->collectives)
-    return Answer{.json = [made] { return report::collectives_json(*made->collectives); },
-                  .text = [made] { return report::collectives_text(*made->collectives, {}); }};
-  return Answer{
-      .json =
-          [made] { return report::validation_json(made->runs->validation, made->runs->source); },
-      .text =
-          [made, all] {
-            return report::validation_text(made->runs->validation, made->runs->source, all, {});
-          }};
+    return Answer{
+        .json = [made] { return report::make_collectives_json(*made->collectives); },
+        .text = [made] { return report::render_collectives_text(*made->collectives, {}); }};
+  return Answer{.json =
+                    [made] {
+                      return report::make_validation_json(made->runs->validation,
+                                                          made->runs->source);
+                    },
+                .text =
+                    [made, all] {
+                      return report::render_validation_text(made->runs->validation,
+                                                            made->runs->source, all, {});
+                    }};
 }
 
 planner::Outcome<Answer> catalog(const Arguments& args, const planner::SearchControl&) {
@@ -48,8 +52,8 @@ planner::Outcome<Answer> catalog(const Arguments& args, const planner::SearchCon
   using A = report::CatalogAnswer;
   return make_answer(
       report::show_catalog(word(0), word(1)),
-      [](const A& a) { return table_json(a.kind, a.table); },
-      [](const A& a) { return catalog_text(a, {}); });
+      [](const A& a) { return make_table_json(a.kind, a.table); },
+      [](const A& a) { return render_catalog_text(a, {}); });
 }
 
 }  // namespace rankwright::python

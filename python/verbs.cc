@@ -36,9 +36,11 @@ planner::Outcome<Answer> compare_two(const planner::PlanSource& a,
   using A = planner::CompareAnswer;
   return make_answer(
       compare_plans(request),
-      [](const A& answer) { return compare_json(named(answer.a), named(answer.b), answer.view); },
       [](const A& answer) {
-        return compare_text(named(answer.a), named(answer.b), answer.view, {}, kTextWidth);
+        return make_compare_json(named(answer.a), named(answer.b), answer.view);
+      },
+      [](const A& answer) {
+        return render_compare_text(named(answer.a), named(answer.b), answer.view, {}, kTextWidth);
       });
 }
 
@@ -46,8 +48,8 @@ planner::Outcome<Answer> compare_log(const planner::PlanSource& plan, const std:
   using A = planner::CompareLogAnswer;
   return make_answer(
       planner::compare_with_log({plan, planner::read_log_source(log)}),
-      [](const A& a) { return report::gap_json(a.plan.config(), a.view); },
-      [](const A& a) { return report::gap_text(a.plan.config(), a.view, {}, kTextWidth); });
+      [](const A& a) { return report::make_gap_json(a.plan.config(), a.view); },
+      [](const A& a) { return report::render_gap_text(a.plan.config(), a.view, {}, kTextWidth); });
 }
 
 /// Returns the hosts from a file of that name if there is one, otherwise as a list.
@@ -59,19 +61,19 @@ planner::HostNames host_names(const Arguments& args) {
 
 Answer forms(planner::ImportedPlan plan) {
   const auto made = std::make_shared<const planner::ImportedPlan>(std::move(plan));
-  return {.json = [made] { return report::imported_plan_json(*made); },
-          .text = [made] { return report::imported_plan_text(*made); }};
+  return {.json = [made] { return report::make_imported_plan_json(*made); },
+          .text = [made] { return report::render_imported_plan(*made); }};
 }
 
 Answer forms(planner::ImportedCluster cluster) {
   const auto made = std::make_shared<const planner::ImportedCluster>(std::move(cluster));
-  return {.text = [made] { return exporter::cluster_yaml(made->cluster, made->origins); },
+  return {.text = [made] { return exporter::write_cluster_yaml(made->cluster, made->origins); },
           .findings = made->findings};
 }
 
 Answer forms(planner::ImportedModel model) {
   const auto made = std::make_shared<const planner::ImportedModel>(std::move(model));
-  return {.text = [made] { return exporter::model_yaml(made->model, made->origins); },
+  return {.text = [made] { return exporter::write_model_yaml(made->model, made->origins); },
           .findings = made->findings};
 }
 
@@ -87,9 +89,10 @@ planner::Outcome<Answer> check(const Arguments& args, const planner::SearchContr
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
   const auto made = std::make_shared<const planner::CheckAnswer>(std::move(*outcome));
   const int code = has_errors(made->findings) ? 2 : 0;
-  return Answer{.json = [made] { return report::findings_json(made->findings, made->file.name); },
-                .text = [made] { return report::check_text(*made, {}); },
-                .code = made->readable ? code : 1};
+  return Answer{
+      .json = [made] { return report::make_findings_json(made->findings, made->file.name); },
+      .text = [made] { return report::render_check_text(*made, {}); },
+      .code = made->readable ? code : 1};
 }
 
 planner::Outcome<Answer> compare(const Arguments& args, const planner::SearchControl&) {
@@ -114,13 +117,15 @@ planner::Outcome<Answer> report(const Arguments& args, const planner::SearchCont
   std::vector<std::string> words = args.words();
   words.push_back("--json");  // the command that prints the contents of .data
   report::Report whole{.version = RANKWRIGHT_VERSION,
-                       .command = report::command_line(args.verb, words)};
+                       .command = report::format_command_line(args.verb, words)};
   whole.plans.push_back(std::move(*outcome));
   const auto made = std::make_shared<const report::Report>(std::move(whole));
-  Answer answer{.json = [made] { return report_json(*made); },
-                .markdown = [made] { return report_markdown(*made); }};
+  Answer answer{.json = [made] { return make_report_json(*made); },
+                .markdown = [made] { return render_report_markdown(*made); }};
   if (!report::kReportPage.empty())
-    answer.html = [made] { return report::page_with(report::kReportPage, report_json(*made)); };
+    answer.html = [made] {
+      return report::embed_document(report::kReportPage, make_report_json(*made));
+    };
   return answer;
 }
 
@@ -136,7 +141,7 @@ planner::Outcome<Answer> export_plan(const Arguments& args, const planner::Searc
   const auto made = std::make_shared<const planner::ExportAnswer>(std::move(*outcome));
   Diagnostics findings = made->memory;
   findings.insert(findings.end(), made->findings.begin(), made->findings.end());
-  return Answer{.json = [made] { return report::export_json(*made); },
+  return Answer{.json = [made] { return report::make_export_json(*made); },
                 .text = [made] { return made->files.front().text; },
                 .findings = std::move(findings)};
 }

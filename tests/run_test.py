@@ -299,7 +299,7 @@ def check_data(bench):
         file.write((bytes(15) + bytes([250])) * 100)
     code, out, err = bench.run(plan, "--local", "--steps", "2", "--json", "--data", tokens)
     assert (code, out) == (1, ""), (code, out, err)
-    assert err.count("lies outside a vocabulary of 200") == 1, err
+    assert err.count("is outside a vocabulary of 200") == 1, err
     assert "token 250 at byte " in err and "mpirun" not in err, err
     print("data that cannot be trained on is refused, with the token and its byte")
 

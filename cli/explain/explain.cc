@@ -47,16 +47,16 @@ int show(const planner::Outcome<View>& answer, const Options& options, const Io&
   if (!answer) return print_refusal("explain", answer.error(), io);
   const std::string text = render(*answer, answer->plan.config(), options.paint(io));
   if (const int failed = options.write(text, io)) return failed;
-  return print_tally(answer->plan, options.quiet(), io);
+  return print_finding_counts(answer->plan, options.quiet(), io);
 }
 
 int show_worksheet(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_plan(flags.plan.source(io)), options, io,
               [&](const planner::ExplainAnswer& a, const plan::TrainingConfig& config,
                   const report::Paint& paint) {
-                if (options.json()) return report::explain_json(config, a.sheet);
-                if (flags.markdown) return report::explain_markdown(config, a.sheet);
-                return explain_text(config, a.sheet, paint, io.prose());
+                if (options.json()) return report::make_explain_json(config, a.explain_view);
+                if (flags.markdown) return report::render_explain_markdown(config, a.explain_view);
+                return render_explain_text(config, a.explain_view, paint, io.prose());
               });
 }
 
@@ -64,8 +64,8 @@ int show_rank(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show(explain_rank(flags.plan.source(io), *flags.rank), options, io,
               [&](const planner::ExplainRankAnswer& a, const plan::TrainingConfig& config,
                   const report::Paint& paint) {
-                return options.json() ? report::rank_json(config, a.view)
-                                      : rank_text(config, a.view, paint, io.prose());
+                return options.json() ? report::make_rank_json(config, a.view)
+                                      : render_rank_text(config, a.view, paint, io.prose());
               });
 }
 
@@ -73,8 +73,8 @@ int show_stages(const ExplainFlags& flags, const Options& options, const Io& io)
   return show(explain_stages(flags.plan.source(io)), options, io,
               [&](const planner::ExplainStagesAnswer& a, const plan::TrainingConfig& config,
                   const report::Paint& paint) {
-                return options.json() ? report::stages_json(config, a.view)
-                                      : stages_text(config, a.view, paint, io.prose());
+                return options.json() ? report::make_stages_json(config, a.view)
+                                      : render_stages_text(config, a.view, paint, io.prose());
               });
 }
 
@@ -83,8 +83,8 @@ int show_sensitivity(const ExplainFlags& flags, const Options& options, const Io
   return show(explain_sensitivity(flags.plan.source(io)), options, io,
               [&](const planner::ExplainSensitivityAnswer& a, const plan::TrainingConfig& config,
                   const report::Paint& paint) {
-                return options.json() ? report::sensitivity_json(config, a.view)
-                                      : sensitivity_text(config, a.view, paint, io.prose());
+                return options.json() ? report::make_sensitivity_json(config, a.view)
+                                      : render_sensitivity_text(config, a.view, paint, io.prose());
               });
 }
 
@@ -96,8 +96,9 @@ int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io)
                   const report::Paint& paint) {
                 const report::RivalPlan first{a.plan.name(), config};
                 const report::RivalPlan second{a.against.name(), a.against.config()};
-                return options.json() ? rivals_json(first, second, a.view)
-                                      : rivals_text(first, second, a.view, paint, io.prose());
+                return options.json()
+                           ? make_rivals_json(first, second, a.view)
+                           : render_rivals_text(first, second, a.view, paint, io.prose());
               });
 }
 
@@ -116,17 +117,17 @@ int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
 }
 
 int show_word(const std::string& word, const Options& options, const Io& io) {
-  const planner::Outcome<planner::ExplainWordAnswer> answer = planner::explain_word(word);
+  const planner::Outcome<planner::ExplainTermAnswer> answer = planner::explain_term(word);
   if (!answer) return print_refusal("explain", answer.error(), io);
   const report::Paint paint = options.paint(io);
   if (answer->page != nullptr)
-    return options.write(options.json() ? report::page_json(*answer->page)
-                                        : page_text(*answer->page, paint, io.prose()),
+    return options.write(options.json() ? report::make_page_json(*answer->page)
+                                        : render_page_text(*answer->page, paint, io.prose()),
                          io);
   if (answer->key != nullptr)
-    return options.write(
-        options.json() ? report::key_json(*answer->key) : key_text(*answer->key, paint, io.prose()),
-        io);
+    return options.write(options.json() ? report::make_key_json(*answer->key)
+                                        : render_key_text(*answer->key, paint, io.prose()),
+                         io);
   return options.write(options.json() ? report::term_json(*answer->term)
                                       : report::term_text(*answer->term, paint, io.prose()),
                        io);

@@ -20,57 +20,57 @@ using ::testing::StartsWith;
 const std::string kPlan = "examples/course-64.yaml";
 
 TEST(Explain, PlanWithWarnings_NamesTheCheckCommand) {
-  const Said said = say({"explain", kPlan});
+  const CommandResult said = run_command({"explain", kPlan});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "3 warnings, 1 note · rankwright check examples/course-64.yaml\n");
-  EXPECT_EQ(say({"explain", kPlan, "--quiet"}).err, "");
+  EXPECT_EQ(run_command({"explain", kPlan, "--quiet"}).err, "");
 }
 
 TEST(Explain, StandardInput_EqualsTheFile) {
   const std::string plan = golden::read(RANKWRIGHT_SOURCE_DIR "/examples/course-64.yaml");
-  EXPECT_EQ(say({"explain", "-"}, plan).out, say({"explain", kPlan}).out);
-  EXPECT_EQ(say({"explain", "-"}, "").code, 1);
+  EXPECT_EQ(run_command({"explain", "-"}, plan).out, run_command({"explain", kPlan}).out);
+  EXPECT_EQ(run_command({"explain", "-"}, "").code, 1);
 }
 
 TEST(Explain, InvalidPlan_PrintsItsErrors) {
-  const Said said = say({"explain", "tests/data/plans/course-64-dp3.yaml"});
+  const CommandResult said = run_command({"explain", "tests/data/plans/course-64-dp3.yaml"});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
-  EXPECT_EQ(said.err, say({"check", "tests/data/plans/course-64-dp3.yaml"}).out);
+  EXPECT_EQ(said.err, run_command({"check", "tests/data/plans/course-64-dp3.yaml"}).out);
 }
 
 TEST(Explain, PlanThatDoesNotFit_IsStillExplained) {
-  const Said said = say({"explain", "-"},
-                        "model: llama-3.1-8b\ncluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n");
+  const CommandResult said = run_command(
+      {"explain", "-"}, "model: llama-3.1-8b\ncluster: dgx-h100 x 8\nparallelism: {dp_size: 64}\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("it does not fit"));
   EXPECT_EQ(said.err, "1 error, 1 note · rankwright check -\n");
 }
 
 TEST(Explain, UnreadablePlan_ExitsWithOne) {
-  const Said said = say({"explain", "tests/data/faults/RW0901.yaml"});
+  const CommandResult said = run_command({"explain", "tests/data/faults/RW0901.yaml"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, StartsWith("error[RW0901]"));
-  EXPECT_EQ(say({"explain", "examples"}).code, 1);  // a directory
+  EXPECT_EQ(run_command({"explain", "examples"}).code, 1);  // a directory
 }
 
 TEST(ExplainRank, RankOutOfRange_IsRefused) {
-  EXPECT_EQ(say({"explain", kPlan, "--rank", "0"}).code, 0);
-  EXPECT_EQ(say({"explain", kPlan, "--rank", "63"}).code, 0);
+  EXPECT_EQ(run_command({"explain", kPlan, "--rank", "0"}).code, 0);
+  EXPECT_EQ(run_command({"explain", kPlan, "--rank", "63"}).code, 0);
   for (const std::string rank : {"-1", "64"}) {
-    const Said said = say({"explain", kPlan, "--rank", rank});
+    const CommandResult said = run_command({"explain", kPlan, "--rank", rank});
     EXPECT_EQ(said.code, 64);
     EXPECT_EQ(said.out, "");
     EXPECT_EQ(said.err, "rankwright explain: there is no rank " + rank +
                             ": the plan has ranks 0 to 63\n  help: --rank 63\n");
   }
-  EXPECT_EQ(say({"explain", kPlan, "--rank", "99999999999999999999"}).code, 64);
+  EXPECT_EQ(run_command({"explain", kPlan, "--rank", "99999999999999999999"}).code, 64);
 }
 
 TEST(ExplainRank, Json_MatchesTheText) {
   // tp 8 x dp 2 x pp 4: rank 17 = tp 1 + 8 x (dp 0 + 2 x pp 1).
-  const json rank = json::parse(say({"explain", kPlan, "--rank", "17", "--json"}).out);
+  const json rank = json::parse(run_command({"explain", kPlan, "--rank", "17", "--json"}).out);
   EXPECT_EQ(rank["schema"], "rankwright.rank/2");
   EXPECT_EQ(rank["rank"], 17);
   EXPECT_EQ(rank["coordinates"]["tp"], 1);
@@ -79,93 +79,98 @@ TEST(ExplainRank, Json_MatchesTheText) {
   EXPECT_EQ(rank["device"]["host"], 2);
   EXPECT_EQ(rank["pipeline"]["previous"], 1);
   EXPECT_EQ(rank["pipeline"]["next"], 33);
-  golden::expect("explain/course-64-rank-17.txt", say({"explain", kPlan, "--rank", "17"}).out);
+  golden::expect("explain/course-64-rank-17.txt",
+                 run_command({"explain", kPlan, "--rank", "17"}).out);
 }
 
 TEST(ExplainWord, EveryDiagnosticCode_HasAPage) {
   for (const rules::Page* page : rules::pages()) {
     const std::string code(page->code);
-    const Said said = say({"explain", code});
+    const CommandResult said = run_command({"explain", code});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, HasSubstr("[" + code + "]: " + std::string(page->title) + "\n"));
-    EXPECT_EQ(json::parse(say({"explain", code, "--json"}).out)["why"], page->why);
+    EXPECT_EQ(json::parse(run_command({"explain", code, "--json"}).out)["why"], page->why);
   }
 }
 
 TEST(ExplainWord, EveryPlanKey_IsFoundByShortAndLongName) {
   for (const importer::KeyRow& row : importer::key_rows()) {
     const std::string path(row.key.path);
-    const Said said = say({"explain", path});
+    const CommandResult said = run_command({"explain", path});
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, StartsWith(path + "\n\nMeans\n"));
-    EXPECT_EQ(say({"explain", "plan." + path}).out, said.out);
-    EXPECT_EQ(json::parse(say({"explain", path, "--json"}).out)["key"], path);
+    EXPECT_EQ(run_command({"explain", "plan." + path}).out, said.out);
+    EXPECT_EQ(json::parse(run_command({"explain", path, "--json"}).out)["key"], path);
   }
-  EXPECT_EQ(say({"explain", "zero_stage"}).out, say({"explain", "parallelism.zero_stage"}).out);
-  EXPECT_EQ(say({"explain", "plan.zero_stage"}).out, say({"explain", "zero_stage"}).out);
+  EXPECT_EQ(run_command({"explain", "zero_stage"}).out,
+            run_command({"explain", "parallelism.zero_stage"}).out);
+  EXPECT_EQ(run_command({"explain", "plan.zero_stage"}).out,
+            run_command({"explain", "zero_stage"}).out);
 }
 
 TEST(ExplainWord, UnknownWord_SuggestsTheNearest) {
-  const Said said = say({"explain", "zero_stag"});
+  const CommandResult said = run_command({"explain", "zero_stag"});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err,
             "rankwright explain: no such file, diagnostic code, plan key or term: 'zero_stag'\n"
             "  help: did you mean zero_stage?\n");
-  EXPECT_EQ(say({"explain", "RW9999"}).code, 1);
-  EXPECT_THAT(say({"explain", "no/such/plan.yaml"}).err, HasSubstr("rankwright catalog lists"));
+  EXPECT_EQ(run_command({"explain", "RW9999"}).code, 1);
+  EXPECT_THAT(run_command({"explain", "no/such/plan.yaml"}).err,
+              HasSubstr("rankwright catalog lists"));
 }
 
 TEST(ExplainWord, LowerCaseCode_EqualsUpperCase) {
-  EXPECT_EQ(say({"explain", "rw0301"}).out, say({"explain", "RW0301"}).out);
+  EXPECT_EQ(run_command({"explain", "rw0301"}).out, run_command({"explain", "RW0301"}).out);
 }
 
 TEST(ExplainJson, Plan_MatchesTheText) {
-  const json sheet = json::parse(say({"explain", kPlan, "--json"}).out);
-  const std::string text = say({"explain", kPlan}).out;
-  EXPECT_EQ(sheet["schema"], "rankwright.explain/2");
-  EXPECT_EQ(sheet["world"], 64);
-  EXPECT_EQ(sheet["plan"]["tp"], 8);
-  EXPECT_THAT(text, HasSubstr(sheet["headline"].get<std::string>()));
-  for (const json& axis : sheet["axes"])
+  const json explain_view = json::parse(run_command({"explain", kPlan, "--json"}).out);
+  const std::string text = run_command({"explain", kPlan}).out;
+  EXPECT_EQ(explain_view["schema"], "rankwright.explain/2");
+  EXPECT_EQ(explain_view["world"], 64);
+  EXPECT_EQ(explain_view["plan"]["tp"], 8);
+  EXPECT_THAT(text, HasSubstr(explain_view["headline"].get<std::string>()));
+  for (const json& axis : explain_view["axes"])
     EXPECT_THAT(text, HasSubstr(axis["reason"].get<std::string>()));
-  for (const json& row : sheet["communication"])
+  for (const json& row : explain_view["communication"])
     EXPECT_THAT(text, HasSubstr(row["communication"].get<std::string>()));
-  for (const json& row : sheet["assumed"])
+  for (const json& row : explain_view["assumed"])
     EXPECT_THAT(text, HasSubstr(row["why"].get<std::string>()));
 }
 
 TEST(ExplainJson, Estimate_ItemsAddUpToTheTotals) {
-  const json sheet =
-      json::parse(say({"explain", "examples/llama-3.1-405b-16384.yaml", "--json"}).out)["estimate"];
+  const json explain_view = json::parse(
+      run_command({"explain", "examples/llama-3.1-405b-16384.yaml", "--json"}).out)["estimate"];
   double seconds = 0, bytes = 0;
-  for (const json& item : sheet["step"]["items"]) {
+  for (const json& item : explain_view["step"]["items"]) {
     seconds += item["seconds"].get<double>();
     EXPECT_FALSE(item["origin"].get<std::string>().empty());
   }
-  for (const json& entry : sheet["memory"]["entries"]) {
+  for (const json& entry : explain_view["memory"]["entries"]) {
     bytes += entry["bytes"].get<double>();
     EXPECT_FALSE(entry["origin"].get<std::string>().empty());
   }
-  EXPECT_NEAR(seconds / sheet["step"]["seconds"].get<double>(), 1, 1e-9);
-  EXPECT_NEAR(bytes / sheet["memory"]["total_bytes"].get<double>(), 1, 1e-9);
-  EXPECT_GT(sheet["step"]["band"]["within"].get<double>(), 0);
-  EXPECT_GT(sheet["memory"]["band"]["runs"].get<int>(), 0);
+  EXPECT_NEAR(seconds / explain_view["step"]["seconds"].get<double>(), 1, 1e-9);
+  EXPECT_NEAR(bytes / explain_view["memory"]["total_bytes"].get<double>(), 1, 1e-9);
+  EXPECT_GT(explain_view["step"]["band"]["within"].get<double>(), 0);
+  EXPECT_GT(explain_view["memory"]["band"]["runs"].get<int>(), 0);
   // One per pp rank; the largest is that of the memory estimate.
-  const std::vector<double> totals = sheet["memory"]["total_bytes_by_pp_rank"];
+  const std::vector<double> totals = explain_view["memory"]["total_bytes_by_pp_rank"];
   EXPECT_EQ(totals.size(), 16u);
-  EXPECT_EQ(*std::max_element(totals.begin(), totals.end()), sheet["memory"]["total_bytes"]);
+  EXPECT_EQ(*std::max_element(totals.begin(), totals.end()), explain_view["memory"]["total_bytes"]);
 }
 
 TEST(ExplainJson, PlanWithoutModel_HasNoMemoryEstimate) {
-  EXPECT_TRUE(json::parse(say({"explain", kPlan, "--json"}).out)["estimate"]["memory"].is_null());
+  EXPECT_TRUE(
+      json::parse(run_command({"explain", kPlan, "--json"}).out)["estimate"]["memory"].is_null());
 }
 
 TEST(ExplainSensitivity, OnePlan_RanksConstantsInTextAndJson) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
-  const json all = json::parse(say({"explain", plan, "--sensitivity", "--json"}).out);
+  const json all = json::parse(run_command({"explain", plan, "--sensitivity", "--json"}).out);
   EXPECT_EQ(all["schema"], "rankwright.sensitivity/1");
-  const std::string text = say({"explain", plan, "--sensitivity"}).out;
+  const std::string text = run_command({"explain", plan, "--sensitivity"}).out;
   double last = 1;
   for (std::size_t i = 0; i < 12; ++i) {
     EXPECT_LE(all["constants"][i]["moves"].get<double>(), last);
@@ -177,39 +182,39 @@ TEST(ExplainSensitivity, OnePlan_RanksConstantsInTextAndJson) {
 TEST(ExplainSensitivity, Against_ComparesTwoPlans) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
   const std::string other = "examples/deepseek-v3-2048.yaml";
-  const Said said = say({"explain", plan, "--sensitivity", "--against", other});
+  const CommandResult said = run_command({"explain", plan, "--sensitivity", "--against", other});
   EXPECT_THAT(said.out, StartsWith(plan + " against " + other + "\n"));
   EXPECT_THAT(said.out, HasSubstr(" is the faster"));
-  const json rivals =
-      json::parse(say({"explain", plan, "--sensitivity", "--against", other, "--json"}).out);
+  const json rivals = json::parse(
+      run_command({"explain", plan, "--sensitivity", "--against", other, "--json"}).out);
   EXPECT_EQ(rivals["schema"], "rankwright.rivals/1");
   EXPECT_EQ(rivals["second"]["name"], other);
 }
 
 TEST(ExplainSensitivity, WithAnotherView_IsAUsageError) {
-  EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--stages"}).code, 64);
-  const Said alone = say({"explain", kPlan, "--against", kPlan});
+  EXPECT_EQ(run_command({"explain", kPlan, "--sensitivity", "--stages"}).code, 64);
+  const CommandResult alone = run_command({"explain", kPlan, "--against", kPlan});
   EXPECT_EQ(alone.code, 64);
   EXPECT_THAT(alone.err, HasSubstr("--against belongs to --sensitivity"));
-  EXPECT_EQ(say({"explain", kPlan, "--sensitivity", "--against", "no/such.yaml"}).code, 1);
+  EXPECT_EQ(run_command({"explain", kPlan, "--sensitivity", "--against", "no/such.yaml"}).code, 1);
 }
 
 // Two published layouts.
 
 TEST(ExplainGolden, Llama405B_MatchesGolden) {
   const std::string plan = "examples/llama-3.1-405b-16384.yaml";
-  golden::expect("explain/llama-3.1-405b.md", say({"explain", plan, "--markdown"}).out);
-  golden::expect("explain/llama-3.1-405b.json", say({"explain", plan, "--json"}).out);
+  golden::expect("explain/llama-3.1-405b.md", run_command({"explain", plan, "--markdown"}).out);
+  golden::expect("explain/llama-3.1-405b.json", run_command({"explain", plan, "--json"}).out);
 }
 
 TEST(ExplainGolden, DeepSeekV3_MatchesGolden) {
   const std::string plan = "examples/deepseek-v3-2048.yaml";
-  golden::expect("explain/deepseek-v3.md", say({"explain", plan, "--markdown"}).out);
-  golden::expect("explain/deepseek-v3.json", say({"explain", plan, "--json"}).out);
+  golden::expect("explain/deepseek-v3.md", run_command({"explain", plan, "--markdown"}).out);
+  golden::expect("explain/deepseek-v3.json", run_command({"explain", plan, "--json"}).out);
 }
 
 TEST(ExplainGolden, CoursePlan_MatchesGolden) {
-  golden::expect("explain/course-64.txt", say({"explain", kPlan}).out);
+  golden::expect("explain/course-64.txt", run_command({"explain", kPlan}).out);
 }
 
 }  // namespace explain_test

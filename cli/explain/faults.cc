@@ -38,14 +38,14 @@ int show_faults(const PlanFlags& plan, const FaultFlags& flags, bool markdown,
   const plan::TrainingConfig& config = answer->plan.config();
   const report::Paint paint = markdown ? report::Paint{} : options.paint(io);
   const auto text = [&] {
-    const std::string faults = faults_text(*answer, paint, io.prose());
-    return markdown ? "# " + report::headline(config) + "\n\n```text\n" + faults + "```\n"
-                    : paint.bold(report::headline(config)) + "\n\n" + faults;
+    const std::string faults = render_faults_text(*answer, paint, io.prose());
+    return markdown ? "# " + report::format_headline(config) + "\n\n```text\n" + faults + "```\n"
+                    : paint.bold(report::format_headline(config)) + "\n\n" + faults;
   };
-  if (const int failed =
-          options.write(options.json() ? report::faults_json(config, answer->faults) : text(), io))
+  if (const int failed = options.write(
+          options.json() ? report::make_faults_json(config, answer->faults) : text(), io))
     return failed;
-  return print_tally(answer->plan, options.quiet(), io);
+  return print_finding_counts(answer->plan, options.quiet(), io);
 }
 
 }  // namespace rankwright::cli

@@ -16,7 +16,7 @@ const std::string kPlan = "examples/course-64.yaml";
 
 json parsed(std::vector<std::string> flags) {
   flags.insert(flags.begin(), {"explain", kPlan, "--json"});
-  const Said said = say(flags);
+  const CommandResult said = run_command(flags);
   EXPECT_EQ(said.code, 0) << said.err;
   return json::parse(said.out);
 }
@@ -24,14 +24,14 @@ json parsed(std::vector<std::string> flags) {
 /// Returns the error and help text for these flags.
 std::string refused(std::vector<std::string> flags) {
   flags.insert(flags.begin(), {"explain", kPlan});
-  const Said said = say(flags);
+  const CommandResult said = run_command(flags);
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.out, "");
   return said.err;
 }
 
 TEST(ExplainSlow, SlowRank_ReportsLostTimeInTextAndJson) {
-  const Said said = say({"explain", kPlan, "--slow", "17:1.3x"});
+  const CommandResult said = run_command({"explain", kPlan, "--slow", "17:1.3x"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out,
               HasSubstr("rank 17 (pp rank 1, tp 1, dp 0; device 17 on node 2) computes 1.3"));
@@ -96,7 +96,7 @@ TEST(ExplainSlow, SlowRankAndLink_CostsAddOnTopOfEachOther) {
 }
 
 TEST(ExplainFail, FailedRank_ReportsHaltedRanksAndUsefulWork) {
-  const Said said = say({"explain", kPlan, "--fail", "17"});
+  const CommandResult said = run_command({"explain", kPlan, "--fail", "17"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("Rank 17 dies, and all 64 ranks halt"));
   EXPECT_THAT(said.out, HasSubstr("useful work"));
@@ -143,16 +143,17 @@ TEST(ExplainFail, InvalidValues_AreRefused) {
 }
 
 TEST(ExplainFaults, ScheduleFile_IsRefused) {
-  EXPECT_EQ(say({"explain", "examples/waits-for-itself.csv", "--slow", "1:2"}).code, 64);
+  EXPECT_EQ(run_command({"explain", "examples/waits-for-itself.csv", "--slow", "1:2"}).code, 64);
 }
 
 TEST(ExplainFaults, Markdown_StartsWithAHeading) {
-  EXPECT_THAT(say({"explain", kPlan, "--fail", "1", "--markdown"}).out, StartsWith("# "));
+  EXPECT_THAT(run_command({"explain", kPlan, "--fail", "1", "--markdown"}).out, StartsWith("# "));
 }
 
 TEST(ExplainFaults, MillionGpus_IsAnswered) {
-  const Said said = say({"explain", "examples/million-five-levels.yaml", "--slow", "1048575:1.1x",
-                         "--slow-link", "leaf:0.5x", "--fail", "1048575"});
+  const CommandResult said =
+      run_command({"explain", "examples/million-five-levels.yaml", "--slow", "1048575:1.1x",
+                   "--slow-link", "leaf:0.5x", "--fail", "1048575"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("rank 1048575 (pp rank 15"));
 }

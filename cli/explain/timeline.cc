@@ -23,19 +23,20 @@ int draw(const planner::SummarizedStep& of, const std::string& heading, const Ti
   const planner::SimulatedStep& step = of.simulated;
   const planner::TimelineSummary& sum = of.summary;
   if (!flags.svg.empty())
-    if (const int failed = options.save(report::timeline_svg(step, sum, heading), flags.svg, io))
+    if (const int failed =
+            options.save(report::draw_timeline_svg(step, sum, heading), flags.svg, io))
       return failed;
   if (!flags.csv.empty())
     if (const int failed = options.save(program::show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty())
     if (const int failed = options.save_bytes(
-            report::trace_for(flags.trace, step.program, report::all_events(step)), flags.trace,
-            io))
+            report::write_trace(flags.trace, step.program, report::collect_events(step)),
+            flags.trace, io))
       return failed;
-  if (options.json()) return options.write(report::timeline_json(step, sum, heading), io);
+  if (options.json()) return options.write(report::make_timeline_json(step, sum, heading), io);
   const report::Paint paint = markdown ? report::Paint{} : options.paint(io);
-  const std::string chart = gantt(step, sum, paint, io.width);
+  const std::string chart = draw_gantt(step, sum, paint, io.width);
   return options.write(markdown ? "# " + heading + "\n\n```text\n" + chart + "```\n"
                                 : paint.bold(heading) + "\n\n" + chart,
                        io);
@@ -59,9 +60,9 @@ int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdo
   const planner::Outcome<planner::TimelineAnswer> answer = planner::explain_timeline(
       {.plan = plan.source(io), .unit_times = flags.unit_times, .traced = !flags.trace.empty()});
   if (!answer) return print_refusal("explain", answer.error(), io);
-  const std::string heading = report::headline(answer->plan.config());
+  const std::string heading = report::format_headline(answer->plan.config());
   if (const int failed = draw(answer->step, heading, flags, markdown, options, io)) return failed;
-  return print_tally(answer->plan, options.quiet(), io);
+  return print_finding_counts(answer->plan, options.quiet(), io);
 }
 
 int show_schedule(const planner::SourceFile& file, const TimelineFlags& flags, bool markdown,

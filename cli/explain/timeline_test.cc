@@ -27,33 +27,33 @@ std::string pipeline(const std::string& microbatches) {
 }
 
 TEST(ExplainTimeline, Plan_DrawsEveryPpRank) {
-  const Said said = say({"explain", kPlan, "--timeline"});
+  const CommandResult said = run_command({"explain", kPlan, "--timeline"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("\n\n1f1b · 4 pp ranks · 32 microbatches · step "));
   for (const std::string rank : {"0", "1", "2", "3"})
     EXPECT_THAT(said.out, HasSubstr("\npp " + rank + " |"));
   EXPECT_THAT(said.out, Not(HasSubstr("\npp 4 ")));
-  EXPECT_EQ(said.err, say({"explain", kPlan}).err);
+  EXPECT_EQ(said.err, run_command({"explain", kPlan}).err);
 }
 
 TEST(ExplainTimeline, Terminal_UsesColor) {
-  EXPECT_THAT(say({"explain", kPlan, "--timeline"}, "", true).out, HasSubstr("\033[48;5;"));
-  EXPECT_THAT(say({"explain", kPlan, "--timeline", "--no-color"}, "", true).out,
+  EXPECT_THAT(run_command({"explain", kPlan, "--timeline"}, "", true).out, HasSubstr("\033[48;5;"));
+  EXPECT_THAT(run_command({"explain", kPlan, "--timeline", "--no-color"}, "", true).out,
               Not(HasSubstr("\033")));
 }
 
 TEST(ExplainTimeline, Svg_IsWrittenInAdditionToTheChart) {
   const Scratch file("timeline.svg");
-  const Said said = say({"explain", kPlan, "--svg", file.path()});
+  const CommandResult said = run_command({"explain", kPlan, "--svg", file.path()});
   EXPECT_EQ(said.code, 0);
-  EXPECT_EQ(said.out, say({"explain", kPlan, "--timeline"}).out);
+  EXPECT_EQ(said.out, run_command({"explain", kPlan, "--timeline"}).out);
   EXPECT_THAT(golden::read(file.path()), StartsWith("<svg "));
 }
 
 TEST(ExplainTimeline, TraceExtension_SelectsTheFormat) {
   const Scratch perfetto("timeline.pftrace"), chrome("timeline.json");
-  EXPECT_EQ(say({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
-  EXPECT_EQ(say({"explain", kPlan, "--trace", chrome.path()}).code, 0);
+  EXPECT_EQ(run_command({"explain", kPlan, "--trace", perfetto.path()}).code, 0);
+  EXPECT_EQ(run_command({"explain", kPlan, "--trace", chrome.path()}).code, 0);
   EXPECT_EQ(golden::read(perfetto.path())[0], '\n');  // field 1, with a length
   // 4 ranks x 32 microbatches x F and B, plus the collectives of the step.
   int cells = 0, others = 0;
@@ -67,41 +67,42 @@ TEST(ExplainTimeline, TraceExtension_SelectsTheFormat) {
 
 TEST(ExplainTimeline, Csv_PassesCheck) {
   const Scratch file("timeline.csv");
-  EXPECT_EQ(say({"explain", kPlan, "--csv", file.path()}).code, 0);
+  EXPECT_EQ(run_command({"explain", kPlan, "--csv", file.path()}).code, 0);
   EXPECT_THAT(golden::read(file.path()), StartsWith("0F0,0F1,0F2,0F3,0B0,0F4,"));
-  EXPECT_EQ(say({"check", file.path()}).code, 0);
+  EXPECT_EQ(run_command({"check", file.path()}).code, 0);
   // It is drawn like the plan in unit times.
-  const Said said = say({"explain", file.path()});
+  const CommandResult said = run_command({"explain", file.path()});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("as written · 4 pp ranks · 32 microbatches · step 105 s"));
-  EXPECT_THAT(say({"explain", kPlan, "--unit-times"}).out,
+  EXPECT_THAT(run_command({"explain", kPlan, "--unit-times"}).out,
               HasSubstr("1f1b · 4 pp ranks · 32 microbatches · step 105 s"));
 }
 
 TEST(ExplainTimeline, DeadlockingSchedule_IsRefused) {
   const Scratch file("hangs.csv");
   std::ofstream(file.path()) << "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n";
-  const Said said = say({"explain", file.path()});
+  const CommandResult said = run_command({"explain", file.path()});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("error[RW0422]"));
   std::ofstream(file.path()) << "0F0,nonsense\n";
-  EXPECT_EQ(say({"explain", file.path()}).code, 1);
+  EXPECT_EQ(run_command({"explain", file.path()}).code, 1);
 }
 
 TEST(ExplainStages, UnevenLayers_ShowsTheMostBalancedSplit) {
-  const Said said = say({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
+  const CommandResult said = run_command({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
   EXPECT_THAT(said.out, HasSubstr("61 layers over 16 pp ranks"));
   EXPECT_THAT(said.out, HasSubstr("--pipeline-model-parallel-layout"));
-  EXPECT_TRUE(
-      json::accept(say({"explain", "examples/deepseek-v3-2048.yaml", "--stages", "--json"}).out));
-  EXPECT_EQ(say({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
+  EXPECT_TRUE(json::accept(
+      run_command({"explain", "examples/deepseek-v3-2048.yaml", "--stages", "--json"}).out));
+  EXPECT_EQ(run_command({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
 }
 
 TEST(ExplainTimeline, JsonAndMarkdown_AreWritten) {
-  const json all = json::parse(say({"explain", kPlan, "--timeline", "--json"}).out);
+  const json all = json::parse(run_command({"explain", kPlan, "--timeline", "--json"}).out);
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
   EXPECT_EQ(all["ranks"].size(), 4u);
-  const std::string text = say({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
+  const std::string text =
+      run_command({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
   EXPECT_THAT(text, StartsWith("# a model that is not named"));
   EXPECT_THAT(text, HasSubstr("```text\n1f1b"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
@@ -109,7 +110,8 @@ TEST(ExplainTimeline, JsonAndMarkdown_AreWritten) {
 
 TEST(ExplainTimeline, UnwritableFile_ExitsWithOne) {
   for (const std::string flag : {"--svg", "--trace", "-o"}) {
-    const Said said = say({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
+    const CommandResult said =
+        run_command({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
     EXPECT_EQ(said.code, 1) << flag;
     EXPECT_EQ(said.out, "");
     EXPECT_EQ(said.err,
@@ -123,20 +125,20 @@ TEST(ExplainTimeline, WithRank_IsAUsageError) {
        {std::vector<std::string>{"--timeline"}, {"--svg", "x.svg"}, {"--trace", "x.json"}}) {
     std::vector<std::string> args = {"explain", kPlan, "--rank", "3"};
     args.insert(args.end(), flags.begin(), flags.end());
-    EXPECT_EQ(say(args).code, 64);
-    EXPECT_EQ(say(args).out, "");
+    EXPECT_EQ(run_command(args).code, 64);
+    EXPECT_EQ(run_command(args).out, "");
   }
 }
 
 TEST(ExplainTimeline, TooManyCells_IsRefused) {
   // dp 2: 134,217,728 microbatches x 4 stages x 2. With 1,000,000 cells, each of 4 stages gets
   // 125,000 microbatches, which is a multiple of 8; the batch is twice that.
-  const Said said = say({"explain", "-", "--timeline"}, pipeline("268435456"));
+  const CommandResult said = run_command({"explain", "-", "--timeline"}, pipeline("268435456"));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(
       said.err,
-      "rankwright explain: the step has 1,073,741,824 cells; at most 1,000,000 can be played\n"
+      "rankwright explain: the step has 1,073,741,824 cells; at most 1,000,000 can be simulated\n"
       "  help: job: {global_batch: 250000}, which gives 125,000 microbatches\n");
 }
 
@@ -150,7 +152,7 @@ TEST(ExplainTimeline, TooManyTraceCells_IsRefused) {
       for (i64 s = kStages; s-- > 0;) out << s << 'B' << m << ',';
     }
   }
-  const Said said = say({"explain", schedule.path(), "--trace", file.path()});
+  const CommandResult said = run_command({"explain", schedule.path(), "--trace", file.path()});
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(
       said.err,
@@ -166,25 +168,25 @@ TEST(ExplainSchedule, PlanFlags_AreRefused) {
        {std::vector<std::string>{"--stages"}, {"--rank", "0"}, {"--model", "llama-3.2-1b"}}) {
     std::vector<std::string> args = {"explain", file.path()};
     args.insert(args.end(), flags.begin(), flags.end());
-    const Said said = say(args);
+    const CommandResult said = run_command(args);
     EXPECT_EQ(said.code, 64);
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("are about a plan, and this is a schedule"));
   }
-  EXPECT_EQ(say({"check", file.path(), "--for", "megatron"}).code, 64);
-  EXPECT_EQ(say({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
+  EXPECT_EQ(run_command({"check", file.path(), "--for", "megatron"}).code, 64);
+  EXPECT_EQ(run_command({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
 }
 
 TEST(ExplainTimeline, TooManyEventsInsideCells_IsRefused) {
   // 8,000 layers with 511 sends of a ring in F and twice that in B and I.
-  const Said said =
-      say({"explain", "-", "--timeline"},
-          "model: {architecture: llama, layers: 8000, hidden: 4096, heads: 32, vocab: 32000, "
-          "ffn: 11008}\ncluster: dgx-h100 x 128\nparallelism: {pp_size: 2, cp_size: 512}\n"
-          "job: {global_batch: 4, sequence: 65536}\n");
+  const CommandResult said = run_command(
+      {"explain", "-", "--timeline"},
+      "model: {architecture: llama, layers: 8000, hidden: 4096, heads: 32, vocab: 32000, "
+      "ffn: 11008}\ncluster: dgx-h100 x 128\nparallelism: {pp_size: 2, cp_size: 512}\n"
+      "job: {global_batch: 4, sequence: 65536}\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, HasSubstr("at most 537 MB can be played\n  help: fewer layers or"));
+  EXPECT_THAT(said.err, HasSubstr("at most 537 MB can be simulated\n  help: fewer layers or"));
 }
 
 }  // namespace timeline_test

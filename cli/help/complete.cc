@@ -61,10 +61,10 @@ const OptionRow* next_argument(const Place& place, const std::vector<OptionRow>&
 }
 
 Values for_verb(const Verb& verb, Args finished, const std::string& current) {
-  const std::vector<OptionRow> rows = option_rows(verb);
+  const std::vector<OptionRow> rows = list_option_rows(verb);
   const Place place = place_after(finished, rows);
   const auto values = [&](const OptionRow& row) {
-    return values_of(verb.name, row, place.arguments);
+    return list_values(verb.name, row, place.arguments);
   };
   if (place.awaited != nullptr) return values(*place.awaited);
   const bool flag = !place.only_arguments && current.starts_with('-') && current != "-";
@@ -84,10 +84,10 @@ Values for_verb(const Verb& verb, Args finished, const std::string& current) {
 Values for_any(Args words) {
   const std::string& first = words.front();
   if (words.size() == 1) {
-    if (!first.starts_with('-')) return {verb_names()};
+    if (!first.starts_with('-')) return {list_verb_names()};
     return {{{"--help", "what the program takes"}, {"--version", "of the program"}}};
   }
-  if (first == "help") return {words.size() == 2 ? verb_names() : std::vector<Candidate>()};
+  if (first == "help") return {words.size() == 2 ? list_verb_names() : std::vector<Candidate>()};
   const std::span<const Verb> all = verbs();
   const auto verb =
       std::find_if(all.begin(), all.end(), [&](const Verb& one) { return one.name == first; });
@@ -97,7 +97,7 @@ Values for_any(Args words) {
 
 }  // namespace
 
-Values describe_next_steps(Args words) {
+Values list_completions(Args words) {
   if (words.empty()) return {};
   Values found = for_any(words);
   const std::string begun = words.back() == "=" ? "" : words.back();
@@ -106,7 +106,7 @@ Values describe_next_steps(Args words) {
 }
 
 int complete(Args words, const Io& io) {
-  const Values found = describe_next_steps(words);
+  const Values found = list_completions(words);
   for (const Candidate& one : found.names) {
     io.out << one.word;
     if (!one.help.empty()) io.out << '\t' << one.help;

@@ -12,7 +12,7 @@ inline constexpr std::string_view kCompleteWord = "__complete";
 
 /// Returns the words that may come next. `words` are as typed after the program's name; the last
 /// one is unfinished and may be empty. `--flag=value` may be one word, or three, as bash splits it.
-Values describe_next_steps(Args words);
+Values list_completions(Args words);
 
 /// Prints the completions: a word and, after a tab, its help; ":files" if file names are valid too.
 int complete(Args words, const Io& io);

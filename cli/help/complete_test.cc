@@ -22,11 +22,11 @@ using Words = std::vector<std::string>;
 
 Words offered(const Words& typed) {
   Words all;
-  for (const Candidate& one : describe_next_steps(typed).names) all.push_back(one.word);
+  for (const Candidate& one : list_completions(typed).names) all.push_back(one.word);
   return all;
 }
 
-bool files(const Words& typed) { return describe_next_steps(typed).files; }
+bool files(const Words& typed) { return list_completions(typed).files; }
 
 TEST(Complete, NoWords_OffersNothing) { EXPECT_THAT(offered({}), IsEmpty()); }
 
@@ -44,7 +44,7 @@ TEST(Complete, EmptyWord_OffersEveryVerb) {
 TEST(Complete, Dash_OffersEveryFlagOfHelp) {
   for (const Verb& verb : verbs()) {
     const std::string name(verb.name);
-    const std::string help = say({"help", name}).out;
+    const std::string help = run_command({"help", name}).out;
     const Words all = offered({name, "-"});
     const std::set<std::string> unique(all.begin(), all.end());
     EXPECT_EQ(unique.size(), all.size()) << name << " offers a flag twice";
@@ -75,11 +75,11 @@ TEST(Complete, FlagValue_OffersNamesFromTheTables) {
 }
 
 TEST(Complete, CatalogKind_OffersItsNames) {
-  for (const report::CatalogKind& kind : report::catalog_kinds()) {
+  for (const report::CatalogKind& kind : report::list_catalog_kinds()) {
     const Words names = offered({"catalog", std::string(kind.name), ""});
     EXPECT_EQ(names.size(), kind.list().rows.size()) << kind.name;
     for (const std::string& name : names)  // every completion is accepted
-      EXPECT_EQ(say({"catalog", std::string(kind.name), name}).code, 0) << name;
+      EXPECT_EQ(run_command({"catalog", std::string(kind.name), name}).code, 0) << name;
   }
 }
 
@@ -109,7 +109,7 @@ TEST(Complete, EqualsSign_OffersTheFlagsValues) {
 }
 
 TEST(Complete, CompleteVerb_PrintsWordsHelpAndFiles) {
-  const Said said = say({"__complete", "explain", "RW0301"});
+  const CommandResult said = run_command({"__complete", "explain", "RW0301"});
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, ::testing::MatchesRegex("RW0301\t[^\n]+\n:files\n"));
   EXPECT_THAT(said.out, Not(HasSubstr("\033")));
@@ -127,8 +127,8 @@ TEST(ListedWords, Description_GivesItsListedWords) {
 
 TEST(CompletionsVerb, EveryShell_HasAScript) {
   for (const char* shell : {"bash", "zsh", "fish"})
-    EXPECT_THAT(say({"completions", shell}).out, HasSubstr("__complete")) << shell;
-  const Said said = say({"completions", "bsh"});
+    EXPECT_THAT(run_command({"completions", shell}).out, HasSubstr("__complete")) << shell;
+  const CommandResult said = run_command({"completions", "bsh"});
   EXPECT_EQ(said.code, 64);
   EXPECT_EQ(said.err,
             "rankwright completions: there is no shell 'bsh'\n  help: did you mean bash?\n");

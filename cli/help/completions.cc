@@ -20,7 +20,7 @@ namespace {
 
 std::vector<std::string> names() {
   std::vector<std::string> all;
-  for (const ShellScript& one : shell_scripts()) all.emplace_back(one.shell);
+  for (const ShellScript& one : list_shell_scripts()) all.emplace_back(one.shell);
   return all;
 }
 
@@ -32,7 +32,7 @@ std::string json(const ShellScript& script) {
 
 }  // namespace
 
-std::span<const ShellScript> shell_scripts() {
+std::span<const ShellScript> list_shell_scripts() {
   static const ShellScript kScripts[] = {
       {"bash", kRankwrightBash}, {"zsh", kRankwrightZsh}, {"fish", kRankwrightFish}};
   return kScripts;
@@ -44,7 +44,7 @@ int completions(Args args, const Io& io) {
   const std::string known = fmt::format("{}", fmt::join(names(), ", "));
   options.add("shell", shell, known).required();
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  const std::span<const ShellScript> all = shell_scripts();
+  const std::span<const ShellScript> all = list_shell_scripts();
   const auto found = std::find_if(all.begin(), all.end(),
                                   [&](const ShellScript& one) { return one.shell == shell; });
   if (found == all.end())

@@ -12,6 +12,6 @@ struct ShellScript {
   std::string_view shell;  // "bash"
   std::string_view text;
 };
-std::span<const ShellScript> shell_scripts();
+std::span<const ShellScript> list_shell_scripts();
 
 }  // namespace rankwright::cli

@@ -34,7 +34,7 @@ Values devices_by_name(Args) { return {known("devices")}; }
 /// Returns only failure rates; the catalog's kind also has restarts and storage.
 Values failure_rates(Args) {
   Values values;
-  for (const catalog::FailureRow& row : catalog::failure_rows())
+  for (const catalog::FailureRow& row : catalog::list_failure_rows())
     if (row.kind == catalog::FailureRow::Kind::rate) values.names.push_back({row.name, row.system});
   return values;
 }
@@ -66,7 +66,7 @@ Values backends(Args) { return {{{"mpi", "any machine"}, {"nccl", "NVIDIA GPUs"}
 
 Values catalog_kind_names(Args) {
   Values values;
-  for (const report::CatalogKind& kind : report::catalog_kinds())
+  for (const report::CatalogKind& kind : report::list_catalog_kinds())
     values.names.push_back({std::string(kind.name), std::string(kind.summary)});
   return values;
 }
@@ -95,7 +95,7 @@ Values explained(Args) {
 
 Values shell_names(Args) {
   Values values;
-  for (const ShellScript& shell : shell_scripts())
+  for (const ShellScript& shell : list_shell_scripts())
     values.names.push_back({std::string(shell.shell), {}});
   return values;
 }
@@ -147,7 +147,7 @@ std::vector<std::string> listed_words(std::string_view description) {
   return words.size() > 1 ? words : std::vector<std::string>();
 }
 
-Values values_of(std::string_view verb, const OptionRow& row, Args before) {
+Values list_values(std::string_view verb, const OptionRow& row, Args before) {
   const std::string_view option = row.positional() ? row.name : row.flags.back();
   for (const ValueRow& one : kValueRows)
     if ((one.verb.empty() || one.verb == verb) && one.option == option) return one.values(before);
@@ -157,7 +157,7 @@ Values values_of(std::string_view verb, const OptionRow& row, Args before) {
   return values;
 }
 
-std::vector<Candidate> verb_names() {
+std::vector<Candidate> list_verb_names() {
   std::vector<Candidate> all;
   for (const Verb& one : verbs()) all.push_back({std::string(one.name), std::string(one.summary)});
   all.push_back({"help", "what the program or a verb takes"});

@@ -25,10 +25,10 @@ struct Values {
 
 /// Returns the values of an option. `before` are the positional arguments before it: the kind, for
 /// a name of `catalog`.
-Values values_of(std::string_view verb, const OptionRow& row, Args before);
+Values list_values(std::string_view verb, const OptionRow& row, Args before);
 
 /// Returns every verb that can be typed, including `help`.
-std::vector<Candidate> verb_names();
+std::vector<Candidate> list_verb_names();
 
 /// Returns the words that a description lists: "none" and "full" of "none, full, or {full: N} for N
 /// layers"; nothing if there are fewer than two.

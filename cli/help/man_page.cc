@@ -7,8 +7,8 @@
 namespace rankwright::cli {
 namespace {
 
-std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", roff(text)); }
-std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", roff(text)); }
+std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escape_roff(text)); }
+std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escape_roff(text)); }
 
 std::string upper(std::string_view text) {
   std::string all(text);
@@ -27,15 +27,15 @@ std::string sentence(std::string_view text) {
 std::string head(std::string_view name, std::string_view summary) {
   return fmt::format(
       ".TH {} 1 \"\" \"rankwright {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n",
-      roff(upper(name)), RANKWRIGHT_VERSION, roff(name), roff(summary));
+      escape_roff(upper(name)), RANKWRIGHT_VERSION, escape_roff(name), escape_roff(summary));
 }
 
 std::string entry(const std::string& term, std::string_view meaning) {
-  return fmt::format(".TP\n{}\n{}\n", term, roff(meaning));
+  return fmt::format(".TP\n{}\n{}\n", term, escape_roff(meaning));
 }
 
 std::string example(std::string_view command) {
-  return fmt::format(".SH EXAMPLE\n.EX\n{}\n.EE\n", roff(command));
+  return fmt::format(".SH EXAMPLE\n.EX\n{}\n.EE\n", escape_roff(command));
 }
 
 std::string exit_status() {
@@ -85,7 +85,7 @@ std::string options(const std::vector<OptionRow>& rows) {
       arguments += entry(term(row), sentence(row.help));
       continue;
     }
-    if (row.group != group) text += fmt::format(".SS {}\n", roff(row.group));
+    if (row.group != group) text += fmt::format(".SS {}\n", escape_roff(row.group));
     group = row.group;
     text += entry(term(row), sentence(row.help));
   }
@@ -95,7 +95,7 @@ std::string options(const std::vector<OptionRow>& rows) {
 
 }  // namespace
 
-std::string roff(std::string_view text) {
+std::string escape_roff(std::string_view text) {
   std::string all;
   if (text.starts_with('.') || text.starts_with('\'')) all = "\\&";
   for (const char c : text) {
@@ -113,22 +113,22 @@ std::string roff(std::string_view text) {
   return all;
 }
 
-std::string man_page(const Verb& verb) {
+std::string make_man_page(const Verb& verb) {
   const std::string name = fmt::format("rankwright-{}", verb.name);
-  const std::vector<OptionRow> rows = option_rows(verb);
+  const std::vector<OptionRow> rows = list_option_rows(verb);
   return head(name, verb.summary) + synopsis(verb, rows) +
-         fmt::format(".SH DESCRIPTION\n{}\n.PP\n{}\n", roff(sentence(verb.summary)),
-                     roff(inputs_sentence())) +
+         fmt::format(".SH DESCRIPTION\n{}\n.PP\n{}\n", escape_roff(sentence(verb.summary)),
+                     escape_roff(inputs_sentence())) +
          options(rows) + example(verb.example) + exit_status() + see_also(name);
 }
 
-std::string man_page() {
+std::string make_man_page() {
   const std::string program = bold("rankwright");
   std::string text =
       head("rankwright", "layouts for training large models, found, checked and explained");
   text += fmt::format("{0} {1} [{2}]\n.br\n{0} {3} [{1}]\n.br\n{0} {4}\n", program, italic("verb"),
                       italic("options"), bold("help"), bold("--version"));
-  text += fmt::format(".SH DESCRIPTION\n{}\n.SH VERBS\n", roff(inputs_sentence()));
+  text += fmt::format(".SH DESCRIPTION\n{}\n.SH VERBS\n", escape_roff(inputs_sentence()));
   for (const Verb& one : verbs()) text += entry(bold(one.name), sentence(one.summary));
   text += entry(bold("help"), "The verbs, or what a verb takes.");
   text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "Where set, no colour on a terminal.");

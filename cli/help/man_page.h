@@ -10,12 +10,12 @@
 namespace rankwright::cli {
 
 /// Returns rankwright(1): the verbs, the accepted forms of plans and models, exit codes.
-std::string man_page();
+std::string make_man_page();
 
 /// Returns rankwright-VERB(1).
-std::string man_page(const Verb& verb);
+std::string make_man_page(const Verb& verb);
 
 /// Escapes text for roff, so that nothing in it is read as a command or an escape.
-std::string roff(std::string_view text);
+std::string escape_roff(std::string_view text);
 
 }  // namespace rankwright::cli

@@ -61,7 +61,7 @@ PartFile make_part(const fs::path& target) {
 
 }  // namespace
 
-std::optional<OutputFault> output_fault(const std::string& path) {
+std::optional<OutputFault> check_output_path(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || path == "-") return std::nullopt;
   if (fs::is_directory(path, ignored))
@@ -70,7 +70,7 @@ std::optional<OutputFault> output_fault(const std::string& path) {
   const std::string folder = folder_of(path);
   if (!fs::exists(folder, ignored))
     return OutputFault{fmt::format("there is no folder {}", folder),
-                       fmt::format("mkdir -p {}", shell_path(folder))};
+                       fmt::format("mkdir -p {}", quote_shell_path(folder))};
   if (!fs::is_directory(folder, ignored)) return cannot_write(path, ENOTDIR);
   const bool there = fs::exists(path, ignored);
   if (access((there ? path : folder).c_str(), W_OK) != 0) return cannot_write(path, errno);
@@ -78,7 +78,7 @@ std::optional<OutputFault> output_fault(const std::string& path) {
 }
 
 std::optional<OutputFault> write_file(const std::string& path, std::string_view text) {
-  if (std::optional<OutputFault> fault = output_fault(path)) return fault;
+  if (std::optional<OutputFault> fault = check_output_path(path)) return fault;
   std::error_code failed;
   const fs::file_status before = fs::status(path, failed);
   const bool there = fs::exists(before);

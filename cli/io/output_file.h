@@ -16,7 +16,7 @@ struct OutputFault {
 /// Returns the reason why a file cannot be written, as far as it is known before writing: its
 /// folder does not exist, it is a folder itself, or permission is missing. - is standard output and
 /// valid.
-std::optional<OutputFault> output_fault(const std::string& path);
+std::optional<OutputFault> check_output_path(const std::string& path);
 
 /// Writes all of `text`, or leaves the file unchanged and returns the reason.
 std::optional<OutputFault> write_file(const std::string& path, std::string_view text);

@@ -97,12 +97,12 @@ TEST_F(OutputFile, ExistingFile_IsReplaced) {
 }
 
 TEST_F(OutputFile, UnwritablePath_ReturnsTheReason) {
-  EXPECT_EQ(output_fault(folder_.path())->what, folder_.path() + " is a folder");
-  EXPECT_EQ(output_fault(folder_.path() + "/a b/x")->help,
+  EXPECT_EQ(check_output_path(folder_.path())->what, folder_.path() + " is a folder");
+  EXPECT_EQ(check_output_path(folder_.path() + "/a b/x")->help,
             "mkdir -p \"" + folder_.path() + "/a b\"");
-  EXPECT_THAT(output_fault(file_ + "/x")->what, HasSubstr("Not a directory"));
+  EXPECT_THAT(check_output_path(file_ + "/x")->what, HasSubstr("Not a directory"));
   for (const std::string& fine : {std::string("-"), file_, folder_.path() + "/new"})
-    EXPECT_FALSE(output_fault(fine)) << fine;
+    EXPECT_FALSE(check_output_path(fine)) << fine;
 }
 
 TEST_F(OutputFile, SameFile_SeesThroughLinksAndDots) {

@@ -12,23 +12,23 @@ namespace rankwright::cli {
 
 void print_findings(const Diagnostics& findings, std::string_view file, std::string_view text,
                     const Io& io) {
-  io.err << report::findings_text(findings, file, text, {});
+  io.err << report::render_findings_text(findings, file, text, {});
 }
 
-int print_tally(const planner::ValidPlan& plan, bool quiet, const Io& io) {
+int print_finding_counts(const planner::ValidPlan& plan, bool quiet, const Io& io) {
   if (!plan.findings.empty() && !quiet)
     io.err << fmt::format("{} · rankwright check {}\n", report::stats(plan.findings),
-                          shell_path(plan.name()));
+                          quote_shell_path(plan.name()));
   return has_errors(plan.findings) ? kRefused : kOk;
 }
 
 int print_refusal(std::string_view verb, const planner::Refusal& refusal, const Io& io) {
-  io.err << report::refusal_text(verb, refusal);
+  io.err << report::render_refusal_text(verb, refusal);
   return report::exit_code(refusal);
 }
 
 int print_usage_fault(std::string_view verb, std::string message, std::string hint, const Io& io) {
-  return print_refusal(verb, planner::usage_fault(std::move(message), std::move(hint)), io);
+  return print_refusal(verb, planner::make_usage_refusal(std::move(message), std::move(hint)), io);
 }
 
 }  // namespace rankwright::cli

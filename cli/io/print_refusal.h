@@ -17,7 +17,7 @@ void print_findings(const Diagnostics& findings, std::string_view file, std::str
 
 /// Writes how many findings a plan has, unless `quiet`. Returns the exit code of a verb that
 /// answers despite them.
-int print_tally(const planner::ValidPlan& plan, bool quiet, const Io& io);
+int print_finding_counts(const planner::ValidPlan& plan, bool quiet, const Io& io);
 
 /// Writes why a request of `verb` has no answer to `io.err`. Returns the exit code.
 int print_refusal(std::string_view verb, const planner::Refusal& refusal, const Io& io);

@@ -16,7 +16,7 @@ void ProgressLine::show(const search::SearchProgress& progress) {
   if (progress.candidates > 0)
     text += fmt::format(": {} of {} layouts decided",
                         percent(double(progress.done) / double(progress.candidates)),
-                        short_count(double(progress.candidates)));
+                        format_short_count(double(progress.candidates)));
   if (progress.best) text += fmt::format(", best {}", rankwright::show(*progress.best));
   io_.err << "\r\033[K" << text << std::flush;
   drawn_ = now;
@@ -28,7 +28,7 @@ void ProgressLine::clear() {
   dirty_ = false;
 }
 
-planner::SearchControl search_control(ProgressLine& line, const Interrupt& interrupt) {
+planner::SearchControl make_search_control(ProgressLine& line, const Interrupt& interrupt) {
   return {.phase = [&line](const std::string& what) { line.doing(what); },
           .progress = [&line](const search::SearchProgress& progress) { line.show(progress); },
           .should_stop = [&interrupt] { return interrupt.asked(); }};

@@ -35,6 +35,6 @@ class ProgressLine {
 };
 
 /// Returns callbacks that show the search on `line` and stop it after Ctrl-C.
-planner::SearchControl search_control(ProgressLine& line, const Interrupt& interrupt);
+planner::SearchControl make_search_control(ProgressLine& line, const Interrupt& interrupt);
 
 }  // namespace rankwright::cli

@@ -32,7 +32,7 @@ std::optional<std::size_t> columns() {
 
 }  // namespace
 
-Screen this_screen() {
+Screen query_screen() {
   Screen screen;
   const bool dumb = variable("TERM") == "dumb";  // does not support escapes
   // An empty NO_COLOR is ignored (no-color.org).

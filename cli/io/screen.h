@@ -18,7 +18,7 @@ struct Screen {
 };
 
 /// Queries the terminal of this process.
-Screen this_screen();
+Screen query_screen();
 
 /// Converts to text such as "color=1 terminal=0 width=120", and back; nothing if it cannot be
 /// parsed.

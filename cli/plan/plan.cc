@@ -32,7 +32,7 @@ struct Output {
   const Options& options;
   const Io& io;
 
-  std::string command() const { return report::command_line("plan", args); }
+  std::string command() const { return report::format_command_line("plan", args); }
 };
 
 /// Writes the page of the best plan if requested and found.
@@ -69,29 +69,30 @@ int write(const planner::PlanAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
   const bool found = answer.answer.best.has_value();
-  const std::string file = report::plan_file_text(answer, to.command());
+  const std::string file = report::render_plan_file(answer, to.command());
   const int unsaved = save_plan(file, options, io);
   const std::string saved =
       found && unsaved == kOk && options.output() != "-" ? options.output() : "";
-  const std::string text = options.json() ? report::plan_json(answer)
-                           : found && to.markdown
-                               ? report::plan_markdown(answer)
-                               : answer_text(answer, options.paint_printed(io), io.prose(), saved);
+  const std::string text =
+      options.json() ? report::make_plan_json(answer)
+      : found && to.markdown
+          ? report::render_plan_markdown(answer)
+          : render_answer_text(answer, options.paint_printed(io), io.prose(), saved);
   int code = print_answer(text, found, options, io);
   if (code == kOk) code = exit_code(found, answer.stopped, unsaved);
   if (const int failed = draw(answer, saved, to)) code = failed;
   return code;
 }
 
-int write(const planner::CountsAnswer& answer, const Output& to) {
+int write(const planner::PlansByCount& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
-  const std::string file = report::plan_file_text(answer, to.command());
+  const std::string file = report::render_plan_file(answer, to.command());
   const int unsaved = save_plan(file, options, io);
-  const std::string text = options.json() ? report::counts_json(answer)
+  const std::string text = options.json() ? report::make_counts_json(answer)
                            : to.markdown
-                               ? report::counts_markdown(answer)
-                               : counts_text(answer, options.paint_printed(io), io.prose());
+                               ? report::render_counts_markdown(answer)
+                               : render_counts_text(answer, options.paint_printed(io), io.prose());
   if (const int failed = print_answer(text, answer.chosen.has_value(), options, io)) return failed;
   return exit_code(answer.chosen.has_value(), answer.stopped, unsaved);
 }
@@ -112,7 +113,7 @@ int plan(Args args, const Io& io) {
     if (request->several_counts())
       return print_usage_fault("plan", "--html draws one plan, and --gpus asks for several",
                                "--gpus with one number", io);
-    if (const int missing = without_page("plan", io)) return missing;
+    if (const int missing = refuse_missing_page("plan", io)) return missing;
   }
   if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;
   flags.read_files(*request, io);
@@ -120,11 +121,11 @@ int plan(Args args, const Io& io) {
   const auto begin = std::chrono::steady_clock::now();
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
-  const planner::SearchControl control = search_control(line, interrupt);
+  const planner::SearchControl control = make_search_control(line, interrupt);
   const Output to{args, flags.markdown(), html, options, io};
   int code = kOk;
   if (request->several_counts()) {
-    const planner::Outcome<planner::CountsAnswer> answer = find_plans_by_count(*request, control);
+    const planner::Outcome<planner::PlansByCount> answer = find_plans_by_count(*request, control);
     if (!answer) return print_refusal("plan", answer.error(), io);
     line.clear();
     code = write(*answer, to);

@@ -40,7 +40,7 @@ Words small(Words more = {}) {
   return command(kModel, kCluster, more);
 }
 
-json parsed(const Words& args) { return json::parse(say(args).out); }
+json parsed(const Words& args) { return json::parse(run_command(args).out); }
 
 /// One set of options, in the library's form and as typed.
 struct Asked {
@@ -58,9 +58,9 @@ struct Asked {
     const planner::Outcome<planner::PlanRequest> request = planner::read_plan_options(options);
     if (!request) return request.error().message;
     if (request->several_counts())
-      return report::counts_json(find_plans_by_count(*request).value());
+      return report::make_counts_json(find_plans_by_count(*request).value());
     const planner::Outcome<planner::PlanAnswer> answer = find_plan(*request);
-    return answer ? report::plan_json(*answer) : answer.error().message;
+    return answer ? report::make_plan_json(*answer) : answer.error().message;
   }
 };
 
@@ -77,7 +77,7 @@ TEST(PlanOptions, LibraryOptions_GiveTheAnswerOfTheCommandLine) {
         {{"exhaustive", "true"}, {"max-zero", "1"}, {"no-cp", "true"}}}) {
     more.insert(job.begin(), job.end());
     const Asked asked{more};
-    EXPECT_EQ(asked.answered(), say(asked.typed()).out);
+    EXPECT_EQ(asked.answered(), run_command(asked.typed()).out);
   }
 }
 
@@ -90,33 +90,35 @@ TEST(PlanOptions, InvalidLibraryOptions_GiveTheErrorOfTheCommandLine) {
         {{"model", kModel}, {"cluster", kCluster}, {"ep", "2"}},
         {{"tp", "4"}, {"max-tp", "2"}}}) {
     const Asked asked{options};
-    const Said said = say(asked.typed());
+    const CommandResult said = run_command(asked.typed());
     EXPECT_EQ(said.code, kUsage);
     EXPECT_THAT(said.err, StartsWith("rankwright plan: " + asked.answered() + "\n"));
   }
 }
 
 TEST(PlanGolden, OneBillionOnOneNode_MatchesGolden) {
-  const Said said = say(small());
+  const CommandResult said = run_command(small());
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
   golden::expect("plan/llama-3.2-1b-node.txt", said.out);
-  golden::expect("plan/llama-3.2-1b-node.md", say(small({"--markdown"})).out);
-  golden::expect("plan/llama-3.2-1b-node.json", say(small({"--json"})).out);
+  golden::expect("plan/llama-3.2-1b-node.md", run_command(small({"--markdown"})).out);
+  golden::expect("plan/llama-3.2-1b-node.json", run_command(small({"--json"})).out);
 }
 
 TEST(PlanGolden, PipelineForMegatron_MatchesGolden) {
-  const Said said = say(command("llama-3.1-8b", "dgx-h100 x 2",
-                                {"--for", "megatron", "--pp", "4", "--max-zero", "1", "--tokens",
-                                 "1T", "--price", "$2.10", "--days", "30"}));
+  const CommandResult said =
+      run_command(command("llama-3.1-8b", "dgx-h100 x 2",
+                          {"--for", "megatron", "--pp", "4", "--max-zero", "1", "--tokens", "1T",
+                           "--price", "$2.10", "--days", "30"}));
   EXPECT_EQ(said.code, 0);
   golden::expect("plan/llama-3.1-8b-megatron.txt", said.out);
 }
 
 TEST(PlanGolden, ExpertsOnTwoNodes_MatchesGolden) {
-  const Said said = say(command("mixtral-8x7b", "dgx-h100 x 2",
-                                {"--global-batch", "256", "--seq", "4096", "--no-cp", "--max-pp",
-                                 "2", "--even-stages", "--schedule", "1f1b"}));
+  const CommandResult said =
+      run_command(command("mixtral-8x7b", "dgx-h100 x 2",
+                          {"--global-batch", "256", "--seq", "4096", "--no-cp", "--max-pp", "2",
+                           "--even-stages", "--schedule", "1f1b"}));
   EXPECT_EQ(said.code, 0);
   golden::expect("plan/mixtral-8x7b-two-nodes.txt", said.out);
 }
@@ -125,7 +127,7 @@ TEST(PlanGolden, SeveralGpuCounts_MatchesGolden) {
   const Words args =
       command("llama-3.1-8b", "dgx-h100",
               {"--gpus", "1..32", "--tokens", "100B", "--price", "2.10 EUR", "--days", "12"});
-  const Said said = say(args);
+  const CommandResult said = run_command(args);
   EXPECT_EQ(said.code, 0);
   golden::expect("plan/llama-3.1-8b-counts.txt", said.out);
   Words as_json = args;
@@ -140,7 +142,7 @@ TEST(PlanGolden, SeveralGpuCounts_MatchesGolden) {
 }
 
 TEST(PlanGolden, NothingFits_MatchesGolden) {
-  const Said said = say(command("llama-3.1-70b", "dgx-a100", {"--seq", "4096"}));
+  const CommandResult said = run_command(command("llama-3.1-70b", "dgx-a100", {"--seq", "4096"}));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.err, "");
   golden::expect("plan/nothing-fits.txt", said.out);
@@ -148,7 +150,7 @@ TEST(PlanGolden, NothingFits_MatchesGolden) {
 
 TEST(PlanGolden, ExcludedHosts_MatchesGolden) {
   const Scratch file("hosts-out.yaml");
-  const Said said = say(command(
+  const CommandResult said = run_command(command(
       "llama-3.1-8b", "dgx-h100 x 4",
       {"--global-batch", "64", "--seq", "4096", "--exclude-nodes", "1,", "-o", file.path()}));
   EXPECT_EQ(said.code, 0);
@@ -180,7 +182,7 @@ TEST(Plan, AnyNumberOfThreads_GivesTheSameAnswer) {
     Words one = more, two = more;
     one.insert(one.end(), {"--threads", "1"});
     two.insert(two.end(), {"--threads", "2"});
-    EXPECT_EQ(say(small(one)).out, say(small(two)).out);
+    EXPECT_EQ(run_command(small(one)).out, run_command(small(two)).out);
   }
 }
 
@@ -206,7 +208,7 @@ TEST(Plan, SearchStats_CountEveryCandidateOnce) {
 
 TEST(Plan, OutputFile_IsReadByExplain) {
   const Scratch file("plan.yaml");
-  const Said said = say(small({"-o", file.path()}));
+  const CommandResult said = run_command(small({"-o", file.path()}));
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("rankwright explain " + file.path()));
   const std::string yaml = golden::read(file.path());
@@ -243,22 +245,24 @@ TEST(Plan, PlanFile_ItsPlanIsComparedWithTheBest) {
   const std::string file =
       "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n"
       "parallelism: {tp_size: 8}\n";
-  const Said said = say({"plan", "-", "--json"}, file);
+  const CommandResult said = run_command({"plan", "-", "--json"}, file);
   EXPECT_EQ(said.code, 0);
   const json found = json::parse(said.out), flags = parsed(small({"--json"}));
   EXPECT_EQ(found["best"]["plan"], flags["best"]["plan"]);
   EXPECT_EQ(found["own"]["plan"]["tp"], 8);
   EXPECT_GT(found["own"]["priced"]["step_seconds"], found["best"]["step_seconds"]);
-  EXPECT_THAT(say({"plan", "-"}, file).out, HasSubstr("Your plan: "));
+  EXPECT_THAT(run_command({"plan", "-"}, file).out, HasSubstr("Your plan: "));
   // A flag overrides the file.
-  EXPECT_EQ(json::parse(say({"plan", "-", "--json", "--seq", "1024"}, file).out)["job"]["sequence"],
+  EXPECT_EQ(json::parse(
+                run_command({"plan", "-", "--json", "--seq", "1024"}, file).out)["job"]["sequence"],
             1024);
 }
 
 TEST(Plan, InvalidPlanInFile_IsReported) {
-  const Said said = say({"plan", "-"},
-                        "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256}\n"
-                        "parallelism: {tp_size: 3}\n");
+  const CommandResult said =
+      run_command({"plan", "-"},
+                  "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256}\n"
+                  "parallelism: {tp_size: 3}\n");
   EXPECT_EQ(said.code, 0);
   EXPECT_THAT(said.out, HasSubstr("- cannot be: rankwright check -"));
 }
@@ -268,8 +272,8 @@ TEST(Plan, FewestGpus_AreFound) {
   const i64 gpus = found["fewest"]["gpus"];
   EXPECT_EQ(found["world"], gpus);
   EXPECT_GT(gpus, 1);  // 16 bytes per parameter are 128 GB
-  EXPECT_EQ(say(command("llama-3.1-8b", "dgx-h100",
-                        {"--gpus", std::to_string(gpus / 2), "--global-batch", "512"}))
+  EXPECT_EQ(run_command(command("llama-3.1-8b", "dgx-h100",
+                                {"--gpus", std::to_string(gpus / 2), "--global-batch", "512"}))
                 .code,
             2);
 }
@@ -278,7 +282,7 @@ TEST(Plan, GpusFlag_ScalesTheSystem) {
   const json found = parsed(command(kModel, "dgx-a100", {"--gpus", "16", "--no-cp", "--json"}));
   EXPECT_EQ(found["cluster"]["name"], "dgx-a100 x 2");
   EXPECT_EQ(found["world"], 16);
-  const Said counted = say(command(kModel, "dgx-a100 x 2", {"--gpus", "32"}));
+  const CommandResult counted = run_command(command(kModel, "dgx-a100 x 2", {"--gpus", "32"}));
   EXPECT_EQ(counted.code, 64);
   EXPECT_EQ(counted.err,
             "rankwright plan: --gpus 32, but the cluster has 16\n"
@@ -324,7 +328,7 @@ TEST(Plan, InvalidArguments_AreUsageErrors) {
       {{"--tpp", "8"}, "did you mean --tp?"},
   };
   for (const Row& row : rows) {
-    const Said said = say(small(row.more));
+    const CommandResult said = run_command(small(row.more));
     EXPECT_EQ(said.code, 64) << row.says;
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, StartsWith("rankwright plan: "));
@@ -333,16 +337,18 @@ TEST(Plan, InvalidArguments_AreUsageErrors) {
 }
 
 TEST(Plan, MissingModelOrCluster_IsAUsageError) {
-  EXPECT_EQ(say({"plan"}).code, 64);
-  EXPECT_THAT(say({"plan"}).err, HasSubstr("--model llama-3.1-70b"));
-  EXPECT_THAT(say({"plan", "--model", kModel}).err, HasSubstr("--cluster \"dgx-h100 x 8\""));
-  const Said unknown = say(command("lama-3.2-1b", kCluster));
+  EXPECT_EQ(run_command({"plan"}).code, 64);
+  EXPECT_THAT(run_command({"plan"}).err, HasSubstr("--model llama-3.1-70b"));
+  EXPECT_THAT(run_command({"plan", "--model", kModel}).err,
+              HasSubstr("--cluster \"dgx-h100 x 8\""));
+  const CommandResult unknown = run_command(command("lama-3.2-1b", kCluster));
   EXPECT_EQ(unknown.code, 1);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean llama-3.2-1b?"));
 }
 
 TEST(Plan, NoValidLayout_NamesTheRule) {
-  const Said said = say(small({"--pp", "8", "--chunks", "4"}));  // 32 stages for 16 layers
+  const CommandResult said =
+      run_command(small({"--pp", "8", "--chunks", "4"}));  // 32 stages for 16 layers
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("nothing  is possible"));
 }
@@ -356,17 +362,17 @@ TEST(Plan, DegreesThatDoNotDivide_AreRefused) {
        "  help: degrees whose product divides 8\n"},
   };
   for (const auto& [flags, words] : cases) {
-    const Said said = say(small(flags));
+    const CommandResult said = run_command(small(flags));
     EXPECT_EQ(said.code, 64);
     EXPECT_EQ(said.out, "");
     EXPECT_EQ(said.err, "rankwright plan: " + words);
   }
   // With several counts, only those that it divides are searched.
-  EXPECT_EQ(say(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
+  EXPECT_EQ(run_command(small({"--tp", "8", "--gpus", "4..8"})).code, 0);
 }
 
 TEST(Plan, GpusWithoutCluster_SuggestsASystem) {
-  const Said said = say({"plan", "--model", kModel, "--gpus", "2048"});
+  const CommandResult said = run_command({"plan", "--model", kModel, "--gpus", "2048"});
   EXPECT_EQ(said.code, 64);
   EXPECT_THAT(said.err, HasSubstr("help: --cluster dgx-h100, or a file"));
 }
@@ -379,29 +385,30 @@ TEST(Plan, Terminal_ShowsTheSearchTime) {
 }
 
 TEST(PlanFile, OutputDash_PrintsOnlyThePlan) {
-  const Said said = say(small({"-o", "-"}));
+  const CommandResult said = run_command(small({"-o", "-"}));
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
   EXPECT_THAT(said.out, Not(HasSubstr("rankwright explain")));
-  const Said checked = check_text(said.out);
+  const CommandResult checked = render_check_text(said.out);
   EXPECT_EQ(checked.code, 0) << checked.out;
-  const Said several = say(small({"--gpus", "4..8", "-o", "-"}));
-  EXPECT_EQ(check_text(several.out).code, 0);
+  const CommandResult several = run_command(small({"--gpus", "4..8", "-o", "-"}));
+  EXPECT_EQ(render_check_text(several.out).code, 0);
 }
 
 TEST(PlanFile, OutputDashWithOtherDocuments_IsAUsageError) {
-  const Said both = say(small({"-o", "-", "--json"}));
+  const CommandResult both = run_command(small({"-o", "-", "--json"}));
   EXPECT_EQ(both.code, 64);
   EXPECT_EQ(both.out, "");
   EXPECT_THAT(both.err, HasSubstr("-o - and --json would mix on standard output"));
-  const Said none = say(command("llama-3.1-405b", "dgx-h100", {"-o", "-", "--no-cp", "--no-pp"}));
+  const CommandResult none =
+      run_command(command("llama-3.1-405b", "dgx-h100", {"-o", "-", "--no-cp", "--no-pp"}));
   EXPECT_EQ(none.code, 2);
   EXPECT_EQ(none.out, "");
   EXPECT_THAT(none.err, HasSubstr("nothing  fits"));
 }
 
 TEST(PlanFile, UnwritableOutput_FailsBeforeTheSearch) {
-  const Said said = say(small({"-o", "/no/such/folder/plan.yaml"}));
+  const CommandResult said = run_command(small({"-o", "/no/such/folder/plan.yaml"}));
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
   EXPECT_EQ(said.err,
@@ -410,17 +417,17 @@ TEST(PlanFile, UnwritableOutput_FailsBeforeTheSearch) {
 }
 
 TEST(PlanFile, WriteFails_StillPrintsTheAnswer) {
-  const Said said = say(small({"-o", "/dev/full"}));
+  const CommandResult said = run_command(small({"-o", "/dev/full"}));
   EXPECT_EQ(said.code, 1);
-  EXPECT_EQ(said.out, say(small()).out);
+  EXPECT_EQ(said.out, run_command(small()).out);
   EXPECT_THAT(said.err, HasSubstr("cannot write /dev/full: No space left on device\n"));
 }
 
 TEST(PlanFile, OutputEqualsInput_IsOverwritten) {
   const Scratch file("plan-test-in-place.yaml");
-  ASSERT_EQ(say(small({"-o", file.path()})).code, 0);
-  EXPECT_EQ(say({"plan", file.path(), "-o", file.path()}).code, 0);
-  EXPECT_EQ(check_text(golden::read(file.path())).code, 0);
+  ASSERT_EQ(run_command(small({"-o", file.path()})).code, 0);
+  EXPECT_EQ(run_command({"plan", file.path(), "-o", file.path()}).code, 0);
+  EXPECT_EQ(render_check_text(golden::read(file.path())).code, 0);
 }
 
 TEST(Plan, Target_UsesTheFrameworksConstants) {
@@ -435,10 +442,11 @@ TEST(Plan, Target_UsesTheFrameworksConstants) {
 
 // nanotron gives 4 x 16 x dp 8 sequences as factors, not their product.
 TEST(Plan, BatchGivenByFactors_IsKept) {
-  const Said said = say({"plan", "-", "--model", "llama-3.2-1b", "--cluster", "dgx-h100", "--json"},
-                        "parallelism: {dp: 8, tp: 1, pp: 1}\noptimizer: {zero_stage: 1}\n"
-                        "tokens:\n  micro_batch_size: 4\n  batch_accumulation_per_replica: 16\n"
-                        "  sequence_length: 2048\n");
+  const CommandResult said =
+      run_command({"plan", "-", "--model", "llama-3.2-1b", "--cluster", "dgx-h100", "--json"},
+                  "parallelism: {dp: 8, tp: 1, pp: 1}\noptimizer: {zero_stage: 1}\n"
+                  "tokens:\n  micro_batch_size: 4\n  batch_accumulation_per_replica: 16\n"
+                  "  sequence_length: 2048\n");
   ASSERT_EQ(said.code, 0) << said.err;
   EXPECT_THAT(said.out, HasSubstr("\"global_batch\": 512"));
   EXPECT_THAT(said.out, Not(HasSubstr("at least 4 M tokens")));
@@ -453,20 +461,20 @@ TEST(Plan, InvalidSearchOptions_AreRefused) {
       {{"--no-cp", "--cp-comm", "a2a"}, "--cp-comm, but context parallelism is to be 1"},
   };
   for (const auto& [flags, words] : cases) {
-    const Said said = say(small(flags));
+    const CommandResult said = run_command(small(flags));
     EXPECT_EQ(said.code, 64);
     EXPECT_THAT(said.err, HasSubstr(words));
   }
 }
 
 TEST(Plan, NextCommand_ExportsToATargetThatRunsThePlan) {
-  EXPECT_THAT(say(small({"--tp", "2", "--order", "dp-tp"})).out,
+  EXPECT_THAT(run_command(small({"--tp", "2", "--order", "dp-tp"})).out,
               HasSubstr("--for megatron finds the fastest that it runs"));
 }
 
 TEST(Plan, Color_OnlyOnATerminal) {
-  EXPECT_THAT(say(small()).out, Not(HasSubstr("\033[")));
-  EXPECT_THAT(say(small(), "", true).out, HasSubstr("\033["));
+  EXPECT_THAT(run_command(small()).out, Not(HasSubstr("\033[")));
+  EXPECT_THAT(run_command(small(), "", true).out, HasSubstr("\033["));
 }
 
 }  // namespace plan_test

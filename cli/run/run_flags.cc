@@ -70,7 +70,7 @@ std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64
   return kUsage;
 }
 
-std::optional<Launched> launched() {
+std::optional<Launched> find_launcher() {
   // Open MPI's mpirun; PMI of MPICH and Slurm; PMIx, which gives the rank but not their number.
   for (const char* const size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const std::optional<i64> ranks = number_in(size)) return Launched{ranks};
@@ -96,20 +96,21 @@ std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFla
                                 const std::optional<Launched>& by, const Io& io) {
   const i64 ranks = config.plan.ranks();
   const std::string typed =
-      fmt::format("mpirun -n {} rankwright run {}", ranks, shell_path(flags.plan.plan));
+      fmt::format("mpirun -n {} rankwright run {}", ranks, quote_shell_path(flags.plan.plan));
   const auto say = [&](const std::string& what, const std::string& help) {
     io.err << fmt::format("rankwright run: {}\n  help: {}\n", what, help);
     return kUsage;
   };
   if (by && flags.local)
-    return say("--local starts mpirun, and this already is one of its ranks", "leave out --local");
+    return run_command("--local starts mpirun, and this already is one of its ranks",
+                       "leave out --local");
   if (by && by->ranks && *by->ranks != ranks)
-    return say(fmt::format("the plan has {}, and {} started", ranks_text(config),
-                           *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
-               typed);
+    return run_command(fmt::format("the plan has {}, and {} started", ranks_text(config),
+                                   *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
+                       typed);
   if (!by && !flags.local && ranks > 1)
-    return say(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
-               fmt::format("add --local, or {}", typed));
+    return run_command(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
+                       fmt::format("add --local, or {}", typed));
   return std::nullopt;
 }
 

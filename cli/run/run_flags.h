@@ -36,7 +36,7 @@ struct Launched {
   std::optional<i64> ranks{};  // some launchers leave it to MPI
 };
 /// Returns the launcher's settings; nothing if no launcher started this process.
-std::optional<Launched> launched();
+std::optional<Launched> find_launcher();
 
 /// Returns nothing if the run can start: by a launcher with the plan's number of ranks, with
 /// --local, or as a single rank. Otherwise prints the error and returns the exit code.

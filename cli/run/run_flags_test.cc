@@ -92,14 +92,14 @@ TEST(Start, OneRank_NeedsNoLauncher) {
 TEST(RunVerb, NoRuntime_SaysWhatToInstall) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"run", "plan.yaml"}, {"probe"}}) {
-    const Said said = say(args);
+    const CommandResult said = run_command(args);
     EXPECT_EQ(said.code, 1);
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("this build has no runtime"));
     EXPECT_THAT(said.err, HasSubstr("libtorch-dev libopenblas-dev libopenmpi-dev"));
   }
-  EXPECT_EQ(say({"run"}).code, 64);
-  EXPECT_EQ(say({"run", "plan.yaml", "--steps", "0"}).code, 64);
+  EXPECT_EQ(run_command({"run"}).code, 64);
+  EXPECT_EQ(run_command({"run", "plan.yaml", "--steps", "0"}).code, 64);
 }
 
 TEST(EngineEnv, CpuFlags_SelectTheBestKernels) {

@@ -42,8 +42,8 @@ std::optional<int> RunOutput::open() {
 
 void RunOutput::step(const planner::TrainedStep& step) {
   // Flushed, so that a killed run leaves all rows so far.
-  if (!show_.csv.empty()) csv_ << report::csv_line(step) << std::flush;
-  if (show_.json) out() << report::step_json(step, show_.progress.tokens) << std::flush;
+  if (!show_.csv.empty()) csv_ << report::format_csv_line(step) << std::flush;
+  if (show_.json) out() << report::make_step_json(step, show_.progress.tokens) << std::flush;
   if (!show_.quiet) progress(step);
 }
 
@@ -56,7 +56,7 @@ void RunOutput::progress(const planner::TrainedStep& step) {
         std::chrono::duration<double>(now - *first_).count() / double(step.step - 1);
     now_shown.left = Seconds{each * double(now_shown.wanted - step.step)};
   }
-  const std::string text = progress_text(step, now_shown);
+  const std::string text = format_progress(step, now_shown);
   if (!io_.err_terminal) {
     if (worth_a_line(step.step, now_shown.wanted)) io_.err << text << "\n" << std::flush;
     return;
@@ -74,7 +74,7 @@ void RunOutput::clear() {
 
 int RunOutput::finish(const planner::RunSummary& summary, const std::string& trace) {
   clear();
-  out() << (show_.json ? report::summary_json(summary) : run_text(summary, show_.paint))
+  out() << (show_.json ? report::make_summary_json(summary) : render_run_text(summary, show_.paint))
         << std::flush;
   if (!out()) return failed(show_.output.empty() ? "to standard output" : show_.output);
   if (!show_.trace.empty()) {

@@ -26,7 +26,7 @@ pid_t parent_of(const std::filesystem::path& process) {
 
 }  // namespace
 
-std::vector<pid_t> children() {
+std::vector<pid_t> list_children() {
   std::vector<pid_t> found;
   std::error_code failed;
   for (const std::filesystem::directory_entry& entry :
@@ -45,7 +45,7 @@ void kill_children() {
   constexpr int kRounds =
       100;  // gives up on processes that cannot be killed (such as on a dead disk)
   for (int round = 0; round < kRounds; ++round) {
-    const std::vector<pid_t> left = children();
+    const std::vector<pid_t> left = list_children();
     if (left.empty()) return;
     for (const pid_t pid : left) kill(pid, SIGKILL);
     for (const pid_t pid : left) waitpid(pid, nullptr, WNOHANG);

@@ -9,7 +9,7 @@
 namespace rankwright::cli {
 
 /// Returns the ids of all children.
-std::vector<pid_t> children();
+std::vector<pid_t> list_children();
 
 /// Kills all children, including those that appear meanwhile, and waits until they have ended.
 void kill_children();

@@ -33,7 +33,7 @@ Records gather_records(const runtime::World& world, std::vector<double> record) 
 
 constexpr std::size_t kSentNumbers = 7;
 
-void put(const runtime::Counted& one, std::vector<double>& record) {
+void put(const runtime::TrafficCount& one, std::vector<double>& record) {
   const plan::Traffic& t = one.traffic;
   for (const double number : {double(t.kind), double(t.op), double(t.group), double(t.calls),
                               t.total.value, double(one.level), one.waited.value})
@@ -51,10 +51,10 @@ planner::Sent take_sent(std::span<const double> n) {
 }
 
 /// Returns the counters' rows, plus kinds that the rank only received and waited for.
-std::vector<runtime::Counted> list_counted(const runtime::Counters& counters) {
-  std::vector<runtime::Counted> all = counters.rows();
-  for (const plan::TrafficKindRow& row : plan::traffic_kinds()) {
-    const bool sent = std::any_of(all.begin(), all.end(), [&](const runtime::Counted& one) {
+std::vector<runtime::TrafficCount> list_counted(const runtime::Counters& counters) {
+  std::vector<runtime::TrafficCount> all = counters.rows();
+  for (const plan::TrafficKindRow& row : plan::list_traffic_kinds()) {
+    const bool sent = std::any_of(all.begin(), all.end(), [&](const runtime::TrafficCount& one) {
       return one.traffic.kind == row.kind;
     });
     const Seconds waited = counters.waited(row.kind);
@@ -89,7 +89,7 @@ bool is_first_of_pp_rank(const mesh::Mesh& mesh, i64 rank) {
 
 Gathered gather(const runtime::World& world, const runtime::Trainer& trainer) {
   std::vector<double> record{trainer.peak().value};
-  for (const runtime::Counted& one : list_counted(trainer.counters())) put(one, record);
+  for (const runtime::TrafficCount& one : list_counted(trainer.counters())) put(one, record);
   Records records = gather_records(world, std::move(record));
   Gathered all;
   if (world.rank() != 0) return all;
@@ -113,9 +113,9 @@ std::vector<std::string> gather_texts(const runtime::World& world, std::string_v
   return all;
 }
 
-std::vector<program::Event> events_of(const runtime::Trainer& trainer) {
+std::vector<program::Event> list_events(const runtime::Trainer& trainer) {
   std::vector<program::Event> events;
-  for (const runtime::Timed& one : trainer.times())
+  for (const runtime::ActionTime& one : trainer.times())
     events.push_back({one.action, Seconds{one.begin}, Seconds{one.end}});
   std::stable_sort(
       events.begin(), events.end(),
@@ -128,7 +128,7 @@ report::Events gather_events(const runtime::World& world, const runtime::Trainer
   const mesh::Mesh mesh = config.plan.meshes().dense;
   std::vector<double> record;
   if (is_first_of_pp_rank(mesh, world.rank()))
-    for (const program::Event& one : events_of(trainer)) put(one, record);
+    for (const program::Event& one : list_events(trainer)) put(one, record);
   Records records = gather_records(world, std::move(record));
   if (world.rank() != 0) return {};
   report::Events all(std::size_t(config.plan.pp));

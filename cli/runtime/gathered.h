@@ -30,6 +30,6 @@ report::Events gather_events(const runtime::World& world, const runtime::Trainer
 std::vector<std::string> gather_texts(const runtime::World& world, std::string_view text);
 
 /// Returns what this rank did in the last step, by start time.
-std::vector<program::Event> events_of(const runtime::Trainer& trainer);
+std::vector<program::Event> list_events(const runtime::Trainer& trainer);
 
 }  // namespace rankwright::cli

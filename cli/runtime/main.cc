@@ -36,8 +36,8 @@ constexpr Row kRows[] = {{"run", rankwright::cli::run_plan},
 Screen screen_of_rank() {
   if (const char* const text = std::getenv(rankwright::cli::kScreenVariable))
     if (const std::optional<Screen> handed = rankwright::cli::parse_screen(text)) return *handed;
-  Screen screen = rankwright::cli::this_screen();
-  if (rankwright::cli::launched()) screen.color = false;
+  Screen screen = rankwright::cli::query_screen();
+  if (rankwright::cli::find_launcher()) screen.color = false;
   return screen;
 }
 

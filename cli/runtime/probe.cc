@@ -20,8 +20,8 @@ namespace rankwright::cli {
 namespace {
 
 int complain(const Diagnostic& fault, const Io& io) {
-  io.err << report::findings_text({fault}, fault.where.file, "",
-                                  {.on = io.color && io.err_terminal});
+  io.err << report::render_findings_text({fault}, fault.where.file, "",
+                                         {.on = io.color && io.err_terminal});
   return kUnreadable;
 }
 
@@ -35,7 +35,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void say(const std::string& what) {
+  void run_command(const std::string& what) {
     if (!on_) return;
     if (io_.err_terminal) {
       io_.err << "\r\033[K" << what << std::flush;
@@ -55,22 +55,23 @@ class Progress {
 
 /// Writes the cluster file to -o or standard output, and the readable summary to the other stream.
 int write(const fit::ProbeFigures& probe, const Options& options, const Io& io) {
-  const cluster::Cluster cluster = probed_cluster(probe);
-  const std::string file = exporter::cluster_yaml(cluster, report::probe_head(probe));
+  const cluster::Cluster cluster = make_probed_cluster(probe);
+  const std::string file =
+      exporter::write_cluster_yaml(cluster, report::list_probe_comments(probe));
   const bool to_file = !options.output().empty();
   if (to_file)
     if (const int code = options.save(file, options.output(), io)) return code;
-  if (options.json()) return options.print(report::probe_json(probe, cluster), io);
+  if (options.json()) return options.print(report::make_probe_json(probe, cluster), io);
   if (!options.quiet()) {
     const report::Paint paint = to_file ? options.paint_printed(io) : report::Paint{.on = false};
-    (to_file ? io.out : io.err) << probe_text(probe, cluster, paint);
+    (to_file ? io.out : io.err) << render_probe_text(probe, cluster, paint);
   }
   if (!to_file) io.out << file;
   return kOk;
 }
 
 int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
-  if (!launched()) start_without_network();
+  if (!find_launcher()) start_without_network();
   const Result<std::unique_ptr<runtime::World>> world = runtime::World::start();
   if (!world) return complain(world.error(), io);
   const bool speaks = (*world)->rank() == 0;
@@ -122,7 +123,7 @@ int probe_machine(Args args, const Io& io) {
   ProbeFlags flags;
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (launched() || !flags.local) return probe_rank(flags, options, io);
+  if (find_launcher() || !flags.local) return probe_rank(flags, options, io);
   plan::TrainingConfig config;
   config.plan.dp = flags.ranks > 0 ? flags.ranks : usable_cores();
   if (const std::optional<int> code =

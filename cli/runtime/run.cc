@@ -36,24 +36,24 @@ struct Ready {
 Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
   planner::PlanInput input = read_input(flags.plan, io);
   if (input.config) {  // always this runtime, whatever framework the file is for
-    input.file.draft.framework = importer::software_of(rules::Target::rankwright);
+    input.file.draft.framework = importer::find_software(rules::Target::rankwright);
     input.config = resolve(input.file.draft);
   }
-  Diagnostics findings = all_findings(input, rules::Target::rankwright);
+  Diagnostics findings = list_findings(input, rules::Target::rankwright);
   const bool refused = has_errors(findings);
   if (quiet)
     std::erase_if(findings, [](const Diagnostic& d) { return d.severity != Severity::error; });
   if (!findings.empty())
-    io.err << report::findings_text(findings, input.file.name, input.file.text,
-                                    {.on = io.color && io.err_terminal});
+    io.err << report::render_findings_text(findings, input.file.name, input.file.text,
+                                           {.on = io.color && io.err_terminal});
   if (!input.config) return {kUnreadable};
   if (refused) return {kRefused};
   return {kOk, input.config};
 }
 
 int complain(const Diagnostic& fault, const Io& io) {
-  io.err << report::findings_text({fault}, fault.where.file, "",
-                                  {.on = io.color && io.err_terminal});
+  io.err << report::render_findings_text({fault}, fault.where.file, "",
+                                         {.on = io.color && io.err_terminal});
   return kUnreadable;
 }
 
@@ -104,7 +104,7 @@ class Rank {
   int open_corpus() {
     const i64 vocabulary = config_.model.vocab;
     if (flags_.data.empty()) {
-      corpus_ = runtime::Corpus::made_up(vocabulary, flags_.seed);
+      corpus_ = runtime::Corpus::synthetic(vocabulary, flags_.seed);
       if (!options_.quiet()) io_.err << "no --data: made-up tokens\n";
       return kOk;
     }
@@ -195,11 +195,11 @@ class Rank {
   /// Records a step's results. Returns whether to stop, on request or because tokens could not be
   /// read.
   bool record(i64 step, const runtime::StepResult& result, double seconds) {
-    const std::vector<program::Event> events = events_of(*trainer_);
-    const std::vector<double> max = ask_all(seconds, planner::end_of(events).value);
+    const std::vector<program::Event> events = list_events(*trainer_);
+    const std::vector<double> max = ask_all(seconds, planner::find_end(events).value);
     bad_data_ = max[3] > 0;
     if (bad_data_) return true;
-    std::vector<double> busy{planner::busy_in(events).value};
+    std::vector<double> busy{planner::sum_cell_time(events).value};
     world_.sum(busy);
     const planner::TrainedStep done{
         .step = step + 1,
@@ -220,13 +220,13 @@ class Rank {
       all = gather(world_, *trainer_);
       if (!flags_.trace.empty()) {
         const report::Events events = gather_events(world_, *trainer_, config_);
-        if (output_) trace = report::trace_for(flags_.trace, trainer_->program(), events);
+        if (output_) trace = report::write_trace(flags_.trace, trainer_->program(), events);
       }
     }
     if (!output_) return kOk;
     if (any) {
-      summary_.sent = sent_rows(config_, all.sent);
-      summary_.memory = planner::run_memory(config_, all.peaks);
+      summary_.sent = compare_traffic(config_, all.sent);
+      summary_.memory = planner::compare_run_memory(config_, all.peaks);
     }
     return output_->finish(summary_, trace);
   }
@@ -286,7 +286,7 @@ void announce_ready() {
 /// Runs this process as a rank, alone or under a launcher.
 int run_rank(const RunFlags& flags, const Options& options, const Io& io) {
   const std::optional<Launched> by =
-      launched();  // read first: MPI_Init sets these variables even for one process
+      find_launcher();  // read first: MPI_Init sets these variables even for one process
   if (!by) start_without_network();
   const Result<std::unique_ptr<World>> world = World::start();
   if (!world) return complain(world.error(), io);
@@ -317,7 +317,7 @@ int run_plan(Args args, const Io& io) {
   RunFlags flags;
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  if (launched()) return run_rank(flags, options, io);
+  if (find_launcher()) return run_rank(flags, options, io);
 
   // A single process before MPI starts: the plan says how many ranks to launch. Rank 0 reads the
   // plan again and prints its warnings.

@@ -17,7 +17,7 @@ namespace planner = rankwright::planner;
 namespace report = rankwright::report;
 
 int refuse(const planner::Refusal& refusal) {
-  std::fputs(report::refusal_text("plan", refusal).c_str(), stderr);
+  std::fputs(report::render_refusal_text("plan", refusal).c_str(), stderr);
   return report::exit_code(refusal);
 }
 
@@ -37,6 +37,6 @@ int main(int argc, char** argv) {
 
   const planner::Outcome<planner::PlanAnswer> answer = planner::find_plan(*request);
   if (!answer) return refuse(answer.error());
-  std::fputs(report::plan_json(*answer).c_str(), stdout);
+  std::fputs(report::make_plan_json(*answer).c_str(), stdout);
   return answer->answer.best ? 0 : 2;
 }

@@ -249,7 +249,7 @@ class Explained(Result):
 
     @property
     def memory(self):
-        """The ledger of the fullest rank; None of a model that is not named."""
+        """The memory estimate of the fullest rank; None where no model is named."""
         return self._figure("memory", "memory")
 
     def _figure(self, key, *path):

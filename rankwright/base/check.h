@@ -8,7 +8,7 @@
 namespace rankwright {
 
 /// Prints the violated condition with its location and aborts.
-[[noreturn]] inline void broken_promise(const char* condition, const char* file, int line) {
+[[noreturn]] inline void abort_broken_invariant(const char* condition, const char* file, int line) {
   std::fprintf(stderr, "rankwright: internal error: %s does not hold at %s:%d\n", condition, file,
                line);
   std::abort();
@@ -17,4 +17,4 @@ namespace rankwright {
 }  // namespace rankwright
 
 #define RW_CHECK(condition) \
-  ((condition) ? void(0) : ::rankwright::broken_promise(#condition, __FILE__, __LINE__))
+  ((condition) ? void(0) : ::rankwright::abort_broken_invariant(#condition, __FILE__, __LINE__))

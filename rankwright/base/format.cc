@@ -68,7 +68,7 @@ std::string plural(i64 n, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count(n), n == 1 ? one : many);
 }
 
-std::string short_count(double n) {
+std::string format_short_count(double n) {
   if (std::abs(n) < 999.5) return digits(n);  // false for NaN
   return scaled(n / 1e3, 1e3, {"k", "M", "B", "T", "P"});
 }
@@ -112,15 +112,19 @@ std::string percent(double fraction) {
   return digits(fraction * 100) + " %";
 }
 
-std::string exact_percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
-std::string signed_percent(double fraction) { return fmt::format("{:+.1f} %", 100 * fraction); }
+std::string format_exact_percent(double fraction) {
+  return fmt::format("{:.1f} %", 100 * fraction);
+}
+std::string format_signed_percent(double fraction) {
+  return fmt::format("{:+.1f} %", 100 * fraction);
+}
 
 std::string show_signed(Seconds time) { return (time > Seconds{} ? "+" : "") + show(time); }
 
-std::string excerpt(std::string_view text, std::size_t max) {
+std::string make_excerpt(std::string_view text, std::size_t max) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const Character c = first_character(text.substr(at));
+    const Character c = decode_character(text.substr(at));
     const std::size_t bytes = c.bytes > 0 ? c.bytes : 1;
     if (bytes > max - at) break;
     out += c.bytes == 0 || is_unsafe_to_show(c.code) ? "?" : text.substr(at, bytes);

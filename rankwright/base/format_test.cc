@@ -49,8 +49,8 @@ TEST(Show, RoundsIntoTheNextUnit) {
   EXPECT_EQ(show_memory(Bytes{1000.0 * 1048576}), "1,000 MiB");
   EXPECT_EQ(show_memory(Bytes{1023.4 * 1048576}), "1,023 MiB");
   EXPECT_EQ(show_memory(Bytes{1023.9 * 1048576}), "1 GiB");
-  EXPECT_EQ(short_count(999.6), "1 k");
-  EXPECT_EQ(short_count(999'999), "1 M");
+  EXPECT_EQ(format_short_count(999.6), "1 k");
+  EXPECT_EQ(format_short_count(999'999), "1 M");
   EXPECT_EQ(show(Seconds{999.6e-6}), "1 ms");
   EXPECT_EQ(show(Seconds{0.9996}), "1 s");
 }
@@ -61,7 +61,7 @@ TEST(Show, Zero_HasAUnit) {
   EXPECT_EQ(show(Seconds{-0.0}), "0 s");
   EXPECT_EQ(show(BytesPerSecond{0}), "0 B/s");
   EXPECT_EQ(show_memory(Bytes{0}), "0 B");
-  EXPECT_EQ(short_count(0), "0");
+  EXPECT_EQ(format_short_count(0), "0");
   EXPECT_EQ(percent(0), "0 %");
 }
 
@@ -70,7 +70,7 @@ TEST(Show, NegativeValue_IsThePositiveOneWithASign) {
   EXPECT_EQ(show(Seconds{-0.0015}), "-1.5 ms");
   EXPECT_EQ(show(Seconds{-10800}), "-3 h");
   EXPECT_EQ(show(BytesPerSecond{-5e9}), "-5 GB/s");
-  EXPECT_EQ(short_count(-70.6e9), "-70.6 B");
+  EXPECT_EQ(format_short_count(-70.6e9), "-70.6 B");
   EXPECT_EQ(percent(-0.041), "-4.1 %");
 }
 
@@ -81,7 +81,7 @@ TEST(Show, InfinityAndNan_AreWords) {
   EXPECT_EQ(show(Seconds{-kInfinity}), "-unbounded");
   EXPECT_EQ(show(FlopsPerSecond{kNan}), "undefined");
   EXPECT_EQ(show(Seconds{kNan}), "undefined");
-  EXPECT_EQ(short_count(kNan), "undefined");
+  EXPECT_EQ(format_short_count(kNan), "undefined");
   EXPECT_EQ(percent(kInfinity), "unbounded");
 }
 
@@ -110,10 +110,10 @@ TEST(ShowSeconds, PicksACommonUnit) {
 }
 
 TEST(ShortCount, UsesBForBillions) {
-  EXPECT_EQ(short_count(8'030'261'248), "8.03 B");
-  EXPECT_EQ(short_count(4.19e6), "4.19 M");
-  EXPECT_EQ(short_count(512), "512");
-  EXPECT_EQ(short_count(15e12), "15 T");
+  EXPECT_EQ(format_short_count(8'030'261'248), "8.03 B");
+  EXPECT_EQ(format_short_count(4.19e6), "4.19 M");
+  EXPECT_EQ(format_short_count(512), "512");
+  EXPECT_EQ(format_short_count(15e12), "15 T");
 }
 
 TEST(Percent, MultipliesByAHundred) {
@@ -142,29 +142,29 @@ RC_GTEST_PROP(Show, RoundTripsWithinHalfAPercent, ()) {
 }
 
 TEST(Excerpt, ControlCharacters_BecomeQuestionMarks) {
-  EXPECT_EQ(excerpt("tp_size"), "tp_size");
-  EXPECT_EQ(excerpt("\033[31mred\n\x7f"), "?[31mred??");
-  EXPECT_EQ(excerpt("a\xC2\x9B"
-                    "2Jb"),
+  EXPECT_EQ(make_excerpt("tp_size"), "tp_size");
+  EXPECT_EQ(make_excerpt("\033[31mred\n\x7f"), "?[31mred??");
+  EXPECT_EQ(make_excerpt("a\xC2\x9B"
+                         "2Jb"),
             "a?2Jb");  // U+009B is the 8-bit form of ESC [
-  EXPECT_EQ(excerpt("caf\xC3\xA9"), "caf\xC3\xA9");
+  EXPECT_EQ(make_excerpt("caf\xC3\xA9"), "caf\xC3\xA9");
 }
 
 TEST(Excerpt, InvalidUtf8_BecomesQuestionMarks) {
-  EXPECT_EQ(excerpt("caf\xE9s"), "caf?s");  // Latin-1
-  EXPECT_EQ(excerpt("\xED\xA0\x80"), "???");
-  EXPECT_EQ(excerpt("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
+  EXPECT_EQ(make_excerpt("caf\xE9s"), "caf?s");  // Latin-1
+  EXPECT_EQ(make_excerpt("\xED\xA0\x80"), "???");
+  EXPECT_EQ(make_excerpt("\xF0\x9F\x98\x80"), "\xF0\x9F\x98\x80");
 }
 
 RC_GTEST_PROP(Excerpt, IsIdempotent, (const std::string& text)) {
-  const std::string once = excerpt(text);
-  RC_ASSERT(excerpt(once) == once);
+  const std::string once = make_excerpt(text);
+  RC_ASSERT(make_excerpt(once) == once);
 }
 
 TEST(Excerpt, NeverCutsInsideACharacter) {
-  EXPECT_EQ(excerpt("caf\xC3\xA9s", 4), "caf");
-  EXPECT_EQ(excerpt("caf\xC3\xA9s", 5), "caf\xC3\xA9");
-  EXPECT_EQ(excerpt("abc", 0), "");
+  EXPECT_EQ(make_excerpt("caf\xC3\xA9s", 4), "caf");
+  EXPECT_EQ(make_excerpt("caf\xC3\xA9s", 5), "caf\xC3\xA9");
+  EXPECT_EQ(make_excerpt("abc", 0), "");
 }
 
 TEST(Lower, ChangesOnlyAsciiLetters) {

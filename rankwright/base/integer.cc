@@ -16,7 +16,7 @@ std::optional<i64> product(std::initializer_list<i64> factors) {
   return result;
 }
 
-std::vector<i64> divisors(i64 n) {
+std::vector<i64> list_divisors(i64 n) {
   RW_CHECK(n >= 1);
   std::vector<i64> small;
   std::vector<i64> large;
@@ -31,7 +31,7 @@ std::vector<i64> divisors(i64 n) {
 
 i64 nearest_divisor(i64 n, i64 wanted) {
   i64 best = 1;
-  for (const i64 d : divisors(n))
+  for (const i64 d : list_divisors(n))
     if (std::abs(d - wanted) < std::abs(best - wanted)) best = d;
   return best;
 }

@@ -23,7 +23,7 @@ constexpr i64 ceil_div(i64 a, i64 b) { return a / b + (a % b > 0 ? 1 : 0); }
 constexpr i64 round_up(i64 n, i64 multiple) { return ceil_div(n, multiple) * multiple; }
 
 /// Returns all divisors of n in ascending order. Requires: n >= 1.
-std::vector<i64> divisors(i64 n);
+std::vector<i64> list_divisors(i64 n);
 
 /// Returns the divisor of n nearest to `wanted`; on a tie, the smaller one. Requires: n >= 1.
 i64 nearest_divisor(i64 n, i64 wanted);

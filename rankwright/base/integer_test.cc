@@ -59,10 +59,10 @@ TEST(RoundUp, ReturnsTheNextMultiple) {
 }
 
 TEST(Divisors, AreAscending) {
-  EXPECT_THAT(divisors(1), ElementsAre(1));
-  EXPECT_THAT(divisors(7), ElementsAre(1, 7));
-  EXPECT_THAT(divisors(36), ElementsAre(1, 2, 3, 4, 6, 9, 12, 18, 36));
-  EXPECT_DEATH(divisors(0), "n >= 1");
+  EXPECT_THAT(list_divisors(1), ElementsAre(1));
+  EXPECT_THAT(list_divisors(7), ElementsAre(1, 7));
+  EXPECT_THAT(list_divisors(36), ElementsAre(1, 2, 3, 4, 6, 9, 12, 18, 36));
+  EXPECT_DEATH(list_divisors(0), "n >= 1");
 }
 
 RC_GTEST_PROP(Divisors, MatchTrialDivision, ()) {
@@ -70,7 +70,7 @@ RC_GTEST_PROP(Divisors, MatchTrialDivision, ()) {
   std::vector<i64> expected;
   for (i64 d = 1; d <= n; ++d)
     if (n % d == 0) expected.push_back(d);
-  RC_ASSERT(divisors(n) == expected);
+  RC_ASSERT(list_divisors(n) == expected);
 }
 
 TEST(NearestDivisor, Tie_PrefersTheSmaller) {

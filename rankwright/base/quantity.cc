@@ -87,7 +87,7 @@ std::string list_units(std::span<const Unit> units) {
 Diagnostic bad_quantity(std::string_view text, std::string detail, std::string hint) {
   return {.code = "RW0909",
           .message = "not a quantity with a unit",
-          .detail = fmt::format("'{}' {}", excerpt(text), detail),
+          .detail = fmt::format("'{}' {}", make_excerpt(text), detail),
           .hint = std::move(hint)};
 }
 
@@ -112,7 +112,7 @@ Result<double> parse(std::string_view text, std::span<const Unit> units, std::st
     if (!std::isfinite(number * known.value)) return refuse("is out of range");
     return number * known.value;
   }
-  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", excerpt(unit, 20)),
+  return fail(bad_quantity(whole, fmt::format("has the unit '{}'", make_excerpt(unit, 20)),
                            "known units: " + list_units(units)));
 }
 
@@ -135,7 +135,7 @@ Result<FlopsPerSecond> parse_flops(std::string_view text) {
 }
 
 Result<i64> parse_count(std::string_view text, i64 min) {
-  const std::string whole = excerpt(trim(text));
+  const std::string whole = make_excerpt(trim(text));
   const auto out_of_range = [&](std::string_view relation, std::string bound) {
     return fail({.code = "RW0904",
                  .message = "number out of range",
@@ -156,7 +156,7 @@ Result<i64> parse_count(std::string_view text, i64 min) {
 }
 
 Result<double> parse_real(std::string_view text) {
-  const std::string whole = excerpt(trim(text));
+  const std::string whole = make_excerpt(trim(text));
   const std::string digits = strip_separators(trim(text)).value_or("");
   const char* const last = digits.data() + digits.size();
   double n = 0;

@@ -19,7 +19,7 @@ bool needs_no_quotes(char c) {
 std::string quote_bytes(std::string_view word) {
   std::string out = "$'";
   while (!word.empty()) {
-    const Character c = first_character(word);
+    const Character c = decode_character(word);
     const std::size_t bytes = std::max<std::size_t>(c.bytes, 1);
     if (c.bytes == 0 || is_unsafe_to_show(c.code)) {
       for (const char byte : word.substr(0, bytes))
@@ -49,7 +49,7 @@ std::string shell_word(std::string_view word) {
   return fits_double ? fmt::format("\"{}\"", word) : quote_shell(word);
 }
 
-std::string shell_path(std::string_view path) {
+std::string quote_shell_path(std::string_view path) {
   const bool like_a_flag = path.size() > 1 && path[0] == '-';
   return shell_word(like_a_flag ? "./" + std::string(path) : std::string(path));
 }

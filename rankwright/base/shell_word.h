@@ -16,6 +16,6 @@ std::string shell_word(std::string_view word);
 
 /// Returns a path as one shell word that no program takes for a flag: ./-x for -x. "-" alone means
 /// standard input and is kept.
-std::string shell_path(std::string_view path);
+std::string quote_shell_path(std::string_view path);
 
 }  // namespace rankwright

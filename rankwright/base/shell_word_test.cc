@@ -28,9 +28,9 @@ TEST(ShellWord, InvisibleCharacters_AreWrittenAsEscapedBytes) {
 }
 
 TEST(ShellPath, NameLikeAFlag_GetsAFolderPrefix) {
-  EXPECT_EQ(shell_path("-rf"), "./-rf");
-  EXPECT_EQ(shell_path("-"), "-");
-  EXPECT_EQ(shell_path("a b"), "\"a b\"");
+  EXPECT_EQ(quote_shell_path("-rf"), "./-rf");
+  EXPECT_EQ(quote_shell_path("-"), "-");
+  EXPECT_EQ(quote_shell_path("a b"), "\"a b\"");
 }
 
 }  // namespace shell_word_test

@@ -13,7 +13,7 @@ std::string shorten(std::string_view word) { return lower(word.substr(0, kLonges
 
 }  // namespace
 
-int edit_distance(std::string_view a, std::string_view b) {
+int compute_edit_distance(std::string_view a, std::string_view b) {
   a = a.substr(0, kLongestWord);
   b = b.substr(0, kLongestWord);
   // Optimal string alignment distance; three rows of the table are enough.
@@ -38,7 +38,7 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::optional<std::string> best;
   int min = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
-    const int distance = edit_distance(wanted, shorten(candidate));
+    const int distance = compute_edit_distance(wanted, shorten(candidate));
     // The words must share at least one letter: "x" is not a typo of "y", and neither is an empty
     // word.
     const bool common = distance < int(std::max(wanted.size(), candidate.size()));

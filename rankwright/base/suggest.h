@@ -10,7 +10,7 @@ namespace rankwright {
 
 /// Returns the number of characters that must be inserted, deleted, replaced or swapped with a
 /// neighbor to turn `a` into `b`. Compares only the first 64 characters.
-int edit_distance(std::string_view a, std::string_view b);
+int compute_edit_distance(std::string_view a, std::string_view b);
 
 /// Returns the known word nearest to `word`, ignoring case, or nothing if none is close enough to
 /// be a typo. A typo changes at most a third of the letters.

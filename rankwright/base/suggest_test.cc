@@ -7,26 +7,26 @@ namespace rankwright {
 namespace suggest_test {
 
 TEST(EditDistance, CountsEdits) {
-  EXPECT_EQ(edit_distance("", ""), 0);
-  EXPECT_EQ(edit_distance("", "abc"), 3);
-  EXPECT_EQ(edit_distance("tp_size", "tp_size"), 0);
-  EXPECT_EQ(edit_distance("tp_siz", "tp_size"), 1);    // inserted
-  EXPECT_EQ(edit_distance("tp_sizee", "tp_size"), 1);  // deleted
-  EXPECT_EQ(edit_distance("tq_size", "tp_size"), 1);   // replaced
-  EXPECT_EQ(edit_distance("pt_size", "tp_size"), 1);   // swapped
-  EXPECT_EQ(edit_distance("kitten", "sitting"), 3);
+  EXPECT_EQ(compute_edit_distance("", ""), 0);
+  EXPECT_EQ(compute_edit_distance("", "abc"), 3);
+  EXPECT_EQ(compute_edit_distance("tp_size", "tp_size"), 0);
+  EXPECT_EQ(compute_edit_distance("tp_siz", "tp_size"), 1);    // inserted
+  EXPECT_EQ(compute_edit_distance("tp_sizee", "tp_size"), 1);  // deleted
+  EXPECT_EQ(compute_edit_distance("tq_size", "tp_size"), 1);   // replaced
+  EXPECT_EQ(compute_edit_distance("pt_size", "tp_size"), 1);   // swapped
+  EXPECT_EQ(compute_edit_distance("kitten", "sitting"), 3);
 }
 
 TEST(EditDistance, LongWords_ComparesOnlyTheBeginning) {
-  EXPECT_EQ(edit_distance(std::string(1'000'000, 'a'), std::string(1'000'000, 'b')), 64);
+  EXPECT_EQ(compute_edit_distance(std::string(1'000'000, 'a'), std::string(1'000'000, 'b')), 64);
 }
 
 RC_GTEST_PROP(EditDistance, IsSymmetricAndBoundedByTheLengths, ()) {
   const auto word =
       rc::gen::resize(12, rc::gen::container<std::string>(rc::gen::inRange('a', 'd')));
   const std::string a = *word, b = *word;
-  const int distance = edit_distance(a, b);
-  RC_ASSERT(distance == edit_distance(b, a));
+  const int distance = compute_edit_distance(a, b);
+  RC_ASSERT(distance == compute_edit_distance(b, a));
   RC_ASSERT((distance == 0) == (a == b));
   RC_ASSERT(distance <= int(std::max(a.size(), b.size())));
   RC_ASSERT(distance >= std::abs(int(a.size()) - int(b.size())));
@@ -41,10 +41,10 @@ RC_GTEST_PROP(EditDistance, OneEdit_IsAtMostOne, ()) {
   longer.insert(at, "-");
   other[at] = '-';
   std::swap(swapped[at], swapped[at / 2 * 2 == at && at + 1 < word.size() ? at + 1 : at]);
-  RC_ASSERT(edit_distance(word, shorter) == 1);
-  RC_ASSERT(edit_distance(word, longer) == 1);
-  RC_ASSERT(edit_distance(word, other) == 1);
-  RC_ASSERT(edit_distance(word, swapped) <= 1);
+  RC_ASSERT(compute_edit_distance(word, shorter) == 1);
+  RC_ASSERT(compute_edit_distance(word, longer) == 1);
+  RC_ASSERT(compute_edit_distance(word, other) == 1);
+  RC_ASSERT(compute_edit_distance(word, swapped) <= 1);
 }
 
 const std::vector<std::string> kKeys{"tp_size", "pp_size", "dp_size", "zero_stage", "order"};

@@ -53,7 +53,7 @@ std::string clean(std::string_view text, KeptEscapes kept, std::string_view kept
       text.remove_prefix(sequence);
       continue;
     }
-    const Character c = first_character(text);
+    const Character c = decode_character(text);
     const std::size_t bytes = std::max<std::size_t>(c.bytes, 1);
     if (c.bytes == 0)
       out += "\xEF\xBF\xBD";

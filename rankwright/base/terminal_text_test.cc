@@ -50,7 +50,7 @@ RC_GTEST_PROP(CleanText, AnyBytes_GiveSafeUtf8AndCleaningTwiceChangesNothing,
   const std::string once = clean_text(bytes);
   RC_ASSERT(clean_text(once) == once);
   for (std::string_view rest = once; !rest.empty();) {
-    const Character c = first_character(rest);
+    const Character c = decode_character(rest);
     RC_ASSERT(c.bytes > 0);
     RC_ASSERT(!is_unsafe_to_show(c.code) || c.code == '\n' || c.code == '\t');
     rest.remove_prefix(c.bytes);

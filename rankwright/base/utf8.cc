@@ -15,7 +15,7 @@ constexpr Lead kLeads[] = {
 
 }  // namespace
 
-Character first_character(std::string_view text) {
+Character decode_character(std::string_view text) {
   const auto byte = [&](std::size_t at) { return unsigned{static_cast<unsigned char>(text[at])}; };
   for (const Lead& lead : kLeads) {
     if (text.size() < lead.bytes || (byte(0) & lead.mask) != lead.mark) continue;

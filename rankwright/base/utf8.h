@@ -14,6 +14,6 @@ struct Character {
 
 /// Returns the first character of `text`. `bytes` is 0 if there is no valid one: the text is empty,
 /// or the sequence is truncated, overlong, a surrogate, or beyond U+10FFFF.
-Character first_character(std::string_view text);
+Character decode_character(std::string_view text);
 
 }  // namespace rankwright

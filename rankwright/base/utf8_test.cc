@@ -9,7 +9,7 @@ namespace rankwright {
 namespace utf8_test {
 
 void expect_character(std::string_view text, char32_t code, std::size_t bytes) {
-  const Character c = first_character(text);
+  const Character c = decode_character(text);
   EXPECT_EQ(c.code, code) << text;
   EXPECT_EQ(c.bytes, bytes) << text;
 }
@@ -47,7 +47,7 @@ RC_GTEST_PROP(Utf8, RoundTrips, ()) {
   const char32_t code = char32_t(*rc::gen::inRange(0, 0x110000));
   RC_PRE(code < 0xD800 || code > 0xDFFF);
   const std::string text = encode_utf8(code);
-  const Character c = first_character(text + "x");
+  const Character c = decode_character(text + "x");
   RC_ASSERT(c.code == code && c.bytes == text.size());
 }
 

@@ -11,17 +11,17 @@ constexpr std::string_view kData[] = {"", "steps", "memory", "collectives"};
 FitData read_data(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kData); ++k)
     if (text == kData[k]) return FitData(k);
-  broken_promise("what a constant was fitted on", __FILE__, __LINE__);
+  abort_broken_invariant("what a constant was fitted on", __FILE__, __LINE__);
 }
 
 Found read_found(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kFound); ++k)
     if (text == kFound[k]) return Found(k);
-  broken_promise("how a constant was found", __FILE__, __LINE__);
+  abort_broken_invariant("how a constant was found", __FILE__, __LINE__);
 }
 
 std::vector<ConstantRow> read_constants() {
-  const Csv table = shipped_table(kCalibrationCsv, "calibration.csv");
+  const Csv table = parse_shipped_table(kCalibrationCsv, "calibration.csv");
   RW_CHECK(table.rows.size() == cluster::kConstants);
   std::vector<ConstantRow> all;
   for (const Csv::Row& row : table.rows) {
@@ -43,14 +43,14 @@ std::vector<ConstantRow> read_constants() {
 }
 
 Bands read_bands() {
-  const Csv table = shipped_table(kBandsCsv, "bands.csv");
+  const Csv table = parse_shipped_table(kBandsCsv, "bands.csv");
   const auto find = [&](std::string_view kind) {
     for (const Csv::Row& row : table.rows) {
       const Cells cells(table, row);
       if (cells.text("kind") == kind)
         return BandRow{cells.number("within"), i64(cells.number("rows"))};
     }
-    broken_promise("a band of this kind", __FILE__, __LINE__);
+    abort_broken_invariant("a band of this kind", __FILE__, __LINE__);
   };
   return {find("dense"), find("sparse"),      find("memory"),    find("unmeasured"),
           find("pair"),  find("pair_sparse"), find("pair_most"), find("pair_most_sparse")};
@@ -59,11 +59,11 @@ Bands read_bands() {
 cluster::Constant constant_named(std::string_view name) {
   for (const ConstantRow& row : constants())
     if (row.name == name) return row.constant;
-  broken_promise("a constant of this name", __FILE__, __LINE__);
+  abort_broken_invariant("a constant of this name", __FILE__, __LINE__);
 }
 
 std::vector<ProbedConstant> read_probed() {
-  const Csv table = shipped_table(kProbedCsv, "probed.csv");
+  const Csv table = parse_shipped_table(kProbedCsv, "probed.csv");
   std::vector<ProbedConstant> all;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);

@@ -88,7 +88,7 @@ const Bands& bands();
 
 std::span<const cluster::Device> devices();
 std::span<const System> systems();
-std::span<const KnownModel> known_models();
+std::span<const KnownModel> list_known_models();
 
 /// Find an entry by name, ignoring case; a model's aliases count as names. An unknown name is
 /// RW0908 with the nearest known name as a hint.

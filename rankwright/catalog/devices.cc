@@ -5,7 +5,7 @@ namespace rankwright::catalog {
 namespace {
 
 std::vector<cluster::Device> read_devices() {
-  const Csv table = shipped_table(kDevicesCsv, "devices.csv");
+  const Csv table = parse_shipped_table(kDevicesCsv, "devices.csv");
   std::vector<cluster::Device> devices;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);

@@ -30,7 +30,7 @@ TEST(Devices, AreNeverSlowerAtFewerBits) {
 }
 
 TEST(Devices, StateWhetherTheyAreVerified) {
-  const Csv table = shipped_table(kDevicesCsv, "devices.csv");
+  const Csv table = parse_shipped_table(kDevicesCsv, "devices.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const std::string name = cells.text("name"), verified = find_device(name)->verified;
@@ -41,7 +41,7 @@ TEST(Devices, StateWhetherTheyAreVerified) {
 
 // PyTorch prints GiB, nvidia-smi MiB, and labels are in GB.
 TEST(Devices, MemoryUnit_MatchesItsSource) {
-  const Csv table = shipped_table(kDevicesCsv, "devices.csv");
+  const Csv table = parse_shipped_table(kDevicesCsv, "devices.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const std::string source = cells.text("memory_source"), memory = cells.text("memory");

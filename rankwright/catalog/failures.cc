@@ -17,11 +17,11 @@ constexpr double kNode = 8;  // GPUs per node in published failure rates
 FailureRow::Kind read_kind(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kKinds); ++k)
     if (text == kKinds[k]) return FailureRow::Kind(k);
-  broken_promise("a kind of failure row", __FILE__, __LINE__);
+  abort_broken_invariant("a kind of failure row", __FILE__, __LINE__);
 }
 
 std::vector<FailureRow> read_rows() {
-  const Csv table = shipped_table(kFailuresCsv, "failures.csv");
+  const Csv table = parse_shipped_table(kFailuresCsv, "failures.csv");
   std::vector<FailureRow> rows;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
@@ -39,21 +39,21 @@ std::vector<FailureRow> read_rows() {
 
 }  // namespace
 
-std::span<const FailureRow> failure_rows() {
+std::span<const FailureRow> list_failure_rows() {
   static const std::vector<FailureRow> all = read_rows();
   return all;
 }
 
 const FailureRow& usual(FailureRow::Kind kind) {
-  for (const FailureRow& row : failure_rows())
+  for (const FailureRow& row : list_failure_rows())
     if (row.kind == kind) return row;
-  broken_promise("a row of every kind", __FILE__, __LINE__);
+  abort_broken_invariant("a row of every kind", __FILE__, __LINE__);
 }
 
 Result<FailureRow> find_failure_rate(std::string_view name) {
   std::vector<std::string> known;
   std::string list;
-  for (const FailureRow& row : failure_rows()) {
+  for (const FailureRow& row : list_failure_rows()) {
     if (row.kind != FailureRow::Kind::rate) continue;
     if (row.name == lower(name)) return row;
     known.push_back(row.name);
@@ -62,18 +62,18 @@ Result<FailureRow> find_failure_rate(std::string_view name) {
   const std::optional<std::string> near = nearest(lower(name), known);
   return fail({.code = "RW0908",
                .message = "unknown name",
-               .detail = fmt::format("no failure rate is called '{}'", excerpt(name)),
+               .detail = fmt::format("no failure rate is called '{}'", make_excerpt(name)),
                .hint = near ? fmt::format("did you mean {}?", *near) : "known: " + list});
 }
 
-Seconds time_between_failures(const FailureRow& rate, i64 gpus) {
+Seconds compute_time_between_failures(const FailureRow& rate, i64 gpus) {
   const double failures_per_day = rate.value / 1000 / kNode * double(gpus);
   return Seconds{86400 / failures_per_day};
 }
 
-const FailureRow& nearest_restart(i64 gpus) {
+const FailureRow& find_nearest_restart(i64 gpus) {
   const FailureRow* nearest = nullptr;
-  for (const FailureRow& row : failure_rows()) {
+  for (const FailureRow& row : list_failure_rows()) {
     if (row.kind != FailureRow::Kind::restart) continue;
     if (nearest == nullptr || std::abs(row.gpus - gpus) < std::abs(nearest->gpus - gpus))
       nearest = &row;
@@ -82,9 +82,9 @@ const FailureRow& nearest_restart(i64 gpus) {
   return *nearest;
 }
 
-Seconds usual_restart(i64 gpus) {
+Seconds estimate_restart_time(i64 gpus) {
   const FailureRow* below = nullptr;
-  for (const FailureRow& row : failure_rows()) {
+  for (const FailureRow& row : list_failure_rows()) {
     if (row.kind != FailureRow::Kind::restart) continue;
     if (gpus <= row.gpus) {
       if (below == nullptr) return Seconds{row.value};

@@ -25,7 +25,7 @@ struct FailureRow {
   std::string verified;
   std::string notes;
 };
-std::span<const FailureRow> failure_rows();
+std::span<const FailureRow> list_failure_rows();
 
 /// Returns the default of a kind: its first row.
 const FailureRow& usual(FailureRow::Kind kind);
@@ -36,13 +36,13 @@ Result<FailureRow> find_failure_rate(std::string_view name);
 
 /// Returns the mean time between failures of a job on `gpus` GPUs: failures are independent, so it
 /// is inversely proportional to the number of GPUs (Z9).
-Seconds time_between_failures(const FailureRow& rate, i64 gpus);
+Seconds compute_time_between_failures(const FailureRow& rate, i64 gpus);
 
 /// Returns the published restart time with the nearest number of GPUs.
-const FailureRow& nearest_restart(i64 gpus);
+const FailureRow& find_nearest_restart(i64 gpus);
 
 /// Returns the restart time on `gpus` GPUs: linear interpolation between the published times,
 /// beyond them the nearest one.
-Seconds usual_restart(i64 gpus);
+Seconds estimate_restart_time(i64 gpus);
 
 }  // namespace rankwright::catalog

@@ -11,7 +11,7 @@ namespace failures_test {
 
 TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
   std::set<std::string> names;
-  for (const FailureRow& row : failure_rows()) {
+  for (const FailureRow& row : list_failure_rows()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name << " appears twice";
     EXPECT_EQ(row.name, lower(row.name));
     EXPECT_GT(row.value, 0) << row.name;
@@ -26,7 +26,7 @@ TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
 TEST(Failures, RestartTimes_GrowWithTheJob) {
   i64 gpus = 0;
   double value = 0;
-  for (const FailureRow& row : failure_rows()) {
+  for (const FailureRow& row : list_failure_rows()) {
     if (row.kind != FailureRow::Kind::restart) continue;
     EXPECT_GT(row.gpus, gpus);
     EXPECT_GT(row.value, value);
@@ -36,12 +36,12 @@ TEST(Failures, RestartTimes_GrowWithTheJob) {
 }
 
 TEST(UsualRestart, InterpolatesBetweenPublishedPoints) {
-  EXPECT_EQ(usual_restart(16384), Seconds{200});
-  EXPECT_EQ(usual_restart(8), Seconds{200});
+  EXPECT_EQ(estimate_restart_time(16384), Seconds{200});
+  EXPECT_EQ(estimate_restart_time(8), Seconds{200});
   // Half way from 22,000 (300 s) to 64,000 (600 s).
-  EXPECT_EQ(usual_restart(43'000), Seconds{450});
-  EXPECT_EQ(usual_restart(98'000), Seconds{900});
-  EXPECT_EQ(usual_restart(i64{1} << 20), Seconds{900});
+  EXPECT_EQ(estimate_restart_time(43'000), Seconds{450});
+  EXPECT_EQ(estimate_restart_time(98'000), Seconds{900});
+  EXPECT_EQ(estimate_restart_time(i64{1} << 20), Seconds{900});
 }
 
 TEST(FindFailureRate, FindsOnlyRatesByName) {

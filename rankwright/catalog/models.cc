@@ -10,14 +10,14 @@ model::Shapes read_shapes(const Cells& cells) {
   model::Shapes shapes;
   shapes.name = cells.text("name");
   shapes.architecture = cells.text("architecture");
-  for (const model::ShapeField& field : model::shape_fields())
+  for (const model::ShapeField& field : model::list_shape_fields())
     if (const i64 n = cells.count(field.name)) shapes.*field.member = n;
   if (const std::string tied = cells.text("tied"); !tied.empty()) shapes.tied = tied == "yes";
   return shapes;
 }
 
 std::vector<KnownModel> read_models() {
-  const Csv table = shipped_table(kModelsCsv, "models.csv");
+  const Csv table = parse_shipped_table(kModelsCsv, "models.csv");
   std::vector<KnownModel> models;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
@@ -34,7 +34,7 @@ std::vector<KnownModel> read_models() {
 
 }  // namespace
 
-std::span<const KnownModel> known_models() {
+std::span<const KnownModel> list_known_models() {
   static const std::vector<KnownModel> all = read_models();
   return all;
 }
@@ -42,7 +42,7 @@ std::span<const KnownModel> known_models() {
 Result<model::Model> find_model(std::string_view name) {
   const std::string wanted = lower(name);
   std::vector<std::string> known;
-  for (const KnownModel& model : known_models()) {
+  for (const KnownModel& model : list_known_models()) {
     if (model.name == wanted) return model.model;
     known.push_back(model.name);
     for (const std::string& alias : model.aliases) {

@@ -12,7 +12,7 @@ namespace models_test {
 
 TEST(KnownModels, HaveUniqueNamesAndASource) {
   std::set<std::string> names;
-  for (const KnownModel& m : known_models()) {
+  for (const KnownModel& m : list_known_models()) {
     EXPECT_TRUE(names.insert(m.name).second) << m.name << " appears twice";
     EXPECT_EQ(m.name, lower(m.name));
     for (const std::string& alias : m.aliases)
@@ -20,11 +20,11 @@ TEST(KnownModels, HaveUniqueNamesAndASource) {
     EXPECT_FALSE(m.source.empty()) << m.name << " has no source";
     EXPECT_GT(m.model.max_sequence, 0) << m.name;
   }
-  EXPECT_GE(known_models().size(), 45u);
+  EXPECT_GE(list_known_models().size(), 45u);
 }
 
 TEST(KnownModels, HaveTheirPublishedSize) {
-  const Csv table = shipped_table(kModelsCsv, "models.csv");
+  const Csv table = parse_shipped_table(kModelsCsv, "models.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const double published = 1e9 * std::strtod(cells.text("published_b").c_str(), nullptr);
@@ -38,14 +38,14 @@ TEST(KnownModels, HaveTheirPublishedSize) {
 TEST(KnownModels, EveryColumn_IsRead) {
   std::set<std::string_view> read = {"name",        "aliases", "architecture", "tied",
                                      "published_b", "source",  "verified"};
-  for (const model::ShapeField& field : model::shape_fields()) read.insert(field.name);
-  for (const std::string& column : shipped_table(kModelsCsv, "models.csv").header)
+  for (const model::ShapeField& field : model::list_shape_fields()) read.insert(field.name);
+  for (const std::string& column : parse_shipped_table(kModelsCsv, "models.csv").header)
     EXPECT_TRUE(read.count(column)) << column;
 }
 
 TEST(KnownModels, StateWhetherTheyAreVerified) {
   const std::set<std::string_view> words = {"yes", "total", "no", "own"};
-  for (const KnownModel& m : known_models()) EXPECT_TRUE(words.count(m.verified)) << m.name;
+  for (const KnownModel& m : list_known_models()) EXPECT_TRUE(words.count(m.verified)) << m.name;
 }
 
 // metadata.total_size of the checkpoints' model.safetensors.index.json, at two bytes per element;

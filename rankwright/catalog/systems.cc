@@ -14,7 +14,7 @@ cluster::Origin read_origin(const std::string& text) {
   for (const cluster::Origin origin : {cluster::Origin::data_sheet, cluster::Origin::calibrated,
                                        cluster::Origin::measured, cluster::Origin::assumed})
     if (text == name(origin)) return origin;
-  broken_promise("an origin", __FILE__, __LINE__);
+  abort_broken_invariant("an origin", __FILE__, __LINE__);
 }
 
 cluster::Level read_level(const Cells& cells) {
@@ -32,7 +32,7 @@ cluster::Level read_level(const Cells& cells) {
 
 /// Reads systems.csv: one row per level, with the rows of a system next to each other.
 std::vector<System> read_systems() {
-  const Csv table = shipped_table(kSystemsCsv, "systems.csv");
+  const Csv table = parse_shipped_table(kSystemsCsv, "systems.csv");
   std::vector<System> systems;
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);

@@ -32,7 +32,7 @@ TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
 }
 
 TEST(Systems, RowsOfASystem_AgreeOnItsProperties) {
-  const Csv table = shipped_table(kSystemsCsv, "systems.csv");
+  const Csv table = parse_shipped_table(kSystemsCsv, "systems.csv");
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const auto system = std::find_if(systems().begin(), systems().end(), [&](const System& s) {

@@ -22,7 +22,7 @@ extern const std::string_view kBandsCsv;
 extern const std::string_view kFailuresCsv;
 
 /// Parses an embedded table; `file` is its name in the repository.
-inline Csv shipped_table(std::string_view text, std::string_view file) {
+inline Csv parse_shipped_table(std::string_view text, std::string_view file) {
   Result<Csv> table = parse_csv(text, file);
   RW_CHECK(table);
   return std::move(*table);

@@ -254,9 +254,9 @@ static_assert(std::size(kAlgorithmRows) == kAlgorithms);
 
 std::string_view name(Algorithm algorithm) { return kAlgorithmRows[std::size_t(algorithm)].name; }
 
-CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
-                               const cluster::Cluster& cluster,
-                               const cluster::Calibration& constants) {
+CollectiveCost estimate_collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                                        const cluster::Cluster& cluster,
+                                        const cluster::Calibration& constants) {
   if (span.size <= 1) return {};
   const GroupTopology topology = find_topology(span, cluster, constants);
   CollectiveCost best;
@@ -270,10 +270,11 @@ CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
   return best;
 }
 
-std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
-                                              const cluster::Cluster& cluster,
-                                              const cluster::Calibration& constants,
-                                              Algorithm algorithm) {
+std::optional<CollectiveCost> estimate_collective_cost(plan::Op op, Bytes size,
+                                                       const mesh::Span& span,
+                                                       const cluster::Cluster& cluster,
+                                                       const cluster::Calibration& constants,
+                                                       Algorithm algorithm) {
   const Row& row = kAlgorithmRows[std::size_t(algorithm)];
   if (span.size <= 1 || row.terms == nullptr) return {};
   const GroupTopology topology = find_topology(span, cluster, constants);
@@ -282,9 +283,10 @@ std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mes
   return finish(algorithm, terms, size, topology, constants);
 }
 
-Seconds collective_time(plan::Op op, Bytes size, const mesh::Span& span,
-                        const cluster::Cluster& cluster, const cluster::Calibration& constants) {
-  return collective_cost(op, size, span, cluster, constants).time;
+Seconds estimate_collective_time(plan::Op op, Bytes size, const mesh::Span& span,
+                                 const cluster::Cluster& cluster,
+                                 const cluster::Calibration& constants) {
+  return estimate_collective_cost(op, size, span, cluster, constants).time;
 }
 
 mesh::Span innermost(const mesh::Span& span) {

@@ -40,19 +40,21 @@ struct CollectiveCost {
 /// full-bandwidth protocol, whose steps take 1 + ramp times as long; the last term is the
 /// transition between them. L and t are those of the fastest algorithm: ring (C2), hierarchical
 /// (C3), tree (C4), in-network (C5). All-to-all (C6) and send (C7) are direct. CPUs use C9.
-CollectiveCost collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
-                               const cluster::Cluster& cluster,
-                               const cluster::Calibration& constants);
+CollectiveCost estimate_collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
+                                        const cluster::Cluster& cluster,
+                                        const cluster::Calibration& constants);
 
 /// Estimates the call with one given algorithm; returns nullopt if that algorithm cannot run `op`
 /// on the cluster.
-std::optional<CollectiveCost> collective_cost(plan::Op op, Bytes size, const mesh::Span& span,
-                                              const cluster::Cluster& cluster,
-                                              const cluster::Calibration& constants,
-                                              Algorithm algorithm);
+std::optional<CollectiveCost> estimate_collective_cost(plan::Op op, Bytes size,
+                                                       const mesh::Span& span,
+                                                       const cluster::Cluster& cluster,
+                                                       const cluster::Calibration& constants,
+                                                       Algorithm algorithm);
 
-Seconds collective_time(plan::Op op, Bytes size, const mesh::Span& span,
-                        const cluster::Cluster& cluster, const cluster::Calibration& constants);
+Seconds estimate_collective_time(plan::Op op, Bytes size, const mesh::Span& span,
+                                 const cluster::Cluster& cluster,
+                                 const cluster::Calibration& constants);
 
 /// Returns the span of the same groups if all members were inside one domain of the innermost
 /// level, the best possible placement.

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "tests/support/sample.h"
 
 namespace rankwright::cost {
@@ -36,12 +36,13 @@ cluster::Calibration round_constants() {
 }
 
 mesh::Span span_on(const cluster::Cluster& cluster, const plan::Plan& plan, mesh::GroupKind kind) {
-  return span(group_shape(plan.meshes(), kind, plan.shards()), plan.ranks(), {}, cluster);
+  return span(make_group_shape(plan.meshes(), kind, plan.shards()), plan.ranks(), {}, cluster);
 }
 
 CollectiveCost cost_of(plan::Op op, Bytes size, const cluster::Cluster& cluster,
                        const plan::Plan& plan, mesh::GroupKind kind) {
-  return collective_cost(op, size, span_on(cluster, plan, kind), cluster, round_constants());
+  return estimate_collective_cost(op, size, span_on(cluster, plan, kind), cluster,
+                                  round_constants());
 }
 
 /// Computes C1 in microseconds.
@@ -93,7 +94,7 @@ TEST(CollectiveCost, UsesTheCalibratedShareOfItsLinks) {
   shares[cluster::Constant::nic_share] = 0.25;
   const auto wire = [&](mesh::GroupKind kind) {
     const mesh::Span span = span_on(nodes(), kCourse, kind);
-    return collective_cost(plan::Op::all_gather, 0.9_GB, span, nodes(), shares).wire.value;
+    return estimate_collective_cost(plan::Op::all_gather, 0.9_GB, span, nodes(), shares).wire.value;
   };
   EXPECT_NEAR(wire(mesh::GroupKind::tp), 2 * 1.75e-3, 1e-12);
   EXPECT_NEAR(wire(mesh::GroupKind::dp), 4 * 15.75e-3, 1e-12);  // 7/8 x 0.9 GB / 50 GB/s
@@ -126,9 +127,9 @@ TEST(CollectiveCost, RingOverALargeDomainUsesEightNics) {
   cluster::Cluster racks = nodes();
   racks.levels[0].arity = 72;
   racks.levels[1].arity = 2;
-  const CollectiveCost ring = *collective_cost(plan::Op::all_gather, 1.44_GB,
-                                               span_on(racks, {.dp = 144}, mesh::GroupKind::dp),
-                                               racks, round_constants(), Algorithm::ring);
+  const CollectiveCost ring = *estimate_collective_cost(
+      plan::Op::all_gather, 1.44_GB, span_on(racks, {.dp = 144}, mesh::GroupKind::dp), racks,
+      round_constants(), Algorithm::ring);
   expect(ring, Algorithm::ring, 71, 5, 143 * 10e6 / 400e3);
   // 72 groups of 2 with one member per rack have a NIC each: 1/2 x 0.1 GB / 50 GB/s
   expect(cost_of(plan::Op::all_gather, 0.1_GB, racks, {.tp = 72, .dp = 2}, mesh::GroupKind::dp),
@@ -153,8 +154,8 @@ TEST(CollectiveCost, TreeRoundsItsDepthUp) {
   cluster::Cluster three = nodes();
   three.levels[1].arity = 3;
   const mesh::Span span = span_on(three, {.tp = 8, .dp = 3}, mesh::GroupKind::dp);
-  expect(*collective_cost(plan::Op::all_reduce, 1.0_MB, span, three, round_constants(),
-                          Algorithm::tree),
+  expect(*estimate_collective_cost(plan::Op::all_reduce, 1.0_MB, span, three, round_constants(),
+                                   Algorithm::tree),
          Algorithm::tree, 0, 20, 2 * 1e6 / 50e3);
 }
 
@@ -164,13 +165,13 @@ TEST(CollectiveCost, TreeOfTwoNodesSendsOnce) {
   cluster::Cluster two = nodes();
   two.levels[1].arity = 2;
   const mesh::Span both = span_on(two, {.dp = 16}, mesh::GroupKind::dp);
-  const CollectiveCost tree =
-      *collective_cost(plan::Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
+  const CollectiveCost tree = *estimate_collective_cost(plan::Op::all_reduce, 0.8_GB, both, two,
+                                                        round_constants(), Algorithm::tree);
   expect(tree, Algorithm::tree, 14, 10, 1600e6 / 450e3);
   EXPECT_EQ(tree.slowest, 0);
   two.levels[1].bandwidth = 10.0_GBps;  // 0.8 GB / 80 GB/s
-  const CollectiveCost slow =
-      *collective_cost(plan::Op::all_reduce, 0.8_GB, both, two, round_constants(), Algorithm::tree);
+  const CollectiveCost slow = *estimate_collective_cost(plan::Op::all_reduce, 0.8_GB, both, two,
+                                                        round_constants(), Algorithm::tree);
   expect(slow, Algorithm::tree, 14, 10, 10000);
   EXPECT_EQ(slow.slowest, 1);
 }
@@ -178,8 +179,8 @@ TEST(CollectiveCost, TreeOfTwoNodesSendsOnce) {
 TEST(CollectiveCost, TreeOfTwoRanksInsideANodeSendsOnce) {
   // 2 steps of 1 us, 0.9 GB / 450 GB/s = 2000 us
   const mesh::Span two = span_on(nodes(), {.tp = 2}, mesh::GroupKind::tp);
-  expect(*collective_cost(plan::Op::all_reduce, 0.9_GB, two, nodes(), round_constants(),
-                          Algorithm::tree),
+  expect(*estimate_collective_cost(plan::Op::all_reduce, 0.9_GB, two, nodes(), round_constants(),
+                                   Algorithm::tree),
          Algorithm::tree, 2, 0, 2000);
 }
 
@@ -191,8 +192,8 @@ TEST(CollectiveCost, InNetworkReductionSendsOnce) {
          Algorithm::in_network, 9, 0, 2500);
   // over 64 ranks: a tree of 8 nodes outside, 2 x 3 steps, twice 0.8 GB / 400 GB/s = 4 ms
   const mesh::Span world = span_on(cluster, kCourse, mesh::GroupKind::world);
-  expect(*collective_cost(plan::Op::all_reduce, 0.8_GB, world, cluster, round_constants(),
-                          Algorithm::in_network),
+  expect(*estimate_collective_cost(plan::Op::all_reduce, 0.8_GB, world, cluster, round_constants(),
+                                   Algorithm::in_network),
          Algorithm::in_network, 9, 30, 4000);
 }
 
@@ -202,8 +203,8 @@ TEST(CollectiveCost, InNetworkReductionNeedsASwitchAndEnoughMembers) {
     cluster.device.generation = generation;
     cluster.levels[0].bandwidth = link;
     const mesh::Span span = span_on(cluster, {.tp = members}, mesh::GroupKind::tp);
-    return collective_cost(plan::Op::all_reduce, 1.0_GB, span, cluster, round_constants(),
-                           Algorithm::in_network)
+    return estimate_collective_cost(plan::Op::all_reduce, 1.0_GB, span, cluster, round_constants(),
+                                    Algorithm::in_network)
         .has_value();
   };
   EXPECT_TRUE(possible("hopper", 5, 450.0_GBps));
@@ -239,15 +240,15 @@ TEST(CollectiveCost, HierarchicalOnThreeLevels) {
                  {.name = "b", .arity = 2, .bandwidth = 10.0_GBps, .latency = 2.0_us},
                  {.name = "c", .arity = 2, .bandwidth = 4.0_GBps, .latency = 3.0_us}};
   const mesh::Span all = span_on(pods, {.dp = 8}, mesh::GroupKind::dp);
-  const CollectiveCost cost = *collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods,
-                                               round_constants(), Algorithm::hierarchical);
+  const CollectiveCost cost = *estimate_collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods,
+                                                        round_constants(), Algorithm::hierarchical);
   expect(cost, Algorithm::hierarchical, 1, 5, 49000);
   EXPECT_EQ(cost.slowest, 2);
   // Where the pods have more than the nodes give, the nodes' links decide that stage: half of it on
   // 4 links of 10 GB/s = 10 ms
   pods.levels[2].bandwidth = 40.0_GBps;
-  expect(*collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods, round_constants(),
-                          Algorithm::hierarchical),
+  expect(*estimate_collective_cost(plan::Op::reduce_scatter, 0.8_GB, all, pods, round_constants(),
+                                   Algorithm::hierarchical),
          Algorithm::hierarchical, 1, 5, 34000);
 }
 
@@ -272,21 +273,21 @@ TEST(CollectiveCost, SendUsesOneNic) {
 TEST(Innermost, UsesTheFirstLevelOnly) {
   const mesh::Span inner = innermost(span_on(nodes(), kCourse, mesh::GroupKind::world));
   // 63 steps of 1 us, 63/64 x 0.8 GB / 450 GB/s
-  expect(collective_cost(plan::Op::all_gather, 0.8_GB, inner, nodes(), round_constants()),
+  expect(estimate_collective_cost(plan::Op::all_gather, 0.8_GB, inner, nodes(), round_constants()),
          Algorithm::ring, 63, 0, 63 * 800e6 / 64 / 450e3);
 }
 
 TEST(Innermost, KeepsGroupsThatAreAlreadyInside) {
   const mesh::Span tp = span_on(nodes(), kCourse, mesh::GroupKind::tp);
   for (const plan::Op op : kOps)
-    EXPECT_EQ(collective_time(op, 1.0_GB, innermost(tp), nodes(), round_constants()),
-              collective_time(op, 1.0_GB, tp, nodes(), round_constants()));
+    EXPECT_EQ(estimate_collective_time(op, 1.0_GB, innermost(tp), nodes(), round_constants()),
+              estimate_collective_time(op, 1.0_GB, tp, nodes(), round_constants()));
 }
 
 TEST(Shared, IsSlowerByTheNumberOfKinds) {
   const mesh::Span dp = span_on(nodes(), kCourse, mesh::GroupKind::dp);
   const auto wire = [&](const mesh::Span& span) {
-    return collective_cost(plan::Op::all_gather, 0.8_GB, span, nodes(), round_constants())
+    return estimate_collective_cost(plan::Op::all_gather, 0.8_GB, span, nodes(), round_constants())
         .wire.value;
   };
   EXPECT_NEAR(wire(shared(dp, 2)), 2 * wire(dp), 1e-12);
@@ -303,7 +304,9 @@ struct Draw {
   Bytes size{};
   cluster::Calibration constants = round_constants();
 
-  CollectiveCost cost() const { return collective_cost(op, size, span, cluster, constants); }
+  CollectiveCost cost() const {
+    return estimate_collective_cost(op, size, span, cluster, constants);
+  }
   Seconds time() const { return cost().time; }
 };
 
@@ -351,7 +354,8 @@ RC_GTEST_PROP(CollectiveCost, NeverDecreasesWithSize, ()) {
 RC_GTEST_PROP(CollectiveCost, IsAtLeastTheTimeOnTheFastestLink, ()) {
   // A rank sends the message at least once, with a reducing switch or in a tree of two.
   const Draw d = draw();
-  const Bytes min = d.op == plan::Op::all_reduce ? d.size : wire_bytes(d.op, d.size, d.span.size);
+  const Bytes min =
+      d.op == plan::Op::all_reduce ? d.size : count_wire_bytes(d.op, d.size, d.span.size);
   const BytesPerSecond fastest =
       std::max(d.cluster.levels[0].bandwidth, d.cluster.levels[1].bandwidth);
   if (d.span.size > 1) RC_ASSERT(d.time() >= min / fastest);
@@ -362,7 +366,7 @@ RC_GTEST_PROP(CollectiveCost, IsThatOfTheFastestAlgorithm, ()) {
   std::optional<CollectiveCost> best;
   for (std::size_t a = 0; a < kAlgorithms; ++a) {
     const std::optional<CollectiveCost> one =
-        collective_cost(d.op, d.size, d.span, d.cluster, d.constants, Algorithm(a));
+        estimate_collective_cost(d.op, d.size, d.span, d.cluster, d.constants, Algorithm(a));
     if (one && (!best || one->time < best->time)) best = one;
   }
   RC_ASSERT(best.has_value() == (d.span.size > 1));
@@ -416,8 +420,8 @@ cluster::Cluster cpu_hosts() {
 
 Seconds on_cpus(plan::Op op, Bytes size, const plan::Plan& plan, mesh::GroupKind kind) {
   const cluster::Cluster cluster = cpu_hosts();
-  return collective_time(op, size, span_on(cluster, plan, kind), cluster,
-                         catalog::probed_calibration());
+  return estimate_collective_time(op, size, span_on(cluster, plan, kind), cluster,
+                                  catalog::probed_calibration());
 }
 
 TEST(CollectiveCost, CpusUseAnMpiRing) {

@@ -52,7 +52,7 @@ Seconds cross_stage_time(const plan::TrainingConfig& config, const RankWork& on,
   if (config.model.tied && plan.pp > 1 &&
       row(plan.schedule).stage_order == pipeline::StageOrder::loop)
     sum += links.time(plan::Op::all_reduce,
-                      bytes(plan::embedding_share(config.model, plan.tp).dense, each) /
+                      bytes(plan::count_embedding_share(config.model, plan.tp).dense, each) /
                           (plan.zero >= 2 ? plan.shards() : 1),
                       mesh::GroupKind::edges);
   return sum;
@@ -90,8 +90,8 @@ DataTime data_time_up_to_zero2(const plan::TrainingConfig& config, const RankWor
 
 }  // namespace
 
-ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
-                      const cluster::Calibration& calibration) {
+ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWork& on,
+                               const Links& links, const cluster::Calibration& calibration) {
   const i64 units = std::max<i64>(1, on.layers);
   const plan::Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
   const bool fp8 = config.software.gathers_fp8 && config.job.matmul != plan::Matmul::same;
@@ -105,8 +105,8 @@ ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, co
   return waits;
 }
 
-DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
-                   const cluster::Calibration& calibration) {
+DataTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
+                            const Links& links, const cluster::Calibration& calibration) {
   DataTime time;
   if (config.plan.zero < 3) {
     time = data_time_up_to_zero2(config, on, links, calibration);
@@ -114,7 +114,7 @@ DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const
     // X7: every microbatch gathers weights during forward and again during backward, where it also
     // reduces gradients. The first gather and the last reduction have nothing to overlap with.
     const double m = double(config.microbatches());
-    const ZeroWaits waits = zero3_waits(config, on, links, calibration);
+    const ZeroWaits waits = estimate_zero3_waits(config, on, links, calibration);
     time.shown = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
     time.hidden = std::max(Seconds{}, m * waits.all - time.shown);
   }

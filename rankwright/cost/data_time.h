@@ -30,8 +30,8 @@ struct DataTime {
 };
 
 /// Estimates the data-parallel communication of one step on a pp rank.
-DataTime data_time(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
-                   const cluster::Calibration& calibration);
+DataTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
+                            const Links& links, const cluster::Calibration& calibration);
 
 /// Communication times of one microbatch under ZeRO-3.
 struct ZeroWaits {
@@ -42,7 +42,7 @@ struct ZeroWaits {
 };
 
 /// Estimates the ZeRO-3 communication of one microbatch on a pp rank.
-ZeroWaits zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Links& links,
-                      const cluster::Calibration& calibration);
+ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWork& on,
+                               const Links& links, const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

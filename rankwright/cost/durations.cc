@@ -5,10 +5,11 @@
 
 namespace rankwright::cost {
 
-program::Durations durations(const plan::TrainingConfig& config, const program::Program& program,
-                             const cluster::Calibration& calibration) {
-  const StepTime whole = step_time(config, calibration);
-  const CellTimes taken = cell_times(config, calibration);
+program::Durations compute_durations(const plan::TrainingConfig& config,
+                                     const program::Program& program,
+                                     const cluster::Calibration& calibration) {
+  const StepTime whole = estimate_step_time(config, calibration);
+  const CellTimes taken = estimate_cell_times(config, calibration);
   Links links(config, calibration);
   program::Durations times;
   for (const pipeline::StageTimes& stage : taken.stages)

@@ -9,7 +9,8 @@
 namespace rankwright::cost {
 
 /// Computes the durations of a program. Requires: `program` is the expansion of `config`.
-program::Durations durations(const plan::TrainingConfig& config, const program::Program& program,
-                             const cluster::Calibration& calibration);
+program::Durations compute_durations(const plan::TrainingConfig& config,
+                                     const program::Program& program,
+                                     const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

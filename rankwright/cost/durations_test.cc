@@ -18,16 +18,17 @@ namespace durations_test {
 TEST(Durations, MatchTheWorkedExample) {
   // 8 layers on 2 pp ranks, 4 on each, the head on the last. Sends are exposed, so each cell
   // includes one of 2,048 x 1,024 x 2 bytes. The untuned-recipe overhead applies to all.
-  const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
+  const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
   const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
-  const Rates reached = rates(config, c);
-  const LayerTime layer =
-      layer_time(config, sample::dense_layer(), reached, links, block_time(config, links, c), c);
-  const EmbeddingHeadTime head = head_time(config, reached, links, block_time(config, links, c), c);
+  const Rates reached = compute_rates(config, c);
+  const LayerTime layer = estimate_layer_time(config, sample::dense_layer(), reached, links,
+                                              estimate_block_time(config, links, c), c);
+  const EmbeddingHeadTime head =
+      estimate_head_time(config, reached, links, estimate_block_time(config, links, c), c);
   const Seconds sent =
       links.time(plan::Op::send_recv, Bytes{2048.0 * 1024 * 2}, mesh::GroupKind::pp);
-  const program::Durations times = durations(config, program::expand(config), c);
+  const program::Durations times = compute_durations(config, program::expand(config), c);
   const auto near = [&](Seconds a, Seconds b) {
     EXPECT_NEAR(a / (c[cluster::Constant::untuned] * b), 1, 1e-12);
   };
@@ -40,20 +41,20 @@ TEST(Durations, MatchTheWorkedExample) {
 }
 
 TEST(Durations, OverlappedSendsAreTransfers) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.pp = 2}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
   const Seconds shown =
-      durations(config, program::expand(config), catalog::calibration()).cells[0][0];
+      compute_durations(config, program::expand(config), catalog::calibration()).cells[0][0];
   config.plan.overlap.pp = true;
   const program::Durations hidden =
-      durations(config, program::expand(config), catalog::calibration());
+      compute_durations(config, program::expand(config), catalog::calibration());
   EXPECT_GT(hidden.activation[0], Seconds{});
   EXPECT_NEAR((hidden.cells[0][0] + hidden.activation[0]) / shown, 1, 1e-12);
 }
 
 RC_GTEST_PROP(Durations, BackwardIsTheSumOfItsHalves, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const program::Program program = program::expand(config);
-  const program::Durations times = durations(config, program, catalog::calibration());
+  const program::Durations times = compute_durations(config, program, catalog::calibration());
   RC_ASSERT(i64(times.cells.size()) == program.stages);
   for (const std::array<Seconds, 4>& stage : times.cells) {
     const Seconds halves = stage[2] + stage[3];
@@ -62,10 +63,10 @@ RC_GTEST_PROP(Durations, BackwardIsTheSumOfItsHalves, ()) {
 }
 
 RC_GTEST_PROP(Durations, EveryPlanCanBeSimulated, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const program::Program program = program::expand(config);
   const program::Timeline timeline =
-      simulate(program, durations(config, program, catalog::calibration()));
+      simulate(program, compute_durations(config, program, catalog::calibration()));
   RC_ASSERT(std::isfinite(timeline.end.value));
   for (const Seconds& busy : timeline.busy) RC_ASSERT(busy <= timeline.end);
 }
@@ -73,7 +74,7 @@ RC_GTEST_PROP(Durations, EveryPlanCanBeSimulated, ()) {
 /// Returns the pipeline's part of step_time: all items except data parallelism and the optimizer,
 /// with their part of the jitter.
 Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
-  const StepTime step = step_time(config, catalog::calibration());
+  const StepTime step = estimate_step_time(config, catalog::calibration());
   const Seconds without_jitter = step.total() - step[Item::jitter];
   const double jitter = step.total() / without_jitter;
   return jitter * (without_jitter - step[Item::dp] - step[Item::optimizer]);
@@ -82,7 +83,7 @@ Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
 /// Simulates the cells without the steps.
 Seconds simulated(const rankwright::plan::TrainingConfig& config) {
   const program::Program program = program::expand(config);
-  program::Durations times = durations(config, program, catalog::calibration());
+  program::Durations times = compute_durations(config, program, catalog::calibration());
   for (std::vector<Seconds>& of_rank : times.steps)
     std::fill(of_rank.begin(), of_rank.end(), Seconds{});
   return simulate(program, times).end;
@@ -95,7 +96,7 @@ TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
       const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
           sample::model_of({{32, sample::dense_layer()}}),
           {.tp = 2, .pp = pp, .virtual_stages = chunks, .schedule = schedule.schedule}, 4 * pp));
-      ASSERT_FALSE(find_violation(config)) << schedule.name << " on " << pp;
+      ASSERT_FALSE(find_first_violation(config)) << schedule.name << " on " << pp;
       EXPECT_NEAR(simulated(config) / pipeline_part(config), 1, 0.03)
           << schedule.name << " on " << pp;
     }
@@ -105,9 +106,10 @@ TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
 /// with the simulation: with odd numbers of microbatches and uneven stages, one in a hundred
 /// differs by more than 2 %.
 RC_GTEST_PROP(Durations, ClosedFormMatchesTheStep, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
-  const CellTimes cells = cell_times(config, catalog::calibration());
-  const Seconds closed = pipeline_time(pipeline_shape(config), cells.stages, cells.hop);
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
+  const CellTimes cells = estimate_cell_times(config, catalog::calibration());
+  const Seconds closed =
+      estimate_pipeline_time(make_pipeline_shape(config), cells.stages, cells.hop);
   // With ZeRO-3, cells include the exposed communication, which is a separate item of the step.
   const double ratio = pipeline_part(config) / closed;
   RC_ASSERT(ratio <= 1 + 1e-9);

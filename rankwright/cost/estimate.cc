@@ -53,23 +53,23 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
 }  // namespace
 
 Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
-  return with_step(config, calibration, step_time(config, calibration));
+  return with_step(config, calibration, estimate_step_time(config, calibration));
 }
 
-Estimate simulated_estimate(const plan::TrainingConfig& config,
-                            const cluster::Calibration& calibration) {
+Estimate estimate_by_simulation(const plan::TrainingConfig& config,
+                                const cluster::Calibration& calibration) {
   const Links links(config, calibration);
-  const LayerPrices prices = layer_prices(config, links, calibration);
-  const StagePrices staged = stage_prices(config, calibration, prices);
-  return with_step(
-      config, calibration,
-      step_time(config, calibration, links, prices, staged, simulated_end(config, staged)));
+  const LayerCosts prices = estimate_layer_costs(config, links, calibration);
+  const StageCosts staged = estimate_stage_costs(config, calibration, prices);
+  return with_step(config, calibration,
+                   estimate_step_time(config, calibration, links, prices, staged,
+                                      simulate_pipeline_end(config, staged)));
 }
 
-Estimate close_estimate(const plan::TrainingConfig& config,
-                        const cluster::Calibration& calibration) {
-  const std::optional<i64> cells = pipeline::cell_count(pipeline_shape(config));
-  return cells && *cells <= kMaxSimulatedCells ? simulated_estimate(config, calibration)
+Estimate estimate_closely(const plan::TrainingConfig& config,
+                          const cluster::Calibration& calibration) {
+  const std::optional<i64> cells = pipeline::cell_count(make_pipeline_shape(config));
+  return cells && *cells <= kMaxSimulatedCells ? estimate_by_simulation(config, calibration)
                                                : estimate(config, calibration);
 }
 
@@ -77,7 +77,7 @@ double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvent
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
   const Flops work =
       tokens * training_flops_per_token(config.model, config.job.sequence, convention);
-  const FlopsPerSecond max = double(config.world) * layer_peak(config);
+  const FlopsPerSecond max = double(config.world) * find_layer_peak(config);
   if (max.value <= 0 || step.value <= 0) return 0;
   return work / step / max;
 }
@@ -93,12 +93,12 @@ bool paired(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
          a.model == b.model;
 }
 
-double tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+double find_tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   if (!paired(a, b)) return std::max(step_band(a).within, step_band(b).within);
   return (a.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
 }
 
-double tie_band(const plan::TrainingConfig& plan) {
+double find_tie_band(const plan::TrainingConfig& plan) {
   return (plan.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
 }
 

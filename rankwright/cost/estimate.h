@@ -36,14 +36,14 @@ Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration
 
 /// Estimates a plan with a simulated pipeline in place of the closed form. The run time grows with
 /// the number of microbatches.
-Estimate simulated_estimate(const plan::TrainingConfig& config,
-                            const cluster::Calibration& calibration);
+Estimate estimate_by_simulation(const plan::TrainingConfig& config,
+                                const cluster::Calibration& calibration);
 
 /// Estimates a single plan as accurately as is affordable: simulated if its pipeline has at most
 /// kMaxSimulatedCells cells, which takes a fraction of a second, else in closed form.
 inline constexpr i64 kMaxSimulatedCells = 1'000'000;
-Estimate close_estimate(const plan::TrainingConfig& config,
-                        const cluster::Calibration& calibration);
+Estimate estimate_closely(const plan::TrainingConfig& config,
+                          const cluster::Calibration& calibration);
 
 /// Computes the model FLOPs utilization: model FLOPs over the peak FLOPs of all devices in `step`,
 /// in the format of the job's matmuls. The default convention, Megatron-LM's, counts causal
@@ -63,11 +63,11 @@ bool paired(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 /// median relative error of published pairs (V7): half of the pairs are off by more, so a smaller
 /// difference does not decide which plan is faster. For other pairs only the error of each plan is
 /// known, and the wider of the two bands is used.
-double tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
+double find_tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 
 /// Returns the tie band of a plan against others with its model and device, as in a search. It is
 /// the pair band also on devices without measurements: their absolute error is unknown, but it is
 /// the same for all plans.
-double tie_band(const plan::TrainingConfig& plan);
+double find_tie_band(const plan::TrainingConfig& plan);
 
 }  // namespace rankwright::cost

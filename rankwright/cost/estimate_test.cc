@@ -11,7 +11,7 @@ namespace rankwright::cost {
 namespace estimate_test {
 
 rankwright::plan::TrainingConfig dense(plan::Plan plan = {}) {
-  return sample::timed(sample::dense_setup(plan));
+  return sample::timed(sample::dense_config(plan));
 }
 
 rankwright::plan::TrainingConfig sparse(plan::Plan plan = {}) {
@@ -52,37 +52,39 @@ TEST(Band, DependsOnModelKindAndDevice) {
 }
 
 TEST(TieBand, SameModelAndDeviceUseThePairBand) {
-  EXPECT_EQ(tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::bands().pair.within);
-  EXPECT_EQ(tie_band(sparse({.tp = 2}), sparse({.dp = 2})), catalog::bands().pair_sparse.within);
-  EXPECT_EQ(tie_band(sparse()), catalog::bands().pair_sparse.within);
+  EXPECT_EQ(find_tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(sparse({.tp = 2}), sparse({.dp = 2})),
+            catalog::bands().pair_sparse.within);
+  EXPECT_EQ(find_tie_band(sparse()), catalog::bands().pair_sparse.within);
   // Another batch, sequence or number of devices is still a pair.
   rankwright::plan::TrainingConfig other = dense({.dp = 4});
   other.job.global_batch *= 2;
   other.job.sequence *= 2;
-  EXPECT_EQ(tie_band(dense(), other), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(dense(), other), catalog::bands().pair.within);
 }
 
 TEST(TieBand, OtherPairsUseTheWiderBand) {
-  EXPECT_EQ(tie_band(dense(), sparse()), catalog::bands().sparse.within);
-  EXPECT_EQ(tie_band(sparse(), dense()), catalog::bands().sparse.within);
+  EXPECT_EQ(find_tie_band(dense(), sparse()), catalog::bands().sparse.within);
+  EXPECT_EQ(find_tie_band(sparse(), dense()), catalog::bands().sparse.within);
   rankwright::plan::TrainingConfig other = dense();
   other.model.vocab += 128;
   EXPECT_FALSE(paired(dense(), other));
-  EXPECT_EQ(tie_band(dense(), other), catalog::bands().dense.within);
+  EXPECT_EQ(find_tie_band(dense(), other), catalog::bands().dense.within);
   rankwright::plan::TrainingConfig unknown = dense();
   unknown.cluster.device.generation = "unheard of";
-  EXPECT_EQ(tie_band(unknown, dense()), catalog::bands().unmeasured.within);
+  EXPECT_EQ(find_tie_band(unknown, dense()), catalog::bands().unmeasured.within);
   // A factor common to all plans of a search does not affect their order.
-  EXPECT_EQ(tie_band(unknown), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(unknown), catalog::bands().pair.within);
 }
 
 RC_GTEST_PROP(TieBand, IsSymmetricAndAtMostTheWiderBand, ()) {
-  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
   const double of_a = estimate(a, catalog::calibration()).step_band.within;
   const double of_b = estimate(b, catalog::calibration()).step_band.within;
-  RC_ASSERT(tie_band(a, b) == tie_band(b, a));
-  RC_ASSERT(tie_band(a, b) > 0 && tie_band(a, b) <= std::max(of_a, of_b));
-  RC_ASSERT(tie_band(a) <= of_a);
+  RC_ASSERT(find_tie_band(a, b) == find_tie_band(b, a));
+  RC_ASSERT(find_tie_band(a, b) > 0 && find_tie_band(a, b) <= std::max(of_a, of_b));
+  RC_ASSERT(find_tie_band(a) <= of_a);
 }
 
 TEST(Estimate, IsSureOutsideItsBand) {
@@ -102,7 +104,7 @@ TEST(Estimate, IsSureOutsideItsBand) {
 }
 
 RC_GTEST_PROP(Estimate, HasTheMemoryOfTheFullestRank, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const Estimate e = estimate(config, catalog::calibration());
   for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, catalog::calibration()))
     RC_ASSERT(other.total() <= e.memory.total());

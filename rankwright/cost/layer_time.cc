@@ -311,8 +311,8 @@ Pass operator*(double times, const Pass& p) {
           .launch = times * p.launch};
 }
 
-BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
-                     const cluster::Calibration& calibration) {
+BlockTime estimate_block_time(const plan::TrainingConfig& config, const Links& links,
+                              const cluster::Calibration& calibration) {
   const plan::Plan& plan = config.plan;
   if (plan.tp == 1) return {};
   const Bytes all = messages(config).hidden;
@@ -328,9 +328,9 @@ BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
   return {gather + scatter, gather + scatter + second * gather};
 }
 
-LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
-                     const Rates& rates, const Links& links, const BlockTime& tp,
-                     const cluster::Calibration& calibration) {
+LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
+                              const Rates& rates, const Links& links, const BlockTime& tp,
+                              const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   const AttentionShape shape = attention_shape(layer.attention, w.hidden, w.tp);
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
@@ -382,11 +382,11 @@ LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& lay
   return time;
 }
 
-EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rates,
-                            const Links& links, const BlockTime& tp,
-                            const cluster::Calibration& calibration) {
+EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const Rates& rates,
+                                     const Links& links, const BlockTime& tp,
+                                     const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
-  const double rows = double(plan::vocabulary_share(config.model, config.plan.tp));
+  const double rows = double(plan::count_vocabulary_rows(config.model, config.plan.tp));
   Matmuls head;
   head.add(rows, w.hidden);
   const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, config, rates, calibration);
@@ -398,9 +398,9 @@ EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rat
   return time;
 }
 
-EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates& rates,
-                                 const Links& links, const BlockTime& tp,
-                                 const cluster::Calibration& calibration) {
+EmbeddingHeadTime estimate_embedding_time(const plan::TrainingConfig& config, const Rates& rates,
+                                          const Links& links, const BlockTime& tp,
+                                          const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   constexpr double kPass = 8;  // bytes per element: read and written, twice
   EmbeddingHeadTime time;

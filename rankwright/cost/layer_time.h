@@ -54,14 +54,14 @@ struct BlockTime {
 };
 
 /// Estimates the exposed tensor-parallel collectives of one block.
-BlockTime block_time(const plan::TrainingConfig& config, const Links& links,
-                     const cluster::Calibration& calibration);
+BlockTime estimate_block_time(const plan::TrainingConfig& config, const Links& links,
+                              const cluster::Calibration& calibration);
 
 /// Estimates the time of a layer. `again` is the recomputation of a layer that the plan recomputes,
 /// even if it does not recompute all layers.
-LayerTime layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
-                     const Rates& rates, const Links& links, const BlockTime& block,
-                     const cluster::Calibration& calibration);
+LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
+                              const Rates& rates, const Links& links, const BlockTime& block,
+                              const cluster::Calibration& calibration);
 
 /// The time of one microbatch in the embedding or in the output head.
 struct EmbeddingHeadTime {
@@ -69,13 +69,13 @@ struct EmbeddingHeadTime {
 };
 
 /// Estimates the time of the output head and the loss.
-EmbeddingHeadTime head_time(const plan::TrainingConfig& config, const Rates& rates,
-                            const Links& links, const BlockTime& block,
-                            const cluster::Calibration& calibration);
+EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const Rates& rates,
+                                     const Links& links, const BlockTime& block,
+                                     const cluster::Calibration& calibration);
 
 /// Estimates the time of the embedding.
-EmbeddingHeadTime embedding_time(const plan::TrainingConfig& config, const Rates& rates,
-                                 const Links& links, const BlockTime& block,
-                                 const cluster::Calibration& calibration);
+EmbeddingHeadTime estimate_embedding_time(const plan::TrainingConfig& config, const Rates& rates,
+                                          const Links& links, const BlockTime& block,
+                                          const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

@@ -15,7 +15,8 @@ namespace layer_time_test {
 LayerTime time_of(const rankwright::plan::TrainingConfig& config, const model::Layer& layer,
                   const cluster::Calibration& c) {
   const Links links(config, c);
-  return layer_time(config, layer, rates(config, c), links, block_time(config, links, c), c);
+  return estimate_layer_time(config, layer, compute_rates(config, c), links,
+                             estimate_block_time(config, links, c), c);
 }
 
 LayerTime dense_time(const rankwright::plan::TrainingConfig& config,
@@ -24,7 +25,7 @@ LayerTime dense_time(const rankwright::plan::TrainingConfig& config,
 }
 
 rankwright::plan::TrainingConfig dense(plan::Plan plan = {}) {
-  return sample::timed(sample::dense_setup(plan));
+  return sample::timed(sample::dense_config(plan));
 }
 
 rankwright::plan::TrainingConfig sparse(plan::Plan plan) {
@@ -88,7 +89,7 @@ TEST(LayerTime, UnfusedAttentionWritesItsScores) {
   // The full square twice at 0.6 of the matmul rate, and 11 bytes per score, 2,048 x 2,048 x 16.
   const cluster::Calibration& c = catalog::calibration();
   const Seconds products = Flops{4.0 * 2048 * 2048 * 1024} /
-                           (c[cluster::Constant::unfused_matmul] * rates(config, c).half);
+                           (c[cluster::Constant::unfused_matmul] * compute_rates(config, c).half);
   const Seconds scores =
       11 * c[cluster::Constant::unfused_bytes] *
       (Bytes{2048.0 * 2048 * 16} / (c[cluster::Constant::memory_share] * 3000.0_GBps));
@@ -149,7 +150,7 @@ TEST(LayerTime, CpuWaitsForTheSecondGather) {
   const rankwright::plan::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
   const cluster::Calibration& c = calibration(config);
   const Links links(config, c);
-  const BlockTime block = block_time(config, links, c);
+  const BlockTime block = estimate_block_time(config, links, c);
   const Bytes all = messages(config).hidden;
   EXPECT_NEAR(
       (block.backward - block.forward) / links.time(plan::Op::all_gather, all, mesh::GroupKind::tp),
@@ -346,8 +347,8 @@ TEST(HeadTime, UsesSixteenBitsAndItsVocabularyShard) {
   for (const plan::Matmul format : {plan::Matmul::same, plan::Matmul::fp8}) {
     config.job.matmul = format;
     const Links links(config, c);
-    const EmbeddingHeadTime t =
-        head_time(config, rates(config, c), links, block_time(config, links, c), c);
+    const EmbeddingHeadTime t = estimate_head_time(config, compute_rates(config, c), links,
+                                                   estimate_block_time(config, links, c), c);
     for (const Pass& pass : {t.forward, t.input, t.weight})
       EXPECT_NEAR(pass.matmul / matmul, 1, 1e-12);
     EXPECT_NEAR((t.forward.elementwise + t.input.elementwise) / loss, 1, 1e-12);
@@ -355,7 +356,7 @@ TEST(HeadTime, UsesSixteenBitsAndItsVocabularyShard) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   for (const model::LayerRun& run : config.model.runs) {
     const LayerTime t = time_of(config, run.layer, catalog::calibration());
     for (const Pass& p : {t.forward, t.input, t.weight})
@@ -367,7 +368,7 @@ RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
 }
 
 RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.job.param_dtype = plan::Dtype::bf16;
   const model::Layer& layer = config.model.runs.front().layer;
   const LayerTime half = time_of(config, layer, catalog::calibration());
@@ -379,7 +380,7 @@ RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
 }
 
 RC_GTEST_PROP(LayerTime, OverlapNeverExceedsTheCommunication, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const model::Layer& layer = config.model.runs.front().layer;
   config.plan.overlap.tp = false;
   const LayerTime shown = time_of(config, layer, catalog::calibration());

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 namespace rankwright::cost {
 
@@ -15,7 +15,7 @@ Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& cal
     : Links(config.cluster, calibration) {
   const plan::Plan& plan = config.plan;
   const auto find = [&](mesh::GroupKind kind, i64 size) {
-    if (size > 1) spans_[std::size_t(kind)] = span_of(config, kind);
+    if (size > 1) spans_[std::size_t(kind)] = find_span(config, kind);
   };
   find(mesh::GroupKind::tp, plan.tp);
   find(mesh::GroupKind::cp, plan.cp);
@@ -32,30 +32,30 @@ Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& cal
 
 void Links::add(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   mesh::Span& span = spans_[std::size_t(kind)];
-  if (span.size <= 1) span = span_of(config, kind);
+  if (span.size <= 1) span = find_span(config, kind);
 }
 
 Seconds Links::time(plan::Op op, Bytes size, mesh::GroupKind kind) const {
   const mesh::Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
-  return collective_time(op, size, span, *cluster_, loaded_);
+  return estimate_collective_time(op, size, span, *cluster_, loaded_);
 }
 
 Seconds Links::single_rail(plan::Op op, Bytes size, mesh::GroupKind kind) const {
   const mesh::Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
   // The members on a node share one NIC, as if each were a separate group.
-  return collective_time(op, size, shared(span, span.inside[0], 1), *cluster_, loaded_);
+  return estimate_collective_time(op, size, shared(span, span.inside[0], 1), *cluster_, loaded_);
 }
 
 Seconds Links::all_to_all(Bytes size, Bytes out, double shown, mesh::GroupKind kind) const {
   const mesh::Span& span = spans_[std::size_t(kind)];
   if (span.size <= 1) return {};
   const Seconds inside =
-      collective_time(plan::Op::all_to_all, size, innermost(span), *cluster_, loaded_);
+      estimate_collective_time(plan::Op::all_to_all, size, innermost(span), *cluster_, loaded_);
   if (span.level <= 0) return inside;
-  return std::max(inside,
-                  shown * collective_time(plan::Op::all_to_all, out, span, *cluster_, loaded_));
+  return std::max(inside, shown * estimate_collective_time(plan::Op::all_to_all, out, span,
+                                                           *cluster_, loaded_));
 }
 
 }  // namespace rankwright::cost

@@ -65,7 +65,7 @@ TEST(Links, ExposeAFractionOfTrafficBetweenNodes) {
 }
 
 RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   rankwright::plan::TrainingConfig faster = config;
   for (cluster::Level& level : faster.cluster.levels) level.bandwidth = 2 * level.bandwidth;
   const Links before(config, catalog::calibration()), after(faster, catalog::calibration());

@@ -156,7 +156,7 @@ TEST(Measured, ZeroBubble) {
   // microbatches; fp16 with 16-bit gradients. The vocabulary is not stated; GPT-2's is assumed.
   const plan::Software megatron = software("megatron-2021");
   plan::Plan plan{.pp = 8, .micro_batch = 6};
-  plan.stages = plan::listed_stages({2, 3, 3, 3, 3, 3, 3, 2}, 0);
+  plan.stages = plan::make_listed_stages({2, 3, 3, 3, 3, 3, 3, 2}, 0);
   const auto peak = [&](pipeline::Schedule schedule) {
     plan.schedule = schedule;
     rankwright::plan::TrainingConfig config =

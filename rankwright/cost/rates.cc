@@ -107,14 +107,14 @@ FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype) {
   return device.bf16.value > 0 ? device.bf16 : device.fp16;
 }
 
-FlopsPerSecond layer_peak(const plan::TrainingConfig& config) {
+FlopsPerSecond find_layer_peak(const plan::TrainingConfig& config) {
   const cluster::Device& device = config.cluster.device;
   const plan::Matmul matmul = config.job.matmul;
   if (matmul == plan::Matmul::fp4 && device.fp4.value > 0) return device.fp4;
   return peak(device, matmul == plan::Matmul::same ? config.job.param_dtype : plan::Dtype::fp8);
 }
 
-Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
+Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   const cluster::Device& device = config.cluster.device;
   if (device.cpu()) return cpu_rates(config, c);
   const plan::Software& software = config.software;

@@ -24,7 +24,7 @@ struct Rates {
 };
 
 /// Computes the rates of a config's device.
-Rates rates(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
+Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 /// Returns whether constants were fitted to published runs of the device's generation.
 bool fitted_generation(const cluster::Device& device);
@@ -34,6 +34,6 @@ bool fitted_generation(const cluster::Device& device);
 FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype);
 
 /// Returns the dense peak in the format of the layers' matmuls.
-FlopsPerSecond layer_peak(const plan::TrainingConfig& config);
+FlopsPerSecond find_layer_peak(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cost

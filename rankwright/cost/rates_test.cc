@@ -14,10 +14,10 @@ namespace rates_test {
 using sample::hopper;
 
 Rates rates_on(const cluster::Device& device, plan::Matmul matmul = plan::Matmul::same) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
   config.cluster.device = device;
   config.job.matmul = matmul;
-  return rates(config, catalog::calibration());
+  return compute_rates(config, catalog::calibration());
 }
 
 TEST(Rates, FittedDeviceUsesItsConstants) {
@@ -31,15 +31,15 @@ TEST(Rates, FittedDeviceUsesItsConstants) {
 }
 
 TEST(LayerPeak, UsesTheBestSupportedFormat) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
-  EXPECT_EQ(layer_peak(config), 989.0_TFLOPS);
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
+  EXPECT_EQ(find_layer_peak(config), 989.0_TFLOPS);
   config.job.matmul = plan::Matmul::mxfp8;
-  EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
+  EXPECT_EQ(find_layer_peak(config), 1979.0_TFLOPS);
   // Hopper has no fp4 and uses the next best format.
   config.job.matmul = plan::Matmul::fp4;
-  EXPECT_EQ(layer_peak(config), 1979.0_TFLOPS);
+  EXPECT_EQ(find_layer_peak(config), 1979.0_TFLOPS);
   config.cluster.device.fp4 = 4000.0_TFLOPS;
-  EXPECT_EQ(layer_peak(config), 4000.0_TFLOPS);
+  EXPECT_EQ(find_layer_peak(config), 4000.0_TFLOPS);
 }
 
 TEST(Rates, DecreaseWithLessPowerPerPeakFlop) {
@@ -62,7 +62,7 @@ TEST(Rates, UnknownGenerationIsMeasuredOrAssumed) {
 }
 
 TEST(Rates, ProbedCpuUsesMeasuredRates) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
   config.cluster.device = {.name = "cpu",
                            .memory = 1.0_GB,
                            .memory_bandwidth = 4.0_GBps,
@@ -72,7 +72,7 @@ TEST(Rates, ProbedCpuUsesMeasuredRates) {
                            .launch = 2.0_us};
   const auto found = [&](plan::Dtype dtype) {
     config.job.param_dtype = dtype;
-    return rates(config, calibration(config));
+    return compute_rates(config, calibration(config));
   };
   // Without tensor cores: fp32 at the measured rate, fp64 at half of it, bf16 at its own rate.
   EXPECT_EQ(found(plan::Dtype::fp32).layers, 0.02_TFLOPS);
@@ -112,21 +112,21 @@ TEST(Rates, FourBitsScaleWithEightBits) {
 }
 
 TEST(Rates, Fp32IsHalfUnlessFsdpCasts) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
-  const FlopsPerSecond half = rates(config, catalog::calibration()).half;
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
+  const FlopsPerSecond half = compute_rates(config, catalog::calibration()).half;
   config.job.param_dtype = plan::Dtype::fp32;
-  EXPECT_EQ(rates(config, catalog::calibration()).half, 0.5 * half);
+  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, 0.5 * half);
   config.software.fsdp = true;
-  EXPECT_EQ(rates(config, catalog::calibration()).half, half);
+  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, half);
 }
 
 TEST(Rates, Fp64IsAQuarterInEveryFramework) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({}));
-  const Rates sixteen = rates(config, catalog::calibration());
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
+  const Rates sixteen = compute_rates(config, catalog::calibration());
   config.job.param_dtype = plan::Dtype::fp64;
-  EXPECT_EQ(rates(config, catalog::calibration()).half, 0.25 * sixteen.half);
+  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, 0.25 * sixteen.half);
   config.software.fsdp = true;
-  EXPECT_EQ(rates(config, catalog::calibration()).layers, 0.25 * sixteen.half);
+  EXPECT_EQ(compute_rates(config, catalog::calibration()).layers, 0.25 * sixteen.half);
 }
 
 TEST(Rates, UnsupportedFormatsUseSixteenBits) {

@@ -22,8 +22,8 @@ double find_lead(const plan::TrainingConfig& first, const plan::TrainingConfig& 
   const auto tokens = [](const plan::TrainingConfig& s) {
     return double(s.job.global_batch) * double(s.job.sequence);
   };
-  const Seconds one = step_time(first, c).total() / tokens(first);
-  const Seconds two = step_time(second, c).total() / tokens(second);
+  const Seconds one = estimate_step_time(first, c).total() / tokens(first);
+  const Seconds two = estimate_step_time(second, c).total() / tokens(second);
   return two / one - 1;
 }
 
@@ -38,19 +38,19 @@ bool is_measured(const plan::TrainingConfig& config, cluster::Constant constant)
 
 }  // namespace
 
-Bounds bounds_of(const catalog::ConstantRow& row) {
+Bounds find_bounds(const catalog::ConstantRow& row) {
   if (row.found != catalog::Found::fitted) return {row.low, row.high};
   return {std::max(row.low, (1 - kFittedRange) * row.value),
           std::min(row.high, (1 + kFittedRange) * row.value)};
 }
 
-std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
-                                     const cluster::Calibration& calibration) {
+std::vector<Sensitivity> find_sensitivities(const plan::TrainingConfig& config,
+                                            const cluster::Calibration& calibration) {
   const Estimate now = estimate(config, calibration);
   std::vector<Sensitivity> all;
   for (const catalog::ConstantRow& row : catalog::constants()) {
     if (is_measured(config, row.constant)) continue;
-    const Bounds bounds = bounds_of(row);
+    const Bounds bounds = find_bounds(row);
     Sensitivity s{.constant = row.constant,
                   .low = try_value(config, calibration, row.constant, bounds.low),
                   .high = try_value(config, calibration, row.constant, bounds.high)};
@@ -71,7 +71,7 @@ Comparison compare(const plan::TrainingConfig& first, const plan::TrainingConfig
   Comparison c{.lead = find_lead(first, second, calibration)};
   for (const catalog::ConstantRow& row : catalog::constants()) {
     if (is_measured(first, row.constant)) continue;
-    const Bounds bounds = bounds_of(row);
+    const Bounds bounds = find_bounds(row);
     const auto at = [&](double value) {
       cluster::Calibration moved = calibration;
       moved[row.constant] = value;

@@ -36,12 +36,12 @@ struct Bounds {
 };
 
 /// Returns the range over which a constant is varied.
-Bounds bounds_of(const catalog::ConstantRow& row);
+Bounds find_bounds(const catalog::ConstantRow& row);
 
 /// Returns the constants that affect the step time or the memory, by decreasing effect on the step.
 /// Requires: the config has no constraint violation.
-std::vector<Sensitivity> sensitivity(const plan::TrainingConfig& config,
-                                     const cluster::Calibration& calibration);
+std::vector<Sensitivity> find_sensitivities(const plan::TrainingConfig& config,
+                                            const cluster::Calibration& calibration);
 
 /// The effect of one constant on the lead of a plan over another. The lead is the time per token of
 /// the second plan relative to the first, minus 1.

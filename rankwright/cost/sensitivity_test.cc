@@ -19,22 +19,22 @@ TEST(BoundsOf, VaryFittedConstantsByATenthAndOthersToTheirBounds) {
   catalog::ConstantRow row;
   row.value = 2, row.low = 1.9, row.high = 3;
   row.found = catalog::Found::fitted;
-  EXPECT_DOUBLE_EQ(bounds_of(row).low, 1.9);  // not 1.8
-  EXPECT_DOUBLE_EQ(bounds_of(row).high, 2.2);
+  EXPECT_DOUBLE_EQ(find_bounds(row).low, 1.9);  // not 1.8
+  EXPECT_DOUBLE_EQ(find_bounds(row).high, 2.2);
   row.found = catalog::Found::assumed;
-  EXPECT_EQ(bounds_of(row).low, 1.9);
-  EXPECT_EQ(bounds_of(row).high, 3);
+  EXPECT_EQ(find_bounds(row).low, 1.9);
+  EXPECT_EQ(find_bounds(row).high, 3);
 }
 
 TEST(Sensitivity, MatchesANewEstimate) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const Estimate now = estimate(config, catalog::calibration());
-  const std::vector<Sensitivity> found = sensitivity(config, catalog::calibration());
+  const std::vector<Sensitivity> found = find_sensitivities(config, catalog::calibration());
   std::size_t matters = 0;
   for (const catalog::ConstantRow& row : catalog::constants()) {
     double moves = 0;
     bool fills = false;
-    for (const double value : {bounds_of(row).low, bounds_of(row).high}) {
+    for (const double value : {find_bounds(row).low, find_bounds(row).high}) {
       cluster::Calibration c = catalog::calibration();
       c[row.constant] = value;
       const Estimate then = estimate(config, c);
@@ -54,7 +54,7 @@ TEST(Sensitivity, MatchesANewEstimate) {
 
 TEST(Sensitivity, OmitsUnusedConstants) {
   // A dense model on Hopper does not depend on constants of experts or of Ampere.
-  for (const Sensitivity& s : sensitivity(config_of(kPlan), catalog::calibration())) {
+  for (const Sensitivity& s : find_sensitivities(config_of(kPlan), catalog::calibration())) {
     EXPECT_NE(s.constant, cluster::Constant::imbalance_experts);
     EXPECT_NE(s.constant, cluster::Constant::matmul_ampere);
   }
@@ -67,7 +67,7 @@ TEST(Sensitivity, FindsConstantsThatDecideWhetherItFits) {
   config.cluster.device.memory = 1.001 * total;
   const auto flipping = [&] {
     std::vector<cluster::Constant> all;
-    for (const Sensitivity& s : sensitivity(config, catalog::calibration()))
+    for (const Sensitivity& s : find_sensitivities(config, catalog::calibration()))
       if (s.flips) all.push_back(s.constant);
     return all;
   };
@@ -92,7 +92,8 @@ double token_time(const rankwright::plan::TrainingConfig& s, cluster::Constant c
                   double value) {
   cluster::Calibration c = catalog::calibration();
   c[constant] = value;
-  return step_time(s, c).total().value / double(s.job.global_batch) / double(s.job.sequence);
+  return estimate_step_time(s, c).total().value / double(s.job.global_batch) /
+         double(s.job.sequence);
 }
 
 TEST(Compare, ComparesTimePerToken) {

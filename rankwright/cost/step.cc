@@ -80,12 +80,12 @@ double jitter_share(const plan::TrainingConfig& config, const cluster::Calibrati
 class StageEstimator {
  public:
   StageEstimator(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const LayerPrices& prices)
+                 const LayerCosts& prices)
       : config_(config), plan_(config.plan), c_(calibration), prices_(prices) {
     add_stages();
   }
 
-  StagePrices staged() const;
+  StageCosts staged() const;
   CellTimes times(const Links& links) const;
 
  private:
@@ -100,7 +100,8 @@ class StageEstimator {
   /// Returns how many of `count` layers after `before` others on their pp rank are recomputed,
   /// fully or selectively.
   i64 again(i64 count, i64 before) const {
-    return plan_.recompute == plan::Recompute::full ? run_again(plan_, before, count) : count;
+    return plan_.recompute == plan::Recompute::full ? count_recomputed_layers(plan_, before, count)
+                                                    : count;
   }
   /// Returns the pp rank of a stage, the lower one if two hold it; V and mirror orders turn back.
   std::size_t rank_of(i64 at, i64 pass) const {
@@ -117,15 +118,15 @@ class StageEstimator {
     while (k + 1 < kinds().size() && kinds()[k].end <= layer) ++k;
     return k;
   }
-  const std::vector<KindPrice>& kinds() const { return prices_.kinds; }
+  const std::vector<LayerKindCost>& kinds() const { return prices_.kinds; }
 
   const plan::TrainingConfig& config_;
   const plan::Plan& plan_;
   const cluster::Calibration& c_;
-  const LayerPrices& prices_;
-  i64 mtp_ = 0;                      // number of MTP modules
+  const LayerCosts& prices_;
+  i64 mtp_ = 0;                                // number of MTP modules
   std::vector<pipeline::StageTimes> times_{};  // by stage
-  std::vector<RankWork> ranks_{};    // by pp rank
+  std::vector<RankWork> ranks_{};              // by pp rank
   // Sums over all stages for one microbatch:
   Pass passes_{};
   Seconds vocabulary_{}, again_{};
@@ -139,7 +140,8 @@ Parts StageEstimator::all_parts() const {
   Parts parts{.embedding = sums(prices_.embedding)};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   parts.layers.reserve(kinds().size());
-  for (const KindPrice& kind : kinds()) parts.layers.push_back({sums(kind.time), kind.time.again});
+  for (const LayerKindCost& kind : kinds())
+    parts.layers.push_back({sums(kind.time), kind.time.again});
   return parts;
 }
 
@@ -147,11 +149,11 @@ Parts StageEstimator::all_parts() const {
 Parts StageEstimator::computed_parts() const {
   const auto sums = [](const auto& time) {
     return pipeline::StageTimes{compute_part(time.forward), compute_part(time.input),
-                      compute_part(time.weight)};
+                                compute_part(time.weight)};
   };
   Parts parts{.embedding = sums(prices_.embedding)};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
-  for (const KindPrice& kind : kinds()) {
+  for (const LayerKindCost& kind : kinds()) {
     const Seconds forward = kind.time.forward.total();
     const bool whole = plan_.recompute == plan::Recompute::full && forward.value > 0;
     const double share = whole ? compute_part(kind.time.forward) / forward : 1;
@@ -186,17 +188,18 @@ StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64
 plan::Share StageEstimator::edge_share(const plan::Stage& stage, char& embeds) const {
   plan::Share sum;
   if ((stage.embedding || stage.mtp > 0) && !embeds) {
-    sum += plan::embedding_share(config_.model, plan_.tp);
+    sum += plan::count_embedding_share(config_.model, plan_.tp);
     embeds = true;
   }
-  if (stage.loss) sum += plan::head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
+  if (stage.loss)
+    sum += plan::count_head_share(config_.model, plan_.tp, !(config_.model.tied && embeds));
   return sum;
 }
 
 /// X1
 void StageEstimator::add_stages() {
   const plan::Stages stages = config_.stages();
-  mtp_ = mtp_until(stages, i64(stages.size()) - 1);
+  mtp_ = count_mtp_until(stages, i64(stages.size()) - 1);
   const Parts parts = all_parts();
   ranks_.resize(std::size_t(plan_.pp));
   times_.reserve(stages.size());
@@ -221,9 +224,9 @@ void StageEstimator::add_stages() {
                .backward = taken.time.input + taken.time.weight,
                .share = edge_share(stage, embeds[home]),
                .layers = stage.layers + stage.mtp};
-      for (const KindPrice& kind : kinds())
+      for (const LayerKindCost& kind : kinds())
         added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
-      if (stage.mtp > 0) added.share += stage.mtp * mtp_share(config_);
+      if (stage.mtp > 0) added.share += stage.mtp * count_mtp_share(config_);
       if (stage.embedding) vocabulary_ += parts.embedding.total();
       if (stage.loss) vocabulary_ += parts.heads.total();
     }
@@ -235,7 +238,7 @@ void StageEstimator::add_stages() {
     first += stage.layers;
     if (++at == plan_.pp) at = 0, ++pass;
   }
-  for (const KindPrice& kind : kinds()) {
+  for (const LayerKindCost& kind : kinds()) {
     const double count = double(kind.end - kind.first + (&kind == &kinds().back() ? mtp_ : 0));
     passes_ += count * kind.time.forward;
     passes_ += count * kind.time.input;
@@ -247,10 +250,10 @@ void StageEstimator::add_stages() {
 }
 
 /// X3 to X5
-StagePrices StageEstimator::staged() const {
+StageCosts StageEstimator::staged() const {
   const double m = double(config_.microbatches());
   const double part = m / double(plan_.pp);
-  StagePrices staged{.heaviest = *heaviest_};
+  StageCosts staged{.heaviest = *heaviest_};
   StepTime& step = staged.step;
   step[Item::matmul] = part * passes_.matmul;
   step[Item::attention] = part * passes_.attention;
@@ -307,7 +310,7 @@ CellTimes StageEstimator::times(const Links& links) const {
   // The exposed communication of ZeRO-3 is spread over the cells.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const ZeroWaits waits = zero3_waits(config_, *heaviest_, links, c_);
+    const ZeroWaits waits = estimate_zero3_waits(config_, *heaviest_, links, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
@@ -336,7 +339,7 @@ Seconds StepTime::compute() const {
 }
 
 Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const LayerPrices& prices) {
+                 const LayerCosts& prices) {
   const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
   // With full recomputation of n layers per pp rank, it is not known yet which layers those are.
@@ -345,7 +348,7 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
     return time.forward.total() + time.input.total() + time.weight.total();
   };
   Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding);
-  for (const KindPrice& kind : prices.kinds) {
+  for (const LayerKindCost& kind : prices.kinds) {
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
     once += double(count) * (total(kind.time) + (again ? kind.time.again : Seconds{}));
   }
@@ -356,21 +359,21 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
 
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration,
-                                 const LayerPrices& prices) {
+                                 const LayerCosts& prices) {
   const Seconds sends = 2 * exposed_share(config, calibration) * prices.send;
   return apply_overheads(config, calibration, double(config.microbatches()) * sends);
 }
 
-StagePrices stage_prices(const plan::TrainingConfig& config,
-                         const cluster::Calibration& calibration, const LayerPrices& prices) {
+StageCosts estimate_stage_costs(const plan::TrainingConfig& config,
+                                const cluster::Calibration& calibration, const LayerCosts& prices) {
   return StageEstimator(config, calibration, prices).staged();
 }
 
-Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged) {
+Seconds min_end(const plan::TrainingConfig& config, const StageCosts& staged) {
   if (config.plan.pp == 1) return {};
   // The busiest pp rank's work is also summed elsewhere in another order; max hides rounding.
   return std::max(staged.busiest,
-                  min_pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
+                  min_pipeline_time(make_pipeline_shape(config), staged.stages, staged.hop));
 }
 
 Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calibration& c,
@@ -378,16 +381,17 @@ Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calib
   return untuned_factor(config, c) * (1 + jitter_share(config, c)) * time;
 }
 
-Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged) {
+Seconds estimate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged) {
   if (config.plan.pp == 1) return {};
-  return std::max(staged.busiest, pipeline_time(pipeline_shape(config), staged.stages, staged.hop));
+  return std::max(staged.busiest,
+                  estimate_pipeline_time(make_pipeline_shape(config), staged.stages, staged.hop));
 }
 
-Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged) {
+Seconds simulate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged) {
   if (config.plan.pp == 1) return {};
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const program::Program program =
-      program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
+      program::add_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
   program::Durations times;
   for (const pipeline::StageTimes& t : staged.stages)
     times.cells.push_back({t.forward, t.input + t.weight, t.input, t.weight});
@@ -397,13 +401,13 @@ Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& sta
   return std::max(staged.busiest, simulate(program, times).end);
 }
 
-StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                   const Links& links, const LayerPrices& prices, const StagePrices& staged,
-                   Seconds end) {
+StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                            const Links& links, const LayerCosts& prices, const StageCosts& staged,
+                            Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
   step[Item::untuned] = (untuned_factor(config, c) - 1) * step.total();
-  const DataTime data = data_time(config, staged.heaviest, links, c);
+  const DataTime data = estimate_data_time(config, staged.heaviest, links, c);
   step[Item::dp] = data.shown;
   step.hidden_dp = data.hidden;
   // X8: every rank zeroes, scales, checks and casts gradients and copies weights; on its shard, the
@@ -421,16 +425,19 @@ StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibratio
   return step;
 }
 
-StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
+StepTime estimate_step_time(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration) {
   const Links links(config, calibration);
-  const LayerPrices prices = layer_prices(config, links, calibration);
-  const StagePrices staged = stage_prices(config, calibration, prices);
-  return step_time(config, calibration, links, prices, staged, pipeline_end(config, staged));
+  const LayerCosts prices = estimate_layer_costs(config, links, calibration);
+  const StageCosts staged = estimate_stage_costs(config, calibration, prices);
+  return estimate_step_time(config, calibration, links, prices, staged,
+                            estimate_pipeline_end(config, staged));
 }
 
-CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
+CellTimes estimate_cell_times(const plan::TrainingConfig& config,
+                              const cluster::Calibration& calibration) {
   const Links links(config, calibration);
-  const LayerPrices prices = layer_prices(config, links, calibration);
+  const LayerCosts prices = estimate_layer_costs(config, links, calibration);
   return StageEstimator(config, calibration, prices).times(links);
 }
 

@@ -13,7 +13,7 @@
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/cluster/cluster.h"
 #include "rankwright/cost/data_time.h"
-#include "rankwright/cost/layer_prices.h"
+#include "rankwright/cost/layer_costs.h"
 #include "rankwright/pipeline/pipeline_time.h"
 #include "rankwright/plan/plan.h"
 
@@ -67,45 +67,45 @@ struct StepTime {
 };
 
 /// Estimates the step time. Requires: the config has no constraint violation.
-StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
+StepTime estimate_step_time(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration);
 
 // The estimate in three parts, for a search: plans that differ only in stages share the first
 // (layer_prices.h), and plans that differ only in ZeRO share the first two. Each part yields a
 // lower bound on the step time that holds for all choices in the following parts.
 
 /// The stages of a plan, before a schedule arranges them in a pipeline.
-struct StagePrices {
-  StepTime step{};                   // the items before the bubble
+struct StageCosts {
+  StepTime step{};                             // the items before the bubble
   std::vector<pipeline::StageTimes> stages{};  // with exposed sends; empty without a pipeline
-  Seconds hop{};                     // overlapped part of a send
-  Seconds busiest{};                 // total work of the slowest pp rank, including exposed sends
-  RankWork heaviest{};               // the pp rank with the most parameters
+  Seconds hop{};                               // overlapped part of a send
+  Seconds busiest{};    // total work of the slowest pp rank, including exposed sends
+  RankWork heaviest{};  // the pp rank with the most parameters
 };
 
 /// Sums the layers of a plan into stages.
-StagePrices stage_prices(const plan::TrainingConfig& config,
-                         const cluster::Calibration& calibration, const LayerPrices& prices);
+StageCosts estimate_stage_costs(const plan::TrainingConfig& config,
+                                const cluster::Calibration& calibration, const LayerCosts& prices);
 
 /// Returns a lower bound on the step time over all stages, schedules and ZeRO stages.
 Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const LayerPrices& prices);
+                 const LayerCosts& prices);
 /// Returns the minimum extra time per additional chunk (virtual stage) of a pp rank.
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
-                                 const cluster::Calibration& calibration,
-                                 const LayerPrices& prices);
+                                 const cluster::Calibration& calibration, const LayerCosts& prices);
 
 /// Returns a lower bound on the end of the last cell (PT8); 0 without a pipeline.
-Seconds min_end(const plan::TrainingConfig& config, const StagePrices& staged);
+Seconds min_end(const plan::TrainingConfig& config, const StageCosts& staged);
 /// Estimates the end of the last cell in closed form (pipeline.h); 0 without a pipeline.
-Seconds pipeline_end(const plan::TrainingConfig& config, const StagePrices& staged);
+Seconds estimate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged);
 /// Simulates the pipeline and returns the end of the last cell; 0 without a pipeline. The run time
 /// grows with the number of microbatches (program/simulate.h).
-Seconds simulated_end(const plan::TrainingConfig& config, const StagePrices& staged);
+Seconds simulate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged);
 
 /// Estimates the whole step. `end` is the end of the last cell, from pipeline_end or simulated_end.
-StepTime step_time(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                   const Links& links, const LayerPrices& prices, const StagePrices& staged,
-                   Seconds end);
+StepTime estimate_step_time(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration, const Links& links,
+                            const LayerCosts& prices, const StageCosts& staged, Seconds end);
 
 /// Returns `time` of the pipeline as part of a step: with the overhead of an untuned recipe and
 /// with jitter.
@@ -116,10 +116,11 @@ Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calib
 struct CellTimes {
   std::vector<pipeline::StageTimes> stages{};
   std::vector<pipeline::StageTimes> compute{};  // the part of those that computes; the rest waits
-  Seconds hop{};                      // overlapped part of a transfer
+  Seconds hop{};                                // overlapped part of a transfer
 };
 
 /// Computes the durations of a plan's cells.
-CellTimes cell_times(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
+CellTimes estimate_cell_times(const plan::TrainingConfig& config,
+                              const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

@@ -16,11 +16,11 @@ namespace rankwright::cost {
 namespace step_test {
 
 rankwright::plan::TrainingConfig dense(plan::Plan plan = {}, i64 microbatches = 4) {
-  return sample::timed(sample::dense_setup(plan, microbatches));
+  return sample::timed(sample::dense_config(plan, microbatches));
 }
 
 StepTime step_of(const rankwright::plan::TrainingConfig& config) {
-  return step_time(config, catalog::calibration());
+  return estimate_step_time(config, catalog::calibration());
 }
 
 TEST(Items, HaveOneRowEachInOrder) {
@@ -42,8 +42,9 @@ TEST(StepTime, LayersAddUp) {
   const rankwright::plan::TrainingConfig config = dense();
   const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
-  const LayerTime layer = layer_time(config, sample::dense_layer(), rates(config, c), links,
-                                     block_time(config, links, c), c);
+  const LayerTime layer =
+      estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c), links,
+                          estimate_block_time(config, links, c), c);
   const Seconds once = layer.forward.matmul + layer.input.matmul + layer.weight.matmul;
   EXPECT_NEAR(step_of(config)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
 }
@@ -52,9 +53,9 @@ TEST(StepTime, OptimizerTakesTheBytesItMoves) {
   // 26 bytes per parameter of the rank, and 40 per parameter of its shard, a quarter.
   const rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   const cluster::Calibration& c = catalog::calibration();
-  plan::Share all = 8 * layer_share(config.model, sample::dense_layer(), config.plan);
-  all += plan::embedding_share(config.model, 1);
-  all += plan::head_share(config.model, 1, true);
+  plan::Share all = 8 * count_layer_share(config.model, sample::dense_layer(), config.plan);
+  all += plan::count_embedding_share(config.model, 1);
+  all += plan::count_head_share(config.model, 1, true);
   const Seconds expected = Bytes{double(all.total()) * (26 + 40.0 / 4)} /
                            (c[cluster::Constant::memory_share] * 3000.0_GBps);
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
@@ -117,8 +118,9 @@ TEST(StepTime, VocabularyHasOneHeadPerMtpModule) {
   config.model.mtp_layers = 1;
   const cluster::Calibration& c = catalog::calibration();
   const Links links(config, c);
-  const EmbeddingHeadTime head = head_time(config, rates(config, c), links, {}, c);
-  const EmbeddingHeadTime first = embedding_time(config, rates(config, c), links, {}, c);
+  const EmbeddingHeadTime head = estimate_head_time(config, compute_rates(config, c), links, {}, c);
+  const EmbeddingHeadTime first =
+      estimate_embedding_time(config, compute_rates(config, c), links, {}, c);
   const auto all = [](const EmbeddingHeadTime& edge) {
     return edge.forward.total() + edge.input.total() + edge.weight.total();
   };
@@ -129,7 +131,7 @@ TEST(StepTime, FsdpOptimizerTouchesOnlyItsShard) {
   // 26 and 40 bytes, both for a quarter of the parameters, from ZeRO-2 on; without FSDP only with
   // ZeRO-3.
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 2});
-  const double all = double(rank_share(config, 0).total());
+  const double all = double(count_rank_share(config, 0).total());
   const BytesPerSecond memory =
       catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps;
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
@@ -141,7 +143,7 @@ TEST(StepTime, OptimizerShardsExpertsOverTheirDataRanks) {
   // 8 data ranks, experts over 4: dense parameters are sharded by 8, experts by 2.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
-  const plan::Share share = rank_share(config, 0);
+  const plan::Share share = count_rank_share(config, 0);
   const double shard = double(share.dense) / 8 + double(share.expert) / 2;
   const Seconds expected = Bytes{26.0 * double(share.total()) + 40 * shard} /
                            (catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps);
@@ -151,22 +153,24 @@ TEST(StepTime, OptimizerShardsExpertsOverTheirDataRanks) {
 TEST(StepTime, RecomputesTheFirstLayersOfARank) {
   // 2 pp ranks with 2 chunks of 2 layers: the first 3 layers of each are recomputed, 2 of the first
   // chunk and 1 of the second. 6 in total, 4 microbatches, the mean of 2 ranks.
-  const rankwright::plan::TrainingConfig config = dense({.pp = 2,
-                                                         .virtual_stages = 2,
-                                                         .schedule = pipeline::Schedule::interleaved,
-                                                         .recompute = plan::Recompute::full,
-                                                         .recompute_layers = 3});
+  const rankwright::plan::TrainingConfig config =
+      dense({.pp = 2,
+             .virtual_stages = 2,
+             .schedule = pipeline::Schedule::interleaved,
+             .recompute = plan::Recompute::full,
+             .recompute_layers = 3});
   const cluster::Calibration& c = catalog::calibration();
-  const Seconds again =
-      layer_time(config, sample::dense_layer(), rates(config, c), Links(config, c), {}, c).again;
+  const Seconds again = estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c),
+                                            Links(config, c), {}, c)
+                            .again;
   EXPECT_NEAR(step_of(config)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
 }
 
 RC_GTEST_PROP(StepTime, OptimizerUsesTheHeaviestRank, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.plan.zero = 0;
   i64 max = 0;
-  for (i64 r = 0; r < config.plan.pp; ++r) max = std::max(max, rank_share(config, r).total());
+  for (i64 r = 0; r < config.plan.pp; ++r) max = std::max(max, count_rank_share(config, r).total());
   const cluster::Calibration& c = catalog::calibration();
   const Seconds expected =
       Bytes{double(max) * (c[cluster::Constant::step_bytes] + c[cluster::Constant::adam_bytes])} /
@@ -175,8 +179,8 @@ RC_GTEST_PROP(StepTime, OptimizerUsesTheHeaviestRank, ()) {
 }
 
 RC_GTEST_PROP(CellTimes, ComputeIsAtMostTheTotal, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
-  const CellTimes times = cell_times(config, catalog::calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
+  const CellTimes times = estimate_cell_times(config, catalog::calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
   for (std::size_t s = 0; s < times.stages.size(); ++s) {
     const pipeline::StageTimes &all = times.stages[s], &part = times.compute[s];
@@ -190,17 +194,17 @@ TEST(CellTimes, Zero3AddsExposedCommunication) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   config.software.tuned = true;
   const cluster::Calibration& c = catalog::calibration();
-  const pipeline::StageTimes bare = cell_times(config, c).stages.at(0);
+  const pipeline::StageTimes bare = estimate_cell_times(config, c).stages.at(0);
   config.plan.zero = 3;
-  const pipeline::StageTimes cell = cell_times(config, c).stages.at(0);
-  const RankWork on{bare.forward, bare.input + bare.weight, rank_share(config, 0), 8};
-  const ZeroWaits waits = zero3_waits(config, on, Links(config, c), c);
+  const pipeline::StageTimes cell = estimate_cell_times(config, c).stages.at(0);
+  const RankWork on{bare.forward, bare.input + bare.weight, count_rank_share(config, 0), 8};
+  const ZeroWaits waits = estimate_zero3_waits(config, on, Links(config, c), c);
   EXPECT_NEAR((cell.forward - bare.forward) / waits.forward, 1, 1e-9);
   EXPECT_NEAR((cell.input + cell.weight - on.backward) / waits.backward, 1, 1e-9);
 }
 
 RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
-  const StepTime t = step_of(sample::random_timed());
+  const StepTime t = step_of(sample::random_timed_config());
   for (const ItemRow& of : items()) {
     RC_ASSERT(std::isfinite(t[of.item].value));
     RC_ASSERT(t[of.item] >= Seconds{-1e-12});
@@ -210,14 +214,14 @@ RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
 }
 
 RC_GTEST_PROP(StepTime, NeverIncreasesWithFasterLinks, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const Seconds before = step_of(config).total();
   for (cluster::Level& level : config.cluster.levels) level.bandwidth = 2 * level.bandwidth;
   RC_ASSERT(step_of(config).total() <= before * (1 + 1e-9));
 }
 
 RC_GTEST_PROP(StepTime, GrowsWithMoreRecomputation, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.plan.recompute_layers = 0;
   std::vector<Seconds> times;
   for (const plan::Recompute r :
@@ -230,7 +234,7 @@ RC_GTEST_PROP(StepTime, GrowsWithMoreRecomputation, ()) {
 }
 
 RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   RC_PRE(config.plan.pp == 1);
   const StepTime one = step_of(config);
   config.job.global_batch *= 2;
@@ -242,8 +246,8 @@ RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
 }
 
 RC_GTEST_PROP(CellTimes, HasOneEntryPerStage, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_timed();
-  const CellTimes times = cell_times(config, catalog::calibration());
+  const rankwright::plan::TrainingConfig config = sample::random_timed_config();
+  const CellTimes times = estimate_cell_times(config, catalog::calibration());
   RC_ASSERT(i64(times.stages.size()) == config.plan.pp * config.plan.virtual_stages);
   RC_ASSERT(times.hop >= Seconds{} && (config.plan.pp > 1 || times.hop == Seconds{}));
 }
@@ -252,15 +256,17 @@ TEST(StepTime, Zero2ReducesEveryMicrobatch) {
   // Without overlap, ZeRO-1 reduces once and ZeRO-2 four times: three reduce-scatters more.
   plan::Plan plan{.dp = 4, .zero = 1};
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
-  const rankwright::plan::TrainingConfig once = sample::timed(sample::dense_setup(plan, 4));
+  const rankwright::plan::TrainingConfig once = sample::timed(sample::dense_config(plan, 4));
   ASSERT_EQ(once.microbatches(), 4);
   rankwright::plan::TrainingConfig each = once;
   each.plan.zero = 2;
   const cluster::Calibration& c = catalog::calibration();
-  const plan::Share share = rank_share(once, 0);
+  const plan::Share share = count_rank_share(once, 0);
   const Seconds scatter = Links(once, c).time(
       plan::Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), mesh::GroupKind::shard);
-  EXPECT_NEAR((step_time(each, c)[Item::dp] - step_time(once, c)[Item::dp]) / scatter, 3, 1e-9);
+  EXPECT_NEAR(
+      (estimate_step_time(each, c)[Item::dp] - estimate_step_time(once, c)[Item::dp]) / scatter, 3,
+      1e-9);
 }
 
 }  // namespace step_test

@@ -32,11 +32,11 @@ split::StageMap stage_map(const plan::Plan& plan) {
     case pipeline::StageOrder::loop:
       break;
     case pipeline::StageOrder::vee:
-      return split::vee_map(plan.pp, plan.virtual_stages);
+      return split::map_v_shape(plan.pp, plan.virtual_stages);
     case pipeline::StageOrder::mirror:
-      if (plan.mirrored()) return split::both_ends_map(plan.pp);
+      if (plan.mirrored()) return split::map_both_ends(plan.pp);
   }
-  return split::round_map(plan.pp, plan.virtual_stages);
+  return split::map_round_robin(plan.pp, plan.virtual_stages);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ split::StageMap stage_map(const plan::Plan& plan) {
 std::vector<Flops> work(const plan::TrainingConfig& config) {
   const i64 heads = 1 + count_mtp_modules(config);  // the model's own and one per MTP module
   std::vector<Flops> by_rank;
-  for (const plan::RankContents& on_rank : rank_contents(config)) {
+  for (const plan::RankContents& on_rank : list_rank_contents(config)) {
     Flops sum = on_rank.mtp * mtp_flops(config);
     for (const model::LayerRun& run : on_rank.runs)
       sum += run.count * forward_flops(config.model, run.layer, config.job.sequence);
@@ -60,7 +60,7 @@ double imbalance(const std::vector<Flops>& work) {
   return max / mean - 1;
 }
 
-split::SplitTask split_task(const plan::TrainingConfig& config) {
+split::SplitTask make_split_task(const plan::TrainingConfig& config) {
   const i64 modules = count_mtp_modules(config);
   split::SplitTask task{
       .mtp = {.weight = mtp_flops(config).value},

@@ -17,8 +17,9 @@ std::vector<Flops> work(const plan::TrainingConfig& config);
 /// Returns the work of the busiest pp rank relative to the mean, minus 1: 0.25 is a quarter more.
 double imbalance(const std::vector<Flops>& work);
 
-/// Returns the input of best_split() for finding the stages that minimize the work of the busiest
-/// pp rank: the items of the plan's stages, weighted as in work(). Memory is not considered.
-split::SplitTask split_task(const plan::TrainingConfig& config);
+/// Returns the input of find_best_split() for finding the stages that minimize the work of the
+/// busiest pp rank: the items of the plan's stages, weighted as in work(). Memory is not
+/// considered.
+split::SplitTask make_split_task(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cost

@@ -18,14 +18,14 @@ constexpr double kLayer = 2 * 15'204'352.0 + 2048.0 * 2048;
 constexpr double kHead = 2 * 32'768'000.0;
 
 TEST(Work, HeadIsOnTheLastRank) {
-  const std::vector<Flops> by_rank = work(sample::dense_setup({.pp = 4}));
+  const std::vector<Flops> by_rank = work(sample::dense_config({.pp = 4}));
   ASSERT_EQ(by_rank.size(), 4u);
   EXPECT_DOUBLE_EQ(by_rank[0].value, 2 * kLayer);
   EXPECT_DOUBLE_EQ(by_rank[3].value, 2 * kLayer + kHead);
 }
 
 TEST(Work, MtpModuleAddsLayerProjectionAndHead) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 4});
   config.model.mtp_layers = 1;
   config.plan.stages = *plan::parse_layout("Et*4|t*4|m|L");
   const std::vector<Flops> by_rank = work(config);
@@ -36,14 +36,14 @@ TEST(Work, MtpModuleAddsLayerProjectionAndHead) {
 TEST(Work, MirroredRankDoesHalfOfTwoStages) {
   // Ranks 0 and 3 both have the first and the last stage, each for half of the tokens.
   const std::vector<Flops> by_rank =
-      work(sample::dense_setup({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8));
+      work(sample::dense_config({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8));
   EXPECT_DOUBLE_EQ(by_rank[1].value, 2 * kLayer);
   EXPECT_DOUBLE_EQ(by_rank[0].value, 2 * kLayer + kHead / 2);
   EXPECT_EQ(by_rank[0], by_rank[3]);
 }
 
 RC_GTEST_PROP(Work, AddsUpToAThirdOfTrainingFlops, ()) {
-  const plan::TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_config();
   const std::vector<Flops> by_rank = work(config);
   const Flops sum = std::accumulate(by_rank.begin(), by_rank.end(), Flops{});
   const Flops training = training_flops_per_token(config.model, config.job.sequence,
@@ -58,9 +58,9 @@ TEST(Imbalance, IsTheBusiestRelativeToTheMean) {
 }
 
 TEST(SplitTask, WeightsItemsLikeWork) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 4});
   config.model.mtp_layers = 1;
-  const split::SplitTask task = split_task(config);
+  const split::SplitTask task = make_split_task(config);
   EXPECT_EQ(task.embedding.weight, 0);
   ASSERT_EQ(task.layers.size(), 1u);
   EXPECT_EQ(task.layers[0].count, 8);
@@ -72,17 +72,17 @@ TEST(SplitTask, WeightsItemsLikeWork) {
 
 TEST(SplitTask, MapsStagesLikeTheSchedule) {
   const plan::Plan plan{.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
-  EXPECT_EQ(split_task(sample::dense_setup(plan)).map.team_of_stage,
+  EXPECT_EQ(make_split_task(sample::dense_config(plan)).map.team_of_stage,
             (std::vector<i64>{0, 1, 1, 0}));
 }
 
 RC_GTEST_PROP(SplitTask, SplitIsNeverWorse, ()) {
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   // A plan may have an empty stage; a split does not.
   for (const plan::Stage& stage : config.stages())
     RC_PRE(stage.layers + stage.mtp > 0 || stage.embedding || stage.loss);
   const double before = imbalance(work(config));
-  const split::Split split = best_split(split_task(config));
+  const split::Split split = find_best_split(make_split_task(config));
   RC_ASSERT(split.fault == split::Split::Fault::none);
   RC_ASSERT(split.proved);
   config.plan.stages = split.stages;
@@ -102,7 +102,7 @@ rankwright::plan::TrainingConfig on_16(const std::string& name, i64 sequence) {
 
 /// Returns the config with the best stages, parsed back from their text form.
 rankwright::plan::TrainingConfig best(rankwright::plan::TrainingConfig config) {
-  const split::Split split = best_split(split_task(config));
+  const split::Split split = find_best_split(make_split_task(config));
   EXPECT_TRUE(split.proved);
   EXPECT_EQ(plan::parse_layout(show_layout(split.stages)).value(), split.stages);
   config.plan.stages = split.stages;

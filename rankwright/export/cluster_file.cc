@@ -18,15 +18,15 @@ void add_line(std::string& map, std::size_t column, std::string_view key, std::s
 /// figures.
 std::string write_device(const cluster::Device& d, std::size_t column) {
   const Result<cluster::Device> known = catalog::find_device(d.name);
-  if (known && *known == d) return " " + typed_text(d.name);
+  if (known && *known == d) return " " + write_yaml_text(d.name);
   std::string map;
   const auto text = [&](std::string_view key, const std::string& value) {
-    if (!value.empty()) add_line(map, column, key, typed_text(value));
+    if (!value.empty()) add_line(map, column, key, write_yaml_text(value));
   };
   const auto figure = [&](std::string_view key, auto value) {
-    if (value.value > 0) add_line(map, column, key, typed(value));
+    if (value.value > 0) add_line(map, column, key, write_yaml_value(value));
   };
-  add_line(map, column, "name", typed_text(d.name));
+  add_line(map, column, "name", write_yaml_text(d.name));
   text("vendor", d.vendor);
   figure("memory", d.memory);
   figure("memory_bandwidth", d.memory_bandwidth);
@@ -37,24 +37,24 @@ std::string write_device(const cluster::Device& d, std::size_t column) {
   text("generation", d.generation);
   if (d.multiprocessors > 0)
     add_line(map, column, "multiprocessors", std::to_string(d.multiprocessors));
-  if (d.watts > 0) add_line(map, column, "watts", typed(d.watts));
+  if (d.watts > 0) add_line(map, column, "watts", write_yaml_value(d.watts));
   figure("best_matmul", d.best_matmul);
   figure("launch", d.launch);
-  add_line(map, column, "source", typed_text(d.source));
+  add_line(map, column, "source", write_yaml_text(d.source));
   text("verified", d.verified);
   return map;
 }
 
 std::string write_level(const cluster::Level& l) {
   const cluster::Level defaults{};
-  std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", typed_text(l.name),
-                                 l.arity, typed(l.bandwidth));
+  std::string text = fmt::format("{{name: {}, arity: {}, bandwidth: {}", write_yaml_text(l.name),
+                                 l.arity, write_yaml_value(l.bandwidth));
   const auto add = [&](std::string_view key, std::string_view value) {
     text += fmt::format(", {}: {}", key, value);
   };
-  if (l.latency != defaults.latency) add("latency", typed(l.latency));
+  if (l.latency != defaults.latency) add("latency", write_yaml_value(l.latency));
   if (l.oversubscription != defaults.oversubscription)
-    add("oversubscription", typed(l.oversubscription));
+    add("oversubscription", write_yaml_value(l.oversubscription));
   if (l.per == cluster::Level::Per::domain) add("per", "domain");
   if (l.origin != defaults.origin) add("origin", name(l.origin));
   if (l.latency_origin != defaults.latency_origin) add("latency_origin", name(l.latency_origin));
@@ -63,10 +63,11 @@ std::string write_level(const cluster::Level& l) {
 
 }  // namespace
 
-std::string cluster_map(const cluster::Cluster& c, std::size_t column) {
+std::string write_cluster_map(const cluster::Cluster& c, std::size_t column) {
   std::string map;
   if (c.name != "cluster")
-    add_line(map, column, "name", typed_text(c.name));  // "cluster" is the name of unnamed ones
+    add_line(map, column, "name",
+             write_yaml_text(c.name));  // "cluster" is the name of unnamed ones
   map += fmt::format("\n{:{}}device:{}", "", column, write_device(c.device, column + 2));
   map += fmt::format("\n{:{}}levels:", "", column);
   for (const cluster::Level& l : c.levels)
@@ -76,8 +77,9 @@ std::string cluster_map(const cluster::Cluster& c, std::size_t column) {
   return map;
 }
 
-std::string cluster_yaml(const cluster::Cluster& cluster, const std::vector<std::string>& head) {
-  return commented(head, "#") + cluster_map(cluster, 0).substr(1) + "\n";
+std::string write_cluster_yaml(const cluster::Cluster& cluster,
+                               const std::vector<std::string>& head) {
+  return write_comments(head, "#") + write_cluster_map(cluster, 0).substr(1) + "\n";
 }
 
 }  // namespace rankwright::exporter

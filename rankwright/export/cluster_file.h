@@ -11,11 +11,11 @@ namespace rankwright::exporter {
 
 /// Returns the lines of the cluster's YAML map, indented to `column`, each preceded by a line
 /// break.
-std::string cluster_map(const cluster::Cluster& cluster, std::size_t column);
+std::string write_cluster_map(const cluster::Cluster& cluster, std::size_t column);
 
 /// Returns a whole cluster file with `head` as comments at the top. A device that equals its
 /// catalog entry is written by name only.
-std::string cluster_yaml(const cluster::Cluster& cluster,
-                         const std::vector<std::string>& head = {});
+std::string write_cluster_yaml(const cluster::Cluster& cluster,
+                               const std::vector<std::string>& head = {});
 
 }  // namespace rankwright::exporter

@@ -11,7 +11,7 @@ namespace rankwright::exporter {
 namespace cluster_file_test {
 
 TEST(ClusterYaml, CatalogDevice_IsWrittenByName) {
-  EXPECT_EQ(cluster_yaml(*catalog::find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
+  EXPECT_EQ(write_cluster_yaml(*catalog::find_cluster("gb200-nvl72 x 2"), {"two racks", "of 72"}),
             "# two racks\n# of 72\n"
             "name: gb200-nvl72 x 2\n"
             "device: gb200\n"
@@ -22,7 +22,8 @@ TEST(ClusterYaml, CatalogDevice_IsWrittenByName) {
 }
 
 TEST(ClusterYaml, LineBreakInComment_DoesNotAddKeys) {
-  const std::string text = cluster_yaml(*catalog::find_cluster("dgx-h100"), {"a\ndevice: other"});
+  const std::string text =
+      write_cluster_yaml(*catalog::find_cluster("dgx-h100"), {"a\ndevice: other"});
   Diagnostics findings;
   EXPECT_EQ(importer::read_cluster_file(text, "c.yaml", findings),
             *catalog::find_cluster("dgx-h100"));
@@ -32,8 +33,8 @@ RC_GTEST_PROP(ClusterYaml, RandomCluster_ReadsBackEqual, ()) {
   const cluster::Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
   Diagnostics findings;
   const std::optional<cluster::Cluster> back =
-      importer::read_cluster_file(cluster_yaml(cluster), "c.yaml", findings);
-  RC_ASSERT(told(findings) == "");
+      importer::read_cluster_file(write_cluster_yaml(cluster), "c.yaml", findings);
+  RC_ASSERT(format_findings(findings) == "");
   RC_ASSERT(back == cluster);
 }
 

@@ -27,7 +27,7 @@ std::string restrict_characters(std::string_view text, bool (*keep)(char), std::
   for (std::size_t length = 0; !text.empty(); ++length) {
     if (length == max - kCut.size()) before_cut = out.size();
     if (length == max) return out.substr(0, before_cut) + std::string(kCut);
-    const Character c = first_character(text);
+    const Character c = decode_character(text);
     const std::string_view itself = text.substr(0, std::max<std::size_t>(1, c.bytes));
     const bool kept = c.bytes == 1 ? keep(itself[0])
                                    : c.bytes > 1 && signs.find(itself) != std::string_view::npos;
@@ -64,7 +64,7 @@ std::string safe_name(std::string_view name) {
   return restrict_characters(name, keep, "", '_', kMaxName);
 }
 
-plan::TrainingConfig with_safe_names(plan::TrainingConfig config) {
+plan::TrainingConfig make_names_safe(plan::TrainingConfig config) {
   cluster::Device& device = config.cluster.device;
   for (std::string* const name :
        {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
@@ -81,7 +81,7 @@ std::string comment_line(std::string_view line) {
   return out;
 }
 
-std::string commented(const std::vector<std::string>& lines, std::string_view mark) {
+std::string write_comments(const std::vector<std::string>& lines, std::string_view mark) {
   std::string text;
   for (const std::string& line : lines)
     text +=

@@ -1,7 +1,7 @@
 // Makes text safe for the comments of generated files. Tools act on comments: Python reads an
 // encoding from them, editors read settings. Names from input therefore enter a comment only
 // through safe_name(), and every comment line passes comment_line(). Values are quoted by quote.h,
-// or by typed_text() for YAML.
+// or by write_yaml_text() for YAML.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ std::string safe_name(std::string_view name);
 
 /// Returns `config` with safe_name() applied to every text that comes from input. Text derived from
 /// the result, such as findings, may then enter comments.
-plan::TrainingConfig with_safe_names(plan::TrainingConfig config);
+plan::TrainingConfig make_names_safe(plan::TrainingConfig config);
 
 /// Returns `line` as one line of at most 1,000 characters. It keeps printable ASCII and the few
 /// other symbols that our own text uses, and replaces the rest with '?'. Encoding declarations and
@@ -32,6 +32,6 @@ std::string comment_line(std::string_view line);
 /// Returns each line after comment_line(), prefixed with `mark`: "# a
 /// # b
 /// ".
-std::string commented(const std::vector<std::string>& lines, std::string_view mark);
+std::string write_comments(const std::vector<std::string>& lines, std::string_view mark);
 
 }  // namespace rankwright::exporter

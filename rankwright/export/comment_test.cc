@@ -13,7 +13,7 @@ namespace comment_test {
 TEST(SafeName, CatalogNames_AreUnchanged) {
   for (const cluster::Device& device : catalog::devices())
     EXPECT_EQ(safe_name(device.name), device.name);
-  for (const catalog::KnownModel& known : catalog::known_models())
+  for (const catalog::KnownModel& known : catalog::list_known_models())
     EXPECT_EQ(safe_name(known.name), known.name);
 }
 
@@ -56,7 +56,7 @@ RC_GTEST_PROP(CommentLine, AnyText_IsOneLineThatYamlIgnores, (const std::string&
 }
 
 TEST(Commented, EachLine_GetsTheMark) {
-  EXPECT_EQ(commented({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n");
+  EXPECT_EQ(write_comments({"a", "", "b\nc"}, "#"), "# a\n#\n# b?c\n");
 }
 
 TEST(WithSafeNames, EveryNameOfTheConfig_IsReplaced) {
@@ -68,7 +68,7 @@ TEST(WithSafeNames, EveryNameOfTheConfig_IsReplaced) {
        {&config.model.name, &config.cluster.name, &device.name, &device.vendor, &device.generation,
         &device.source, &device.verified, &config.cluster.levels[0].name})
     *name = hostile;
-  const rankwright::plan::TrainingConfig safe = with_safe_names(config);
+  const rankwright::plan::TrainingConfig safe = make_names_safe(config);
   const cluster::Device& d = safe.cluster.device;
   for (const std::string& name : {safe.model.name, safe.cluster.name, d.name, d.vendor,
                                   d.generation, d.source, d.verified, safe.cluster.levels[0].name})

@@ -10,27 +10,27 @@ namespace rankwright::exporter {
 namespace {
 
 constexpr Exporter kExporters[] = {
-    {rules::Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", stated_by_megatron,
-     lost_by_megatron, write_megatron},
+    {rules::Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", list_megatron_keys,
+     find_unsupported_by_megatron, write_megatron},
     {rules::Target::megatron_bridge, "fields of a Megatron-Bridge configuration, in Python",
-     stated_by_megatron, lost_by_megatron_bridge, write_megatron_bridge},
+     list_megatron_keys, find_unsupported_by_megatron_bridge, write_megatron_bridge},
     {rules::Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
-     stated_by_torchtitan_0_2, lost_by_torchtitan_0_2, write_torchtitan_0_2},
-    {rules::Target::torchtitan, "a Python config for torchtitan's main", stated_by_torchtitan,
-     lost_by_torchtitan, write_torchtitan},
-    {rules::Target::deepspeed, "DeepSpeed's JSON config", stated_by_deepspeed, lost_by_deepspeed,
-     write_deepspeed},
-    {rules::Target::nanotron, "nanotron's YAML config", stated_by_nanotron, lost_by_nanotron,
-     write_nanotron},
-    {rules::Target::accelerate, "accelerate's YAML config for FSDP2", stated_by_accelerate,
-     lost_by_accelerate, write_accelerate},
-    {rules::Target::rankwright, "a plan file, complete, for rankwright run", stated_by_rankwright,
+     list_torchtitan_0_2_keys, find_unsupported_by_torchtitan_0_2, write_torchtitan_0_2},
+    {rules::Target::torchtitan, "a Python config for torchtitan's main", list_torchtitan_keys,
+     find_unsupported_by_torchtitan, write_torchtitan},
+    {rules::Target::deepspeed, "DeepSpeed's JSON config", list_deepspeed_keys,
+     find_unsupported_by_deepspeed, write_deepspeed},
+    {rules::Target::nanotron, "nanotron's YAML config", list_nanotron_keys,
+     find_unsupported_by_nanotron, write_nanotron},
+    {rules::Target::accelerate, "accelerate's YAML config for FSDP2", list_accelerate_keys,
+     find_unsupported_by_accelerate, write_accelerate},
+    {rules::Target::rankwright, "a plan file, complete, for rankwright run", list_rankwright_keys,
      nullptr, write_rankwright},
-    {rules::Target::slurm, "a batch script: every rank on its host", stated_by_launchers, nullptr,
+    {rules::Target::slurm, "a batch script: every rank on its host", list_launcher_keys, nullptr,
      write_slurm},
-    {rules::Target::torchrun, "a script for each node, numbered by the plan", stated_by_launchers,
+    {rules::Target::torchrun, "a script for each node, numbered by the plan", list_launcher_keys,
      nullptr, write_torchrun},
-    {rules::Target::openmpi, "a rankfile, and a script that runs mpirun", stated_by_launchers,
+    {rules::Target::openmpi, "a rankfile, and a script that runs mpirun", list_launcher_keys,
      nullptr, write_openmpi},
 };
 
@@ -53,16 +53,16 @@ bool should_state(const Exporter& exporter, std::string_view path) {
                                        : !covers(kNotInFrameworkFiles, path);
 }
 
-void add_once(std::vector<Lost>& lost, std::string_view key, std::string why) {
-  const bool known =
-      std::any_of(lost.begin(), lost.end(), [&](const Lost& one) { return one.key == key; });
+void add_once(std::vector<UnsupportedSetting>& lost, std::string_view key, std::string why) {
+  const bool known = std::any_of(lost.begin(), lost.end(),
+                                 [&](const UnsupportedSetting& one) { return one.key == key; });
   if (!known) lost.push_back({std::string(key), std::move(why)});
 }
 
 void add_broken_rules(const Exporter& exporter, const plan::TrainingConfig& config,
-                      std::vector<Lost>& lost) {
+                      std::vector<UnsupportedSetting>& lost) {
   const std::vector<plan::ConstraintViolation> none;
-  for (const rules::Rule* rule : refusals(exporter.target)) {
+  for (const rules::Rule* rule : find_refusals(exporter.target)) {
     if (!rule->fault(config)) continue;  // fault() is cheap; check() formats text
     if (const std::optional<rules::Finding> finding = rule->check({config, none, exporter.target}))
       add_once(lost, finding->key,
@@ -88,12 +88,14 @@ const Exporter* find_exporter(std::string_view name) {
   return found == std::end(kExporters) ? nullptr : found;
 }
 
-std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& config) {
-  std::vector<Lost> lost;
+std::vector<UnsupportedSetting> find_unsupported(const Exporter& exporter,
+                                                 const plan::TrainingConfig& config) {
+  std::vector<UnsupportedSetting> lost;
   add_broken_rules(exporter, config, lost);
   if (exporter.lost != nullptr)
-    for (Lost& one : exporter.lost(config)) add_once(lost, one.key, std::move(one.why));
-  for (const ConfigKey& key : setup_keys()) {
+    for (UnsupportedSetting& one : exporter.lost(config))
+      add_once(lost, one.key, std::move(one.why));
+  for (const ConfigKey& key : config_keys()) {
     const bool unplaced =
         key.path == "placement" && config.plan.placement.kind == mesh::Placement::Kind::block;
     if (!key.written(config) || unplaced || !should_state(exporter, key.path) ||
@@ -101,35 +103,39 @@ std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& c
       continue;
     add_once(lost, key.path, explain_unstated(exporter, key, config));
   }
-  const auto position = [](const Lost& one) {
-    const std::span<const ConfigKey> keys = setup_keys();
+  const auto position = [](const UnsupportedSetting& one) {
+    const std::span<const ConfigKey> keys = config_keys();
     return std::find_if(keys.begin(), keys.end(),
                         [&](const ConfigKey& key) { return key.path == one.key; }) -
            keys.begin();
   };
   std::stable_sort(lost.begin(), lost.end(),
-                   [&](const Lost& a, const Lost& b) { return position(a) < position(b); });
+                   [&](const UnsupportedSetting& a, const UnsupportedSetting& b) {
+                     return position(a) < position(b);
+                   });
   return lost;
 }
 
-std::vector<std::string> head_lines(const Exporter& exporter, const plan::TrainingConfig& config) {
+std::vector<std::string> make_head_lines(const Exporter& exporter,
+                                         const plan::TrainingConfig& config) {
   const rules::TargetRow& target = row(exporter.target);
-  const plan::TrainingConfig named = with_safe_names(config);
+  const plan::TrainingConfig named = make_names_safe(config);
   const plan::Plan& p = named.plan;
-  const std::vector<Lost> lost = losses(exporter, named);
+  const std::vector<UnsupportedSetting> lost = find_unsupported(exporter, named);
   std::vector<std::string> lines = {
       fmt::format("Written by rankwright for {}.", target.checked),
       fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}",
                   named.reference_model ? "A model that the plan does not name" : named.model.name,
                   named.cluster.name, named.world, p.tp, p.cp, p.pp, p.dp)};
   if (!lost.empty()) lines.emplace_back("The plan also says, and this file cannot:");
-  for (const Lost& one : lost) lines.push_back(fmt::format("  {}: {}", one.key, one.why));
+  for (const UnsupportedSetting& one : lost)
+    lines.push_back(fmt::format("  {}: {}", one.key, one.why));
   return lines;
 }
 
 std::vector<ExportFile> export_plan(const Exporter& exporter, const plan::TrainingConfig& config,
                                     const ExportOptions& options) {
-  return exporter.write(config, options, head_lines(exporter, config));
+  return exporter.write(config, options, make_head_lines(exporter, config));
 }
 
 }  // namespace rankwright::exporter

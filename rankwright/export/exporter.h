@@ -1,7 +1,7 @@
 // The exporters: each writes a plan as the files that one framework or launcher reads, and is one
-// row of a table. No setting is dropped silently: losses() lists every plan key that the target
-// cannot express, from the target's rules, from the exporter's own check of the plan, and from the
-// keys that its files never state.
+// row of a table. No setting is dropped silently: find_unsupported() lists every plan key that the
+// target cannot express, from the target's rules, from the exporter's own check of the plan, and
+// from the keys that its files never state.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@
 namespace rankwright::exporter {
 
 /// A setting of the plan that the target cannot express: its key and the reason.
-struct Lost {
+struct UnsupportedSetting {
   std::string key;
   std::string why;
 
-  friend bool operator==(const Lost&, const Lost&) = default;
+  friend bool operator==(const UnsupportedSetting&, const UnsupportedSetting&) = default;
 };
 
 /// Input of launcher exporters that is not part of the plan.
@@ -42,7 +42,7 @@ struct Exporter {
   /// Returns the plan keys that the files state or imply. The name of a map covers all keys in it.
   std::span<const std::string_view> (*states)();
   /// Returns those stated keys whose value in this plan the files cannot express. Null: none.
-  std::vector<Lost> (*lost)(const plan::TrainingConfig&) = nullptr;
+  std::vector<UnsupportedSetting> (*lost)(const plan::TrainingConfig&) = nullptr;
   /// Returns the files, the main one first. Each begins with `head` as comments in its own format.
   /// Requires: a config without constraint violations.
   std::vector<ExportFile> (*write)(const plan::TrainingConfig&, const ExportOptions&,
@@ -56,11 +56,13 @@ std::span<const Exporter> exporters();
 const Exporter* find_exporter(std::string_view name);
 
 /// Returns every setting of the plan that the target cannot express, in plan-file order.
-std::vector<Lost> losses(const Exporter& exporter, const plan::TrainingConfig& config);
+std::vector<UnsupportedSetting> find_unsupported(const Exporter& exporter,
+                                                 const plan::TrainingConfig& config);
 
 /// Returns the first lines of every file: the target's version, the layout and the settings that
 /// are left out. Names in them are safe in comments.
-std::vector<std::string> head_lines(const Exporter& exporter, const plan::TrainingConfig& config);
+std::vector<std::string> make_head_lines(const Exporter& exporter,
+                                         const plan::TrainingConfig& config);
 
 /// Returns the exporter's files for `config`, each with its head. Requires: a config without
 /// constraint violations.
@@ -68,42 +70,42 @@ std::vector<ExportFile> export_plan(const Exporter& exporter, const plan::Traini
                                     const ExportOptions& options = {});
 
 // Functions of the table's rows, one source file per target.
-std::vector<Lost> lost_by_megatron(const plan::TrainingConfig&);
+std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::TrainingConfig&);
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_megatron();
-std::vector<Lost> lost_by_megatron_bridge(const plan::TrainingConfig&);
+std::span<const std::string_view> list_megatron_keys();
+std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::TrainingConfig&);
 std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig&, const ExportOptions&,
                                               const std::vector<std::string>& head);
-std::vector<Lost> lost_by_nanotron(const plan::TrainingConfig&);
+std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::TrainingConfig&);
 std::vector<ExportFile> write_nanotron(const plan::TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_nanotron();
-std::span<const std::string_view> stated_by_launchers();
+std::span<const std::string_view> list_nanotron_keys();
+std::span<const std::string_view> list_launcher_keys();
 std::vector<ExportFile> write_slurm(const plan::TrainingConfig&, const ExportOptions&,
                                     const std::vector<std::string>& head);
 std::vector<ExportFile> write_torchrun(const plan::TrainingConfig&, const ExportOptions&,
                                        const std::vector<std::string>& head);
 std::vector<ExportFile> write_openmpi(const plan::TrainingConfig&, const ExportOptions&,
                                       const std::vector<std::string>& head);
-std::vector<Lost> lost_by_deepspeed(const plan::TrainingConfig&);
+std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::TrainingConfig&);
 std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig&, const ExportOptions&,
                                         const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_deepspeed();
-std::vector<Lost> lost_by_torchtitan_0_2(const plan::TrainingConfig&);
+std::span<const std::string_view> list_deepspeed_keys();
+std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::TrainingConfig&);
 std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig&, const ExportOptions&,
                                              const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_torchtitan_0_2();
-std::vector<Lost> lost_by_accelerate(const plan::TrainingConfig&);
+std::span<const std::string_view> list_torchtitan_0_2_keys();
+std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::TrainingConfig&);
 std::vector<ExportFile> write_accelerate(const plan::TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_accelerate();
-std::vector<Lost> lost_by_torchtitan(const plan::TrainingConfig&);
+std::span<const std::string_view> list_accelerate_keys();
+std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig&);
 std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_torchtitan();
+std::span<const std::string_view> list_torchtitan_keys();
 std::vector<ExportFile> write_rankwright(const plan::TrainingConfig&, const ExportOptions&,
                                          const std::vector<std::string>& head);
-std::span<const std::string_view> stated_by_rankwright();
+std::span<const std::string_view> list_rankwright_keys();
 
 }  // namespace rankwright::exporter

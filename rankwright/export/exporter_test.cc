@@ -16,7 +16,7 @@ namespace exporter_test {
 TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
   std::set<rules::Target> seen;
   std::set<std::string_view> keys;
-  for (const ConfigKey& key : setup_keys()) keys.insert(key.path);
+  for (const ConfigKey& key : config_keys()) keys.insert(key.path);
   for (const Exporter& exporter : exporters()) {
     const std::string_view name = row(exporter.target).name;
     EXPECT_TRUE(seen.insert(exporter.target).second) << name;
@@ -27,7 +27,7 @@ TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
 }
 
 RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_config();
   RC_PRE(find_violations(config).empty());
   for (const Exporter& exporter : exporters()) {
     const std::vector<ExportFile> one = export_plan(exporter, config);
@@ -35,7 +35,7 @@ RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()
     RC_ASSERT(!one.empty());
     for (std::size_t i = 0; i < one.size(); ++i) RC_ASSERT(one[i].text == two[i].text);
     std::set<std::string> keys;
-    for (const Lost& lost : losses(exporter, config)) {
+    for (const UnsupportedSetting& lost : find_unsupported(exporter, config)) {
       RC_ASSERT(keys.insert(lost.key).second);
       RC_ASSERT(!lost.why.empty());
     }

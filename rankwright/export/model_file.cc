@@ -11,29 +11,29 @@
 
 namespace rankwright::exporter {
 
-std::string model_map(const model::Model& model, std::size_t column) {
-  const std::optional<model::Shapes> shapes = shapes_of(model);
+std::string write_model_map(const model::Model& model, std::size_t column) {
+  const std::optional<model::Shapes> shapes = derive_shapes(model);
   RW_CHECK(shapes.has_value());
   std::string map;
   const auto add = [&](std::string_view key, std::string_view value) {
     map += fmt::format("\n{:{}}{}: {}", "", column, key, value);
   };
   if (shapes->name != "this model")
-    add("name", typed_text(shapes->name));  // unnamed models are called this
-  add("architecture", typed_text(shapes->architecture));
+    add("name", write_yaml_text(shapes->name));  // unnamed models are called this
+  add("architecture", write_yaml_text(shapes->architecture));
   const model::Shapes defaults{};
-  for (const model::ShapeField& field : model::shape_fields())
+  for (const model::ShapeField& field : model::list_shape_fields())
     if (const i64 n = (*shapes).*field.member; n != defaults.*field.member)
       add(field.name, std::to_string(n));
-  if (shapes->tied) add("tied", typed(*shapes->tied));
-  if (shapes->qkv_bias) add("qkv_bias", typed(*shapes->qkv_bias));
-  if (shapes->out_bias) add("out_bias", typed(*shapes->out_bias));
-  if (shapes->ffn_bias) add("ffn_bias", typed(*shapes->ffn_bias));
+  if (shapes->tied) add("tied", write_yaml_value(*shapes->tied));
+  if (shapes->qkv_bias) add("qkv_bias", write_yaml_value(*shapes->qkv_bias));
+  if (shapes->out_bias) add("out_bias", write_yaml_value(*shapes->out_bias));
+  if (shapes->ffn_bias) add("ffn_bias", write_yaml_value(*shapes->ffn_bias));
   return map;
 }
 
-std::string model_yaml(const model::Model& model, const std::vector<std::string>& head) {
-  return commented(head, "#") + "model:" + model_map(model, 2) + "\n";
+std::string write_model_yaml(const model::Model& model, const std::vector<std::string>& head) {
+  return write_comments(head, "#") + "model:" + write_model_map(model, 2) + "\n";
 }
 
 }  // namespace rankwright::exporter

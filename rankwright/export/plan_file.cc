@@ -36,10 +36,10 @@ std::string open_maps(std::string_view path, std::string_view before,
 
 }  // namespace
 
-std::string plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments) {
-  std::string text = commented(comments.head, "#");
+std::string write_plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments) {
+  std::string text = write_comments(comments.head, "#");
   std::string_view before;
-  for (const ConfigKey& row : setup_keys()) {
+  for (const ConfigKey& row : config_keys()) {
     if (!row.written(config)) continue;
     text += open_maps(row.path, before, comments) + key_line(row.path, row.value(config), comments);
     before = row.path;

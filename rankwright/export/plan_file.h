@@ -31,6 +31,6 @@ struct PlanComments {
 /// recompute. A placeholder model (reference_model) is left out, so that it is not mistaken for a
 /// stated one. A world size and a batch above the limits of a plan file are left out too: they
 /// follow from the degrees.
-std::string plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments = {});
+std::string write_plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments = {});
 
 }  // namespace rankwright::exporter

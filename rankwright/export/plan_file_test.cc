@@ -21,9 +21,9 @@ namespace plan_file_test {
 
 /// Returns what differs after writing and reading `config`; empty if nothing does.
 std::string find_differences(const plan::TrainingConfig& config) {
-  const std::string text = plan_yaml(config);
+  const std::string text = write_plan_yaml(config);
   const importer::PlanFile file = importer::read_plan(text, "written.yaml", importer::refuse_file);
-  if (!file.findings.empty()) return told(file.findings) + text;
+  if (!file.findings.empty()) return format_findings(file.findings) + text;
   const rankwright::plan::TrainingConfig again = resolve(file.draft);
   std::string differs;
   const auto compare = [&](std::string_view what, bool same) {
@@ -36,7 +36,7 @@ std::string find_differences(const plan::TrainingConfig& config) {
   compare("software", again.software == config.software);
   compare("world", again.world == config.world);
   compare("reference", again.reference_model == config.reference_model);
-  compare("bytes", plan_yaml(again) == text);
+  compare("bytes", write_plan_yaml(again) == text);
   for (const plan::Assumption& assumption : again.assumed)
     compare(assumption.key, assumption.key == "model" && config.reference_model);
   return differs.empty() ? "" : differs + "\n" + text;
@@ -52,7 +52,7 @@ plan::TrainingConfig simple_config() {
 }
 
 TEST(PlanYaml, DefaultConfig_WritesOnlyMeaningfulKeys) {
-  EXPECT_EQ(plan_yaml(simple_config()),
+  EXPECT_EQ(write_plan_yaml(simple_config()),
             "world_size: 8\n"
             "node_shape: 1_node_x_8_gpus\n"
             "parallelism:\n"
@@ -90,7 +90,7 @@ TEST(PlanYaml, NonDefaultSettings_AreWritten) {
                            .devices = {1, 0, 2, 3, 4, 5, 6, 7}};
   config.job.matmul = plan::Matmul::fp8;
   config.software.launch = plan::Launch::graphs;
-  const std::string text = plan_yaml(config);
+  const std::string text = write_plan_yaml(config);
   for (const std::string_view part :
        {"  sequence_parallel: false\n", "  schedule: 1f1b\n", "  stages: Et*20|t*12L\n",
         "  recompute: {full: 4}\n  overlap:\n    pp: true\nplacement:\n  ranks: [1, 0, 2, 3, 4, "
@@ -107,24 +107,24 @@ TEST(PlanYaml, Comments_AreWrittenAndIgnoredByTheReader) {
   const PlanComments comments{
       .head = {"made for a test\nworld_size: 9", ""},
       .beside = {{"world_size", "one node"}, {"job", "as published"}, {"no.such.key", "nowhere"}}};
-  const std::string text = plan_yaml(config, comments);
+  const std::string text = write_plan_yaml(config, comments);
   EXPECT_TRUE(text.starts_with("# made for a test?world_size: 9\n#\nworld_size: 8  # one node\n"))
       << text;
   EXPECT_NE(text.find("\njob:  # as published\n  global_batch"), std::string::npos) << text;
   EXPECT_EQ(text.find("nowhere"), std::string::npos);
   const importer::PlanFile file = importer::read_plan(text, "written.yaml", importer::refuse_file);
-  EXPECT_EQ(told(file.findings), "");
-  EXPECT_EQ(plan_yaml(resolve(file.draft)), plan_yaml(config));
+  EXPECT_EQ(format_findings(file.findings), "");
+  EXPECT_EQ(write_plan_yaml(resolve(file.draft)), write_plan_yaml(config));
 }
 
 TEST(PlanYaml, PlaceholderModel_IsLeftOut) {
   rankwright::plan::TrainingConfig config =
       config_of("parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}\n");
   ASSERT_TRUE(config.reference_model);
-  EXPECT_EQ(plan_yaml(config).find("model"), std::string::npos);
+  EXPECT_EQ(write_plan_yaml(config).find("model"), std::string::npos);
   EXPECT_EQ(find_differences(config), "");
   config.reference_model = false;
-  EXPECT_NE(plan_yaml(config).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
+  EXPECT_NE(write_plan_yaml(config).find("\nmodel: llama-3.1-70b\n"), std::string::npos);
 }
 
 TEST(PlanYaml, IdleHosts_AreLeftOutOfThePlacement) {
@@ -134,7 +134,7 @@ TEST(PlanYaml, IdleHosts_AreLeftOutOfThePlacement) {
   config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {0, 2})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
-  EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
+  EXPECT_NE(write_plan_yaml(config).find("placement:\n  hosts: [0, 2]\n"), std::string::npos);
   EXPECT_EQ(find_differences(config), "");
 }
 
@@ -145,10 +145,10 @@ TEST(PlanYaml, FullHosts_AreWrittenAsHosts) {
   config.plan.placement.kind = mesh::Placement::Kind::listed;
   for (const i64 host : {2, 0, 1})
     for (i64 slot = 0; slot < 8; ++slot) config.plan.placement.devices.push_back(8 * host + slot);
-  EXPECT_NE(plan_yaml(config).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
+  EXPECT_NE(write_plan_yaml(config).find("placement:\n  hosts: [2, 0, 1]\n"), std::string::npos);
   EXPECT_EQ(find_differences(config), "");
   std::swap(config.plan.placement.devices[0], config.plan.placement.devices[1]);
-  EXPECT_NE(plan_yaml(config).find("placement:\n  ranks: [17, 16, 18, "), std::string::npos);
+  EXPECT_NE(write_plan_yaml(config).find("placement:\n  ranks: [17, 16, 18, "), std::string::npos);
   EXPECT_EQ(find_differences(config), "");
 }
 
@@ -163,12 +163,12 @@ TEST(PlanYaml, OtherPlacements_AreWrittenAsRanks) {
   // Cyclic over four hosts on a cluster of two.
   config.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
   const mesh::Placement again =
-      resolve(importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file).draft)
+      resolve(importer::read_plan(write_plan_yaml(config), "w.yaml", importer::refuse_file).draft)
           .plan.placement;
   for (i64 rank = 0; rank < 16; ++rank)
     EXPECT_EQ(again.device(rank), config.plan.placement.device(rank)) << rank;
   config.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 8, .hosts = 3};
-  EXPECT_EQ(plan_yaml(config).find("cyclic"), std::string::npos);
+  EXPECT_EQ(write_plan_yaml(config).find("cyclic"), std::string::npos);
 }
 
 TEST(PlanYaml, ModelWithACatalogNameButOtherShapes_IsWrittenInFull) {
@@ -186,8 +186,8 @@ TEST(PlanYaml, WorldAboveTheFileLimit_IsLeftOut) {
       "p.yaml", importer::refuse_file);
   const rankwright::plan::TrainingConfig config = resolve(file.draft);
   const importer::PlanFile written =
-      importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file);
-  EXPECT_EQ(told(written.findings), "");
+      importer::read_plan(write_plan_yaml(config), "w.yaml", importer::refuse_file);
+  EXPECT_EQ(format_findings(written.findings), "");
   const rankwright::plan::TrainingConfig again = resolve(written.draft);
   EXPECT_EQ(again.world, config.world);
   EXPECT_EQ(again.job, config.job);
@@ -205,11 +205,11 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, std::stri
 
 TEST(PlanYaml, EveryCatalogModelAndHfConfig_ReadsBack) {
   rankwright::plan::TrainingConfig config = simple_config();
-  for (const catalog::KnownModel& known : catalog::known_models()) {
+  for (const catalog::KnownModel& known : catalog::list_known_models()) {
     config.model = known.model;
     config.plan.etp = 1;
     EXPECT_EQ(find_differences(config), "") << known.name;
-    EXPECT_NE(plan_yaml(config).find("\nmodel: " + known.name + "\n"), std::string::npos);
+    EXPECT_NE(write_plan_yaml(config).find("\nmodel: " + known.name + "\n"), std::string::npos);
     config.model.name = "renamed";
     EXPECT_EQ(find_differences(config), "") << known.name;
   }
@@ -226,7 +226,7 @@ TEST(PlanYaml, EveryCatalogSystem_ReadsBackUnchangedAndModified) {
     for (const i64 units : {1, 3}) {
       config.cluster = *catalog::find_cluster(fmt::format("{} x {}", system.name, units));
       EXPECT_EQ(find_differences(config), "") << system.name;
-      EXPECT_NE(plan_yaml(config).find("\ncluster: " + system.name), std::string::npos);
+      EXPECT_NE(write_plan_yaml(config).find("\ncluster: " + system.name), std::string::npos);
       config.cluster.levels.back().latency = 1.5 * config.cluster.levels.back().latency;
       EXPECT_EQ(find_differences(config), "") << system.name;
       config.cluster.device.memory = 0.9 * config.cluster.device.memory;
@@ -284,16 +284,16 @@ TEST(PlanYaml, PublishedRuns_ReadBack) {
 }
 
 RC_GTEST_PROP(PlanYaml, RandomConfig_ReadsBack, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_config();
   RC_ASSERT(find_differences(config) == "");
 }
 
 RC_GTEST_PROP(PlanYaml, ConfigWithoutViolations_ReadsBackWithoutViolations, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
+  rankwright::plan::TrainingConfig config = sample::random_config(sample::random_known_model());
   config.cluster = any::random_cluster(config.world);
   any::settle(config);
   const importer::PlanFile file =
-      importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file);
+      importer::read_plan(write_plan_yaml(config), "w.yaml", importer::refuse_file);
   RC_ASSERT(find_violations(resolve(file.draft)).size() == find_violations(config).size());
 }
 
@@ -304,13 +304,13 @@ std::vector<std::string> list_written_keys(const plan::TrainingConfig& config) {
   for (const importer::KeyRow& row : importer::key_rows()) known.insert(row.key.path);
   std::vector<std::string> keys;
   for (const importer::FieldReader::Key& key :
-       importer::read_plan(plan_yaml(config), "w.yaml", importer::refuse_file).keys)
+       importer::read_plan(write_plan_yaml(config), "w.yaml", importer::refuse_file).keys)
     if (known.contains(key.path)) keys.push_back(key.path);
   return keys;
 }
 
 RC_GTEST_PROP(PlanYaml, RandomConfig_WritesKeysInTableOrder, ()) {
-  const std::vector<std::string> keys = list_written_keys(any::random_setup());
+  const std::vector<std::string> keys = list_written_keys(any::random_config());
   std::vector<std::string> in_order;
   for (const importer::KeyRow& row : importer::key_rows())
     if (std::find(keys.begin(), keys.end(), row.key.path) != keys.end())
@@ -329,7 +329,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.plan.shard_size = 2;
   config.plan.bucket_size = 1'000'000;
   config.plan.virtual_stages = config.plan.microbatch_group = 2;
-  config.plan.stages = plan::even_stages(32, 4, 0);
+  config.plan.stages = plan::split_evenly(32, 4, 0);
   config.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};
   config.job.matmul = plan::Matmul::fp8;
   config.software.attention = plan::AttentionKernel::flash2;

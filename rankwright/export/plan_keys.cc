@@ -61,7 +61,7 @@ bool says_schedule(const plan::TrainingConfig& s) {
 }
 
 std::string stages(const plan::TrainingConfig& s) {
-  return s.plan.stages.empty() ? "even" : typed_text(show_layout(s.plan.stages));
+  return s.plan.stages.empty() ? "even" : write_yaml_text(show_layout(s.plan.stages));
 }
 
 std::string recompute(const plan::TrainingConfig& s) {
@@ -72,7 +72,7 @@ std::string recompute(const plan::TrainingConfig& s) {
 
 template <bool plan::Overlap::*member>
 std::string overlap(const plan::TrainingConfig& s) {
-  return typed(s.plan.overlap.*member);
+  return write_yaml_value(s.plan.overlap.*member);
 }
 
 template <auto plan::Job::*member>
@@ -105,20 +105,20 @@ std::string placement(const plan::TrainingConfig& s) {
   const bool all = i64(devices.size()) == s.world;
   const std::vector<i64> hosts = all ? whole_hosts(devices, host) : std::vector<i64>{};
   constexpr std::size_t kColumn = 9;  // of the list after "  ranks: "
-  if (hosts.empty()) return "\n  ranks: " + typed(devices, kColumn);
-  return "\n  hosts: " + typed(hosts, kColumn);
+  if (hosts.empty()) return "\n  ranks: " + write_yaml_value(devices, kColumn);
+  return "\n  hosts: " + write_yaml_value(hosts, kColumn);
 }
 
 std::string model(const plan::TrainingConfig& s) {
   const Result<model::Model> known = catalog::find_model(s.model.name);
-  if (known && *known == s.model) return typed_text(s.model.name);
-  return model_map(s.model, 2);
+  if (known && *known == s.model) return write_yaml_text(s.model.name);
+  return write_model_map(s.model, 2);
 }
 
 std::string cluster(const plan::TrainingConfig& s) {
   const Result<cluster::Cluster> known = catalog::find_cluster(s.cluster.name);
-  if (known && *known == s.cluster) return typed_text(s.cluster.name);
-  return cluster_map(s.cluster, 2);
+  if (known && *known == s.cluster) return write_yaml_text(s.cluster.name);
+  return write_cluster_map(s.cluster, 2);
 }
 
 /// Returns the framework's row of defaults.
@@ -161,7 +161,7 @@ constexpr ConfigKey kRows[] = {
     {"parallelism.bucket_size", bucket_size,
      [](const plan::TrainingConfig& s) { return s.plan.bucket_size != 0; }},
     {"parallelism.sequence_parallel",
-     [](const plan::TrainingConfig& s) { return typed(s.plan.sequence_parallel); },
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.plan.sequence_parallel); },
      [](const plan::TrainingConfig& s) { return s.plan.tp > 1 || s.plan.sequence_parallel; }},
     {"parallelism.cp_comm",
      [](const plan::TrainingConfig& s) { return std::string(name(s.plan.cp_comm)); },
@@ -211,12 +211,13 @@ constexpr ConfigKey kRows[] = {
      other_kernel<&plan::Software::attention>},
     {"software.launch", kernel<&plan::Software::launch>, other_kernel<&plan::Software::launch>},
     {"software.loss", kernel<&plan::Software::loss>, other_kernel<&plan::Software::loss>},
-    {"software.tuned", [](const plan::TrainingConfig& s) { return typed(s.software.tuned); },
+    {"software.tuned",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },
      other_kernel<&plan::Software::tuned>},
 };
 
 }  // namespace
 
-std::span<const ConfigKey> setup_keys() { return kRows; }
+std::span<const ConfigKey> config_keys() { return kRows; }
 
 }  // namespace rankwright::exporter

@@ -26,6 +26,6 @@ struct ConfigKey {
 /// Returns the keys in the order of import/plan_keys, except those that do not affect the result
 /// (name, reading_note). Requires: value() of node_shape and model is called only if
 /// written().
-std::span<const ConfigKey> setup_keys();
+std::span<const ConfigKey> config_keys();
 
 }  // namespace rankwright::exporter

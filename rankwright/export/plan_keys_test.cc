@@ -13,7 +13,7 @@ namespace rankwright::exporter {
 namespace plan_keys_test {
 
 const ConfigKey& find_key_row(std::string_view path) {
-  return *std::find_if(setup_keys().begin(), setup_keys().end(),
+  return *std::find_if(config_keys().begin(), config_keys().end(),
                        [&](const ConfigKey& row) { return row.path == path; });
 }
 
@@ -21,7 +21,7 @@ TEST(SetupKeys, Table_HasTheKeysOfPlanFilesInOrder) {
   std::vector<std::string_view> expected, actual;
   for (const importer::KeyRow& row : importer::key_rows())
     if (row.key.path != "reading_note" && row.key.path != "name") expected.push_back(row.key.path);
-  for (const ConfigKey& row : setup_keys()) actual.push_back(row.path);
+  for (const ConfigKey& row : config_keys()) actual.push_back(row.path);
   EXPECT_EQ(actual, expected);
 }
 
@@ -45,8 +45,8 @@ TEST(SetupKeys, UnwrittenKeys_GiveTheirDefaults) {
 }
 
 RC_GTEST_PROP(SetupKeys, WrittenKeys_HaveAValue, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_setup();
-  for (const ConfigKey& row : setup_keys())
+  const rankwright::plan::TrainingConfig config = any::random_config();
+  for (const ConfigKey& row : config_keys())
     if (row.written(config)) RC_ASSERT(!row.value(config).empty());
 }
 

@@ -14,7 +14,7 @@ std::string quote_ascii(std::string_view text) {
   constexpr char32_t kReplacement = 0xFFFD;
   std::string out = "\"";
   while (!text.empty()) {
-    const Character c = first_character(text);
+    const Character c = decode_character(text);
     const char32_t code = c.bytes == 0 ? kReplacement : c.code;
     if (code == '"' || code == '\\')
       out += {'\\', char(code)};
@@ -35,7 +35,7 @@ std::string quote_python(std::string_view text) { return quote_ascii(text); }
 
 std::string quote_toml(std::string_view text) { return quote_ascii(text); }
 
-std::string script_word(std::string_view word) {
+std::string quote_script_word(std::string_view word) {
   const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("_-./,:+@%").find(c) != std::string_view::npos;

@@ -1,4 +1,4 @@
-// Quotes text as one value of a generated file, one function per language. typed_text() quotes
+// Quotes text as one value of a generated file, one function per language. write_yaml_text() quotes
 // YAML, nlohmann-json's dump() quotes JSON, and comment.h handles comments.
 #pragma once
 
@@ -17,6 +17,6 @@ std::string quote_python(std::string_view text);
 std::string quote_toml(std::string_view text);
 
 /// Returns `word` unchanged if a shell takes it literally, else quoted by quote_shell().
-std::string script_word(std::string_view word);
+std::string quote_script_word(std::string_view word);
 
 }  // namespace rankwright::exporter

@@ -16,14 +16,15 @@ TEST(QuotePython, NonAsciiText_IsEscaped) {
 }
 
 TEST(ShellWord, SpecialCharacters_AreQuoted) {
-  EXPECT_EQ(script_word("plan.yaml"), "plan.yaml");
-  EXPECT_EQ(script_word(""), "''");
-  EXPECT_EQ(script_word("it's $(x)"), R"('it'\''s $(x)')");
+  EXPECT_EQ(quote_script_word("plan.yaml"), "plan.yaml");
+  EXPECT_EQ(quote_script_word(""), "''");
+  EXPECT_EQ(quote_script_word("it's $(x)"), R"('it'\''s $(x)')");
 }
 
 RC_GTEST_PROP(ShellWord, RandomText_ReadsBack, ()) {
   const std::string text = *rc::gen::container<std::string>(rc::gen::inRange(' ', '\x7F'));
-  const importer::ShellScript script = importer::read_shell("A=" + script_word(text) + "\nB=1\n");
+  const importer::ShellScript script =
+      importer::read_shell("A=" + quote_script_word(text) + "\nB=1\n");
   RC_ASSERT(script.variables.at("A").text == text);
   RC_ASSERT(script.variables.at("B").text == "1");
 }

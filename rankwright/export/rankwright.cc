@@ -9,10 +9,10 @@
 namespace rankwright::exporter {
 
 /// Returns all keys.
-std::span<const std::string_view> stated_by_rankwright() {
+std::span<const std::string_view> list_rankwright_keys() {
   static const std::vector<std::string_view> all = [] {
     std::vector<std::string_view> paths;
-    for (const ConfigKey& key : setup_keys()) paths.push_back(key.path);
+    for (const ConfigKey& key : config_keys()) paths.push_back(key.path);
     return paths;
   }();
   return all;
@@ -27,7 +27,7 @@ std::vector<ExportFile> write_rankwright(const plan::TrainingConfig& s, const Ex
   RW_CHECK(own != known.end());
   plan::TrainingConfig runtime_config = s;
   runtime_config.software = *own;
-  return {{"plan.yaml", plan_yaml(runtime_config, {.head = head})}};
+  return {{"plan.yaml", write_plan_yaml(runtime_config, {.head = head})}};
 }
 
 }  // namespace rankwright::exporter

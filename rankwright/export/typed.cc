@@ -86,12 +86,12 @@ std::string write_shortest(Quantity value, std::initializer_list<std::string_vie
 
 }  // namespace
 
-std::string typed_text(std::string_view text) {
+std::string write_yaml_text(std::string_view text) {
   constexpr std::string_view kReplacement = "\xEF\xBF\xBD";  // U+FFFD
   if (is_plain(text)) return std::string(text);
   std::string out = "\"";
   while (!text.empty()) {
-    const Character c = first_character(text);
+    const Character c = decode_character(text);
     const std::string_view itself = text.substr(0, std::max<std::size_t>(1, c.bytes));
     if (c.bytes == 0)
       out += kReplacement;
@@ -104,25 +104,27 @@ std::string typed_text(std::string_view text) {
   return out + "\"";
 }
 
-std::string typed(bool flag) { return flag ? "true" : "false"; }
+std::string write_yaml_value(bool flag) { return flag ? "true" : "false"; }
 
-std::string typed(double number) { return fmt::format("{}", number); }
+std::string write_yaml_value(double number) { return fmt::format("{}", number); }
 
-std::string typed(Bytes b) {
+std::string write_yaml_value(Bytes b) {
   return write_shortest(b, {"GB", "GiB", "MiB", "MB", "TB", "TiB", "KiB", "kB", "B"}, parse_bytes);
 }
 
-std::string typed(BytesPerSecond r) {
+std::string write_yaml_value(BytesPerSecond r) {
   return write_shortest(r, {"GB/s", "TB/s", "MB/s", "kB/s", "B/s"}, parse_bandwidth);
 }
 
-std::string typed(Seconds s) { return write_shortest(s, {"us", "ms", "ns", "s"}, parse_duration); }
+std::string write_yaml_value(Seconds s) {
+  return write_shortest(s, {"us", "ms", "ns", "s"}, parse_duration);
+}
 
-std::string typed(FlopsPerSecond r) {
+std::string write_yaml_value(FlopsPerSecond r) {
   return write_shortest(r, {"TFLOP/s", "PFLOP/s", "GFLOP/s", "MFLOP/s", "FLOP/s"}, parse_flops);
 }
 
-std::string typed(std::span<const i64> numbers, std::size_t column) {
+std::string write_yaml_value(std::span<const i64> numbers, std::size_t column) {
   std::string text = "[";
   std::size_t at = column + 1;
   for (std::size_t i = 0; i < numbers.size(); ++i) {

@@ -22,7 +22,8 @@ double sum_squares(const cluster::Cluster& cluster, std::span<const SpannedSerie
   for (const SpannedSeries& one : series)
     for (const MeasuredCall& call : one.calls) {
       const double error = std::log(
-          cost::collective_time(one.op, call.size, one.span, cluster, calibration) / call.time);
+          cost::estimate_collective_time(one.op, call.size, one.span, cluster, calibration) /
+          call.time);
       sum += error * error;
     }
   return sum;
@@ -39,7 +40,7 @@ struct LogRange {
 
 }  // namespace
 
-double four_digits(double value) {
+double round_to_four_digits(double value) {
   const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
   return std::round(value / unit) * unit;
 }
@@ -66,8 +67,8 @@ void fit_level(cluster::Cluster& cluster, std::size_t level, std::span<const Spa
     rate.reach *= kShrink;
     wait.reach *= kShrink;
   }
-  found.bandwidth = {four_digits(std::exp(rate.center))};
-  found.latency = {four_digits(std::exp(wait.center))};
+  found.bandwidth = {round_to_four_digits(std::exp(rate.center))};
+  found.latency = {round_to_four_digits(std::exp(wait.center))};
   found.origin = found.latency_origin = cluster::Origin::measured;
 }
 

@@ -29,6 +29,6 @@ void fit_level(cluster::Cluster& cluster, std::size_t level, std::span<const Spa
 
 /// Rounds a positive value to four significant digits: more would overstate the precision of a
 /// measurement.
-double four_digits(double value);
+double round_to_four_digits(double value);
 
 }  // namespace rankwright::fit

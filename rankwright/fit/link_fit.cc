@@ -33,9 +33,10 @@ void report_unusable(const MeasuredSeries& series, std::string detail, Severity 
 }
 
 /// Returns the span of all ranks as one group, placed on the first GPUs of the first hosts.
-mesh::Span span_of(const MeasuredSeries& series, const cluster::Cluster& cluster) {
+mesh::Span find_span(const MeasuredSeries& series, const cluster::Cluster& cluster) {
   const plan::Plan plan{.dp = series.ranks};
-  const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
+  const mesh::GroupShape shape =
+      make_group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
   const i64 each = series.ranks / series.hosts;
   mesh::Placement placement;
   if (series.hosts > 1 && each != cluster.host_devices) {
@@ -47,7 +48,7 @@ mesh::Span span_of(const MeasuredSeries& series, const cluster::Cluster& cluster
 }
 
 /// Rounds to four significant digits: more would overstate the precision of a measurement.
-double four_digits(double value) {
+double round_to_four_digits(double value) {
   const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
   return std::round(value / unit) * unit;
 }
@@ -84,11 +85,11 @@ class LinkFit {
     if (!rated_) level_.bandwidth = before.bandwidth;
     if (!timed_) level_.latency = before.latency;
     if (rated_) {
-      level_.bandwidth.value = four_digits(level_.bandwidth.value);
+      level_.bandwidth.value = round_to_four_digits(level_.bandwidth.value);
       level_.origin = cluster::Origin::measured;
     }
     if (timed_) {
-      level_.latency.value = four_digits(level_.latency.value);
+      level_.latency.value = round_to_four_digits(level_.latency.value);
       level_.latency_origin = cluster::Origin::measured;
     }
   }
@@ -104,9 +105,9 @@ class LinkFit {
   double error(const std::vector<MeasuredCall>& calls) const {
     double sum = 0;
     for (const MeasuredCall& call : calls)
-      sum +=
-          std::log(cost::collective_time(op_, call.size, span_, cluster_, catalog::calibration()) /
-                   call.time);
+      sum += std::log(
+          cost::estimate_collective_time(op_, call.size, span_, cluster_, catalog::calibration()) /
+          call.time);
     return sum / double(calls.size());
   }
 
@@ -153,7 +154,7 @@ bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
         Severity::error, findings);
     return false;
   }
-  const mesh::Span span = span_of(series, cluster);
+  const mesh::Span span = find_span(series, cluster);
   LinkFit fit(cluster, series, span);
   fit.run();
   const std::string_view level = fit.level().name;

@@ -22,11 +22,13 @@ using testing::HasSubstr;
 MeasuredSeries modelled(const cluster::Cluster& cluster, plan::Op op, i64 ranks, i64 hosts) {
   MeasuredSeries series{.file = "nccl.txt", .op = op, .ranks = ranks, .hosts = hosts};
   const plan::Plan plan{.dp = ranks};
-  const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
+  const mesh::GroupShape shape =
+      make_group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
   const mesh::Span group_span = span(shape, ranks, {}, cluster);
   for (double size = 8; size <= 0x1p33; size *= 2)
-    series.calls.push_back({Bytes{size}, cost::collective_time(op, Bytes{size}, group_span, cluster,
-                                                               catalog::calibration())});
+    series.calls.push_back(
+        {Bytes{size}, cost::estimate_collective_time(op, Bytes{size}, group_span, cluster,
+                                                     catalog::calibration())});
   return series;
 }
 
@@ -73,7 +75,7 @@ TEST(LinkFit, NcclTestsOutput_MakesACluster) {
   const std::string cluster = clusters::resolved(reading);
   EXPECT_THAT(cluster, HasSubstr("h100-sxm: nvlink 8 x 450 GB/s (assumed), infiniband 2 x "));
   EXPECT_THAT(cluster, HasSubstr("(measured)"));
-  EXPECT_THAT(told(reading.findings), HasSubstr("2 hosts: those that were measured"));
+  EXPECT_THAT(format_findings(reading.findings), HasSubstr("2 hosts: those that were measured"));
 }
 
 TEST(LinkFit, RanksThatDoNotFitTheCluster_AreRejected) {

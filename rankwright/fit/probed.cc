@@ -18,13 +18,13 @@ constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one
 
 /// Returns the span of a probe's groups: those of a plan with tp inside the hosts and dp across
 /// them.
-mesh::Span span_of(ProbeGroup group, const cluster::Cluster& cluster) {
+mesh::Span find_span(ProbeGroup group, const cluster::Cluster& cluster) {
   const i64 ranks = cluster.devices(), inside = cluster.host_devices;
   const bool world = group == ProbeGroup::world;
   const plan::Plan plan{.tp = world ? 1 : inside, .dp = world ? ranks : ranks / inside};
   const mesh::GroupKind kind =
       group == ProbeGroup::host ? mesh::GroupKind::tp : mesh::GroupKind::dp;
-  return span(group_shape(plan.meshes(), kind, plan.shards()), ranks, {}, cluster);
+  return span(make_group_shape(plan.meshes(), kind, plan.shards()), ranks, {}, cluster);
 }
 
 /// Returns the median rate over the shapes measured in this format, which represents a layer with
@@ -52,14 +52,14 @@ cluster::Device device(const ProbeFigures& probe, i64 host_ranks) {
   double memory = 0;
   for (const ProbedStream& stream : probe.streams) memory = std::max(memory, stream.rate().value);
   RW_CHECK(fp32 > 0 && memory > 0);
-  return {.name = cpu_name(probe.processor),
+  return {.name = make_cpu_name(probe.processor),
           .vendor = vendor(probe.vendor),
           .memory = probe.memory / host_ranks,
-          .memory_bandwidth = {four_digits(memory)},
-          .bf16 = {four_digits(bf16 > 0 ? bf16 : fp32)},
+          .memory_bandwidth = {round_to_four_digits(memory)},
+          .bf16 = {round_to_four_digits(bf16 > 0 ? bf16 : fp32)},
           .generation = "cpu",
-          .best_matmul = {four_digits(fp32)},
-          .launch = {probe.launch.value > 0 ? four_digits(probe.launch.value) : 0},
+          .best_matmul = {round_to_four_digits(fp32)},
+          .launch = {probe.launch.value > 0 ? round_to_four_digits(probe.launch.value) : 0},
           .source = "measured by rankwright probe"};
 }
 
@@ -68,7 +68,7 @@ void fit(cluster::Cluster& cluster, std::size_t level, const ProbeFigures& probe
   std::vector<SpannedSeries> series;
   for (const ProbedCalls& calls : probe.calls)
     if (std::find(groups.begin(), groups.end(), calls.group) != groups.end())
-      series.push_back({calls.op, span_of(calls.group, cluster), calls.calls});
+      series.push_back({calls.op, find_span(calls.group, cluster), calls.calls});
   RW_CHECK(!series.empty());
   fit_level(cluster, level, series, catalog::probed_calibration());
 }
@@ -77,13 +77,13 @@ void fit(cluster::Cluster& cluster, std::size_t level, const ProbeFigures& probe
 
 std::string_view name(ProbeGroup group) { return kProbedGroups[std::size_t(group)]; }
 
-std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe) {
+std::optional<Diagnostic> check_equal_hosts(const ProbeFigures& probe) {
   RW_CHECK(!probe.hosts.empty() && probe.host_ranks.size() == probe.hosts.size());
   const auto [min, max] = std::minmax_element(probe.host_ranks.begin(), probe.host_ranks.end());
   if (*min == *max) return {};
   const auto at = [&](auto one) {
     const std::string& host = probe.hosts[std::size_t(one - probe.host_ranks.begin())];
-    return fmt::format("{} has {}", excerpt(host), plural(*one, "rank", "ranks"));
+    return fmt::format("{} has {}", make_excerpt(host), plural(*one, "rank", "ranks"));
   };
   return Diagnostic{.code = "RW0705",
                     .message = "hosts with unequal numbers of ranks are no cluster",
@@ -92,8 +92,8 @@ std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe) {
                                         *min * i64(probe.hosts.size()), *min)};
 }
 
-cluster::Cluster probed_cluster(const ProbeFigures& probe) {
-  RW_CHECK(!unequal_hosts(probe));
+cluster::Cluster make_probed_cluster(const ProbeFigures& probe) {
+  RW_CHECK(!check_equal_hosts(probe));
   const i64 hosts = i64(probe.hosts.size()), inside = probe.host_ranks.front();
   cluster::Cluster cluster{
       .name = "probed", .device = device(probe, inside), .host_devices = inside};
@@ -119,11 +119,11 @@ cluster::Cluster probed_cluster(const ProbeFigures& probe) {
 }
 
 Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Bytes size) {
-  return cost::collective_time(calls.op, size, span_of(calls.group, cluster), cluster,
-                               catalog::probed_calibration());
+  return cost::estimate_collective_time(calls.op, size, find_span(calls.group, cluster), cluster,
+                                        catalog::probed_calibration());
 }
 
-std::string cpu_name(std::string_view processor) {
+std::string make_cpu_name(std::string_view processor) {
   // Remove what vendors add to every name, and the clock rate after '@'.
   std::string text = lower(processor.substr(0, processor.find('@')));
   for (const std::string_view noise : {"(r)", "(tm)", "intel", "amd", "cpu", "processor"})

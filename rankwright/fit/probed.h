@@ -65,16 +65,16 @@ struct ProbeFigures {
 
 /// Returns RW0705 if hosts have different numbers of ranks, because all domains of a cluster are
 /// equal.
-std::optional<Diagnostic> unequal_hosts(const ProbeFigures& probe);
+std::optional<Diagnostic> check_equal_hosts(const ProbeFigures& probe);
 
-/// Derives a cluster from the measurements. Requires: unequal_hosts() returns nothing.
-cluster::Cluster probed_cluster(const ProbeFigures& probe);
+/// Derives a cluster from the measurements. Requires: check_equal_hosts() returns nothing.
+cluster::Cluster make_probed_cluster(const ProbeFigures& probe);
 
 /// Returns the predicted time of the call on the probed cluster.
 Seconds modelled(const cluster::Cluster& cluster, const ProbedCalls& calls, Bytes size);
 
 /// Returns the catalog-style name of a processor, such as "cpu-xeon-platinum-8259cl", or "cpu" if
 /// it has no name.
-std::string cpu_name(std::string_view processor);
+std::string make_cpu_name(std::string_view processor);
 
 }  // namespace rankwright::fit

@@ -83,7 +83,7 @@ RC_GTEST_PROP(Probed, SimulatedMeasurements_RecoverTheLinks, ()) {
     level.bandwidth = any::random_share() * level.bandwidth;
     level.latency = any::random_share() * level.latency;
   }
-  const cluster::Cluster found = probed_cluster(measured(real, [] { return 1.0; }));
+  const cluster::Cluster found = make_probed_cluster(measured(real, [] { return 1.0; }));
   RC_ASSERT(found.levels.size() == real.levels.size());
   for (std::size_t k = 0; k < real.levels.size(); ++k) {
     RC_ASSERT(near(found.levels[k].bandwidth.value, real.levels[k].bandwidth.value, 0.02));
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Probed, SimulatedMeasurements_RecoverTheLinks, ()) {
 RC_GTEST_PROP(Probed, Noise_MovesLinksNoMoreThanItself, ()) {
   const cluster::Cluster real = cpus(2, 4);
   const cluster::Cluster found =
-      probed_cluster(measured(real, [] { return 0.8 + 0.4 * (any::random_share() - 1); }));
+      make_probed_cluster(measured(real, [] { return 0.8 + 0.4 * (any::random_share() - 1); }));
   for (std::size_t k = 0; k < real.levels.size(); ++k) {
     RC_ASSERT(near(found.levels[k].bandwidth.value, real.levels[k].bandwidth.value, 0.25));
     RC_ASSERT(near(found.levels[k].latency.value, real.levels[k].latency.value, 0.35));
@@ -114,7 +114,7 @@ TEST(Probed, Device_HasTheMeasuredRates) {
   probe.memory = 8.0_GB;
   probe.processor = "Intel(R) Xeon(R) Platinum 8259CL CPU @ 2.50GHz";
   probe.vendor = "GenuineIntel";
-  const cluster::Device device = probed_cluster(probe).device;
+  const cluster::Device device = make_probed_cluster(probe).device;
   EXPECT_DOUBLE_EQ(device.best_matmul.value, 26.84e9);
   EXPECT_EQ(device.bf16, device.best_matmul);  // no bf16 was measured
   EXPECT_DOUBLE_EQ(device.memory.value, 2e9);
@@ -123,10 +123,10 @@ TEST(Probed, Device_HasTheMeasuredRates) {
   EXPECT_TRUE(device.cpu());
 }
 
-TEST(Probed, UnnamedProcessor_IsCpu) { EXPECT_EQ(cpu_name(""), "cpu"); }
+TEST(Probed, UnnamedProcessor_IsCpu) { EXPECT_EQ(make_cpu_name(""), "cpu"); }
 
 TEST(Probed, OneRank_HasOneLevelWithoutAFit) {
-  const cluster::Cluster cluster = probed_cluster(measured(cpus(1, 1), [] { return 1.0; }));
+  const cluster::Cluster cluster = make_probed_cluster(measured(cpus(1, 1), [] { return 1.0; }));
   ASSERT_EQ(cluster.levels.size(), 1u);
   EXPECT_EQ(cluster.levels[0].arity, 1);
 }
@@ -137,7 +137,7 @@ TEST(Probed, OneRankPerHost_IsOneLevelWithLinksPerDevice) {
   probe.hosts = {"a", "b", "c", "d"};
   probe.host_ranks = {1, 1, 1, 1};
   for (ProbedCalls& series : probe.calls) series.group = ProbeGroup::world;
-  const cluster::Cluster found = probed_cluster(probe);
+  const cluster::Cluster found = make_probed_cluster(probe);
   ASSERT_EQ(found.levels.size(), 1u);
   EXPECT_EQ(found.levels[0].name, "network");
   EXPECT_EQ(found.levels[0].per, cluster::Level::Per::device);
@@ -146,7 +146,7 @@ TEST(Probed, OneRankPerHost_IsOneLevelWithLinksPerDevice) {
 
 TEST(Probed, UnequalHosts_AreRejectedWithTheirRanks) {
   const ProbeFigures probe{.hosts = {"a", "b", "c"}, .host_ranks = {4, 2, 3}};
-  const std::optional<Diagnostic> refused = unequal_hosts(probe);
+  const std::optional<Diagnostic> refused = check_equal_hosts(probe);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->code, "RW0705");
   EXPECT_EQ(refused->detail, "b has 2 ranks, a has 4 ranks");
@@ -154,8 +154,8 @@ TEST(Probed, UnequalHosts_AreRejectedWithTheirRanks) {
 }
 
 TEST(Probed, ClusterFile_RoundTrips) {
-  const cluster::Cluster cluster = probed_cluster(measured(cpus(2, 4), [] { return 1.0; }));
-  const std::string text = exporter::cluster_yaml(cluster);
+  const cluster::Cluster cluster = make_probed_cluster(measured(cpus(2, 4), [] { return 1.0; }));
+  const std::string text = exporter::write_cluster_yaml(cluster);
   EXPECT_THAT(text, HasSubstr("origin: measured"));
   Diagnostics findings;
   EXPECT_EQ(importer::read_cluster_file(text, "c.yaml", findings), cluster);

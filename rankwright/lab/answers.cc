@@ -62,13 +62,13 @@ void read_one(importer::FieldReader& fields, const importer::YamlNode& node,
               const GivenAnswers& all, const importer::FileReader& files, GivenAnswer& answer) {
   if (node.kind == importer::YamlNode::Kind::null) return;
   const Question& question = *answer.question;
-  answer.text =
-      node.kind == importer::YamlNode::Kind::scalar ? excerpt(node.scalar) : "the plan in the file";
+  answer.text = node.kind == importer::YamlNode::Kind::scalar ? make_excerpt(node.scalar)
+                                                              : "the plan in the file";
   if (question.kind == AnswerKind::plan) {
     importer::PlanFile plan = read_answer_plan(node, all, files);
     answer.given = !has_errors(plan.findings);
     for (Diagnostic& finding : plan.findings) fields.report(node, std::move(finding));
-    if (answer.given) answer.plan = complete_config(plan.draft, scene(question.file));
+    if (answer.given) answer.plan = complete_config(plan.draft, load_example_config(question.file));
   } else if (question.kind == AnswerKind::choice) {
     const std::optional<std::size_t> word = read_choice(fields, node, question.choices);
     answer.given = word.has_value();

@@ -98,7 +98,7 @@ TEST(AnswerFile, PlanAsAMap_IsReadWithTheQuestionsTask) {
   const GivenAnswer& plan = all.answers.back();
   ASSERT_TRUE(plan.plan.has_value());
   // Settings that the answer leaves open are the question's.
-  const rankwright::plan::TrainingConfig given = scene(plan.question->file);
+  const rankwright::plan::TrainingConfig given = load_example_config(plan.question->file);
   EXPECT_EQ(plan.plan->model, given.model);
   EXPECT_EQ(plan.plan->job, given.job);
   EXPECT_EQ(plan.plan->cluster, given.cluster);
@@ -134,7 +134,8 @@ TEST(AnswerFile, FrameworkFile_UsesTheSoftwareOfTheQuestion) {
   const GivenAnswers all =
       read_answers(*find_lab(4), "inside: mine.toml\n", "answer.yaml", one_toml);
   ASSERT_TRUE(all.answers.back().plan.has_value());
-  EXPECT_EQ(all.answers.back().plan->software, scene(all.answers.back().question->file).software);
+  EXPECT_EQ(all.answers.back().plan->software,
+            load_example_config(all.answers.back().question->file).software);
 }
 
 TEST(AnswerFile, TruncatedFile_IsReadOrRefused) {

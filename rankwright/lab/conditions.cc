@@ -58,11 +58,11 @@ std::string show_cluster(const plan::TrainingConfig& s) {
 constexpr TaskPart kTask[] = {
     {"model",
      [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-       return same_network(a.model, b.model);
+       return is_same_network(a.model, b.model);
      },
      [](const plan::TrainingConfig& s) {
        return fmt::format("{} ({} layers, {} parameters)", s.model.name, s.model.layers(),
-                          short_count(double(parameters_of(s))));
+                          format_short_count(double(count_parameters(s))));
      }},
     {"cluster",
      [](const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
@@ -108,7 +108,7 @@ std::string describe_difference(const TaskPart& part, const plan::TrainingConfig
 
 }  // namespace
 
-Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+ConditionResult keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   std::string differs;
   for (const TaskPart& part : kTask)
     if (!part.same(answer, given))
@@ -116,32 +116,33 @@ Met keeps_task(const plan::TrainingConfig& answer, const plan::TrainingConfig& g
   return {differs.empty(), differs.empty() ? describe_task(answer) : differs};
 }
 
-Met keeps_degrees(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+ConditionResult keeps_degrees(const plan::TrainingConfig& answer,
+                              const plan::TrainingConfig& given) {
   const plan::Plan &a = answer.plan, &b = given.plan;
   const bool same = a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp;
   return {same, same ? describe_degrees(a)
                      : fmt::format("{} instead of {}", describe_degrees(a), describe_degrees(b))};
 }
 
-Met fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   const cost::Estimate e = cost::estimate(answer, calibration(answer));
   return {e.fits(), fmt::format("{} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                                 e.memory.pp_rank)};
 }
 
-Met inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  const mesh::Span span = cost::span_of(config, kind);
+ConditionResult inside(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  const mesh::Span span = cost::find_span(config, kind);
   const bool in = span.level <= 0;
   return {in, span.level < 0 ? "groups of one rank"
                              : fmt::format("groups of {} {} {}", span.size, in ? "inside" : "cross",
                                            config.cluster.levels[std::size_t(span.level)].name)};
 }
 
-Met keeps_tp_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult keeps_tp_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return inside(answer, mesh::GroupKind::tp);
 }
 
-Met lints_clean(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult lints_clean(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   std::string codes;
   for (const Diagnostic& d : lint(answer, rules::Target::any))
     if (d.severity != Severity::note)
@@ -149,67 +150,70 @@ Met lints_clean(const plan::TrainingConfig& answer, const plan::TrainingConfig&)
   return {codes.empty(), codes.empty() ? "nothing found" : codes};
 }
 
-Met faster_by(const plan::TrainingConfig& answer, const plan::TrainingConfig& given, double share) {
-  const Seconds before = step_of(given), after = step_of(answer);
+ConditionResult faster_by(const plan::TrainingConfig& answer, const plan::TrainingConfig& given,
+                          double share) {
+  const Seconds before = step_time_of(given), after = step_time_of(answer);
   return {
       after <= (1 - share) * before,
       fmt::format("a step of {} instead of {}, {} {}", show(after), show(before),
                   percent(std::abs(1 - after / before)), after > before ? "longer" : "shorter")};
 }
 
-Seconds step_of(const plan::TrainingConfig& config) {
-  return cost::close_estimate(config, calibration(config)).time();
+Seconds step_time_of(const plan::TrainingConfig& config) {
+  return cost::estimate_closely(config, calibration(config)).time();
 }
 
-cost::PricedTraffic max(const plan::TrainingConfig& config, plan::TrafficKind kind) {
-  cost::PricedTraffic best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
+cost::TrafficCost find_max_traffic(const plan::TrainingConfig& config, plan::TrafficKind kind) {
+  cost::TrafficCost best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
   cost::SpanTable spans{};
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank)
-    for (const cost::PricedTraffic& one : cost::priced(config, pp_rank, spans))
+    for (const cost::TrafficCost& one : cost::estimate_traffic(config, pp_rank, spans))
       if (one.traffic.kind == kind && one.traffic.calls > best.traffic.calls) best = one;
   return best;
 }
 
-std::vector<cost::PricedTraffic> busiest(const plan::TrainingConfig& config,
-                                         mesh::GroupKind group) {
-  std::vector<cost::PricedTraffic> best;
+std::vector<cost::TrafficCost> find_busiest_traffic(const plan::TrainingConfig& config,
+                                                    mesh::GroupKind group) {
+  std::vector<cost::TrafficCost> best;
   cost::SpanTable spans{};
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank) {
-    std::vector<cost::PricedTraffic> rows = cost::priced(config, pp_rank, spans);
-    std::erase_if(rows, [&](const cost::PricedTraffic& one) { return one.traffic.group != group; });
+    std::vector<cost::TrafficCost> rows = cost::estimate_traffic(config, pp_rank, spans);
+    std::erase_if(rows, [&](const cost::TrafficCost& one) { return one.traffic.group != group; });
     if (calls(rows) > calls(best)) best = std::move(rows);
   }
   return best;
 }
 
-std::vector<cost::PricedTraffic> every_kind(const plan::TrainingConfig& config,
-                                            mesh::GroupKind group) {
-  std::vector<cost::PricedTraffic> rows;
-  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
-    cost::PricedTraffic one = max(config, kind.kind);
+std::vector<cost::TrafficCost> list_traffic_by_kind(const plan::TrainingConfig& config,
+                                                    mesh::GroupKind group) {
+  std::vector<cost::TrafficCost> rows;
+  for (const plan::TrafficKindRow& kind : plan::list_traffic_kinds()) {
+    cost::TrafficCost one = find_max_traffic(config, kind.kind);
     if (one.traffic.calls > 0 && one.traffic.group == group) rows.push_back(std::move(one));
   }
   return rows;
 }
 
-i64 calls(const std::vector<cost::PricedTraffic>& rows) {
+i64 calls(const std::vector<cost::TrafficCost>& rows) {
   i64 sum = 0;
-  for (const cost::PricedTraffic& one : rows) sum += one.traffic.calls;
+  for (const cost::TrafficCost& one : rows) sum += one.traffic.calls;
   return sum;
 }
 
-Bytes bytes_of(const std::vector<cost::PricedTraffic>& rows) {
+Bytes sum_bytes(const std::vector<cost::TrafficCost>& rows) {
   Bytes sum{};
-  for (const cost::PricedTraffic& one : rows) sum += one.traffic.total;
+  for (const cost::TrafficCost& one : rows) sum += one.traffic.total;
   return sum;
 }
 
-Seconds time_of(const std::vector<cost::PricedTraffic>& rows) {
+Seconds sum_times(const std::vector<cost::TrafficCost>& rows) {
   Seconds sum{};
-  for (const cost::PricedTraffic& one : rows) sum += one.total;
+  for (const cost::TrafficCost& one : rows) sum += one.total;
   return sum;
 }
 
-i64 parameters_of(const plan::TrainingConfig& config) { return parameters(config.model).total(); }
+i64 count_parameters(const plan::TrainingConfig& config) {
+  return parameters(config.model).total();
+}
 
 }  // namespace rankwright::lab

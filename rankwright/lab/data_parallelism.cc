@@ -12,7 +12,7 @@ namespace rankwright::lab {
 namespace data_parallelism_impl {
 namespace {
 
-Worked sequences(const plan::TrainingConfig& s) {
+WorkedAnswer sequences(const plan::TrainingConfig& s) {
   const i64 each = s.job.global_batch / s.plan.dp;
   return {double(each),
           fmt::format("{} sequences over {} copies: {} / {} = {}", s.job.global_batch, s.plan.dp,
@@ -20,29 +20,29 @@ Worked sequences(const plan::TrainingConfig& s) {
           {{double(s.job.global_batch), "that is the whole batch: each copy works on its part"}}};
 }
 
-Worked copies_held(const plan::TrainingConfig& s) {
-  const i64 n = cost::copies(s).parameters;
+WorkedAnswer copies_held(const plan::TrainingConfig& s) {
+  const i64 n = cost::count_copies(s).parameters;
   return {double(n),
           fmt::format("dp {}: every data rank holds all, so there are {}", s.plan.dp, n),
           {{1, "that is on one rank: every rank of the node has a copy of its own"}}};
 }
 
-Worked states_held(const plan::TrainingConfig& s) {
+WorkedAnswer states_held(const plan::TrainingConfig& s) {
   const cost::MemoryEstimate l = cost::estimate_memory(s, 0, calibration(s));
-  const i64 n = parameters_of(s);
+  const i64 n = count_parameters(s);
   return {l.states().value,
           fmt::format("{} parameters x 16 bytes (2 weight, 2 gradient, 12 optimizer) = {}",
-                      short_count(double(n)), show(l.states())),
+                      format_short_count(double(n)), show(l.states())),
           {{l[cost::Entry::parameters].value,
             "that is 2 bytes a parameter: the weights alone, or all 16 divided by the ranks. Plain "
             "data parallelism divides no states"}}};
 }
 
-Worked reduced(const plan::TrainingConfig& s) {
-  const cost::PricedTraffic row = max(s, plan::TrafficKind::dp_all_reduce);
+WorkedAnswer reduced(const plan::TrainingConfig& s) {
+  const cost::TrafficCost row = find_max_traffic(s, plan::TrafficKind::dp_all_reduce);
   return {row.traffic.total.value,
           fmt::format("a 2-byte gradient of each of {} parameters: {}, in {} calls",
-                      short_count(double(parameters_of(s))), show(row.traffic.total),
+                      format_short_count(double(count_parameters(s))), show(row.traffic.total),
                       count(row.traffic.calls)),
           {{row.wire.value,
             "that is what crosses the wire: a ring sends 2 (n-1)/n of the tensor. The tensor is "
@@ -53,8 +53,8 @@ constexpr std::string_view kModels[] = {"llama-3.2-1b", "llama-3.2-3b", "llama-3
                                         "llama-3.1-70b"};
 
 /// Returns the largest model whose full copy fits on a GPU.
-Worked largest(const plan::TrainingConfig& s) {
-  Worked worked;
+WorkedAnswer largest(const plan::TrainingConfig& s) {
+  WorkedAnswer worked;
   for (std::size_t i = 0; i < std::size(kModels); ++i) {
     plan::TrainingConfig one = s;
     one.model = *catalog::find_model(kModels[i]);

@@ -10,41 +10,41 @@ namespace rankwright::lab {
 namespace experts_impl {
 namespace {
 
-Worked active(const plan::TrainingConfig& s) {
-  const i64 some = active_parameters(s.model), all = parameters_of(s);
+WorkedAnswer active(const plan::TrainingConfig& s) {
+  const i64 some = count_active_parameters(s.model), all = count_parameters(s);
   const model::FeedForward& ffn = s.model.layer(0).ffn;
   return {double(some) / double(all),
           fmt::format("{} / {} = {}; attention and embedding are visited by every token, of {} "
                       "experts {}",
-                      short_count(double(some)), short_count(double(all)),
+                      format_short_count(double(some)), format_short_count(double(all)),
                       percent(double(some) / double(all)), ffn.experts, ffn.active),
           {{double(ffn.active) / double(ffn.experts),
             "that is of the experts alone: the rest is visited by every token"}}};
 }
 
-Worked held(const plan::TrainingConfig& s) {
+WorkedAnswer held(const plan::TrainingConfig& s) {
   const i64 all = s.model.layer(0).ffn.experts;
   return {double(all / s.plan.ep),
           fmt::format("{} experts a layer / ep {} = {}", all, s.plan.ep, all / s.plan.ep)};
 }
 
-Worked copies_of(const plan::TrainingConfig& s) {
+WorkedAnswer copies_of(const plan::TrainingConfig& s) {
   return {double(s.plan.expert_dp()),
           fmt::format("{} ranks / (etp {} x ep {} x pp {}) = {}", s.plan.ranks(), s.plan.etp,
                       s.plan.ep, s.plan.pp, s.plan.expert_dp()),
           {{double(s.plan.dp), "that is of the dense layers: ep takes its ranks out of dp"}}};
 }
 
-Worked all_to_alls(const plan::TrainingConfig& s) {
-  const i64 n = max(s, plan::TrafficKind::ep_all_to_all).traffic.calls;
+WorkedAnswer all_to_alls(const plan::TrainingConfig& s) {
+  const i64 n = find_max_traffic(s, plan::TrafficKind::ep_all_to_all).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {double(n), fmt::format("{} layers a pp rank x {} microbatches x {} (there and back, in "
                                  "both passes) = {}",
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked size(const plan::TrainingConfig& s) {
-  const Bytes one = max(s, plan::TrafficKind::ep_all_to_all).traffic.bytes();
+WorkedAnswer size(const plan::TrainingConfig& s) {
+  const Bytes one = find_max_traffic(s, plan::TrafficKind::ep_all_to_all).traffic.bytes();
   const i64 active = s.model.layer(0).ffn.active;
   return {one.value,
           fmt::format("{} tokens x {} experts each x {} hidden x 2 bytes = {}",
@@ -52,14 +52,14 @@ Worked size(const plan::TrainingConfig& s) {
           {{one.value / double(active), "that sends a token to one expert: it visits two"}}};
 }
 
-Worked slower(const plan::TrainingConfig& s) {
-  const plan::TrainingConfig inner = scene("labs/experts.yaml");
-  const Seconds here = max(s, plan::TrafficKind::ep_all_to_all).total,
-                there = max(inner, plan::TrafficKind::ep_all_to_all).total;
+WorkedAnswer slower(const plan::TrainingConfig& s) {
+  const plan::TrainingConfig inner = load_example_config("labs/experts.yaml");
+  const Seconds here = find_max_traffic(s, plan::TrafficKind::ep_all_to_all).total,
+                there = find_max_traffic(inner, plan::TrafficKind::ep_all_to_all).total;
   return {here / there,
           fmt::format("{} / {} = {:.3g}: with pp first a node holds {} of the {} ranks of a group",
                       show(here), show(there), here / there,
-                      cost::span_of(s, mesh::GroupKind::ep).inside[0], s.plan.ep)};
+                      cost::find_span(s, mesh::GroupKind::ep).inside[0], s.plan.ep)};
 }
 
 constexpr std::string_view kFile = "labs/experts.yaml";

@@ -12,25 +12,26 @@ namespace rankwright::lab {
 namespace intuition_impl {
 namespace {
 
-Worked needs(const plan::TrainingConfig& s) {
+WorkedAnswer needs(const plan::TrainingConfig& s) {
   const cost::Estimate e = cost::estimate(s, calibration(s));
-  return {e.memory.total().value,
-          fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
-                      "a GPU has {}",
-                      short_count(double(parameters_of(s))), show_memory(e.memory.states()),
-                      show_memory(e.memory.total()), show_memory(e.capacity)),
-          {{e.memory.total().value / double(s.world),
-            "that divides by 64: data parallelism copies, and divides the batch alone"},
-           {e.memory.states().value,
-            "those are the states alone: activations and buffers come on top"}}};
+  return {
+      e.memory.total().value,
+      fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
+                  "a GPU has {}",
+                  format_short_count(double(count_parameters(s))), show_memory(e.memory.states()),
+                  show_memory(e.memory.total()), show_memory(e.capacity)),
+      {{e.memory.total().value / double(s.world),
+        "that divides by 64: data parallelism copies, and divides the batch alone"},
+       {e.memory.states().value,
+        "those are the states alone: activations and buffers come on top"}}};
 }
 
 Seconds pipeline_overhead(const cost::StepTime& t) {
   return t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance];
 }
 
-Worked pipeline(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+WorkedAnswer pipeline(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
   return {pipeline_overhead(t).value,
           fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[cost::Item::sends]),
                       show(t[cost::Item::bubble]), show(t[cost::Item::imbalance]),
@@ -44,8 +45,8 @@ Worked pipeline(const plan::TrainingConfig& s) {
 
 constexpr cost::SlowRank kSlow{.rank = 17, .factor = 1.3};
 
-Worked slow_rank(const plan::TrainingConfig& s) {
-  const cost::Straggler found = cost::straggler(s, calibration(s), {&kSlow, 1});
+WorkedAnswer slow_rank(const plan::TrainingConfig& s) {
+  const cost::Straggler found = cost::estimate_straggler(s, calibration(s), {&kSlow, 1});
   const double longer = found.after / found.before - 1;
   return {longer,
           fmt::format("{} instead of {}, for all {} ranks: + {}", show(found.after),
@@ -57,7 +58,7 @@ Worked slow_rank(const plan::TrainingConfig& s) {
            {kSlow.factor - 1, "only what it computes is slower: its collectives are not"}}};
 }
 
-Worked stopped(const plan::TrainingConfig& s) {
+WorkedAnswer stopped(const plan::TrainingConfig& s) {
   return {double(s.plan.ranks()),
           fmt::format("its {} tp peers wait in their next collective, the other pp ranks for its "
                       "activations, the other {} for its gradients: all {}",
@@ -68,8 +69,8 @@ Worked stopped(const plan::TrainingConfig& s) {
             "that is its copy of the model: the other copy waits for its gradients"}}};
 }
 
-Worked copies_left(const plan::TrainingConfig& s) {
-  const i64 all = cost::copies(s).parameters;
+WorkedAnswer copies_left(const plan::TrainingConfig& s) {
+  const i64 all = cost::count_copies(s).parameters;
   return {
       double(all - 1),
       fmt::format("dp {}: {} ranks hold the same parameters, itself among them", s.plan.dp, all)};
@@ -77,8 +78,8 @@ Worked copies_left(const plan::TrainingConfig& s) {
 
 constexpr std::string_view kWhere[] = {"first", "middle", "last"};
 
-Worked slowest(const plan::TrainingConfig& s) {
-  const i64 rank = cost::close_estimate(s, calibration(s)).step.slowest;
+WorkedAnswer slowest(const plan::TrainingConfig& s) {
+  const i64 rank = cost::estimate_closely(s, calibration(s)).step.slowest;
   const double index = rank == 0 ? 0 : rank == s.plan.pp - 1 ? 2 : 1;
   return {index, fmt::format("pp rank {} of 0 to {}: all have {} layers, and it also computes the "
                              "output head over {} words",
@@ -87,11 +88,11 @@ Worked slowest(const plan::TrainingConfig& s) {
 
 constexpr double kMinReduction = 0.4;
 
-Met evens_out(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+ConditionResult evens_out(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   const Seconds before =
-                    cost::close_estimate(given, calibration(given)).step[cost::Item::imbalance],
+                    cost::estimate_closely(given, calibration(given)).step[cost::Item::imbalance],
                 after =
-                    cost::close_estimate(answer, calibration(answer)).step[cost::Item::imbalance];
+                    cost::estimate_closely(answer, calibration(answer)).step[cost::Item::imbalance];
   return {after <= (1 - kMinReduction) * before,
           fmt::format("uneven stages cost {} instead of {}", show(after), show(before))};
 }

@@ -12,8 +12,8 @@ namespace rankwright::lab {
 namespace {
 
 /// Returns what is wrong with a number: a known mistake, else the ratio to the right value.
-std::string explain_error(const Question& question, double given, const Worked& worked) {
-  for (const Slip& slip : worked.slips)
+std::string explain_error(const Question& question, double given, const WorkedAnswer& worked) {
+  for (const CommonMistake& slip : worked.slips)
     if (near(question, given, slip.value)) return slip.why;
   // For a count, a ratio adds nothing to the numbers.
   if (question.kind == AnswerKind::whole || given == 0 || worked.value == 0) return "";
@@ -24,7 +24,7 @@ std::string explain_error(const Question& question, double given, const Worked& 
 
 void judge_value(const GivenAnswer& answer, Verdict& verdict) {
   const Question& question = *answer.question;
-  const Worked worked = question.work(scene(question.file));
+  const WorkedAnswer worked = question.work(load_example_config(question.file));
   const bool choice = question.kind == AnswerKind::choice;
   const bool right =
       choice ? answer.value == worked.value : near(question, answer.value, worked.value);
@@ -39,7 +39,7 @@ void judge_value(const GivenAnswer& answer, Verdict& verdict) {
 /// Judges a plan. A plan with constraint violations is wrong without checking its conditions.
 void judge_plan(const GivenAnswer& answer, Verdict& verdict) {
   const Question& question = *answer.question;
-  const plan::TrainingConfig given = scene(question.file);
+  const plan::TrainingConfig given = load_example_config(question.file);
   if (!find_violations(*answer.plan).empty()) {
     verdict.outcome = LabOutcome::wrong;
     Diagnostics findings = lint(*answer.plan, rules::Target::any);

@@ -26,7 +26,7 @@ struct Verdict {
   /// One condition and its result.
   struct Judged {
     std::string_view says;
-    Met met;
+    ConditionResult met;
   };
   std::vector<Judged> conditions{};  // of a plan
 };

@@ -51,7 +51,7 @@ TEST(Judge, WrongAnswerToEveryQuestion_IsWrongWithAReason) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.work == nullptr) continue;
-      const Worked worked = q.work(scene(q.file));
+      const WorkedAnswer worked = q.work(load_example_config(q.file));
       const bool choice = q.kind == AnswerKind::choice;
       for (std::size_t i = 0; i < q.choices.size(); ++i)
         EXPECT_EQ(judge(answer_value(q, double(i))).outcome == LabOutcome::right,
@@ -63,7 +63,7 @@ TEST(Judge, WrongAnswerToEveryQuestion_IsWrongWithAReason) {
       EXPECT_THAT(wrong.reason, HasSubstr(count ? "" : "times too much")) << q.key;
       EXPECT_FALSE(wrong.expected.empty()) << q.key;
       EXPECT_EQ(wrong.arithmetic, worked.arithmetic) << q.key;
-      for (const Slip& slip : worked.slips)
+      for (const CommonMistake& slip : worked.slips)
         EXPECT_EQ(judge(answer_value(q, slip.value)).reason, slip.why) << q.key;
     }
 }
@@ -72,7 +72,7 @@ TEST(Judge, QuestionsOwnPlan_IsWrong) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.kind != AnswerKind::plan) continue;
-      const Verdict verdict = judge(answer_plan(q, scene(q.file)));
+      const Verdict verdict = judge(answer_plan(q, load_example_config(q.file)));
       EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << lab.page << " " << q.key;
       EXPECT_THAT(verdict.reason, HasSubstr("it must ")) << q.key;
     }
@@ -182,7 +182,7 @@ RC_GTEST_PROP(Judge, AnswerIsRightExactlyWithinTheTolerance, ()) {
     for (const Question& one : lab.questions)
       if (one.tolerance > 0) numbers.push_back(&one);
   const Question& q = **rc::gen::elementOf(numbers);
-  const double value = q.work(scene(q.file)).value;
+  const double value = q.work(load_example_config(q.file)).value;
   const double part = *rc::gen::inRange(0, 1000) / 1000.0;
   const double sign = *rc::gen::arbitrary<bool>() ? 1 : -1;
   const double inside = value * (1 + sign * part * q.tolerance * 0.999);

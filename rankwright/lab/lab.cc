@@ -34,16 +34,16 @@ const Lab* find_lab(i64 number) {
   return found == all.end() ? nullptr : &*found;
 }
 
-std::string_view lab_file(std::string_view path) {
+std::string_view find_lab_file(std::string_view path) {
   const auto found = std::find_if(kLabFiles.begin(), kLabFiles.end(),
                                   [&](const EmbeddedFile& file) { return file.path == path; });
   return found == kLabFiles.end() ? std::string_view() : found->text;
 }
 
-plan::TrainingConfig scene(std::string_view file) {
+plan::TrainingConfig load_example_config(std::string_view file) {
   const std::string path = "examples/" + std::string(file);
   const importer::PlanFile plan =
-      importer::read_plan(std::string(lab_file(path)), path, importer::refuse_file);
+      importer::read_plan(std::string(find_lab_file(path)), path, importer::refuse_file);
   RW_CHECK(!has_errors(plan.findings));
   return resolve(plan.draft);
 }

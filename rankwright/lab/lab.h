@@ -23,10 +23,10 @@ std::span<const Lab> labs();
 const Lab* find_lab(i64 number);
 
 /// Returns the text of an embedded file, by its path in the repository; empty if there is none.
-std::string_view lab_file(std::string_view path);
+std::string_view find_lab_file(std::string_view path);
 
 /// Returns the config of examples/`file`. Requires: the file is embedded and has no errors.
-plan::TrainingConfig scene(std::string_view file);
+plan::TrainingConfig load_example_config(std::string_view file);
 
 // Questions of the labs, one source file each.
 std::span<const Question> data_parallelism_questions();

@@ -40,13 +40,13 @@ std::string list_json() {
   ordered_json json = begin_json();
   for (const Lab& lab : labs())
     json["labs"].push_back({{"number", lab.number},
-                            {"title", lab_page(lab).title},
+                            {"title", read_lab_page(lab).title},
                             {"questions", lab.questions.size()}});
   return write_json(json);
 }
 
 std::string task_json(const Lab& lab) {
-  const LabPage page = lab_page(lab);
+  const LabPage page = read_lab_page(lab);
   ordered_json json = begin_json();
   json["lab"] = lab.number;
   json["title"] = page.title;

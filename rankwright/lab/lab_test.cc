@@ -21,7 +21,7 @@ TEST(Labs, Numbers_AreConsecutive_TitlesAreSet) {
   for (const Lab& lab : labs()) {
     EXPECT_EQ(lab.number, ++number);
     EXPECT_EQ(find_lab(lab.number), &lab);
-    EXPECT_FALSE(lab_page(lab).title.empty()) << lab.page;
+    EXPECT_FALSE(read_lab_page(lab).title.empty()) << lab.page;
     EXPECT_FALSE(lab.questions.empty()) << lab.page;
   }
   EXPECT_EQ(find_lab(0), nullptr);
@@ -30,7 +30,7 @@ TEST(Labs, Numbers_AreConsecutive_TitlesAreSet) {
 
 TEST(Labs, Questions_MatchThePageInOrder) {
   for (const Lab& lab : labs()) {
-    const LabPage page = lab_page(lab);
+    const LabPage page = read_lab_page(lab);
     ASSERT_EQ(page.questions.size(), lab.questions.size()) << lab.page;
     for (std::size_t i = 0; i < lab.questions.size(); ++i)
       EXPECT_EQ(page.questions[i].first, lab.questions[i].key) << lab.page;
@@ -38,9 +38,10 @@ TEST(Labs, Questions_MatchThePageInOrder) {
 }
 
 TEST(Labs, Introduction_IsInTheTaskAndTheTemplate) {
-  EXPECT_EQ(lab_page(*find_lab(3)).about, "About examples/labs/pp-4.yaml, stages taken as equal:");
+  EXPECT_EQ(read_lab_page(*find_lab(3)).about,
+            "About examples/labs/pp-4.yaml, stages taken as equal:");
   for (const Lab& lab : labs()) {
-    const std::string about = lab_page(lab).about;
+    const std::string about = read_lab_page(lab).about;
     EXPECT_THAT(task_text(lab, {}, 1000), HasSubstr("\nQuestions\n" + about)) << lab.page;
     EXPECT_THAT(template_text(lab), HasSubstr(about.empty() ? "" : "\n# " + about.substr(0, 60)))
         << lab.page;
@@ -51,7 +52,7 @@ TEST(Labs, EveryChoice_IsNamedInThePage) {
   for (const Lab& lab : labs())
     for (const Question& question : lab.questions)
       for (const std::string_view word : question.choices)
-        EXPECT_THAT(std::string(lab_page(lab).words(question.key)),
+        EXPECT_THAT(std::string(read_lab_page(lab).words(question.key)),
                     HasSubstr("`" + std::string(word) + "`"))
             << lab.page << " " << question.key;
 }
@@ -81,11 +82,11 @@ TEST(Questions, PlansOfQuestions_AreValidAndSelfContained) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       const std::string path = "examples/" + std::string(q.file);
-      ASSERT_FALSE(lab_file(path).empty()) << path;
+      ASSERT_FALSE(find_lab_file(path).empty()) << path;
       const importer::PlanFile plan =
-          importer::read_plan(std::string(lab_file(path)), path, importer::refuse_file);
+          importer::read_plan(std::string(find_lab_file(path)), path, importer::refuse_file);
       EXPECT_TRUE(plan.findings.empty()) << path;
-      EXPECT_TRUE(find_violations(scene(q.file)).empty()) << path;
+      EXPECT_TRUE(find_violations(load_example_config(q.file)).empty()) << path;
     }
 }
 
@@ -93,9 +94,9 @@ TEST(Questions, Arithmetic_IsSet_MistakesAreWrong) {
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.work == nullptr) continue;
-      const Worked worked = q.work(scene(q.file));
+      const WorkedAnswer worked = q.work(load_example_config(q.file));
       EXPECT_FALSE(worked.arithmetic.empty()) << q.key;
-      for (const Slip& slip : worked.slips) {
+      for (const CommonMistake& slip : worked.slips) {
         EXPECT_FALSE(near(q, slip.value, worked.value)) << lab.page << " " << q.key << slip.why;
         EXPECT_FALSE(slip.why.empty()) << q.key;
       }
@@ -130,7 +131,7 @@ TEST(Kinds, Examples_AreParsed) {
 
 TEST(Markdown, Prose_IsWrapped_ConsoleBlocksAreNot) {
   const std::string text =
-      markdown_text("## A head\n\none two\nthree\n- a\n- b\n\n```console\n$ x   y\n```\n", {}, 9);
+      escape_markdown("## A head\n\none two\nthree\n- a\n- b\n\n```console\n$ x   y\n```\n", {}, 9);
   EXPECT_EQ(text, "A head\n\none two\nthree\n- a\n- b\n\n    $ x   y\n");
 }
 

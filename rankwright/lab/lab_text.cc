@@ -34,7 +34,7 @@ std::string conditions_text(const Question& question) {
 std::string verdict_details(const Verdict& v, std::size_t width) {
   std::string out;
   const auto line = [&](const std::string& text) {
-    if (!text.empty()) out += report::wrapped(text, width - 7, "       ");
+    if (!text.empty()) out += report::wrap_text(text, width - 7, "       ");
   };
   if (v.outcome != LabOutcome::right && v.conditions.empty()) line(v.reason);
   if (v.outcome == LabOutcome::wrong && !v.expected.empty())
@@ -53,24 +53,24 @@ std::string list_text(const report::Paint& paint) {
                                   {"about"},
                                   {"questions", report::Table::Align::right}}};
   for (const Lab& lab : labs())
-    table.rows.push_back(
-        {std::to_string(lab.number), lab_page(lab).title, std::to_string(lab.questions.size())});
+    table.rows.push_back({std::to_string(lab.number), read_lab_page(lab).title,
+                          std::to_string(lab.questions.size())});
   return table.text(paint) +
          "\nrankwright lab N shows one, --template -o answer.yaml begins its answers, --check "
          "answer.yaml judges them.\n";
 }
 
 std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t width) {
-  const LabPage page = lab_page(lab);
+  const LabPage page = read_lab_page(lab);
   std::string out = paint.bold(fmt::format("Lab {}. {}", lab.number, page.title)) + "\n";
-  out += markdown_text(page.task, paint, width);
-  out += "\n" + paint.bold("Questions") + "\n" + report::wrapped(page.about, width, "");
+  out += escape_markdown(page.task, paint, width);
+  out += "\n" + paint.bold("Questions") + "\n" + report::wrap_text(page.about, width, "");
   for (const Question& question : lab.questions) {
     const std::string words = fmt::format("{} (examples/{}; {})", page.words(question.key),
                                           question.file, describe_form(question));
-    out += "  " + paint.bold(question.key) + "\n" + report::wrapped(words, width - 4, "    ");
+    out += "  " + paint.bold(question.key) + "\n" + report::wrap_text(words, width - 4, "    ");
     if (const std::string more = conditions_text(question); !more.empty())
-      out += report::wrapped(more, width - 4, "    ");
+      out += report::wrap_text(more, width - 4, "    ");
   }
   out += fmt::format(
       "\nTo answer\n"
@@ -81,11 +81,11 @@ std::string task_text(const Lab& lab, const report::Paint& paint, std::size_t wi
 }
 
 std::string template_text(const Lab& lab) {
-  const LabPage page = lab_page(lab);
+  const LabPage page = read_lab_page(lab);
   std::string out = fmt::format("# Lab {}. {}: rankwright lab {} --check THIS_FILE\nlab: {}\n",
                                 lab.number, page.title, lab.number, lab.number);
   const auto comment = [&](const std::string& text) {
-    out += report::wrapped(text, kTemplateWidth, "# ");
+    out += report::wrap_text(text, kTemplateWidth, "# ");
   };
   if (!page.about.empty()) {
     out += "\n";

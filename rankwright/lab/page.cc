@@ -42,8 +42,8 @@ std::string_view LabPage::words(std::string_view key) const {
   return {};
 }
 
-LabPage lab_page(const Lab& lab) {
-  std::string_view text = lab_file("docs/labs/" + std::string(lab.page));
+LabPage read_lab_page(const Lab& lab) {
+  std::string_view text = find_lab_file("docs/labs/" + std::string(lab.page));
   LabPage page;
   page.title = after(take_line(text), ". ");
   const std::size_t at = text.find(kQuestions);
@@ -54,12 +54,12 @@ LabPage lab_page(const Lab& lab) {
   return page;
 }
 
-std::string markdown_text(std::string_view markdown, const report::Paint& paint,
-                          std::size_t width) {
+std::string escape_markdown(std::string_view markdown, const report::Paint& paint,
+                            std::size_t width) {
   std::string out, paragraph;
   bool console = false;
   const auto flush = [&] {
-    if (!paragraph.empty()) out += report::wrapped(paragraph, width, "");
+    if (!paragraph.empty()) out += report::wrap_text(paragraph, width, "");
     paragraph.clear();
   };
   while (!markdown.empty()) {

@@ -24,9 +24,10 @@ struct LabPage {
 };
 
 /// Reads the page of a lab.
-LabPage lab_page(const Lab& lab);
+LabPage read_lab_page(const Lab& lab);
 
 /// Returns Markdown as terminal text: headings in bold, prose wrapped, console blocks unchanged.
-std::string markdown_text(std::string_view markdown, const report::Paint& paint, std::size_t width);
+std::string escape_markdown(std::string_view markdown, const report::Paint& paint,
+                            std::size_t width);
 
 }  // namespace rankwright::lab

@@ -15,20 +15,20 @@ namespace {
 constexpr double kSmallBubble = 0.05;
 constexpr i64 kChunks = 2;
 
-Worked bubble(const plan::TrainingConfig& s) {
+WorkedAnswer bubble(const plan::TrainingConfig& s) {
   const i64 p = s.plan.pp, m = s.microbatches();
-  const cost::Estimate e = cost::close_estimate(s, calibration(s));
+  const cost::Estimate e = cost::estimate_closely(s, calibration(s));
   return {pipeline::bubble_fraction(s.plan.schedule, p, 1, m),
           fmt::format("(pp - 1) / (m + pp - 1) = {} / {} = {}", p - 1, m + p - 1,
                       percent(pipeline::bubble_fraction(s.plan.schedule, p, 1, m))),
           {{pipeline::bubble_ratio(s.plan.schedule, p, 1, m),
             "that is idle time over work, (pp - 1) / m: the step has both"},
            {e.step[cost::Item::bubble] / e.time(),
-            "that is of the priced step, in which stages are uneven and more than stages takes "
+            "that is of the estimated step, in which stages are uneven and more than stages takes "
             "time: with equal stages it is a matter of slots"}}};
 }
 
-Worked microbatches(const plan::TrainingConfig& s) {
+WorkedAnswer microbatches(const plan::TrainingConfig& s) {
   i64 m = 1;
   while (pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, 1, m) > kSmallBubble) ++m;
   const i64 p = s.plan.pp;
@@ -39,8 +39,8 @@ Worked microbatches(const plan::TrainingConfig& s) {
           {{double(p - 1) / kSmallBubble, "that takes the step for the work: (pp - 1) / m"}}};
 }
 
-Worked held(const plan::TrainingConfig& s) {
-  const pipeline::PipelineShape shape = pipeline_shape(s);
+WorkedAnswer held(const plan::TrainingConfig& s) {
+  const pipeline::PipelineShape shape = make_pipeline_shape(s);
   pipeline::PipelineShape all = shape;
   all.schedule = pipeline::Schedule::gpipe;
   return {
@@ -52,8 +52,8 @@ Worked held(const plan::TrainingConfig& s) {
        {double(pipeline::max_in_flight(shape, shape.pp - 1)), "that is the last pp rank"}}};
 }
 
-Worked bubble_of(const plan::TrainingConfig& s, pipeline::Schedule schedule, i64 chunks,
-                 std::string formula) {
+WorkedAnswer bubble_of(const plan::TrainingConfig& s, pipeline::Schedule schedule, i64 chunks,
+                       std::string formula) {
   const i64 p = s.plan.pp, m = s.microbatches();
   const double value = pipeline::bubble_fraction(schedule, p, chunks, m);
   return {value,
@@ -63,14 +63,14 @@ Worked bubble_of(const plan::TrainingConfig& s, pipeline::Schedule schedule, i64
             "that is idle time over work: the step has both"}}};
 }
 
-Worked interleaved(const plan::TrainingConfig& s) {
+WorkedAnswer interleaved(const plan::TrainingConfig& s) {
   return bubble_of(
       s, pipeline::Schedule::interleaved, kChunks,
       fmt::format("fill and drain pass chunks of half the size: r = ({} - 1) / ({} x {})",
                   s.plan.pp, kChunks, s.microbatches()));
 }
 
-Worked zero_bubble(const plan::TrainingConfig& s) {
+WorkedAnswer zero_bubble(const plan::TrainingConfig& s) {
   return bubble_of(
       s, pipeline::Schedule::zb_h1, 1,
       fmt::format("weight gradients fill the drain; of 3 parts (F, I, W) one is left: r = ({} - 1) "
@@ -78,7 +78,7 @@ Worked zero_bubble(const plan::TrainingConfig& s) {
                   s.plan.pp, s.microbatches()));
 }
 
-Met is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+ConditionResult is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   return faster_by(answer, given, 0.1);
 }
 

@@ -9,16 +9,16 @@ namespace rankwright::lab {
 namespace placements_impl {
 namespace {
 
-Worked data_degree(const plan::TrainingConfig& s) {
+WorkedAnswer data_degree(const plan::TrainingConfig& s) {
   const i64 rest = s.world / (s.plan.tp * s.plan.pp);
   return {double(rest),
           fmt::format("{} / ({} x {}) = {}", s.world, s.plan.tp, s.plan.pp, rest),
           {{double(s.world), "then the degrees multiply to more ranks than there are"}}};
 }
 
-Worked peer(const plan::TrainingConfig& s) {
-  const std::vector<i64> members =
-      group_members(group_shape(s.plan.meshes(), mesh::GroupKind::tp, s.plan.shard_size), 0);
+WorkedAnswer peer(const plan::TrainingConfig& s) {
+  const std::vector<i64> members = list_group_members(
+      make_group_shape(s.plan.meshes(), mesh::GroupKind::tp, s.plan.shard_size), 0);
   return {double(members[1]),
           fmt::format("in {} the axes before tp have {} ranks, so its tp group is {}",
                       show(s.plan.order), members[1], fmt::join(members, " ")),
@@ -28,33 +28,33 @@ Worked peer(const plan::TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const plan::TrainingConfig& s) {
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+WorkedAnswer link(const plan::TrainingConfig& s) {
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::tp);
   return {double(span.level), fmt::format("a node holds {} of the {} members of a tp group",
                                           span.inside[0], span.size)};
 }
 
-Worked slower(const plan::TrainingConfig& s) {
+WorkedAnswer slower(const plan::TrainingConfig& s) {
   plan::TrainingConfig first = s;
   first.plan.order = mesh::kDefaultOrder;
-  const Seconds here = step_of(s), there = step_of(first);
+  const Seconds here = step_time_of(s), there = step_time_of(first);
   return {
       here / there,
       fmt::format("{} / {} = {:.3g}, with the same degrees", show(here), show(there), here / there),
       {{here / there - 1, "that is how much longer it is: once its length comes on top"}}};
 }
 
-Worked ratio(const plan::TrainingConfig& s) {
-  const std::vector<cost::PricedTraffic> tp = busiest(s, mesh::GroupKind::tp),
-                                         pp = busiest(s, mesh::GroupKind::pp);
-  const double times = bytes_of(tp) / bytes_of(pp);
+WorkedAnswer ratio(const plan::TrainingConfig& s) {
+  const std::vector<cost::TrafficCost> tp = find_busiest_traffic(s, mesh::GroupKind::tp),
+                                       pp = find_busiest_traffic(s, mesh::GroupKind::pp);
+  const double times = sum_bytes(tp) / sum_bytes(pp);
   return {times, fmt::format("{} in {} calls ({}) / {} in {} calls ({}) = {:.3g}, each on the pp "
                              "rank that has most of it",
-                             show(bytes_of(tp)), count(calls(tp)), show(time_of(tp)),
-                             show(bytes_of(pp)), count(calls(pp)), show(time_of(pp)), times)};
+                             show(sum_bytes(tp)), count(calls(tp)), show(sum_times(tp)),
+                             show(sum_bytes(pp)), count(calls(pp)), show(sum_times(pp)), times)};
 }
 
-Met stays_cyclic(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult stays_cyclic(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   const bool cyclic = answer.plan.placement.kind == mesh::Placement::Kind::cyclic;
   return {cyclic, cyclic ? "rank r sits on node r mod 8" : "another placement"};
 }

@@ -35,7 +35,7 @@ Result<double> parse_percent(std::string_view text) {
   if (sign == std::string_view::npos || text[sign] != '%')
     return fail({.code = "RW0909",
                  .message = "not a quantity with a unit",
-                 .detail = fmt::format("'{}' has no % sign", excerpt(text)),
+                 .detail = fmt::format("'{}' has no % sign", make_excerpt(text)),
                  .hint = "such as: 8.57 %"});
   const Result<double> n = parse_real(text.substr(0, sign));
   if (!n) return fail(n.error());

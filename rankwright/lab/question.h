@@ -33,20 +33,20 @@ std::span<const AnswerKindRow> answer_kinds();
 const AnswerKindRow& row(AnswerKind);
 
 /// The result of a common mistake, and what the mistake is.
-struct Slip {
+struct CommonMistake {
   double value = 0;
   std::string why;
 };
 
 /// An answer with its arithmetic. For a choice, the value is the index of the right word.
-struct Worked {
+struct WorkedAnswer {
   double value = 0;
   std::string arithmetic;
-  std::vector<Slip> slips{};
+  std::vector<CommonMistake> slips{};
 };
 
 /// Whether a plan meets a condition, with the numbers that decide it.
-struct Met {
+struct ConditionResult {
   bool met = false;
   std::string numbers;
 };
@@ -54,7 +54,7 @@ struct Met {
 /// A condition that an answer's plan must meet. `given` is the question's own config.
 struct Condition {
   std::string_view says;  // "fits in memory"
-  Met (*met)(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
+  ConditionResult (*met)(const plan::TrainingConfig& answer, const plan::TrainingConfig& given);
 };
 
 /// One question of a lab.
@@ -62,8 +62,8 @@ struct Question {
   std::string_view key;  // in the answer file and in the page
   AnswerKind kind;
   std::string_view file;  // the plan that it is about, in examples/
-  Worked (*work)(const plan::TrainingConfig& given) = nullptr;  // null: the answer is a plan
-  std::string_view see;                                         // the command that shows the answer
+  WorkedAnswer (*work)(const plan::TrainingConfig& given) = nullptr;  // null: the answer is a plan
+  std::string_view see;  // the command that shows the answer
   double tolerance = 0;  // allowed error as a share of the value
   std::span<const std::string_view> choices{};
   std::span<const Condition> conditions{};

@@ -19,7 +19,7 @@ plan::TrainingConfig with_sequence_parallelism(plan::TrainingConfig s) {
   return s;
 }
 
-Worked saved(const plan::TrainingConfig& s) {
+WorkedAnswer saved(const plan::TrainingConfig& s) {
   const Bytes without = cost::estimate_memory(s, 0, calibration(s))[cost::Entry::activations];
   const plan::TrainingConfig other = with_sequence_parallelism(s);
   const Bytes with = cost::estimate_memory(other, 0, calibration(other))[cost::Entry::activations];
@@ -29,8 +29,8 @@ Worked saved(const plan::TrainingConfig& s) {
                   show_memory(without), show_memory(with), show_memory(without - with), s.plan.tp)};
 }
 
-Worked all_reduces(const plan::TrainingConfig& s) {
-  const i64 n = max(s, plan::TrafficKind::tp_all_reduce).traffic.calls;
+WorkedAnswer all_reduces(const plan::TrainingConfig& s) {
+  const i64 n = find_max_traffic(s, plan::TrafficKind::tp_all_reduce).traffic.calls;
   const i64 m = s.microbatches(), layers = s.model.layers();
   return {double(n), fmt::format("{} layers x {} microbatches x {} (attention and feed-forward, "
                                  "both passes) = {}; sequence parallelism makes each a "
@@ -38,7 +38,7 @@ Worked all_reduces(const plan::TrainingConfig& s) {
                                  layers, m, n / (layers * m), count(n))};
 }
 
-Worked tokens(const plan::TrainingConfig& s) {
+WorkedAnswer tokens(const plan::TrainingConfig& s) {
   const i64 each = s.job.sequence / s.plan.cp;
   return {
       double(each),
@@ -48,8 +48,8 @@ Worked tokens(const plan::TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked ring(const plan::TrainingConfig& s) {
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
+WorkedAnswer ring(const plan::TrainingConfig& s) {
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::cp);
   return {double(span.level),
           fmt::format("tp {} stands inside, so a node of {} holds {} of the {} cp ranks", s.plan.tp,
                       s.cluster.levels[0].arity, span.inside[0], span.size)};
@@ -64,15 +64,15 @@ plan::TrainingConfig with_head_exchange(plan::TrainingConfig s, i64 cp) {
 
 /// Returns whether Megatron-LM cannot run the all-to-alls of this cp (rule RW0513).
 bool megatron_refuses(const plan::TrainingConfig& s) {
-  const std::vector<const rules::Rule*> rules = refusals(rules::Target::megatron);
+  const std::vector<const rules::Rule*> rules = find_refusals(rules::Target::megatron);
   return std::any_of(rules.begin(), rules.end(),
                      [&](const rules::Rule* r) { return r->page.code == "RW0513" && r->fault(s); });
 }
 
 /// Returns the largest cp whose ranks get whole heads to exchange, including keys and values.
-Worked ulysses(const plan::TrainingConfig& s) {
-  Worked worked;
-  for (const i64 cp : divisors(s.world))
+WorkedAnswer ulysses(const plan::TrainingConfig& s) {
+  WorkedAnswer worked;
+  for (const i64 cp : list_divisors(s.world))
     if (!megatron_refuses(with_head_exchange(s, cp))) worked.value = double(cp);
   const model::Attention& a = s.model.layer(0).attention;
   worked.arithmetic =
@@ -84,11 +84,11 @@ Worked ulysses(const plan::TrainingConfig& s) {
   return worked;
 }
 
-Met cuts_sequences(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult cuts_sequences(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return {answer.plan.cp > 1, fmt::format("cp {}", answer.plan.cp)};
 }
 
-Met context_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult context_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return inside(answer, mesh::GroupKind::cp);
 }
 

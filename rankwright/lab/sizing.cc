@@ -24,36 +24,38 @@ Bytes model_states(const plan::TrainingConfig& s) {
 
 Bytes capacity(const plan::TrainingConfig& s) { return cost::estimate(s, calibration(s)).capacity; }
 
-Worked whole_states(const plan::TrainingConfig& s) {
+WorkedAnswer whole_states(const plan::TrainingConfig& s) {
   const Bytes all = model_states(s);
-  const double billions = std::round(double(parameters_of(s)) / 1e9);
+  const double billions = std::round(double(count_parameters(s)) / 1e9);
   return {all.value,
           fmt::format("{} parameters x (2 + 2 + 12) bytes = {}",
-                      short_count(double(parameters_of(s))), show(all)),
+                      format_short_count(double(count_parameters(s))), show(all)),
           {{all.value * 2 / kBytesPerParameter, "those are the weights alone, 2 bytes each"},
            {billions * 1e9 * kBytesPerParameter,
             fmt::format("that is of {} billion parameters: it has fewer", billions)}}};
 }
 
-Worked count_units(const plan::TrainingConfig& s, double each, std::string_view what) {
+WorkedAnswer count_units(const plan::TrainingConfig& s, double each, std::string_view what) {
   const double ratio = model_states(s).value / each;
   return {std::ceil(ratio),
           fmt::format("{} / {} a {} = {:.3g}, so {}", show_memory(model_states(s)),
                       show_memory(Bytes{each}), what, ratio, std::ceil(ratio))};
 }
 
-Worked gpus(const plan::TrainingConfig& s) { return count_units(s, capacity(s).value, "GPU"); }
+WorkedAnswer gpus(const plan::TrainingConfig& s) {
+  return count_units(s, capacity(s).value, "GPU");
+}
 
-Worked nodes(const plan::TrainingConfig& s) {
+WorkedAnswer nodes(const plan::TrainingConfig& s) {
   return count_units(s, double(s.cluster.levels[0].arity) * capacity(s).value, "node");
 }
 
-Worked cut_states(const plan::TrainingConfig& s) {
+WorkedAnswer cut_states(const plan::TrainingConfig& s) {
   const Bytes held = cost::states(s, 0).total();
   return {held.value,
           fmt::format("{} x 16 bytes over tp {} x pp {} ranks are {} on average; pp rank 0, with "
                       "the embedding, holds {}",
-                      short_count(double(parameters_of(s))), s.plan.tp, s.plan.pp,
+                      format_short_count(double(count_parameters(s))), s.plan.tp, s.plan.pp,
                       show(model_states(s) / (s.plan.tp * s.plan.pp)), show(held)),
           {{model_states(s).value / double(s.world),
             "that divides by the copies, too: dp cuts no states without ZeRO"},
@@ -61,7 +63,7 @@ Worked cut_states(const plan::TrainingConfig& s) {
             "that is the mean of the pp ranks: the first holds the embedding, too"}}};
 }
 
-Worked copies_of(const plan::TrainingConfig& s) {
+WorkedAnswer copies_of(const plan::TrainingConfig& s) {
   return {double(s.plan.dp),
           fmt::format("{} GPUs / (tp {} x pp {}) = {}", s.world, s.plan.tp, s.plan.pp, s.plan.dp)};
 }

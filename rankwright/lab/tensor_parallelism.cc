@@ -10,9 +10,9 @@ namespace rankwright::lab {
 namespace tensor_parallelism_impl {
 namespace {
 
-Worked layer_calls(const plan::TrainingConfig& s) {
-  const i64 gathers = max(s, plan::TrafficKind::tp_all_gather).traffic.calls;
-  const i64 scatters = max(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
+WorkedAnswer layer_calls(const plan::TrainingConfig& s) {
+  const i64 gathers = find_max_traffic(s, plan::TrafficKind::tp_all_gather).traffic.calls;
+  const i64 scatters = find_max_traffic(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
   const i64 layers = contents(s, 0).layers, m = s.microbatches();
   return {
       double(gathers + scatters),
@@ -23,8 +23,8 @@ Worked layer_calls(const plan::TrainingConfig& s) {
       {{double((gathers + scatters) / m), "that is of one microbatch"}}};
 }
 
-Worked call_bytes(const plan::TrainingConfig& s) {
-  const Bytes size = max(s, plan::TrafficKind::tp_all_gather).traffic.bytes();
+WorkedAnswer call_bytes(const plan::TrainingConfig& s) {
+  const Bytes size = find_max_traffic(s, plan::TrafficKind::tp_all_gather).traffic.bytes();
   return {size.value,
           fmt::format("{} tokens x {} hidden x 2 bytes = {}", count(s.job.sequence),
                       count(s.model.hidden), show(size)),
@@ -33,14 +33,14 @@ Worked call_bytes(const plan::TrainingConfig& s) {
 }
 
 /// Returns the largest tp degree whose groups stay inside the innermost domain.
-Worked widest(const plan::TrainingConfig& s) {
-  Worked worked;
-  for (const i64 tp : divisors(s.world)) {
+WorkedAnswer widest(const plan::TrainingConfig& s) {
+  WorkedAnswer worked;
+  for (const i64 tp : list_divisors(s.world)) {
     plan::TrainingConfig one = s;
     one.plan.tp = tp;
     one.plan.dp = s.world / tp;
     one.plan.pp = 1;
-    if (cost::span_of(one, mesh::GroupKind::tp).level <= 0) worked.value = double(tp);
+    if (cost::find_span(one, mesh::GroupKind::tp).level <= 0) worked.value = double(tp);
   }
   worked.arithmetic =
       fmt::format("{} joins {} GPUs; a group of {} has members on two of them",
@@ -50,8 +50,8 @@ Worked widest(const plan::TrainingConfig& s) {
 
 constexpr std::string_view kLevels[] = {"nvlink", "infiniband"};
 
-Worked link(const plan::TrainingConfig& s) {
-  const cost::PricedTraffic row = max(s, plan::TrafficKind::tp_all_gather);
+WorkedAnswer link(const plan::TrainingConfig& s) {
+  const cost::TrafficCost row = find_max_traffic(s, plan::TrafficKind::tp_all_gather);
   const cluster::Level& level = s.cluster.levels[std::size_t(row.level)];
   return {double(row.level),
           fmt::format("each group of {} spans {} nodes, so it crosses {} at {}", row.span.size,
@@ -60,22 +60,23 @@ Worked link(const plan::TrainingConfig& s) {
 
 /// Compares with another split of the same work over the same GPUs: tp inside the node, more
 /// stages.
-Worked slower(const plan::TrainingConfig& s) {
+WorkedAnswer slower(const plan::TrainingConfig& s) {
   plan::TrainingConfig inner = s;
   inner.plan.tp = s.cluster.levels[0].arity;
   inner.plan.pp = s.plan.pp * s.plan.tp / inner.plan.tp;
-  const std::vector<cost::PricedTraffic> across = busiest(s, mesh::GroupKind::tp),
-                                         within = busiest(inner, mesh::GroupKind::tp);
-  const double ratio = time_of(across) / time_of(within);
-  return {ratio,
-          fmt::format("{} with tp {} ({} calls) / {} with tp {} pp {} ({} calls) = {:.3g}",
-                      show(time_of(across)), s.plan.tp, count(calls(across)), show(time_of(within)),
-                      inner.plan.tp, inner.plan.pp, count(calls(within)), ratio),
-          {{s.cluster.levels[0].bandwidth / s.cluster.levels[1].bandwidth,
-            "that is the ratio of the links: of a hierarchical collective each of a node's eight "
-            "NICs carries an eighth"},
-           {double(calls(across)) / double(calls(within)),
-            "that is the ratio of the calls: each also takes longer"}}};
+  const std::vector<cost::TrafficCost> across = find_busiest_traffic(s, mesh::GroupKind::tp),
+                                       within = find_busiest_traffic(inner, mesh::GroupKind::tp);
+  const double ratio = sum_times(across) / sum_times(within);
+  return {
+      ratio,
+      fmt::format("{} with tp {} ({} calls) / {} with tp {} pp {} ({} calls) = {:.3g}",
+                  show(sum_times(across)), s.plan.tp, count(calls(across)), show(sum_times(within)),
+                  inner.plan.tp, inner.plan.pp, count(calls(within)), ratio),
+      {{s.cluster.levels[0].bandwidth / s.cluster.levels[1].bandwidth,
+        "that is the ratio of the links: of a hierarchical collective each of a node's eight "
+        "NICs carries an eighth"},
+       {double(calls(across)) / double(calls(within)),
+        "that is the ratio of the calls: each also takes longer"}}};
 }
 
 constexpr std::string_view kInside = "labs/tp-8.yaml", kAcross = "labs/tp-16.yaml";

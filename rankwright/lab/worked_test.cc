@@ -8,7 +8,7 @@ namespace worked_test {
 
 double answer(i64 lab, std::string_view key) {
   for (const Question& q : find_lab(lab)->questions)
-    if (q.key == key) return q.work(scene(q.file)).value;
+    if (q.key == key) return q.work(load_example_config(q.file)).value;
   ADD_FAILURE() << key;
   return 0;
 }
@@ -20,20 +20,20 @@ constexpr double kOneB =
     128256.0 * 2048 + 16 * (2 * 2048.0 * 2048 + 2 * 2048.0 * 512 + 3 * 2048.0 * 8192 + 2 * 2048) +
     2048;
 
-TEST(Worked, DataParallelism_SixteenBytesPerParameter) {
+TEST(WorkedAnswer, DataParallelism_SixteenBytesPerParameter) {
   EXPECT_DOUBLE_EQ(answer(1, "states"), 16 * kOneB);
   EXPECT_DOUBLE_EQ(answer(1, "reduced"), 2 * kOneB);
   EXPECT_EQ(answer(1, "sequences"), 256 / 8);
 }
 
-TEST(Worked, TensorParallelism_TwentyLayersPerStage) {
+TEST(WorkedAnswer, TensorParallelism_TwentyLayersPerStage) {
   // 80 layers over 4 stages, 64 / 2 microbatches, 6 + 4 collectives per layer in both passes.
   EXPECT_EQ(answer(2, "calls"), 20 * 32 * 10);
   EXPECT_EQ(answer(2, "size"), 4096.0 * 8192 * 2);
   EXPECT_EQ(answer(2, "widest"), 8);
 }
 
-TEST(Worked, Pipeline_FourStages) {
+TEST(WorkedAnswer, Pipeline_FourStages) {
   EXPECT_DOUBLE_EQ(answer(3, "bubble"), 3.0 / 11);
   EXPECT_EQ(answer(3, "microbatches"), 57);  // 3 / 60 = 5 %
   EXPECT_DOUBLE_EQ(answer(3, "interleaved"), 3.0 / 19);
@@ -41,7 +41,7 @@ TEST(Worked, Pipeline_FourStages) {
   EXPECT_EQ(answer(3, "held"), 4);
 }
 
-TEST(Worked, Zero_SixteenRanks) {
+TEST(WorkedAnswer, Zero_SixteenRanks) {
   const double whole = answer(4, "stage_0"), each = whole / 16;  // 16 bytes per parameter
   const double tolerance = 1e-6 * whole;                         // shards are whole elements
   EXPECT_NEAR(answer(4, "stage_1"), each * (2 + 2 + 12.0 / 16), tolerance);
@@ -49,7 +49,7 @@ TEST(Worked, Zero_SixteenRanks) {
   EXPECT_NEAR(answer(4, "stage_3"), each * 16 / 16, tolerance);
 }
 
-TEST(Worked, Placement_SixtyFourRanks) {
+TEST(WorkedAnswer, Placement_SixtyFourRanks) {
   EXPECT_EQ(answer(6, "dp"), 64 / (8 * 4));
   EXPECT_EQ(answer(6, "peer"), 2 * 4);  // dp-pp-tp: the next tp rank is 8 ranks away
   // The last of 4 stages: 6,400 calls inside its layers, 32 microbatches with 3 calls of the head
@@ -59,7 +59,7 @@ TEST(Worked, Placement_SixtyFourRanks) {
   EXPECT_EQ(answer(7, "stage_of_19"), 1);  // 16 ranks per stage: 16 to 31
 }
 
-TEST(Worked, ExpertsAndSequences_MatchHandArithmetic) {
+TEST(WorkedAnswer, ExpertsAndSequences_MatchHandArithmetic) {
   EXPECT_EQ(answer(8, "calls"), 8 * 32 * 4);  // layers x microbatches x 2 directions x 2 passes
   EXPECT_EQ(answer(8, "size"), 4096.0 * 2 * 4096 * 2);
   EXPECT_EQ(answer(8, "copies"), 32 / (8 * 4));

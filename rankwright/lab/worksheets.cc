@@ -10,12 +10,12 @@ namespace rankwright::lab {
 namespace worksheets_impl {
 namespace {
 
-Worked tp_calls(const plan::TrainingConfig& s) {
-  const std::vector<cost::PricedTraffic> rows = busiest(s, mesh::GroupKind::tp);
-  const i64 gathers = max(s, plan::TrafficKind::tp_all_gather).traffic.calls,
-            scatters = max(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
-  Worked worked{double(calls(rows)), {}};
-  for (const cost::PricedTraffic& one : rows)
+WorkedAnswer tp_calls(const plan::TrainingConfig& s) {
+  const std::vector<cost::TrafficCost> rows = find_busiest_traffic(s, mesh::GroupKind::tp);
+  const i64 gathers = find_max_traffic(s, plan::TrafficKind::tp_all_gather).traffic.calls,
+            scatters = find_max_traffic(s, plan::TrafficKind::tp_reduce_scatter).traffic.calls;
+  WorkedAnswer worked{double(calls(rows)), {}};
+  for (const cost::TrafficCost& one : rows)
     worked.arithmetic += fmt::format("{}{} {}", worked.arithmetic.empty() ? "" : " + ",
                                      count(one.traffic.calls), row(one.traffic.kind).label);
   worked.arithmetic += " = " + count(i64(worked.value));
@@ -23,13 +23,13 @@ Worked tp_calls(const plan::TrainingConfig& s) {
       {double(gathers), "those are the all-gathers of the layers alone"},
       {double(gathers + scatters),
        "those are inside the layers: the output head and the loss have some of their own"},
-      {double(calls(every_kind(s, mesh::GroupKind::tp))),
+      {double(calls(list_traffic_by_kind(s, mesh::GroupKind::tp))),
        "that adds the embedding's, which the first stage alone calls: no rank runs all kinds"}};
   return worked;
 }
 
-Worked message(const plan::TrainingConfig& s) {
-  const Bytes size = max(s, plan::TrafficKind::pp_forward).traffic.bytes();
+WorkedAnswer message(const plan::TrainingConfig& s) {
+  const Bytes size = find_max_traffic(s, plan::TrafficKind::pp_forward).traffic.bytes();
   return {
       size.value,
       fmt::format("{} tokens x {} hidden x 2 bytes / tp {}, as sequence parallelism leaves each "
@@ -38,7 +38,7 @@ Worked message(const plan::TrainingConfig& s) {
       {{size.value * double(s.plan.tp), "that is the whole tensor: each tp rank sends its part"}}};
 }
 
-Worked stage_of(const plan::TrainingConfig& s) {
+WorkedAnswer stage_of(const plan::TrainingConfig& s) {
   const i64 rank = 19;
   const i64 stage = s.plan.meshes().dense.coordinate(rank, mesh::Axis::pp);
   const i64 each = s.plan.tp * s.plan.dp;
@@ -50,12 +50,12 @@ Worked stage_of(const plan::TrainingConfig& s) {
 
 constexpr std::string_view kAxes[] = {"tp", "pp", "dp"};
 
-Worked longest(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+WorkedAnswer longest(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
   const Seconds waits[] = {t[cost::Item::tp],
                            t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance],
                            t[cost::Item::dp]};
-  Worked worked;
+  WorkedAnswer worked;
   for (std::size_t i = 0; i < std::size(waits); ++i) {
     if (waits[i] > waits[std::size_t(worked.value)]) worked.value = double(i);
     worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kAxes[i], show(waits[i]));
@@ -64,8 +64,8 @@ Worked longest(const plan::TrainingConfig& s) {
   return worked;
 }
 
-Worked exposed(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::close_estimate(s, calibration(s)).step;
+WorkedAnswer exposed(const plan::TrainingConfig& s) {
+  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
   const Seconds all = t[cost::Item::dp] + t.hidden_dp;
   return {t[cost::Item::dp].value,
           fmt::format("of {} of gradient reduction {} runs beside backward: {}", show(all),
@@ -73,7 +73,7 @@ Worked exposed(const plan::TrainingConfig& s) {
           {{all.value, "that is all of it, hidden or not"}}};
 }
 
-Met is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
+ConditionResult is_shorter(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
   return faster_by(answer, given, 0.05);
 }
 

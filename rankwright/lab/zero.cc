@@ -27,12 +27,13 @@ Bytes kept(const plan::TrainingConfig& s) {
   return held.parameters + held.gradients + held.optimizer;
 }
 
-Worked stage_states(const plan::TrainingConfig& s, int stage) {
+WorkedAnswer stage_states(const plan::TrainingConfig& s, int stage) {
   const plan::TrainingConfig one = with_zero(s, stage);
   const cost::States held = cost::states(one, 0);
-  Worked worked{kept(one).value, fmt::format("parameters {} + gradients {} + optimizer {} = {}: ",
-                                             show(held.parameters), show(held.gradients),
-                                             show(held.optimizer), show(kept(one)))};
+  WorkedAnswer worked{
+      kept(one).value,
+      fmt::format("parameters {} + gradients {} + optimizer {} = {}: ", show(held.parameters),
+                  show(held.gradients), show(held.optimizer), show(kept(one)))};
   worked.arithmetic += stage == 0 ? std::string("ZeRO-0 cuts nothing")
                                   : fmt::format("{} cut over {} ranks", kCut[stage], s.plan.dp);
   for (int other = 0; other < kStages; ++other)
@@ -42,25 +43,26 @@ Worked stage_states(const plan::TrainingConfig& s, int stage) {
   return worked;
 }
 
-Worked stage_0(const plan::TrainingConfig& s) { return stage_states(s, 0); }
-Worked stage_1(const plan::TrainingConfig& s) { return stage_states(s, 1); }
-Worked stage_2(const plan::TrainingConfig& s) { return stage_states(s, 2); }
-Worked stage_3(const plan::TrainingConfig& s) { return stage_states(s, 3); }
+WorkedAnswer stage_0(const plan::TrainingConfig& s) { return stage_states(s, 0); }
+WorkedAnswer stage_1(const plan::TrainingConfig& s) { return stage_states(s, 1); }
+WorkedAnswer stage_2(const plan::TrainingConfig& s) { return stage_states(s, 2); }
+WorkedAnswer stage_3(const plan::TrainingConfig& s) { return stage_states(s, 3); }
 
 /// Returns the lowest stage that fits with margin, whatever the error of the memory estimate.
-Worked lowest_stage(const plan::TrainingConfig& s) {
-  Worked worked{.value = kStages, .arithmetic = {}};
+WorkedAnswer lowest_stage(const plan::TrainingConfig& s) {
+  WorkedAnswer worked{.value = kStages, .arithmetic = {}};
   for (int stage = kStages - 1; stage >= 0; --stage) {
     const cost::Estimate e = cost::estimate(with_zero(s, stage), calibration(s));
     if (e.fits() && e.sure()) worked.value = stage;
     worked.slips.push_back(
         {double(stage), !e.fits()  ? "that does not fit"
                         : e.sure() ? "that fits, but a lower stage does, too, and sends less"
-                                   : "that leaves less than the ledger may be off"});
+                                   : "that leaves less than the error of the memory estimate"});
     worked.arithmetic += fmt::format("{}ZeRO-{} {}", stage == kStages - 1 ? "" : ", ", stage,
                                      show_memory(e.memory.total(), e.capacity));
   }
-  std::erase_if(worked.slips, [&](const Slip& slip) { return slip.value == worked.value; });
+  std::erase_if(worked.slips,
+                [&](const CommonMistake& slip) { return slip.value == worked.value; });
   return worked;
 }
 
@@ -70,11 +72,11 @@ Bytes dp_wire_bytes(const plan::TrainingConfig& s) {
   for (const plan::TrafficKind kind :
        {plan::TrafficKind::dp_all_reduce, plan::TrafficKind::dp_reduce_scatter,
         plan::TrafficKind::dp_all_gather})
-    sum += max(s, kind).wire;
+    sum += find_max_traffic(s, kind).wire;
   return sum;
 }
 
-Worked traffic(const plan::TrainingConfig& s) {
+WorkedAnswer traffic(const plan::TrainingConfig& s) {
   const plan::TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
   const double ratio = dp_wire_bytes(sharded) / dp_wire_bytes(plain);
   return {
@@ -87,11 +89,11 @@ Worked traffic(const plan::TrainingConfig& s) {
        {2 * ratio, "an all-reduce sends its tensor twice: it scatters sums, then gathers them"}}};
 }
 
-Worked hidden(const plan::TrainingConfig& s) {
-  const cost::StepTime step = cost::close_estimate(s, calibration(s)).step;
+WorkedAnswer hidden(const plan::TrainingConfig& s) {
+  const cost::StepTime step = cost::estimate_closely(s, calibration(s)).step;
   const Seconds all = step[cost::Item::dp] + step.hidden_dp;
-  const Seconds alone = max(s, plan::TrafficKind::dp_reduce_scatter).total +
-                        max(s, plan::TrafficKind::dp_all_gather).total;
+  const Seconds alone = find_max_traffic(s, plan::TrafficKind::dp_reduce_scatter).total +
+                        find_max_traffic(s, plan::TrafficKind::dp_all_gather).total;
   return {step.hidden_dp / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
                       show(step[cost::Item::dp]), show(step.hidden_dp), show(all),
@@ -102,13 +104,13 @@ Worked hidden(const plan::TrainingConfig& s) {
                         show(alone))}}};
 }
 
-Met shards_parameters(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+ConditionResult shards_parameters(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   return {answer.plan.zero == 3, fmt::format("zero_stage: {}", answer.plan.zero)};
 }
 
 /// Checks that shard groups are inside a node and have more than one rank.
-Met shards_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
-  Met met = inside(answer, mesh::GroupKind::shard);
+ConditionResult shards_inside(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
+  ConditionResult met = inside(answer, mesh::GroupKind::shard);
   met.met = met.met && answer.plan.shards() > 1;
   return met;
 }

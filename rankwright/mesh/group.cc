@@ -75,7 +75,7 @@ bool valid_shard_size(const MeshPair& meshes, i64 shard_size) {
   return divides(shard_size, inner) || divides(inner, shard_size);
 }
 
-GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
+GroupShape make_group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
   switch (kind) {
     case GroupKind::tp:
       return make_shape(meshes.dense, {Axis::tp});
@@ -109,16 +109,16 @@ GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size) {
   return {};
 }
 
-i64 group_base(const GroupShape& shape, i64 rank) {
+i64 find_group_base(const GroupShape& shape, i64 rank) {
   i64 base = rank;
   for (const Extent& extent : shape) base -= rank / extent.stride % extent.count * extent.stride;
   return base;
 }
 
-std::vector<i64> group_members(const GroupShape& shape, i64 rank) {
+std::vector<i64> list_group_members(const GroupShape& shape, i64 rank) {
   std::vector<i64> members;
   members.reserve(std::size_t(shape.size()));
-  members.push_back(group_base(shape, rank));
+  members.push_back(find_group_base(shape, rank));
   // Each extent repeats the members so far; strides ascend, so the members do too.
   for (const Extent& extent : shape) {
     const std::size_t made = members.size();

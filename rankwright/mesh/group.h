@@ -69,12 +69,12 @@ bool valid_shard_size(const MeshPair& meshes, i64 shard_size);
 /// Returns the shape of every group of `kind`. `shard_size` matters only for shard (that many
 /// neighbors of dp_cp, in rank order) and replicate. Requires: valid_shard_size() for these two
 /// kinds.
-GroupShape group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size);
+GroupShape make_group_shape(const MeshPair& meshes, GroupKind kind, i64 shard_size);
 
 /// Returns the lowest rank of the group of this shape that contains `rank`.
-i64 group_base(const GroupShape& shape, i64 rank);
+i64 find_group_base(const GroupShape& shape, i64 rank);
 
 /// Returns the members of the group that contains `rank`, in ascending order.
-std::vector<i64> group_members(const GroupShape& shape, i64 rank);
+std::vector<i64> list_group_members(const GroupShape& shape, i64 rank);
 
 }  // namespace rankwright::mesh

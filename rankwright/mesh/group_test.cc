@@ -21,7 +21,7 @@ MeshPair sixteen(std::string_view order) {
 }
 
 std::vector<i64> first(const MeshPair& meshes, GroupKind kind, i64 shard_size = 1) {
-  return group_members(group_shape(meshes, kind, shard_size), 0);
+  return list_group_members(make_group_shape(meshes, kind, shard_size), 0);
 }
 
 TEST(Groups, DefaultOrder_MatchesMegatron) {
@@ -47,22 +47,22 @@ TEST(Groups, PipelineBeforeDataOrder_MatchesMegatron) {
 TEST(Groups, AnyMember_FindsTheLowestRank) {
   // Rank 13 of the default order: tp 1, cp 0, dp 1, pp 1.
   const MeshPair meshes = sixteen("tp-cp-ep-dp-pp");
-  const GroupShape shape = group_shape(meshes, GroupKind::dp_cp, 1);
-  EXPECT_EQ(group_base(shape, 13), 9);
-  EXPECT_THAT(group_members(shape, 13), ElementsAre(9, 11, 13, 15));
+  const GroupShape shape = make_group_shape(meshes, GroupKind::dp_cp, 1);
+  EXPECT_EQ(find_group_base(shape, 13), 9);
+  EXPECT_THAT(list_group_members(shape, 13), ElementsAre(9, 11, 13, 15));
 }
 
 TEST(GroupShape, SingleRank_HasNoExtents) {
   for (std::size_t k = 0; k < kGroupKinds; ++k) {
-    const GroupShape shape = group_shape({}, GroupKind(k), 1);
+    const GroupShape shape = make_group_shape({}, GroupKind(k), 1);
     EXPECT_EQ(shape.used, 0) << name(GroupKind(k));
     EXPECT_EQ(shape.size(), 1);
-    EXPECT_THAT(group_members(shape, 0), ElementsAre(0));
+    EXPECT_THAT(list_group_members(shape, 0), ElementsAre(0));
   }
 }
 
 std::vector<Extent> extents(const MeshPair& meshes, GroupKind kind) {
-  const GroupShape shape = group_shape(meshes, kind, 1);
+  const GroupShape shape = make_group_shape(meshes, kind, 1);
   return {shape.begin(), shape.end()};
 }
 
@@ -110,16 +110,18 @@ TEST(Shard, ValidSizes_SplitAllGroupsEqually) {
 }
 
 TEST(Shard, InvalidSize_Aborts) {
-  EXPECT_DEATH(group_shape(sixteen("tp-cp-ep-dp-pp"), GroupKind::shard, 3), "valid_shard_size");
-  EXPECT_DEATH(group_shape(sixteen("tp-cp-ep-dp-pp"), GroupKind::replicate, 8), "valid_shard_size");
+  EXPECT_DEATH(make_group_shape(sixteen("tp-cp-ep-dp-pp"), GroupKind::shard, 3),
+               "valid_shard_size");
+  EXPECT_DEATH(make_group_shape(sixteen("tp-cp-ep-dp-pp"), GroupKind::replicate, 8),
+               "valid_shard_size");
 }
 
 RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
   const MeshPair meshes = enumeration::random_meshes(*rc::gen::inRange<i64>(1, 300));
   const i64 size = enumeration::random_divisor(meshes.dense.dp * meshes.dense.cp);
   RC_PRE(valid_shard_size(meshes, size));
-  const GroupShape shard = group_shape(meshes, GroupKind::shard, size);
-  const GroupShape replicate = group_shape(meshes, GroupKind::replicate, size);
+  const GroupShape shard = make_group_shape(meshes, GroupKind::shard, size);
+  const GroupShape replicate = make_group_shape(meshes, GroupKind::replicate, size);
   for (const auto& whole : enumeration::groups(meshes.dense, {Axis::dp, Axis::cp})) {
     const std::size_t n = whole.size(), cut = std::size_t(size);
     for (std::size_t i = 0; i < n; ++i) {
@@ -128,8 +130,8 @@ RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
         if (j / cut == i / cut) neighbors.push_back(whole[j]);
         if (j % cut == i % cut) replicas.push_back(whole[j]);
       }
-      RC_ASSERT(group_members(shard, whole[i]) == neighbors);
-      RC_ASSERT(group_members(replicate, whole[i]) == replicas);
+      RC_ASSERT(list_group_members(shard, whole[i]) == neighbors);
+      RC_ASSERT(list_group_members(replicate, whole[i]) == replicas);
     }
   }
 }
@@ -138,11 +140,12 @@ RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
 /// groups partition the ranks, membership is symmetric, and members ascend.
 bool matches_enumeration(const MeshPair& meshes) {
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
-    const GroupShape shape = group_shape(meshes, kind.kind, 1);
+    const GroupShape shape = make_group_shape(meshes, kind.kind, 1);
     for (const std::vector<i64>& members : enumeration::groups(meshes, kind)) {
       if (shape.size() != i64(members.size())) return false;
       for (const i64 rank : members)
-        if (group_base(shape, rank) != members.front() || group_members(shape, rank) != members)
+        if (find_group_base(shape, rank) != members.front() ||
+            list_group_members(shape, rank) != members)
           return false;
     }
   }
@@ -167,7 +170,7 @@ RC_GTEST_PROP(GroupShape, Extents_AreSortedAndFullyMerged, ()) {
   const MeshPair meshes = enumeration::random_meshes(*rc::gen::inRange<i64>(1, 5000));
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
     i64 covered = 1;
-    for (const Extent& extent : group_shape(meshes, kind.kind, 1)) {
+    for (const Extent& extent : make_group_shape(meshes, kind.kind, 1)) {
       RC_ASSERT(extent.count > 1);
       RC_ASSERT(extent.stride % covered == 0);
       RC_ASSERT(extent.stride > covered || covered == 1);

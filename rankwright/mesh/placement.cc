@@ -59,7 +59,7 @@ std::vector<i64> assign_groups(const GroupShape& shape, i64 world, const Placeme
   }
   RW_CHECK(devices >= world);
   std::vector<i64> owner(std::size_t(devices), kNobody);
-  const std::vector<i64> offsets = group_members(shape, 0);
+  const std::vector<i64> offsets = list_group_members(shape, 0);
   i64 group = 0;
   for (i64 rank = 0; rank < world; ++rank) {
     if (owner[std::size_t(placement.device(rank))] != kNobody) continue;
@@ -193,7 +193,7 @@ Span span(const GroupShape& shape, i64 world, const Placement& placement,
   return result;
 }
 
-int level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b) {
+int find_level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b) {
   int level = -1;
   for (const cluster::Level& joins : cluster.levels) {
     if (device_a == device_b) break;

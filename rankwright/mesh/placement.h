@@ -61,6 +61,6 @@ Span span(const GroupShape& shape, i64 world, const Placement& placement,
 
 /// Returns the outermost level between two devices of the cluster: -1 for the same device, 0 inside
 /// one innermost domain.
-int level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b);
+int find_level_between(const cluster::Cluster& cluster, i64 device_a, i64 device_b);
 
 }  // namespace rankwright::mesh

@@ -128,10 +128,10 @@ TEST(Span, TpInsideANode_CrossesOnlyNvlink) {
   // 64 ranks, tp 8 pp 4 dp 2 in nodes of 8.
   const cluster::Cluster nodes = cluster_of({8, 8});
   const MeshPair meshes{.dense = {.tp = 8, .dp = 2, .pp = 4}, .expert = {}};
-  const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, {}, nodes);
+  const Span tp = span(make_group_shape(meshes, GroupKind::tp, 1), 64, {}, nodes);
   EXPECT_EQ(tp, (Span{.inside = {8, 8}, .min = {8, 8}, .sharers = {1, 0}, .level = 0, .size = 8}));
   // The other groups have one member per node, and all 8 groups of a node share its uplink.
-  const Span pp = span(group_shape(meshes, GroupKind::pp, 1), 64, {}, nodes);
+  const Span pp = span(make_group_shape(meshes, GroupKind::pp, 1), 64, {}, nodes);
   EXPECT_EQ(pp, (Span{.inside = {1, 4}, .min = {1, 4}, .sharers = {1, 8}, .level = 1, .size = 4}));
 }
 
@@ -145,7 +145,7 @@ TEST(Span, CyclicPlacement_ScattersTp) {
   // srun --distribution=cyclic on 8 nodes: adjacent ranks are on different nodes.
   const Placement cyclic{.kind = Kind::cyclic, .host_devices = 8, .hosts = 8};
   const MeshPair meshes{.dense = {.tp = 8, .dp = 8}, .expert = {}};
-  const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 64, cyclic, cluster_of({8, 8}));
+  const Span tp = span(make_group_shape(meshes, GroupKind::tp, 1), 64, cyclic, cluster_of({8, 8}));
   EXPECT_EQ(tp, (Span{.inside = {1, 8}, .min = {1, 8}, .sharers = {1, 8}, .level = 1, .size = 8}));
 }
 
@@ -153,11 +153,11 @@ TEST(Span, Tp16InDomainsOf72_IsUneven) {
   // 144 ranks: groups 0-3 are in the first domain, 4 (ranks 64-79) is half in each, 5-8 in the
   // second. One group crosses.
   const MeshPair meshes{.dense = {.tp = 16, .dp = 9}, .expert = {}};
-  const Span tp = span(group_shape(meshes, GroupKind::tp, 1), 144, {}, cluster_of({72, 2}));
+  const Span tp = span(make_group_shape(meshes, GroupKind::tp, 1), 144, {}, cluster_of({72, 2}));
   EXPECT_EQ(tp,
             (Span{.inside = {16, 16}, .min = {8, 16}, .sharers = {1, 1}, .level = 1, .size = 16}));
   EXPECT_FALSE(tp.uniform(2));
-  const Span dp = span(group_shape(meshes, GroupKind::dp, 1), 144, {}, cluster_of({72, 2}));
+  const Span dp = span(make_group_shape(meshes, GroupKind::dp, 1), 144, {}, cluster_of({72, 2}));
   // Members 0 16 .. 128: five in the first domain if the rank is below 8, else four.
   EXPECT_EQ(dp, (Span{.inside = {5, 9}, .min = {4, 9}, .sharers = {1, 16}, .level = 1, .size = 9}));
 }
@@ -167,11 +167,11 @@ TEST(Span, UnusedHost_MovesGroupsToOtherDomains) {
   // host 1, its second half is in the next rack.
   const cluster::Cluster cluster = cluster_of({2, 2, 2});
   const MeshPair meshes{.dense = {.tp = 2, .dp = 2}, .expert = {}};
-  const GroupShape dp = group_shape(meshes, GroupKind::dp, 1);
+  const GroupShape dp = make_group_shape(meshes, GroupKind::dp, 1);
   EXPECT_EQ(span(dp, 4, {}, cluster).level, 1);
   const Placement around{.kind = Kind::listed, .devices = {0, 1, 4, 5}};
   EXPECT_EQ(span(dp, 4, around, cluster).level, 2);
-  EXPECT_EQ(span(group_shape(meshes, GroupKind::tp, 1), 4, around, cluster).level, 0);
+  EXPECT_EQ(span(make_group_shape(meshes, GroupKind::tp, 1), 4, around, cluster).level, 0);
 }
 
 TEST(Span, Uniform_ChecksOnlyTheGivenLevels) {
@@ -191,7 +191,7 @@ RC_GTEST_PROP(Span, MatchesEnumeration, ()) {
   const Placement placement = random_placement(world, cluster.devices());
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
     const Span expected = enumerated_span(enumeration::groups(meshes, kind), placement, cluster);
-    const Span found = span(group_shape(meshes, kind.kind, 1), world, placement, cluster);
+    const Span found = span(make_group_shape(meshes, kind.kind, 1), world, placement, cluster);
     RC_ASSERT(found == expected);
   }
 }
@@ -206,7 +206,7 @@ RC_GTEST_PROP(Span, BlockPlacement_MatchesTheEqualListedPlacement, ()) {
   Placement listed{.kind = Kind::listed};
   for (i64 rank = 0; rank < world; ++rank) listed.devices.push_back(rank);
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
-    const GroupShape shape = group_shape(meshes, kind.kind, 1);
+    const GroupShape shape = make_group_shape(meshes, kind.kind, 1);
     RC_ASSERT(span(shape, world, {}, cluster) == span(shape, world, listed, cluster));
   }
 }
@@ -217,12 +217,12 @@ TEST(Span, MoreRanksThanDevices_Aborts) {
 
 TEST(LevelBetween, ReturnsTheInnermostLevelThatHoldsBoth) {
   const cluster::Cluster cluster = cluster_of({8, 4, 2});
-  EXPECT_EQ(level_between(cluster, 5, 5), -1);
-  EXPECT_EQ(level_between(cluster, 0, 7), 0);
-  EXPECT_EQ(level_between(cluster, 7, 8), 1);
-  EXPECT_EQ(level_between(cluster, 0, 31), 1);
-  EXPECT_EQ(level_between(cluster, 31, 32), 2);
-  EXPECT_DEATH(level_between(cluster, 0, 64), "device_a == device_b");
+  EXPECT_EQ(find_level_between(cluster, 5, 5), -1);
+  EXPECT_EQ(find_level_between(cluster, 0, 7), 0);
+  EXPECT_EQ(find_level_between(cluster, 7, 8), 1);
+  EXPECT_EQ(find_level_between(cluster, 0, 31), 1);
+  EXPECT_EQ(find_level_between(cluster, 31, 32), 2);
+  EXPECT_DEATH(find_level_between(cluster, 0, 64), "device_a == device_b");
 }
 
 RC_GTEST_PROP(LevelBetween, MatchesEnumeration, ()) {
@@ -235,7 +235,7 @@ RC_GTEST_PROP(LevelBetween, MatchesEnumeration, ()) {
   while (expected >= 0 && by_level[std::size_t(expected)][std::size_t(a)] !=
                               by_level[std::size_t(expected)][std::size_t(b)])
     ++expected;
-  RC_ASSERT(level_between(cluster, a, b) == expected);
+  RC_ASSERT(find_level_between(cluster, a, b) == expected);
 }
 
 }  // namespace placement_test

@@ -274,14 +274,14 @@ Diagnostic unknown_architecture(const Shapes& shapes) {
   const std::optional<std::string> near = nearest(shapes.architecture, known);
   Diagnostic unknown =
       bad_shapes(shapes, "architecture",
-                 fmt::format("unknown architecture '{}'", excerpt(shapes.architecture)));
+                 fmt::format("unknown architecture '{}'", make_excerpt(shapes.architecture)));
   unknown.hint = near ? fmt::format("did you mean {}?", *near) : "known: " + listed;
   return unknown;
 }
 
 }  // namespace
 
-std::span<const ShapeField> shape_fields() { return kFields; }
+std::span<const ShapeField> list_shape_fields() { return kFields; }
 
 std::span<const Architecture> architectures() { return kArchitectures; }
 

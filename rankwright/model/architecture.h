@@ -39,7 +39,7 @@ struct ShapeField {
   i64 Shapes::*member;
 };
 
-std::span<const ShapeField> shape_fields();
+std::span<const ShapeField> list_shape_fields();
 
 /// What a model family implies without stating it.
 struct Architecture {

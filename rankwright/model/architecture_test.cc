@@ -82,7 +82,7 @@ TEST(Build, SparseEvery_MakesEveryNthLayerSparse) {
 }
 
 TEST(Build, MissingShape_IsNamed) {
-  for (const ShapeField& field : shape_fields()) {
+  for (const ShapeField& field : list_shape_fields()) {
     if (field.name != "hidden" && field.name != "layers" && field.name != "heads" &&
         field.name != "ffn" && field.name != "vocab")
       continue;
@@ -143,7 +143,7 @@ RC_GTEST_PROP(Build, NeverOverflows, ()) {
   Shapes s;
   const std::vector<Architecture> rows(architectures().begin(), architectures().end());
   s.architecture = rows[*rc::gen::inRange<std::size_t>(0, rows.size())].name;
-  for (const ShapeField& field : shape_fields()) {
+  for (const ShapeField& field : list_shape_fields()) {
     const int bits = *rc::gen::inRange(0, 20) == 0 ? 63 : *rc::gen::inRange(0, 20);
     s.*field.member = *rc::gen::inRange<i64>(0, i64{1} << std::min(bits, 62));
   }
@@ -152,7 +152,7 @@ RC_GTEST_PROP(Build, NeverOverflows, ()) {
   if (!model) return;
   // The sanitizers detect overflow in the sums.
   RC_ASSERT(parameters(*model).total() > 0);
-  RC_ASSERT(parameters(*model).total() + mtp_parameters(*model).total() < 32 * kMaxCount);
+  RC_ASSERT(parameters(*model).total() + count_mtp_parameters(*model).total() < 32 * kMaxCount);
 }
 
 }  // namespace architecture_test

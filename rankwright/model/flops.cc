@@ -55,7 +55,7 @@ Flops count_causal(const Model& model, i64 sequence) {
 /// Computes 6 (N - N_embedding) + 12 L H d s (F2), where N counts the parameters that one token
 /// visits and a tied head's matmul counts.
 Flops count_full(const Model& model, i64 sequence) {
-  double weights = double(active_parameters(model) - parameters(model).embedding);
+  double weights = double(count_active_parameters(model) - parameters(model).embedding);
   if (model.tied) weights += head_weights(model);
   double products = 0;
   for (const LayerRun& run : model.runs)
@@ -103,7 +103,7 @@ Flops training_flops_per_token(const Model& model, i64 sequence, FlopsConvention
     case FlopsConvention::palm_full:
       return count_full(model, sequence);
   }
-  broken_promise("a convention", __FILE__, __LINE__);
+  abort_broken_invariant("a convention", __FILE__, __LINE__);
 }
 
 }  // namespace rankwright::model

@@ -30,7 +30,7 @@ const Layer& Model::layer(i64 index) const {
     if (index < run.count) return run.layer;
     index -= run.count;
   }
-  broken_promise("index < layers()", __FILE__, __LINE__);
+  abort_broken_invariant("index < layers()", __FILE__, __LINE__);
 }
 
 bool Model::sparse() const {
@@ -38,7 +38,7 @@ bool Model::sparse() const {
                      [](const LayerRun& run) { return run.layer.ffn.sparse(); });
 }
 
-bool same_network(const Model& a, const Model& b) {
+bool is_same_network(const Model& a, const Model& b) {
   Model named = a;
   named.name = b.name;
   named.architecture = b.architecture;

@@ -88,6 +88,6 @@ struct Model {
 };
 
 /// Returns whether two models are equal in everything but their names.
-bool same_network(const Model& a, const Model& b);
+bool is_same_network(const Model& a, const Model& b);
 
 }  // namespace rankwright::model

@@ -49,8 +49,8 @@ TEST(SameNetwork, IgnoresNames) {
   const Model a{.name = "a", .architecture = "llama", .hidden = 64};
   const Model b{.name = "b", .architecture = "mistral", .hidden = 64};
   const Model c{.name = "a", .architecture = "llama", .hidden = 128};
-  EXPECT_TRUE(same_network(a, b));
-  EXPECT_FALSE(same_network(a, c));
+  EXPECT_TRUE(is_same_network(a, b));
+  EXPECT_FALSE(is_same_network(a, c));
 }
 
 }  // namespace model_test

@@ -81,7 +81,7 @@ Parameters parameters(const Model& model) {
 }
 
 // P6: per module a layer like the last, a 2h -> h projection and three norms.
-Parameters mtp_parameters(const Model& model) {
+Parameters count_mtp_parameters(const Model& model) {
   if (model.mtp_layers == 0) return {};
   Parameters p = parameters(model, model.runs.back().layer);
   p.mlp += 2 * model.hidden * model.hidden;
@@ -90,7 +90,7 @@ Parameters mtp_parameters(const Model& model) {
 }
 
 // P7: a token visits k of the E routed experts.
-i64 active_parameters(const Model& model) {
+i64 count_active_parameters(const Model& model) {
   i64 idle = 0;
   for (const LayerRun& run : model.runs) {
     const FeedForward& f = run.layer.ffn;

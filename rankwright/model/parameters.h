@@ -30,9 +30,9 @@ Parameters parameters(const Model& model);
 
 /// Counts the parameters of the MTP modules: each has a layer like the model's last, a 2h -> h
 /// projection and three norms; embedding and head are shared with the main model.
-Parameters mtp_parameters(const Model& model);
+Parameters count_mtp_parameters(const Model& model);
 
 /// Counts the parameters that one token visits: `active` routed experts instead of all.
-i64 active_parameters(const Model& model);
+i64 count_active_parameters(const Model& model);
 
 }  // namespace rankwright::model

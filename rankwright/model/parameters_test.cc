@@ -248,9 +248,9 @@ TEST(Parameters, AreCountedByKind) {
 TEST(Parameters, ActiveParameters_CountOnlyActiveExperts) {
   // Mixtral leaves 6 of 8 experts idle: 46,702,792,704 - 32 * 6 * 3*4096*14336 = 12.88 B, the
   // "12.9 B active" of its report.
-  EXPECT_EQ(active_parameters(*build(kPublished[4].shapes)), 12'879'925'248);
+  EXPECT_EQ(count_active_parameters(*build(kPublished[4].shapes)), 12'879'925'248);
   // A dense model uses all parameters.
-  EXPECT_EQ(active_parameters(*build(kPublished[0].shapes)), 8'030'261'248);
+  EXPECT_EQ(count_active_parameters(*build(kPublished[0].shapes)), 8'030'261'248);
 }
 
 TEST(Parameters, MtpModule_SharesEmbeddingAndHead) {
@@ -259,9 +259,9 @@ TEST(Parameters, MtpModule_SharesEmbeddingAndHead) {
   // router, 257 * 3*7168*2048 experts) + 2*7168^2 projection + 3*7168 norms. DeepSeek-V3's README:
   // "11.5B unique parameters" of the MTP module.
   const i64 layer = 187'107'328 + 2 * 7168 + 7168 * 256 + 256 + 257 * i64{3 * 7168 * 2048};
-  EXPECT_EQ(mtp_parameters(model).total(), layer + 2 * 7168 * 7168 + 3 * 7168);
-  EXPECT_NEAR(double(mtp_parameters(model).total()), 11.5e9, 0.15e9);
-  EXPECT_EQ(mtp_parameters(*build(kPublished[0].shapes)), Parameters{});
+  EXPECT_EQ(count_mtp_parameters(model).total(), layer + 2 * 7168 * 7168 + 3 * 7168);
+  EXPECT_NEAR(double(count_mtp_parameters(model).total()), 11.5e9, 0.15e9);
+  EXPECT_EQ(count_mtp_parameters(*build(kPublished[0].shapes)), Parameters{});
 }
 
 TEST(Parameters, Biases_CountIfStated) {
@@ -284,8 +284,8 @@ RC_GTEST_PROP(Parameters, Total_IsTheSumOfItsParts, ()) {
   sum += model.norm_bias ? 2 * model.hidden : model.hidden;
   for (i64 i = 0; i < model.layers(); ++i) sum += parameters(model, model.layer(i)).total();
   RC_ASSERT(parameters(model).total() == sum);
-  RC_ASSERT(active_parameters(model) <= sum);
-  RC_ASSERT((active_parameters(model) == sum) == !model.sparse());
+  RC_ASSERT(count_active_parameters(model) <= sum);
+  RC_ASSERT((count_active_parameters(model) == sum) == !model.sparse());
 }
 
 }  // namespace parameters_test

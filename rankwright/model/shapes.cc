@@ -72,7 +72,7 @@ std::optional<bool> override_if_differs(bool has, bool family) {
 
 }  // namespace
 
-std::optional<Shapes> shapes_of(const Model& model) {
+std::optional<Shapes> derive_shapes(const Model& model) {
   const Architecture* family = find_architecture(model.architecture);
   if (family == nullptr || model.runs.empty()) return std::nullopt;
   const Layer& first = model.runs.front().layer;

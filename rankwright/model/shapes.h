@@ -10,6 +10,6 @@ namespace rankwright::model {
 /// Returns the shapes from which build() makes `model`, stating only what differs from the
 /// defaults; nothing if no shapes produce it. If all layers of a family with experts are dense, the
 /// numbers of experts are placeholders.
-std::optional<Shapes> shapes_of(const Model& model);
+std::optional<Shapes> derive_shapes(const Model& model);
 
 }  // namespace rankwright::model

@@ -10,24 +10,24 @@ namespace rankwright::model {
 namespace shapes_test {
 
 TEST(ShapesOf, ModelThatNoShapesProduce_IsNothing) {
-  EXPECT_FALSE(shapes_of(Model{}));
+  EXPECT_FALSE(derive_shapes(Model{}));
   Model model = *catalog::find_model("llama-3.1-8b");
   model.runs.push_back({1, model.runs.front().layer});
   model.runs.back().layer.norms = 7;
-  EXPECT_FALSE(shapes_of(model));
+  EXPECT_FALSE(derive_shapes(model));
   model = *catalog::find_model("llama-3.1-8b");
   model.architecture = "no such family";
-  EXPECT_FALSE(shapes_of(model));
+  EXPECT_FALSE(derive_shapes(model));
 }
 
 TEST(ShapesOf, StatesOnlyWhatDiffersFromTheFamily) {
-  const std::optional<Shapes> small = shapes_of(*catalog::find_model("llama-3.2-1b"));
+  const std::optional<Shapes> small = derive_shapes(*catalog::find_model("llama-3.2-1b"));
   ASSERT_TRUE(small);
   EXPECT_EQ(small->tied, true);  // llama's default is untied
   EXPECT_EQ(small->layers, 16);
   EXPECT_EQ(small->experts, 0);
   EXPECT_FALSE(small->qkv_bias || small->out_bias || small->ffn_bias);
-  const std::optional<Shapes> deepseek = shapes_of(*catalog::find_model("deepseek-v3"));
+  const std::optional<Shapes> deepseek = derive_shapes(*catalog::find_model("deepseek-v3"));
   ASSERT_TRUE(deepseek);
   EXPECT_EQ(deepseek->first_dense, 3);  // of 61 layers
   EXPECT_EQ(deepseek->sparse_every, 1);
@@ -38,18 +38,18 @@ TEST(ShapesOf, FindsTheSpacingOfExpertLayers) {
   Shapes s{.name = "m", .architecture = "mixtral", .hidden = 8, .layers = 6, .heads = 2, .ffn = 9};
   s.vocab = s.experts = s.active_experts = s.expert_ffn = 1;
   s.sparse_every = 3;  // layers 2 and 5
-  EXPECT_EQ(shapes_of(*build(s))->first_dense, 0);
-  EXPECT_EQ(shapes_of(*build(s))->sparse_every, 3);
+  EXPECT_EQ(derive_shapes(*build(s))->first_dense, 0);
+  EXPECT_EQ(derive_shapes(*build(s))->sparse_every, 3);
   s.first_dense = 3;  // only layer 5, the last: equivalent to every layer from there on
-  EXPECT_EQ(shapes_of(*build(s))->first_dense, 5);
-  EXPECT_EQ(shapes_of(*build(s))->sparse_every, 1);
+  EXPECT_EQ(derive_shapes(*build(s))->first_dense, 5);
+  EXPECT_EQ(derive_shapes(*build(s))->sparse_every, 1);
   s.first_dense = 6;  // none
-  EXPECT_EQ(shapes_of(*build(s))->first_dense, 6);
+  EXPECT_EQ(derive_shapes(*build(s))->first_dense, 6);
 }
 
 TEST(ShapesOf, CatalogModels_RoundTrip) {
-  for (const catalog::KnownModel& known : catalog::known_models()) {
-    const std::optional<Shapes> shapes = shapes_of(known.model);
+  for (const catalog::KnownModel& known : catalog::list_known_models()) {
+    const std::optional<Shapes> shapes = derive_shapes(known.model);
     ASSERT_TRUE(shapes) << known.name;
     EXPECT_EQ(*build(*shapes), known.model) << known.name;
   }
@@ -58,7 +58,7 @@ TEST(ShapesOf, CatalogModels_RoundTrip) {
 RC_GTEST_PROP(ShapesOf, RandomModels_RoundTrip, ()) {
   const Result<Model> model = build(random_shapes());
   RC_ASSERT(model.has_value());
-  const std::optional<Shapes> shapes = shapes_of(*model);
+  const std::optional<Shapes> shapes = derive_shapes(*model);
   RC_ASSERT(shapes.has_value());
   RC_ASSERT(*build(*shapes) == *model);
 }

@@ -6,7 +6,7 @@
 
 namespace rankwright::pipeline {
 
-Sequences deferred_wgrad(const PipelineShape& shape) {
+Sequences build_deferred_wgrad(const PipelineShape& shape) {
   const ChunkOrder order(shape);
   Sequences ranks;
   for (i64 r = 0; r < shape.pp; ++r) {

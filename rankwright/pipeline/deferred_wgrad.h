@@ -10,6 +10,6 @@ namespace rankwright::pipeline {
 
 /// Returns the cells of every pp rank. Rank r starts with (pp - r - 1) + (v - 1)g forwards, where v
 /// is the number of chunks per rank and g the group size.
-Sequences deferred_wgrad(const PipelineShape& shape);
+Sequences build_deferred_wgrad(const PipelineShape& shape);
 
 }  // namespace rankwright::pipeline

@@ -15,7 +15,7 @@ constinit const ScheduleRow kInterleavedZb{
     .max_chunks = kAnyChunks,
     .groups = true,
     .splits_backward = true,
-    .order = deferred_wgrad,
+    .order = build_deferred_wgrad,
     .in_flight = [](const PipelineShape& s,
                     i64) { return s.pp + (s.chunks - 1) * ChunkOrder(s).group(); },
     .held = held_in_chunk_order,

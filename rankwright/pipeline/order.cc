@@ -8,7 +8,7 @@
 namespace rankwright::pipeline {
 
 Sequences cells(const PipelineShape& shape) {
-  RW_CHECK(!shape_fault(shape));
+  RW_CHECK(!find_shape_fault(shape));
   // Without a pipeline, a rank runs one microbatch after the other.
   if (shape.stages() == 1) return row(Schedule::one_f_one_b).order(shape);
   return row(shape.schedule).order(shape);

@@ -41,8 +41,9 @@ Seconds min_pipeline_time(const PipelineShape& shape, std::span<const StageTimes
   return min;
 }
 
-Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop) {
-  RW_CHECK(!shape_fault(shape) && i64(stages.size()) == shape.stages());
+Seconds estimate_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+                               Seconds hop) {
+  RW_CHECK(!find_shape_fault(shape) && i64(stages.size()) == shape.stages());
   // Without a pipeline, a rank runs one microbatch after the other.
   if (stages.size() == 1) return double(shape.microbatches) * stages[0].total();
   std::array<std::byte, kRoom> buffer;  // uninitialized on purpose

@@ -21,7 +21,8 @@ struct StageTimes {
 
 /// Returns the estimated end of the last cell. `stages` has pp * chunks entries; `hop` is the time
 /// of one send over any boundary, forward or backward. Requires: the shape has no fault.
-Seconds pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages, Seconds hop);
+Seconds estimate_pipeline_time(const PipelineShape& shape, std::span<const StageTimes> stages,
+                               Seconds hop);
 
 /// Returns a lower bound of both the simulation and pipeline_time: every rank waits for its first
 /// microbatch, works, and if backward is one cell, the last gradient still returns to rank 0 (PT8).

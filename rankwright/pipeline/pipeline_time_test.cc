@@ -22,7 +22,7 @@ struct Timed {
   std::vector<StageTimes> stages{};
   Seconds hop{};
 
-  Seconds closed() const { return pipeline_time(shape, stages, hop); }
+  Seconds closed() const { return estimate_pipeline_time(shape, stages, hop); }
   Seconds simulated() const {
     const program::Program program = pipelines::program_of(shape);
     program::Durations times = alike(program, {}, {}, {});
@@ -47,7 +47,7 @@ Seconds busiest(const Timed& t) {
     for (i64 k = 0; k < t.shape.stages(); ++k) {
       const StageTimes& s = t.stages[std::size_t(k)];
       work[std::size_t(r)] +=
-          double(microbatches_of(t.shape, r, k).count) * (s.forward + s.input + s.weight);
+          double(find_microbatches(t.shape, r, k).count) * (s.forward + s.input + s.weight);
     }
   return *std::max_element(work.begin(), work.end());
 }
@@ -150,7 +150,8 @@ RC_GTEST_PROP(PipelineTime, IsAtLeastThePathOfOneMicrobatch, ()) {
   Seconds way{};
   for (std::size_t k = 0; k < t.stages.size(); ++k) {
     way += t.stages[k].forward + t.stages[k].input;
-    const bool sent = k > 0 && pp_rank_of(t.shape, i64(k), 0) != pp_rank_of(t.shape, i64(k) - 1, 0);
+    const bool sent =
+        k > 0 && find_pp_rank(t.shape, i64(k), 0) != find_pp_rank(t.shape, i64(k) - 1, 0);
     if (sent) way += 2 * t.hop;
   }
   RC_ASSERT(t.closed().value >= way.value * (1 - 1e-12));
@@ -166,7 +167,7 @@ RC_GTEST_PROP(PipelineTime, IsAtMostTheSimulation, ()) {
 RC_GTEST_PROP(PipelineTime, GPipeAndLoopedBfsEqualTheSimulation, ()) {  // PT2, however uneven
   Timed t = any_timed();
   t.shape.schedule = t.shape.chunks == 1 ? Schedule::gpipe : Schedule::looped_bfs;
-  RC_PRE(!shape_fault(t.shape));
+  RC_PRE(!find_shape_fault(t.shape));
   RC_ASSERT(std::abs(t.closed() / t.simulated() - 1) < 1e-12);
 }
 
@@ -216,7 +217,7 @@ class Plans {
       t.shape.pp = whole(1, 25) == 1 ? 32 : whole(2, 16);
       t.shape.chunks = std::clamp<i64>(whole(1, 4), s.min_chunks, s.max_chunks);
       t.shape.microbatches = whole(t.shape.pp, 8 * t.shape.pp);
-    } while (shape_fault(t.shape));
+    } while (find_shape_fault(t.shape));
     const double input = whole(0, 1) == 0 ? real(0.9, 1.4) : real(1.9, 2.4);  // with recompute
     const double weight = real(0.8, 1.1);
     double sum = 0;

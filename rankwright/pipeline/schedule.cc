@@ -27,7 +27,7 @@ std::span<const ScheduleRow> schedules() {
 const ScheduleRow& row(Schedule schedule) { return *kRows[std::size_t(schedule)].row; }
 std::string_view name(Schedule schedule) { return row(schedule).name; }
 
-ShapeFault shape_fault(const PipelineShape& s) {
+ShapeFault find_shape_fault(const PipelineShape& s) {
   using Fault = ShapeFault::Why;
   const ScheduleRow& r = row(s.schedule);
   if (s.pp == 1 && s.chunks == 1) return {};
@@ -44,7 +44,7 @@ ShapeFault shape_fault(const PipelineShape& s) {
   return {};
 }
 
-i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch) {
+i64 find_pp_rank(const PipelineShape& shape, i64 stage, i64 microbatch) {
   const i64 pass = stage / shape.pp;
   const i64 offset = stage % shape.pp;
   switch (row(shape.schedule).stage_order) {
@@ -59,14 +59,14 @@ i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch) {
   return offset;
 }
 
-MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage) {
+MicrobatchRun find_microbatches(const PipelineShape& shape, i64 pp_rank, i64 stage) {
   const i64 m = shape.microbatches;
   const bool halves = row(shape.schedule).stage_order == StageOrder::mirror && shape.pp > 1;
   if (!halves)
-    return pp_rank_of(shape, stage, 0) == pp_rank ? MicrobatchRun{0, m} : MicrobatchRun{};
-  if (pp_rank_of(shape, stage, 0) == pp_rank) return {0, m / 2};
-  return pp_rank_of(shape, stage, m - 1) == pp_rank ? MicrobatchRun{m / 2, m - m / 2}
-                                                    : MicrobatchRun{};
+    return find_pp_rank(shape, stage, 0) == pp_rank ? MicrobatchRun{0, m} : MicrobatchRun{};
+  if (find_pp_rank(shape, stage, 0) == pp_rank) return {0, m / 2};
+  return find_pp_rank(shape, stage, m - 1) == pp_rank ? MicrobatchRun{m / 2, m - m / 2}
+                                                      : MicrobatchRun{};
 }
 
 }  // namespace rankwright::pipeline

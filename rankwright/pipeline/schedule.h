@@ -103,10 +103,10 @@ struct ShapeFault {
   explicit constexpr operator bool() const { return why != Why::none; }
   friend constexpr bool operator==(const ShapeFault&, const ShapeFault&) = default;
 };
-ShapeFault shape_fault(const PipelineShape& shape);
+ShapeFault find_shape_fault(const PipelineShape& shape);
 
 /// Returns the pp rank that runs `stage` for `microbatch`.
-i64 pp_rank_of(const PipelineShape& shape, i64 stage, i64 microbatch);
+i64 find_pp_rank(const PipelineShape& shape, i64 stage, i64 microbatch);
 
 /// Consecutive microbatches.
 struct MicrobatchRun {
@@ -118,6 +118,6 @@ struct MicrobatchRun {
 
 /// Returns the microbatches that `pp_rank` runs through `stage`: all or none, or one half where
 /// every stage is on two ranks. Requires: the shape has no fault.
-MicrobatchRun microbatches_of(const PipelineShape& shape, i64 pp_rank, i64 stage);
+MicrobatchRun find_microbatches(const PipelineShape& shape, i64 pp_rank, i64 stage);
 
 }  // namespace rankwright::pipeline

@@ -118,12 +118,13 @@ TEST(DefaultSchedule, IsInterleavedWithSeveralChunks) {
 RC_GTEST_PROP(EverySchedule, RunsEveryCellOnceOnTheRankOfItsStage, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
-  const program::CellSet set = program::cell_set(ranks);
+  const program::CellSet set = program::inspect_cells(ranks);
   RC_ASSERT(set.faults.empty());
   RC_ASSERT(set.stages == shape.stages());
   RC_ASSERT(set.microbatches == shape.microbatches);
   for (std::size_t r = 0; r < ranks.size(); ++r)
-    for (const Action& a : ranks[r]) RC_ASSERT(pp_rank_of(shape, a.stage, a.microbatch) == i64(r));
+    for (const Action& a : ranks[r])
+      RC_ASSERT(find_pp_rank(shape, a.stage, a.microbatch) == i64(r));
 }
 
 i64 held_at_max(const Sequence& rank) {
@@ -171,7 +172,7 @@ double weighed(const Sequence& rank, const std::vector<i64>& stages,
 
 std::vector<i64> stages_on(const PipelineShape& s, i64 pp_rank) {
   plan::Plan plan{.pp = s.pp, .virtual_stages = s.chunks, .schedule = s.schedule};
-  return stages_of(plan, pp_rank);
+  return list_stages(plan, pp_rank);
 }
 
 TEST(MaxHeld, UnequalChunksFollowTheOrder) {

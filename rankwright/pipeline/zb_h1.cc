@@ -10,7 +10,7 @@ constinit const ScheduleRow kZbH1{
     .schedule = Schedule::zb_h1,
     .name = "zb-h1",
     .splits_backward = true,
-    .order = deferred_wgrad,
+    .order = build_deferred_wgrad,
     .in_flight = [](const PipelineShape& s, i64) { return s.pp; },
     .held = held_by_one_chunk,
     .bubble = [](double pp, double) { return (pp - 1) * (kF + kI - kW); },  // B3

@@ -118,7 +118,7 @@ ConstraintViolation stage_count(const TrainingConfig& s) {
 
 ConstraintViolation stage_layers(const TrainingConfig& s) {
   if (s.plan.stages.empty()) return {};
-  const i64 stated = total_layers(s.plan.stages);
+  const i64 stated = count_layers(s.plan.stages);
   if (stated == s.model.layers()) return {};
   return {Why::stage_layers, stated, s.model.layers()};
 }
@@ -135,11 +135,11 @@ ConstraintViolation shape(const TrainingConfig& s) {
   // The number of microbatches is undefined while the micro-batch size does not divide the batch.
   const bool counted = !batch(s);
   const pipeline::ShapeFault fault =
-      pipeline::shape_fault({.schedule = s.plan.schedule,
-                             .pp = s.plan.pp,
-                             .chunks = s.plan.virtual_stages,
-                             .microbatches = counted ? s.microbatches() : 0,
-                             .group = s.plan.microbatch_group});
+      pipeline::find_shape_fault({.schedule = s.plan.schedule,
+                                  .pp = s.plan.pp,
+                                  .chunks = s.plan.virtual_stages,
+                                  .microbatches = counted ? s.microbatches() : 0,
+                                  .group = s.plan.microbatch_group});
   switch (fault.why) {
     case Fault::none:
       return {};
@@ -191,7 +191,7 @@ ConstraintViolation shard(const TrainingConfig& s) {
 
 ConstraintViolation buckets(const TrainingConfig& s) {
   if (s.plan.bucket_size == 0) return {};
-  const i64 all = parameters(s.model).total() + mtp_parameters(s.model).total();
+  const i64 all = parameters(s.model).total() + count_mtp_parameters(s.model).total();
   const i64 min = ceil_div(all, kMaxBuckets);
   if (s.plan.bucket_size >= min) return {};
   return {Why::buckets, s.plan.bucket_size, min};
@@ -214,7 +214,7 @@ constexpr Test kGroupTests[] = {shard, pipelines_differ, placement};
 
 }  // namespace
 
-ConstraintViolation find_violation(const TrainingConfig& config) {
+ConstraintViolation find_first_violation(const TrainingConfig& config) {
   for (const std::span<const Test> tests :
        {std::span<const Test>(kMeshTests), std::span<const Test>(kTests),
         std::span<const Test>(kGroupTests)})
@@ -223,7 +223,7 @@ ConstraintViolation find_violation(const TrainingConfig& config) {
   return {};
 }
 
-ConstraintViolation find_pipeline_violation(const TrainingConfig& config) {
+ConstraintViolation find_first_pipeline_violation(const TrainingConfig& config) {
   for (const Test test : kPipelineTests)
     if (const ConstraintViolation violation = test(config)) return violation;
   return {};

@@ -52,11 +52,11 @@ struct ConstraintViolation {
 
 /// Returns the first constraint that the config violates, cheapest check first, or none. Requires:
 /// all degrees and sizes are at least 1.
-ConstraintViolation find_violation(const TrainingConfig& config);
+ConstraintViolation find_first_violation(const TrainingConfig& config);
 
-/// Like find_violation(), but checks only schedule, chunks and stages: for a search that changes
-/// nothing else.
-ConstraintViolation find_pipeline_violation(const TrainingConfig& config);
+/// Like find_first_violation(), but checks only schedule, chunks and stages: for a search that
+/// changes nothing else.
+ConstraintViolation find_first_pipeline_violation(const TrainingConfig& config);
 
 /// Returns all violations. Constraints on groups are checked only if the degrees are valid.
 std::vector<ConstraintViolation> find_violations(const TrainingConfig& config);

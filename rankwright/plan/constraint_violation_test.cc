@@ -49,14 +49,14 @@ bool has(const TrainingConfig& s, Why why) {
 ConstraintViolation only(const TrainingConfig& s) {
   const std::vector<ConstraintViolation> all = find_violations(s);
   EXPECT_EQ(all.size(), 1u);
-  EXPECT_EQ(find_violation(s), all.empty() ? ConstraintViolation{} : all.front());
+  EXPECT_EQ(find_first_violation(s), all.empty() ? ConstraintViolation{} : all.front());
   return all.empty() ? ConstraintViolation{} : all.front();
 }
 
 TEST(ConstraintViolations, ValidPlan_HasNone) {
   EXPECT_TRUE(find_violations(config_of({})).empty());
   EXPECT_TRUE(find_violations(config_of({.tp = 4, .cp = 2, .dp = 3, .pp = 4, .etp = 4})).empty());
-  EXPECT_FALSE(find_violation(config_of({.tp = 2, .dp = 3, .ep = 6}, true)));
+  EXPECT_FALSE(find_first_violation(config_of({.tp = 2, .dp = 3, .ep = 6}, true)));
 }
 
 TEST(ConstraintViolations, DegreesMustMultiplyToTheWorldSize) {
@@ -66,7 +66,7 @@ TEST(ConstraintViolations, DegreesMustMultiplyToTheWorldSize) {
   // A product that exceeds 64 bits has no value.
   s = config_of({});
   s.plan = {.tp = kMaxCount, .dp = kMaxCount, .etp = kMaxCount};
-  EXPECT_EQ(find_violation(s), (ConstraintViolation{Why::degrees, -1, 1}));
+  EXPECT_EQ(find_first_violation(s), (ConstraintViolation{Why::degrees, -1, 1}));
 }
 
 TEST(ConstraintViolations, EveryRankNeedsADevice) {
@@ -134,7 +134,7 @@ TEST(ConstraintViolations, ListedDevicesMustBeOnePerRank) {
 
 TEST(ConstraintViolations, TpMustDivideHeadsAndWidths) {
   EXPECT_TRUE(find_violations(config_of({.tp = 8, .etp = 8})).empty());
-  EXPECT_EQ(find_violation(config_of({.tp = 16, .etp = 16})),
+  EXPECT_EQ(find_first_violation(config_of({.tp = 16, .etp = 16})),
             (ConstraintViolation{Why::heads, 16, 8}));
   TrainingConfig s = config_of({.tp = 8, .etp = 8});
   s.model.runs[0].layer.ffn.width = 44;
@@ -179,11 +179,11 @@ TEST(ConstraintViolations, EveryStageNeedsALayer) {
 }
 
 TEST(ConstraintViolations, StatedStagesMustMatchChunksAndLayers) {
-  TrainingConfig s = config_of({.pp = 3, .stages = listed_stages({6, 6, 0}, 0)});
+  TrainingConfig s = config_of({.pp = 3, .stages = make_listed_stages({6, 6, 0}, 0)});
   EXPECT_TRUE(find_violations(s).empty());
-  s.plan.stages = listed_stages({6, 6}, 0);
+  s.plan.stages = make_listed_stages({6, 6}, 0);
   EXPECT_EQ(only(s), (ConstraintViolation{Why::stage_count, 2, 3}));
-  s.plan.stages = listed_stages({6, 5, 0}, 0);
+  s.plan.stages = make_listed_stages({6, 5, 0}, 0);
   EXPECT_EQ(only(s), (ConstraintViolation{Why::stage_layers, 11, 12}));
 }
 
@@ -192,9 +192,11 @@ TEST(ConstraintViolations, ChunksMustSuitTheSchedule) {
     return config_of({.pp = 2, .virtual_stages = chunks, .schedule = schedule});
   };
   EXPECT_TRUE(find_violations(with(pipeline::Schedule::one_f_one_b, 1)).empty());
-  EXPECT_EQ(only(with(pipeline::Schedule::one_f_one_b, 2)), (ConstraintViolation{Why::chunks, 2, 1}));
+  EXPECT_EQ(only(with(pipeline::Schedule::one_f_one_b, 2)),
+            (ConstraintViolation{Why::chunks, 2, 1}));
   EXPECT_TRUE(find_violations(with(pipeline::Schedule::interleaved, 3)).empty());
-  EXPECT_EQ(only(with(pipeline::Schedule::interleaved, 1)), (ConstraintViolation{Why::chunks, 1, 2}));
+  EXPECT_EQ(only(with(pipeline::Schedule::interleaved, 1)),
+            (ConstraintViolation{Why::chunks, 1, 2}));
   EXPECT_TRUE(find_violations(with(pipeline::Schedule::zb_v, 2)).empty());
   EXPECT_EQ(only(with(pipeline::Schedule::zb_v, 3)), (ConstraintViolation{Why::chunks, 3, 2}));
   // Without a pipeline the schedule is irrelevant.
@@ -256,13 +258,13 @@ TEST(ConstraintViolations, BucketCountIsLimited) {
   s.plan.bucket_size = min;
   EXPECT_TRUE(find_violations(s).empty());
   s.model.vocab *= kMaxBuckets;  // far more parameters for the same bucket
-  const ConstraintViolation found = find_violation(s);
+  const ConstraintViolation found = find_first_violation(s);
   EXPECT_EQ(found.why, Why::buckets);
   EXPECT_EQ(found.need, min);
   s.plan.bucket_size = found.have;
   EXPECT_TRUE(find_violations(s).empty());
   s.plan.bucket_size = found.have - 1;
-  EXPECT_EQ(find_violation(s).why, Why::buckets);
+  EXPECT_EQ(find_first_violation(s).why, Why::buckets);
 }
 
 /// Makes a pipeline with this schedule and number of microbatches.
@@ -295,7 +297,8 @@ TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfRanks) {
             (ConstraintViolation{Why::pp_multiple, 3, 2}));
   EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe_v, 3, 2, 6))
                   .empty());  // V schedules do not need pairs
-  EXPECT_TRUE(find_violations(scheduled(pipeline::Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
+  EXPECT_TRUE(
+      find_violations(scheduled(pipeline::Schedule::dualpipe, 1, 1, 1)).empty());  // no pipeline
 }
 
 TEST(ConstraintViolations, DualPipeNeedsAnEvenNumberOfMicrobatches) {

@@ -34,17 +34,17 @@ AttentionMessages messages(const TrainingConfig& config, const model::Attention&
           activations(config, output)};
 }
 
-Bytes expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
+Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
   return ffn.active * messages(config).kept;
 }
 
-Bytes boundary_message(const TrainingConfig& config, i64 mtp) {
+Bytes compute_boundary_message(const TrainingConfig& config, i64 mtp) {
   const Messages sizes = messages(config);
   const bool parts = config.software.scatters_sends;
   return (1 + mtp) * (parts ? sizes.hidden / config.plan.tp : sizes.kept);
 }
 
-i64 mtp_until(const Stages& stages, i64 stage) {
+i64 count_mtp_until(const Stages& stages, i64 stage) {
   i64 modules = 0;
   for (i64 s = 0; s <= std::min(stage, i64(stages.size()) - 1); ++s)
     modules += stages[std::size_t(s)].mtp;

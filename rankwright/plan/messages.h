@@ -24,14 +24,14 @@ struct AttentionMessages {
 AttentionMessages messages(const TrainingConfig& config, const model::Attention& attention);
 
 /// Returns the bytes of the token copies that a rank dispatches to experts (T7).
-Bytes expert_message(const TrainingConfig& config, const model::FeedForward& ffn);
+Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn);
 
 /// Returns the bytes sent between two stages in each direction. The outputs of the `mtp` MTP
 /// modules so far are sent along to the loss (T10).
-Bytes boundary_message(const TrainingConfig& config, i64 mtp);
+Bytes compute_boundary_message(const TrainingConfig& config, i64 mtp);
 
 /// Returns the number of MTP modules in stages 0 to `stage`, inclusive.
-i64 mtp_until(const Stages& stages, i64 stage);
+i64 count_mtp_until(const Stages& stages, i64 stage);
 
 /// Returns whether sequence parallelism is in effect: it does nothing with a single tp rank.
 bool sequence_parallel(const Plan& plan);

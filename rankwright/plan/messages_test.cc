@@ -13,7 +13,7 @@ using sample::sparse_layer;
 
 TEST(Messages, HoldTheTokensOfACpRankInTheActivationFormat) {
   // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
-  TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  TrainingConfig config = dense_config({.cp = 4, .micro_batch = 2});
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
   EXPECT_EQ(messages(config).kept, messages(config).hidden);
   EXPECT_EQ(messages(config).scores, bytes(1024, 4));
@@ -22,14 +22,14 @@ TEST(Messages, HoldTheTokensOfACpRankInTheActivationFormat) {
 }
 
 TEST(Messages, Fp64_IsEightBytesPerElementIncludingTheLoss) {
-  TrainingConfig config = dense_setup({.cp = 4, .micro_batch = 2});
+  TrainingConfig config = dense_config({.cp = 4, .micro_batch = 2});
   config.job.param_dtype = Dtype::fp64;
   EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 8));
   EXPECT_EQ(messages(config).scores, bytes(1024, 8));
 }
 
 TEST(Messages, SequenceParallelism_KeepsAPartPerTpRank) {
-  TrainingConfig config = dense_setup({.tp = 4, .sequence_parallel = true});
+  TrainingConfig config = dense_config({.tp = 4, .sequence_parallel = true});
   EXPECT_EQ(messages(config).hidden, bytes(2048 * 1024, 2));
   EXPECT_EQ(messages(config).kept, bytes(512 * 1024, 2));
   config.plan.tp = 1;  // nothing to split
@@ -39,7 +39,7 @@ TEST(Messages, SequenceParallelism_KeepsAPartPerTpRank) {
 
 TEST(AttentionMessages, HoldTheHeadsOfATpRank) {
   // 16 heads of 64 over tp 8: 2 heads, 128 wide; 4 key-value heads: one each, 64 wide
-  const AttentionMessages sizes = messages(dense_setup({.tp = 8}), dense_layer().attention);
+  const AttentionMessages sizes = messages(dense_config({.tp = 8}), dense_layer().attention);
   EXPECT_EQ(sizes.query, bytes(2048 * 128, 2));
   EXPECT_EQ(sizes.key, bytes(2048 * 64, 2));
   EXPECT_EQ(sizes.value, sizes.key);
@@ -54,7 +54,7 @@ TEST(AttentionMessages, LatentAttention_IsExpandedPerHead) {
                                 .nope_dim = 16,
                                 .rope_dim = 8,
                                 .value_dim = 12};
-  const AttentionMessages sizes = messages(dense_setup({.tp = 2}), latent);
+  const AttentionMessages sizes = messages(dense_config({.tp = 2}), latent);
   EXPECT_EQ(sizes.query, bytes(2048 * 48, 2));
   EXPECT_EQ(sizes.key, sizes.query);
   EXPECT_EQ(sizes.value, bytes(2048 * 24, 2));
@@ -62,23 +62,23 @@ TEST(AttentionMessages, LatentAttention_IsExpandedPerHead) {
 }
 
 TEST(ExpertMessage, HoldsOneCopyPerActiveExpert) {
-  const TrainingConfig config = dense_setup({.tp = 2, .sequence_parallel = true});
-  EXPECT_EQ(expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
+  const TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});
+  EXPECT_EQ(compute_expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));
 }
 
 TEST(BoundaryMessage, IncludesTheOutputsOfMtp) {
-  const TrainingConfig config = dense_setup({.pp = 2});
-  EXPECT_EQ(boundary_message(config, 0), bytes(2048 * 1024, 2));
-  EXPECT_EQ(boundary_message(config, 2), 3 * bytes(2048 * 1024, 2));
+  const TrainingConfig config = dense_config({.pp = 2});
+  EXPECT_EQ(compute_boundary_message(config, 0), bytes(2048 * 1024, 2));
+  EXPECT_EQ(compute_boundary_message(config, 2), 3 * bytes(2048 * 1024, 2));
 }
 
 TEST(MtpUntil, IncludesTheStageItself) {
   const Stages stages = *parse_layout("Et|m|mL");
-  EXPECT_EQ(mtp_until(stages, 0), 0);
-  EXPECT_EQ(mtp_until(stages, 1), 1);
-  EXPECT_EQ(mtp_until(stages, 2), 2);
-  EXPECT_EQ(mtp_until(stages, 100), 2);
-  EXPECT_EQ(mtp_until({}, 0), 0);
+  EXPECT_EQ(count_mtp_until(stages, 0), 0);
+  EXPECT_EQ(count_mtp_until(stages, 1), 1);
+  EXPECT_EQ(count_mtp_until(stages, 2), 2);
+  EXPECT_EQ(count_mtp_until(stages, 100), 2);
+  EXPECT_EQ(count_mtp_until({}, 0), 0);
 }
 
 }  // namespace messages_test

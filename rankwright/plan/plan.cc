@@ -53,7 +53,7 @@ mesh::MeshPair Plan::meshes() const {
           .expert = {.tp = etp, .cp = 1, .ep = ep, .dp = expert_dp(), .pp = pp, .order = order}};
 }
 
-std::optional<i64> default_global_batch(const Plan& plan) {
+std::optional<i64> choose_global_batch(const Plan& plan) {
   constexpr i64 kMicrobatchesPerStage = 8;
   const bool pipeline = plan.pp > 1 || plan.virtual_stages > 1;
   const i64 microbatches = pipeline ? kMicrobatchesPerStage * plan.pp : 1;
@@ -67,7 +67,7 @@ bool TrainingConfig::left_open(std::string_view key) const {
 
 Stages TrainingConfig::stages() const {
   if (!plan.stages.empty()) return plan.stages;
-  return even_stages(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
+  return split_evenly(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
 }
 
 const cluster::Calibration& calibration(const TrainingConfig& config) {
@@ -75,7 +75,7 @@ const cluster::Calibration& calibration(const TrainingConfig& config) {
   return config.cluster.device.cpu() ? catalog::probed_calibration() : catalog::calibration();
 }
 
-pipeline::PipelineShape pipeline_shape(const TrainingConfig& config) {
+pipeline::PipelineShape make_pipeline_shape(const TrainingConfig& config) {
   return {.schedule = config.plan.schedule,
           .pp = config.plan.pp,
           .chunks = config.plan.virtual_stages,
@@ -83,7 +83,7 @@ pipeline::PipelineShape pipeline_shape(const TrainingConfig& config) {
           .group = config.plan.microbatch_group};
 }
 
-std::vector<RankContents> stage_contents(const TrainingConfig& config) {
+std::vector<RankContents> list_stage_contents(const TrainingConfig& config) {
   std::vector<RankContents> all;
   i64 first = 0;
   for (const Stage& stage : config.stages()) {
@@ -93,12 +93,12 @@ std::vector<RankContents> stage_contents(const TrainingConfig& config) {
   return all;
 }
 
-std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_rank) {
+std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, i64 pp_rank) {
   const Stages stages = config.stages();
   std::vector<i64> first{0};  // index of each stage's first layer
   for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
   std::vector<RankContents> chunks;
-  for (const i64 s : stages_of(config.plan, pp_rank))
+  for (const i64 s : list_stages(config.plan, pp_rank))
     chunks.push_back(
         make_stage_contents(config.model, stages[std::size_t(s)], first[std::size_t(s)]));
   return chunks;
@@ -106,32 +106,33 @@ std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_ra
 
 RankContents contents(const TrainingConfig& config, i64 pp_rank) {
   RankContents on_rank;
-  for (const RankContents& chunk : chunk_contents(config, pp_rank)) add_chunk(on_rank, chunk);
+  for (const RankContents& chunk : list_chunk_contents(config, pp_rank)) add_chunk(on_rank, chunk);
   return on_rank;
 }
 
-std::vector<RankContents> rank_contents(const TrainingConfig& config) {
-  const std::vector<RankContents> by_stage = stage_contents(config);
+std::vector<RankContents> list_rank_contents(const TrainingConfig& config) {
+  const std::vector<RankContents> by_stage = list_stage_contents(config);
   std::vector<RankContents> all(std::size_t(config.plan.pp));
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const i64 s : stages_of(config.plan, r))
+    for (const i64 s : list_stages(config.plan, r))
       add_chunk(all[std::size_t(r)], by_stage[std::size_t(s)]);
   return all;
 }
 
-i64 run_again(const Plan& plan, i64 before, i64 count) {
+i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count) {
   if (plan.recompute != Recompute::full) return 0;
   if (plan.recompute_layers == 0) return count;
   return std::clamp(plan.recompute_layers - before, i64{0}, count);
 }
 
-std::vector<i64> stages_of(const Plan& plan, i64 pp_rank) {
+std::vector<i64> list_stages(const Plan& plan, i64 pp_rank) {
   const i64 mirrored = plan.pp - 1 - pp_rank;
   if (plan.mirrored() && pp_rank != mirrored)
     return {std::min(pp_rank, mirrored), std::max(pp_rank, mirrored)};
   std::vector<i64> stages;
   for (i64 pass = 0; pass < plan.virtual_stages; ++pass) {
-    const bool back = pipeline::row(plan.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1;
+    const bool back =
+        pipeline::row(plan.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1;
     stages.push_back(pass * plan.pp + (back ? mirrored : pp_rank));
   }
   return stages;

@@ -71,7 +71,9 @@ struct Plan {
   i64 shards() const { return shard_size == 0 ? data_ranks() : shard_size; }
   i64 expert_dp() const { return ranks() / (etp * ep * pp); }
   /// Returns whether every stage is held twice, by pp ranks r and pp - 1 - r (DualPipe).
-  bool mirrored() const { return pp > 1 && row(schedule).stage_order == pipeline::StageOrder::mirror; }
+  bool mirrored() const {
+    return pp > 1 && row(schedule).stage_order == pipeline::StageOrder::mirror;
+  }
   mesh::MeshPair meshes() const;
 
   friend bool operator==(const Plan&, const Plan&) = default;
@@ -79,7 +81,7 @@ struct Plan {
 
 /// Returns the global batch to assume if none is stated: 8 microbatches per pipeline stage, so that
 /// the bubble does not dominate. Returns nothing if it exceeds 64 bits.
-std::optional<i64> default_global_batch(const Plan& plan);
+std::optional<i64> choose_global_batch(const Plan& plan);
 
 /// A default that was filled in because the input did not state the value.
 struct Assumption {
@@ -115,7 +117,7 @@ struct TrainingConfig {
 const cluster::Calibration& calibration(const TrainingConfig& config);
 
 /// Returns the shape of the pipeline. Requires: micro_batch x dp divides the global batch.
-pipeline::PipelineShape pipeline_shape(const TrainingConfig& config);
+pipeline::PipelineShape make_pipeline_shape(const TrainingConfig& config);
 
 /// The contents of one pp rank: the layers of its stages in order, with equal neighbors merged into
 /// runs, and the embedding, MTP modules and loss.
@@ -135,19 +137,19 @@ RankContents contents(const TrainingConfig& config, i64 pp_rank);
 
 /// Returns the contents of all pp ranks; cheaper than contents() per rank, which visits all stages
 /// each time.
-std::vector<RankContents> rank_contents(const TrainingConfig& config);
+std::vector<RankContents> list_rank_contents(const TrainingConfig& config);
 
 /// Return the contents per chunk of a pp rank, and per stage of the whole pipeline.
-std::vector<RankContents> chunk_contents(const TrainingConfig& config, i64 pp_rank);
-std::vector<RankContents> stage_contents(const TrainingConfig& config);
+std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, i64 pp_rank);
+std::vector<RankContents> list_stage_contents(const TrainingConfig& config);
 
 /// Returns how many of `count` layers that follow `before` other layers on a pp rank (MTP modules
 /// last) run forward a second time under full recompute.
-i64 run_again(const Plan& plan, i64 before, i64 count);
+i64 count_recomputed_layers(const Plan& plan, i64 before, i64 count);
 
 /// Returns the stages of a pp rank in ascending order, which is the order of its chunks. The two
 /// ranks of a mirrored pair hold the same two stages in the same order, so everything counted along
 /// them (recomputed layers, gradient buckets) is equal on both.
-std::vector<i64> stages_of(const Plan& plan, i64 pp_rank);
+std::vector<i64> list_stages(const Plan& plan, i64 pp_rank);
 
 }  // namespace rankwright::plan

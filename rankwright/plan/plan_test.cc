@@ -32,28 +32,28 @@ TEST(Schedules, AreInTheOrderOfTheirEnum) {
 
 TEST(StagesOf, Loop_IsRoundRobin) {
   const Plan plan = pipeline(pipeline::Schedule::interleaved, 4, 3);
-  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 4, 8));
-  EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 7, 11));
+  EXPECT_THAT(list_stages(plan, 0), ElementsAre(0, 4, 8));
+  EXPECT_THAT(list_stages(plan, 3), ElementsAre(3, 7, 11));
 }
 
 TEST(StagesOf, VShape_GoesForthAndBack) {
   // Stages 0 1 2 3 on ranks 0 1 2 3, then 4 5 6 7 on ranks 3 2 1 0.
   const Plan plan = pipeline(pipeline::Schedule::zb_v, 4, 2);
-  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 7));
-  EXPECT_THAT(stages_of(plan, 3), ElementsAre(3, 4));
+  EXPECT_THAT(list_stages(plan, 0), ElementsAre(0, 7));
+  EXPECT_THAT(list_stages(plan, 3), ElementsAre(3, 4));
 }
 
 TEST(StagesOf, Mirror_HasTwoStagesEqualOnBothRanks) {
   const Plan plan = pipeline(pipeline::Schedule::dualpipe, 4, 1);
-  EXPECT_THAT(stages_of(plan, 0), ElementsAre(0, 3));
-  EXPECT_THAT(stages_of(plan, 1), ElementsAre(1, 2));
-  EXPECT_THAT(stages_of(plan, 2), ElementsAre(1, 2));
-  EXPECT_THAT(stages_of(plan, 3), ElementsAre(0, 3));
-  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
+  EXPECT_THAT(list_stages(plan, 0), ElementsAre(0, 3));
+  EXPECT_THAT(list_stages(plan, 1), ElementsAre(1, 2));
+  EXPECT_THAT(list_stages(plan, 2), ElementsAre(1, 2));
+  EXPECT_THAT(list_stages(plan, 3), ElementsAre(0, 3));
+  EXPECT_THAT(list_stages(pipeline(pipeline::Schedule::dualpipe, 1, 1), 0), ElementsAre(0));
 }
 
 TEST(StagesOf, NoChunks_IsOneStage) {
-  EXPECT_THAT(stages_of(pipeline(pipeline::Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
+  EXPECT_THAT(list_stages(pipeline(pipeline::Schedule::one_f_one_b, 4, 1), 2), ElementsAre(2));
 }
 
 /// Makes a pipeline of any schedule, in a shape that it supports.
@@ -63,47 +63,47 @@ TrainingConfig random_pipeline() {
   const i64 pp = s.multiple * *rc::gen::inRange<i64>(1, 6);
   const i64 chunks = std::min(s.max_chunks, s.min_chunks + *rc::gen::inRange<i64>(0, 4));
   const i64 microbatches = s.rounds * pp + s.multiple * *rc::gen::inRange<i64>(1, 5);
-  return dense_setup(pipeline(s.schedule, pp, chunks), microbatches);
+  return dense_config(pipeline(s.schedule, pp, chunks), microbatches);
 }
 
 RC_GTEST_PROP(StagesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
-  RC_ASSERT(!pipeline::shape_fault(pipeline_shape(config)));
+  RC_ASSERT(!pipeline::find_shape_fault(make_pipeline_shape(config)));
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(config.plan, r);
-    const std::set<i64> met = ways::held(config, r);
+    const std::vector<i64> stages = list_stages(config.plan, r);
+    const std::set<i64> met = stage_routes::held(config, r);
     RC_ASSERT(stages == std::vector<i64>(met.begin(), met.end()));
   }
 }
 
 RC_GTEST_PROP(MicrobatchesOf, MatchesFollowingEveryMicrobatch, ()) {
   const TrainingConfig config = random_pipeline();
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   for (i64 m = 0; m < shape.microbatches; ++m) {
-    const std::vector<i64> ranks = ways::way(config, m);
+    const std::vector<i64> ranks = stage_routes::way(config, m);
     for (i64 s = 0; s < shape.stages(); ++s)
       for (i64 r = 0; r < shape.pp; ++r) {
         const bool here = ranks[std::size_t(s)] == r;
-        const pipeline::MicrobatchRun run = pipeline::microbatches_of(shape, r, s);
-        RC_ASSERT(here == (pipeline::pp_rank_of(shape, s, m) == r));
+        const pipeline::MicrobatchRun run = pipeline::find_microbatches(shape, r, s);
+        RC_ASSERT(here == (pipeline::find_pp_rank(shape, s, m) == r));
         RC_ASSERT(here == (run.first <= m && m < run.first + run.count));
       }
   }
 }
 
 TEST(MicrobatchesOf, Mirror_IsHalfOfThem) {
-  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 10);
-  const pipeline::PipelineShape shape = pipeline_shape(config);
-  EXPECT_EQ(pipeline::microbatches_of(shape, 1, 1), (pipeline::MicrobatchRun{0, 5}));
-  EXPECT_EQ(pipeline::microbatches_of(shape, 2, 1), (pipeline::MicrobatchRun{5, 5}));
-  EXPECT_EQ(pipeline::microbatches_of(shape, 0, 1), pipeline::MicrobatchRun{});
+  const TrainingConfig config = dense_config(pipeline(pipeline::Schedule::dualpipe, 4, 1), 10);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
+  EXPECT_EQ(pipeline::find_microbatches(shape, 1, 1), (pipeline::MicrobatchRun{0, 5}));
+  EXPECT_EQ(pipeline::find_microbatches(shape, 2, 1), (pipeline::MicrobatchRun{5, 5}));
+  EXPECT_EQ(pipeline::find_microbatches(shape, 0, 1), pipeline::MicrobatchRun{});
   EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
 TEST(pipeline::PipelineShape, ComesFromTheConfig) {
-  TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::interleaved, 4, 3), 12);
+  TrainingConfig config = dense_config(pipeline(pipeline::Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
-  EXPECT_EQ(pipeline_shape(config),
+  EXPECT_EQ(make_pipeline_shape(config),
             (pipeline::PipelineShape{.schedule = pipeline::Schedule::interleaved,
                                      .pp = 4,
                                      .chunks = 3,
@@ -113,21 +113,21 @@ TEST(pipeline::PipelineShape, ComesFromTheConfig) {
 
 TEST(DefaultGlobalBatch, Pipeline_IsEightMicrobatchesPerStage) {
   // dp 2 x micro-batch 3 x (8 x 4 stages) = 192
-  EXPECT_EQ(default_global_batch({.dp = 2, .pp = 4, .micro_batch = 3}), 192);
+  EXPECT_EQ(choose_global_batch({.dp = 2, .pp = 4, .micro_batch = 3}), 192);
 }
 
 TEST(DefaultGlobalBatch, NoPipeline_IsOneMicrobatch) {
-  EXPECT_EQ(default_global_batch({.dp = 64, .micro_batch = 2}), 128);
+  EXPECT_EQ(choose_global_batch({.dp = 64, .micro_batch = 2}), 128);
 }
 
 TEST(DefaultGlobalBatch, ChunksOnOneRank_IsEightMicrobatches) {
   // DualPipeV still needs 2 microbatches.
-  EXPECT_EQ(default_global_batch(pipeline(pipeline::Schedule::dualpipe_v, 1, 2)), 8);
+  EXPECT_EQ(choose_global_batch(pipeline(pipeline::Schedule::dualpipe_v, 1, 2)), 8);
 }
 
 TEST(DefaultGlobalBatch, Overflow_IsNothing) {
   const i64 huge = std::numeric_limits<i64>::max() / 2;
-  EXPECT_EQ(default_global_batch({.dp = huge, .micro_batch = 3}), std::nullopt);
+  EXPECT_EQ(choose_global_batch({.dp = huge, .micro_batch = 3}), std::nullopt);
 }
 
 TEST(Meshes, AreTwoViewsOfTheSameRanks) {
@@ -147,7 +147,7 @@ TEST(Shards, Default_IsAllDataRanks) {
 }
 
 TEST(Microbatches, AreTheBatchDividedByMicroBatchTimesDp) {
-  TrainingConfig config = dense_setup({.dp = 4, .micro_batch = 2});
+  TrainingConfig config = dense_config({.dp = 4, .micro_batch = 2});
   config.job.global_batch = 48;
   EXPECT_EQ(config.microbatches(), 6);  // 48 / (2 x 4)
 }
@@ -155,18 +155,18 @@ TEST(Microbatches, AreTheBatchDividedByMicroBatchTimesDp) {
 TEST(Contents, DifferentLayers_KeepTheirOrder) {
   // d s d s d s d s in four stages of two layers: rank 0 runs stages 0 and 2.
   const model::LayerRun d{1, dense_layer()}, s{1, sparse_layer()};
-  const TrainingConfig config =
-      config_of(model_of({d, s, d, s, d, s, d, s}), pipeline(pipeline::Schedule::interleaved, 2, 2));
+  const TrainingConfig config = config_of(model_of({d, s, d, s, d, s, d, s}),
+                                          pipeline(pipeline::Schedule::interleaved, 2, 2));
   EXPECT_THAT(contents(config, 0).runs, ElementsAre(d, s, d, s));
 }
 
 TEST(Contents, EqualNeighbors_AreOneRun) {
-  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::interleaved, 2, 4));
+  const TrainingConfig config = dense_config(pipeline(pipeline::Schedule::interleaved, 2, 4));
   EXPECT_THAT(contents(config, 1).runs, ElementsAre(model::LayerRun{4, dense_layer()}));
 }
 
 TEST(Contents, EmbeddingAndLoss_AreOnTheOuterRanks) {
-  TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::one_f_one_b, 4, 1));
+  TrainingConfig config = dense_config(pipeline(pipeline::Schedule::one_f_one_b, 4, 1));
   config.model.mtp_layers = 1;
   const RankContents first = contents(config, 0), inner = contents(config, 1),
                      last = contents(config, 3);
@@ -176,7 +176,7 @@ TEST(Contents, EmbeddingAndLoss_AreOnTheOuterRanks) {
 }
 
 TEST(Contents, VShape_HasEmbeddingAndLossOnTheFirstRank) {
-  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
+  const TrainingConfig config = dense_config(pipeline(pipeline::Schedule::zb_v, 4, 2));
   EXPECT_TRUE(contents(config, 0).embedding && contents(config, 0).loss);
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
@@ -184,18 +184,18 @@ TEST(Contents, VShape_HasEmbeddingAndLossOnTheFirstRank) {
 TEST(pipeline::PipelineShape, IncludesMicrobatchesAndGroup) {
   Plan plan = pipeline(pipeline::Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
-  EXPECT_EQ(pipeline_shape(dense_setup(plan, 6)),
+  EXPECT_EQ(make_pipeline_shape(dense_config(plan, 6)),
             (pipeline::PipelineShape{pipeline::Schedule::interleaved, 2, 4, 6, 3}));
 }
 
 RC_GTEST_PROP(Contents, Rank_IsTheSumOfItsStages, ()) {
-  const TrainingConfig config = sample::random_setup(sample::random_model());
-  const std::vector<RankContents> by_stage = stage_contents(config);
-  const std::vector<RankContents> by_rank = rank_contents(config);
+  const TrainingConfig config = sample::random_config(sample::random_model());
+  const std::vector<RankContents> by_stage = list_stage_contents(config);
+  const std::vector<RankContents> by_rank = list_rank_contents(config);
   RC_ASSERT(i64(by_rank.size()) == config.plan.pp);
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(config.plan, r);
-    const std::vector<RankContents> chunks = chunk_contents(config, r);
+    const std::vector<i64> stages = list_stages(config.plan, r);
+    const std::vector<RankContents> chunks = list_chunk_contents(config, r);
     RC_ASSERT(chunks.size() == stages.size());
     i64 layers = 0, mtp = 0;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
@@ -213,7 +213,7 @@ RC_GTEST_PROP(Contents, Rank_IsTheSumOfItsStages, ()) {
 }
 
 TEST(Contents, Mirror_HasEmbeddingAndLossOnBothOuterRanks) {
-  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::dualpipe, 4, 1), 8);
+  const TrainingConfig config = dense_config(pipeline(pipeline::Schedule::dualpipe, 4, 1), 8);
   for (const i64 r : {0, 3}) EXPECT_TRUE(contents(config, r).embedding && contents(config, r).loss);
   for (const i64 r : {1, 2})
     EXPECT_FALSE(contents(config, r).embedding || contents(config, r).loss);
@@ -221,15 +221,15 @@ TEST(Contents, Mirror_HasEmbeddingAndLossOnBothOuterRanks) {
 }
 
 TEST(StageContents, HoldOneStageEach) {
-  const TrainingConfig config = dense_setup(pipeline(pipeline::Schedule::zb_v, 4, 2));
-  const std::vector<RankContents> stages = stage_contents(config);
+  const TrainingConfig config = dense_config(pipeline(pipeline::Schedule::zb_v, 4, 2));
+  const std::vector<RankContents> stages = list_stage_contents(config);
   EXPECT_TRUE(stages[0].embedding && !stages[0].loss);
   EXPECT_TRUE(stages[7].loss && !stages[7].embedding);
   EXPECT_EQ(stages[7].layers, 1);
 }
 
 RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
-  const TrainingConfig config = sample::random_setup(sample::random_model());
+  const TrainingConfig config = sample::random_config(sample::random_model());
   i64 layers = 0, mtp = 0, embeddings = 0, losses = 0, sparse = 0;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const RankContents on_rank = contents(config, r);
@@ -254,13 +254,13 @@ RC_GTEST_PROP(Contents, AddUpToTheModel, ()) {
 
 TEST(RunAgain, RecomputesTheFirstLayersOfARank) {
   Plan plan{.recompute = Recompute::full, .recompute_layers = 5};
-  EXPECT_EQ(run_again(plan, 0, 3), 3);  // layers 0 1 2 of 5
-  EXPECT_EQ(run_again(plan, 3, 4), 2);  // 3 4, not 5 6
-  EXPECT_EQ(run_again(plan, 7, 4), 0);
+  EXPECT_EQ(count_recomputed_layers(plan, 0, 3), 3);  // layers 0 1 2 of 5
+  EXPECT_EQ(count_recomputed_layers(plan, 3, 4), 2);  // 3 4, not 5 6
+  EXPECT_EQ(count_recomputed_layers(plan, 7, 4), 0);
   plan.recompute_layers = 0;
-  EXPECT_EQ(run_again(plan, 7, 4), 4);  // all
+  EXPECT_EQ(count_recomputed_layers(plan, 7, 4), 4);  // all
   plan.recompute = Recompute::selective;
-  EXPECT_EQ(run_again(plan, 0, 4), 0);  // only attention, no whole layer
+  EXPECT_EQ(count_recomputed_layers(plan, 0, 4), 0);  // only attention, no whole layer
 }
 
 }  // namespace plan_test

@@ -46,7 +46,8 @@ TpSplit mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 
 
 i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: as vocabulary_copies().
+/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: as
+/// has_vocabulary_copies().
 std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vector<i64>& stages,
                                    const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
@@ -59,13 +60,13 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
     Holding held{.embedding = stages[i] == embedding_stage,
                  .head_weight = chunks[i]->loss && !(model.tied && embedding_stage != kNone)};
     for (const model::LayerRun& run : chunks[i]->runs)
-      held.share += run.count * layer_share(model, run.layer, config.plan);
-    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * mtp_share(config);
-    if (held.embedding) held.share += embedding_share(model, config.plan.tp);
-    if (chunks[i]->loss) held.share += head_share(model, config.plan.tp, held.head_weight);
+      held.share += run.count * count_layer_share(model, run.layer, config.plan);
+    if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * count_mtp_share(config);
+    if (held.embedding) held.share += count_embedding_share(model, config.plan.tp);
+    if (chunks[i]->loss) held.share += count_head_share(model, config.plan.tp, held.head_weight);
     const bool vocabulary = held.embedding || (model.tied && held.head_weight);
     if (copies && config.plan.zero >= 1 && vocabulary)
-      held.apart = vocabulary_weight(model, config.plan.tp).dense;
+      held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
     list.push_back(held);
   }
   return list;
@@ -73,23 +74,23 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
 
 }  // namespace
 
-i64 vocabulary_share(const model::Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
+i64 count_vocabulary_rows(const model::Model& model, i64 tp) { return ceil_div(model.vocab, tp); }
 
-Share vocabulary_weight(const model::Model& model, i64 tp) {
-  return {.dense = vocabulary_share(model, tp) * model.hidden};
+Share count_vocabulary_weight(const model::Model& model, i64 tp) {
+  return {.dense = count_vocabulary_rows(model, tp) * model.hidden};
 }
 
-bool vocabulary_copies(const TrainingConfig& config) {
-  return config.plan.pp > 1 && vocabulary_copies(config, config.stages());
+bool has_vocabulary_copies(const TrainingConfig& config) {
+  return config.plan.pp > 1 && has_vocabulary_copies(config, config.stages());
 }
 
-bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+bool has_vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   i64 holder = -1;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const Stage& stage = stages[s];
     if (!stage.embedding && stage.mtp == 0 && !(config.model.tied && stage.loss)) continue;
-    i64 rank = pipeline::pp_rank_of(shape, i64(s), 0);
+    i64 rank = pipeline::find_pp_rank(shape, i64(s), 0);
     if (config.plan.mirrored()) rank = std::min(rank, shape.pp - 1 - rank);
     if (holder >= 0 && rank != holder) return true;
     holder = rank;
@@ -97,7 +98,7 @@ bool vocabulary_copies(const TrainingConfig& config, const Stages& stages) {
   return false;
 }
 
-Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan) {
+Share count_layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan) {
   const model::FeedForward& ffn = layer.ffn;
   const i64 shared_width = ffn.sparse() ? ffn.shared_width : ffn.width;
   const TpSplit attention = attention_split(model, layer.attention, plan.tp);
@@ -118,74 +119,75 @@ Share layer_share(const model::Model& model, const model::Layer& layer, const Pl
   return share;
 }
 
-Share embedding_share(const model::Model& model, i64 tp) {
-  Share share = vocabulary_weight(model, tp);
+Share count_embedding_share(const model::Model& model, i64 tp) {
+  Share share = count_vocabulary_weight(model, tp);
   share.dense += model.positions * model.hidden;
   return share;
 }
 
-Share mtp_share(const TrainingConfig& config) {
+Share count_mtp_share(const TrainingConfig& config) {
   const model::Model& model = config.model;
-  Share share = layer_share(model, model.runs.back().layer, config.plan);
+  Share share = count_layer_share(model, model.runs.back().layer, config.plan);
   const i64 norms = 3 * norm_parameters(model);
   share.dense += ceil_div(2 * model.hidden, config.plan.tp) * model.hidden + norms;
   share.sequence_shared += norms;
   return share;
 }
 
-Share head_share(const model::Model& model, i64 tp, bool own_weight) {
+Share count_head_share(const model::Model& model, i64 tp, bool own_weight) {
   Share share{.dense = norm_parameters(model), .sequence_shared = norm_parameters(model)};
-  if (model.head_bias) share.dense += vocabulary_share(model, tp);
-  if (own_weight) share += vocabulary_weight(model, tp);
+  if (model.head_bias) share.dense += count_vocabulary_rows(model, tp);
+  if (own_weight) share += count_vocabulary_weight(model, tp);
   return share;
 }
 
 std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents) {
   const model::Model& model = config.model;
   const i64 tp = config.plan.tp;
-  const bool apart = vocabulary_copies(config);
+  const bool apart = has_vocabulary_copies(config);
   std::vector<Unit> list;
   if (apart && (contents.embeds() || (contents.loss && model.tied)))
-    list.push_back({vocabulary_weight(model, tp)});
-  if (contents.embeds() && !apart) list.push_back({embedding_share(model, tp)});
+    list.push_back({count_vocabulary_weight(model, tp)});
+  if (contents.embeds() && !apart) list.push_back({count_embedding_share(model, tp)});
   if (contents.embeds() && apart && model.positions > 0)
     list.push_back({{.dense = model.positions * model.hidden}});
   for (const model::LayerRun& run : contents.runs)
-    list.push_back({layer_share(model, run.layer, config.plan), run.count});
-  if (contents.mtp > 0) list.push_back({mtp_share(config), contents.mtp});
+    list.push_back({count_layer_share(model, run.layer, config.plan), run.count});
+  if (contents.mtp > 0) list.push_back({count_mtp_share(config), contents.mtp});
   const bool own_weight = !model.tied || !(contents.embeds() || apart);
-  if (contents.loss) list.push_back({head_share(model, tp, own_weight)});
+  if (contents.loss) list.push_back({count_head_share(model, tp, own_weight)});
   return list;
 }
 
-i64 partial_gradients(const Plan& plan, const Share& share) {
+i64 count_partial_gradients(const Plan& plan, const Share& share) {
   if (plan.tp == 1) return 0;
   return plan.sequence_parallel ? share.sequence_shared : share.head_norms;
 }
 
-Share rank_share(const TrainingConfig& config, i64 pp_rank) {
-  return rank_share(config, contents(config, pp_rank));
+Share count_rank_share(const TrainingConfig& config, i64 pp_rank) {
+  return count_rank_share(config, contents(config, pp_rank));
 }
 
-Share rank_share(const TrainingConfig& config, const RankContents& on_rank) {
+Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank) {
   Share sum;
   for (const Unit& unit : units(config, on_rank)) sum += unit.count * unit.share;
   return sum;
 }
 
-std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank) {
-  const std::vector<RankContents> contents = chunk_contents(config, pp_rank);
+std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank) {
+  const std::vector<RankContents> contents = list_chunk_contents(config, pp_rank);
   std::vector<const RankContents*> chunks;
   for (const RankContents& chunk : contents) chunks.push_back(&chunk);
-  return make_holdings(config, stages_of(config.plan, pp_rank), chunks, vocabulary_copies(config));
+  return make_holdings(config, list_stages(config.plan, pp_rank), chunks,
+                       has_vocabulary_copies(config));
 }
 
-std::vector<Holding> stage_holdings(const TrainingConfig& config) {
-  const std::vector<RankContents> by_stage = stage_contents(config);
+std::vector<Holding> list_stage_holdings(const TrainingConfig& config) {
+  const std::vector<RankContents> by_stage = list_stage_contents(config);
   std::vector<Holding> all(by_stage.size());
-  const bool copies = vocabulary_copies(config);
+  const bool copies = has_vocabulary_copies(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    const std::vector<i64> stages = stages_of(config.plan, r);
+    const std::vector<i64> stages = list_stages(config.plan, r);
     std::vector<const RankContents*> chunks;
     for (const i64 s : stages) chunks.push_back(&by_stage[std::size_t(s)]);
     const std::vector<Holding> of_rank = make_holdings(config, stages, chunks, copies);

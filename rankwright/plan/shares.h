@@ -36,30 +36,30 @@ struct Share {
 };
 
 /// Returns the vocabulary rows per tp rank: V rounded up to a multiple of tp, divided by tp.
-i64 vocabulary_share(const model::Model& model, i64 tp);
+i64 count_vocabulary_rows(const model::Model& model, i64 tp);
 
 /// Returns the share of one layer, split over tp (key and value heads repeat if there are fewer
 /// than tp), ep and etp.
-Share layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan);
+Share count_layer_share(const model::Model& model, const model::Layer& layer, const Plan& plan);
 
 /// Returns the share of the weight that the embedding and a tied head read: V/tp x h.
-Share vocabulary_weight(const model::Model& model, i64 tp);
+Share count_vocabulary_weight(const model::Model& model, i64 tp);
 
 /// Returns whether more than one pp rank holds that weight: a tied head, or an MTP module that
 /// embeds, is on another rank than the embedding. A mirrored pair counts as one rank, because all
 /// its gradients are reduced together.
-bool vocabulary_copies(const TrainingConfig& config);
-bool vocabulary_copies(const TrainingConfig& config, const Stages& stages);
+bool has_vocabulary_copies(const TrainingConfig& config);
+bool has_vocabulary_copies(const TrainingConfig& config, const Stages& stages);
 
 /// Returns the share of the embedding: vocabulary rows and learned positions.
-Share embedding_share(const model::Model& model, i64 tp);
+Share count_embedding_share(const model::Model& model, i64 tp);
 
 /// Returns the share of an MTP module: a layer like the last, a 2h -> h projection split over tp,
 /// three norms.
-Share mtp_share(const TrainingConfig& config);
+Share count_mtp_share(const TrainingConfig& config);
 
 /// Returns the share of the head: the final norm, the head's bias, and its weight if `own_weight`.
-Share head_share(const model::Model& model, i64 tp, bool own_weight);
+Share count_head_share(const model::Model& model, i64 tp, bool own_weight);
 
 /// One unit that ZeRO-3 wraps and gathers together: the embedding, a layer, an MTP module, or the
 /// head with the final norm. A vocabulary weight with copies on several pp ranks is its own unit,
@@ -75,12 +75,12 @@ std::vector<Unit> units(const TrainingConfig& config, const RankContents& conten
 
 /// Returns the number of parameters whose gradients the tp ranks sum up, because each rank's
 /// gradient is partial.
-i64 partial_gradients(const Plan& plan, const Share& share);
+i64 count_partial_gradients(const Plan& plan, const Share& share);
 
 /// Returns the share of a rank of `pp_rank`, or of a rank with these contents: the sum of its
 /// units.
-Share rank_share(const TrainingConfig& config, i64 pp_rank);
-Share rank_share(const TrainingConfig& config, const RankContents& on_rank);
+Share count_rank_share(const TrainingConfig& config, i64 pp_rank);
+Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
 /// The parameters that one chunk of a rank holds. A weight that two chunks of a rank use is held
 /// once; the embedding by the earliest stage that reads it, where backward ends and its gradient is
@@ -95,8 +95,8 @@ struct Holding {
 
 /// Return the holdings per chunk of a pp rank, which add up to rank_share, and per stage of the
 /// whole pipeline.
-std::vector<Holding> chunk_holdings(const TrainingConfig& config, i64 pp_rank);
-std::vector<Holding> stage_holdings(const TrainingConfig& config);
+std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank);
+std::vector<Holding> list_stage_holdings(const TrainingConfig& config);
 
 /// Returns the parameters that ZeRO-3 gathers for the largest unit of a rank. Parameters that are
 /// not sharded do not count.

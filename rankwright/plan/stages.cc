@@ -27,13 +27,13 @@ class LayoutParser {
   static constexpr std::size_t kMaxSymbols = 1 << 20;
 
   tl::unexpected<Diagnostic> fail_here(std::string_view what) const {
-    return fail(
-        {.code = "RW0915",
-         .message = "not a pipeline layout",
-         .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1, excerpt(text_, 60)),
-         .hint = "such as Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | ends a "
-                 "stage, x*n repeats",
-         .key = "parallelism.stages"});
+    return fail({.code = "RW0915",
+                 .message = "not a pipeline layout",
+                 .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1,
+                                       make_excerpt(text_, 60)),
+                 .hint = "such as Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | ends a "
+                         "stage, x*n repeats",
+                 .key = "parallelism.stages"});
   }
 
   Result<std::string> sequence(int depth) {
@@ -103,7 +103,7 @@ std::string show_stage(const Stage& stage) {
 
 }  // namespace
 
-Stages even_stages(i64 layers, i64 stages, i64 mtp) {
+Stages split_evenly(i64 layers, i64 stages, i64 mtp) {
   RW_CHECK(layers >= 0 && stages >= 1);
   Stages split(std::size_t(stages), Stage{.layers = layers / stages});
   const i64 left = layers % stages;
@@ -115,7 +115,7 @@ Stages even_stages(i64 layers, i64 stages, i64 mtp) {
   return split;
 }
 
-Stages listed_stages(const std::vector<i64>& layers, i64 mtp) {
+Stages make_listed_stages(const std::vector<i64>& layers, i64 mtp) {
   RW_CHECK(!layers.empty());
   Stages split;
   for (const i64 n : layers) split.push_back({.layers = n});
@@ -187,7 +187,7 @@ std::string show_layers(const Stages& stages) {
   return text;
 }
 
-i64 total_layers(const Stages& stages) {
+i64 count_layers(const Stages& stages) {
   return std::accumulate(stages.begin(), stages.end(), i64{0},
                          [](i64 sum, const Stage& stage) { return sum + stage.layers; });
 }

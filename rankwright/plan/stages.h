@@ -32,10 +32,10 @@ inline constexpr i64 kMaxStages = 8192;
 
 /// Splits the layers as evenly as possible. The remainder goes to the stages in the middle, because
 /// the first stage also holds the embedding, and the last the output head and the MTP modules.
-Stages even_stages(i64 layers, i64 stages, i64 mtp);
+Stages split_evenly(i64 layers, i64 stages, i64 mtp);
 
 /// Makes stages with the listed layers per stage; embedding first, MTP and loss last.
-Stages listed_stages(const std::vector<i64>& layers, i64 mtp);
+Stages make_listed_stages(const std::vector<i64>& layers, i64 mtp);
 
 /// Parses the layout grammar; RW0915 names the character at which it fails.
 Result<Stages> parse_layout(std::string_view text);
@@ -47,6 +47,6 @@ std::string show_layout(const Stages&);
 std::string show_layers(const Stages&);
 
 /// Returns the decoder layers of all stages together.
-i64 total_layers(const Stages&);
+i64 count_layers(const Stages&);
 
 }  // namespace rankwright::plan

@@ -29,7 +29,7 @@ TEST(ParseLayout, GrammarExample_IsParsed) {
   EXPECT_EQ((*stages)[29], (Stage{.layers = 2}));
   EXPECT_EQ((*stages)[30], (Stage{.layers = 0, .mtp = 1}));
   EXPECT_EQ(stages->back(), (Stage{.layers = 0, .loss = true}));
-  EXPECT_EQ(total_layers(*stages), 61);
+  EXPECT_EQ(count_layers(*stages), 61);
 }
 
 TEST(ParseLayout, OneStage_IsParsed) {
@@ -122,25 +122,25 @@ RC_GTEST_PROP(ShowLayout, RoundTrips, ()) {
 
 TEST(EvenStages, Remainder_GoesToTheMiddle) {
   // 42 layers on 4 stages: 10 each and 2 left over, for the two in the middle.
-  EXPECT_EQ(show_layers(even_stages(42, 4, 0)), "10 11 11 10");
+  EXPECT_EQ(show_layers(split_evenly(42, 4, 0)), "10 11 11 10");
   // 30 on 4: 7 each and 2 left over. 7 on 4: 1 each and 3 left over, from stage (4 - 3) / 2 = 0 on.
-  EXPECT_EQ(show_layers(even_stages(30, 4, 0)), "7 8 8 7");
-  EXPECT_EQ(show_layers(even_stages(7, 4, 0)), "2 2 2 1");
-  EXPECT_EQ(show_layers(even_stages(0, 2, 0)), "0 0");
+  EXPECT_EQ(show_layers(split_evenly(30, 4, 0)), "7 8 8 7");
+  EXPECT_EQ(show_layers(split_evenly(7, 4, 0)), "2 2 2 1");
+  EXPECT_EQ(show_layers(split_evenly(0, 2, 0)), "0 0");
 }
 
 TEST(EvenStages, MtpAndLossAreLast) {
-  EXPECT_EQ(even_stages(4, 2, 1),
+  EXPECT_EQ(split_evenly(4, 2, 1),
             (Stages{{.layers = 2, .embedding = true}, {.layers = 2, .mtp = 1, .loss = true}}));
-  EXPECT_EQ(even_stages(4, 2, 1), listed_stages({2, 2}, 1));
+  EXPECT_EQ(split_evenly(4, 2, 1), make_listed_stages({2, 2}, 1));
 }
 
 RC_GTEST_PROP(EvenStages, KeepAllLayersAndDifferByAtMostOne, ()) {
   const i64 layers = *rc::gen::inRange<i64>(0, 200);
   const i64 count = *rc::gen::inRange<i64>(1, 40);
-  const Stages stages = even_stages(layers, count, 0);
+  const Stages stages = split_evenly(layers, count, 0);
   RC_ASSERT(i64(stages.size()) == count);
-  RC_ASSERT(total_layers(stages) == layers);
+  RC_ASSERT(count_layers(stages) == layers);
   for (const Stage& stage : stages) RC_ASSERT(std::abs(stage.layers - layers / count) <= 1);
   for (const Stage& stage : stages) RC_ASSERT(stage.layers >= layers / count);
   // The last stage has the output head: it is never larger than another.

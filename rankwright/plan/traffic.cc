@@ -21,13 +21,13 @@ class TrafficCollector {
         plan_(config.plan),
         pp_rank_(pp_rank),
         on_rank_(contents(config, pp_rank)),
-        share_(rank_share(config, on_rank_)),
+        share_(count_rank_share(config, on_rank_)),
         sizes_(messages(config)) {
     // An MTP module contains a layer like the model's last.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
     for (const model::LayerRun& run : on_rank_.runs) {
-      again_.push_back(run_again(plan_, before, run.count));
+      again_.push_back(count_recomputed_layers(plan_, before, run.count));
       before += run.count;
     }
   }
@@ -46,7 +46,7 @@ class TrafficCollector {
 
  private:
   i64 group_size(mesh::GroupKind group) const {
-    return group_shape(plan_.meshes(), group, plan_.shards()).size();
+    return make_group_shape(plan_.meshes(), group, plan_.shards()).size();
   }
 
   /// Adds calls of `each` bytes.
@@ -73,7 +73,7 @@ class TrafficCollector {
   /// Returns the buckets of a chunk; a weight that is set apart is a bucket of its own.
   i64 buckets(const Holding& chunk, i64 Share::*kind) const {
     const i64 apart = kind == &Share::dense ? chunk.apart : 0;
-    return (apart > 0 ? 1 : 0) + ceil_div(chunk.share.*kind - apart, bucket_elements(plan_));
+    return (apart > 0 ? 1 : 0) + ceil_div(chunk.share.*kind - apart, count_bucket_elements(plan_));
   }
 
   /// Returns how many layers of `run`, an element of on_rank_, run forward a second time.
@@ -121,7 +121,7 @@ void TrafficCollector::add_tensor_parallel() {
   const i64 m = microbatches();
   // The loss comes after all MTP modules, and their outputs go through the head like the model's
   // own.
-  const i64 losses = on_rank_.loss ? m * (1 + mtp_until(config_.stages(), kLast)) : 0;
+  const i64 losses = on_rank_.loss ? m * (1 + count_mtp_until(config_.stages(), kLast)) : 0;
   const i64 embeddings = m * ((on_rank_.embedding ? 1 : 0) + on_rank_.mtp);
   const Bytes each = sizes_.hidden;
   const mesh::GroupKind tp = mesh::GroupKind::tp;
@@ -140,7 +140,7 @@ void TrafficCollector::add_tensor_parallel() {
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
     add(K::tp_head_reduce, Op::all_reduce, tp, losses, each);
   }
-  add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(partial_gradients(plan_, share_)));
+  add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(count_partial_gradients(plan_, share_)));
   add_mtp();
   // T3: maximum, target logit and sum of exponentials, each one number per token.
   add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
@@ -205,7 +205,7 @@ void TrafficCollector::add_expert_parallel() {
     const model::FeedForward& ffn = run.layer.ffn;
     if (!ffn.sparse()) continue;
     const i64 passes = m * (2 * run.count + recomputed(run));
-    const Bytes each = expert_message(config_, ffn);
+    const Bytes each = compute_expert_message(config_, ffn);
     add(K::ep_all_to_all, Op::all_to_all, mesh::GroupKind::ep, 2 * passes, each);
     add(K::etp_all_gather, Op::all_gather, mesh::GroupKind::etp, passes, plan_.etp * each);
     add(K::etp_reduce_scatter, Op::reduce_scatter, mesh::GroupKind::etp, passes, plan_.etp * each);
@@ -218,23 +218,23 @@ void TrafficCollector::add_expert_parallel() {
 void TrafficCollector::add_pipeline_parallel() {
   if (plan_.pp == 1) return;
   const Stages stages = config_.stages();
-  const pipeline::PipelineShape shape = pipeline_shape(config_);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config_);
   const i64 last = shape.stages() - 1;
   const i64 m = microbatches();
-  for (const i64 s : stages_of(plan_, pp_rank_)) {
-    const i64 microbatch = pipeline::microbatches_of(shape, pp_rank_, s)
+  for (const i64 s : list_stages(plan_, pp_rank_)) {
+    const i64 microbatch = pipeline::find_microbatches(shape, pp_rank_, s)
                                .first;  // any microbatch that passes this stage on this rank
-    if (s < last && pipeline::pp_rank_of(shape, s + 1, microbatch) != pp_rank_)
+    if (s < last && pipeline::find_pp_rank(shape, s + 1, microbatch) != pp_rank_)
       add(K::pp_forward, Op::send_recv, mesh::GroupKind::pp, m,
-          boundary_message(config_, mtp_until(stages, s)));
-    if (s > 0 && pipeline::pp_rank_of(shape, s - 1, microbatch) != pp_rank_)
+          compute_boundary_message(config_, count_mtp_until(stages, s)));
+    if (s > 0 && pipeline::find_pp_rank(shape, s - 1, microbatch) != pp_rank_)
       add(K::pp_backward, Op::send_recv, mesh::GroupKind::pp, m,
-          boundary_message(config_, mtp_until(stages, s - 1)));
+          compute_boundary_message(config_, count_mtp_until(stages, s - 1)));
   }
   // The full gradient while ranks keep full gradients, otherwise the shard.
-  if (holds_vocabulary(on_rank_) && vocabulary_copies(config_))
+  if (holds_vocabulary(on_rank_) && has_vocabulary_copies(config_))
     add(K::tied_embedding_grad, Op::all_reduce, mesh::GroupKind::edges, 1,
-        gradients(vocabulary_weight(config_.model, plan_.tp).dense) /
+        gradients(count_vocabulary_weight(config_.model, plan_.tp).dense) /
             (plan_.zero >= 2 ? plan_.shards() : 1));
 }
 
@@ -252,11 +252,11 @@ TrafficCollector::Pieces TrafficCollector::pieces(i64 Share::*kind) const {
     all.calls += calls;
   };
   if (plan_.zero >= 3) {
-    for (const RankContents& chunk : chunk_contents(config_, pp_rank_))
+    for (const RankContents& chunk : list_chunk_contents(config_, pp_rank_))
       for (const Unit& unit : units(config_, chunk))
         if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
   } else {
-    for (const Holding& chunk : chunk_holdings(config_, pp_rank_))
+    for (const Holding& chunk : list_chunk_holdings(config_, pp_rank_))
       add(chunk.share.*kind, buckets(chunk, kind));
   }
   return all;
@@ -311,7 +311,7 @@ void TrafficCollector::add_mirror() {
   const Bytes dense = gradients(share_.dense) / (sharded ? plan_.shards() : 1);
   const Bytes expert = gradients(share_.expert) / (sharded ? plan_.expert_dp() : 1);
   i64 calls = 0;
-  for (const Holding& chunk : chunk_holdings(config_, pp_rank_))
+  for (const Holding& chunk : list_chunk_holdings(config_, pp_rank_))
     calls += buckets(chunk, &Share::dense) + buckets(chunk, &Share::expert);
   add_total(K::mirror_grad, Op::all_reduce, mesh::GroupKind::mirror, calls, dense + expert);
 }
@@ -322,7 +322,7 @@ std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank) {
   return TrafficCollector(config, pp_rank).collect();
 }
 
-i64 bucket_elements(const Plan& plan) {
+i64 count_bucket_elements(const Plan& plan) {
   constexpr i64 kMillion = 1'000'000;
   if (plan.bucket_size > 0) return plan.bucket_size;
   return std::max(40 * kMillion, kMillion * plan.data_ranks());

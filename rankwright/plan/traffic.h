@@ -60,7 +60,7 @@ struct TrafficKindRow {
   bool wants_fastest;          // should stay on the innermost level
   std::string_view risk;       // consequence of a slow link
 };
-std::span<const TrafficKindRow> traffic_kinds();
+std::span<const TrafficKindRow> list_traffic_kinds();
 const TrafficKindRow& row(TrafficKind);
 
 /// All calls of one kind that a rank makes per step.
@@ -82,6 +82,6 @@ std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank);
 
 /// Returns the elements per gradient bucket: as stated, or Megatron-LM's default, max(40M, 1M x dp
 /// x cp) (T9).
-i64 bucket_elements(const Plan& plan);
+i64 count_bucket_elements(const Plan& plan);
 
 }  // namespace rankwright::plan

@@ -70,7 +70,7 @@ std::string_view name(Op op) {
   return kNames[std::size_t(op)];
 }
 
-std::span<const TrafficKindRow> traffic_kinds() { return kKinds; }
+std::span<const TrafficKindRow> list_traffic_kinds() { return kKinds; }
 
 const TrafficKindRow& row(TrafficKind kind) {
   const TrafficKindRow& found = kKinds[std::size_t(kind)];

@@ -18,8 +18,8 @@ namespace traffic_law_test {
 
 using K = TrafficKind;
 using G = mesh::GroupKind;
-using ways::held;
-using ways::way;
+using stage_routes::held;
+using stage_routes::way;
 
 struct Sum {
   i64 calls = 0;
@@ -39,7 +39,7 @@ class ReferenceFramework {
   Account step() {
     for (i64 i = 0; i < s_.microbatches(); ++i) {
       microbatch(way(s_, i));
-      if (p_.zero >= 2) reduce_gradients(ways::met(s_, i, rank_));
+      if (p_.zero >= 2) reduce_gradients(stage_routes::met(s_, i, rank_));
     }
     if (p_.zero < 2) reduce_gradients(held_);
     if (p_.zero == 1 || p_.zero == 2) gather_parameters();
@@ -242,9 +242,9 @@ class ReferenceFramework {
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     std::vector<Share> list;
     for (i64 i = first; i < first + stage.layers; ++i)
-      list.push_back(layer_share(m, m.layer(i), p_));
+      list.push_back(count_layer_share(m, m.layer(i), p_));
     for (i64 i = 0; i < stage.mtp; ++i) {
-      list.push_back(layer_share(m, m.runs.back().layer, p_));
+      list.push_back(count_layer_share(m, m.runs.back().layer, p_));
       list.back().dense += 2 * m.hidden * m.hidden / p_.tp + 3 * norm;
     }
     if (stage.loss) list.push_back({.dense = norm + (m.head_bias ? rows() : 0)});
@@ -355,7 +355,7 @@ class ReferenceFramework {
 
   /// Issues the calls once per step: what tp ranks share, what pp ranks share, the gradient norm.
   void finish() {
-    const double shared = double(rank_share(s_, rank_).sequence_shared);
+    const double shared = double(count_rank_share(s_, rank_).sequence_shared);
     double head_norms = 0;
     const RankContents on_rank = contents(s_, rank_);
     const auto norms = [](const model::Layer& l) {
@@ -371,7 +371,7 @@ class ReferenceFramework {
     const double part = p_.zero >= 2 ? double(size_of(G::shard)) : 1;
     if (all.size() > 1 && all.count(held_) > 0)
       issue(K::tied_embedding_grad, Op::all_reduce, G::edges,
-            double(vocabulary_share(s_.model, p_.tp) * s_.model.hidden) * gradient() / part);
+            double(count_vocabulary_rows(s_.model, p_.tp) * s_.model.hidden) * gradient() / part);
     join_copies();
     issue(K::gradient_norm, Op::all_reduce, p_.zero > 0 ? G::world : G::model, sum());
   }
@@ -422,13 +422,13 @@ void compare(const TrainingConfig& config, i64 pp_rank) {
 
 RC_GTEST_PROP(Traffic, EverySchedule_MatchesIssuingCallsOneByOne, ()) {
   for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
-    const TrainingConfig config = sample::random_setup(sample::random_model(), s.schedule);
+    const TrainingConfig config = sample::random_config(sample::random_model(), s.schedule);
     for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
   }
 }
 
 RC_GTEST_PROP(Traffic, KnownModels_MatchIssuingCallsOneByOne, ()) {
-  const TrainingConfig config = sample::random_setup(sample::random_known_model());
+  const TrainingConfig config = sample::random_config(sample::random_known_model());
   for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
 }
 
@@ -440,7 +440,7 @@ i64 calls_of(const TrainingConfig& config, K kind) {
 }
 
 RC_GTEST_PROP(Traffic, EveryRankBoundary_IsOneSendEachWay, ()) {
-  const TrainingConfig config = sample::random_setup();
+  const TrainingConfig config = sample::random_config();
   i64 boundaries = 0;
   for (i64 m = 0; m < config.microbatches(); ++m) {
     const std::vector<i64> ranks = way(config, m);
@@ -451,7 +451,7 @@ RC_GTEST_PROP(Traffic, EveryRankBoundary_IsOneSendEachWay, ()) {
 }
 
 RC_GTEST_PROP(Traffic, OneRank_HasNone, ()) {
-  TrainingConfig config = sample::random_setup();
+  TrainingConfig config = sample::random_config();
   config.plan = {.zero = config.plan.zero, .recompute = config.plan.recompute};
   config.world = 1;
   RC_ASSERT(traffic(config, 0).empty());

@@ -18,7 +18,7 @@ constexpr double kVocabulary = 32'768'000;
 TrainingConfig mirror_setup(Plan plan) {
   plan.pp = 4;
   plan.schedule = pipeline::Schedule::dualpipe;
-  return sample::dense_setup(plan, 8);
+  return sample::dense_config(plan, 8);
 }
 
 /// Returns the row of a kind; if there is none, a row without calls.
@@ -88,8 +88,8 @@ TEST(MirrorGradients, CoverAllThatARankHolds) {
 
 TEST(MirrorGradients, OtherSchedules_HaveNone) {
   const Plan vee{.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v};
-  EXPECT_EQ(find(sample::dense_setup(vee), 0, K::mirror_grad).calls, 0);
-  const TrainingConfig one = sample::dense_setup({.schedule = pipeline::Schedule::dualpipe});
+  EXPECT_EQ(find(sample::dense_config(vee), 0, K::mirror_grad).calls, 0);
+  const TrainingConfig one = sample::dense_config({.schedule = pipeline::Schedule::dualpipe});
   EXPECT_EQ(find(one, 0, K::mirror_grad).calls, 0);
 }
 

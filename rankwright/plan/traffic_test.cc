@@ -34,11 +34,11 @@ void expect(const Traffic& t, i64 calls, double each, Op op) {
 
 /// Makes a config with 8 dense layers and 4 microbatches.
 TrainingConfig tensor_setup(bool sequence_parallel) {
-  return dense_setup({.tp = 2, .sequence_parallel = sequence_parallel});
+  return dense_config({.tp = 2, .sequence_parallel = sequence_parallel});
 }
 
 TEST(TrafficKinds, AreInTheOrderOfTheirEnum) {
-  for (const TrafficKindRow& kind : traffic_kinds()) EXPECT_EQ(&row(kind.kind), &kind);
+  for (const TrafficKindRow& kind : list_traffic_kinds()) EXPECT_EQ(&row(kind.kind), &kind);
 }
 
 TEST(TpTraffic, SequenceParallelism_IsSixGathersAndFourScattersPerLayer) {
@@ -139,7 +139,7 @@ TEST(TpTraffic, Mtp_IsALayerAnEmbeddingAHeadAndAProjection) {
 }
 
 TEST(TpTraffic, MtpWithoutLoss_EmbedsButHasNoCrossEntropy) {
-  TrainingConfig config = dense_setup({.tp = 2, .pp = 4, .sequence_parallel = true});
+  TrainingConfig config = dense_config({.tp = 2, .pp = 4, .sequence_parallel = true});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
   EXPECT_EQ(find(config, 2, K::tp_embedding).calls, 4);  // its own embedding, of the next tokens
@@ -149,7 +149,7 @@ TEST(TpTraffic, MtpWithoutLoss_EmbedsButHasNoCrossEntropy) {
 
 /// Makes a config with cp 4: 512 tokens per rank and microbatch; keys and values are 256 wide each.
 TrainingConfig context_setup(CpComm comm, Recompute recompute = Recompute::none) {
-  return dense_setup({.cp = 4, .cp_comm = comm, .recompute = recompute});
+  return dense_config({.cp = 4, .cp_comm = comm, .recompute = recompute});
 }
 constexpr double kKeyValue = 512.0 * (256 + 256) * 2;
 
@@ -215,7 +215,7 @@ TEST(EtpTraffic, GathersReceivedTokensAndScattersOutputs) {
 }
 
 TrainingConfig pipeline_setup(pipeline::Schedule schedule, i64 chunks) {
-  return dense_setup({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
+  return dense_config({.pp = 4, .virtual_stages = chunks, .schedule = schedule});
 }
 
 TEST(PpTraffic, OneStagePerRank_IsOneSendPerMicrobatch) {
@@ -245,14 +245,14 @@ TEST(PpTraffic, VShape_TurnsOnTheLastRankWithoutASend) {
 }
 
 TEST(PpTraffic, SequenceParallelism_SendsEachRanksPart) {
-  TrainingConfig config = dense_setup({.tp = 2, .pp = 2});
+  TrainingConfig config = dense_config({.tp = 2, .pp = 2});
   expect(find(config, 0, K::pp_forward), 4, kHidden, Op::send_recv);
   config.plan.sequence_parallel = true;
   expect(find(config, 0, K::pp_forward), 4, kHidden / 2, Op::send_recv);
 }
 
 TEST(PpTraffic, AfterMtp_ItsOutputIsSentToTheLoss) {
-  TrainingConfig config = dense_setup({.pp = 4});
+  TrainingConfig config = dense_config({.pp = 4});
   config.model.mtp_layers = 1;
   config.plan.stages = *parse_layout("Et*4|t*4|m|L");
   expect(find(config, 1, K::pp_forward), 4, kHidden, Op::send_recv);
@@ -261,7 +261,7 @@ TEST(PpTraffic, AfterMtp_ItsOutputIsSentToTheLoss) {
 }
 
 TEST(TiedEmbedding, IsReducedBetweenFirstAndLastRank) {
-  TrainingConfig config = dense_setup({.tp = 2, .pp = 4});
+  TrainingConfig config = dense_config({.tp = 2, .pp = 4});
   EXPECT_EQ(find(config, 0, K::tied_embedding_grad).calls, 0);
   config.model.tied = true;
   // 32,000 / 2 rows of 1024, 2 bytes each
@@ -273,7 +273,7 @@ TEST(TiedEmbedding, IsReducedBetweenFirstAndLastRank) {
 TEST(TiedEmbedding, Zero2AndUp_ReducesOnlyAShard) {
   // 32,000 rows of 1024 over 4 data ranks; ZeRO-1 keeps whole gradients
   for (const int zero : {0, 1, 2, 3}) {
-    TrainingConfig config = dense_setup({.dp = 4, .pp = 4, .zero = zero});
+    TrainingConfig config = dense_config({.dp = 4, .pp = 4, .zero = zero});
     config.model.tied = true;
     const double whole = 32000 * 1024 * 2;
     expect(find(config, 3, K::tied_embedding_grad), 1, zero < 2 ? whole : whole / 4,
@@ -283,7 +283,7 @@ TEST(TiedEmbedding, Zero2AndUp_ReducesOnlyAShard) {
 
 TEST(TiedEmbedding, Zero1AndUp_HasABucketOfItsOwn) {
   // Four layers of 15,206,400 and the weight of 32,768,000 fit into one bucket.
-  TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
+  TrainingConfig config = dense_config({.dp = 4, .pp = 2, .bucket_size = 200'000'000});
   config.model.tied = true;
   const double parameters = 4 * 15'206'400.0 + 32'768'000;
   expect(find(config, 0, K::dp_all_reduce), 1, 2 * parameters, Op::all_reduce);
@@ -297,7 +297,7 @@ TEST(TiedEmbedding, Zero1AndUp_HasABucketOfItsOwn) {
 }
 
 TEST(TiedEmbedding, Zero3_HasAUnitOfItsOwn) {
-  TrainingConfig config = dense_setup({.dp = 4, .pp = 2, .zero = 3});
+  TrainingConfig config = dense_config({.dp = 4, .pp = 2, .zero = 3});
   config.model.tied = true;
   config.model.positions = 2048;
   // 4 layers, the weight, and positions or the final norm: 2 x 6 gathers x 4 microbatches
@@ -313,16 +313,16 @@ TEST(TiedEmbedding, VShape_NeedsNoReduction) {
 }
 
 TEST(TiedEmbedding, Mtp_IsReducedEvenIfTheHeadIsNotTied) {
-  TrainingConfig config = dense_setup({.pp = 2});
+  TrainingConfig config = dense_config({.pp = 2});
   config.model.mtp_layers = 1;
   expect(find(config, 0, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
   expect(find(config, 1, K::tied_embedding_grad), 1, 32000 * 1024 * 2, Op::all_reduce);
 }
 
 TEST(Buckets, DefaultSize_Is40MillionOrAMillionPerDataRank) {
-  EXPECT_EQ(bucket_elements({.dp = 8}), 40'000'000);
-  EXPECT_EQ(bucket_elements({.cp = 2, .dp = 64}), 128'000'000);
-  EXPECT_EQ(bucket_elements({.dp = 64, .bucket_size = 1000}), 1000);
+  EXPECT_EQ(count_bucket_elements({.dp = 8}), 40'000'000);
+  EXPECT_EQ(count_bucket_elements({.cp = 2, .dp = 64}), 128'000'000);
+  EXPECT_EQ(count_bucket_elements({.dp = 64, .bucket_size = 1000}), 1000);
 }
 
 /// 187,188,224 parameters: 8 layers of 15,206,400, twice 32,768,000 of vocabulary, a norm of 1024.
@@ -330,19 +330,19 @@ TEST(Buckets, DefaultSize_Is40MillionOrAMillionPerDataRank) {
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
 TEST(DpTraffic, Zero0_IsOneAllReducePerBucket) {
-  const Traffic t = find(dense_setup({.dp = 4}), 0, K::dp_all_reduce);
+  const Traffic t = find(dense_config({.dp = 4}), 0, K::dp_all_reduce);
   EXPECT_EQ(t.group, mesh::GroupKind::dp_cp);
   expect(t, 5, 2 * kParameters / 5, Op::all_reduce);
 }
 
 TEST(DpTraffic, StatedBucketSize_ChangesOnlyTheCalls) {
   // 187,188,224 / 10,000,000: 18 full ones and one more
-  const Traffic t = find(dense_setup({.dp = 4, .bucket_size = 10'000'000}), 0, K::dp_all_reduce);
+  const Traffic t = find(dense_config({.dp = 4, .bucket_size = 10'000'000}), 0, K::dp_all_reduce);
   expect(t, 19, 2 * kParameters / 19, Op::all_reduce);
 }
 
 TEST(DpTraffic, Zero1_ScattersGradientsAndGathersParameters) {
-  TrainingConfig config = dense_setup({.dp = 4, .zero = 1});
+  TrainingConfig config = dense_config({.dp = 4, .zero = 1});
   config.job.grad_dtype = Dtype::fp32;
   expect(find(config, 0, K::dp_reduce_scatter), 5, 4 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
@@ -350,14 +350,14 @@ TEST(DpTraffic, Zero1_ScattersGradientsAndGathersParameters) {
 }
 
 TEST(DpTraffic, Zero2_ScattersEveryMicrobatch) {
-  const TrainingConfig config = dense_setup({.dp = 4, .zero = 2});
+  const TrainingConfig config = dense_config({.dp = 4, .zero = 2});
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 5, 2 * kParameters / 5, Op::reduce_scatter);
   expect(find(config, 0, K::dp_all_gather), 5, 2 * kParameters / 5, Op::all_gather);
 }
 
 TEST(DpTraffic, Zero3_GathersEveryUnitTwicePerMicrobatch) {
   // 10 units: 8 layers, the embedding, the head with its norm
-  const TrainingConfig config = dense_setup({.dp = 4, .zero = 3});
+  const TrainingConfig config = dense_config({.dp = 4, .zero = 3});
   expect(find(config, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
 }
@@ -365,20 +365,20 @@ TEST(DpTraffic, Zero3_GathersEveryUnitTwicePerMicrobatch) {
 TEST(DpTraffic, Chunks_HaveSeparateBuckets) {
   // 4 layers per rank, 15,206,400 each, in buckets of 40 million. Chunks of 2 layers: 30,412,800
   // make 1 bucket, or 2 with the embedding or the head (32,768,000).
-  TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved});
+  TrainingConfig config = dense_config(
+      {.dp = 4, .pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 0, K::dp_all_reduce).calls, 2 + 1);
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 2);
   // chunks of 1 layer: 1 each, and 2 with the head
-  config = dense_setup(
+  config = dense_config(
       {.dp = 4, .pp = 2, .virtual_stages = 4, .schedule = pipeline::Schedule::interleaved});
   EXPECT_EQ(find(config, 1, K::dp_all_reduce).calls, 1 + 1 + 1 + 2);
 }
 
 TEST(DpTraffic, Zero3_GathersTheTiedWeightInEveryChunkThatReadsIt) {
   // Rank 0 of a V shape holds the embedding and the head: one weight, read by both of its chunks.
-  TrainingConfig config =
-      dense_setup({.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
+  TrainingConfig config = dense_config(
+      {.dp = 4, .pp = 2, .zero = 1, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.tied = true;
   const double held = 4 * 15'206'400.0 + 32'768'000 + 1024;
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).total.value, 2 * held);
@@ -388,7 +388,7 @@ TEST(DpTraffic, Zero3_GathersTheTiedWeightInEveryChunkThatReadsIt) {
 }
 
 TEST(DpTraffic, HybridSharding_ReducesAShardAcrossReplicas) {
-  TrainingConfig config = dense_setup({.dp = 8, .zero = 1, .shard_size = 4});
+  TrainingConfig config = dense_config({.dp = 8, .zero = 1, .shard_size = 4});
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).group, mesh::GroupKind::shard);
   // 5 buckets, a quarter of each
   expect(find(config, 0, K::replica_all_reduce), 5, 2 * kParameters / 4 / 5, Op::all_reduce);
@@ -421,17 +421,17 @@ TEST(ExpertDpTraffic, Zero_WorksAsForDenseParameters) {
 }
 
 TEST(GradientNorm, IsOneNumberOverAllRanksWithDifferentGradients) {
-  const Traffic replicas = find(dense_setup({.tp = 2, .dp = 2, .pp = 2}), 0, K::gradient_norm);
+  const Traffic replicas = find(dense_config({.tp = 2, .dp = 2, .pp = 2}), 0, K::gradient_norm);
   EXPECT_EQ(replicas.group, mesh::GroupKind::model);
   expect(replicas, 1, 4, Op::all_reduce);
-  const Traffic sharded = find(dense_setup({.dp = 2, .zero = 1}), 0, K::gradient_norm);
+  const Traffic sharded = find(dense_config({.dp = 2, .zero = 1}), 0, K::gradient_norm);
   EXPECT_EQ(sharded.group, mesh::GroupKind::world);
   expect(sharded, 1, 4, Op::all_reduce);
-  EXPECT_EQ(find(dense_setup({.dp = 2}), 0, K::gradient_norm).calls, 0);
+  EXPECT_EQ(find(dense_config({.dp = 2}), 0, K::gradient_norm).calls, 0);
 }
 
 TEST(GradientNorm, Fp64Parameters_UseEightBytes) {
-  TrainingConfig config = dense_setup({.dp = 2, .zero = 1});
+  TrainingConfig config = dense_config({.dp = 2, .zero = 1});
   config.job.param_dtype = Dtype::fp64;
   expect(find(config, 0, K::gradient_norm), 1, 8, Op::all_reduce);
 }

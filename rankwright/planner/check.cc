@@ -35,12 +35,12 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
     return check_schedule_file(request.plan.plan);
   }
   PlanInput input = read_input(request.plan);
-  CheckAnswer answer{.findings = all_findings(input, request.target),
+  CheckAnswer answer{.findings = list_findings(input, request.target),
                      .readable = input.config.has_value()};
   answer.file = {std::move(input.file.name), std::move(input.file.text)};
   answer.config = std::move(input.config);
   if (!answer.config || !find_violations(*answer.config).empty()) return answer;
-  answer.estimate = cost::close_estimate(*answer.config, calibration(*answer.config));
+  answer.estimate = cost::estimate_closely(*answer.config, calibration(*answer.config));
   answer.proof = rules::prove_plan(*answer.config);
   if (answer.proof)
     answer.findings.insert(answer.findings.end(), answer.proof->findings.begin(),

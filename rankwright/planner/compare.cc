@@ -32,7 +32,7 @@ Outcome<CompareAnswer> compare_plans(const CompareRequest& request) {
   if (!a && !b) a.error().also.push_back(std::move(b.error()));
   if (!a) return tl::unexpected(std::move(a.error()));
   if (!b) return tl::unexpected(std::move(b.error()));
-  CompareView view = compare_view(a->config(), b->config());
+  CompareView view = make_compare_view(a->config(), b->config());
   return CompareAnswer{std::move(*a), std::move(*b), std::move(view)};
 }
 
@@ -44,10 +44,10 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request) {
   const Result<importer::RunLog> log = importer::read_run_log(file.text, file.name);
   if (!log) return tl::unexpected(refuse_log(file, log.error()));
   const plan::TrainingConfig& config = plan->config();
-  const std::optional<importer::PlanFile> ran = plan_of_log(file.text, file.name);
-  GapView view = gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);
-  view.plan = excerpt(plan->name(), kMaxName);
-  view.log = excerpt(file.name, kMaxName);
+  const std::optional<importer::PlanFile> ran = read_plan_of_log(file.text, file.name);
+  GapView view = make_gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);
+  view.plan = make_excerpt(plan->name(), kMaxName);
+  view.log = make_excerpt(file.name, kMaxName);
   return CompareLogAnswer{std::move(*plan), std::move(view)};
 }
 

@@ -39,7 +39,7 @@ Refusal refuse_word(const std::string& word) {
   const std::optional<std::string> near = nearest(word, known);
   return {.kind = Refusal::Kind::unreadable,
           .message = fmt::format("no such file, diagnostic code, plan key or term: '{}'",
-                                 excerpt(word, 60)),
+                                 make_excerpt(word, 60)),
           .hint = near ? fmt::format("did you mean {}?", *near)
                        : "rankwright catalog lists codes, keys and terms"};
 }
@@ -61,21 +61,21 @@ Outcome<ExplainRankAnswer> explain_rank(const PlanSource& source, i64 rank) {
     return refuse_usage(
         fmt::format("there is no rank {}: the plan has ranks 0 to {}", rank, world - 1),
         fmt::format("--rank {}", world - 1));
-  RankView view = rank_view(plan->config(), rank);
+  RankView view = make_rank_view(plan->config(), rank);
   return ExplainRankAnswer{std::move(*plan), std::move(view)};
 }
 
 Outcome<ExplainStagesAnswer> explain_stages(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  StagesView view = stages_view(plan->config());
+  StagesView view = make_stages_view(plan->config());
   return ExplainStagesAnswer{std::move(*plan), std::move(view)};
 }
 
 Outcome<ExplainSensitivityAnswer> explain_sensitivity(const PlanSource& source) {
   Outcome<ValidPlan> plan = read_valid_plan(source);
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  SensitivityView view = sensitivity_view(plan->config());
+  SensitivityView view = make_sensitivity_view(plan->config());
   return ExplainSensitivityAnswer{std::move(*plan), std::move(view)};
 }
 
@@ -86,7 +86,7 @@ Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& source, const Sour
   other_source.plan = against;
   Outcome<ValidPlan> other = read_valid_plan(other_source);
   if (!other) return tl::unexpected(std::move(other.error()));
-  RivalsView view = rivals_view(plan->config(), other->config());
+  RivalsView view = make_rivals_view(plan->config(), other->config());
   return ExplainRivalsAnswer{std::move(*plan), std::move(*other), std::move(view)};
 }
 
@@ -94,12 +94,13 @@ std::optional<Refusal> check_views(const ExplainViews& views) {
   if (int(views.rank) + int(views.stages) + int(views.timeline) + int(views.faults) +
           int(views.sensitivity) >
       1)
-    return usage_fault(
+    return make_usage_refusal(
         "--rank, --stages, --timeline, --sensitivity and --slow, --slow-link, --fail are views of "
         "a plan",
         "one of them at a time");
   if (views.against && !views.sensitivity)
-    return usage_fault("--against belongs to --sensitivity", "--sensitivity --against OTHER_PLAN");
+    return make_usage_refusal("--against belongs to --sensitivity",
+                              "--sensitivity --against OTHER_PLAN");
   return std::nullopt;
 }
 
@@ -111,11 +112,11 @@ std::optional<Refusal> check_schedule_views(const ExplainViews& views, const Pla
       .value();
 }
 
-Outcome<ExplainWordAnswer> explain_word(const std::string& word) {
+Outcome<ExplainTermAnswer> explain_term(const std::string& word) {
   if (const rules::Page* page = rules::find_page(upper(word)))
-    return ExplainWordAnswer{.page = page};
-  if (const importer::PlanKey* key = find_key(word)) return ExplainWordAnswer{.key = key};
-  if (const catalog::Term* term = catalog::find_term(word)) return ExplainWordAnswer{.term = term};
+    return ExplainTermAnswer{.page = page};
+  if (const importer::PlanKey* key = find_key(word)) return ExplainTermAnswer{.key = key};
+  if (const catalog::Term* term = catalog::find_term(word)) return ExplainTermAnswer{.term = term};
   return tl::unexpected(refuse_word(word));
 }
 

@@ -19,7 +19,7 @@ namespace rankwright::planner {
 /// A plan and its estimate in full.
 struct ExplainAnswer {
   ValidPlan plan;
-  ExplainView sheet;
+  ExplainView explain_view;
 };
 
 /// Reads a plan and estimates its step and memory.
@@ -74,13 +74,13 @@ std::optional<Refusal> check_views(const ExplainViews& views);
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
 /// The page of a diagnostic code, a plan key or a term of the glossary. One of the three is set.
-struct ExplainWordAnswer {
+struct ExplainTermAnswer {
   const rules::Page* page = nullptr;
   const importer::PlanKey* key = nullptr;
   const catalog::Term* term = nullptr;
 };
 
 /// Looks up a diagnostic code, in either case, or a plan key.
-Outcome<ExplainWordAnswer> explain_word(const std::string& word);
+Outcome<ExplainTermAnswer> explain_term(const std::string& word);
 
 }  // namespace rankwright::planner

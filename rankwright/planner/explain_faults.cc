@@ -45,24 +45,25 @@ std::optional<double> parse_factor(std::string_view text) {
 
 Diagnostic rank_error(const plan::TrainingConfig& config, std::string_view flag,
                       std::string_view rank, std::string_view rest) {
-  return usage_error(fmt::format("there is no rank {}: the plan has ranks 0 to {}", excerpt(rank),
-                                 config.world - 1),
+  return usage_error(fmt::format("there is no rank {}: the plan has ranks 0 to {}",
+                                 make_excerpt(rank), config.world - 1),
                      fmt::format("--{} {}{}", flag, config.world - 1, rest));
 }
 
 Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::string& text) {
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
-    return fail(usage_error(fmt::format("--slow '{}' is not a rank and a factor", excerpt(text)),
-                            "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
+    return fail(
+        usage_error(fmt::format("--slow '{}' is not a rank and a factor", make_excerpt(text)),
+                    "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
   const Result<i64> rank = parse_count(pair->name, 0);
   if (!rank || *rank >= config.world)
-    return fail(rank_error(config, "slow", pair->name, ":" + excerpt(pair->value)));
+    return fail(rank_error(config, "slow", pair->name, ":" + make_excerpt(pair->value)));
   const std::optional<double> times = parse_factor(pair->value);
   if (!times || *times < cost::kMinFactor || *times > cost::kMaxFactor)
     return fail(
         usage_error(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
-                                excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
+                                make_excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
                     fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
   return cost::SlowRank{*rank, *times};
 }
@@ -74,7 +75,7 @@ Result<int> read_level(const cluster::Cluster& cluster, std::string_view name) {
     if (known.back() == name) return int(k);
   }
   const std::optional<std::string> near = nearest(name, known);
-  return fail(usage_error(fmt::format("the cluster has no level '{}'", excerpt(name)),
+  return fail(usage_error(fmt::format("the cluster has no level '{}'", make_excerpt(name)),
                           near ? fmt::format("did you mean {}?", *near)
                                : fmt::format("its levels are {}", fmt::join(known, ", "))));
 }
@@ -84,7 +85,7 @@ Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::
   const std::optional<NamedValue> pair = split(text);
   if (!pair)
     return fail(
-        usage_error(fmt::format("--slow-link '{}' is not a level and a factor", excerpt(text)),
+        usage_error(fmt::format("--slow-link '{}' is not a level and a factor", make_excerpt(text)),
                     fmt::format("--slow-link {}:0.5x halves its bandwidth", first)));
   const Result<int> level = read_level(config.cluster, pair->name);
   if (!level) return fail(level.error());
@@ -94,7 +95,8 @@ Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::
   if (!(times >= cost::kMinBandwidth && times <= cost::kMaxBandwidth))
     return fail(usage_error(
         fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
-                    pair->name, excerpt(pair->value), cost::kMinBandwidth, cost::kMaxBandwidth),
+                    pair->name, make_excerpt(pair->value), cost::kMinBandwidth,
+                    cost::kMaxBandwidth),
         fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
   return cost::SlowLink{*level, times * now};
 }
@@ -114,9 +116,9 @@ Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
     if (!one) return fail(one.error());
     for (const T& other : all)
       if (key(other) == key(*one))
-        return fail(usage_error(
-            fmt::format("--{} {} is given twice", flag, excerpt(text.substr(0, text.rfind(':')))),
-            "once is enough"));
+        return fail(usage_error(fmt::format("--{} {} is given twice", flag,
+                                            make_excerpt(text.substr(0, text.rfind(':')))),
+                                "once is enough"));
     all.push_back(*one);
   }
   return all;
@@ -132,9 +134,10 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
   if (!time) return fail(usage_error(fmt::format("--{} {}", flag, time.error().detail), type));
   if (*time > kMaxTime)
     return fail(usage_error(
-        fmt::format("--{} '{}' is more than {}", flag, excerpt(text), show(kMaxTime)), type));
+        fmt::format("--{} '{}' is more than {}", flag, make_excerpt(text), show(kMaxTime)), type));
   if (time->value == 0 && !zero)
-    return fail(usage_error(fmt::format("--{} '{}' is not above 0", flag, excerpt(text)), type));
+    return fail(
+        usage_error(fmt::format("--{} '{}' is not above 0", flag, make_excerpt(text)), type));
   return std::optional<Seconds>(*time);
 }
 
@@ -147,7 +150,7 @@ std::string cite_row(const catalog::FailureRow& row) {
 /// Returns which published restart time applies to this number of GPUs.
 std::string describe_restart(i64 gpus) {
   std::vector<i64> known;
-  for (const catalog::FailureRow& row : catalog::failure_rows())
+  for (const catalog::FailureRow& row : catalog::list_failure_rows())
     if (row.kind == catalog::FailureRow::Kind::restart) known.push_back(row.gpus);
   if (gpus < known.front())
     return fmt::format("as published for {} GPUs, the fewest", count(known.front()));
@@ -178,11 +181,11 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
 
   const catalog::FailureRow& storage = usual(Kind::storage);
   const catalog::FailureRow& hang = usual(Kind::hang);
-  const Bytes size = cost::checkpoint_bytes(config);
-  const i64 nodes = cost::checkpoint_nodes(config);
+  const Bytes size = cost::count_checkpoint_bytes(config);
+  const i64 nodes = cost::count_checkpoint_nodes(config);
   cost::FailureTask task{.interval = *interval, .hang = Seconds{hang.value}};
-  task.model.between = mtbf->value_or(time_between_failures(*rate, config.world));
-  task.model.restart = restart->value_or(catalog::usual_restart(config.world));
+  task.model.between = mtbf->value_or(compute_time_between_failures(*rate, config.world));
+  task.model.restart = restart->value_or(catalog::estimate_restart_time(config.world));
   task.model.checkpoint =
       checkpoint->value_or(size / (double(nodes) * BytesPerSecond{storage.value * 1e9}));
   const auto say = [&](bool stated, std::string& where, std::string text, std::string cite) {
@@ -192,7 +195,7 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   say(mtbf->has_value(), from.between,
       fmt::format("{} per 1,000 node-days, {}", rate->value, rate->name), cite_row(*rate));
   say(restart->has_value(), from.restart, describe_restart(config.world),
-      cite_row(catalog::nearest_restart(config.world)));
+      cite_row(catalog::find_nearest_restart(config.world)));
   say(checkpoint->has_value(), from.checkpoint,
       fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
                   storage.value),
@@ -221,16 +224,16 @@ Result<Faults> estimate_faults(const plan::TrainingConfig& config, const FaultOp
 
   Faults faults;
   slowed.cluster = with_links(config.cluster, *links);
-  if (!links->empty()) faults.links = link_loss(config, calibration(config), *links);
+  if (!links->empty()) faults.links = estimate_link_loss(config, calibration(config), *links);
   if (!slow->empty()) {
-    faults.slow = straggler(slowed, calibration(config), *slow);
-    faults.mitigate_straggler = mitigate_straggler(slowed, calibration(config), *faults.slow);
+    faults.slow = estimate_straggler(slowed, calibration(config), *slow);
+    faults.mitigation = mitigate_straggler(slowed, calibration(config), *faults.slow);
   }
   if (options.fail) {
     const Result<cost::FailureTask> task = read_failure(slowed, options, faults.from);
     if (!task) return fail(task.error());
     faults.dead = options.fail;
-    faults.failure = failure(slowed, calibration(config), *options.fail, *task);
+    faults.failure = estimate_failure(slowed, calibration(config), *options.fail, *task);
   }
   return faults;
 }

@@ -43,7 +43,7 @@ struct FailureSources {
 struct Faults {
   std::optional<cost::LinkLoss> links{};
   std::optional<cost::Straggler> slow{};
-  cost::StragglerMitigation mitigate_straggler{};
+  cost::StragglerMitigation mitigation{};
   std::optional<i64> dead{};  // the failed rank
   cost::Failure failure{};
   FailureSources from{};

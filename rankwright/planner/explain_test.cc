@@ -16,8 +16,8 @@ TEST(ExplainPlan, ValidPlan_ReturnsItsEstimate) {
   const Outcome<ExplainAnswer> answer = explain_plan(kPlan);
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->plan.name(), "plan.yaml");
-  EXPECT_EQ(answer->sheet.totals.size(), 2u);  // one per pp rank
-  EXPECT_EQ(answer->sheet.waterfall.total, answer->sheet.estimate.time());
+  EXPECT_EQ(answer->explain_view.totals.size(), 2u);  // one per pp rank
+  EXPECT_EQ(answer->explain_view.waterfall.total, answer->explain_view.estimate.time());
 }
 
 TEST(ExplainPlan, ConstraintViolation_IsRefusedByEveryView) {
@@ -41,7 +41,7 @@ TEST(ExplainRank, LastRank_IsDescribed_NextIsRefused) {
 TEST(ExplainStages, ValidPlan_ShowsAllLayers) {
   const Outcome<ExplainStagesAnswer> answer = explain_stages(kPlan);
   ASSERT_TRUE(answer.has_value());
-  EXPECT_EQ(total_layers(answer->view.now), answer->plan.config().model.layers());
+  EXPECT_EQ(count_layers(answer->view.now), answer->plan.config().model.layers());
 }
 
 TEST(ExplainRivals, PlanAgainstItself_HasNoLead) {
@@ -57,14 +57,14 @@ TEST(ExplainRivals, InvalidOtherPlan_IsRefusedByItsName) {
 }
 
 TEST(ExplainWord, CodesInEitherCase_KeysByAnyPath) {
-  EXPECT_EQ(explain_word("rw0301")->page, explain_word("RW0301")->page);
-  ASSERT_NE(explain_word("RW0301")->page, nullptr);
-  ASSERT_NE(explain_word("zero_stage")->key, nullptr);
-  EXPECT_EQ(explain_word("zero_stage")->key, explain_word("plan.zero_stage")->key);
+  EXPECT_EQ(explain_term("rw0301")->page, explain_term("RW0301")->page);
+  ASSERT_NE(explain_term("RW0301")->page, nullptr);
+  ASSERT_NE(explain_term("zero_stage")->key, nullptr);
+  EXPECT_EQ(explain_term("zero_stage")->key, explain_term("plan.zero_stage")->key);
 }
 
 TEST(ExplainWord, Misspelling_IsRefusedWithTheNearestName) {
-  const Outcome<ExplainWordAnswer> answer = explain_word("zero_stge");
+  const Outcome<ExplainTermAnswer> answer = explain_term("zero_stge");
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::unreadable);
   EXPECT_EQ(answer.error().hint, "did you mean zero_stage?");

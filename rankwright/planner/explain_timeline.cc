@@ -21,7 +21,7 @@ namespace {
 /// Returns a hint: a global batch that keeps the step within `max` cells. The number of
 /// microbatches is a multiple of 2 pp, which every schedule accepts.
 std::string suggest_smaller_batch(const plan::TrainingConfig& config, i64 max) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const std::optional<i64> one = pipeline::cell_count({shape.schedule, shape.pp, shape.chunks, 1});
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
@@ -43,13 +43,13 @@ Refusal refuse_cells(const plan::TrainingConfig& config, i64 have, i64 max, std:
 
 /// Returns the refusal of a step that is too large to simulate, or to trace if `traced`.
 std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool traced) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const i64 cells = pipeline::cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > cost::kMaxSimulatedCells)
     return refuse_cells(config, cells, cost::kMaxSimulatedCells, "played");
-  if (const Bytes need = program::expansion_bytes(config); need > program::kMaxExpansion)
+  if (const Bytes need = program::bound_expansion_bytes(config); need > program::kMaxExpansion)
     return make_refusal(
-        fmt::format("the step's actions and collectives take {}; at most {} can be played",
+        fmt::format("the step's actions and collectives take {}; at most {} can be simulated",
                     show(need), show(program::kMaxExpansion)),
         "fewer layers or a smaller cp_size: what is inside a cell takes the most");
   if (!traced) return std::nullopt;
@@ -92,8 +92,8 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
   if (!written) return refuse(Refusal::Kind::unreadable, {written.error()});
   const rules::CheckedSchedule checked = rules::check_schedule(*written);
   if (!checked.findings.empty()) return refuse(Refusal::Kind::refused, checked.findings);
-  program::Program program = program::with_transfers(program::only_cells(written->ranks),
-                                                     checked.stages, checked.microbatches);
+  program::Program program = program::add_transfers(program::only_cells(written->ranks),
+                                                    checked.stages, checked.microbatches);
   if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
     return tl::unexpected(
         make_refusal(fmt::format("the schedule has {} cells; at most {} can be written to a trace",

@@ -7,7 +7,7 @@ namespace explain_timeline_test {
 
 using ::testing::HasSubstr;
 
-std::string plan_text(i64 batch) {
+std::string render_plan_text(i64 batch) {
   return "model: llama-3.2-1b\ncluster: dgx-h100 x 1\njob: {global_batch: " +
          std::to_string(batch) + ", sequence: 2048}\nparallelism: {pp_size: 8, micro_batch: 1}\n";
 }
@@ -15,7 +15,7 @@ std::string plan_text(i64 batch) {
 TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
   // 16 microbatches, plus 7 to fill the pipeline, 3 s each.
   const Outcome<TimelineAnswer> answer =
-      explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(16)}}, .unit_times = true});
+      explain_timeline({.plan = {.plan = {"plan.yaml", render_plan_text(16)}}, .unit_times = true});
   ASSERT_TRUE(answer.has_value());
   EXPECT_EQ(answer->step.summary.end, Seconds{(16 + 7) * 3.0});
   EXPECT_EQ(answer->step.summary.cells, 8 * 16 * 2);
@@ -24,10 +24,10 @@ TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
 TEST(ExplainTimeline, TooManyCells_AreRefusedWithASmallerBatch) {
   // 16 cells per microbatch: 1,000,000 cells allow 62,496 microbatches, a multiple of 16.
   const Outcome<TimelineAnswer> answer =
-      explain_timeline({.plan = {.plan = {"plan.yaml", plan_text(4'194'304)}}});
+      explain_timeline({.plan = {.plan = {"plan.yaml", render_plan_text(4'194'304)}}});
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::refused);
-  EXPECT_THAT(answer.error().message, HasSubstr("at most 1,000,000 can be played"));
+  EXPECT_THAT(answer.error().message, HasSubstr("at most 1,000,000 can be simulated"));
   EXPECT_THAT(answer.error().hint, HasSubstr("job: {global_batch: 62496}"));
 }
 

@@ -8,16 +8,16 @@ namespace {
 SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file.text}; }
 
 Refusal refuse_target(const std::string& word) {
-  const std::string takes = fmt::format("--to takes {}", fmt::join(export_target_names(), ", "));
+  const std::string takes = fmt::format("--to takes {}", fmt::join(list_export_targets(), ", "));
   if (word.empty()) return {.message = "--to is missing", .hint = takes};
-  return unknown_name({"target", word, export_target_names(), takes});
+  return unknown_name({"target", word, list_export_targets(), takes});
 }
 
-Diagnostics make_loss_findings(const std::vector<exporter::Lost>& lost,
+Diagnostics make_loss_findings(const std::vector<exporter::UnsupportedSetting>& lost,
                                const rules::TargetRow& target, bool strict,
                                const importer::PlanFile& file) {
   Diagnostics findings;
-  for (const exporter::Lost& one : lost)
+  for (const exporter::UnsupportedSetting& one : lost)
     findings.push_back({.code = "RW0602",
                         .severity = strict ? Severity::error : Severity::warning,
                         .message = fmt::format("{} cannot say this", target.name),
@@ -35,7 +35,7 @@ Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const rules
   if (!target.launcher)
     return refuse_usage(fmt::format("--hosts: {} starts no ranks", target.name),
                         "a launcher does: --to slurm");
-  Result<std::vector<std::string>> names = hosts_for(config, hosts);
+  Result<std::vector<std::string>> names = read_hosts_for(config, hosts);
   if (!names)
     return refuse_usage(fmt::format("--hosts: {}", names.error().detail), names.error().hint);
   return std::move(*names);
@@ -51,7 +51,7 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
   const rules::TargetRow& target = row(exporter->target);
   ExportAnswer answer{.plan = read_input(request.plan), .exporter = exporter};
   const PlanInput& input = answer.plan;
-  Diagnostics findings = all_findings(input, exporter->target);
+  Diagnostics findings = list_findings(input, exporter->target);
   for (const Diagnostic& d : findings)
     if (about_memory(d) && d.severity == Severity::error) answer.memory.push_back(d);
   std::erase_if(findings, about_memory);
@@ -66,7 +66,7 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
     hosts.error().file = file_of(input);
     return tl::unexpected(std::move(hosts.error()));
   }
-  answer.lost = losses(*exporter, *input.config);
+  answer.lost = find_unsupported(*exporter, *input.config);
   answer.findings = make_loss_findings(answer.lost, target, request.strict, input.file);
   if (request.strict && !answer.lost.empty()) {
     Refusal refusal{.kind = Refusal::Kind::refused,
@@ -79,11 +79,11 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
                                   .also = {std::move(refusal)}});
   }
   answer.files = exporter->write(*input.config, {.hosts = std::move(*hosts)},
-                                 head_lines(*exporter, *input.config));
+                                 make_head_lines(*exporter, *input.config));
   return answer;
 }
 
-std::vector<std::string> export_target_names() {
+std::vector<std::string> list_export_targets() {
   std::vector<std::string> names;
   for (const exporter::Exporter& exporter : exporter::exporters())
     names.emplace_back(row(exporter.target).name);

@@ -25,15 +25,15 @@ struct ExportAnswer {
   const exporter::Exporter* exporter = nullptr;
   Diagnostics
       memory{};  // memory errors: they rest on our estimate, so the files are written anyway
-  std::vector<exporter::Lost> lost{};         // settings that the target cannot express
-  Diagnostics findings{};                     // `lost` as warnings, each with its position
-  std::vector<exporter::ExportFile> files{};  // the main file first
+  std::vector<exporter::UnsupportedSetting> lost{};  // settings that the target cannot express
+  Diagnostics findings{};                            // `lost` as warnings, each with its position
+  std::vector<exporter::ExportFile> files{};         // the main file first
 };
 
 /// Exports a plan. Refuses a plan with errors other than about memory: its files would not run.
 Outcome<ExportAnswer> export_plan(const ExportRequest& request);
 
 /// Returns the names of all targets.
-std::vector<std::string> export_target_names();
+std::vector<std::string> list_export_targets();
 
 }  // namespace rankwright::planner

@@ -35,12 +35,13 @@ Outcome<ImportAnswer> import_file(const ImportRequest& request) {
                                   .file = {file.name, {}}});
   if (cluster_format ||
       (detect && (request.about_clusters() ||
-                  importer::claiming_cluster_format(file.name, file.text) != nullptr)))
+                  importer::find_claiming_format(file.name, file.text) != nullptr)))
     return import_cluster(request);
   if (detect && importer::claims_hf_config(file.name, file.text)) return import_model(request);
   if (request.inputs.size() > 1)
-    return refuse_usage(fmt::format("one thing too many: '{}'", excerpt(request.inputs[1].name)),
-                        "several files make a cluster; a plan is made of one");
+    return refuse_usage(
+        fmt::format("one thing too many: '{}'", make_excerpt(request.inputs[1].name)),
+        "several files make a cluster; a plan is made of one");
   return import_framework(request);
 }
 
@@ -51,7 +52,7 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
                                 .world = request.world,
                                 .format = importer::find_plan_format(request.from),
                                 .files = request.files});
-  Diagnostics findings = all_findings(input, rules::Target::any);
+  Diagnostics findings = list_findings(input, rules::Target::any);
   if (!input.config)
     return tl::unexpected(
         Refusal{.kind = Refusal::Kind::unreadable,

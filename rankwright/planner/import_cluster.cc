@@ -28,7 +28,7 @@ std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
       return std::nullopt;
     }
     const importer::ClusterFormat* const format =
-        stated != nullptr ? stated : importer::claiming_cluster_format(file.name, file.text);
+        stated != nullptr ? stated : importer::find_claiming_format(file.name, file.text);
     if (format == nullptr) {
       findings.push_back({.code = "RW0603",
                           .message = "a file of no known format",
@@ -56,8 +56,7 @@ std::optional<cluster::Cluster> merge(const ImportRequest& request,
   if (!request.device.empty())
     parts.device = importer::ClusterPart<std::string>{request.device, "--device"};
   if (request.hosts) parts.hosts = importer::ClusterPart<i64>{*request.hosts, "--hosts"};
-  if (!request.collective.empty())
-    parts.collective = importer::collective_named(request.collective);
+  if (!request.collective.empty()) parts.collective = importer::find_collective(request.collective);
   for (const Source& source : sources) {
     const std::size_t before = parts.series.size();
     source.format->read(source.file.text, source.file.name, parts, findings);
@@ -85,7 +84,8 @@ std::vector<std::string> origins_of(const std::vector<Source>& sources,
     lines.push_back(
         fmt::format("From {}: {}.", exporter::safe_name(source.file.name), source.format->summary));
   if (parts.host_names)
-    lines.push_back("Hosts: " + excerpt(importer::show_host_list(parts.host_names->value), 400));
+    lines.push_back("Hosts: " +
+                    make_excerpt(importer::show_host_list(parts.host_names->value), 400));
   for (const Diagnostic& finding : findings)
     if (finding.code == "RW0623") lines.push_back("Assumed: " + finding.detail);
   return lines;
@@ -101,10 +101,11 @@ std::vector<SourceFile> files_of(const std::optional<std::vector<Source>>& sourc
 }  // namespace
 
 Outcome<ImportAnswer> import_cluster(const ImportRequest& request) {
-  if (!request.collective.empty() && !importer::collective_named(request.collective))
-    return refuse_usage(fmt::format("there is no collective '{}'", excerpt(request.collective)),
-                        "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
-                        "sendrecv");
+  if (!request.collective.empty() && !importer::find_collective(request.collective))
+    return refuse_usage(
+        fmt::format("there is no collective '{}'", make_excerpt(request.collective)),
+        "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
+        "sendrecv");
   Diagnostics findings;
   importer::ClusterParts parts;
   const std::optional<std::vector<Source>> sources = read_sources(request, findings);

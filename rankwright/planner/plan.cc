@@ -107,8 +107,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (run.stopped()) return;
   run.begin_shown("why not otherwise");
   // Discard the results of a stopped search: half a table would mislead.
-  std::vector<search::Neighbour> around =
-      neighbours(answer.problem, found, constants, run.options());
+  std::vector<search::Neighbor> around = neighbors(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
   answer.neighbours = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
@@ -117,7 +116,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
 }
 
 /// Adds the row of one GPU count. Returns false if the search was stopped.
-bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
+bool add_count(PlansByCount& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
   std::vector<search::CountRow> row =
       over_counts(answer.problem, {gpus}, calibration(answer.problem.config), run.options());
@@ -128,7 +127,7 @@ bool add_count(CountsAnswer& answer, i64 gpus, const SearchRun& run) {
 }
 
 /// Adds GPU counts below the chosen row, in ascending order, until one meets the deadline.
-void add_counts_between(CountsAnswer& answer, i64 host, const SearchRun& run) {
+void add_counts_between(PlansByCount& answer, i64 host, const SearchRun& run) {
   const auto first = answer.rows.begin() + i64(*answer.chosen);
   std::vector<search::CountRow> more(std::make_move_iterator(first),
                                      std::make_move_iterator(answer.rows.end()));
@@ -162,14 +161,14 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
   return found;
 }
 
-Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
+Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control) {
   if (!request.gpus) return refuse_usage("which numbers of GPUs is not said", "--gpus 8..512");
   Outcome<PlanProblem> asked = read_plan_problem(request);
   if (!asked) return tl::unexpected(std::move(asked.error()));
   const SearchRun run(control, request);
   const i64 host = std::max<i64>(1, asked->problem.config.cluster.host_devices);
-  CountsAnswer found{
+  PlansByCount found{
       .problem = std::move(asked->problem), .training = request.training, .budget = request.budget};
   for (const i64 gpus : search::count_ladder(host, request.gpus->min, request.gpus->max))
     if (!add_count(found, gpus, run)) break;
@@ -180,7 +179,7 @@ Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
   return found;
 }
 
-PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stated,
+PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draft& stated,
                          rules::Target target, const SearchControl& control) {
   const SearchRun run(control, {});
   const cluster::Calibration& constants = calibration(plan.config);
@@ -190,8 +189,8 @@ PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stat
     run.begin_shown("why not otherwise");
     search::Answer around = found.answer;
     around.best = plan;
-    std::vector<search::Neighbour> others =
-        neighbours(found.problem, around, constants, run.options());
+    std::vector<search::Neighbor> others =
+        neighbors(found.problem, around, constants, run.options());
     if (!run.stopped()) found.neighbours = std::move(others);
   }
   found.stopped = run.stop_reason();

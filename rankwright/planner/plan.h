@@ -28,12 +28,12 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
 
 /// Finds the fastest plan for each GPU count from `gpus->min` to `gpus->max`. If a deadline falls
 /// between two counts, also searches counts between them.
-Outcome<CountsAnswer> find_plans_by_count(const PlanRequest& request,
+Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control = {});
 
 /// Searches for alternatives to a given plan for its job; the neighbors are those of that plan.
 /// `stated` is the content of its file. Requires: the plan has no constraint violations.
-PlanAnswer search_around(const search::Priced& plan, const importer::Draft& stated,
+PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draft& stated,
                          rules::Target target, const SearchControl& control = {});
 
 }  // namespace rankwright::planner

@@ -49,7 +49,7 @@ TEST(FindPlan, SmallModel_IsDataParallel) {
   EXPECT_FALSE(answer.neighbours.empty());
   EXPECT_FALSE(answer.targets.empty());
   EXPECT_EQ(answer.stopped, StopReason::none);
-  EXPECT_EQ(answer.sheet.estimate.time(), answer.best().time());
+  EXPECT_EQ(answer.explain_view.estimate.time(), answer.best().time());
   // 1e9 tokens are 1,907.3 steps of 256 x 2,048.
   EXPECT_EQ(answer.run.value().steps, 1908);
 }
@@ -60,7 +60,7 @@ TEST(FindPlan, TooLargeModel_ReportsTheLeanestPlanAndWhereItFits) {
       find_plan(read_plan_options({{"model", "llama-3.1-70b"}, {"cluster", "dgx-a100"}}).value())
           .value();
   ASSERT_FALSE(answer.answer.best);
-  EXPECT_GT(answer.leanest.value().estimate_memory.total(), answer.problem.capacity);
+  EXPECT_GT(answer.leanest.value().memory_estimate.total(), answer.problem.capacity);
   EXPECT_GT(answer.fewest.value().gpus, 8);
 }
 
@@ -111,7 +111,7 @@ TEST(FindPlansByCount, Deadline_ChoosesTheFewestGpusThatMeetIt) {
   const PlanAnswer all = find_plan(small_request()).value();
   PlanRequest request = small_request({{"gpus", "1..8"}, {"tokens", "1B"}});
   request.training.deadline = 1908 * 2.5 * all.best().time();
-  const CountsAnswer answer = find_plans_by_count(request).value();
+  const PlansByCount answer = find_plans_by_count(request).value();
   ASSERT_TRUE(answer.chosen);
   EXPECT_LT(answer.rows[*answer.chosen].gpus, 8);
   EXPECT_TRUE(answer.runs[*answer.chosen].value().in_time.value());

@@ -19,10 +19,10 @@ constexpr std::size_t kMaxFrontPlans = 24;
 
 /// Returns whether the step is small enough to simulate in the time that a report may take.
 bool can_simulate(const plan::TrainingConfig& config) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const std::optional<i64> cells = pipeline::cell_count(shape);
   return cells && *cells <= cost::kMaxSimulatedCells &&
-         program::expansion_bytes(config) <= program::kMaxExpansion;
+         program::bound_expansion_bytes(config) <= program::kMaxExpansion;
 }
 
 /// Reads a trace. Refuses one that is not of this plan.
@@ -33,7 +33,7 @@ Outcome<importer::RunTrace> read_measured(const SourceFile& file,
   if (!run)
     return tl::unexpected(Refusal{
         .kind = Refusal::Kind::unreadable, .findings = {run.error()}, .file = {.name = file.name}});
-  const std::string mismatch = trace_mismatch(config, *run);
+  const std::string mismatch = find_trace_mismatch(config, *run);
   if (mismatch.empty()) return std::move(*run);
   return tl::unexpected(
       Refusal{.kind = Refusal::Kind::refused,
@@ -48,10 +48,10 @@ PlanReport build_plan_report(std::string name, const plan::TrainingConfig& confi
   PlanReport report{
       .name = std::move(name),
       .config = config,
-      .sheet = make_explain_view(config),
+      .explain_view = make_explain_view(config),
       .findings = std::move(findings),
-      .estimate_memory_per_pp_rank = cost::estimate_memory_per_pp_rank(config, calibration(config)),
-      .ranks = rank_map(config),
+      .memory_per_pp_rank = cost::estimate_memory_per_pp_rank(config, calibration(config)),
+      .ranks = make_rank_map(config),
       .targets = check_targets(config)};
   if (can_simulate(config)) {
     SimulatedStep step = simulate_step(config);
@@ -67,7 +67,7 @@ void add_search(PlanReport& report, PlanAnswer search) {
   report.front.clear();
   for (std::size_t k = 0; k < std::min(kMaxFrontPlans, front.size()); ++k)
     report.front.push_back(
-        priced(report.search->problem, front[k].plan, calibration(report.config)));
+        evaluate_plan(report.search->problem, front[k].plan, calibration(report.config)));
 }
 
 PlanReport report_best_plan(std::string name, const PlanAnswer& answer) {
@@ -95,8 +95,8 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   return report;
 }
 
-std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+std::string find_trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run) {
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   if (i64(run.ranks.size()) != shape.pp)
     return fmt::format("it has {}, the plan {}",
                        plural(i64(run.ranks.size()), "pp rank", "pp ranks"), shape.pp);
@@ -109,7 +109,7 @@ std::string trace_mismatch(const plan::TrainingConfig& config, const importer::R
         return fmt::format("it has the cell {}, the plan {} and {}", slice.name,
                            plural(shape.stages(), "stage", "stages"),
                            plural(shape.microbatches, "microbatch", "microbatches"));
-      if (const i64 owner = pp_rank_of(shape, stage, microbatch); owner != rank)
+      if (const i64 owner = find_pp_rank(shape, stage, microbatch); owner != rank)
         return fmt::format("it has the cell {} on pp rank {}, the plan on pp rank {}", slice.name,
                            rank, owner);
       if (slice.cell->kind == pipeline::ActionKind::forward) forwards.emplace(stage, microbatch);

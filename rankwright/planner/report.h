@@ -20,20 +20,22 @@ namespace rankwright::planner {
 struct PlanReport {
   std::string name{};  // the file, as commands name it
   plan::TrainingConfig config;
-  ExplainView sheet{};
+  ExplainView explain_view{};
   Diagnostics findings{};
-  std::vector<cost::MemoryEstimate> estimate_memory_per_pp_rank{};  // by pp rank
+  std::vector<cost::MemoryEstimate> memory_per_pp_rank{};  // by pp rank
   RankMap ranks{};
   std::vector<TargetVerdict> targets{};
   std::optional<SummarizedStep> step{};          // empty if too large to simulate
   std::optional<importer::RunTrace> measured{};  // trace of a run of the plan
   /// The search for the same job, with the neighbors of this plan. Empty if nothing was searched.
   std::optional<PlanAnswer> search{};
-  std::vector<search::Priced>
+  std::vector<search::EvaluatedPlan>
       front{};  // Pareto front of the search: no plan is both faster and smaller, by closed form
 
-  Seconds time() const { return sheet.estimate.time(); }
-  search::Priced priced() const { return {.config = config, .estimate = sheet.estimate}; }
+  Seconds time() const { return explain_view.estimate.time(); }
+  search::EvaluatedPlan priced() const {
+    return {.config = config, .estimate = explain_view.estimate};
+  }
 };
 
 /// Builds the report of a plan without a search. Requires: a config without constraint violations.
@@ -61,6 +63,6 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
 
 /// Returns why a trace cannot be of this plan: other pp ranks, stages or microbatches, cells on
 /// another pp rank, missing forward cells. Empty if it matches.
-std::string trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run);
+std::string find_trace_mismatch(const plan::TrainingConfig& config, const importer::RunTrace& run);
 
 }  // namespace rankwright::planner

@@ -49,7 +49,7 @@ TEST(TraceMismatch, SamePipeline_Matches) {
         "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}",
         "parallelism: {tp_size: 2, pp_size: 4, schedule: dualpipe-v, virtual_stages: 2}"}) {
     const PlanReport report = report_with(degrees);
-    EXPECT_EQ(trace_mismatch(report.config, run_as_simulated(report)), "") << degrees;
+    EXPECT_EQ(find_trace_mismatch(report.config, run_as_simulated(report)), "") << degrees;
   }
 }
 
@@ -58,9 +58,9 @@ TEST(TraceMismatch, OtherStageCount_IsNamed) {
   const PlanReport plain = report_with("parallelism: {tp_size: 2, pp_size: 4}");
   const PlanReport chunks = report_with(
       "parallelism: {tp_size: 2, pp_size: 4, schedule: interleaved-1f1b, virtual_stages: 2}");
-  EXPECT_EQ(trace_mismatch(chunks.config, run_as_simulated(plain)),
+  EXPECT_EQ(find_trace_mismatch(chunks.config, run_as_simulated(plain)),
             "it has 256 forward cells, the plan 512: one for each of 8 stages and 64 microbatches");
-  EXPECT_THAT(trace_mismatch(plain.config, run_as_simulated(chunks)),
+  EXPECT_THAT(find_trace_mismatch(plain.config, run_as_simulated(chunks)),
               HasSubstr("the plan 4 stages"));
 }
 
@@ -68,12 +68,12 @@ TEST(TraceMismatch, CellsOnAnotherRankAndMissingCells_AreNamed) {
   const PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}");
   importer::RunTrace swapped = run_as_simulated(report);
   std::swap(swapped.ranks[0], swapped.ranks[1]);
-  EXPECT_EQ(trace_mismatch(report.config, swapped),
+  EXPECT_EQ(find_trace_mismatch(report.config, swapped),
             "it has the cell 1F0 on pp rank 0, the plan on pp rank 1");
   importer::RunTrace cut = run_as_simulated(report);
   std::erase_if(cut.ranks[2],
                 [](const importer::TraceSlice& slice) { return slice.name == "2F63"; });
-  EXPECT_THAT(trace_mismatch(report.config, cut),
+  EXPECT_THAT(find_trace_mismatch(report.config, cut),
               StartsWith("it has 255 forward cells, the plan 256"));
 }
 

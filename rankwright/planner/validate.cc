@@ -54,8 +54,8 @@ Outcome<validate::Runs> read_run_tables(const std::vector<SourceFile>& files) {
 Refusal refuse_empty(const validate::Runs& runs) {
   std::string message = "no row can be scored";
   if (!runs.excluded.empty())
-    message +=
-        fmt::format("\n  {}: {}", excerpt(runs.excluded.front().id, 60), runs.excluded.front().why);
+    message += fmt::format("\n  {}: {}", make_excerpt(runs.excluded.front().id, 60),
+                           runs.excluded.front().why);
   return {.kind = Refusal::Kind::unreadable,
           .message = std::move(message),
           .hint = "rows need shapes, degrees, a GPU of the catalog, and quality A, B or none"};
@@ -88,7 +88,7 @@ Outcome<ValidateAnswer> score_runs(const ValidateRequest& request) {
                                           .calibrate_one = request.calibrate_one};
   const validate::Progress quiet = [](std::size_t, std::size_t, std::string_view) {};
   validate::Validation validation = validate::validate(*cases, make_cases(with->scored), options,
-                                             request.progress ? request.progress : quiet);
+                                                       request.progress ? request.progress : quiet);
   return ValidateAnswer{
       .runs = ScoredRuns{
           .cases = std::move(cases),

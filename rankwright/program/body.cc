@@ -44,9 +44,10 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
                     const plan::Holding& held, bool copies, StagePieces& stage) {
   const bool tied_head = config.model.tied && on_stage.loss;
   if (!on_stage.embeds() && !(copies && tied_head)) return;
-  const plan::Share weight = plan::vocabulary_weight(config.model, config.plan.tp);
+  const plan::Share weight = plan::count_vocabulary_weight(config.model, config.plan.tp);
   std::vector<plan::Share> read{weight};
-  if (on_stage.embeds() && !copies) read = {plan::embedding_share(config.model, config.plan.tp)};
+  if (on_stage.embeds() && !copies)
+    read = {plan::count_embedding_share(config.model, config.plan.tp)};
   if (on_stage.embeds() && copies)
     read.push_back({.dense = config.model.positions * config.model.hidden});
   std::size_t first = stage.pieces.size(), last = 0;
@@ -62,7 +63,8 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
     stage.first[first].push_back(unit);
     stage.last[last].push_back(unit);
   }
-  if (held.embedding) stage.held[first] += plan::embedding_share(config.model, config.plan.tp);
+  if (held.embedding)
+    stage.held[first] += plan::count_embedding_share(config.model, config.plan.tp);
   if (held.apart == 0) return;
   stage.held[first].dense -= held.apart;
   stage.apart[first].dense = held.apart;
@@ -76,26 +78,27 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
   if (on_stage.embedding) stage.add({.kind = Piece::Kind::embedding}, {}, {});
   i64 nth = 0;
   for (const model::LayerRun& run : on_stage.runs) {
-    const plan::Share unit = layer_share(model, run.layer, config.plan);
+    const plan::Share unit = count_layer_share(model, run.layer, config.plan);
     for (i64 i = 0; i < run.count; ++i, ++nth)
       stage.add({.kind = Piece::Kind::layer,
                  .layer = place.first_layer + nth,
                  .shape = &run.layer,
-                 .again = run_again(config.plan, place.layers_before + nth, 1) > 0},
+                 .again = count_recomputed_layers(config.plan, place.layers_before + nth, 1) > 0},
                 unit, unit);
   }
   for (i64 i = 0; i < on_stage.mtp; ++i) {
-    const plan::Share unit = mtp_share(config);
+    const plan::Share unit = count_mtp_share(config);
     stage.add({.kind = Piece::Kind::mtp,
                .layer = model.layers() + place.first_mtp + i,
                .shape = &model.runs.back().layer,
-               .again = run_again(config.plan, place.mtp_before + i, 1) > 0},
+               .again = count_recomputed_layers(config.plan, place.mtp_before + i, 1) > 0},
               unit, unit);
   }
   if (on_stage.loss)
-    stage.add(
-        {.kind = Piece::Kind::heads}, plan::head_share(model, config.plan.tp, held.head_weight),
-        plan::head_share(model, config.plan.tp, !(model.tied && (on_stage.embeds() || copies))));
+    stage.add({.kind = Piece::Kind::heads},
+              plan::count_head_share(model, config.plan.tp, held.head_weight),
+              plan::count_head_share(model, config.plan.tp,
+                                     !(model.tied && (on_stage.embeds() || copies))));
   add_vocabulary(config, on_stage, held, copies, stage);
   return stage;
 }
@@ -104,7 +107,7 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
 class BucketFiller {
  public:
   explicit BucketFiller(const plan::TrainingConfig& config)
-      : bucket_(bucket_elements(config.plan)) {}
+      : bucket_(count_bucket_elements(config.plan)) {}
 
   void add(const plan::Share& gradients, Calls& calls) {
     waiting_ += gradients;
@@ -191,7 +194,7 @@ std::vector<Place> find_places(const plan::TrainingConfig& config,
     mtp += stages[s].mtp;
   }
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    const std::vector<i64> on_rank = stages_of(config.plan, r);
+    const std::vector<i64> on_rank = list_stages(config.plan, r);
     i64 before = 0;
     for (const i64 s : on_rank) {
       all[std::size_t(s)].layers_before = before;
@@ -211,11 +214,11 @@ static_assert(std::size(kParts) == std::size_t(Part::optimizer) + 1);
 
 }  // namespace
 
-std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config) {
-  const std::vector<plan::RankContents> stages = stage_contents(config);
-  const std::vector<plan::Holding> holdings = stage_holdings(config);
+std::vector<std::array<Body, 4>> build_bodies(const plan::TrainingConfig& config) {
+  const std::vector<plan::RankContents> stages = list_stage_contents(config);
+  const std::vector<plan::Holding> holdings = list_stage_holdings(config);
   const std::vector<Place> places = find_places(config, stages);
-  const bool copies = vocabulary_copies(config);
+  const bool copies = has_vocabulary_copies(config);
   BodyBuilder builder(config);
   std::vector<std::array<Body, 4>> all;
   for (std::size_t s = 0; s < stages.size(); ++s)
@@ -224,9 +227,9 @@ std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config) {
   return all;
 }
 
-Bytes transfer_bytes(const plan::TrainingConfig& config, i64 boundary) {
+Bytes count_transfer_bytes(const plan::TrainingConfig& config, i64 boundary) {
   // An even split has its MTP modules on the last stage, after all boundaries.
-  return boundary_message(config, mtp_until(config.plan.stages, boundary));
+  return compute_boundary_message(config, count_mtp_until(config.plan.stages, boundary));
 }
 
 std::string show(const Step& step) {

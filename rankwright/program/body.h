@@ -16,11 +16,11 @@ namespace rankwright::program {
 /// those of I and W together. Under selective recompute, a recomputed attention step is the
 /// attention core only.
 /// Requires: the config has no constraint violation.
-std::vector<std::array<Body, 4>> bodies(const plan::TrainingConfig& config);
+std::vector<std::array<Body, 4>> build_bodies(const plan::TrainingConfig& config);
 
 /// Returns the bytes that one microbatch sends across `boundary`, from that stage to the next or
 /// back (T10).
-Bytes transfer_bytes(const plan::TrainingConfig& config, i64 boundary);
+Bytes count_transfer_bytes(const plan::TrainingConfig& config, i64 boundary);
 
 /// Formats a step: "layer 3 attention", "layer 3 attention again" (recomputed), "TP all-gather
 /// 134 MB", "... beside" (overlapped).

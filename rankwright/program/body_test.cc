@@ -39,7 +39,7 @@ plan::TrainingConfig alone(const model::Layer& layer, plan::Plan plan, i64 layer
 /// Formats the steps of one cell of a stage, by default of the first layer's.
 std::vector<std::string> words(const plan::TrainingConfig& config, std::size_t kind,
                                std::size_t stage = 1) {
-  return words(bodies(config)[stage][kind]);
+  return words(build_bodies(config)[stage][kind]);
 }
 
 TEST(Show, FormatsComputationsAndCollectives) {
@@ -100,10 +100,10 @@ TEST(Body, TpOverlapMarksSequenceParallelCollectives) {
   rankwright::plan::TrainingConfig config =
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   config.plan.overlap.tp = true;
-  const std::vector<std::array<Body, 4>> cut = bodies(config);
+  const std::vector<std::array<Body, 4>> cut = build_bodies(config);
   for (const Step& step : cut[1][kB]) EXPECT_EQ(step.beside, !step.computes());
   config.plan.sequence_parallel = false;  // an all-reduce cannot be split
-  const std::vector<std::array<Body, 4>> whole = bodies(config);
+  const std::vector<std::array<Body, 4>> whole = build_bodies(config);
   for (const Step& step : whole[1][kB]) EXPECT_FALSE(step.beside);
 }
 
@@ -324,12 +324,12 @@ TEST(Body, Zero2ReducesFullBuckets) {
 }
 
 TEST(TransferBytes, IncludeMtpOutputsAfterTheirStage) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 4});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 4});
   config.model.mtp_layers = 1;
-  EXPECT_EQ(transfer_bytes(config, 2), bytes(2048 * 1024, 2));
+  EXPECT_EQ(count_transfer_bytes(config, 2), bytes(2048 * 1024, 2));
   config.plan.stages = *plan::parse_layout("Et*4|t*4|m|L");
-  EXPECT_EQ(transfer_bytes(config, 1), bytes(2048 * 1024, 2));
-  EXPECT_EQ(transfer_bytes(config, 2), 2 * bytes(2048 * 1024, 2));
+  EXPECT_EQ(count_transfer_bytes(config, 1), bytes(2048 * 1024, 2));
+  EXPECT_EQ(count_transfer_bytes(config, 2), 2 * bytes(2048 * 1024, 2));
 }
 
 /// Lists the collectives of a body in sorted order.
@@ -345,8 +345,8 @@ std::vector<std::string> collectives(const Body& body) {
 }
 
 RC_GTEST_PROP(Body, BackwardHasTheCollectivesOfInputAndWeightGradient, ()) {
-  const plan::TrainingConfig config = sample::random_setup();
-  for (const std::array<Body, 4>& stage : bodies(config)) {
+  const plan::TrainingConfig config = sample::random_config();
+  for (const std::array<Body, 4>& stage : build_bodies(config)) {
     Body halves = stage[kI];
     halves.insert(halves.end(), stage[kW].begin(), stage[kW].end());
     RC_ASSERT(collectives(stage[kB]) == collectives(halves));
@@ -354,10 +354,10 @@ RC_GTEST_PROP(Body, BackwardHasTheCollectivesOfInputAndWeightGradient, ()) {
 }
 
 RC_GTEST_PROP(Body, ComputesEveryLayerOncePerPass, ()) {
-  const plan::TrainingConfig config = sample::random_setup();
+  const plan::TrainingConfig config = sample::random_config();
   for (const std::size_t kind : {kF, kB, kI, kW}) {
     std::vector<i64> attentions(std::size_t(config.model.layers() + config.model.mtp_layers), 0);
-    for (const std::array<Body, 4>& stage : bodies(config))
+    for (const std::array<Body, 4>& stage : build_bodies(config))
       for (const Step& step : stage[kind])
         if (step.part == Part::attention && !step.again) ++attentions[std::size_t(step.layer)];
     RC_ASSERT(std::count(attentions.begin(), attentions.end(), 1) == i64(attentions.size()));
@@ -366,7 +366,7 @@ RC_GTEST_PROP(Body, ComputesEveryLayerOncePerPass, ()) {
 
 RC_GTEST_PROP(Body, RecomputationEqualsForward, ()) {
   // With full recomputation of all layers, the repeated steps are F without embedding and head.
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   config.plan.recompute = plan::Recompute::full;
   config.plan.recompute_layers = 0;
   const auto inner = [](const Body& body, bool again) {
@@ -384,7 +384,7 @@ RC_GTEST_PROP(Body, RecomputationEqualsForward, ()) {
                      [](const Step& a, const Step& b) { return a.layer < b.layer; });
     return kept;
   };
-  for (const std::array<Body, 4>& stage : bodies(config)) {
+  for (const std::array<Body, 4>& stage : build_bodies(config)) {
     RC_ASSERT(inner(stage[kB], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kI], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kW], true).empty());

@@ -10,7 +10,7 @@ using G = mesh::GroupKind;
 Calls::Calls(const plan::TrainingConfig& config) : config_(config) {
   const mesh::MeshPair meshes = config.plan.meshes();
   for (std::size_t i = 0; i < mesh::kGroupKinds; ++i)
-    sizes_[i] = group_shape(meshes, mesh::GroupKind(i), config.plan.shards()).size();
+    sizes_[i] = make_group_shape(meshes, mesh::GroupKind(i), config.plan.shards()).size();
 }
 
 void Calls::compute(Part part) { body_.push_back({.part = part, .layer = layer, .again = again}); }

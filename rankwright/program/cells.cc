@@ -120,7 +120,7 @@ class CellReader {
     if (cell.front() != '(') return read_one(cell, where);
     const std::size_t close = cell.find(')');
     if (close == std::string_view::npos)
-      return wrong(where, fmt::format("no ')' in '{}'", excerpt(cell, 40)));
+      return wrong(where, fmt::format("no ')' in '{}'", make_excerpt(cell, 40)));
     const std::size_t first = out_.ranks.back().size();
     std::string_view inside = cell.substr(1, close - 1);
     while (!inside.empty()) {
@@ -149,7 +149,7 @@ class CellReader {
     const bool batch = all > 0 && count(pipeline::is_transfer) == all;
     if (!(word.empty() ? batch : word == kOverlap && pair))
       return wrong(where, fmt::format("'{}' is neither (F;B)OVERLAP_F_B nor (SEND;RECV)",
-                                      excerpt(cell, 40)));
+                                      make_excerpt(cell, 40)));
     for (std::size_t i = first; i + 1 < rank.size(); ++i) rank[i].joined = 1;
     return std::nullopt;
   }
@@ -160,10 +160,10 @@ class CellReader {
         std::find(std::begin(kIgnored), std::end(kIgnored), parts->kind) != std::end(kIgnored))
       return std::nullopt;
     if (!parts || !parts->microbatch || parts->kind_index() == kReadable)
-      return wrong(where, fmt::format("'{}' is no cell", excerpt(cell, 40)));
+      return wrong(where, fmt::format("'{}' is no cell", make_excerpt(cell, 40)));
     if (!parts->fits())
       return wrong(where,
-                   fmt::format("'{}': stages go to {}, microbatches to {}", excerpt(cell, 40),
+                   fmt::format("'{}': stages go to {}, microbatches to {}", make_excerpt(cell, 40),
                                count(plan::kMaxStages - 1), count(kMaxMicrobatches - 1)));
     const pipeline::Action read =
         action(pipeline::ActionKind(parts->kind_index()), parts->stage, *parts->microbatch);
@@ -306,6 +306,6 @@ Result<WrittenSchedule> parse_cells(std::string_view text, std::string_view file
   return CellReader(text, file).run();
 }
 
-CellSet cell_set(const pipeline::Sequences& ranks) { return Inspector(ranks).run(); }
+CellSet inspect_cells(const pipeline::Sequences& ranks) { return Inspector(ranks).run(); }
 
 }  // namespace rankwright::program

@@ -70,6 +70,6 @@ struct CellSet {
 
 /// Checks that every (stage, microbatch) has one forward and either one backward or one input and
 /// one weight gradient, all on one rank.
-CellSet cell_set(const pipeline::Sequences& ranks);
+CellSet inspect_cells(const pipeline::Sequences& ranks);
 
 }  // namespace rankwright::program

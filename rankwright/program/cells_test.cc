@@ -72,7 +72,8 @@ TEST(ParseCells, RejectsAFileWithoutCells) {
 }
 
 TEST(ParseCell, ReadsShownCellsOfEveryKind) {
-  for (const pipeline::Action& a : {cell::F(0, 0), cell::B(2, 0), cell::I(8191, 268435455), cell::W(1, 9)})
+  for (const pipeline::Action& a :
+       {cell::F(0, 0), cell::B(2, 0), cell::I(8191, 268435455), cell::W(1, 9)})
     EXPECT_EQ(parse_cell(show(a)), a) << show(a);
 }
 
@@ -89,7 +90,9 @@ TEST(ShowCells, KeepsARankWithoutCells) {
   EXPECT_EQ(read(show_cells(ranks)).ranks, ranks);
 }
 
-std::vector<CellFault> faults(const std::string& text) { return cell_set(read(text).ranks).faults; }
+std::vector<CellFault> faults(const std::string& text) {
+  return inspect_cells(read(text).ranks).faults;
+}
 
 TEST(CellSet, AcceptsACompleteSchedule) { EXPECT_TRUE(faults("0F0,0B0\n1F0,1I0,1W0\n").empty()); }
 

@@ -81,7 +81,7 @@ class CrossStageMatcher {
   void compare(mesh::GroupKind kind, std::size_t k, i64 one, i64 other) {
     const std::optional<Step> a = call(one, kind, k), b = call(other, kind, k);
     const bool same = a && b && same_call(*a, *b);
-    if (!same && !found_.disorder) found_.disorder = {one, other, i64(k), kind, a, b};
+    if (!same && !found_.mismatch) found_.mismatch = {one, other, i64(k), kind, a, b};
   }
 
   const Program& program_;

@@ -23,7 +23,7 @@ struct CrossStageCollectives {
 
   std::vector<std::vector<i64>> of_step{};       // by pp rank and step: the collective, or kNone
   std::vector<std::vector<i64>> members{};       // by collective: pp ranks
-  std::optional<CollectiveMismatch> disorder{};  // the first mismatch, if any
+  std::optional<CollectiveMismatch> mismatch{};  // the first mismatch, if any
 };
 
 /// Finds the cross-stage collectives of a program and matches the calls of their members.

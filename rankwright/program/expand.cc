@@ -87,15 +87,15 @@ double bound_body_steps(const plan::TrainingConfig& config) {
 /// them, over shards and replicas, and gathered.
 double bound_bucket_steps(const plan::TrainingConfig& config) {
   double buckets = 0;
-  for (const plan::Holding& held : stage_holdings(config))
-    buckets += double(held.share.total()) / double(bucket_elements(config.plan)) + 3;
+  for (const plan::Holding& held : list_stage_holdings(config))
+    buckets += double(held.share.total()) / double(count_bucket_elements(config.plan)) + 3;
   return 6 * buckets + 4 * double(config.plan.pp);
 }
 
 }  // namespace
 
-Bytes expansion_bytes(const plan::TrainingConfig& config) {
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+Bytes bound_expansion_bytes(const plan::TrainingConfig& config) {
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   // Action stores stages, and StageToRank stores ranks, in 16 bits.
   static_assert(plan::kMaxStages < 0xFFFF);
   // Per cell: the cell itself, two transfers, and one entry per (stage, microbatch) in tables.
@@ -109,16 +109,16 @@ Bytes expansion_bytes(const plan::TrainingConfig& config) {
 }
 
 Program expand(const plan::TrainingConfig& config) {
-  RW_CHECK(expansion_bytes(config) <= kMaxExpansion);
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  RW_CHECK(bound_expansion_bytes(config) <= kMaxExpansion);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const pipeline::Sequences order = cells(shape);
-  const std::vector<RankSteps> own = rank_steps(config);
+  const std::vector<RankSteps> own = build_rank_steps(config);
   pipeline::Sequences lines;
   for (i64 r = 0; r < shape.pp; ++r)
     lines.push_back(
-        with_steps(order[std::size_t(r)], own[std::size_t(r)], stages_of(config.plan, r)));
-  Program program = with_transfers(lines, shape.stages(), shape.microbatches);
-  program.bodies = bodies(config);
+        with_steps(order[std::size_t(r)], own[std::size_t(r)], list_stages(config.plan, r)));
+  Program program = add_transfers(lines, shape.stages(), shape.microbatches);
+  program.bodies = build_bodies(config);
   program.steps = steps(config);
   return program;
 }

@@ -9,7 +9,7 @@ namespace rankwright::program {
 
 /// Returns an upper bound on the memory of an expansion: actions grow with microbatches and stages,
 /// bodies with layers, steps with parameters.
-Bytes expansion_bytes(const plan::TrainingConfig& config);
+Bytes bound_expansion_bytes(const plan::TrainingConfig& config);
 
 /// Larger expansions are refused. Together with the data derived from it, an expansion then stays
 /// below 1 GiB.

@@ -94,7 +94,7 @@ Account account_of(const plan::TrainingConfig& config, const Program& program,
         .kind = forward ? plan::TrafficKind::pp_forward : plan::TrafficKind::pp_backward,
         .op = plan::Op::send_recv,
         .group = mesh::GroupKind::pp,
-        .bytes = transfer_bytes(config, boundary(a))};
+        .bytes = count_transfer_bytes(config, boundary(a))};
     count(account, {send}, 1);
   }
   for (const auto& [cell, times] : cells)
@@ -132,13 +132,13 @@ std::string difference(const plan::TrainingConfig& config) {
 
 /// Returns a random config whose pipeline shape is valid for its schedule.
 plan::TrainingConfig random_pipeline(const model::Model& model) {
-  plan::TrainingConfig config = sample::random_setup(model);
+  plan::TrainingConfig config = sample::random_config(model);
   config.plan.overlap = {sample::coin(), sample::coin(), sample::coin()};
   const pipeline::ScheduleRow& schedule = row(config.plan.schedule);
   const i64 rounds = config.microbatches() + schedule.rounds * config.plan.pp;
   config.job.global_batch =
       round_up(rounds, schedule.multiple) * config.plan.micro_batch * config.plan.dp;
-  RC_PRE(!shape_fault(pipeline_shape(config)));
+  RC_PRE(!find_shape_fault(make_pipeline_shape(config)));
   return config;
 }
 
@@ -177,26 +177,26 @@ Bytes taken(const Program& program) {
 RC_GTEST_PROP(ExpansionBytes, BoundTheActualSize, ()) {
   plan::TrainingConfig config =
       random_pipeline(sample::coin() ? sample::random_model() : sample::random_known_model());
-  RC_ASSERT(taken(expand(config)) <= expansion_bytes(config));
+  RC_ASSERT(taken(expand(config)) <= bound_expansion_bytes(config));
 }
 
 TEST(ExpansionBytes, HugePipelinesExceedTheLimit) {
   rankwright::plan::TrainingConfig config = four_layers({.pp = 2}, 1);
-  EXPECT_LT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_LT(bound_expansion_bytes(config), kMaxExpansion);
   config.job.global_batch = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_GT(bound_expansion_bytes(config), kMaxExpansion);
   config = four_layers({}, 1);
   config.plan.cp = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_GT(bound_expansion_bytes(config), kMaxExpansion);
   config = four_layers({}, 1);
   config.model.runs = {{i64{1} << 40, dense_layer()}};
-  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_GT(bound_expansion_bytes(config), kMaxExpansion);
   config = four_layers({}, 1);
   config.model.vocab = i64{1} << 50;
-  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_GT(bound_expansion_bytes(config), kMaxExpansion);
   config = four_layers({}, 1);
   config.plan.pp = i64{1} << 40;
-  EXPECT_GT(expansion_bytes(config), kMaxExpansion);
+  EXPECT_GT(bound_expansion_bytes(config), kMaxExpansion);
 }
 
 class Example : public testing::TestWithParam<std::string> {};

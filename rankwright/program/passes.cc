@@ -16,7 +16,7 @@ Passes::Passes(const plan::TrainingConfig& config)
     : config_(config),
       plan_(config.plan),
       sequence_(sequence_parallel(config.plan)),
-      losses_(1 + mtp_until(config.stages(), std::numeric_limits<i64>::max())),
+      losses_(1 + count_mtp_until(config.stages(), std::numeric_limits<i64>::max())),
       sizes_(messages(config)),
       calls_(config) {}
 
@@ -205,7 +205,7 @@ void Passes::cp_after_back(const model::Attention& a) {
 
 // T7, T8.
 void Passes::experts(const model::FeedForward& ffn) {
-  const Bytes copies = expert_message(config_, ffn);
+  const Bytes copies = compute_expert_message(config_, ffn);
   calls_.compute(Part::router);
   calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
   calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);
@@ -215,7 +215,7 @@ void Passes::experts(const model::FeedForward& ffn) {
 }
 
 void Passes::experts_back(const model::FeedForward& ffn, Gradients g) {
-  const Bytes copies = expert_message(config_, ffn);
+  const Bytes copies = compute_expert_message(config_, ffn);
   if (g.input) {
     calls_.call(K::ep_all_to_all, plan::Op::all_to_all, G::ep, copies);
     calls_.call(K::etp_all_gather, plan::Op::all_gather, G::etp, plan_.etp * copies);

@@ -364,7 +364,7 @@ Proof prove(const Program& program) {
   Proof proof;
   for (const pipeline::Sequence& role : program.roles) proof.actions += i64(role.size());
   proof.misplaced = ProgramReader(program, program.stage_to_rank).run();
-  proof.disorder = collectives.disorder;
+  proof.mismatch = collectives.mismatch;
   proof.rendezvous = Runner(program, program.stage_to_rank, collectives, false).run();
   proof.buffered = Runner(program, program.stage_to_rank, collectives, true).run();
   // The order of messages is only meaningful if the program runs to its end.

@@ -41,7 +41,7 @@ struct Misplaced {
 /// The findings about one Program; it runs to its end if holds().
 struct Proof {
   std::vector<Misplaced> misplaced{};  // the first few
-  std::optional<CollectiveMismatch> disorder{};
+  std::optional<CollectiveMismatch> mismatch{};
   /// Empty if the program runs to its end. Otherwise a chain in which each rank waits for the next:
   /// a cycle, or a chain that ends at a rank whose action can never complete.
   std::vector<Waiting> rendezvous{};  // a send waits for its receive
@@ -49,7 +49,7 @@ struct Proof {
   i64 actions = 0;
 
   bool holds() const {
-    return misplaced.empty() && !disorder && rendezvous.empty() && buffered.empty();
+    return misplaced.empty() && !mismatch && rendezvous.empty() && buffered.empty();
   }
 };
 

@@ -19,9 +19,9 @@ using testing::ElementsAre;
 Program written(const std::string& text) {
   const Result<WrittenSchedule> read = parse_cells(text, "a.csv");
   EXPECT_TRUE(read.has_value());
-  const CellSet set = cell_set(read->ranks);
+  const CellSet set = inspect_cells(read->ranks);
   EXPECT_TRUE(set.faults.empty());
-  if (!read->transfers) return with_transfers(read->ranks, set.stages, set.microbatches);
+  if (!read->transfers) return add_transfers(read->ranks, set.stages, set.microbatches);
   return {.stages = set.stages,
           .microbatches = set.microbatches,
           .roles = read->ranks,
@@ -178,7 +178,7 @@ TEST(Proof, MaximumNumberOfRanksIsFast) {
   pipeline::Sequences wrong;
   for (i64 r = 0; r < kRanks; ++r) wrong.push_back({cell::B(r, 0), cell::F(r, 0)});
   std::swap(wrong.back()[0], wrong.back()[1]);
-  EXPECT_FALSE(prove(with_transfers(wrong, kRanks, 1)).buffered.empty());
+  EXPECT_FALSE(prove(add_transfers(wrong, kRanks, 1)).buffered.empty());
 }
 
 /// Returns a pipeline of two ranks that also issue collectives over both.
@@ -187,7 +187,7 @@ Program with_steps(std::vector<Body> steps) {
   for (std::size_t r = 0; r < steps.size(); ++r)
     for (std::size_t i = 0; i < steps[r].size(); ++i)
       ranks[r].push_back(action(pipeline::ActionKind::step, 0, i64(i)));
-  Program program = with_transfers(ranks, 2, 2);
+  Program program = add_transfers(ranks, 2, 2);
   program.steps = std::move(steps);
   return program;
 }
@@ -212,7 +212,7 @@ TEST(Proof, HoldsIfMembersIssueTheSameCollectives) {
 TEST(Proof, ReportsCollectivesInAnotherOrder) {
   // Each group has the same calls, but the two ranks wait in calls of different groups: a cycle.
   const Proof crossed = prove(with_steps({{kTied, kNorm}, {kNorm, kTied}}));
-  EXPECT_FALSE(crossed.disorder.has_value());
+  EXPECT_FALSE(crossed.mismatch.has_value());
   EXPECT_EQ(crossed.rendezvous.size(), 2U);
   EXPECT_EQ(crossed.buffered.size(), 2U);
 }
@@ -221,12 +221,12 @@ TEST(Proof, ReportsTheFirstDifferingCollective) {
   Step longer = kNorm;
   longer.bytes = {8};
   const Proof proof = prove(with_steps({{kNorm, kNorm}, {kNorm, longer}}));
-  ASSERT_TRUE(proof.disorder.has_value());
-  EXPECT_EQ(proof.disorder->index, 1);
-  EXPECT_EQ(proof.disorder->of_other->bytes, Bytes{8});
+  ASSERT_TRUE(proof.mismatch.has_value());
+  EXPECT_EQ(proof.mismatch->index, 1);
+  EXPECT_EQ(proof.mismatch->of_other->bytes, Bytes{8});
   const Proof missing = prove(with_steps({{kNorm}, {}}));
-  ASSERT_TRUE(missing.disorder.has_value());
-  EXPECT_FALSE(missing.disorder->of_other.has_value());
+  ASSERT_TRUE(missing.mismatch.has_value());
+  EXPECT_FALSE(missing.mismatch->of_other.has_value());
 }
 
 // Every shape up to these sizes either has a shape fault or is proved. Under sanitizers only some
@@ -237,7 +237,7 @@ TEST(EverySchedule, HoldsOrIsRejectedAsAShape) {
   i64 proved = 0, refused = 0;
   pipelines::for_every_shape(
       kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
-        if (shape_fault(shape)) {
+        if (find_shape_fault(shape)) {
           ++refused;
           return;
         }
@@ -250,7 +250,7 @@ TEST(EverySchedule, HoldsOrIsRejectedAsAShape) {
 
 RC_GTEST_PROP(EverySchedule, HoldsForAnyGroupSize, ()) {
   const pipeline::PipelineShape shape = any_shape();
-  if (shape_fault(shape)) return;
+  if (find_shape_fault(shape)) return;
   RC_ASSERT(prove(program_of(shape)).holds());
 }
 
@@ -286,7 +286,7 @@ bool runs_by_brute_force(const pipeline::Sequences& ranks, i64 stages, i64 micro
 
 RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
   const pipeline::PipelineShape shape = any_shape(3, 5);
-  if (shape_fault(shape)) return;
+  if (find_shape_fault(shape)) return;
   pipeline::Sequences ranks = cells(shape);
   for (pipeline::Sequence& rank : ranks)
     for (pipeline::Action& a : rank) a.joined = 0;
@@ -295,7 +295,7 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
     std::swap(rank[*rc::gen::inRange<std::size_t>(0, rank.size())],
               rank[*rc::gen::inRange<std::size_t>(0, rank.size())]);
   }
-  const Proof proof = prove(with_transfers(ranks, shape.stages(), shape.microbatches));
+  const Proof proof = prove(add_transfers(ranks, shape.stages(), shape.microbatches));
   RC_ASSERT(proof.holds() == runs_by_brute_force(ranks, shape.stages(), shape.microbatches));
   for (const Misplaced& m : proof.misplaced) RC_ASSERT(m.why != Misplaced::Why::crossed);
   // A program that runs without buffers also runs with them.
@@ -304,7 +304,7 @@ RC_GTEST_PROP(Proof, AgreesWithBruteForceOnShuffledSchedules, ()) {
 
 RC_GTEST_PROP(Proof, DetectsARemovedTransfer, ()) {
   const pipeline::PipelineShape shape = any_shape(4, 8);
-  if (shape_fault(shape) || shape.pp == 1) return;
+  if (find_shape_fault(shape) || shape.pp == 1) return;
   Program program = program_of(shape);
   pipeline::Sequence& role = program.roles[*rc::gen::inRange<std::size_t>(0, program.roles.size())];
   std::vector<std::size_t> transfers;

@@ -42,7 +42,7 @@ TEST(Simulate, MatchesTheWorkedExample) {
   EXPECT_EQ(timeline.busy, (std::vector<Seconds>{{6}, {6}}));
   EXPECT_DOUBLE_EQ(timeline.idle_share(), 1 - 12.0 / 48);
   double compute = 0, travel = 0;
-  for (const CriticalLink& link : critical_path(program, times, timeline)) {
+  for (const CriticalLink& link : find_critical_path(program, times, timeline)) {
     compute += (link.event.end - link.event.start).value;
     travel += link.travelled.value;
   }
@@ -60,7 +60,8 @@ TEST(Simulate, GPipeAndOneFOneBMatchB1) {
 }
 
 TEST(Simulate, InterleavedAndLoopedBfsMatchB2) {
-  for (const pipeline::Schedule s : {pipeline::Schedule::interleaved, pipeline::Schedule::looped_bfs})
+  for (const pipeline::Schedule s :
+       {pipeline::Schedule::interleaved, pipeline::Schedule::looped_bfs})
     for (const i64 pp : {2, 4, 8})
       for (const i64 chunks : {2, 3, 4})
         for (const i64 m : {pp, 2 * pp, 8 * pp})
@@ -194,7 +195,7 @@ RC_GTEST_PROP(CriticalPath, AddsUpToTheStep, ()) {
   const Program program = program_of(shape);
   const Durations times = random_durations(program);
   const Timeline timeline = simulate(program, times);
-  const std::vector<CriticalLink> path = critical_path(program, times, timeline);
+  const std::vector<CriticalLink> path = find_critical_path(program, times, timeline);
   RC_ASSERT(path.back().event.end == timeline.end);
   // There is no slack: the durations of the links and of their transfers add up to the step.
   Seconds sum{};
@@ -206,13 +207,14 @@ RC_GTEST_PROP(CriticalPath, FasterStagesOffThePathDoNotShortenTheStep, ()) {
   // Speeding up a stage whose cells are not on the path changes nothing. Schedules with joined
   // cells are excluded, because a cell on the path puts its partner's stage on the path too.
   const pipeline::PipelineShape shape = valid_shape();
-  if (shape.schedule == pipeline::Schedule::dualpipe || shape.schedule == pipeline::Schedule::dualpipe_v)
+  if (shape.schedule == pipeline::Schedule::dualpipe ||
+      shape.schedule == pipeline::Schedule::dualpipe_v)
     return;
   const Program program = program_of(shape);
   Durations times = random_durations(program);
   const Timeline before = simulate(program, times);
   std::vector<bool> on_path(std::size_t(program.stages), false);
-  for (const CriticalLink& link : critical_path(program, times, before))
+  for (const CriticalLink& link : find_critical_path(program, times, before))
     if (is_cell(link.event.action.kind)) on_path[link.event.action.stage] = true;
   for (i64 s = 0; s < program.stages; ++s)
     if (!on_path[std::size_t(s)])
@@ -247,7 +249,7 @@ TEST(Simulate, CollectiveWaitsForAllMembers) {
     for (i64 i = first; i < 3; ++i)
       ranks[std::size_t(r)].push_back(action(pipeline::ActionKind::step, 0, i));
   }
-  Program program = with_transfers(ranks, 2, 2);
+  Program program = add_transfers(ranks, 2, 2);
   program.steps = {{beside, norm, adam}, {beside, norm, adam}};
   Durations times = alike(program, kUnit, kUnit, kUnit);
   times.steps = {{{5}, {1}, {2}}, {{5}, {1}, {2}}};

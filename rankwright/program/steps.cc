@@ -20,16 +20,16 @@ class StepBuilder {
   explicit StepBuilder(const plan::TrainingConfig& config)
       : config_(config),
         plan_(config.plan),
-        stages_(stage_contents(config)),
-        holdings_(stage_holdings(config)),
+        stages_(list_stage_contents(config)),
+        holdings_(list_stage_holdings(config)),
         calls_(config),
-        copies_(vocabulary_copies(config)) {}
+        copies_(has_vocabulary_copies(config)) {}
 
   RankSteps build(i64 pp_rank) {
     RankSteps steps;
     if (gathers() && plan_.overlap.param_gather) gather(pp_rank, true);
     steps.first = calls_.take();
-    for (const i64 s : stages_of(plan_, pp_rank)) {
+    for (const i64 s : list_stages(plan_, pp_rank)) {
       if (plan_.overlap.grad_reduce) reduce(s);
       steps.behind.push_back(calls_.take());
     }
@@ -44,7 +44,7 @@ class StepBuilder {
   bool gathers() const { return plan_.zero == 1 || plan_.zero == 2; }
 
   bool holds_vocabulary(i64 pp_rank) const {
-    const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
+    const std::vector<i64> on_rank = list_stages(plan_, pp_rank);
     return std::any_of(on_rank.begin(), on_rank.end(),
                        [&](i64 s) { return reads_vocabulary(config_, stages_[std::size_t(s)]); });
   }
@@ -52,29 +52,29 @@ class StepBuilder {
   /// Reduces the gradients of a stage. ZeRO-2 and 3 reduce inside the cells, per microbatch.
   void reduce(i64 stage) {
     if (plan_.zero >= 2) return;
-    for_each_bucket(holdings_[std::size_t(stage)], bucket_elements(plan_),
+    for_each_bucket(holdings_[std::size_t(stage)], count_bucket_elements(plan_),
                     [&](const plan::Share& bucket) { calls_.reduce(bucket); });
   }
 
   void gather(i64 pp_rank, bool beside) {
-    for (const i64 s : stages_of(plan_, pp_rank))
-      for_each_bucket(holdings_[std::size_t(s)], bucket_elements(plan_),
+    for (const i64 s : list_stages(plan_, pp_rank))
+      for_each_bucket(holdings_[std::size_t(s)], count_bucket_elements(plan_),
                       [&](const plan::Share& bucket) { calls_.gather(bucket, beside); });
   }
 
   /// Adds the steps after the last cell, in the order of Megatron-LM's finalize_model_grads and
   /// optimizer.
   void last(i64 pp_rank) {
-    const std::vector<i64> on_rank = stages_of(plan_, pp_rank);
+    const std::vector<i64> on_rank = list_stages(plan_, pp_rank);
     if (!plan_.overlap.grad_reduce)
       for (const i64 s : on_rank) reduce(s);
 
     plan::Share held;
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
-    sum(K::tp_norm_grads, mesh::GroupKind::tp, partial_gradients(plan_, held), 1);
+    sum(K::tp_norm_grads, mesh::GroupKind::tp, count_partial_gradients(plan_, held), 1);
     if (copies_ && holds_vocabulary(pp_rank))
       sum(K::tied_embedding_grad, mesh::GroupKind::edges,
-          plan::vocabulary_weight(config_.model, plan_.tp).dense,
+          plan::count_vocabulary_weight(config_.model, plan_.tp).dense,
           plan_.zero >= 2 ? plan_.shards() : 1);
     if (plan_.mirrored())
       for (const i64 s : on_rank) mirror(s);
@@ -89,12 +89,13 @@ class StepBuilder {
   /// them (T14).
   void mirror(i64 stage) {
     const bool sharded = plan_.zero >= 1;
-    for_each_bucket(
-        holdings_[std::size_t(stage)], bucket_elements(plan_), [&](const plan::Share& bucket) {
-          const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
-          calls_.call(K::mirror_grad, plan::Op::all_reduce, mesh::GroupKind::mirror,
-                      bytes(bucket.total(), config_.job.grad_bytes()) / (sharded ? parts : 1));
-        });
+    for_each_bucket(holdings_[std::size_t(stage)], count_bucket_elements(plan_),
+                    [&](const plan::Share& bucket) {
+                      const i64 parts = bucket.dense > 0 ? plan_.shards() : plan_.expert_dp();
+                      calls_.call(
+                          K::mirror_grad, plan::Op::all_reduce, mesh::GroupKind::mirror,
+                          bytes(bucket.total(), config_.job.grad_bytes()) / (sharded ? parts : 1));
+                    });
   }
 
   /// Adds an all-reduce of 1/parts of `gradients` elements.
@@ -114,7 +115,7 @@ class StepBuilder {
 
 }  // namespace
 
-std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config) {
+std::vector<RankSteps> build_rank_steps(const plan::TrainingConfig& config) {
   StepBuilder builder(config);
   std::vector<RankSteps> all;
   for (i64 r = 0; r < config.plan.pp; ++r) all.push_back(builder.build(r));
@@ -123,7 +124,7 @@ std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config) {
 
 std::vector<Body> steps(const plan::TrainingConfig& config) {
   std::vector<Body> all;
-  for (const RankSteps& rank : rank_steps(config)) {
+  for (const RankSteps& rank : build_rank_steps(config)) {
     Body line = rank.first;
     for (const Body& behind : rank.behind) line.insert(line.end(), behind.begin(), behind.end());
     line.insert(line.end(), rank.last.begin(), rank.last.end());

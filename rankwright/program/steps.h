@@ -18,7 +18,7 @@ struct RankSteps {
 };
 
 /// Returns the steps by pp rank. Requires: the config has no constraint violation.
-std::vector<RankSteps> rank_steps(const plan::TrainingConfig& config);
+std::vector<RankSteps> build_rank_steps(const plan::TrainingConfig& config);
 
 /// Returns the steps by pp rank in one list each, as a Program stores them: first, by chunk, last.
 std::vector<Body> steps(const plan::TrainingConfig& config);

@@ -25,7 +25,7 @@ std::vector<std::string> words(const Body& body) {
 }
 
 TEST(RankSteps, OneRankOnlyRunsTheOptimizer) {
-  const RankSteps steps = rank_steps(config_of(model_of({{2, dense_layer()}}), {}, 1))[0];
+  const RankSteps steps = build_rank_steps(config_of(model_of({{2, dense_layer()}}), {}, 1))[0];
   EXPECT_THAT(steps.first, IsEmpty());
   EXPECT_THAT(steps.behind, ElementsAre(IsEmpty()));
   EXPECT_THAT(words(steps.last), ElementsAre("optimizer"));
@@ -45,7 +45,7 @@ plan::TrainingConfig interleaved(int zero, bool hidden) {
 }
 
 TEST(RankSteps, ReduceGradientsAfterTheirChunk) {
-  const RankSteps first = rank_steps(interleaved(0, true))[0];
+  const RankSteps first = build_rank_steps(interleaved(0, true))[0];
   // 15,206,400 + 32,768,000: a bucket of 40 million, 80 MB, and 15.9 MB; the other chunk is a layer
   EXPECT_THAT(words(first.behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
@@ -54,7 +54,7 @@ TEST(RankSteps, ReduceGradientsAfterTheirChunk) {
 }
 
 TEST(RankSteps, ReduceGradientsAtTheEndWithoutOverlap) {
-  const RankSteps first = rank_steps(interleaved(0, false))[0];
+  const RankSteps first = build_rank_steps(interleaved(0, false))[0];
   EXPECT_THAT(first.behind, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_THAT(words(first.last),
               ElementsAre("DP all-reduce 80 MB", "DP all-reduce 15.9 MB", "DP all-reduce 30.4 MB",
@@ -63,12 +63,12 @@ TEST(RankSteps, ReduceGradientsAtTheEndWithoutOverlap) {
 
 TEST(RankSteps, Zero1GathersBeforeTheFirstCellOrAfterTheOptimizer) {
   const std::string gather = "FSDP/ZeRO all-gather ";
-  const RankSteps hidden = rank_steps(interleaved(1, true))[0];
+  const RankSteps hidden = build_rank_steps(interleaved(1, true))[0];
   EXPECT_THAT(words(hidden.first), ElementsAre(gather + "80 MB beside", gather + "15.9 MB beside",
                                                gather + "30.4 MB beside"));
   EXPECT_THAT(words(hidden.behind[1]), ElementsAre("DP reduce-scatter 30.4 MB beside"));
   EXPECT_THAT(words(hidden.last), ElementsAre("gradient norm 4 B", "optimizer"));
-  const RankSteps shown = rank_steps(interleaved(1, false))[0];
+  const RankSteps shown = build_rank_steps(interleaved(1, false))[0];
   EXPECT_THAT(shown.first, IsEmpty());
   EXPECT_THAT(words(shown.last),
               ElementsAre("DP reduce-scatter 80 MB", "DP reduce-scatter 15.9 MB",
@@ -77,10 +77,10 @@ TEST(RankSteps, Zero1GathersBeforeTheFirstCellOrAfterTheOptimizer) {
 }
 
 TEST(RankSteps, Zero2OnlyGathersAndZero3DoesNeither) {
-  const RankSteps two = rank_steps(interleaved(2, true))[0];
+  const RankSteps two = build_rank_steps(interleaved(2, true))[0];
   EXPECT_EQ(two.first.size(), 3u);
   EXPECT_THAT(two.behind, ElementsAre(IsEmpty(), IsEmpty()));  // reduced inside the cells
-  const RankSteps three = rank_steps(interleaved(3, true))[0];
+  const RankSteps three = build_rank_steps(interleaved(3, true))[0];
   EXPECT_THAT(three.first, IsEmpty());
   EXPECT_THAT(three.behind, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_THAT(words(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
@@ -91,7 +91,7 @@ TEST(RankSteps, SumNormGradientsOverTpThenTheTiedEmbedding) {
       model_of({{3, dense_layer()}}), {.tp = 2, .dp = 2, .pp = 3, .sequence_parallel = true}, 3);
   config.model.tied = true;
   config.plan.overlap.grad_reduce = false;
-  const std::vector<RankSteps> all = rank_steps(config);
+  const std::vector<RankSteps> all = build_rank_steps(config);
   // A layer's matmuls 15,204,352 / 2 and its two norms of 1024, 16,000 rows of the vocabulary:
   // 7,604,224 + 16,384,000 parameters. The norms are 2048 x 2 bytes.
   EXPECT_THAT(words(all[0].last),
@@ -110,34 +110,35 @@ TEST(RankSteps, ReduceASharedVocabularyWeightSeparately) {
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
   config.model.tied = true;
   // 65.5 MB of the weight and 30.4 of a layer are more than a bucket of 40 million, 80 MB
-  EXPECT_THAT(words(rank_steps(config)[0].behind[0]),
+  EXPECT_THAT(words(build_rank_steps(config)[0].behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
   config.plan.zero = 1;
-  for (const RankSteps& rank : rank_steps(config)) {
+  for (const RankSteps& rank : build_rank_steps(config)) {
     EXPECT_THAT(words(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
                                                    "DP reduce-scatter 30.4 MB beside"));
     EXPECT_EQ(words(rank.last)[0], "tied embedding grad 65.5 MB");
   }
   config.plan.zero = 2;  // each rank keeps a quarter of it
-  EXPECT_EQ(words(rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
+  EXPECT_EQ(words(build_rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
 }
 
 TEST(RankSteps, ExpertsUseTheExpertDataParallelGroup) {
   const rankwright::plan::TrainingConfig config =
       config_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
   // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
-  EXPECT_EQ(words(rank_steps(config)[0].behind[0]).back(), "expert DP all-reduce 6.29 MB beside");
+  EXPECT_EQ(words(build_rank_steps(config)[0].behind[0]).back(),
+            "expert DP all-reduce 6.29 MB beside");
 }
 
 RC_GTEST_PROP(Steps, ConcatenateRankSteps, ()) {
-  const plan::TrainingConfig config = sample::random_setup();
-  const std::vector<RankSteps> ranks = rank_steps(config);
+  const plan::TrainingConfig config = sample::random_config();
+  const std::vector<RankSteps> ranks = build_rank_steps(config);
   const std::vector<Body> lines = steps(config);
   RC_ASSERT(ranks.size() == std::size_t(config.plan.pp) && lines.size() == ranks.size());
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     std::size_t sum = ranks[r].first.size() + ranks[r].last.size();
     for (const Body& behind : ranks[r].behind) sum += behind.size();
-    RC_ASSERT(ranks[r].behind.size() == stages_of(config.plan, i64(r)).size());
+    RC_ASSERT(ranks[r].behind.size() == list_stages(config.plan, i64(r)).size());
     RC_ASSERT(lines[r].size() == sum);
     RC_ASSERT(std::count_if(lines[r].begin(), lines[r].end(),
                             [](const Step& s) { return s.part == Part::optimizer; }) == 1);

@@ -249,8 +249,8 @@ class Tracer {
 
 }  // namespace
 
-std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
-                                        const Timeline& timeline) {
+std::vector<CriticalLink> find_critical_path(const Program& program, const Durations& durations,
+                                             const Timeline& timeline) {
   return Tracer(program, durations, timeline).run();
 }
 

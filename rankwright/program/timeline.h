@@ -40,7 +40,7 @@ struct CriticalLink {
 };
 
 /// Returns the critical path from the first action to the last.
-std::vector<CriticalLink> critical_path(const Program& program, const Durations& durations,
-                                        const Timeline& timeline);
+std::vector<CriticalLink> find_critical_path(const Program& program, const Durations& durations,
+                                             const Timeline& timeline);
 
 }  // namespace rankwright::program

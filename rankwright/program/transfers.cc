@@ -186,7 +186,7 @@ class Placer {
 
 }  // namespace
 
-Program with_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches) {
+Program add_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches) {
   return Placer(cells, stages, microbatches).run();
 }
 

@@ -11,6 +11,6 @@ namespace rankwright::program {
 /// Returns the Program of an order of cells. An order with a cyclic wait also becomes a Program:
 /// its receives come right before the cells that need them, and the proof reports the cycle.
 /// Requires: `cells` has only cells and steps, and every (stage, microbatch) is on one rank.
-Program with_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches);
+Program add_transfers(const pipeline::Sequences& cells, i64 stages, i64 microbatches);
 
 }  // namespace rankwright::program

@@ -74,7 +74,7 @@ std::vector<Edit> other_experts(const plan::TrainingConfig& s, Why why) {
   i64 experts = 1;
   for (const model::LayerRun& run : s.model.runs)
     experts = std::max(experts, run.layer.ffn.experts);
-  std::vector<i64> degrees = divisors(experts);
+  std::vector<i64> degrees = list_divisors(experts);
   std::stable_sort(degrees.begin(), degrees.end(),
                    [&](i64 a, i64 b) { return std::abs(a - s.plan.ep) < std::abs(b - s.plan.ep); });
   std::vector<Change> changes;
@@ -162,7 +162,8 @@ Finding describe_stages(const plan::TrainingConfig& s, const plan::ConstraintVio
                                         show_product(m.need), s.model.name, m.have),
                   .key = "parallelism.pp_size"};
   if (s.plan.virtual_stages > 1)
-    finding.fix = first_repair(s, Why::stages, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
+    finding.fix =
+        first_repair(s, Why::stages, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
   if (finding.fix.empty()) finding.fix = find_other_degrees(s, Why::stages);
   return finding;
 }
@@ -313,7 +314,7 @@ Finding describe_shard(const plan::TrainingConfig& s, const plan::ConstraintViol
                             m.need, m.have, s.plan.dp, s.plan.cp),
       .key = "parallelism.shard_size"};
   if (s.plan.data_ranks() > cluster::kMaxDevices) return finding;
-  std::vector<i64> sizes = divisors(s.plan.data_ranks());
+  std::vector<i64> sizes = list_divisors(s.plan.data_ranks());
   std::stable_sort(sizes.begin(), sizes.end(),
                    [&](i64 a, i64 b) { return std::abs(a - m.need) < std::abs(b - m.need); });
   std::vector<Change> changes;
@@ -337,7 +338,7 @@ std::optional<Finding> check_matmul_unit(const Subject& subject) {
   const bool fp4 = s.job.matmul == plan::Matmul::fp4 && device.fp4.value <= 0;
   const bool fp8 = s.job.matmul != plan::Matmul::same && device.fp8.value <= 0;
   if (!fp4 && !fp8) return std::nullopt;
-  return Finding{.detail = fmt::format("{} has no unit for {}: priced as {}", device.name,
+  return Finding{.detail = fmt::format("{} has no unit for {}: estimated as {}", device.name,
                                        name(s.job.matmul), fp8 ? "16 bits" : "fp8"),
                  .key = "job.matmul",
                  .fix = {edit("job.matmul", fp8 ? "same" : "fp8")}};

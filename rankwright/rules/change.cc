@@ -97,8 +97,7 @@ Change& Change::chunks(i64 chunks, pipeline::Schedule schedule) {
   config_.plan.virtual_stages = chunks;
   config_.plan.schedule = schedule;
   if (config_.left_open("job.global_batch"))
-    config_.job.global_batch =
-        default_global_batch(config_.plan).value_or(config_.job.global_batch);
+    config_.job.global_batch = choose_global_batch(config_.plan).value_or(config_.job.global_batch);
   return add("parallelism.schedule", std::string(name(schedule)));
 }
 
@@ -128,8 +127,7 @@ Change& Change::recompute_layers(i64 layers) {
 Change& Change::micro_batch(i64 sequences) {
   config_.plan.micro_batch = sequences;
   if (config_.left_open("job.global_batch"))
-    config_.job.global_batch =
-        default_global_batch(config_.plan).value_or(config_.job.global_batch);
+    config_.job.global_batch = choose_global_batch(config_.plan).value_or(config_.job.global_batch);
   return add("parallelism.micro_batch", std::to_string(sequences));
 }
 
@@ -221,7 +219,7 @@ std::vector<Edit> fix_by_degrees(const plan::TrainingConfig& config, Fault fault
 std::vector<Edit> fix_by_experts(const plan::TrainingConfig& config, Fault fault,
                                  std::span<const Fault> faults) {
   const i64 stated = config.plan.ep;
-  std::vector<i64> degrees = divisors(max_experts(config.model));
+  std::vector<i64> degrees = list_divisors(max_experts(config.model));
   std::stable_sort(degrees.begin(), degrees.end(),
                    [&](i64 a, i64 b) { return std::abs(a - stated) < std::abs(b - stated); });
   std::vector<Change> changes;
@@ -249,9 +247,9 @@ std::optional<i64> find_undivided_kv_heads(const model::Model& model, i64 ranks)
 
 bool uneven_stages(const plan::TrainingConfig& config) {
   if (config.plan.stages.empty() || config.plan.pp == 1) return false;
-  return config.plan.stages != plan::even_stages(config.model.layers(),
-                                                 config.plan.pp * config.plan.virtual_stages,
-                                                 config.model.mtp_layers);
+  return config.plan.stages != plan::split_evenly(config.model.layers(),
+                                                  config.plan.pp * config.plan.virtual_stages,
+                                                  config.model.mtp_layers);
 }
 
 }  // namespace rankwright::rules

@@ -62,7 +62,7 @@ class NextChanges {
   /// Returns the smallest number of fully recomputed layers per pp rank that fits with margin; 0 if
   /// only recomputing all layers does.
   i64 min_recomputed_layers() const {
-    const std::vector<plan::RankContents> ranks = rank_contents(from_.config());
+    const std::vector<plan::RankContents> ranks = list_rank_contents(from_.config());
     i64 max = 0;
     for (const plan::RankContents& rank : ranks) max = std::max(max, rank.layers + rank.mtp);
     const auto fits = [&](i64 layers) {
@@ -91,8 +91,8 @@ class NextChanges {
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
     if (s.software.loss != plan::Loss::fused && !s.software.bare)
       add([](Change& c) { c.loss(plan::Loss::fused); });
-    const bool keeps_more =
-        plan_.schedule == pipeline::Schedule::gpipe || plan_.schedule == pipeline::Schedule::interleaved;
+    const bool keeps_more = plan_.schedule == pipeline::Schedule::gpipe ||
+                            plan_.schedule == pipeline::Schedule::interleaved;
     if (plan_.pp > 1 && keeps_more && is_unedited("parallelism.schedule"))
       add([](Change& c) { c.chunks(1, pipeline::Schedule::one_f_one_b); });
     if (s.model.sparse() && is_unedited("parallelism.ep_size"))
@@ -139,7 +139,7 @@ struct Trial {
 
 }  // namespace
 
-Seconds Fitting::time_per_sequence() const {
+Seconds FittingChange::time_per_sequence() const {
   return estimate.time() / double(change.config().job.global_batch);
 }
 
@@ -150,20 +150,20 @@ std::vector<int> supported_zero_stages(Target target) {
   return {1, 2, 3};
 }
 
-std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
-                                   std::size_t max, bool with_margin) {
+std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config, Target target,
+                                              std::size_t max, bool with_margin) {
   const Bytes capacity = config.cluster.device.memory;
   std::vector<Trial> beam{{Change(config)}};
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
   for (int changes = 1; changes <= kMaxChanges; ++changes) {
-    std::vector<Fitting> fitting;
+    std::vector<FittingChange> fitting;
     std::vector<Trial> left;
     for (const Trial& trial : beam)
       for (Change& change : NextChanges(trial.change, target).all) {
         std::vector<std::pair<std::string, std::string>> keys;
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
-        if (!seen.insert(std::move(keys)).second || find_violation(change.config())) continue;
+        if (!seen.insert(std::move(keys)).second || find_first_violation(change.config())) continue;
         const Bytes total = cost::fullest(change.config(), calibration(config)).total();
         const double room = with_margin ? 1 - catalog::bands().memory.within : 1;
         if (total <= room * capacity)
@@ -171,12 +171,13 @@ std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target ta
         else
           left.push_back({std::move(change), total});
       }
-    std::stable_sort(fitting.begin(), fitting.end(), [](const Fitting& a, const Fitting& b) {
-      const bool sure = a.estimate.sure(), other = b.estimate.sure();
-      return sure != other ? sure : a.time_per_sequence() < b.time_per_sequence();
-    });
-    std::vector<Fitting> kept;
-    for (const Fitting& one : fitting) {
+    std::stable_sort(fitting.begin(), fitting.end(),
+                     [](const FittingChange& a, const FittingChange& b) {
+                       const bool sure = a.estimate.sure(), other = b.estimate.sure();
+                       return sure != other ? sure : a.time_per_sequence() < b.time_per_sequence();
+                     });
+    std::vector<FittingChange> kept;
+    for (const FittingChange& one : fitting) {
       if (kept.size() == max) break;
       if (!adds_errors(config, one.change.config(), target)) kept.push_back(one);
     }

@@ -11,7 +11,7 @@
 namespace rankwright::rules {
 
 /// A change that fits in memory, and the estimate of the changed plan.
-struct Fitting {
+struct FittingChange {
   Change change;
   cost::Estimate estimate;
 
@@ -26,7 +26,7 @@ std::vector<int> supported_zero_stages(Target target);
 /// Returns up to `max` changes that fit in memory and add no error, including those of the rules of
 /// `target`. Changes that fit even at the upper end of the memory estimate's error band come first;
 /// then the fastest per sequence. With `with_margin`, only changes that fit with that margin count.
-std::vector<Fitting> cheapest_fits(const plan::TrainingConfig& config, Target target,
-                                   std::size_t max, bool with_margin = false);
+std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config, Target target,
+                                              std::size_t max, bool with_margin = false);
 
 }  // namespace rankwright::rules

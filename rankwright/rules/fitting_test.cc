@@ -28,17 +28,17 @@ TEST(CheapestFits, NothingCanFit_ReturnsNone) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-405b\ncluster: dgx-h100 x 1\nworld_size: 8\n"
       "parallelism: {dp_size: 8}\n");
-  EXPECT_TRUE(cheapest_fits(config, Target::any, 3).empty());
+  EXPECT_TRUE(find_cheapest_fits(config, Target::any, 3).empty());
 }
 
 TEST(CheapestFits, MatchTheEstimateOfTheEditedPlanFile) {
   for (const std::string& plan : kPlans) {
-    const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 3);
+    const std::vector<FittingChange> fits = find_cheapest_fits(config_of(plan), Target::any, 3);
     ASSERT_FALSE(fits.empty()) << plan;
     EXPECT_LE(fits.size(), 3u);
-    for (const Fitting& fit : fits) {
+    for (const FittingChange& fit : fits) {
       const rankwright::plan::TrainingConfig typed =
-          config_of(typing::typed(plan, fit.change.edits()));
+          config_of(typed_plans::typed(plan, fit.change.edits()));
       const cost::Estimate again = cost::estimate(typed, catalog::calibration());
       EXPECT_TRUE(again.fits()) << plan;
       EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
@@ -49,7 +49,7 @@ TEST(CheapestFits, MatchTheEstimateOfTheEditedPlanFile) {
 
 TEST(CheapestFits, AreSortedByMarginThenByTimePerSequence) {
   for (const std::string& plan : kPlans) {
-    const std::vector<Fitting> fits = cheapest_fits(config_of(plan), Target::any, 100);
+    const std::vector<FittingChange> fits = find_cheapest_fits(config_of(plan), Target::any, 100);
     for (std::size_t i = 1; i < fits.size(); ++i) {
       const bool sure = fits[i - 1].estimate.sure(), then = fits[i].estimate.sure();
       EXPECT_TRUE(sure || !then);
@@ -71,11 +71,11 @@ TEST(CheapestFits, AreAtLeastAsFastAsAnySingleChangeByHand) {
       if (tp * pp > 1 && tp * pp <= 8) tried.push_back(Change(config).degrees(tp, pp, 8 / tp / pp));
   Seconds best{1e9};
   for (const Change& change : tried) {
-    if (find_violation(change.config())) continue;
+    if (find_first_violation(change.config())) continue;
     const cost::Estimate e = cost::estimate(change.config(), catalog::calibration());
     if (e.fits() && e.sure()) best = std::min(best, e.time());
   }
-  const std::vector<Fitting> fits = cheapest_fits(config, Target::any, 3);
+  const std::vector<FittingChange> fits = find_cheapest_fits(config, Target::any, 3);
   ASSERT_FALSE(fits.empty());
   EXPECT_LE(fits.front().estimate.time(), best);
 }
@@ -84,7 +84,7 @@ TEST(CheapestFits, RecomputeTheFewestLayersThatFitWithMargin) {
   // 4 sequences per microbatch through 32 layers do not fit; recomputing some of the layers does.
   const rankwright::plan::TrainingConfig config = config_of(kPlans[1]);
   ASSERT_FALSE(cost::estimate(config, catalog::calibration()).fits());
-  for (const Fitting& fit : cheapest_fits(config, Target::any, 100)) {
+  for (const FittingChange& fit : find_cheapest_fits(config, Target::any, 100)) {
     const i64 layers = fit.change.config().plan.recompute_layers;
     if (layers <= 1) continue;
     EXPECT_TRUE(fit.estimate.sure());
@@ -97,15 +97,15 @@ TEST(CheapestFits, RecomputeTheFewestLayersThatFitWithMargin) {
 }
 
 TEST(CheapestFits, UseOnlyTheZeroStagesOfTheTarget) {
-  for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::nanotron, 100))
+  for (const FittingChange& fit : find_cheapest_fits(config_of(kPlans[0]), Target::nanotron, 100))
     EXPECT_LE(fit.change.config().plan.zero, 1);
-  for (const Fitting& fit : cheapest_fits(config_of(kPlans[0]), Target::torchtitan, 100))
+  for (const FittingChange& fit : find_cheapest_fits(config_of(kPlans[0]), Target::torchtitan, 100))
     EXPECT_NE(fit.change.config().plan.zero, 1);
 }
 
 TEST(CheapestFits, WithMargin_LeaveMoreThanTheEstimateError) {
   for (const std::string& plan : kPlans)
-    for (const Fitting& fit : cheapest_fits(config_of(plan), Target::any, 100, true))
+    for (const FittingChange& fit : find_cheapest_fits(config_of(plan), Target::any, 100, true))
       EXPECT_TRUE(fit.estimate.fits() && fit.estimate.sure()) << plan;
 }
 

@@ -42,7 +42,7 @@ bool has_chunks_without_pipeline(const plan::TrainingConfig& s) {
 bool has_unsupported_group(const plan::TrainingConfig& s) {
   if (s.plan.virtual_stages == 1 || s.plan.pp == 1) return false;
   const i64 m = s.microbatches();
-  const i64 size = pipeline_shape(s).group_size();
+  const i64 size = make_pipeline_shape(s).group_size();
   return size < s.plan.pp || size > m || (m % size > 0 && m % size < s.plan.pp);
 }
 
@@ -312,7 +312,7 @@ Finding describe_positions(const plan::TrainingConfig& s) {
 Finding describe_mtp_stages(const plan::TrainingConfig& s) {
   return {.detail =
               fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
-                          s.model.name, excerpt(show_layout(s.plan.stages), 60)),
+                          s.model.name, make_excerpt(show_layout(s.plan.stages), 60)),
           .key = "parallelism.stages",
           .fix = first_fix(s, has_misplaced_mtp, kFaults, {Change(s).even_stages()}),
           .hint = "all m on one stage behind the last t"};

@@ -34,7 +34,7 @@ std::string show_largest_entries(const cost::MemoryEstimate& memory) {
 }
 
 /// Returns "recompute: selective   61.2 of 79.1 GiB, step 12.3 s (+4 %)".
-std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
+std::string change_text(const FittingChange& fit, const plan::TrainingConfig& config,
                         const cost::Estimate& now) {
   std::string keys;
   for (const Edit& edit : fit.change.edits()) {
@@ -54,9 +54,10 @@ std::string change_text(const Fitting& fit, const plan::TrainingConfig& config,
 /// Adds the cheapest changes as notes and the first of them as the fix.
 void propose(const Subject& subject, const cost::Estimate& now, bool with_margin,
              Finding& finding) {
-  const std::vector<Fitting> fits =
-      cheapest_fits(subject.config, subject.target, kChanges, with_margin);
-  for (const Fitting& fit : fits) finding.notes.push_back(change_text(fit, subject.config, now));
+  const std::vector<FittingChange> fits =
+      find_cheapest_fits(subject.config, subject.target, kChanges, with_margin);
+  for (const FittingChange& fit : fits)
+    finding.notes.push_back(change_text(fit, subject.config, now));
   if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
@@ -140,8 +141,9 @@ constexpr Rule kRules[] = {
       "backward "
       "reads comes on top, for every microbatch in flight, and the loss, buffers, the allocator's "
       "reserve and the framework's context.",
-      "Take one of the changes that the notes name: each was priced again, and they stand in the "
-      "order of the step's time. explain shows the whole ledger.",
+      "Take one of the changes that the notes name: each was estimated again, and they stand in "
+      "the "
+      "order of the step's time. explain shows the whole memory estimate.",
       "docs/reference/formulas.md, M1 to M25",
       "world_size: 64\n"
       "model: llama-3.1-8b\n"
@@ -151,7 +153,8 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      check_fits},
     {{"RW0202", Severity::warning, "the plan may not fit in memory",
-      "What the fullest rank needs is nearer to what its device has than the error of the ledger: "
+      "What the fullest rank needs is nearer to what its device has than the error of the memory "
+      "estimate: "
       "nine of ten published runs lie within that band, on either side.",
       "Run a step before booking, or take one of the changes that the notes name: each leaves more "
       "than the error.",

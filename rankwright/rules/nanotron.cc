@@ -18,8 +18,8 @@ bool has_undivided_kv_heads(const plan::TrainingConfig& s) {
 bool uses_zero_2_or_3(const plan::TrainingConfig& s) { return s.plan.zero >= 2; }
 
 bool has_unsupported_schedule(const plan::TrainingConfig& s) {
-  const bool known =
-      s.plan.schedule == pipeline::Schedule::gpipe || s.plan.schedule == pipeline::Schedule::one_f_one_b;
+  const bool known = s.plan.schedule == pipeline::Schedule::gpipe ||
+                     s.plan.schedule == pipeline::Schedule::one_f_one_b;
   return s.plan.virtual_stages > 1 || (s.plan.pp > 1 && !known);
 }
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
@@ -28,7 +28,7 @@ GroupTraffic sum_traffic(const plan::TrainingConfig& config, mesh::GroupKind kin
   cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     GroupTraffic sum;
-    for (const cost::PricedTraffic& row : cost::priced(config, r, spans)) {
+    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, spans)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
       sum.bytes += row.traffic.total;
@@ -50,7 +50,7 @@ std::string show_slowdown(const plan::TrainingConfig& config, const GroupTraffic
 }
 
 bool is_innermost(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  return cost::span_of(config, kind).level <= 0;
+  return cost::find_span(config, kind).level <= 0;
 }
 
 /// Proposed edits and the resulting config.
@@ -108,7 +108,7 @@ bool slower_outside(const plan::TrainingConfig& config, int level) {
 
 std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       !span.uniform(s.cluster.levels.size()))
     return std::nullopt;
@@ -133,7 +133,7 @@ std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
 
 std::optional<Finding> check_tensor_straddles(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::tp);
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::tp);
   if (!slower_outside(s, span.level) || s.plan.placement.kind != mesh::Placement::Kind::block ||
       span.uniform(s.cluster.levels.size()))
     return std::nullopt;
@@ -152,11 +152,11 @@ std::optional<Finding> check_tensor_straddles(const Subject& subject) {
 std::optional<Finding> check_scattered_tensor(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.placement.kind == mesh::Placement::Kind::block) return std::nullopt;
-  const mesh::Span here = cost::span_of(s, mesh::GroupKind::tp);
+  const mesh::Span here = cost::find_span(s, mesh::GroupKind::tp);
   plan::TrainingConfig block = s;
   block.plan.placement = {};
   if (!slower_outside(s, here.level) ||
-      cost::span_of(block, mesh::GroupKind::tp).level >= here.level)
+      cost::find_span(block, mesh::GroupKind::tp).level >= here.level)
     return std::nullopt;
   return Finding{
       .detail = fmt::format("tp {} would stay inside {} with block placement, but here it "
@@ -172,13 +172,13 @@ std::optional<Finding> check_scattered_tensor(const Subject& subject) {
 std::string expert_hint(const plan::TrainingConfig& s, int level) {
   plan::TrainingConfig other = s;
   other.plan.order = mesh::kDefaultOrder;
-  if (cost::span_of(other, mesh::GroupKind::ep).level < level)
+  if (cost::find_span(other, mesh::GroupKind::ep).level < level)
     return fmt::format("order: {} puts the ranks of a group side by side",
                        show(mesh::kDefaultOrder));
   other = s;
   while (other.plan.ep % 2 == 0) {
     other.plan.ep /= 2;
-    if (cost::span_of(other, mesh::GroupKind::ep).level < level)
+    if (cost::find_span(other, mesh::GroupKind::ep).level < level)
       return fmt::format("ep_size: {} stays inside, if the experts then fit", other.plan.ep);
   }
   return "a smaller ep_size";
@@ -186,7 +186,7 @@ std::string expert_hint(const plan::TrainingConfig& s, int level) {
 
 std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::ep);
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
   const GroupTraffic ep = sum_traffic(s, mesh::GroupKind::ep);
   return Finding{
@@ -202,7 +202,7 @@ std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
 
 std::optional<Finding> check_context_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::cp);
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
   const GroupTraffic cp = sum_traffic(s, mesh::GroupKind::cp);
   return Finding{
@@ -248,10 +248,10 @@ std::optional<Finding> check_cluster_left_open(const Subject& subject) {
 std::optional<Finding> check_shared_link(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::GroupKind kind = mesh::GroupKind::dp_cp;
-  const mesh::Span span = cost::span_of(s, kind);
+  const mesh::Span span = cost::find_span(s, kind);
   if (span.level < 1 || level_of(s, span.level).per != cluster::Level::Per::domain)
     return std::nullopt;
-  const i64 sharers = cost::groups_on_link(s.cluster, span, span.level);
+  const i64 sharers = cost::count_groups_on_link(s.cluster, span, span.level);
   if (sharers < 2) return std::nullopt;
   const cluster::Level& level = level_of(s, span.level);
   return Finding{
@@ -277,7 +277,7 @@ std::optional<Finding> check_idle_devices(const Subject& subject) {
 std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.plan.zero < 3 || s.plan.shards() < s.plan.data_ranks()) return std::nullopt;
-  const mesh::Span span = cost::span_of(s, mesh::GroupKind::dp_cp);
+  const mesh::Span span = cost::find_span(s, mesh::GroupKind::dp_cp);
   if (!slower_outside(s, span.level) || span.inside[0] < 2) return std::nullopt;
   plan::TrainingConfig hybrid = s;
   hybrid.plan.shard_size = span.inside[0];
@@ -314,8 +314,8 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_tensor_crosses_nodes},
-    {{"RW0302", Severity::warning, "some tensor-parallel groups lie across a boundary",
-      "Ranks are dealt in order. Where tp does not tile the domain, some groups lie inside it and "
+    {{"RW0302", Severity::warning, "some tensor-parallel groups cross a boundary",
+      "Ranks are dealt in order. Where tp does not tile the domain, some groups are inside it and "
       "some across its edge, and every layer waits for those.",
       "Use a degree that divides the domain.", "",
       "world_size: 144\n"

@@ -181,7 +181,8 @@ class ProofDescriber {
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
                          whom);
     }
-    const std::string cell = written_transfers() ? program::show(w.action) : program::show(own_cell(w));
+    const std::string cell =
+        written_transfers() ? program::show(w.action) : program::show(own_cell(w));
     const std::string_view what = is_activation(w.action.kind) ? "activation" : "gradient";
     if (w.other < 0)
       return fmt::format("{} at {}: the other end of this {} does not exist", who, cell, what);
@@ -276,7 +277,7 @@ Diagnostics proof_findings(const program::Program& program, const program::Proof
   Diagnostics all;
   append_first(all, proof.misplaced,
                [&](const program::Misplaced& m) { return describer.misplaced(m); });
-  if (proof.disorder) all.push_back(describe_mismatch(*proof.disorder));
+  if (proof.mismatch) all.push_back(describe_mismatch(*proof.mismatch));
   // A rank that waits for a missing cell is already reported as such.
   const auto is_reported = [&](const std::vector<program::Waiting>& chain) {
     return chain.empty() || (chain.back().other < 0 && !all.empty());
@@ -290,9 +291,9 @@ Diagnostics proof_findings(const program::Program& program, const program::Proof
 
 std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
   if (config.plan.pp == 1) return std::nullopt;
-  const std::optional<i64> cells = pipeline::cell_count(pipeline_shape(config));
+  const std::optional<i64> cells = pipeline::cell_count(make_pipeline_shape(config));
   if (!cells || *cells > cost::kMaxSimulatedCells ||
-      program::expansion_bytes(config) > program::kMaxExpansion)
+      program::bound_expansion_bytes(config) > program::kMaxExpansion)
     return std::nullopt;
   const program::Program program = program::expand(config);
   const program::Proof proof = prove(program);
@@ -300,7 +301,7 @@ std::optional<ProvedPlan> prove_plan(const plan::TrainingConfig& config) {
 }
 
 CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
-  const program::CellSet set = program::cell_set(written.ranks);
+  const program::CellSet set = program::inspect_cells(written.ranks);
   CheckedSchedule out{
       .pp = i64(written.ranks.size()), .stages = set.stages, .microbatches = set.microbatches};
   append_first(out.findings, set.faults, [&](const program::CellFault& fault) {
@@ -314,7 +315,7 @@ CheckedSchedule check_schedule(const program::WrittenSchedule& written) {
                .roles = written.ranks,
                .stage_to_rank = program::StageToRank(written.ranks, set.stages, set.microbatches)};
   else
-    program = program::with_transfers(written.ranks, set.stages, set.microbatches);
+    program = program::add_transfers(written.ranks, set.stages, set.microbatches);
   const program::Proof proof = prove(program);
   out.actions = proof.actions;
   out.findings = proof_findings(program, proof, &written);

@@ -143,16 +143,17 @@ TEST(EverySchedule, ReportsEveryUnsupportedShape) {
   constexpr i64 kMicrobatches = kSanitized ? 9 : 64;
   const std::set<std::string_view> of_shapes{"RW0120", "RW0121", "RW0122", "RW0123", "RW0124"};
   i64 refused = 0;
-  pipelines::for_every_shape(kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
-    const rankwright::plan::TrainingConfig config = plan_of(shape);
-    const std::vector<plan::ConstraintViolation> found = find_violations(config);
-    EXPECT_EQ(bool(shape_fault(shape)), !found.empty()) << pipelines::show(shape);
-    if (found.empty() || ++refused % 97 != 0) return;  // describing is slow: every 97th
-    bool reported = false;
-    for (const Diagnostic& d : lint(config, Target::any))
-      reported = reported || (d.severity == Severity::error && of_shapes.contains(d.code));
-    EXPECT_TRUE(reported) << pipelines::show(shape);
-  });
+  pipelines::for_every_shape(
+      kPp, kChunks, kMicrobatches, [&](const pipeline::PipelineShape& shape) {
+        const rankwright::plan::TrainingConfig config = plan_of(shape);
+        const std::vector<plan::ConstraintViolation> found = find_violations(config);
+        EXPECT_EQ(bool(find_shape_fault(shape)), !found.empty()) << pipelines::show(shape);
+        if (found.empty() || ++refused % 97 != 0) return;  // describing is slow: every 97th
+        bool reported = false;
+        for (const Diagnostic& d : lint(config, Target::any))
+          reported = reported || (d.severity == Severity::error && of_shapes.contains(d.code));
+        EXPECT_TRUE(reported) << pipelines::show(shape);
+      });
   EXPECT_GT(refused, 0);
 }
 
@@ -198,8 +199,8 @@ pipeline::Sequences apply_hint(pipeline::Sequences ranks, const std::string& hin
 RC_GTEST_PROP(ProofFindings, FollowingHintsResolvesTheDeadlock, ()) {
   // Swaps two cells of a valid schedule. Following the hints one after another ends with a schedule
   // that runs, because each move removes one wait.
-  const pipeline::PipelineShape shape{pipeline::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5), 1,
-                                  *rc::gen::inRange<i64>(2, 6)};
+  const pipeline::PipelineShape shape{pipeline::Schedule::one_f_one_b, *rc::gen::inRange<i64>(2, 5),
+                                      1, *rc::gen::inRange<i64>(2, 6)};
   pipeline::Sequences ranks = pipeline::cells(shape);
   pipeline::Sequence& line = ranks[*rc::gen::inRange<std::size_t>(0, ranks.size())];
   std::swap(line[*rc::gen::inRange<std::size_t>(0, line.size())],

@@ -65,7 +65,7 @@ plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i6
   after.plan.pp = pp;
   after.plan.dp = dp;
   if (config.left_open("job.global_batch"))
-    after.job.global_batch = default_global_batch(after.plan).value_or(config.job.global_batch);
+    after.job.global_batch = choose_global_batch(after.plan).value_or(config.job.global_batch);
   // Files need not set sequence parallelism at tp 1; above tp 1 it defaults to on.
   if (config.left_open("parallelism.sequence_parallel") || config.plan.tp == 1 || tp == 1)
     after.plan.sequence_parallel = tp > 1;
@@ -85,8 +85,8 @@ std::vector<Edit> find_other_degrees(const plan::TrainingConfig& config,
   if (!divides(plan.cp, config.world) || config.world > cluster::kMaxDevices) return {};
   const i64 ranks = config.world / plan.cp;
   std::vector<Candidate> candidates;
-  for (const i64 tp : up_to(divisors(ranks), kMaxTensor))
-    for (const i64 pp : up_to(divisors(ranks / tp), kMaxSuggestedStages))
+  for (const i64 tp : up_to(list_divisors(ranks), kMaxTensor))
+    for (const i64 pp : up_to(list_divisors(ranks / tp), kMaxSuggestedStages))
       candidates.push_back(make_candidate(plan, tp, pp, ranks / tp / pp));
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <

@@ -11,8 +11,8 @@
 namespace rankwright::rules {
 namespace repair_test {
 
-using typing::diagnose;
-using typing::typed;
+using typed_plans::diagnose;
+using typed_plans::typed;
 
 template <class T>
 T one_of(std::vector<T> values) {
@@ -86,7 +86,7 @@ RC_GTEST_PROP(Fixes, RemoveTheFindingFromRandomPlansForEveryTarget, ()) {
     const Diagnostics after = without_memory(diagnose(fixed, target.target));
     // The rules of a target run only on plans without violations, so their findings may appear now.
     const bool was_hidden = d.code.starts_with("RW01");
-    const std::string left = typing::unhealed(before, after, d.code);
+    const std::string left = typed_plans::unhealed(before, after, d.code);
     RC_ASSERT(left.empty() || (was_hidden && left.starts_with("RW05")));
   }
 }

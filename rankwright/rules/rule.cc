@@ -93,7 +93,7 @@ std::vector<const Page*> pages() {
   return all;
 }
 
-std::vector<const Rule*> refusals(Target target) {
+std::vector<const Rule*> find_refusals(Target target) {
   std::vector<const Rule*> found;
   for (const Rule* rule : rules())
     if (rule->target != Target::any && holds_for(*rule, target) && rule->fault != nullptr &&

@@ -97,7 +97,7 @@ bool holds_for(const Rule& rule, Target target);
 std::vector<const Rule*> rules();
 
 /// Returns the rules of `target` that are errors or warnings and have a `fault`.
-std::vector<const Rule*> refusals(Target target);
+std::vector<const Rule*> find_refusals(Target target);
 
 /// Returns the page of a code, with or without a rule; nullptr if the code is unknown.
 const Page* find_page(std::string_view code);

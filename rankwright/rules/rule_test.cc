@@ -13,10 +13,10 @@
 namespace rankwright::rules {
 namespace rule_test {
 
-using typing::codes;
-using typing::diagnose;
-using typing::show;
-using typing::typed;
+using typed_plans::codes;
+using typed_plans::diagnose;
+using typed_plans::show;
+using typed_plans::typed;
 
 Diagnostics found_in_example(const Rule& rule) {
   return diagnose(std::string(rule.page.example), rule.target);
@@ -84,7 +84,7 @@ TEST(EveryRule, ProposedFix_RemovesTheFinding) {
     for (const Diagnostic& d : before) {
       if (d.fix.empty()) continue;
       const std::string fixed = typed(example, d.fix);
-      EXPECT_EQ(typing::unhealed(before, diagnose(fixed, rule->target), d.code), "")
+      EXPECT_EQ(typed_plans::unhealed(before, diagnose(fixed, rule->target), d.code), "")
           << d.code << " in the example of " << rule->page.code << " with:\n"
           << fixed;
     }

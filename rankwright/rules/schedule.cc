@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/cost/work.h"
 #include "rankwright/pipeline/bubble.h"
 #include "rankwright/rules/repair.h"
@@ -15,7 +15,8 @@ namespace schedule_impl {
 namespace {
 
 double get_bubble_fraction(const plan::TrainingConfig& s) {
-  return pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, s.microbatches());
+  return pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages,
+                                   s.microbatches());
 }
 
 /// Returns the edit of the global batch with which each pipeline runs `microbatches`.
@@ -78,7 +79,7 @@ std::optional<Finding> check_uneven_work(const Subject& subject) {
       .key = "parallelism.stages"};
   if (contents(s, busiest).loss)
     finding.notes.push_back("it also computes the output head and the loss");
-  const split::Split split = best_split(cost::split_task(s));
+  const split::Split split = find_best_split(cost::make_split_task(s));
   if (split.fault != split::Split::Fault::none) return finding;
   plan::TrainingConfig after = s;
   after.plan.stages = split.stages;
@@ -122,7 +123,7 @@ std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subjec
     return std::nullopt;
   const auto data_bytes = [](const plan::TrainingConfig& config) {
     Bytes sum{};
-    for (const cost::PricedTraffic& row : cost::priced(config, 0))
+    for (const cost::TrafficCost& row : cost::estimate_traffic(config, 0))
       if (row.traffic.group == mesh::GroupKind::dp_cp ||
           row.traffic.group == mesh::GroupKind::shard)
         sum += row.traffic.total;
@@ -151,7 +152,8 @@ std::optional<Finding> check_group_without_chunks(const Subject& subject) {
 std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   i64 max = 0;
-  for (const plan::RankContents& on_rank : rank_contents(s)) max = std::max(max, on_rank.layers);
+  for (const plan::RankContents& on_rank : list_rank_contents(s))
+    max = std::max(max, on_rank.layers);
   if (s.plan.recompute_layers <= max) return std::nullopt;
   return Finding{
       .detail = fmt::format("{} layers are to be recomputed, but a pp rank has at most {}",

@@ -10,7 +10,7 @@
 namespace rankwright::rules {
 namespace schedule_test {
 
-using typing::diagnose;
+using typed_plans::diagnose;
 
 /// Returns the finding of RW0405 for DeepSeek-V3 on 16 pp ranks.
 Diagnostic lint_uneven_stages(const std::string& stages) {

@@ -8,10 +8,10 @@ namespace targets_test {
 
 using testing::Contains;
 using testing::Not;
-using typing::diagnose;
+using typed_plans::diagnose;
 
 std::set<std::string> found(Target target, const std::string& text) {
-  return typing::codes(diagnose(text, target));
+  return typed_plans::codes(diagnose(text, target));
 }
 
 std::vector<Edit> fix_of(std::string_view code, Target target, const std::string& text) {

@@ -111,8 +111,8 @@ bool has_other_group_size(const plan::TrainingConfig& s) {
 }
 
 bool needs_cells_file(const plan::TrainingConfig& s) {
-  return is_pipelined(s) &&
-         (s.plan.schedule == pipeline::Schedule::zb_h1 || s.plan.schedule == pipeline::Schedule::zb_2p);
+  return is_pipelined(s) && (s.plan.schedule == pipeline::Schedule::zb_h1 ||
+                             s.plan.schedule == pipeline::Schedule::zb_2p);
 }
 
 bool is_sharded_by_cp(const plan::TrainingConfig& s) { return s.plan.zero == 0 && s.plan.cp > 1; }
@@ -136,12 +136,13 @@ Finding describe_order(const plan::TrainingConfig& s) {
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
-  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
-          .key = "parallelism.schedule",
-          .fix = first_fix(s, has_unsupported_schedule, kFaults,
-                           {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
-                            Change(s).chunks(1, pipeline::Schedule::one_f_one_b).microbatches(enough)}),
-          .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
+  return {
+      .detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+      .key = "parallelism.schedule",
+      .fix = first_fix(s, has_unsupported_schedule, kFaults,
+                       {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
+                        Change(s).chunks(1, pipeline::Schedule::one_f_one_b).microbatches(enough)}),
+      .hint = "schedule: 1f1b, interleaved-1f1b, interleaved-zb, zb-v or dualpipe-v"};
 }
 
 Finding describe_by_cells(const plan::TrainingConfig& s) {

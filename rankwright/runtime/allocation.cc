@@ -56,6 +56,6 @@ void count_allocations() {
 
 Bytes allocated() { return {double(g_now.load())}; }
 Bytes peak_allocated() { return {double(g_peak.load())}; }
-void forget_peak() { g_peak.store(g_now.load()); }
+void reset_peak() { g_peak.store(g_now.load()); }
 
 }  // namespace rankwright::runtime

@@ -12,8 +12,8 @@ void count_allocations();
 /// Returns the bytes that tensors hold now.
 Bytes allocated();
 
-/// Returns the maximum of allocated() since the last call of forget_peak().
+/// Returns the maximum of allocated() since the last call of reset_peak().
 Bytes peak_allocated();
-void forget_peak();
+void reset_peak();
 
 }  // namespace rankwright::runtime

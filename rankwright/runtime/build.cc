@@ -20,10 +20,10 @@ class Builder {
       : rank_(rank),
         model_(rank.config.model),
         tp_(rank.config.plan.tp),
-        by_stage_(stage_contents(rank.config)) {}
+        by_stage_(list_stage_contents(rank.config)) {}
 
   Shard build() {
-    const std::vector<i64> stages = stages_of(rank_.config.plan, rank_.pp_rank);
+    const std::vector<i64> stages = list_stages(rank_.config.plan, rank_.pp_rank);
     for (const i64 s : stages) embeds_ = embeds_ || contents(s).embedding;
     i64 before = 0;  // layers of this rank so far: recompute settings count them
     for (const i64 s : stages) {
@@ -91,7 +91,7 @@ class Builder {
   }
   /// Returns whether the embedding is tied and on two pp ranks. It is then a unit of its own, so
   /// that both ranks shard it alike.
-  bool shared() const { return vocabulary_copies(rank_.config); }
+  bool shared() const { return has_vocabulary_copies(rank_.config); }
 
   void add_embedding(bool with_loss) {
     EmbeddingPiece piece{.rank = &rank_, .words = words()};
@@ -157,7 +157,7 @@ class Builder {
          piece.before_mlp.bias, piece.up.weight, piece.up.bias, piece.down.weight, piece.down.bias},
         here, here, false);
     stage_->pieces.push_back(
-        {.what = piece, .again = run_again(rank_.config.plan, on_rank, 1) > 0});
+        {.what = piece, .recompute = count_recomputed_layers(rank_.config.plan, on_rank, 1) > 0});
   }
 
   Linear linear(Parameter* weight) const { return {.rank = &rank_, .weight = weight}; }
@@ -167,7 +167,7 @@ class Builder {
                .heads = a.heads / tp_,
                .kv_heads = a.kv_heads / tp_,
                .width = a.head_dim,
-               .again = rank_.config.plan.recompute == plan::Recompute::selective};
+               .recompute = rank_.config.plan.recompute == plan::Recompute::selective};
     const i64 s = rank_.sequence();
     if (!future_.defined()) future_ = torch::ones({s, s}, torch::kBool).triu_(1);
     made.future = future_;
@@ -199,7 +199,7 @@ class Builder {
     // head's weight gradient must be computed together with its input gradient.
     if (model_.tied && embeds_ && !contents(stage_->stage).embedding) {
       stage_->borrowed = unit_of(weight);
-      piece.head.at_once = true;
+      piece.head.immediate = true;
     }
     const plan::Job& job = rank_.config.job;
     piece.loss = {.rank = &rank_,

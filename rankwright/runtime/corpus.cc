@@ -109,7 +109,7 @@ Result<Corpus> Corpus::open(const std::string& path, i64 vocabulary, i64 sequenc
   return made;
 }
 
-Corpus Corpus::made_up(i64 vocabulary, std::uint64_t seed) {
+Corpus Corpus::synthetic(i64 vocabulary, std::uint64_t seed) {
   Corpus made;
   made.seed_ = seed;
   const std::uint64_t words = std::uint64_t(std::min(vocabulary, kMaxWords));

@@ -22,7 +22,7 @@ class Corpus {
                              std::uint64_t seed);
   /// Returns synthetic tokens that a model can learn: in most cases a token is determined by the
   /// one before it.
-  static Corpus made_up(i64 vocabulary, std::uint64_t seed);
+  static Corpus synthetic(i64 vocabulary, std::uint64_t seed);
 
   /// Returns `length` + 1 tokens: the inputs are the first `length`, the targets the last `length`.
   /// `index` is the position in the global batch. Returns an error if the window has a token

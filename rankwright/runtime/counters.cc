@@ -6,7 +6,7 @@ namespace rankwright::runtime {
 
 void Counters::add(plan::TrafficKind kind, plan::Op op, mesh::GroupKind group, int level,
                    Bytes bytes) {
-  Counted& counted = by_kind_[std::size_t(kind)];
+  TrafficCount& counted = by_kind_[std::size_t(kind)];
   plan::Traffic& traffic = counted.traffic;
   if (traffic.calls == 0) {
     traffic = {.kind = kind, .op = op, .group = group};
@@ -28,9 +28,9 @@ Seconds Counters::waited(plan::TrafficKind kind) const {
 
 void Counters::clear() { by_kind_ = {}; }
 
-std::vector<Counted> Counters::rows() const {
-  std::vector<Counted> all;
-  for (const Counted& counted : by_kind_)
+std::vector<TrafficCount> Counters::rows() const {
+  std::vector<TrafficCount> all;
+  for (const TrafficCount& counted : by_kind_)
     if (counted.traffic.calls > 0) all.push_back(counted);
   return all;
 }

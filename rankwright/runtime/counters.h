@@ -13,7 +13,7 @@
 namespace rankwright::runtime {
 
 /// The counts of one kind of traffic on one rank.
-struct Counted {
+struct TrafficCount {
   plan::Traffic traffic{};
   int level = -1;    // the outermost cluster level that the group crosses
   Seconds waited{};  // in blocking calls and in waits for nonblocking ones
@@ -28,11 +28,11 @@ class Counters {
   /// Returns the time waited for `kind`. Unlike rows(), it includes kinds that were only received.
   Seconds waited(plan::TrafficKind kind) const;
   /// Returns the kinds with at least one call, in the order of TrafficKind.
-  std::vector<Counted> rows() const;
+  std::vector<TrafficCount> rows() const;
 
  private:
   static constexpr std::size_t kKinds = std::size_t(plan::TrafficKind::gradient_norm) + 1;
-  std::array<Counted, kKinds> by_kind_{};
+  std::array<TrafficCount, kKinds> by_kind_{};
 };
 
 }  // namespace rankwright::runtime

@@ -32,7 +32,7 @@ TEST_P(PlainParity, OneRank_LossAndGradientsEqualPlainLibtorch) {
     weights[parameter.name] = parameter.weight;
   PlainTransformer plain(config.model, weights);
 
-  const Corpus corpus = Corpus::made_up(config.model.vocab, 3);
+  const Corpus corpus = Corpus::synthetic(config.model.vocab, 3);
   const Tensor tokens = batch(config, corpus, 0);
   const i64 s = config.job.sequence;
   const Tensor loss = plain.loss(tokens.narrow(1, 0, s), tokens.narrow(1, 1, s));

@@ -75,7 +75,7 @@ struct ColumnLinear : Function<ColumnLinear> {
                               rank.sequence_parallel ? gather(rank, x, linear.gathers) : x);
           add_bias_gradient(linear.bias, output);
         },
-        linear.at_once);
+        linear.immediate);
     Tensor input = multiply_back(output, linear);
     if (rank.sequence_parallel)
       input = scatter(rank, input, linear.scatters);
@@ -127,10 +127,10 @@ struct LayerNorm : Function<LayerNorm> {
     const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
-    const bool later = norm.rank->later != nullptr;
+    const bool deferred = norm.rank->deferred != nullptr;
     const auto [input, weight, bias] =
-        back(norm.weight->weight, saved, output, {true, !later, !later});
-    if (later)
+        back(norm.weight->weight, saved, output, {true, !deferred, !deferred});
+    if (deferred)
       // ZeRO-3 may have resharded the weight by then; the weight's gradient does not read it.
       norm.rank->weight_gradient([&norm, saved, output] {
         const Tensor any = torch::ones({output.size(-1)}, output.options());
@@ -242,7 +242,7 @@ struct Attention : Function<Attention> {
     const Tensor v = parts[2].view({-1, sequence, heads->width});
     const Tensor p = scores(q, k, *heads);
     const Tensor out = torch::bmm(p, v).view({batch, heads->heads, sequence, heads->width});
-    ctx->save_for_backward({q, k, v, heads->again ? Tensor() : p});
+    ctx->save_for_backward({q, k, v, heads->recompute ? Tensor() : p});
     return by_token(out).reshape({sequence, batch, heads->heads * heads->width});
   }
 
@@ -358,7 +358,7 @@ Tensor column_linear(const Tensor& x, const Linear& linear) {
   return ColumnLinear::apply(x, &linear);
 }
 Tensor row_linear(const Tensor& x, const Linear& linear) { return RowLinear::apply(x, &linear); }
-Tensor normalise(const Tensor& x, const Norm& norm) {
+Tensor normalize(const Tensor& x, const Norm& norm) {
   return norm.bias != nullptr ? LayerNorm::apply(x, &norm) : RmsNorm::apply(x, &norm);
 }
 Tensor attention(const Tensor& qkv, const Heads& heads) { return Attention::apply(qkv, &heads); }

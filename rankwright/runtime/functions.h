@@ -16,7 +16,7 @@ struct Linear {
   const Rank* rank = nullptr;
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // optional
-  bool at_once = false;       // never defers its weight gradient to a W cell
+  bool immediate = false;     // never defers its weight gradient to a W cell
   // The traffic kinds of its collectives. Column-parallel: gathers the input and reduces its
   // gradient. Row-parallel: reduces the output and gathers its gradient.
   plan::TrafficKind gathers = plan::TrafficKind::tp_all_gather;
@@ -38,7 +38,7 @@ struct Norm {
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // LayerNorm if set, else RMSNorm
 };
-Tensor normalise(const Tensor& x, const Norm& norm);
+Tensor normalize(const Tensor& x, const Norm& norm);
 
 /// The attention heads of this tp rank.
 struct Heads {
@@ -46,7 +46,7 @@ struct Heads {
   i64 heads = 0, kv_heads = 0, width = 0;
   Tensor cosine{}, sine{};  // rotary embedding [sequence, width / 2]; optional
   Tensor future{};          // [sequence, sequence]: causal mask, true where masked
-  bool again = false;       // recompute scores in backward (selective recompute)
+  bool recompute = false;   // recompute scores in backward (selective recompute)
 };
 
 /// Computes causal attention of concatenated queries, keys and values. Returns the heads' output.

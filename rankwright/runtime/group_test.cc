@@ -119,7 +119,7 @@ TEST(Group, Counters_CountWholeTensorsAndNoReceives) {
   group.start_send(K::pp_forward, whole, 0, 7);
   group.start_recv(K::pp_backward, whole, 0, 7);
   // 10 doubles are 80 bytes.
-  const std::vector<Counted> rows = counters.rows();
+  const std::vector<TrafficCount> rows = counters.rows();
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].traffic,
             (plan::Traffic{K::pp_forward, plan::Op::send_recv, mesh::GroupKind::pp, 1, Bytes{80}}));
@@ -152,7 +152,7 @@ RC_GTEST_PROP(Counters, ManyCalls_TotalsAddUp, ()) {
     sent[forward] += bytes;
     ++times[forward];
   }
-  for (const Counted& row : counters.rows()) {
+  for (const TrafficCount& row : counters.rows()) {
     const bool forward = row.traffic.kind == K::pp_forward;
     RC_ASSERT(row.traffic.calls == times[forward] && times[forward] > 0);
     RC_ASSERT(row.traffic.total == Bytes{double(sent[forward])});

@@ -16,6 +16,6 @@ namespace rankwright::runtime {
 std::vector<i64> members(const plan::Plan& plan, mesh::GroupKind kind, i64 rank);
 
 /// Returns the outermost cluster level between any two members; -1 for a single member.
-int level_across(const plan::TrainingConfig& config, const std::vector<i64>& members);
+int find_level_across(const plan::TrainingConfig& config, const std::vector<i64>& members);
 
 }  // namespace rankwright::runtime

@@ -29,7 +29,7 @@ TEST(Members, NoPartner_IsTheRankItself) {
 }
 
 RC_GTEST_PROP(Members, AnyMember_SeesTheSameGroup, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_setup();
+  const rankwright::plan::TrainingConfig config = sample::random_config();
   const plan::Plan& plan = config.plan;
   const i64 rank = *rc::gen::inRange<i64>(0, plan.ranks());
   for (std::size_t k = 0; k < mesh::kGroupKinds; ++k) {
@@ -43,18 +43,18 @@ RC_GTEST_PROP(Members, AnyMember_SeesTheSameGroup, ()) {
 
 TEST(LevelAcross, AnyMembers_IsTheOutermostBetweenAnyTwo) {
   // Hosts of 2 devices, racks of 2 hosts: devices 0 1 | 2 3 || 4 5 | 6 7.
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = 8});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.dp = 8});
   config.cluster.levels = {
       {.name = "host", .arity = 2}, {.name = "rack", .arity = 2}, {.name = "net", .arity = 2}};
-  EXPECT_EQ(level_across(config, {5}), kNone);
-  EXPECT_EQ(level_across(config, {2, 3}), 0);
-  EXPECT_EQ(level_across(config, {1, 2}), 1);
-  EXPECT_EQ(level_across(config, {0, 1, 7}), 2);
+  EXPECT_EQ(find_level_across(config, {5}), kNone);
+  EXPECT_EQ(find_level_across(config, {2, 3}), 0);
+  EXPECT_EQ(find_level_across(config, {1, 2}), 1);
+  EXPECT_EQ(find_level_across(config, {0, 1, 7}), 2);
   // In this listed placement ranks 0 and 2 share a host, and rank 1 is on the next one.
   config.plan.placement = {.kind = mesh::Placement::Kind::listed,
                            .devices = {7, 5, 6, 4, 3, 2, 1, 0}};
-  EXPECT_EQ(level_across(config, {0, 2}), 0);
-  EXPECT_EQ(level_across(config, {0, 1}), 1);
+  EXPECT_EQ(find_level_across(config, {0, 2}), 0);
+  EXPECT_EQ(find_level_across(config, {0, 1}), 1);
 }
 
 }  // namespace members_test

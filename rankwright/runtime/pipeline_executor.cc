@@ -45,7 +45,8 @@ PipelineExecutor::PipelineExecutor(Rank& rank, const program::Program& program, 
 /// Lists the steps in the Program's numbering: before the first cell, after each chunk, after the
 /// last cell. Buckets of a chunk, and of all chunks in turn, are in the order of ShardedParams.
 std::vector<PipelineExecutor::OwnStep> PipelineExecutor::list_own_steps() const {
-  const program::RankSteps lists = program::rank_steps(rank_.config)[std::size_t(rank_.pp_rank)];
+  const program::RankSteps lists =
+      program::build_rank_steps(rank_.config)[std::size_t(rank_.pp_rank)];
   std::vector<OwnStep> all;
   const auto add = [&](const program::Body& body, std::size_t chunk) {
     std::array<std::pair<std::size_t, std::size_t>, 3> next;  // of gathers, reductions, mirrors
@@ -176,9 +177,9 @@ void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
     }
     for (Unit& unit : stage.units)
       if (prefetch && unit.last + 1 == i) params_.begin(unit);
-    rank_.later = split ? &f.weights[i] : nullptr;
+    rank_.deferred = split ? &f.weights[i] : nullptr;
     gradient = runtime::backward(stage.pieces[i], f.saved[i], gradient, f.tokens);
-    rank_.later = nullptr;
+    rank_.deferred = nullptr;
     for (Unit& unit : stage.units)
       if (unit.first == i) params_.reshard(unit);
     if (!split) finish_piece(stage, i, last);
@@ -230,8 +231,9 @@ void PipelineExecutor::transfer(const pipeline::Action& a, std::vector<Pending>&
                                    [](const WeightWork& work) { return !work.empty(); });
     if (!forward && !waits) in_flight_.erase({s, m});
   } else {
-    const Tensor message = torch::empty({rank_.kept(), rank_.batch(), rank_.config.model.hidden},
-                                        torch::TensorOptions().dtype(rank_.formats.compute));
+    const Tensor message =
+        torch::empty({rank_.local_sequence(), rank_.batch(), rank_.config.model.hidden},
+                     torch::TensorOptions().dtype(rank_.formats.compute));
     (forward ? f.input : f.gradient) = message;
     receiving.push_back(rank_.groups.pp.start_recv(kind, slab(message), peer, tag));
   }

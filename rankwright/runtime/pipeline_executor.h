@@ -31,7 +31,7 @@ class PipelineExecutor {
 
   double loss() const { return loss_; }
   double norm() const { return norm_; }
-  const std::vector<Timed>& times() const { return times_; }
+  const std::vector<ActionTime>& times() const { return times_; }
   /// Returns why tokens of the last step could not be read. The step ran with zeros in their place,
   /// so that every collective was called on every rank.
   const std::optional<Diagnostic>& data_fault() const { return data_fault_; }
@@ -43,7 +43,7 @@ class PipelineExecutor {
   struct MicrobatchState {
     Tokens tokens{};
     Tensor input{}, output{}, gradient{}, input_gradient{};
-    std::vector<Saved> saved{};
+    std::vector<SavedActivations> saved{};
     std::vector<WeightWork> weights{};  // by piece: deferred to the W cell
   };
   struct PendingSend {
@@ -83,7 +83,7 @@ class PipelineExecutor {
   i64 step_ = 0;
   double loss_ = 0, norm_ = 0;
   bool normed_ = false;  // norm_ is of this step
-  std::vector<Timed> times_{};
+  std::vector<ActionTime> times_{};
   std::optional<Diagnostic> data_fault_{};
 };
 

@@ -39,19 +39,19 @@ struct Rank {
   Groups groups{};
   i64 tp_rank = 0, dp_rank = 0, pp_rank = 0;
   bool sequence_parallel = false;
-  WeightWork* later = nullptr;            // if null, weight gradients are computed at once
+  WeightWork* deferred = nullptr;         // if null, weight gradients are computed at once
   std::function<void()> move_on = [] {};  // progresses nonblocking calls between computations
 
   i64 tp() const { return config.plan.tp; }
   i64 sequence() const { return config.job.sequence; }
   i64 batch() const { return config.plan.micro_batch; }
   /// Returns the tokens per sequence that this rank holds between blocks.
-  i64 kept() const { return sequence_parallel ? sequence() / tp() : sequence(); }
+  i64 local_sequence() const { return sequence_parallel ? sequence() / tp() : sequence(); }
 
   /// Runs `work` now, or defers it to the W cell.
-  void weight_gradient(std::function<void()> work, bool at_once = false) const {
-    if (later != nullptr && !at_once)
-      later->push_back(std::move(work));
+  void weight_gradient(std::function<void()> work, bool immediate = false) const {
+    if (deferred != nullptr && !immediate)
+      deferred->push_back(std::move(work));
     else
       work();
   }

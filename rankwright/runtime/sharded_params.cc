@@ -40,7 +40,7 @@ void ShardedParams::add_region(std::vector<Unit*> units, std::size_t chunk) {
     region.size += unit->size();
   }
   const bool one_call = zero_ == 3 || (zero_ > 0 && region.units.front()->shared);
-  const i64 each = one_call ? region.size : bucket_elements(rank_.config.plan);
+  const i64 each = one_call ? region.size : count_bucket_elements(rank_.config.plan);
   for (i64 first = 0; first < region.size; first += each) {
     Bucket bucket{.first = first, .count = std::min(each, region.size - first)};
     bucket.own = zero_ == 0 ? Part{0, bucket.count} : rank_.groups.data.part(bucket.count);
@@ -375,7 +375,7 @@ std::size_t ShardedParams::mirrors(std::size_t chunk) const {
   if (zero_ < 3) return buckets(chunk);
   i64 size = 0;
   for (const Region& region : regions_) size += region.chunk == chunk ? region.size : 0;
-  return std::size_t(ceil_div(size, bucket_elements(rank_.config.plan)));
+  return std::size_t(ceil_div(size, count_bucket_elements(rank_.config.plan)));
 }
 
 void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
@@ -391,7 +391,7 @@ void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
   for (const Region& region : regions_)
     if (region.chunk == chunk) parts.push_back(region.own_gradients);
   const Tensor all = torch::cat(parts);
-  const i64 each = bucket_elements(rank_.config.plan) / rank_.groups.data.size();
+  const i64 each = count_bucket_elements(rank_.config.plan) / rank_.groups.data.size();
   const i64 first = i64(number) * each;
   const bool last = number + 1 == mirrors(chunk);
   rank_.groups.mirror.all_reduce(K::mirror_grad,
@@ -434,7 +434,7 @@ void ShardedParams::update(double scale) {
   }
 }
 
-void ShardedParams::move_on() {
+void ShardedParams::progress_calls() {
   if (!reducing_.empty()) reducing_.front().pending.done();
   for (Region& region : regions_)
     for (Bucket& bucket : region.buckets)

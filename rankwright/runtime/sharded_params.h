@@ -73,7 +73,7 @@ class ShardedParams {
   void update(double scale);  // multiplies gradients by `scale`, then runs AdamW
 
   /// Progresses nonblocking calls in flight.
-  void move_on();
+  void progress_calls();
 
   /// For tests: returns a parameter's whole gradient before the optimizer's step. Elements that
   /// other ranks update are zero.

@@ -31,7 +31,7 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
   // Learned positions need the whole sequence.
   x.add_(piece.positions->weight.narrow(0, 0, x.size(0)).unsqueeze(1));
   if (!rank.sequence_parallel) return x;
-  return x.narrow(0, rank.kept() * rank.tp_rank, rank.kept()).clone();
+  return x.narrow(0, rank.local_sequence() * rank.tp_rank, rank.local_sequence()).clone();
 }
 
 void embed_backward(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
@@ -58,15 +58,15 @@ void embed_backward(const EmbeddingPiece& piece, const Tensor& tokens, const Ten
 
 Tensor run(const LayerPiece& layer, const Tensor& x) {
   const Tensor attended = row_linear(
-      attention(column_linear(normalise(x, layer.before_attention), layer.qkv), layer.heads),
+      attention(column_linear(normalize(x, layer.before_attention), layer.qkv), layer.heads),
       layer.out);
   const Tensor middle = x + attended;
-  const Tensor up = column_linear(normalise(middle, layer.before_mlp), layer.up);
+  const Tensor up = column_linear(normalize(middle, layer.before_mlp), layer.up);
   return middle + row_linear(layer.gated ? swiglu(up) : torch::gelu(up), layer.down);
 }
 
 Tensor run(const HeadPiece& head, const Tensor& x, const Tokens& tokens) {
-  return cross_entropy(column_linear(normalise(x, head.norm), head.head), tokens.targets,
+  return cross_entropy(column_linear(normalize(x, head.norm), head.head), tokens.targets,
                        head.loss);
 }
 
@@ -86,12 +86,13 @@ i64 Unit::size() const {
   return n;
 }
 
-Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Saved& saved) {
+Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens,
+               SavedActivations& saved) {
   if (const auto* const embedding = std::get_if<EmbeddingPiece>(&piece.what)) {
     const torch::NoGradGuard no_graph;
     return embed(*embedding, tokens.inputs);
   }
-  if (piece.again) {
+  if (piece.recompute) {
     const torch::NoGradGuard no_graph;
     saved.input = input;
     return run(piece, input, tokens);
@@ -103,7 +104,8 @@ Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Sa
   return output.detach();
 }
 
-Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const Tokens& tokens) {
+Tensor backward(const Piece& piece, SavedActivations& saved, const Tensor& gradient,
+                const Tokens& tokens) {
   if (const auto* const embedding = std::get_if<EmbeddingPiece>(&piece.what)) {
     const torch::NoGradGuard no_graph;
     embed_backward(*embedding, tokens.inputs, gradient);
@@ -117,7 +119,7 @@ Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const 
   const Tensor entering = gradient.defined()
                               ? gradient
                               : torch::ones({}, torch::TensorOptions().dtype(torch::kFloat64));
-  const Saved done = std::exchange(saved, {});
+  const SavedActivations done = std::exchange(saved, {});
   torch::autograd::Engine::get_default_engine().execute(
       {done.output}, {entering}, /*keep_graph=*/false, /*create_graph=*/false,
       /*accumulate_grad=*/true, {});

@@ -44,7 +44,7 @@ struct HeadPiece {
 
 struct Piece {
   std::variant<EmbeddingPiece, LayerPiece, HeadPiece> what{};
-  bool again = false;  // full recompute: rerun forward before backward
+  bool recompute = false;  // full recompute: rerun forward before backward
 };
 
 /// One chunk (virtual stage) of a rank.
@@ -69,16 +69,18 @@ struct Tokens {
 };
 
 /// The state that a piece keeps of one microbatch for its backward.
-struct Saved {
+struct SavedActivations {
   Tensor input{};                  // a leaf of the piece's own graph
   torch::autograd::Edge output{};  // where the gradient enters; invalid if forward is rerun
 };
 
 /// Runs forward of one piece. Returns the input of the next piece, or the loss.
-Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens, Saved& saved);
+Tensor forward(const Piece& piece, const Tensor& input, const Tokens& tokens,
+               SavedActivations& saved);
 
 /// Runs backward of one piece and releases `saved`. Returns the gradient of the piece's input.
 /// `gradient` is that of its output, undefined for the loss.
-Tensor backward(const Piece& piece, Saved& saved, const Tensor& gradient, const Tokens& tokens);
+Tensor backward(const Piece& piece, SavedActivations& saved, const Tensor& gradient,
+                const Tokens& tokens);
 
 }  // namespace rankwright::runtime

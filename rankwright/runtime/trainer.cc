@@ -50,7 +50,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const plan::TrainingConfig& con
 StepResult Trainer::step(const Corpus& corpus, i64 step) {
   Parts& parts = *parts_;
   parts.counters.clear();
-  forget_peak();
+  reset_peak();
   parts.engine->step(corpus, step);
   parts.peak = peak_allocated();
   // The last stage has the loss, once per tp rank; count it once.
@@ -63,7 +63,7 @@ StepResult Trainer::step(const Corpus& corpus, i64 step) {
 const program::Program& Trainer::program() const { return parts_->engine->program(); }
 i64 Trainer::pp_rank() const { return parts_->engine->rank().pp_rank; }
 const Counters& Trainer::counters() const { return parts_->counters; }
-std::span<const Timed> Trainer::times() const { return parts_->engine->executor().times(); }
+std::span<const ActionTime> Trainer::times() const { return parts_->engine->executor().times(); }
 const std::optional<Diagnostic>& Trainer::data_fault() const {
   return parts_->engine->executor().data_fault();
 }

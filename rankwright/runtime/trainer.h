@@ -34,7 +34,7 @@ struct StepResult {
 };
 
 /// When an action ran, in seconds since its step began.
-struct Timed {
+struct ActionTime {
   pipeline::Action action{};
   double begin = 0, end = 0;
 };
@@ -57,7 +57,7 @@ class Trainer {
 
   // Results of the last step.
   const Counters& counters() const;
-  std::span<const Timed> times() const;
+  std::span<const ActionTime> times() const;
   /// Returns why this rank could not read its tokens; the step ran with zeros instead.
   const std::optional<Diagnostic>& data_fault() const;
   /// Returns the peak bytes of tensors.

@@ -47,14 +47,14 @@ class Simulations {
 std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds than) {
   ++judged_;
   const plan::TrainingConfig config = config_of(problem_, candidate.plan);
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const std::optional<i64> cells = pipeline::cell_count(shape);
   if (shape.pp == 1 || !cells || *cells > cost::kMaxSimulatedCells || (stop_ && stop_()))
     return candidate.time > than ? std::nullopt : std::optional(candidate.time);
-  const cost::LayerPrices prices =
-      layer_prices(config, cost::Links(config, calibration_), calibration_);
-  const cost::StagePrices staged = stage_prices(config, calibration_, prices);
-  const Seconds closed = pipeline_end(config, staged);
+  const cost::LayerCosts prices =
+      estimate_layer_costs(config, cost::Links(config, calibration_), calibration_);
+  const cost::StageCosts staged = estimate_stage_costs(config, calibration_, prices);
+  const Seconds closed = estimate_pipeline_end(config, staged);
   const auto with = [&](Seconds end) {
     return candidate.time + cost::apply_overheads(config, calibration_, end - closed);
   };
@@ -64,7 +64,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
   for (const pipeline::StageTimes& stage : staged.stages)
     key.insert(key.end(), {stage.forward.value, stage.input.value, stage.weight.value});
   const auto [end, added] = ends_.try_emplace(std::move(key));
-  if (added) end->second = simulated_end(config, staged);
+  if (added) end->second = simulate_pipeline_end(config, staged);
   const Seconds time = with(end->second);
   error_ = std::max(error_, std::abs(candidate.time / time - 1));
   return time > than ? std::nullopt : std::optional(time);
@@ -106,7 +106,7 @@ class Ranking {
         calibration_(calibration),
         options_(options),
         simulations_(problem, calibration, options.stop) {
-    answer_.band = cost::tie_band(problem.config);
+    answer_.band = cost::find_tie_band(problem.config);
     if (!options_.split_cache) options_.split_cache = std::make_shared<StageSplitCache>();
     answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
     options_.windows = {.near = kNear, .family = answer_.window};
@@ -124,9 +124,11 @@ class Ranking {
                             Seconds tie);
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
-  std::optional<Priced> fastest_within(Bytes capacity) const;
-  std::optional<Priced> fastest_with(Limits limits, Bytes capacity) const;
-  Priced price(const Candidate& one) const { return priced(problem_, one.plan, calibration_); }
+  std::optional<EvaluatedPlan> fastest_within(Bytes capacity) const;
+  std::optional<EvaluatedPlan> fastest_with(Limits limits, Bytes capacity) const;
+  EvaluatedPlan price(const Candidate& one) const {
+    return evaluate_plan(problem_, one.plan, calibration_);
+  }
 
   const Problem& problem_;
   const cluster::Calibration& calibration_;
@@ -201,7 +203,7 @@ void Ranking::compare(const PartialResult& space) {
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
     if (options_.stop && options_.stop()) break;
-    Priced other = price(one);
+    EvaluatedPlan other = price(one);
     const double more = other.time() / answer_.min - 1;
     answer_.margin = std::min(answer_.margin.value_or(more), more);
     if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
@@ -218,16 +220,16 @@ void Ranking::compare(const PartialResult& space) {
   }
 }
 
-std::optional<Priced> Ranking::fastest_within(Bytes capacity) const {
+std::optional<EvaluatedPlan> Ranking::fastest_within(Bytes capacity) const {
   if (const Candidate* known = smaller(answer_.front, capacity)) return price(*known);
   return fastest_with(problem_.limits, capacity);
 }
 
-std::optional<Priced> Ranking::fastest_with(Limits limits, Bytes capacity) const {
+std::optional<EvaluatedPlan> Ranking::fastest_with(Limits limits, Bytes capacity) const {
   Problem other = problem_;
   other.limits = std::move(limits);
   other.capacity = capacity;
-  std::optional<Priced> found = fastest_plan(other, calibration_, options_);
+  std::optional<EvaluatedPlan> found = fastest_plan(other, calibration_, options_);
   if (found) found->estimate.capacity = problem_.capacity;
   return found;
 }
@@ -250,20 +252,21 @@ Answer Ranking::all() {
 
 }  // namespace
 
-const Priced* Answer::reordered() const {
-  const auto other = [](const std::optional<Priced>& one) {
+const EvaluatedPlan* Answer::reordered() const {
+  const auto other = [](const std::optional<EvaluatedPlan>& one) {
     return one && !rules::same_order(one->config, mesh::kDefaultOrder);
   };
   return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
 }
 
-std::optional<Priced> fastest_plan(const Problem& problem, const cluster::Calibration& calibration,
-                                   const SearchOptions& options) {
+std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
+                                          const cluster::Calibration& calibration,
+                                          const SearchOptions& options) {
   const SearchResult found = search(
       problem, calibration,
       {.threads = options.threads, .split_cache = options.split_cache, .stop = options.stop});
   if (!found.complete || !found.space.best) return std::nullopt;
-  return priced(problem, found.space.best->plan, calibration);
+  return evaluate_plan(problem, found.space.best->plan, calibration);
 }
 
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
@@ -278,11 +281,11 @@ plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan) {
   return config;
 }
 
-Priced priced(const Problem& problem, const plan::Plan& plan,
-              const cluster::Calibration& calibration) {
-  Priced one{.config = config_of(problem, plan)};
-  one.closed = cost::step_time(one.config, calibration).total();
-  one.estimate = cost::close_estimate(one.config, calibration);
+EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
+                            const cluster::Calibration& calibration) {
+  EvaluatedPlan one{.config = config_of(problem, plan)};
+  one.closed = cost::estimate_step_time(one.config, calibration).total();
+  one.estimate = cost::estimate_closely(one.config, calibration);
   one.estimate.capacity = problem.capacity;
   return one;
 }

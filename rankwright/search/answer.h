@@ -13,7 +13,7 @@
 namespace rankwright::search {
 
 /// A plan with its whole price, its pipeline simulated.
-struct Priced {
+struct EvaluatedPlan {
   plan::TrainingConfig config;
   cost::Estimate estimate{};
   Seconds closed{};  // the step by closed form
@@ -22,11 +22,12 @@ struct Priced {
 };
 
 struct Answer {
-  std::optional<Priced> best{};     // what to run; nothing where nothing fits
-  std::optional<Priced> fastest{};  // of all, where a safer or simpler plan that ties with it won
-  Seconds min{};                    // what the fastest of all takes
+  std::optional<EvaluatedPlan> best{};  // what to run; nothing where nothing fits
+  std::optional<EvaluatedPlan>
+      fastest{};  // of all, where a safer or simpler plan that ties with it won
+  Seconds min{};  // what the fastest of all takes
   /// The fastest of each other family that ties with the fastest, fastest first; the first few.
-  std::vector<Priced> rivals{};
+  std::vector<EvaluatedPlan> rivals{};
   i64 tied = 0;     // families that tie, the best's among them
   double band = 0;  // two plans closer than this are a tie
   /// Of the fastest plan to the runner-up, the fastest of another family: how much slower, as a
@@ -37,9 +38,9 @@ struct Answer {
   double window = 0;
   std::vector<Candidate> families{};
   std::vector<Candidate> front{};
-  std::optional<Priced> safe{};        // the fastest that fits whatever the ledger's error
-  std::optional<Priced> usual{};       // where there is a reordered() plan: the fastest without
-  std::optional<Candidate> leanest{};  // where nothing fits: what needs least
+  std::optional<EvaluatedPlan> safe{};   // the fastest that fits with margin
+  std::optional<EvaluatedPlan> usual{};  // where there is a reordered() plan: the fastest without
+  std::optional<Candidate> leanest{};    // where nothing fits: what needs least
   // The certificate.
   SearchStats stats{};
   bool complete = true;
@@ -52,7 +53,7 @@ struct Answer {
 
   /// The best, or else the fastest, where it numbers its ranks otherwise than frameworks do by
   /// default.
-  const Priced* reordered() const;
+  const EvaluatedPlan* reordered() const;
 };
 
 /// Of the closed form: nine hundred and ninety-nine of a thousand random plans are within it of
@@ -64,8 +65,9 @@ Answer answer(const Problem& problem, const cluster::Calibration& calibration,
 
 /// The fastest plan by closed form, ties or not: for limits and capacities beside the problem that
 /// is answered. Of the options threads and balance count.
-std::optional<Priced> fastest_plan(const Problem& problem, const cluster::Calibration& calibration,
-                                   const SearchOptions& options);
+std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
+                                          const cluster::Calibration& calibration,
+                                          const SearchOptions& options);
 
 /// The fastest of a front that takes no more; nothing where none does.
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
@@ -73,7 +75,7 @@ const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 /// A candidate as a config that stands alone.
 plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan);
 /// And with its whole price.
-Priced priced(const Problem& problem, const plan::Plan& plan,
-              const cluster::Calibration& calibration);
+EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
+                            const cluster::Calibration& calibration);
 
 }  // namespace rankwright::search

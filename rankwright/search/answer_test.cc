@@ -26,7 +26,7 @@ constexpr double kEqual = 0.005;  // plans of one family that differ by less: th
 auto simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
-auto simplicity(const Priced& one, const Problem& problem) {
+auto simplicity(const EvaluatedPlan& one, const Problem& problem) {
   return simplicity(family(one.config.plan), one.estimate.memory.total() <= problem.safe());
 }
 
@@ -37,7 +37,7 @@ struct Answered {
   Answer answer{};
 
   Seconds simulated(const Candidate& one) const {
-    return priced(problem, one.plan, catalog::calibration()).time();
+    return evaluate_plan(problem, one.plan, catalog::calibration()).time();
   }
 };
 
@@ -72,12 +72,12 @@ Seconds fastest_simulated(const Answered& one) {
 }
 
 void expect_priced_as_any_plan(const Answered& one) {
-  const Priced& best = *one.answer.best;
-  EXPECT_FALSE(find_violation(best.config));
+  const EvaluatedPlan& best = *one.answer.best;
+  EXPECT_FALSE(find_first_violation(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
   EXPECT_TRUE(best.estimate.fits());
-  EXPECT_EQ(best.closed, cost::step_time(best.config, catalog::calibration()).total());
-  EXPECT_EQ(best.time(), cost::simulated_estimate(best.config, catalog::calibration()).time());
+  EXPECT_EQ(best.closed, cost::estimate_step_time(best.config, catalog::calibration()).total());
+  EXPECT_EQ(best.time(), cost::estimate_by_simulation(best.config, catalog::calibration()).time());
   EXPECT_EQ(best.estimate.memory, cost::fullest(best.config, catalog::calibration()));
   EXPECT_TRUE(one.answer.complete);
   EXPECT_GT(one.answer.ranked_again, 0);
@@ -117,13 +117,13 @@ void expect_rivals(const Answered& one) {
   const Answer& a = one.answer;
   EXPECT_GE(a.tied, 1);
   EXPECT_GE(a.tied, i64(a.rivals.size()) + 1);
-  const Priced& first = a.fastest ? *a.fastest : *a.best;
+  const EvaluatedPlan& first = a.fastest ? *a.fastest : *a.best;
   std::set<Family> seen{family(a.best->config.plan), family(first.config.plan)};
-  for (const Priced& rival : a.rivals) {
+  for (const EvaluatedPlan& rival : a.rivals) {
     EXPECT_TRUE(seen.insert(family(rival.config.plan)).second);
     EXPECT_LE(rival.time(), (1 + kRounding) * (1 + a.band) * a.min);
     EXPECT_LE(rival.estimate.memory.total(), one.problem.capacity);
-    EXPECT_FALSE(find_violation(rival.config));
+    EXPECT_FALSE(find_first_violation(rival.config));
   }
   for (std::size_t k = 1; k < a.rivals.size(); ++k)
     EXPECT_LE(a.rivals[k - 1].time(), a.rivals[k].time());

@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-12;
 
 /// Any schedule, stages, ZeRO and recompute, on links of three speeds.
 rankwright::plan::TrainingConfig random_laid() {
-  rankwright::plan::TrainingConfig config = sample::random_timed();
+  rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.software = *rc::gen::elementOf(
       std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.cluster.levels[0].bandwidth = {1e9 * double(sample::one_of({5, 50, 450}))};
@@ -27,29 +27,30 @@ rankwright::plan::TrainingConfig random_laid() {
 
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayers, ()) {
   const rankwright::plan::TrainingConfig config = random_laid();
-  const cost::LayerPrices prices =
-      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::calibration()), catalog::calibration());
   const Seconds min = min_time(config, catalog::calibration(), prices);
-  const Seconds total = cost::step_time(config, catalog::calibration()).total();
+  const Seconds total = cost::estimate_step_time(config, catalog::calibration()).total();
   RC_ASSERT(min <= (1 + kRounding) * total);
 }
 
 /// Every chunk sends.
 RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayersAndTheSendsOfItsChunks, ()) {
   const rankwright::plan::TrainingConfig config = random_laid();
-  const cost::LayerPrices prices =
-      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::calibration()), catalog::calibration());
   const double more = double(config.plan.virtual_stages - 1);
   const Seconds min = min_time(config, catalog::calibration(), prices) +
                       more * min_time_per_extra_chunk(config, catalog::calibration(), prices);
-  RC_ASSERT(min <= (1 + kRounding) * cost::step_time(config, catalog::calibration()).total());
+  RC_ASSERT(min <=
+            (1 + kRounding) * cost::estimate_step_time(config, catalog::calibration()).total());
 }
 
 RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
   const rankwright::plan::TrainingConfig config = random_laid();
-  const cost::LayerPrices linked =
-      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
-  const cost::LayerPrices unlinked = layer_prices(
+  const cost::LayerCosts linked = estimate_layer_costs(
+      config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::LayerCosts unlinked = estimate_layer_costs(
       config, cost::Links::none(config, catalog::calibration()), catalog::calibration());
   RC_ASSERT(min_time(config, catalog::calibration(), unlinked) <=
             (1 + kRounding) * min_time(config, catalog::calibration(), linked));
@@ -57,13 +58,14 @@ RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
 
 RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
   const rankwright::plan::TrainingConfig config = random_laid();
-  const cost::LayerPrices prices =
-      layer_prices(config, cost::Links(config, catalog::calibration()), catalog::calibration());
-  const cost::StagePrices staged = stage_prices(config, catalog::calibration(), prices);
+  const cost::LayerCosts prices = estimate_layer_costs(
+      config, cost::Links(config, catalog::calibration()), catalog::calibration());
+  const cost::StageCosts staged = estimate_stage_costs(config, catalog::calibration(), prices);
   const Seconds min = min_end(config, staged);
-  RC_ASSERT(min <= (1 + kRounding) * pipeline_end(config, staged));
+  RC_ASSERT(min <= (1 + kRounding) * estimate_pipeline_end(config, staged));
   if (config.plan.pp > 1) {
-    RC_ASSERT(min <= (1 + kRounding) * std::max(staged.busiest, simulated_end(config, staged)));
+    RC_ASSERT(min <=
+              (1 + kRounding) * std::max(staged.busiest, simulate_pipeline_end(config, staged)));
   }
 }
 
@@ -72,12 +74,12 @@ RC_GTEST_PROP(Bounds, AStepGrowsByItsPipelineAlone, ()) {
   const rankwright::plan::TrainingConfig config = random_laid();
   RC_PRE(config.plan.pp > 1);
   const cost::Links links(config, catalog::calibration());
-  const cost::LayerPrices prices = layer_prices(config, links, catalog::calibration());
-  const cost::StagePrices staged = stage_prices(config, catalog::calibration(), prices);
-  const Seconds end = pipeline_end(config, staged);
+  const cost::LayerCosts prices = estimate_layer_costs(config, links, catalog::calibration());
+  const cost::StageCosts staged = estimate_stage_costs(config, catalog::calibration(), prices);
+  const Seconds end = estimate_pipeline_end(config, staged);
   const Seconds later = Seconds{1};
   const auto with = [&](Seconds at) {
-    return step_time(config, catalog::calibration(), links, prices, staged, at).total();
+    return estimate_step_time(config, catalog::calibration(), links, prices, staged, at).total();
   };
   const Seconds more = with(end + later) - with(end);
   RC_ASSERT(std::abs(more / cost::apply_overheads(config, catalog::calibration(), later) - 1) <
@@ -99,10 +101,10 @@ TEST(Bounds, NoCandidateIsFasterThanItsNodePromises) {
     };
     for (const Node& node : nodes(one)) prospects[degrees(node)] = bound_node(on, node);
     for (const Candidate& run : force.all().runs) {
-      ASSERT_TRUE(prospects.contains(degrees(run.plan))) << told(run);
+      ASSERT_TRUE(prospects.contains(degrees(run.plan))) << format_findings(run);
       const NodeBound& of = prospects[degrees(run.plan)];
-      EXPECT_FALSE(of.violation) << told(run);
-      EXPECT_LE(of.min, (1 + kRounding) * run.time) << told(run);
+      EXPECT_FALSE(of.violation) << format_findings(run);
+      EXPECT_LE(of.min, (1 + kRounding) * run.time) << format_findings(run);
     }
   }
 }

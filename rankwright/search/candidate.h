@@ -19,7 +19,7 @@ struct Candidate {
   plan::Plan plan{};
   Seconds time{};    // of a step, in closed form
   Bytes memory{};    // of its fullest rank
-  bool sure = true;  // it fits whatever the ledger's error
+  bool sure = true;  // it fits with margin
 };
 
 /// What a person would call the same plan, tuned: degrees, ZeRO stage and recompute.

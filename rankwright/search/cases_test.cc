@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/why_not.h"
 
@@ -26,7 +26,7 @@ Range just(i64 degree) { return {degree, degree}; }
 
 /// Groups of the kind stay inside one innermost domain: a node.
 bool inside_a_node(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  return cost::span_of(config, kind).level <= 0;
+  return cost::find_span(config, kind).level <= 0;
 }
 
 /// 1.24B parameters of 16 bytes are 20 GB: they fit on every GPU, and nothing but gradients must be
@@ -84,7 +84,7 @@ TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
   EXPECT_GT(told.best->config.plan.tp, 1);
   EXPECT_GT(told.best->config.plan.zero, 0);
   EXPECT_TRUE(std::any_of(told.rivals.begin(), told.rivals.end(),
-                          [](const Priced& rival) { return rival.config.plan.zero == 3; }));
+                          [](const EvaluatedPlan& rival) { return rival.config.plan.zero == 3; }));
 }
 
 /// 200B on 64 GPUs whose nodes share one NIC of 100 Gb/s each: what talks in every layer stays
@@ -108,9 +108,9 @@ TEST(Cases, TwoHundredBillionPutAcrossNodesByTpIsManyTimesSlower) {
   const Problem one = asked(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
   const Answer told = answer(one, catalog::calibration());
-  const std::vector<Neighbour> others = neighbours(one, told, catalog::calibration());
-  const auto order = std::find_if(others.begin(), others.end(), [](const Neighbour& other) {
-    return other.kind == Neighbour::Kind::order;
+  const std::vector<Neighbor> others = neighbors(one, told, catalog::calibration());
+  const auto order = std::find_if(others.begin(), others.end(), [](const Neighbor& other) {
+    return other.kind == Neighbor::Kind::order;
   });
   ASSERT_NE(order, others.end());
   EXPECT_FALSE(inside_a_node(order->config, mesh::GroupKind::tp));
@@ -130,7 +130,7 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
   EXPECT_GE(plan.zero, 1);
   plan::Plan replicas = plan;
   choose(replicas, 0, 0, one);
-  EXPECT_FALSE(priced(one, replicas, catalog::calibration()).estimate.fits());
+  EXPECT_FALSE(evaluate_plan(one, replicas, catalog::calibration()).estimate.fits());
 }
 
 /// Racks of 64 behind a spine that has a quarter of their NICs' bandwidth: the fastest plan keeps
@@ -143,7 +143,7 @@ TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
       "    - {name: spine, arity: 8, bandwidth: 50 GB/s, latency: 5 us, oversubscription: 4}\n",
       {.cp = just(1)});
   const Answer told = answer(one, catalog::calibration());
-  const Priced* other = told.reordered();
+  const EvaluatedPlan* other = told.reordered();
   ASSERT_NE(other, nullptr);
   EXPECT_TRUE(inside_a_node(other->config, mesh::GroupKind::pp));
   EXPECT_FALSE(inside_a_node(other->config, mesh::GroupKind::dp));

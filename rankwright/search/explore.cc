@@ -26,7 +26,7 @@ struct OrderLevel {
   plan::Plan plan;
   ActivationBytes activations;
   std::vector<PricedOrder> orders;  // lowest bound first
-  cost::LayerPrices unlinked;       // without communication
+  cost::LayerCosts unlinked;        // without communication
   i64 candidates = 0;               // per pipeline
 };
 
@@ -49,7 +49,7 @@ struct FittingShard {
 /// Sets the minimum times over all layer kinds.
 void set_lightest_layer(PricedOrder& order) {
   order.forward = order.backward = kInfiniteTime;
-  for (const cost::KindPrice& kind : order.prices.kinds) {
+  for (const cost::LayerKindCost& kind : order.prices.kinds) {
     order.forward = std::min(order.forward, kind.time.forward.total());
     order.backward = std::min(order.backward, kind.time.backward() + kind.time.again);
   }
@@ -161,7 +161,7 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     return fitting.empty();
   };
   if (prune()) return;
-  const cost::StagePrices staged = stage_prices(config, calibration_, order.prices);
+  const cost::StageCosts staged = estimate_stage_costs(config, calibration_, order.prices);
   const Seconds soonest = min_end(config, staged);
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
   for (FittingShard& one : fitting)
@@ -172,11 +172,12 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
-    one.min = step_time(config, calibration_, links, order.prices, staged, soonest).total();
+    one.min =
+        estimate_step_time(config, calibration_, links, order.prices, staged, soonest).total();
   }
   if (prune()) return;
   const Seconds later =
-      cost::apply_overheads(config, calibration_, pipeline_end(config, staged) - soonest);
+      cost::apply_overheads(config, calibration_, estimate_pipeline_end(config, staged) - soonest);
   for (const FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     result_.add(config.plan, one.min + later, one.memory);
@@ -203,7 +204,7 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     return std::nullopt;
   }
   const auto is_violated = [&] {
-    const plan::ConstraintViolation violation = find_pipeline_violation(config);
+    const plan::ConstraintViolation violation = find_first_pipeline_violation(config);
     if (violation) stats.violations[violation.why] += level.candidates;
     return bool(violation);
   };
@@ -252,17 +253,17 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
   std::vector<std::optional<Seconds>> with_tensor(space_.num_tensor_placements);
-  std::vector<std::optional<cost::LayerPrices>> inside(space_.num_layer_placements);
+  std::vector<std::optional<cost::LayerCosts>> inside(space_.num_layer_placements);
   const auto bound_with_tensor = [&](const PlacedOrder& placed) {
     cost::Links links = cost::Links::none(config, calibration_);
     links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
-    return cost::min_time(config, calibration_, layer_prices(config, links, calibration_));
+    return cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
   };
   for (const plan::CpComm comm : space_.comms) {
     std::fill(inside.begin(), inside.end(), std::nullopt);
     config.plan.order = space_.orders.front().order;
     config.plan.cp_comm = comm;
-    if (const plan::ConstraintViolation violation = find_violation(config)) {
+    if (const plan::ConstraintViolation violation = find_first_violation(config)) {
       stats.violations[violation.why] += candidates_per_shard * space_.num_shards;
       continue;
     }
@@ -275,9 +276,9 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
         stats.pruned += candidates;
         continue;
       }
-      std::optional<cost::LayerPrices>& prices = inside[placed.layer_placement];
-      if (!prices) prices = layer_prices(config, placed.links, calibration_);
-      prices->send = send_time(config, placed.links);
+      std::optional<cost::LayerCosts>& prices = inside[placed.layer_placement];
+      if (!prices) prices = estimate_layer_costs(config, placed.links, calibration_);
+      prices->send = estimate_send_time(config, placed.links);
       const Seconds min = cost::min_time(config, calibration_, *prices);
       if (min > result_.limit()) {
         stats.pruned += candidates;
@@ -326,8 +327,8 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   if (priced.empty()) return;
   plan.order = mesh::kDefaultOrder;
   plan.cp_comm = plan::CpComm::p2p;
-  cost::LayerPrices unlinked =
-      layer_prices(config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
+  cost::LayerCosts unlinked = estimate_layer_costs(
+      config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
   for (const plan::Recompute recompute : space_.recomputes) {
     plan.recompute = recompute;
     unlinked.recompute(recompute);
@@ -385,7 +386,7 @@ SearchContext make_context(const Problem& problem, const cluster::Calibration& c
           .calibration = calibration,
           .windows = windows,
           .safe = problem.safe(),
-          .rules = refusals(problem.limits.target)};
+          .rules = find_refusals(problem.limits.target)};
 }
 
 NodeBound bound_node(const SearchContext& context, const Node& node) {
@@ -395,15 +396,15 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
                   .priority = kInfiniteTime,
                   .candidates = candidates(context.problem, node)};
   // What the pipeline's schedule or the order requires may be met by another choice.
-  bound.violation = find_violation(config);
+  bound.violation = find_first_violation(config);
   if (bound.violation) return bound;
   const cost::Links links(config, context.calibration);
   for (const i64 size : micro_batches(context.problem, node)) {
     config.plan.micro_batch = size;
     bound.min = std::min(bound.min, min_compute_time(context, config));
-    bound.priority =
-        std::min(bound.priority, cost::min_time(config, context.calibration,
-                                                layer_prices(config, links, context.calibration)));
+    bound.priority = std::min(
+        bound.priority, cost::min_time(config, context.calibration,
+                                       estimate_layer_costs(config, links, context.calibration)));
   }
   return bound;
 }

@@ -12,10 +12,11 @@ namespace rankwright::search {
 
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config) {
   const bool before = std::exchange(config.plan.sequence_parallel, true);
-  if (find_violation(config)) config.plan.sequence_parallel = false;
-  const Seconds min = cost::min_time(
-      config, context.calibration,
-      layer_prices(config, cost::Links::none(config, context.calibration), context.calibration));
+  if (find_first_violation(config)) config.plan.sequence_parallel = false;
+  const Seconds min =
+      cost::min_time(config, context.calibration,
+                     estimate_layer_costs(config, cost::Links::none(config, context.calibration),
+                                          context.calibration));
   config.plan.sequence_parallel = before;
   return min;
 }
@@ -77,7 +78,7 @@ Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& ac
     layers = std::min(layers, stages[std::size_t(pass * pp + (back ? pp - 1 : 0))].layers);
   }
   if (order == pipeline::StageOrder::mirror) layers = std::min(layers, stages.back().layers);
-  const i64 in_flight = pipeline::max_in_flight(pipeline_shape(config), 0);
+  const i64 in_flight = pipeline::max_in_flight(make_pipeline_shape(config), 0);
   return double(in_flight * layers) * activations.lightest + space.min_states;
 }
 
@@ -99,7 +100,7 @@ Seconds min_time(const SearchContext& context, const plan::TrainingConfig& confi
                  const PricedOrder& order, const Pipe& pipe, const EndStages& ends) {
   const Seconds min = order.min_with(pipe);
   if (!ends.known) return min;
-  const cost::LayerPrices& p = order.prices;
+  const cost::LayerCosts& p = order.prices;
   const auto backward = [](const cost::EmbeddingHeadTime& edge) {
     return edge.input.total() + edge.weight.total();
   };

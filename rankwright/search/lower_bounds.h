@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "rankwright/cost/layer_prices.h"
+#include "rankwright/cost/layer_costs.h"
 #include "rankwright/search/node_space.h"
 
 namespace rankwright::search {
@@ -42,7 +42,7 @@ Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& ac
 struct PricedOrder {
   const PlacedOrder* placed = nullptr;
   plan::CpComm comm{};
-  cost::LayerPrices prices;
+  cost::LayerCosts prices;
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
   Seconds per_chunk{};            // what sends add per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds

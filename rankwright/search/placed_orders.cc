@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <span>
 
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/search/lower_bounds.h"
 #include "rankwright/search/node_space.h"
 
@@ -64,8 +64,8 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
         continue;
       }
       config.plan.shard_size = shard.size;
-      shard.shard = cost::span_of(config, mesh::GroupKind::shard);
-      shard.replicate = cost::span_of(config, mesh::GroupKind::replicate);
+      shard.shard = cost::find_span(config, mesh::GroupKind::shard);
+      shard.replicate = cost::find_span(config, mesh::GroupKind::replicate);
       config.plan.shard_size = 0;
     }
     shard.at = index_shard(space.shard_sizes, shard.zero, shard.size);
@@ -81,7 +81,7 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   const i64 per_order = per_shard * i64(space.shardings.size());
   for (const mesh::Order& order : orders(space.problem(), space.node)) {
     space.config.plan.order = order;
-    if (const plan::ConstraintViolation violation = find_violation(space.config)) {
+    if (const plan::ConstraintViolation violation = find_first_violation(space.config)) {
       stats.violations[violation.why] += per_order;
       continue;
     }

@@ -48,7 +48,7 @@ struct Problem {
   /// overlap says.
   bool overlap_chunks = false;
 
-  /// A plan that takes no more fits whatever the ledger's error.
+  /// A plan that takes no more fits with margin.
   Bytes safe() const;
 };
 

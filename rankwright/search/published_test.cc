@@ -14,26 +14,26 @@ namespace rankwright::search {
 namespace published_test {
 
 /// As its authors ran it.
-Priced as_published(const std::string& example) {
+EvaluatedPlan as_published(const std::string& example) {
   std::ifstream stream(std::string(RANKWRIGHT_SOURCE_DIR "/examples/") + example);
   const std::string text(std::istreambuf_iterator<char>(stream), {});
   const importer::PlanFile file = importer::read_plan(text, example, importer::refuse_file);
   EXPECT_TRUE(file.findings.empty());
   const rankwright::plan::TrainingConfig config = resolve(file.draft);
-  EXPECT_FALSE(find_violation(config));
-  return priced(problem(config), config.plan, catalog::calibration());
+  EXPECT_FALSE(find_first_violation(config));
+  return evaluate_plan(problem(config), config.plan, catalog::calibration());
 }
 
 /// The fastest for the same job, machine, software and overlap.
-Priced fastest(const Priced& published, const Limits& limits) {
+EvaluatedPlan fastest(const EvaluatedPlan& published, const Limits& limits) {
   const Problem one = problem(published.config, limits);
   const SearchResult found = search(one, catalog::calibration());
   EXPECT_TRUE(found.space.best);
-  return priced(one, found.space.best->plan, catalog::calibration());
+  return evaluate_plan(one, found.space.best->plan, catalog::calibration());
 }
 
 /// Of the time that the published layout takes longer, what these items make.
-double share_of(const Priced& published, const Priced& best,
+double share_of(const EvaluatedPlan& published, const EvaluatedPlan& best,
                 std::initializer_list<cost::Item> items) {
   Seconds sum{};
   for (const cost::Item item : items)
@@ -56,7 +56,7 @@ Limits of_2021() {
 }
 
 TEST(Published, Gpt3IsWithinFivePercentOfWhatCouldBeRunIn2021) {
-  const Priced published = as_published("gpt3-175b-1024.yaml");
+  const EvaluatedPlan published = as_published("gpt3-175b-1024.yaml");
   EXPECT_TRUE(published.estimate.fits());
   EXPECT_LT(published.time() / fastest(published, of_2021()).time(), 1.05);
 }
@@ -64,8 +64,8 @@ TEST(Published, Gpt3IsWithinFivePercentOfWhatCouldBeRunIn2021) {
 /// What has come since: recompute of attention alone, schedules with less bubble, smaller tp with
 /// what sequence parallelism and ZeRO save.
 TEST(Published, Gpt3IsSlowerThanTodayByRecomputeBubbleAndTp) {
-  const Priced published = as_published("gpt3-175b-1024.yaml");
-  const Priced best = fastest(published, {});
+  const EvaluatedPlan published = as_published("gpt3-175b-1024.yaml");
+  const EvaluatedPlan best = fastest(published, {});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(best.config.plan.tp, 8);
   EXPECT_NE(best.config.plan.recompute, plan::Recompute::full);
@@ -81,15 +81,15 @@ TEST(Published, Llama405bFitsWithinTheLedgersError) {
 }
 
 TEST(Published, Llama405bIsWithinFivePercentOfTheFastestOnItsSchedule) {
-  const Priced published = as_published("llama-3.1-405b-16384.yaml");
-  const Priced best = fastest(published, {.schedule = pipeline::Schedule::interleaved});
+  const EvaluatedPlan published = as_published("llama-3.1-405b-16384.yaml");
+  const EvaluatedPlan best = fastest(published, {.schedule = pipeline::Schedule::interleaved});
   EXPECT_LT(published.time() / best.time(), 1.05);
 }
 
 /// A schedule that fills the bubble with weight gradients, and tp 4 with cp 4 instead of tp 8.
 TEST(Published, Llama405bIsSlowerThanTheFastestByBubbleAndTp) {
-  const Priced published = as_published("llama-3.1-405b-16384.yaml");
-  const Priced best = fastest(published, {});
+  const EvaluatedPlan published = as_published("llama-3.1-405b-16384.yaml");
+  const EvaluatedPlan best = fastest(published, {});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(published.time() / best.time(), 1.15);
   EXPECT_TRUE(row(best.config.plan.schedule).splits_backward);
@@ -97,16 +97,16 @@ TEST(Published, Llama405bIsSlowerThanTheFastestByBubbleAndTp) {
 }
 
 /// DeepSeek-V3's degrees with DualPipe and what it hides, where the example has 1F1B.
-Priced deepseek_v3() {
-  const Priced example = as_published("deepseek-v3-2048.yaml");
+EvaluatedPlan deepseek_v3() {
+  const EvaluatedPlan example = as_published("deepseek-v3-2048.yaml");
   plan::Plan plan = example.config.plan;
   plan.schedule = pipeline::Schedule::dualpipe;
   plan.overlap.pp = true;
-  return priced(problem(example.config), plan, catalog::calibration());
+  return evaluate_plan(problem(example.config), plan, catalog::calibration());
 }
 
 TEST(Published, DeepseekV3IsWithinFivePercentOfTheFastestWithItsDegrees) {
-  const Priced published = deepseek_v3();
+  const EvaluatedPlan published = deepseek_v3();
   EXPECT_TRUE(published.estimate.fits());
   const Limits limits{.tp = just(1),
                       .cp = just(1),
@@ -119,8 +119,8 @@ TEST(Published, DeepseekV3IsWithinFivePercentOfTheFastestWithItsDegrees) {
 /// Its authors recompute less than whole layers, and their all-to-alls cost them nothing: neither
 /// is modelled.
 TEST(Published, DeepseekV3IsSlowerThanTheFastestByRecomputeAndBubble) {
-  const Priced published = deepseek_v3();
-  const Priced best = fastest(published, {.tp = just(1), .cp = {1, 2}});
+  const EvaluatedPlan published = deepseek_v3();
+  const EvaluatedPlan best = fastest(published, {.tp = just(1), .cp = {1, 2}});
   EXPECT_GT(published.time() / best.time(), 1.05);
   EXPECT_LT(best.config.plan.ep, 64);
   EXPECT_NE(best.config.plan.recompute, plan::Recompute::full);

@@ -10,7 +10,7 @@
 
 namespace rankwright::search {
 
-/// Said between rounds.
+/// CommandResult between rounds.
 struct SearchProgress {
   i64 done = 0, candidates = 0;  // candidates that are decided, of all
   std::optional<Seconds> best{};

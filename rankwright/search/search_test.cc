@@ -114,11 +114,11 @@ void expect_same_set(const std::vector<Candidate>& within, Seconds limit,
   const std::multimap<Key, Candidate> all = by_key(within), kept = by_key(found);
   for (const Candidate& one : within)
     if (one.time <= (1 - kRounding) * limit) {
-      EXPECT_TRUE(has(kept, one)) << "lost: " << told(one);
+      EXPECT_TRUE(has(kept, one)) << "lost: " << format_findings(one);
     }
   for (const Candidate& one : found) {
     EXPECT_LE(one.time, (1 + kRounding) * limit);
-    EXPECT_TRUE(has(all, one)) << "made up: " << told(one);
+    EXPECT_TRUE(has(all, one)) << "made up: " << format_findings(one);
   }
 }
 
@@ -150,7 +150,7 @@ void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
   const std::vector<Candidate> front = front_of(fitting);
   for (const Candidate& one : front)
     if (one.time <= (1 - kRounding) * limit) {
-      EXPECT_TRUE(covered(found, one)) << told(one);
+      EXPECT_TRUE(covered(found, one)) << format_findings(one);
     }
   for (const Candidate& one : found) {
     EXPECT_TRUE(covered(front, one));
@@ -186,7 +186,7 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
     return;
   }
   EXPECT_TRUE(same(space.best->time, fitting.front().time))
-      << told(*space.best) << " is not " << told(fitting.front());
+      << format_findings(*space.best) << " is not " << format_findings(fitting.front());
   const Seconds fastest = fitting.front().time;
   expect_same_set(fitting, (1 + windows.near) * fastest, space.near);
   expect_families(fitting, solved.problem.safe(), (1 + windows.family) * fastest, space.families);

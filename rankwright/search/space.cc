@@ -9,7 +9,7 @@ namespace {
 
 constexpr pipeline::Schedule kPlain = pipeline::Schedule::one_f_one_b;
 
-std::vector<i64> divisors(i64 number) {
+std::vector<i64> list_divisors(i64 number) {
   std::vector<i64> low, high;
   for (i64 d = 1; d * d <= number; ++d) {
     if (number % d != 0) continue;
@@ -20,8 +20,8 @@ std::vector<i64> divisors(i64 number) {
   return low;
 }
 
-std::vector<i64> divisors(i64 number, const Range& range) {
-  std::vector<i64> all = divisors(number);
+std::vector<i64> list_divisors(i64 number, const Range& range) {
+  std::vector<i64> all = list_divisors(number);
   std::erase_if(all, [&](i64 d) { return !range.has(d); });
   return all;
 }
@@ -42,8 +42,8 @@ std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
   const i64 count = experts(problem.config.model);
   if (count == 0) return {{1, tp}};
   std::vector<Experts> all;
-  for (const i64 ep : divisors(count, problem.limits.ep))
-    for (const i64 etp : divisors(tp, problem.limits.etp)) all.push_back({ep, etp});
+  for (const i64 ep : list_divisors(count, problem.limits.ep))
+    for (const i64 etp : list_divisors(tp, problem.limits.etp)) all.push_back({ep, etp});
   return all;
 }
 
@@ -109,9 +109,9 @@ std::vector<Node> nodes(const Problem& problem) {
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit) {
   const Limits& limits = problem.limits;
   const i64 world = problem.config.world;
-  for (const i64 pp : divisors(world, limits.pp))
-    for (const i64 cp : divisors(world / pp, limits.cp))
-      for (const i64 tp : divisors(world / pp / cp, limits.tp)) {
+  for (const i64 pp : list_divisors(world, limits.pp))
+    for (const i64 cp : list_divisors(world / pp, limits.cp))
+      for (const i64 tp : list_divisors(world / pp / cp, limits.tp)) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
         for (const Experts& experts : expert_degrees(problem, tp))
@@ -134,7 +134,7 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
 
 std::vector<i64> micro_batches(const Problem& problem, const Node& node) {
   const i64 batch = problem.config.job.global_batch;
-  return divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
+  return list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
 std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {

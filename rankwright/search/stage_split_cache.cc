@@ -21,12 +21,12 @@ Seconds total(const Time& time) {
 }  // namespace
 
 plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
-                                     const cost::LayerPrices& prices) {
+                                     const cost::LayerCosts& prices) {
   const plan::Plan& plan = config.plan;
   const i64 mtp = config.model.mtp_layers;
   std::vector<Seconds> kinds;
   Seconds heaviest{};
-  for (const cost::KindPrice& kind : prices.kinds) {
+  for (const cost::LayerKindCost& kind : prices.kinds) {
     kinds.push_back(total(kind.time) + kind.time.again);
     heaviest = std::max(heaviest, kinds.back());
   }
@@ -39,7 +39,7 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
   }
-  split::SplitTask task = cost::split_task(config);
+  split::SplitTask task = cost::make_split_task(config);
   task.steps = kSteps;
   task.mtp_apart = true;
   task.embedding.weight = double(embedding);
@@ -47,7 +47,7 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   task.mtp.weight = double(units(kinds.back()));
   for (std::size_t k = 0; k < kinds.size(); ++k)
     task.layers[k].each.weight = double(units(kinds[k]));
-  plan::Stages stages = best_split(task).stages;
+  plan::Stages stages = find_best_split(task).stages;
   const std::lock_guard lock(mutex_);
   if (kept_ + stages.size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
     kept_ += stages.size();

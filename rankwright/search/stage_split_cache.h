@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rankwright/cost/layer_prices.h"
+#include "rankwright/cost/layer_costs.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright::search {
@@ -17,7 +17,7 @@ class StageSplitCache {
  public:
   /// For the config's pp, chunks and schedule, the layers weighed by `prices`. Empty where there
   /// are fewer layers than stages.
-  plan::Stages stages(const plan::TrainingConfig& config, const cost::LayerPrices& prices);
+  plan::Stages stages(const plan::TrainingConfig& config, const cost::LayerCosts& prices);
 
  private:
   using Key = std::vector<i64>;

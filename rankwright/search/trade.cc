@@ -46,15 +46,15 @@ bool too_few(const Problem& problem, i64 gpus) {
 std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
                               const cluster::Calibration& calibration,
                               const SearchOptions& options) {
-  const Priced& best = *answer.best;
+  const EvaluatedPlan& best = *answer.best;
   std::vector<TradePoint> points{{problem.config.world, problem.capacity, best}};
   for (const double share : kShares) {
     Problem tighter = problem;
     tighter.capacity = share * problem.capacity;
     if (best.estimate.memory.total() <= tighter.capacity) continue;
     const Candidate* known = smaller(answer.front, tighter.capacity);
-    std::optional<Priced> plan = known ? priced(problem, known->plan, calibration)
-                                       : fastest_plan(tighter, calibration, options);
+    std::optional<EvaluatedPlan> plan = known ? evaluate_plan(problem, known->plan, calibration)
+                                              : fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({problem.config.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
@@ -63,7 +63,7 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     if (problem.config.world % part != 0) break;
     Problem fewer = problem;
     fewer.config.world /= part;
-    std::optional<Priced> plan;
+    std::optional<EvaluatedPlan> plan;
     if (!too_few(fewer, fewer.config.world)) plan = fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({fewer.config.world, problem.capacity, std::move(plan)});
@@ -86,11 +86,11 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
     if (found.space.best) {
       const Candidate& best = *found.space.best;
       row.sure = best.sure;
-      row.plan = priced(other, best.plan, calibration);
+      row.plan = evaluate_plan(other, best.plan, calibration);
       other.capacity = problem.safe();
-      std::optional<Priced> safe;
+      std::optional<EvaluatedPlan> safe;
       if (!best.sure && found.complete) safe = fastest_plan(other, calibration, options);
-      if (safe && safe->time() <= (1 + cost::tie_band(other.config)) * row.plan->time()) {
+      if (safe && safe->time() <= (1 + cost::find_tie_band(other.config)) * row.plan->time()) {
         row.sure = true;
         row.plan = std::move(safe);
         row.plan->estimate.capacity = problem.capacity;

@@ -10,8 +10,8 @@ namespace rankwright::search {
 
 struct TradePoint {
   i64 gpus = 0;
-  Bytes capacity{};              // that the plan had to keep to
-  std::optional<Priced> plan{};  // nothing where nothing fits
+  Bytes capacity{};                     // that the plan had to keep to
+  std::optional<EvaluatedPlan> plan{};  // nothing where nothing fits
 };
 
 /// The answer itself; plans that leave an eighth, a quarter and a half of the memory free, and
@@ -25,9 +25,9 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
 /// it. The fastest plan; or the fastest that surely fits, where it ties with that one.
 struct CountRow {
   i64 gpus = 0;
-  std::optional<Priced> plan{};
+  std::optional<EvaluatedPlan> plan{};
   std::optional<Candidate> leanest{};  // where nothing fits
-  bool sure = true;                    // the plan fits whatever the ledger's error
+  bool sure = true;                    // the plan fits with margin
 };
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
                                   const cluster::Calibration& calibration,

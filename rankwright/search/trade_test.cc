@@ -27,7 +27,7 @@ Limits few() {
 
 /// 8 layers of hidden 1024 on hosts of 4: 16 bytes a parameter are 2.7 GB.
 Problem on_hosts(i64 hosts) {
-  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_setup({.dp = 4 * hosts}));
+  rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.dp = 4 * hosts}));
   config.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
                            {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
   config.cluster.host_devices = 4;
@@ -133,7 +133,7 @@ TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
       const SearchResult safe = search(other, catalog::calibration());
       const bool ties =
           safe.space.best &&
-          safe.space.best->time <= (1 + cost::tie_band(other.config)) * alone.space.best->time;
+          safe.space.best->time <= (1 + cost::find_tie_band(other.config)) * alone.space.best->time;
       const bool sure = alone.space.best->sure;
       EXPECT_EQ(rows[k].sure, sure || ties);
       EXPECT_EQ(rows[k].plan->config.plan, (sure || !ties ? alone : safe).space.best->plan);
@@ -166,7 +166,7 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
       ++points;
       EXPECT_LE(a.plan->estimate.memory.total(), a.capacity);
       EXPECT_EQ(a.plan->config.plan.ranks(), a.gpus);
-      EXPECT_FALSE(find_violation(a.plan->config));
+      EXPECT_FALSE(find_first_violation(a.plan->config));
       for (const TradePoint& b : trades) {
         // The answer itself stands first whatever the others are: it is what they are held against.
         if (&a == &b || !b.plan || &b == &trades.front()) continue;

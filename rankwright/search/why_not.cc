@@ -7,8 +7,8 @@
 namespace rankwright::search {
 namespace {
 
-using Kind = Neighbour::Kind;
-using Verdict = Neighbour::Verdict;
+using Kind = Neighbor::Kind;
+using Verdict = Neighbor::Verdict;
 
 /// An axis: where its degree stands in a plan, and what limits it.
 struct AxisRow {
@@ -31,18 +31,18 @@ class WhyNot {
         plan_(answer.best->config.plan),
         calibration_(calibration),
         options_(options),
-        rules_(refusals(problem.limits.target)) {}
+        rules_(find_refusals(problem.limits.target)) {}
 
-  std::vector<Neighbour> all();
+  std::vector<Neighbor> all();
 
  private:
   bool search_anew(Kind kind, i64 degree, const Problem& narrower);
-  void add_searched(Neighbour neighbour, i64 degree);
+  void add_searched(Neighbor neighbour, i64 degree);
   void axis(const AxisRow& row, i64 degree);
   void data_alone();
   void orders_but_this();
   void schedules_but_this();
-  Neighbour judge(Kind kind, const plan::Plan& plan) const;
+  Neighbor judge(Kind kind, const plan::Plan& plan) const;
   void change(Kind kind, const plan::Plan& plan) { found_.push_back(judge(kind, plan)); }
 
   const Problem& problem_;
@@ -51,13 +51,13 @@ class WhyNot {
   const cluster::Calibration& calibration_;
   SearchOptions options_;
   std::vector<const rules::Rule*> rules_;
-  std::vector<Neighbour> found_{};
+  std::vector<Neighbor> found_{};
 };
 
-Neighbour WhyNot::judge(Kind kind, const plan::Plan& plan) const {
+Neighbor WhyNot::judge(Kind kind, const plan::Plan& plan) const {
   if (options_.stop && options_.stop()) return {};  // nobody looks at the rest
-  Neighbour one{.kind = kind, .config = config_of(problem_, plan)};
-  one.violation = find_violation(one.config);
+  Neighbor one{.kind = kind, .config = config_of(problem_, plan)};
+  one.violation = find_first_violation(one.config);
   if (one.violation) {
     one.verdict = Verdict::violation;
     return one;
@@ -68,7 +68,7 @@ Neighbour WhyNot::judge(Kind kind, const plan::Plan& plan) const {
       one.verdict = Verdict::rule;
       return one;
     }
-  const Priced price = priced(problem_, plan, calibration_);
+  const EvaluatedPlan price = evaluate_plan(problem_, plan, calibration_);
   one.memory = price.estimate.memory;
   one.verdict = price.estimate.fits() ? Verdict::priced : Verdict::memory;
   one.step = price.estimate.step;
@@ -87,7 +87,7 @@ bool WhyNot::search_anew(Kind kind, i64 degree, const Problem& narrower) {
   return one.has_value();
 }
 
-void WhyNot::add_searched(Neighbour neighbour, i64 degree) {
+void WhyNot::add_searched(Neighbor neighbour, i64 degree) {
   neighbour.searched = true;
   neighbour.degree = degree;
   found_.push_back(std::move(neighbour));
@@ -107,7 +107,7 @@ void WhyNot::axis(const AxisRow& row, i64 degree) {
   const i64 rest = plan.*row.degree * plan.dp;
   plan.*row.degree = degree;
   if (row.kind != Kind::dp && row.kind != Kind::ep && rest % degree == 0) plan.dp = rest / degree;
-  Neighbour neighbour = judge(row.kind, plan);
+  Neighbor neighbour = judge(row.kind, plan);
   // It may be outside the limits in another way, and then says nothing of what is inside them.
   if (neighbour.violation || !neighbour.rule.empty()) add_searched(std::move(neighbour), degree);
 }
@@ -126,12 +126,12 @@ void WhyNot::data_alone() {
 /// The default order, where this is another, and the fastest of all others.
 void WhyNot::orders_but_this() {
   const Node node = node_of(plan_);
-  std::optional<Neighbour> fastest;
+  std::optional<Neighbor> fastest;
   for (const mesh::Order& order : orders(problem_, node)) {
     plan::Plan plan = plan_;
     plan.order = order;
     if (order == plan_.order) continue;
-    Neighbour one = judge(Kind::order, plan);
+    Neighbor one = judge(Kind::order, plan);
     if (order == mesh::kDefaultOrder) {
       found_.push_back(one);
       continue;
@@ -147,13 +147,13 @@ void WhyNot::orders_but_this() {
 /// The fastest of the schedules that this plan does not have, stages even; else the leanest.
 void WhyNot::schedules_but_this() {
   const Node node = node_of(plan_);
-  std::optional<Neighbour> fastest, leanest;
+  std::optional<Neighbor> fastest, leanest;
   for (const Pipe& pipe : pipes(problem_, node)) {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
     plan::Plan plan = plan_;
     choose(plan, pipe);
     choose(plan, plan.zero, plan.shard_size, problem_);
-    Neighbour one = judge(Kind::schedule, plan);
+    Neighbor one = judge(Kind::schedule, plan);
     if (one.verdict == Verdict::priced && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
     else if (one.verdict == Verdict::memory &&
@@ -166,7 +166,7 @@ void WhyNot::schedules_but_this() {
     found_.push_back(std::move(*leanest));
 }
 
-std::vector<Neighbour> WhyNot::all() {
+std::vector<Neighbor> WhyNot::all() {
   for (const AxisRow& row : kAxisRows) {
     const i64 degree = plan_.*row.degree;
     if (row.kind == Kind::ep && !problem_.config.model.sparse()) continue;
@@ -210,9 +210,9 @@ std::vector<Neighbour> WhyNot::all() {
 
 }  // namespace
 
-std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
-                                  const cluster::Calibration& calibration,
-                                  const SearchOptions& options) {
+std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
+                                const cluster::Calibration& calibration,
+                                const SearchOptions& options) {
   return WhyNot(problem, answer, calibration, options).all();
 }
 

@@ -11,7 +11,7 @@
 
 namespace rankwright::search {
 
-struct Neighbour {
+struct Neighbor {
   enum class Kind : unsigned char {
     tp,
     cp,
@@ -50,8 +50,8 @@ struct Neighbour {
 
 /// In the order of Kind, of the best that `answer` found for `problem`. Of the options threads and
 /// balance count.
-std::vector<Neighbour> neighbours(const Problem& problem, const Answer& answer,
-                                  const cluster::Calibration& calibration,
-                                  const SearchOptions& options = {});
+std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
+                                const cluster::Calibration& calibration,
+                                const SearchOptions& options = {});
 
 }  // namespace rankwright::search

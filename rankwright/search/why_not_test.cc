@@ -12,8 +12,8 @@ namespace rankwright::search {
 namespace why_not_test {
 
 using problems::Dice;
-using Kind = Neighbour::Kind;
-using Verdict = Neighbour::Verdict;
+using Kind = Neighbor::Kind;
+using Verdict = Neighbor::Verdict;
 
 constexpr double kRounding = 1e-12;
 
@@ -21,7 +21,7 @@ constexpr double kRounding = 1e-12;
 struct Asked {
   Problem problem;
   Answer answer{};
-  std::vector<Neighbour> neighbours{};
+  std::vector<Neighbor> neighbours{};
 
   const plan::Plan& plan() const { return answer.best->config.plan; }
 };
@@ -39,7 +39,7 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
     one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
     one.answer = answer(one.problem, catalog::calibration());
     ASSERT_TRUE(one.answer.best);
-    one.neighbours = neighbours(one.problem, one.answer, catalog::calibration());
+    one.neighbours = neighbors(one.problem, one.answer, catalog::calibration());
     check(one);
     ++checked;
     if (testing::Test::HasFailure()) return;
@@ -58,7 +58,7 @@ bool refused(const plan::TrainingConfig& config, rules::Target target) {
 }
 
 Verdict verdict(const Problem& problem, const plan::TrainingConfig& config) {
-  if (find_violation(config)) return Verdict::violation;
+  if (find_first_violation(config)) return Verdict::violation;
   if (refused(config, problem.limits.target)) return Verdict::rule;
   const Bytes total = cost::fullest(config, catalog::calibration()).total();
   return total <= problem.capacity ? Verdict::priced : Verdict::memory;
@@ -66,13 +66,14 @@ Verdict verdict(const Problem& problem, const plan::TrainingConfig& config) {
 
 TEST(Neighbours, AreJudgedAsAnyPlanIs) {
   over_problems(5000, 80, [](const Asked& one) {
-    for (const Neighbour& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbours) {
       EXPECT_EQ(int(other.verdict), int(verdict(one.problem, other.config))) << int(other.kind);
       EXPECT_EQ(bool(other.violation), other.verdict == Verdict::violation);
       EXPECT_EQ(!other.rule.empty(), other.verdict == Verdict::rule);
       if (other.verdict == Verdict::violation || other.verdict == Verdict::rule) continue;
       EXPECT_EQ(other.memory, cost::fullest(other.config, catalog::calibration()));
-      EXPECT_EQ(other.time, cost::simulated_estimate(other.config, catalog::calibration()).time());
+      EXPECT_EQ(other.time,
+                cost::estimate_by_simulation(other.config, catalog::calibration()).time());
       EXPECT_EQ(other.step.total(), other.time);
     }
   });
@@ -103,7 +104,7 @@ plan::Plan with(plan::Plan plan, Kind kind, const plan::Plan& other) {
 
 TEST(Neighbours, DifferInOneThingOrWereSearched) {
   over_problems(5200, 60, [](const Asked& one) {
-    for (const Neighbour& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbours) {
       EXPECT_EQ(other.searched, other.kind <= Kind::ep || other.kind == Kind::data_alone);
       if (other.searched) continue;
       EXPECT_NE(other.config.plan, one.plan());
@@ -127,7 +128,7 @@ i64 degree(const plan::Plan& plan, Kind kind) {
 TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
   int seen = 0;
   over_problems(5400, 60, [&](const Asked& one) {
-    for (const Neighbour& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbours) {
       if (other.kind != Kind::data_alone) continue;
       ++seen;
       const plan::Plan& plan = other.config.plan;
@@ -137,9 +138,9 @@ TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
       const PartialResult space = search(limited, catalog::calibration()).space;
       EXPECT_EQ(other.verdict == Verdict::priced, space.best.has_value());
       if (space.best) {
-        EXPECT_NEAR(
-            cost::step_time(other.config, catalog::calibration()).total() / space.best->time, 1,
-            kRounding);
+        EXPECT_NEAR(cost::estimate_step_time(other.config, catalog::calibration()).total() /
+                        space.best->time,
+                    1, kRounding);
       }
     }
   });
@@ -148,7 +149,7 @@ TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
 
 TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
   over_problems(5300, 60, [](const Asked& one) {
-    for (const Neighbour& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbours) {
       if (!other.searched || other.kind == Kind::data_alone) continue;
       Problem limited = one.problem;
       limited.limits.*range_of(other.kind) = {other.degree, other.degree};
@@ -156,7 +157,8 @@ TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
       if (space.best) {
         EXPECT_EQ(degree(other.config.plan, other.kind), other.degree);
         EXPECT_EQ(int(other.verdict), int(Verdict::priced));
-        const Seconds closed = cost::step_time(other.config, catalog::calibration()).total();
+        const Seconds closed =
+            cost::estimate_step_time(other.config, catalog::calibration()).total();
         EXPECT_NEAR(closed / space.best->time, 1, kRounding);
       } else if (space.leanest) {
         EXPECT_EQ(int(other.verdict), int(Verdict::memory));
@@ -174,7 +176,7 @@ TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
 TEST(Neighbours, LeaveNoDegreeOut) {
   over_problems(5400, 60, [](const Asked& one) {
     std::map<std::pair<Kind, i64>, int> told;
-    for (const Neighbour& other : one.neighbours)
+    for (const Neighbor& other : one.neighbours)
       if (other.searched) ++told[{other.kind, other.degree}];
     for (const auto& [which, times] : told) EXPECT_EQ(times, 1);
     for (const Kind kind : {Kind::tp, Kind::cp, Kind::pp, Kind::dp, Kind::ep}) {
@@ -206,10 +208,10 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
       choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may follow the chunks
       const rankwright::plan::TrainingConfig config = config_of(one.problem, plan);
       if (verdict(one.problem, config) != Verdict::priced) continue;
-      const Seconds time = cost::simulated_estimate(config, catalog::calibration()).time();
+      const Seconds time = cost::estimate_by_simulation(config, catalog::calibration()).time();
       fastest = std::min(fastest.value_or(time), time);
     }
-    for (const Neighbour& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbours) {
       if (other.kind != Kind::schedule) continue;
       ++seen;
       EXPECT_EQ(other.verdict == Verdict::priced, fastest.has_value());

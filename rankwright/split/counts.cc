@@ -247,14 +247,14 @@ class Pattern {
       put(open.run, open.begin, spreads[o].begin);
       put(open.run, open.end, spreads[o].end);
       i64 own = spreads[o].own;
-      for (const i64 s : stages_of(of_team, open.begin + 1, open.end - 1)) {
+      for (const i64 s : list_stages(of_team, open.begin + 1, open.end - 1)) {
         put(open.run, s, std::min(own, open.each));
         own -= std::min(own, open.each);
       }
     }
   }
 
-  std::vector<i64> stages_of(i64 of_team, i64 first, i64 last) const {
+  std::vector<i64> list_stages(i64 of_team, i64 first, i64 last) const {
     std::vector<i64> stages;
     for (const i64 s : by_team_[std::size_t(of_team)])
       if (first <= s && s <= last) stages.push_back(s);
@@ -270,7 +270,7 @@ class Pattern {
       return false;
     };
     for (std::size_t o = 0; o < open_.size(); ++o) {
-      const std::vector<i64> stages = stages_of(of_team, open_[o].begin, open_[o].end);
+      const std::vector<i64> stages = list_stages(of_team, open_[o].begin, open_[o].end);
       for (i64 n = 0; n < more[o]; ++n) {
         const i64 lightest = *std::min_element(stages.begin(), stages.end(), [&](i64 a, i64 b) {
           return weight_[std::size_t(a)] < weight_[std::size_t(b)];
@@ -304,7 +304,7 @@ class PatternSearch {
  public:
   PatternSearch(const SplitProblem& problem, const SplitLimits& limits, Steps& steps)
       : problem_(problem), limits_(limits), steps_(steps) {
-    const Cuts ideal = ideal_cuts(problem);
+    const Cuts ideal = compute_ideal_cuts(problem);
     i64 items = 0, left = problem.items();
     for (const SplitProblem::Run& run : problem.runs) {
       items += run.count;
@@ -362,7 +362,7 @@ class PatternSearch {
 
 }  // namespace
 
-Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {
+Probe find_split_by_counts(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {
   return PatternSearch(problem, limits, steps).probe();
 }
 

@@ -8,6 +8,6 @@
 namespace rankwright::split {
 
 /// Looks for a split within the limits.
-Probe count_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
+Probe find_split_by_counts(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
 }  // namespace rankwright::split

@@ -46,7 +46,7 @@ SplitLimits reached(const SplitProblem& problem, const Cuts& cuts) {
   return max;
 }
 
-Cuts ideal_cuts(const SplitProblem& problem) {
+Cuts compute_ideal_cuts(const SplitProblem& problem) {
   const i64 stages = problem.stages(), items = problem.items(), weight = problem.weight();
   Cuts cuts;
   std::size_t run = 0;

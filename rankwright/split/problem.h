@@ -49,7 +49,7 @@ using Cuts = std::vector<i64>;
 SplitLimits reached(const SplitProblem& problem, const Cuts& cuts);
 
 /// Returns the stage ends that divide the weight equally, each rounded down to a whole item.
-Cuts ideal_cuts(const SplitProblem& problem);
+Cuts compute_ideal_cuts(const SplitProblem& problem);
 
 /// The answer to whether a split within given limits exists.
 struct Probe {

@@ -108,21 +108,21 @@ class LimitSearch {
 
   Probe probe(const SplitLimits& limits) {
     const bool chain = problem_.stages() == problem_.teams();
-    const bool units = takes_units(problem_);
+    const bool units = can_split_by_items(problem_);
     Probe answer{Verdict::unknown};
     if (problem_.runs.size() <= kMaxCountedRuns && !(chain && units))
       answer = within(all_steps_ / kMaxProbes,
-                      [&](Steps& steps) { return count_split(problem_, limits, steps); });
+                      [&](Steps& steps) { return find_split_by_counts(problem_, limits, steps); });
     if (answer.verdict == Verdict::unknown && units)
       answer = within(all_steps_ / kMaxProbes,
-                      [&](Steps& steps) { return unit_split(problem_, limits, steps); });
+                      [&](Steps& steps) { return find_split_by_items(problem_, limits, steps); });
     return answer;
   }
 
  private:
   /// Returns false only if no split keeps the limits.
   bool possible(const SplitLimits& limits) {
-    if (takes_units(problem_) && problem_.items() * problem_.stages() <= kMaxInBound &&
+    if (can_split_by_items(problem_) && problem_.items() * problem_.stages() <= kMaxInBound &&
         !stages_fit(problem_, limits))
       return false;
     return kinds_.empty() || packs(limits);
@@ -224,9 +224,9 @@ class LimitSearch {
 
 }  // namespace
 
-BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
+BestCuts find_best_cuts(const SplitProblem& problem, i64 capacity, i64 steps) {
   LimitSearch search(problem, steps);
-  Cuts known = ideal_cuts(problem);
+  Cuts known = compute_ideal_cuts(problem);
   SplitLimits limits{.memory = capacity};
   if (reached(problem, known).memory > capacity) {
     Probe fitting = search.probe(limits);

@@ -17,6 +17,6 @@ struct BestCuts {
 };
 
 /// Minimizes first the load, then the heaviest stage, in at most `steps` steps.
-BestCuts best_cuts(const SplitProblem& problem, i64 capacity, i64 steps);
+BestCuts find_best_cuts(const SplitProblem& problem, i64 capacity, i64 steps);
 
 }  // namespace rankwright::split

@@ -155,35 +155,35 @@ plan::Stages make_stages(const SplitTask& task, const Cuts& cuts) {
 
 }  // namespace
 
-StageMap round_map(i64 pp, i64 chunks) {
+StageMap map_round_robin(i64 pp, i64 chunks) {
   StageMap map;
   for (i64 s = 0; s < pp * chunks; ++s) map.team_of_stage.push_back(s % pp);
   for (i64 r = 0; r < pp; ++r) map.team_of_rank.push_back(r);
   return map;
 }
 
-StageMap vee_map(i64 pp, i64 chunks) {
-  StageMap map = round_map(pp, chunks);
+StageMap map_v_shape(i64 pp, i64 chunks) {
+  StageMap map = map_round_robin(pp, chunks);
   for (i64 s = 0; s < pp * chunks; ++s)
     if (s / pp % 2 == 1) map.team_of_stage[std::size_t(s)] = pp - 1 - s % pp;
   return map;
 }
 
-StageMap both_ends_map(i64 pp) {
+StageMap map_both_ends(i64 pp) {
   StageMap map;
   for (i64 s = 0; s < pp; ++s) map.team_of_stage.push_back(std::min(s, pp - 1 - s));
   map.team_of_rank = map.team_of_stage;
   return map;
 }
 
-Split best_split(const SplitTask& task) {
+Split find_best_split(const SplitTask& task) {
   const std::vector<ItemRun> runs = list_items(task);
   const Teams teams = make_teams(task);
   const Scales scales = make_scales(task, runs, teams);
   const SplitProblem problem = make_problem(task, runs, teams, scales);
   if (problem.items() < problem.stages()) return {.fault = Split::Fault::items, .proved = true};
 
-  const BestCuts best = best_cuts(
+  const BestCuts best = find_best_cuts(
       problem, task.capacity ? scales.bytes.limit(task.capacity->value) : kNoLimit, task.steps);
   const Bytes memory{scales.bytes.back(double(best.reached.memory))};
   if (!best.cuts) return {.fault = Split::Fault::memory, .memory = memory, .proved = best.proved};

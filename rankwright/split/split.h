@@ -40,11 +40,11 @@ struct StageMap {
 };
 
 /// Maps stage s to pp rank s mod pp.
-StageMap round_map(i64 pp, i64 chunks);
+StageMap map_round_robin(i64 pp, i64 chunks);
 /// Maps chunks alternately from pp rank 0 up and from the last rank down.
-StageMap vee_map(i64 pp, i64 chunks);
+StageMap map_v_shape(i64 pp, i64 chunks);
 /// Maps stage s to the pp ranks s and pp - 1 - s (DualPipe).
-StageMap both_ends_map(i64 pp);
+StageMap map_both_ends(i64 pp);
 
 /// The model to split and the limits of the split.
 struct SplitTask {
@@ -80,6 +80,6 @@ struct Split {
 
 /// Computes the best split. Deterministic. Weights have a resolution of one part in 2^48 of their
 /// sum: integers below that are exact.
-Split best_split(const SplitTask& task);
+Split find_best_split(const SplitTask& task);
 
 }  // namespace rankwright::split

@@ -135,7 +135,9 @@ i64 random_longest() { return *rc::gen::element<i64>(1, 2, 4, 10); }
 StageMap random_map() {
   const i64 pp = random_pp(), chunks = *rc::gen::inRange<i64>(1, 4);
   const int kind = *rc::gen::inRange(0, 3);
-  return kind == 0 ? round_map(pp, chunks) : kind == 1 ? vee_map(pp, chunks) : both_ends_map(pp);
+  return kind == 0   ? map_round_robin(pp, chunks)
+         : kind == 1 ? map_v_shape(pp, chunks)
+                     : map_both_ends(pp);
 }
 
 /// Sets a capacity near the minimum required, so that the limit matters.
@@ -149,7 +151,7 @@ void limit_memory(SplitTask& task) {
 }
 
 void expect_best(const SplitTask& task) {
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   RC_ASSERT(split.proved);
   if (items_of(task).size() < task.map.team_of_stage.size()) {
     RC_ASSERT(split.fault == Split::Fault::items);
@@ -175,21 +177,21 @@ void expect_best(const SplitTask& task) {
 }
 
 RC_GTEST_PROP(BestSplit, OneStagePerRank_MatchesBruteForce, ()) {
-  expect_best(random_task(round_map(random_pp(), 1), random_longest()));
+  expect_best(random_task(map_round_robin(random_pp(), 1), random_longest()));
 }
 
 RC_GTEST_PROP(BestSplit, RoundRobinChunks_MatchesBruteForce, ()) {
   const i64 chunks = *rc::gen::inRange<i64>(2, 4);
-  expect_best(random_task(round_map(random_pp(), chunks), random_longest()));
+  expect_best(random_task(map_round_robin(random_pp(), chunks), random_longest()));
 }
 
 RC_GTEST_PROP(BestSplit, VShape_MatchesBruteForce, ()) {
   const i64 chunks = *rc::gen::inRange<i64>(2, 4);
-  expect_best(random_task(vee_map(random_pp(), chunks), random_longest()));
+  expect_best(random_task(map_v_shape(random_pp(), chunks), random_longest()));
 }
 
 RC_GTEST_PROP(BestSplit, BothEnds_MatchesBruteForce, ()) {
-  expect_best(random_task(both_ends_map(random_pp()), random_longest()));
+  expect_best(random_task(map_both_ends(random_pp()), random_longest()));
 }
 
 RC_GTEST_PROP(BestSplit, MemoryLimit_MatchesBruteForce, ()) {
@@ -199,35 +201,37 @@ RC_GTEST_PROP(BestSplit, MemoryLimit_MatchesBruteForce, ()) {
 }
 
 TEST(StageMaps, AssignStagesToRanks) {
-  EXPECT_EQ(round_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 0, 1, 2}));
-  EXPECT_EQ(vee_map(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 2, 1, 0}));
-  EXPECT_EQ(both_ends_map(5).team_of_stage, (std::vector<i64>{0, 1, 2, 1, 0}));
-  EXPECT_EQ(both_ends_map(4).team_of_rank, (std::vector<i64>{0, 1, 1, 0}));
+  EXPECT_EQ(map_round_robin(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(map_v_shape(3, 2).team_of_stage, (std::vector<i64>{0, 1, 2, 2, 1, 0}));
+  EXPECT_EQ(map_both_ends(5).team_of_stage, (std::vector<i64>{0, 1, 2, 1, 0}));
+  EXPECT_EQ(map_both_ends(4).team_of_rank, (std::vector<i64>{0, 1, 1, 0}));
 }
 
 TEST(BestSplit, OneStage_HoldsEverything) {
-  const SplitTask task{
-      .layers = {{3, weighs(2)}}, .mtp_modules = 1, .head = weighs(1), .map = round_map(1, 1)};
-  const Split split = best_split(task);
+  const SplitTask task{.layers = {{3, weighs(2)}},
+                       .mtp_modules = 1,
+                       .head = weighs(1),
+                       .map = map_round_robin(1, 1)};
+  const Split split = find_best_split(task);
   EXPECT_EQ(show_layout(split.stages), "EtttmL");
   EXPECT_EQ(split.rank_weight, 7);
   EXPECT_TRUE(split.proved);
 }
 
 TEST(BestSplit, EmbeddingAndHead_MayBeStagesOfTheirOwn) {
-  const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(3, 1)};
-  EXPECT_EQ(show_layout(best_split(task).stages), "E|t|L");
+  const SplitTask task{.layers = {{1, weighs(1)}}, .map = map_round_robin(3, 1)};
+  EXPECT_EQ(show_layout(find_best_split(task).stages), "E|t|L");
 }
 
 TEST(BestSplit, FewerItemsThanStages_IsAFault) {
-  const SplitTask task{.layers = {{1, weighs(1)}}, .map = round_map(2, 2)};
-  EXPECT_EQ(best_split(task).fault, Split::Fault::items);  // 3 items, 4 stages
+  const SplitTask task{.layers = {{1, weighs(1)}}, .map = map_round_robin(2, 2)};
+  EXPECT_EQ(find_best_split(task).fault, Split::Fault::items);  // 3 items, 4 stages
 }
 
 TEST(BestSplit, ZeroWeights_GiveASplit) {
-  const SplitTask task{.layers = {{6, {}}}, .map = round_map(4, 1)};
-  const Split split = best_split(task);
-  EXPECT_EQ(total_layers(split.stages), 6);
+  const SplitTask task{.layers = {{6, {}}}, .map = map_round_robin(4, 1)};
+  const Split split = find_best_split(task);
+  EXPECT_EQ(count_layers(split.stages), 6);
   EXPECT_EQ(split.rank_weight, 0);
   EXPECT_TRUE(split.proved);
 }
@@ -236,8 +240,8 @@ TEST(BestSplit, Chunks_MatchTheWorkedExample) {
   // 5 layers of 2 and a head of 3 on 2 ranks with 2 chunks: rank 1 has 3 + 2a, rank 0 has 2b, and a
   // + b = 5. b = 3: 6 and 7. b = 4: 8. So the best is 7, with two layers on the head's rank: both
   // in its first stage (4), because one of them in the last stage would make that 5.
-  const SplitTask task{.layers = {{5, weighs(2)}}, .head = weighs(3), .map = round_map(2, 2)};
-  const Split split = best_split(task);
+  const SplitTask task{.layers = {{5, weighs(2)}}, .head = weighs(3), .map = map_round_robin(2, 2)};
+  const Split split = find_best_split(task);
   EXPECT_EQ(split.rank_weight, 7);
   EXPECT_EQ(split.stage_weight, 4);
   EXPECT_EQ(split.stages[1].layers, 2);
@@ -248,8 +252,8 @@ TEST(BestSplit, BothEnds_BalancesPairsOfStages) {
   // 8 layers of 1 and a head of 4 on 4 ranks: ranks 0 and 3 share stages 0 and 3, ranks 1 and 2 the
   // others. The total is 12, so 3 per rank and 6 per pair. The stage with the head has at least 4,
   // and no stage needs more.
-  const SplitTask task{.layers = {{8, weighs(1)}}, .head = weighs(4), .map = both_ends_map(4)};
-  const Split split = best_split(task);
+  const SplitTask task{.layers = {{8, weighs(1)}}, .head = weighs(4), .map = map_both_ends(4)};
+  const Split split = find_best_split(task);
   EXPECT_EQ(split.rank_weight, 3);
   EXPECT_EQ(split.stage_weight, 4);
   EXPECT_EQ(split.stages[0].layers + split.stages[3].layers, 2);
@@ -261,54 +265,54 @@ TEST(BestSplit, MtpModules_StayTogetherUnlessMtpApart) {
                  .mtp = weighs(3),
                  .mtp_modules = 2,
                  .head = weighs(1),
-                 .map = round_map(2, 1)};
-  EXPECT_EQ(best_split(task).rank_weight, 7);  // Ett|mmL
+                 .map = map_round_robin(2, 1)};
+  EXPECT_EQ(find_best_split(task).rank_weight, 7);  // Ett|mmL
   task.mtp_apart = true;
-  EXPECT_EQ(best_split(task).rank_weight, 5);  // Ettm|mL
-  EXPECT_EQ(show_layout(best_split(task).stages), "Ettm|mL");
+  EXPECT_EQ(find_best_split(task).rank_weight, 5);  // Ettm|mL
+  EXPECT_EQ(show_layout(find_best_split(task).stages), "Ettm|mL");
 }
 
 TEST(BestSplit, MemoryLimit_MovesLayersToRanksWithFewerMicrobatchesInFlight) {
   // 10 layers of 10 bytes and 1 byte per microbatch in flight. Rank 0 holds 10 microbatches, so a
   // layer takes 20 bytes there and 11 on rank 1. With 80 bytes: 4 layers on rank 0 and 6 on rank 1,
   // although 5 and 5 weigh less.
-  SplitTask task{.layers = {{10, {1, Bytes{10}, Bytes{1}}}}, .map = round_map(2, 1)};
-  EXPECT_EQ(show_layers(best_split(task).stages), "5 5");
+  SplitTask task{.layers = {{10, {1, Bytes{10}, Bytes{1}}}}, .map = map_round_robin(2, 1)};
+  EXPECT_EQ(show_layers(find_best_split(task).stages), "5 5");
   task.capacity = Bytes{80};
   task.in_flight = {10, 1};
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   EXPECT_EQ(show_layers(split.stages), "4 6");
   EXPECT_EQ(split.memory, Bytes{80});
 }
 
 TEST(BestSplit, TooLittleMemory_ReturnsTheMinimumRequired) {
   // 4 layers of 10 bytes on 2 ranks: 20.
-  SplitTask task{.layers = {{4, {1, Bytes{10}, {}}}}, .map = round_map(2, 1)};
+  SplitTask task{.layers = {{4, {1, Bytes{10}, {}}}}, .map = map_round_robin(2, 1)};
   task.in_flight = {1, 1};
   task.capacity = Bytes{19};
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   EXPECT_EQ(split.fault, Split::Fault::memory);
   EXPECT_TRUE(split.stages.empty());
   EXPECT_EQ(split.memory, Bytes{20});
   EXPECT_TRUE(split.proved);
   task.capacity = split.memory;
-  EXPECT_EQ(best_split(task).fault, Split::Fault::none);
+  EXPECT_EQ(find_best_split(task).fault, Split::Fault::none);
 }
 
 TEST(BestSplit, InvalidWeights_Abort) {
-  SplitTask task{.layers = {{4, weighs(-1)}}, .map = round_map(2, 1)};
-  EXPECT_DEATH(best_split(task), "internal error");
+  SplitTask task{.layers = {{4, weighs(-1)}}, .map = map_round_robin(2, 1)};
+  EXPECT_DEATH(find_best_split(task), "internal error");
   task.layers[0].each.weight = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_DEATH(best_split(task), "internal error");
+  EXPECT_DEATH(find_best_split(task), "internal error");
 }
 
 RC_GTEST_PROP(BestSplit, IsInvariantUnderScaling, ()) {
   SplitTask task = random_task(random_map(), random_longest());
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   const double factor = *rc::gen::element(1e-12, 3.0, 1e12);
   for (ItemCost* cost : {&task.embedding, &task.mtp, &task.head}) cost->weight *= factor;
   for (ItemRun& run : task.layers) run.each.weight *= factor;
-  const Split scaled = best_split(task);
+  const Split scaled = find_best_split(task);
   RC_ASSERT(scaled.fault == split.fault);
   RC_ASSERT(std::abs(scaled.rank_weight - factor * split.rank_weight) <=
             1e-9 * factor * split.rank_weight);
@@ -323,16 +327,16 @@ SplitTask realistic_task() {
   task.layers.push_back({*rc::gen::inRange<i64>(60, 127), weighs(100)});
   const i64 pp = *rc::gen::element<i64>(2, 4, 8, 16, 30);
   const int kind = *rc::gen::inRange(0, 4);
-  task.map = kind == 0   ? round_map(pp, 1)
-             : kind == 1 ? round_map(pp, *rc::gen::inRange<i64>(2, 1 + 60 / pp))
-             : kind == 2 ? vee_map(pp, 2)
-                         : both_ends_map(pp);
+  task.map = kind == 0   ? map_round_robin(pp, 1)
+             : kind == 1 ? map_round_robin(pp, *rc::gen::inRange<i64>(2, 1 + 60 / pp))
+             : kind == 2 ? map_v_shape(pp, 2)
+                         : map_both_ends(pp);
   return task;
 }
 
 RC_GTEST_PROP(BestSplit, RealisticModels_AreProvedOptimal, ()) {
   const SplitTask task = realistic_task();
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   RC_ASSERT(split.fault == Split::Fault::none);
   RC_ASSERT(split.proved);
   RC_ASSERT(split.min_rank_weight == split.rank_weight);
@@ -358,10 +362,10 @@ TEST(BestSplit, FullSize_IsProvedOptimal) {
   for (i64 chunks = 1; chunks <= 7; ++chunks) cases.push_back({126, 16, chunks});
   for (const auto& [layers, pp, chunks] : cases) {
     const SplitTask task{
-        .layers = {{layers, weighs(1)}}, .head = weighs(kHead), .map = round_map(pp, chunks)};
-    const Split split = best_split(task);
+        .layers = {{layers, weighs(1)}}, .head = weighs(kHead), .map = map_round_robin(pp, chunks)};
+    const Split split = find_best_split(task);
     EXPECT_TRUE(split.proved) << layers;
-    EXPECT_EQ(total_layers(split.stages), layers);
+    EXPECT_EQ(count_layers(split.stages), layers);
     EXPECT_FALSE(has_room(split.rank_weight, layers, pp, kHead)) << layers << " on " << pp;
   }
 }
@@ -371,7 +375,7 @@ RC_GTEST_PROP(BestSplit, StepsExhausted_GivesAValidSplitAndBound, ()) {
   RC_PRE(items_of(task).size() >= task.map.team_of_stage.size());
   task.steps = *rc::gen::inRange(0, 20'000);
   if (*rc::gen::arbitrary<bool>()) limit_memory(task);
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   const Figures best = brute_force(task);
   if (split.fault == Split::Fault::memory) {
     RC_ASSERT(split.memory.value >= best.memory);
@@ -388,11 +392,11 @@ RC_GTEST_PROP(BestSplit, StepsExhausted_GivesAValidSplitAndBound, ()) {
 TEST(BestSplit, LargeProblem_ReportsThatItIsNotProved) {
   // 5,000 layers, all different within any 4,096 neighbors, on 256 ranks: more than it examines one
   // by one.
-  SplitTask task{.map = round_map(256, 1)};
+  SplitTask task{.map = map_round_robin(256, 1)};
   for (i64 i = 0; i < 5000; ++i) task.layers.push_back({1, weighs(double(10'000 + i % 4096))});
-  const Split split = best_split(task);
+  const Split split = find_best_split(task);
   EXPECT_FALSE(split.proved);
-  EXPECT_EQ(total_layers(split.stages), 5000);
+  EXPECT_EQ(count_layers(split.stages), 5000);
   EXPECT_LT(split.min_rank_weight, split.rank_weight);
   EXPECT_EQ(figures(task, cuts_of(task, split.stages)).rank, split.rank_weight);
 }

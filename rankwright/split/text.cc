@@ -6,8 +6,8 @@
 
 namespace rankwright::split {
 
-std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_less,
-                                             i64 last_less) {
+std::optional<std::vector<i64>> compute_titan_layers(i64 layers, i64 stages, i64 first_less,
+                                                     i64 last_less) {
   if (layers < 0 || stages < 1 || first_less < 0 || last_less < 0) return std::nullopt;
   if (stages == 1) return std::vector<i64>{layers};
   const i64 counted = layers + first_less + last_less;
@@ -20,15 +20,15 @@ std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_l
   return by_stage;
 }
 
-std::optional<TitanSplit> titan_split(const plan::Stages& stages) {
+std::optional<TitanSplit> find_titan_split(const plan::Stages& stages) {
   std::vector<i64> wanted;
   for (const plan::Stage& stage : stages) {
     if (stage.mtp > 0) return std::nullopt;
     wanted.push_back(stage.layers);
   }
-  const i64 count = i64(stages.size()), layers = total_layers(stages);
+  const i64 count = i64(stages.size()), layers = count_layers(stages);
   const auto cuts_so = [&](i64 first_less, i64 last_less) {
-    return titan_layers(layers, count, first_less, last_less) == wanted;
+    return compute_titan_layers(layers, count, first_less, last_less) == wanted;
   };
   const auto settings = [&](i64 first_less, i64 last_less) {
     // The smallest layers_per_stage that does not yield more stages.

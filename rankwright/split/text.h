@@ -27,11 +27,12 @@ struct TitanSplit {
 /// Returns the layers per stage as torchtitan v0.2.2 splits them (formula SP5;
 /// torchtitan/distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part); nothing if it
 /// rejects the settings.
-std::optional<std::vector<i64>> titan_layers(i64 layers, i64 stages, i64 first_less, i64 last_less);
+std::optional<std::vector<i64>> compute_titan_layers(i64 layers, i64 stages, i64 first_less,
+                                                     i64 last_less);
 
 /// Returns the settings that produce exactly these stages: torchtitan's defaults if possible,
 /// otherwise the smallest. Returns nothing if none do, or if there are MTP modules.
-std::optional<TitanSplit> titan_split(const plan::Stages& stages);
+std::optional<TitanSplit> find_titan_split(const plan::Stages& stages);
 
 /// Formats the settings as in torchtitan's file, one per line:
 /// "pipeline_parallel_first_stage_less_layers = 1".

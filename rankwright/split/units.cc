@@ -127,7 +127,7 @@ class TeamSearch {
   TeamSearch(const SplitProblem& problem, const Line& line, Steps& steps)
       : line_(line),
         steps_(steps),
-        ideal_(ideal_cuts(problem)),
+        ideal_(compute_ideal_cuts(problem)),
         stages_of_(problem.ranks.size()),
         cuts_(std::size_t(problem.stages()), kOpen) {
     cuts_.back() = line.items();
@@ -224,17 +224,17 @@ class TeamSearch {
 
 }  // namespace
 
-bool takes_units(const SplitProblem& problem) {
+bool can_split_by_items(const SplitProblem& problem) {
   const i64 rows = std::max(problem.stages(), problem.limited ? problem.teams() : 1);
   return problem.items() <= kMaxUnitEntries / rows;
 }
 
-Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {
+Probe find_split_by_items(const SplitProblem& problem, const SplitLimits& limits, Steps& steps) {
   const Line line(problem, limits);
   const Ahead ahead = look_ahead(line);
   if (ahead[0][0] == 0) return {Verdict::no};
   if (problem.stages() == problem.teams())
-    return {Verdict::yes, chain_cuts(line, ahead, ideal_cuts(problem))};
+    return {Verdict::yes, chain_cuts(line, ahead, compute_ideal_cuts(problem))};
   return TeamSearch(problem, line, steps).probe();
 }
 

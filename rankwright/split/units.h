@@ -7,11 +7,12 @@
 
 namespace rankwright::split {
 
-/// Returns whether unit_split() supports the problem: its tables have items x stages entries.
-bool takes_units(const SplitProblem& problem);
+/// Returns whether find_split_by_items() supports the problem: its tables have items x stages
+/// entries.
+bool can_split_by_items(const SplitProblem& problem);
 
-/// Looks for a split within the limits. Requires: takes_units().
-Probe unit_split(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
+/// Looks for a split within the limits. Requires: can_split_by_items().
+Probe find_split_by_items(const SplitProblem& problem, const SplitLimits& limits, Steps& steps);
 
 /// Returns whether there are stages that each stay within the limits, ignoring the sums per team.
 /// If not, no split exists.

@@ -9,6 +9,6 @@ namespace rankwright::validate {
 
 /// Returns predicted / measured - 1 of the step time; nullopt for a run that Calculon cannot model
 /// or was not run on.
-std::optional<double> calculon_error(std::string_view id);
+std::optional<double> find_calculon_error(std::string_view id);
 
 }  // namespace rankwright::validate

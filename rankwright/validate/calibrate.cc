@@ -17,7 +17,7 @@ constexpr int kHalvings = 60;
 
 Seconds step_at(const plan::TrainingConfig& config, cluster::Calibration c, double pace) {
   c.pace = pace;
-  return cost::step_time(config, c).total();
+  return cost::estimate_step_time(config, c).total();
 }
 
 /// Finds the factor on computation rates that predicts the measured step (V12). The step time does
@@ -54,7 +54,7 @@ Diagnostic too_far(const plan::TrainingConfig& config, const cluster::Calibratio
 /// does not guarantee less in another plan.
 Bytes held(const plan::TrainingConfig& config, const cluster::Calibration& c,
            const importer::RunLog& log) {
-  const std::optional<MemoryGap> gap = memory_gap(config, c, log);
+  const std::optional<MemoryGap> gap = explain_memory_gap(config, c, log);
   if (!gap) return {};
   const Bytes max = kMaxHeld * config.cluster.device.memory;
   return std::clamp(gap->measured - gap->predicted, Bytes{}, std::max(Bytes{}, max));
@@ -66,7 +66,7 @@ Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
                                        const cluster::Calibration& from,
                                        const importer::RunLog& log, std::string_view file) {
   const double tokens = double(ran.job.global_batch) * double(ran.job.sequence) / double(ran.world);
-  const std::optional<importer::MeasuredStep> measured = measured_step(log, tokens);
+  const std::optional<importer::MeasuredStep> measured = measure_step(log, tokens);
   if (!measured)
     return fail({.code = "RW0930",
                  .message = "a log without a step",

@@ -61,7 +61,7 @@ CalibrationErrors find_calibration_errors() {
       const Run& run = *runs[i].first;
       const rankwright::plan::TrainingConfig& config = *runs[i].second;
       const auto error = [&](const cluster::Calibration& c) {
-        return std::abs(cost::step_time(config, c).total() / run.measured - 1);
+        return std::abs(cost::estimate_step_time(config, c).total() / run.measured - 1);
       };
       errors.before.push_back(error(catalog::calibration()));
       errors.after.push_back(error(found->calibration));

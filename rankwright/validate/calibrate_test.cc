@@ -24,7 +24,7 @@ importer::RunLog log_at(const rankwright::plan::TrainingConfig& config, double p
   c.pace = pace;
   importer::RunLog log;
   for (i64 i = 1; i <= 20; ++i)
-    add_step(log, {.iteration = i, .time = cost::step_time(config, c).total()});
+    add_step(log, {.iteration = i, .time = cost::estimate_step_time(config, c).total()});
   return log;
 }
 
@@ -44,7 +44,7 @@ TEST(Calibrate, RecoversTheFactorOfTheMachine) {
 TEST(Calibrate, RecoversOneFromALogOfTheEstimate) {
   const rankwright::plan::TrainingConfig config = example("gpt3-175b-1024");
   const Trial trial{config, catalog::calibration()};
-  const importer::RunLog log = run_logs::read(run_logs::steps(prophecy(trial).step));
+  const importer::RunLog log = run_logs::read(run_logs::steps(predict_trial(trial).step));
   const Result<plan::RunCalibration> found =
       calibrate(config, catalog::calibration(), log, "run.log");
   ASSERT_TRUE(found.has_value());
@@ -52,7 +52,7 @@ TEST(Calibrate, RecoversOneFromALogOfTheEstimate) {
 }
 
 RC_GTEST_PROP(Calibrate, PredictsTheCalibrationRunExactly, ()) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = sample::one_of({1, 2, 4})});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.dp = sample::one_of({1, 2, 4})});
   config.cluster.device = catalog::find_device("a100-80g").value();
   config.cluster.levels[0].bandwidth = 100.0_GBps;
   const double pace = *rc::gen::inRange(41, 130) / 100.0;
@@ -61,7 +61,7 @@ RC_GTEST_PROP(Calibrate, PredictsTheCalibrationRunExactly, ()) {
       calibrate(config, catalog::calibration(), log, "run.log");
   RC_ASSERT(found.has_value());
   const Seconds measured = log.steps.back().time;
-  const Seconds after = cost::step_time(config, found->calibration).total();
+  const Seconds after = cost::estimate_step_time(config, found->calibration).total();
   RC_ASSERT(std::abs(after / measured - 1) < 1e-9);
 }
 

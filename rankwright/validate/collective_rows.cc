@@ -8,7 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 namespace rankwright::validate {
 namespace {
@@ -71,7 +71,7 @@ class CollectiveReader {
   static Diagnostic out_of_range(std::string_view column, std::string_view text) {
     return {.code = "RW0904",
             .message = "number out of range",
-            .detail = fmt::format("{} is '{}'", column, excerpt(text))};
+            .detail = fmt::format("{} is '{}'", column, make_excerpt(text))};
   }
 
   void leave_out(std::string_view reason, std::string_view system) {
@@ -121,7 +121,8 @@ class CollectiveReader {
     if (std::optional<Diagnostic> fault = read_positive(row, "harness_us", harness)) return fault;
     const plan::Op op = *find_op(cell(row, "collective"));
     const Seconds measured =
-        time > 0 ? time * 1.0_us : cost::wire_bytes(op, Bytes{size}, *ranks) / (rate * 1.0_GBps);
+        time > 0 ? time * 1.0_us
+                 : cost::count_wire_bytes(op, Bytes{size}, *ranks) / (rate * 1.0_GBps);
     const bool plain = cell(row, "algo").starts_with("Ring");
     const Result<std::size_t> where = find_setting(cell(row, "cluster"), *ranks, plain);
     if (!where) return where.error();
@@ -153,7 +154,8 @@ class CollectiveReader {
                                  plural(cluster->devices(), "device", "devices"), count(ranks))});
     if (plain) cluster->device.generation.clear();
     const plan::Plan plan{.dp = ranks};
-    const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
+    const mesh::GroupShape shape =
+        make_group_shape(plan.meshes(), mesh::GroupKind::dp, plan.shards());
     all.push_back({.cluster_name = std::string(name),
                    .plain = plain,
                    .ranks = ranks,

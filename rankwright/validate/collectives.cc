@@ -43,7 +43,7 @@ Settings with_latency(Settings settings, double factor) {
 cost::CollectiveCost cost(const Settings& settings, const MeasuredCollective& row,
                           const cluster::Calibration& constants) {
   const CollectiveSetting& setting = settings[row.setting];
-  return cost::collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
+  return cost::estimate_collective_cost(row.op, row.size, setting.span, setting.cluster, constants);
 }
 
 /// The objective of a fit.
@@ -117,7 +117,7 @@ ErrorTable tabulate_errors(const CollectiveScore& score, std::string_view system
       if (!system.empty() && row.system != system) continue;
       if (in_class(row.size, SizeClass(c))) errors.push_back(p.*error);
     }
-    all[c] = error_stats(std::move(errors));
+    all[c] = compute_error_stats(std::move(errors));
   }
   return all;
 }

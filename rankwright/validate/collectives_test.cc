@@ -116,13 +116,13 @@ TEST(ErrorStats, MatchTheWorkedExample) {
   // nine of ten are within 9 %
   std::vector<double> errors;
   for (int i = 1; i <= 10; ++i) errors.push_back((i % 2 == 0 ? -0.01 : 0.01) * i);
-  const ErrorStats stats = error_stats(errors);
+  const ErrorStats stats = compute_error_stats(errors);
   EXPECT_EQ(stats.rows, 10);
   EXPECT_NEAR(stats.mean_absolute, 0.055, 1e-12);
   EXPECT_NEAR(stats.bias, -0.005, 1e-12);
   EXPECT_NEAR(stats.p90, 0.09, 1e-12);
   EXPECT_NEAR(stats.worst, -0.10, 1e-12);
-  EXPECT_EQ(error_stats({}), ErrorStats{});
+  EXPECT_EQ(compute_error_stats({}), ErrorStats{});
 }
 
 TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
@@ -151,7 +151,7 @@ MeasuredCollectives made_with(const cluster::Calibration& truth) {
   MeasuredCollectives made = *read(rows);
   for (MeasuredCollective& row : made.rows) {
     const CollectiveSetting& s = made.settings[row.setting];
-    row.time = cost::collective_time(row.op, row.size, s.span, s.cluster, truth);
+    row.time = cost::estimate_collective_time(row.op, row.size, s.span, s.cluster, truth);
   }
   return made;
 }
@@ -178,7 +178,8 @@ TEST(FitCollectives, RecoversACalibratedLatency) {
   for (MeasuredCollective& row : made.rows) {
     CollectiveSetting at = made.settings[row.setting];
     at.cluster.levels[1].latency = 0.7 * at.cluster.levels[1].latency;
-    row.time = cost::collective_time(row.op, row.size, at.span, at.cluster, catalog::calibration());
+    row.time = cost::estimate_collective_time(row.op, row.size, at.span, at.cluster,
+                                              catalog::calibration());
   }
   EXPECT_NEAR(fit_collectives(made, catalog::calibration()).latency, 0.7, 0.02);
   EXPECT_EQ(fit_collectives(made, catalog::calibration(), "a").latency,

@@ -5,7 +5,7 @@
 
 namespace rankwright::validate {
 
-ErrorStats error_stats(std::vector<double> errors) {
+ErrorStats compute_error_stats(std::vector<double> errors) {
   ErrorStats stats;
   stats.rows = i64(errors.size());
   if (errors.empty()) return stats;

@@ -20,6 +20,6 @@ struct ErrorStats {
 };
 
 /// Computes the statistics of a list of errors.
-ErrorStats error_stats(std::vector<double> errors);
+ErrorStats compute_error_stats(std::vector<double> errors);
 
 }  // namespace rankwright::validate

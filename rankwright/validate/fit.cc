@@ -29,7 +29,7 @@ using Residual = double (*)(const Run&, const plan::TrainingConfig&, const clust
 
 double step_residual(const Run& run, const plan::TrainingConfig& config,
                      const cluster::Calibration& values) {
-  return std::log(cost::step_time(config, values).total() / run.measured);
+  return std::log(cost::estimate_step_time(config, values).total() / run.measured);
 }
 
 double memory_residual(const Run& run, const plan::TrainingConfig& config,
@@ -151,7 +151,7 @@ class Fit {
 
 Case make_case(const Run& run) {
   Case one{.run = run};
-  const std::vector<Run> all = choices(run);
+  const std::vector<Run> all = list_choices(run);
   Bytes min{INFINITY};
   const plan::TrainingConfig* smallest = &all.front().config;
   for (const Run& choice : all) {
@@ -170,9 +170,9 @@ std::vector<Case> make_cases(const std::vector<Run>& runs) {
 }
 
 Prediction predict(const Case& one, const cluster::Calibration& values) {
-  Prediction best{0, cost::step_time(one.options[0], values).total()};
+  Prediction best{0, cost::estimate_step_time(one.options[0], values).total()};
   for (std::size_t k = 1; k < one.options.size(); ++k) {
-    const Seconds time = cost::step_time(one.options[k], values).total();
+    const Seconds time = cost::estimate_step_time(one.options[k], values).total();
     if (time < best.step) best = {k, time};
   }
   return best;

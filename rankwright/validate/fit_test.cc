@@ -26,7 +26,7 @@ std::vector<Case> as_if(const cluster::Calibration& values) {
     if (run.family != "vtrain" && run.family != "ptdp21") continue;
     Case one = make_case(run);
     one.options.resize(1);
-    one.run.measured = cost::step_time(one.options[0], values).total();
+    one.run.measured = cost::estimate_step_time(one.options[0], values).total();
     one.run.measured_memory = {};
     cases.push_back(std::move(one));
   }
@@ -107,9 +107,9 @@ TEST(Case, KeepsTheSmallestOptionIfNoneFits) {
                                "own.csv");
   const Case one = make_case(runs.scored.at(0));
   ASSERT_EQ(one.options.size(), 1u);
-  ASSERT_GT(choices(one.run).size(), 1u);
+  ASSERT_GT(list_choices(one.run).size(), 1u);
   const Bytes held = cost::fullest(one.options[0], catalog::calibration()).total();
-  for (const rankwright::validate::Run& choice : choices(one.run))
+  for (const rankwright::validate::Run& choice : list_choices(one.run))
     EXPECT_LE(held, cost::fullest(choice.config, catalog::calibration()).total());
 }
 
@@ -122,7 +122,7 @@ TEST(Case, KeepsTheOptionsThatFit) {
   ASSERT_EQ(runs.scored.size(), 2u);
   const Case open = make_case(runs.scored[0]);
   EXPECT_GT(open.options.size(), 1u);
-  EXPECT_LT(open.options.size(), choices(runs.scored[0]).size());
+  EXPECT_LT(open.options.size(), list_choices(runs.scored[0]).size());
   // 16 bytes per parameter are 120 GB: nothing fits, and the row is estimated anyway.
   EXPECT_EQ(make_case(runs.scored[1]).options.size(), 1u);
 }
@@ -132,8 +132,9 @@ TEST(Predict, UsesTheFastestOption) {
   const Case open = make_case(runs.scored.at(0));
   const Prediction best = predict(open, catalog::calibration());
   for (const rankwright::plan::TrainingConfig& option : open.options)
-    EXPECT_LE(best.step, cost::step_time(option, catalog::calibration()).total());
-  EXPECT_EQ(best.step, cost::step_time(open.options[best.option], catalog::calibration()).total());
+    EXPECT_LE(best.step, cost::estimate_step_time(option, catalog::calibration()).total());
+  EXPECT_EQ(best.step,
+            cost::estimate_step_time(open.options[best.option], catalog::calibration()).total());
 }
 
 }  // namespace fit_test

@@ -60,7 +60,7 @@ cost::Item find_largest_change(const cost::StepTime& before, const cost::StepTim
 TrialPrediction predict_with(const Measurement& a, const Suspect& suspect, double factor) {
   Trial trial = a.trial();
   suspect.grow(trial, factor, suspect.level);
-  return prophecy(trial);
+  return predict_trial(trial);
 }
 
 /// Finds the factor with which the suspect alone explains the step, by bisection of its logarithm
@@ -120,7 +120,7 @@ Explanation explain_by_outside(const Measurement& a, const Outside& what) {
           .before = {},
           .after = trial.outside,
           .implausibility = what.implausibility,
-          .timer_residual = timer_residual(a, prophecy(trial)),
+          .timer_residual = timer_residual(a, predict_trial(trial)),
           .evidence = what.evidence,
           .reason = what.reason,
           .suggestion = what.suggestion};
@@ -175,7 +175,7 @@ std::vector<Explanation> explain_by_recompute(const Measurement& a) {
     Trial trial = a.trial();
     trial.config.plan.recompute = what;
     trial.config.plan.recompute_layers = 0;
-    const TrialPrediction predicted = prophecy(trial);
+    const TrialPrediction predicted = predict_trial(trial);
     const double off = std::abs(predicted.step / a.measured.median - 1);
     if (off > kSame) continue;
     all.push_back(
@@ -209,13 +209,14 @@ double Explanation::score() const {
          timer_residual / kTimerShare;
 }
 
-TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const importer::RunLog& log, const importer::MeasuredStep& measured) {
+TimeGap explain_time_gap(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, const importer::RunLog& log,
+                         const importer::MeasuredStep& measured) {
   const Measurement measurement{config, calibration, log, measured,
-                                prophecy({config, calibration})};
+                                predict_trial({config, calibration})};
   TimeGap gap{.measured = measured, .predicted = cost::estimate(config, calibration)};
   gap.timers = find_timer_gaps(measurement);
-  for (const Suspect& suspect : suspects(config))
+  for (const Suspect& suspect : find_suspects(config))
     if (std::optional<Explanation> found = explain_by_suspect(measurement, suspect))
       gap.explanations.push_back(std::move(*found));
   for (std::vector<Explanation> more :

@@ -54,7 +54,8 @@ struct TimeGap {
 
 /// Explains the difference between the measured step of a run and its estimate.
 /// Requires: the config has no constraint violation and is the one that wrote `log`.
-TimeGap time_gap(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const importer::RunLog& log, const importer::MeasuredStep& measured);
+TimeGap explain_time_gap(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, const importer::RunLog& log,
+                         const importer::MeasuredStep& measured);
 
 }  // namespace rankwright::validate

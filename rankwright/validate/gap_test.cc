@@ -31,7 +31,9 @@ rankwright::plan::TrainingConfig read_example(const std::string& name) {
 constexpr double kMinChange = 0.03;  // fraction of the step; smaller changes are not tested
 
 double moved(const InjectedFault& fault) {
-  return prophecy(fault.trial).step / prophecy({fault.config, catalog::calibration()}).step - 1;
+  return predict_trial(fault.trial).step /
+             predict_trial({fault.config, catalog::calibration()}).step -
+         1;
 }
 
 /// Moves a quarter of the middle stage's layers to stage 1, which then has the most work.
@@ -57,7 +59,7 @@ std::vector<InjectedFault> injected_faults() {
       InjectedFault fault{plan, name, config, trial};
       if (moved(fault) > kMinChange) all.push_back(std::move(fault));
     };
-    for (const Suspect& suspect : suspects(config))
+    for (const Suspect& suspect : find_suspects(config))
       for (const double part : {0.5, 1.0}) {  // of the plausible range
         Trial trial{config, catalog::calibration()};
         suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
@@ -75,10 +77,11 @@ struct Found {
 };
 
 Found found(const InjectedFault& fault, bool timers) {
-  const TrialPrediction predicted = prophecy(fault.trial);
+  const TrialPrediction predicted = predict_trial(fault.trial);
   const importer::RunLog log =
       run_logs::read(run_logs::steps(predicted.step) + (timers ? run_logs::timers(predicted) : ""));
-  const TimeGap gap = time_gap(fault.config, catalog::calibration(), log, *measured_step(log, 0));
+  const TimeGap gap =
+      explain_time_gap(fault.config, catalog::calibration(), log, *measure_step(log, 0));
   Found out{gap.explanations.at(0).name, gap.explanations.size()};
   const auto link = [&](const std::string& name) {
     const std::vector<cluster::Level>& levels = fault.config.cluster.levels;

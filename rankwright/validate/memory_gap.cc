@@ -58,7 +58,7 @@ cost::MemoryEstimate estimate_rank_memory(const plan::TrainingConfig& config,
 void add_growths(MemoryGap& gap) {
   const bool more = gap.measured > gap.predicted;
   for (const GrowthRow& row : kGrowths) {
-    const Bytes held = gap.estimate_memory[row.entry];
+    const Bytes held = gap.memory_estimate[row.entry];
     const bool counted = row.entry != cost::Entry::reserve || gap.figure == MemoryFigure::reserved;
     if (held <= Bytes{} || !counted) continue;
     const double factor = (held + gap.measured - gap.predicted) / held;
@@ -80,13 +80,13 @@ void add_settings(MemoryGap& gap, const plan::TrainingConfig& config,
   const auto try_change = [&](const rules::Change& change) {
     if (!find_violations(change.config()).empty()) return;
     const cost::MemoryEstimate other =
-        cost::estimate_memory(change.config(), gap.estimate_memory.pp_rank, c);
+        cost::estimate_memory(change.config(), gap.memory_estimate.pp_rank, c);
     const double off = std::abs(get_figure(other, gap.figure) / gap.measured - 1);
     if (off > kSame) return;
     cost::Entry max = cost::Entry::activations;
     double apart = -1;
     for (const cost::EntryRow& row : cost::entries())
-      if (const double by = std::abs((other[row.entry] - gap.estimate_memory[row.entry]).value);
+      if (const double by = std::abs((other[row.entry] - gap.memory_estimate[row.entry]).value);
           by > apart)
         apart = by, max = row.entry;
     std::string typed;
@@ -136,7 +136,7 @@ void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
                        std::span<const importer::RunPhase> phases) {
     if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
   };
-  const double logits = tokens * double(plan::vocabulary_share(config.model, config.plan.tp));
+  const double logits = tokens * double(plan::count_vocabulary_rows(config.model, config.plan.tp));
   if (on.loss) {
     add("the logits of a microbatch in fp32", cost::Entry::logits, 4 * logits, kLoss);
     add("the logits of a microbatch in 16 bits", cost::Entry::logits, 2 * logits, kLoss);
@@ -156,7 +156,7 @@ void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
     }
     if (ffn.sparse())
       add("the tokens of a layer on their way to experts", cost::Entry::activations,
-          expert_message(config, ffn).value, kPasses);
+          compute_expert_message(config, ffn).value, kPasses);
     const double scores =
         tokens * double(config.job.sequence) * double(run.layer.attention.heads) / tp;
     add("the scores of unfused attention in 16 bits", cost::Entry::activations, 2 * scores,
@@ -167,7 +167,7 @@ void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
 
 void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i64 pp_rank) {
   const plan::Plan& plan = config.plan;
-  const plan::Share share = rank_share(config, pp_rank);
+  const plan::Share share = count_rank_share(config, pp_rank);
   cost::RankLoads loads(config);
   const cost::RankLoad load = loads.of(pp_rank);
   const auto add = [&](std::string name, cost::Entry entry, double bytes,
@@ -184,7 +184,7 @@ void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i6
   add("one fp32 state of the optimizer for all weights", cost::Entry::optimizer,
       4 * dense / (plan.zero >= 1 ? shards : 1), kStates);
   const double rows =
-      double(plan::vocabulary_share(config.model, plan.tp)) * double(config.model.hidden);
+      double(plan::count_vocabulary_rows(config.model, plan.tp)) * double(config.model.hidden);
   add("the embedding or the head in fp32: a gradient or a state", cost::Entry::embedding_gradient,
       4 * rows, kEdges);
   add("the embedding or the head in 16 bits: a weight or a gradient",
@@ -196,7 +196,7 @@ void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i6
 
 /// Guesses the entry from the phase of the run, if no tensor has the size.
 cost::Entry guess_by_phase(const OomGap& gap) {
-  const cost::MemoryEstimate& estimate = gap.estimate_memory;
+  const cost::MemoryEstimate& estimate = gap.memory_estimate;
   const auto larger = [&](cost::Entry a, cost::Entry b) {
     return estimate[a] >= estimate[b] ? a : b;
   };
@@ -227,7 +227,7 @@ bool in_phase(const Tensor& tensor, importer::RunPhase phase) {
 
 /// Finds the entry whose allocation failed (V11).
 void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
-  for (const Tensor& tensor : tensors(config, gap.estimate_memory.pp_rank))
+  for (const Tensor& tensor : tensors(config, gap.memory_estimate.pp_rank))
     if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
   std::stable_partition(gap.alike.begin(), gap.alike.end(),
                         [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
@@ -255,9 +255,9 @@ void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
 
 bool MemoryGap::inside() const { return std::abs(error()) <= band.within; }
 
-std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
-                                    const cluster::Calibration& calibration,
-                                    const importer::RunLog& log) {
+std::optional<MemoryGap> explain_memory_gap(const plan::TrainingConfig& config,
+                                            const cluster::Calibration& calibration,
+                                            const importer::RunLog& log) {
   MemoryGap gap{.band = {}};
   for (const auto& [rank, peak] : log.peaks) {
     const MemoryFigure figure =
@@ -267,8 +267,8 @@ std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
     gap.rank = rank, gap.figure = figure, gap.measured = held;
   }
   if (gap.measured <= Bytes{} || config.reference_model) return std::nullopt;
-  gap.estimate_memory = estimate_rank_memory(config, calibration, gap.rank);
-  gap.predicted = get_figure(gap.estimate_memory, gap.figure);
+  gap.memory_estimate = estimate_rank_memory(config, calibration, gap.rank);
+  gap.predicted = get_figure(gap.memory_estimate, gap.figure);
   gap.band = cost::estimate(config, calibration).memory_band;
   add_growths(gap);
   add_settings(gap, config, calibration);
@@ -286,14 +286,14 @@ std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank) {
   return all;
 }
 
-std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
-                              const cluster::Calibration& calibration,
-                              const importer::RunLog& log) {
+std::optional<OomGap> explain_oom(const plan::TrainingConfig& config,
+                                  const cluster::Calibration& calibration,
+                                  const importer::RunLog& log) {
   if (!log.oom || config.reference_model) return std::nullopt;
   const cost::Estimate now = cost::estimate(config, calibration);
   OomGap gap{.oom = *log.oom,
-             .estimate_memory = estimate_rank_memory(config, calibration,
-                                                     log.oom->rank.value_or(importer::kUnsaidRank)),
+             .memory_estimate = estimate_rank_memory(
+                 config, calibration, log.oom->rank.value_or(importer::kUnknownRank)),
              .capacity = log.oom->capacity > Bytes{} ? log.oom->capacity : now.capacity,
              .band = now.memory_band};
   find_entry(gap, config);
@@ -301,9 +301,9 @@ std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
   // not the capacity, by what was missing.
   plan::TrainingConfig tighter = config;
   const Bytes missing = std::max(Bytes{}, gap.short_of());
-  tighter.cluster.device.memory = std::min(gap.capacity, gap.estimate_memory.total()) - missing;
+  tighter.cluster.device.memory = std::min(gap.capacity, gap.memory_estimate.total()) - missing;
   if (tighter.cluster.device.memory > Bytes{})
-    gap.fits = cheapest_fits(tighter, rules::Target::any, 3);
+    gap.fits = find_cheapest_fits(tighter, rules::Target::any, 3);
   return gap;
 }
 

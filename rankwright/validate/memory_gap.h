@@ -31,10 +31,10 @@ struct MemoryExplanation {
 
 /// The difference between the measured peak of a rank and its estimate, with explanations.
 struct MemoryGap {
-  i64 rank = importer::kUnsaidRank;
+  i64 rank = importer::kUnknownRank;
   MemoryFigure figure = MemoryFigure::allocated;
   Bytes measured{}, predicted{};
-  cost::MemoryEstimate estimate_memory{};  // of the rank's pp rank
+  cost::MemoryEstimate memory_estimate{};  // of the rank's pp rank
   cost::ErrorBand band{};
   std::vector<MemoryExplanation> explanations{};  // likeliest first
 
@@ -44,9 +44,9 @@ struct MemoryGap {
 
 /// Explains the memory of the rank with the highest peak; returns nullopt if the log has no peak or
 /// the config uses a reference model. Requires: the config has no constraint violation.
-std::optional<MemoryGap> memory_gap(const plan::TrainingConfig& config,
-                                    const cluster::Calibration& calibration,
-                                    const importer::RunLog& log);
+std::optional<MemoryGap> explain_memory_gap(const plan::TrainingConfig& config,
+                                            const cluster::Calibration& calibration,
+                                            const importer::RunLog& log);
 
 /// A tensor that a rank allocates in one piece.
 struct Tensor {
@@ -63,23 +63,24 @@ std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank);
 struct OomGap {
   importer::OutOfMemory oom{};
   /// Of the rank's pp rank, or of the fullest one if the rank is not known.
-  cost::MemoryEstimate estimate_memory{};
+  cost::MemoryEstimate memory_estimate{};
   Bytes capacity{};
   cost::ErrorBand band{};
-  std::vector<Tensor> alike{};         // of the requested size; those of the run's phase first
-  cost::Entry entry{};                 // the entry whose allocation failed
-  std::string why{};                   // the reason for choosing that entry
-  std::vector<rules::Fitting> fits{};  // changes that free the missing memory
+  std::vector<Tensor> alike{};  // of the requested size; those of the run's phase first
+  cost::Entry entry{};          // the entry whose allocation failed
+  std::string why{};            // the reason for choosing that entry
+  std::vector<rules::FittingChange> fits{};  // changes that free the missing memory
 
   /// Returns the bytes that were missing.
   Bytes short_of() const { return oom.wanted - oom.free; }
   /// Returns whether the estimate predicts the failure.
-  bool foreseen() const { return estimate_memory.total() > capacity; }
+  bool foreseen() const { return memory_estimate.total() > capacity; }
 };
 
 /// Analyzes the out-of-memory failure of a run; returns nullopt if the log has none or the config
 /// has no model of its own. Requires: the config has no constraint violation.
-std::optional<OomGap> oom_gap(const plan::TrainingConfig& config,
-                              const cluster::Calibration& calibration, const importer::RunLog& log);
+std::optional<OomGap> explain_oom(const plan::TrainingConfig& config,
+                                  const cluster::Calibration& calibration,
+                                  const importer::RunLog& log);
 
 }  // namespace rankwright::validate

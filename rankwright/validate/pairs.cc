@@ -46,7 +46,7 @@ double find_quantile(const Groups& groups, double share) {
 
 }  // namespace
 
-PairErrors pair_errors(std::vector<std::vector<double>> groups) {
+PairErrors compute_pair_errors(std::vector<std::vector<double>> groups) {
   std::erase_if(groups, [](const std::vector<double>& group) { return group.size() < 2; });
   PairErrors out{.groups = i64(groups.size())};
   for (std::vector<double>& group : groups) {

@@ -20,6 +20,6 @@ struct PairErrors {
 /// Computes the statistics from ln(predicted / measured) of the runs of each group. The error of a
 /// pair is e^|difference| - 1, and its weight is 1 / (pairs in its group). Pairs are not listed, so
 /// groups may be large.
-PairErrors pair_errors(std::vector<std::vector<double>> groups);
+PairErrors compute_pair_errors(std::vector<std::vector<double>> groups);
 
 }  // namespace rankwright::validate

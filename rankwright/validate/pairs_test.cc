@@ -12,9 +12,9 @@ namespace pairs_test {
 using Groups = std::vector<std::vector<double>>;
 
 TEST(PairErrors, NeedTwoRunsPerGroup) {
-  EXPECT_EQ(pair_errors({}), PairErrors{});
-  EXPECT_EQ(pair_errors({{}, {0.3}}), PairErrors{});
-  const PairErrors same = pair_errors({{0.2, 0.2}});
+  EXPECT_EQ(compute_pair_errors({}), PairErrors{});
+  EXPECT_EQ(compute_pair_errors({{}, {0.3}}), PairErrors{});
+  const PairErrors same = compute_pair_errors({{0.2, 0.2}});
   EXPECT_EQ(same.pairs, 1);
   EXPECT_EQ(same.median, 0);
 }
@@ -22,7 +22,8 @@ TEST(PairErrors, NeedTwoRunsPerGroup) {
 TEST(PairErrors, WeighGroupsEqually) {
   // One group of 1 pair: ln 1.3 (weight 1). One of 3: ln 1.1, ln 1.2, ln 1.32 (a third each).
   // The total weight is 2; half of it is reached at 1/3 + 1/3 + 1, nine tenths at all of it.
-  const PairErrors e = pair_errors({{0, std::log(1.3)}, {-std::log(1.1), 0, std::log(1.2)}, {5.0}});
+  const PairErrors e =
+      compute_pair_errors({{0, std::log(1.3)}, {-std::log(1.1), 0, std::log(1.2)}, {5.0}});
   EXPECT_EQ(e.pairs, 4);
   EXPECT_EQ(e.groups, 2);
   EXPECT_NEAR(e.median, 0.3, 1e-12);
@@ -33,7 +34,7 @@ TEST(PairErrors, OneGroupGivesItsMedianAndP90) {
   // 0, 1, 3, 7, 15 differ by 1 2 3 4 6 7 8 12 14 15: the fifth is 6, the ninth 14.
   std::vector<double> runs;
   for (const double r : {15, 0, 7, 3, 1}) runs.push_back(r / 100);
-  const PairErrors e = pair_errors({runs});
+  const PairErrors e = compute_pair_errors({runs});
   EXPECT_NEAR(e.median, std::expm1(0.06), 1e-12);
   EXPECT_NEAR(e.p90, std::expm1(0.14), 1e-12);
 }
@@ -72,7 +73,7 @@ double listed(const Groups& groups, double share) {
 
 RC_GTEST_PROP(PairErrors, MatchBruteForce, ()) {
   const Groups groups = random_groups();
-  const PairErrors e = pair_errors(groups);
+  const PairErrors e = compute_pair_errors(groups);
   RC_ASSERT(std::abs(e.median - listed(groups, 0.5)) < 1e-9);
   RC_ASSERT(std::abs(e.p90 - listed(groups, 0.9)) < 1e-9);
   RC_ASSERT(e.median <= e.p90);
@@ -80,12 +81,12 @@ RC_GTEST_PROP(PairErrors, MatchBruteForce, ()) {
 
 RC_GTEST_PROP(PairErrors, IgnoreAFactorCommonToAGroup, ()) {
   Groups groups = random_groups();
-  const PairErrors before = pair_errors(groups);
+  const PairErrors before = compute_pair_errors(groups);
   for (std::vector<double>& group : groups) {
     const double common = *rc::gen::inRange(-8, 8);  // ln of a factor common to its predictions
     for (double& r : group) r += common;
   }
-  const PairErrors after = pair_errors(groups);
+  const PairErrors after = compute_pair_errors(groups);
   RC_ASSERT(after.pairs == before.pairs && after.groups == before.groups);
   // Rounding: equal differences may diverge by about 1e-15.
   RC_ASSERT(std::abs(after.median - before.median) < 1e-9);

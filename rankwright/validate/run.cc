@@ -9,7 +9,7 @@
 #include "rankwright/model/parameters.h"
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/split/split.h"
-#include "rankwright/validate/run_setup.h"
+#include "rankwright/validate/run_config.h"
 
 namespace rankwright::validate {
 namespace {
@@ -81,9 +81,10 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
     return tl::unexpected(wrong.empty() ? lack : wrong);
   }
   if (std::string wrong = row.out_of_bounds(); !wrong.empty()) return tl::unexpected(wrong);
-  if (!device_name(row.text("gpu")))
-    return tl::unexpected(fmt::format("GPU '{}' is not in the catalog", excerpt(row.text("gpu"))));
-  Run run = run_of(row);
+  if (!find_device_name(row.text("gpu")))
+    return tl::unexpected(
+        fmt::format("GPU '{}' is not in the catalog", make_excerpt(row.text("gpu"))));
+  Run run = make_run(row);
   if (run.measured.value <= 0 && run.measured_memory.value <= 0)
     return tl::unexpected(std::string("no step time, no tokens a second, no memory"));
   if (is_too_large(run.config.model))
@@ -92,7 +93,8 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
   if (!stages || *stages > kMaxPublishedStages)
     return tl::unexpected(fmt::format("more than {} stages", count(kMaxPublishedStages)));
   split_stages(run.config);
-  if (choices(run).empty()) return tl::unexpected(std::string(find_hard_violation(run.config)));
+  if (list_choices(run).empty())
+    return tl::unexpected(std::string(find_hard_violation(run.config)));
   return run;
 }
 
@@ -114,12 +116,12 @@ void split_stages(plan::TrainingConfig& config) {
     std::vector<i64> each(std::size_t(count), (layers + 2) / count);
     --each.front();
     --each.back();
-    config.plan.stages = plan::listed_stages(each, 0);
+    config.plan.stages = plan::make_listed_stages(each, 0);
     return;
   }
-  split::SplitTask task = cost::split_task(config);
+  split::SplitTask task = cost::make_split_task(config);
   task.steps = kMaxSteps;
-  const split::Split best = best_split(task);
+  const split::Split best = find_best_split(task);
   if (best.fault == split::Split::Fault::none) config.plan.stages = best.stages;
 }
 
@@ -155,7 +157,7 @@ Result<Runs> read_runs(const Csv& table, std::string_view file) {
   return runs;
 }
 
-std::vector<Run> choices(const Run& run) {
+std::vector<Run> list_choices(const Run& run) {
   const plan::Plan& plan = run.config.plan;
   const auto options = [](bool open, i64 stated, std::vector<i64> all) {
     return open ? all : std::vector<i64>{stated};
@@ -188,7 +190,7 @@ std::vector<Run> choices(const Run& run) {
   plain.config.plan.schedule = pipeline::Schedule::one_f_one_b;
   plain.config.plan.virtual_stages = 1;
   split_stages(plain.config);
-  return choices(plain);
+  return list_choices(plain);
 }
 
 }  // namespace rankwright::validate

@@ -1,7 +1,7 @@
 // A Run is one published training run: its configuration, as far as the publication states it, and
 // its measurements. Rows of a CSV file become TrainingConfigs, so that runs are predicted by the
-// same functions as plans. Unstated settings are chosen by the cost model (see choices()), never
-// from the measurement.
+// same functions as plans. Unstated settings are chosen by the cost model (see list_choices()),
+// never from the measurement.
 #pragma once
 
 #include <optional>
@@ -53,7 +53,7 @@ Result<Runs> read_runs(const Csv& table, std::string_view file);
 
 /// Returns the run with every combination of its unstated settings that can be estimated; the run
 /// itself if all are stated. Runs from read_runs() have at least one.
-std::vector<Run> choices(const Run& run);
+std::vector<Run> list_choices(const Run& run);
 
 /// Sets the stages of the plan: an even split; or, if only that divides evenly, a split that counts
 /// embedding and loss as layers; else the split that minimizes the work of the busiest pp rank.

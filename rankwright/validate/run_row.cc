@@ -127,8 +127,9 @@ std::string RunRow::out_of_bounds() const {
     const bool inside = *value >= bound.min && *value <= bound.max;  // false for NaN
     if (inside && (!bound.whole || *value == std::floor(*value))) continue;
     return fmt::format("{} is {}: {} from {} to {} are read", bound.column,
-                       excerpt(text(bound.column), 20), bound.whole ? "whole numbers" : "numbers",
-                       format_bound(bound.min), format_bound(bound.max));
+                       make_excerpt(text(bound.column), 20),
+                       bound.whole ? "whole numbers" : "numbers", format_bound(bound.min),
+                       format_bound(bound.max));
   }
   return {};
 }

@@ -52,25 +52,25 @@ TEST(Run, DerivesTheStepFromTokensPerSecond) {
 }
 
 TEST(Run, BlankCellsGiveAllChoices) {
-  EXPECT_EQ(choices(one()).size(), 1u);
+  EXPECT_EQ(list_choices(one()).size(), 1u);
   const rankwright::validate::Run open =
       one({{"micro_batch", ""}, {"recompute", ""}, {"zero_stage", ""}});
   EXPECT_TRUE(open.open_micro_batch && open.open_recompute && open.open_zero);
   EXPECT_FALSE(open.open_chunks);
-  EXPECT_EQ(choices(open).size(), 6u * 3 * 2);  // micro-batch 1 to 32, recompute, ZeRO 0 and 1
+  EXPECT_EQ(list_choices(open).size(), 6u * 3 * 2);  // micro-batch 1 to 32, recompute, ZeRO 0 and 1
   // 36 layers on 4 pp ranks: 9 per rank, divisible into 3 or 9 chunks; 36 + 2 is not divisible
   // by 4.
   const rankwright::validate::Run chunks = one({{"vpp", ""}, {"schedule", "1f1b-interleaved"}});
-  ASSERT_EQ(choices(chunks).size(), 2u);
-  EXPECT_EQ(choices(chunks)[0].config.plan.virtual_stages, 3);
-  EXPECT_EQ(choices(chunks)[1].config.plan.virtual_stages, 9);
+  ASSERT_EQ(list_choices(chunks).size(), 2u);
+  EXPECT_EQ(list_choices(chunks)[0].config.plan.virtual_stages, 3);
+  EXPECT_EQ(list_choices(chunks)[1].config.plan.virtual_stages, 9);
 }
 
 TEST(Run, OnePpRankHasOneChunkAndIndivisibleLayersUseOneFOneB) {
   EXPECT_EQ(one({{"pp", "1"}, {"dp", "32"}, {"vpp", "4"}}).config.plan.virtual_stages, 1);
   // 37 layers: no number of chunks divides them, with or without embedding and loss.
   const std::vector<rankwright::validate::Run> plain =
-      choices(one({{"layers", "37"}, {"vpp", ""}, {"schedule", "1f1b-interleaved"}}));
+      list_choices(one({{"layers", "37"}, {"vpp", ""}, {"schedule", "1f1b-interleaved"}}));
   ASSERT_EQ(plain.size(), 1u);
   EXPECT_EQ(plain[0].config.plan.schedule, pipeline::Schedule::one_f_one_b);
 }
@@ -127,7 +127,7 @@ TEST(Run, IndivisibleWidthsAreScored) {
   for (const Cells& other : {Cells{{"heads", "30"}, {"kv_heads", "6"}}, Cells{{"ffn", "16386"}},
                              Cells{{"cp", "2"}, {"dp", "4"}, {"seq", "2049"}}}) {
     const rankwright::validate::Run run = one(other);
-    const double time = cost::step_time(run.config, catalog::calibration()).total().value;
+    const double time = cost::estimate_step_time(run.config, catalog::calibration()).total().value;
     EXPECT_TRUE(time > 0 && std::isfinite(time));
   }
 }

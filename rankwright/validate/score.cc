@@ -139,9 +139,9 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
     each.push_back(one);
     (is_sparse ? each_sparse : each_dense).push_back(one);
   }
-  score.over_families = over_families("all", each);
-  score.dense_over_families = over_families("dense", each_dense);
-  score.sparse_over_families = over_families("MoE", each_sparse);
+  score.over_families = average_families("all", each);
+  score.dense_over_families = average_families("dense", each_dense);
+  score.sparse_over_families = average_families("MoE", each_sparse);
 }
 
 /// Adds the relative errors of runs that could be two plans of one job; batches and number formats
@@ -167,8 +167,8 @@ void add_pairs(Score& score, const std::vector<const ScoredRun*>& rows) {
   for (const auto& [place, groups] : places)
     for (const Group& group : groups)
       (std::get<bool>(place) ? sparse : dense).push_back(group.logs);
-  score.dense_pairs = pair_errors(std::move(dense));
-  score.sparse_pairs = pair_errors(std::move(sparse));
+  score.dense_pairs = compute_pair_errors(std::move(dense));
+  score.sparse_pairs = compute_pair_errors(std::move(sparse));
 }
 
 /// Adds the errors of other predictors on the rows that they support, and ours on the same rows.
@@ -181,10 +181,10 @@ void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
       theirs.push_back({row->run->id, *error});
       ours.push_back({row->run->id, row->error()});
     }
-    return Beside{errors(std::move(name), theirs), errors("here", ours)};
+    return PredictorComparison{errors(std::move(name), theirs), errors("here", ours)};
   };
   score.calculon =
-      compare("Calculon", [](const ScoredRun& row) { return calculon_error(row.run->id); });
+      compare("Calculon", [](const ScoredRun& row) { return find_calculon_error(row.run->id); });
   score.baseline = compare("constant MFU", [](const ScoredRun& row) { return row.baseline; });
 }
 
@@ -254,7 +254,7 @@ Errors errors(std::string name, const std::vector<Error>& all) {
     values.push_back(e.value);
     if (worst == nullptr || std::abs(e.value) > std::abs(worst->value)) worst = &e;
   }
-  const ErrorStats stats = error_stats(std::move(values));
+  const ErrorStats stats = compute_error_stats(std::move(values));
   Errors out{.name = std::move(name),
              .rows = all.size(),
              .mape = stats.mean_absolute,
@@ -264,7 +264,7 @@ Errors errors(std::string name, const std::vector<Error>& all) {
   return out;
 }
 
-Errors over_families(std::string name, const std::vector<Errors>& families) {
+Errors average_families(std::string name, const std::vector<Errors>& families) {
   Errors out{.name = std::move(name), .rows = families.size()};
   for (const Errors& family : families) {
     out.mape += family.mape / double(families.size());

@@ -35,7 +35,7 @@ Errors errors(std::string name, const std::vector<Error>& all);
 
 /// Averages the statistics of families, which all weigh the same; `worst` is the largest MAPE of a
 /// family.
-Errors over_families(std::string name, const std::vector<Errors>& families);
+Errors average_families(std::string name, const std::vector<Errors>& families);
 
 /// The prediction of one run.
 struct ScoredRun {
@@ -61,7 +61,7 @@ struct Sweep {
 };
 
 /// The errors of another predictor, and ours on the rows that it supports.
-struct Beside {
+struct PredictorComparison {
   Errors theirs{}, ours{};
 };
 
@@ -78,8 +78,8 @@ struct Score {
   std::vector<FamilyErrors> families{};  // dense and MoE rows of a family separately
   Errors over_families{}, dense_over_families{}, sparse_over_families{};
   PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
-  Beside calculon{};
-  Beside baseline{};  // a constant MFU per device and precision, from the other rows
+  PredictorComparison calculon{};
+  PredictorComparison baseline{};  // a constant MFU per device and precision, from the other rows
   Errors memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<Errors> memory_families{};
   std::vector<Sweep> sweeps{};

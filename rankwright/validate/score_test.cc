@@ -44,7 +44,7 @@ TEST(Errors, MatchTheWorkedExample) {
 TEST(Errors, OverFamiliesWeighEachFamilyEqually) {
   const Errors few = errors("few", {{"a", 0.3}});
   const Errors many = errors("many", {{"b", 0.1}, {"c", 0.1}, {"d", -0.1}});
-  const Errors e = over_families("all", {few, many});
+  const Errors e = average_families("all", {few, many});
   EXPECT_EQ(e.rows, 2u);
   EXPECT_DOUBLE_EQ(e.mape, 0.2);
   EXPECT_DOUBLE_EQ(e.worst, 0.3);
@@ -191,11 +191,11 @@ TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
 }
 
 TEST(Calculon, HasErrorsForPublishedRunIds) {
-  EXPECT_NEAR(*calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // the value of its row
-  EXPECT_FALSE(calculon_error("no such row"));
+  EXPECT_NEAR(*find_calculon_error("korth22_175B_full"), -0.0056, 1e-12);  // the value of its row
+  EXPECT_FALSE(find_calculon_error("no such row"));
   std::size_t known = 0;
   for (const rankwright::validate::Run& run : published("runs.csv").scored)
-    known += calculon_error(run.id) ? 1 : 0;
+    known += find_calculon_error(run.id) ? 1 : 0;
   EXPECT_EQ(known, 174u);  // 15 of its 189 rows are of quality C
 }
 

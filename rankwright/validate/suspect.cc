@@ -92,7 +92,7 @@ struct TimerCells {
 
 TimerCells sum_cells(const plan::TrainingConfig& config, const cluster::Calibration& c,
                      const cost::StepTime& step) {
-  const cost::CellTimes times = cost::cell_times(config, c);
+  const cost::CellTimes times = cost::estimate_cell_times(config, c);
   const double m = double(config.stage_microbatches());
   const double v = double(config.plan.virtual_stages);
   const Seconds sent = cost::apply_overheads(config, c, step[cost::Item::sends]) /
@@ -100,7 +100,7 @@ TimerCells sum_cells(const plan::TrainingConfig& config, const cluster::Calibrat
   TimerCells cells;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Seconds forward{}, backward{};
-    for (const i64 s : stages_of(config.plan, r)) {
+    for (const i64 s : list_stages(config.plan, r)) {
       const pipeline::StageTimes& at = times.stages[std::size_t(s)];
       forward += m * (at.forward - sent);
       backward += m * (at.input - sent + at.weight);
@@ -119,9 +119,9 @@ importer::TimerSample find_range(const std::vector<Seconds>& of, double slow) {
 
 }  // namespace
 
-TrialPrediction prophecy(const Trial& trial) {
+TrialPrediction predict_trial(const Trial& trial) {
   const plan::TrainingConfig& config = trial.config;
-  TrialPrediction predicted{.items = cost::step_time(config, trial.calibration)};
+  TrialPrediction predicted{.items = cost::estimate_step_time(config, trial.calibration)};
   const Seconds whole = predicted.items.total();
   const Seconds before_jitter = whole - predicted.items[cost::Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
@@ -148,7 +148,7 @@ TrialPrediction prophecy(const Trial& trial) {
   return predicted;
 }
 
-std::vector<Suspect> suspects(const plan::TrainingConfig& config) {
+std::vector<Suspect> find_suspects(const plan::TrainingConfig& config) {
   std::vector<Suspect> all;
   for (const SuspectRow& row : kRows)
     if (row.applies(config))

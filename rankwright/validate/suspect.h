@@ -37,7 +37,7 @@ struct TrialPrediction {
 };
 
 /// Predicts a trial. Requires: its config has no constraint violation.
-TrialPrediction prophecy(const Trial& trial);
+TrialPrediction predict_trial(const Trial& trial);
 
 /// One possible cause of a slower or faster run.
 struct Suspect {
@@ -50,6 +50,6 @@ struct Suspect {
 };
 
 /// Returns the suspects that apply to a config: computation in the order of a step, then links.
-std::vector<Suspect> suspects(const plan::TrainingConfig& config);
+std::vector<Suspect> find_suspects(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::validate

@@ -28,7 +28,7 @@ std::vector<std::string*> names_of(plan::TrainingConfig& s) {
 /// Names of hosts: those names that a host may have, then n0, n1, ...
 std::vector<std::string> hosts_of(plan::TrainingConfig& s) {
   std::vector<std::string> hosts;
-  const std::size_t count = std::size_t(exporter::hosts_to_name(s));
+  const std::size_t count = std::size_t(exporter::count_hosts_to_name(s));
   for (const std::string* const name : names_of(s))
     if (exporter::is_host_name(*name) && hosts.size() < count &&
         std::find(hosts.begin(), hosts.end(), *name) == hosts.end())
@@ -147,7 +147,7 @@ int fuzz_export(const std::uint8_t* data, std::size_t size) {
       importer::read_plan(std::string(as_text(data, size)), "fuzz.yaml", importer::refuse_file);
   if (has_errors(file.findings)) return 0;
   plan::TrainingConfig config = resolve(file.draft);
-  if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || find_violation(config))
+  if (config.world > kMaxWorld || config.model.layers() > kMaxWorld || find_first_violation(config))
     return 0;
   const std::optional<i64> cells =
       product({config.plan.pp, config.plan.virtual_stages, config.microbatches()});

@@ -17,10 +17,10 @@ inline int fuzz_format(std::string_view name, const std::uint8_t* data, std::siz
   if (has_errors(file.findings)) return 0;
   const plan::TrainingConfig config = resolve(file.draft);
   RW_CHECK(config.world >= 1);
-  RW_CHECK(bool(find_violation(config)) == !find_violations(config).empty());
+  RW_CHECK(bool(find_first_violation(config)) == !find_violations(config).empty());
   for (const Diagnostic& finding : lint(config, format.target)) {
     check_finding(finding);
-    spelt(format, finding.fix);
+    spell_edits(format, finding.fix);
   }
   if (format.against != nullptr)
     for (const Diagnostic& finding : format.against(file, config)) check_finding(finding);

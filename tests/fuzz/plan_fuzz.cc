@@ -13,7 +13,7 @@ int fuzz_plan(const std::uint8_t* data, std::size_t size) {
   if (has_errors(file.findings)) return 0;
   const plan::TrainingConfig config = resolve(file.draft);
   RW_CHECK(config.world >= 1);
-  RW_CHECK(bool(find_violation(config)) == !find_violations(config).empty());
+  RW_CHECK(bool(find_first_violation(config)) == !find_violations(config).empty());
   for (const rules::TargetRow& row : rules::targets())
     for (const Diagnostic& finding : lint(config, row.target)) check_finding(finding);
   return 0;

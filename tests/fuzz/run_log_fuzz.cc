@@ -36,15 +36,15 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
     RW_CHECK(step.time.value > 0 || step.tokens > 0);
   }
   const planner::GapView view =
-      planner::gap_view(example_plan(), catalog::calibration(), *log, nullptr);
+      planner::make_gap_view(example_plan(), catalog::calibration(), *log, nullptr);
   if (view.time) {
     const importer::MeasuredStep& m = view.time->measured;
     RW_CHECK(m.min <= m.low && m.low <= m.median && m.median <= m.high);
     for (const validate::Explanation& e : view.time->explanations)
       RW_CHECK(std::isfinite(e.score()) && e.factor > 0);
   }
-  RW_CHECK(!report::gap_text(example_plan(), view, {}, 100).empty());
-  RW_CHECK(!report::gap_json(example_plan(), view).empty());
+  RW_CHECK(!report::render_gap_text(example_plan(), view, {}, 100).empty());
+  RW_CHECK(!report::make_gap_json(example_plan(), view).empty());
   const Result<plan::RunCalibration> found =
       validate::calibrate(example_plan(), catalog::calibration(), *log, "fuzz.log");
   if (!found) {

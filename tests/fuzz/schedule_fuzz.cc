@@ -21,9 +21,9 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
       program::parse_cells(program::show_cells(written->ranks), "again.csv");
   RW_CHECK(again && again->ranks == written->ranks);
   const program::Program program =
-      program::with_transfers(written->ranks, checked.stages, checked.microbatches);
+      program::add_transfers(written->ranks, checked.stages, checked.microbatches);
   const program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   const program::Timeline timeline = simulate(program, times);
-  RW_CHECK(!critical_path(program, times, timeline).empty());
+  RW_CHECK(!find_critical_path(program, times, timeline).empty());
   return 0;
 }

@@ -14,7 +14,7 @@
 #include "tests/support/sample.h"
 #include "tests/support/shapes.h"
 
-namespace rankwright::any {
+namespace rankwright::any_config {
 
 /// Sets the values that a file cannot state, because they have no effect, to what resolve() sets.
 inline void settle(plan::TrainingConfig& config) {
@@ -74,7 +74,7 @@ inline cluster::Cluster random_cluster(i64 world) {
   for (const i64 arity : {one_of({1, 4, 6, 8}), one_of({1, 2, 3})})
     cluster.levels.push_back(random_level(arity));
   cluster.levels.push_back(random_level(ceil_div(world, cluster.devices())));
-  cluster.host_devices = *rc::gen::elementOf(divisors(cluster.devices()));
+  cluster.host_devices = *rc::gen::elementOf(list_divisors(cluster.devices()));
   return cluster;
 }
 
@@ -108,7 +108,7 @@ inline plan::Software random_software() {
 }
 
 /// Makes a config with anything that a file can state, whether or not it is valid.
-inline plan::TrainingConfig random_setup() {
+inline plan::TrainingConfig random_config() {
   const model::Model model = coin() ? *build(random_shapes()) : sample::random_known_model();
   const plan::Plan plan = sample::random_plan(model, sample::random_schedule());
   plan::TrainingConfig config = sample::config_of(model, plan, sample::random_microbatches(plan));
@@ -127,4 +127,4 @@ inline plan::TrainingConfig random_setup() {
   return config;
 }
 
-}  // namespace rankwright::any
+}  // namespace rankwright::any_config

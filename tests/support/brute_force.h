@@ -22,7 +22,7 @@
 namespace rankwright {
 
 /// Formats a candidate for test messages.
-inline std::string told(const search::Candidate& one) {
+inline std::string format_findings(const search::Candidate& one) {
   const plan::Plan& p = one.plan;
   return fmt::format(
       "{} s, {} bytes: tp {} cp {} pp {} x {} dp {} ep {} etp {} of {}, zero {} over {}, {}, {}, "
@@ -127,7 +127,7 @@ class BruteForce {
     for (const mesh::GroupKind kind :
          {mesh::GroupKind::tp, mesh::GroupKind::cp, mesh::GroupKind::dp, mesh::GroupKind::dp_cp,
           mesh::GroupKind::pp, mesh::GroupKind::ep, mesh::GroupKind::etp, mesh::GroupKind::edp})
-      shapes.push_back(group_shape(plan.meshes(), kind, 0));
+      shapes.push_back(make_group_shape(plan.meshes(), kind, 0));
     return shapes;
   }
 
@@ -198,10 +198,10 @@ class BruteForce {
   /// Returns the maximum and the minimum number of data ranks of one group in one domain of
   /// `level`.
   std::pair<i64, i64> inside(const plan::Plan& plan, int level) const {
-    const mesh::GroupShape shape = group_shape(plan.meshes(), mesh::GroupKind::dp_cp, 0);
+    const mesh::GroupShape shape = make_group_shape(plan.meshes(), mesh::GroupKind::dp_cp, 0);
     std::map<std::pair<i64, i64>, i64> members;  // by group and domain
     for (i64 rank = 0; rank < world(); ++rank)
-      ++members[{group_base(shape, rank), rank / problem_.config.cluster.domain(level)}];
+      ++members[{find_group_base(shape, rank), rank / problem_.config.cluster.domain(level)}];
     i64 max = 0, fewest = world();
     for (const auto& [where, count] : members)
       max = std::max(max, count), fewest = std::min(fewest, count);
@@ -249,7 +249,7 @@ class BruteForce {
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
     config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
     if (problem_.overlap_chunks) config.plan.overlap.pp = plan.virtual_stages > 1;
-    if (find_violation(config)) {
+    if (find_first_violation(config)) {
       ++found_.violations;
       return;
     }
@@ -257,7 +257,7 @@ class BruteForce {
       ++found_.duplicates;
       return;
     }
-    if (find_violation(config)) {
+    if (find_first_violation(config)) {
       ++found_.violations;
       return;
     }
@@ -267,7 +267,7 @@ class BruteForce {
         ++found_.rules;
         return;
       }
-    found_.runs.push_back({config.plan, cost::step_time(config, calibration_).total(),
+    found_.runs.push_back({config.plan, cost::estimate_step_time(config, calibration_).total(),
                            cost::fullest(config, calibration_).total()});
   }
 
@@ -278,7 +278,8 @@ class BruteForce {
     anywhere.plan.order = mesh::kDefaultOrder;
     anywhere.plan.cp_comm = plan::CpComm::p2p;
     const plan::Stages stages = split_cache_.stages(
-        config, layer_prices(anywhere, cost::Links::none(anywhere, calibration_), calibration_));
+        config,
+        estimate_layer_costs(anywhere, cost::Links::none(anywhere, calibration_), calibration_));
     if (stages.empty() || stages == config.stages()) return false;
     config.plan.stages = stages;
     return true;

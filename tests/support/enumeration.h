@@ -78,7 +78,7 @@ inline Groups groups(const mesh::MeshPair& meshes, const KindAxes& kind) {
   return groups(kind.expert ? meshes.expert : meshes.dense, kind.axes);
 }
 
-inline i64 random_divisor(i64 n) { return *rc::gen::elementOf(divisors(n)); }
+inline i64 random_divisor(i64 n) { return *rc::gen::elementOf(list_divisors(n)); }
 
 inline mesh::Order random_order() {
   mesh::Order order = mesh::kDefaultOrder;

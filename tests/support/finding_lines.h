@@ -10,15 +10,15 @@
 namespace rankwright {
 
 /// Formats one finding: "RW0904 3:12 0 is less than 1".
-inline std::string told(const Diagnostic& finding) {
+inline std::string format_findings(const Diagnostic& finding) {
   return fmt::format("{} {}:{} {}", finding.code, finding.where.line, finding.where.column,
                      finding.detail);
 }
 
-inline std::string told(const Diagnostics& findings) {
+inline std::string format_findings(const Diagnostics& findings) {
   std::string text;
   for (const Diagnostic& finding : findings)
-    text += told(finding) + (finding.hint.empty() ? "" : "; " + finding.hint) + "\n";
+    text += format_findings(finding) + (finding.hint.empty() ? "" : "; " + finding.hint) + "\n";
   return text;
 }
 

@@ -75,7 +75,7 @@ inline std::string unfolded(std::string layout) {
   return out;
 }
 
-inline std::vector<std::string> stages_of(const std::string& layout) {
+inline std::vector<std::string> list_stages(const std::string& layout) {
   std::vector<std::string> stages(1);
   for (const char c : unfolded(layout))
     if (c == '|')
@@ -162,7 +162,7 @@ inline std::string refusal(const Script& s, Number world, bool hopper) {
   Number chunks = s.number("num-virtual-stages-per-pipeline-rank", 1);
   if (s.has("pipeline-model-parallel-layout")) {
     if (s.has("num-virtual-stages-per-pipeline-rank")) return "two ways to state chunks";
-    const std::vector<std::string> stages = stages_of(s.word("pipeline-model-parallel-layout"));
+    const std::vector<std::string> stages = list_stages(s.word("pipeline-model-parallel-layout"));
     if (Number(stages.size()) % pp != 0) return "stages / pp";
     chunks = Number(stages.size()) / pp;
     const std::string fault = layout_fault(stages, pp, layers, mtp);

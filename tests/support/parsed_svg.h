@@ -11,7 +11,7 @@
 
 #include "rankwright/report/render/chart.h"
 
-namespace rankwright::drawn {
+namespace rankwright::parsed_svg {
 
 struct Box {
   double left = 0, top = 0, right = 0, bottom = 0;
@@ -54,9 +54,9 @@ inline bool is_of(const std::string& classes, const std::string& one) {
 inline Box box_of_text(const pugi::xml_node& text) {
   const std::string classes = text.attribute("class").value(), words = text.text().get();
   const double x = text.attribute("x").as_double(), y = text.attribute("y").as_double();
-  const double width = report::text_width(words, classes);
+  const double width = report::measure_text_width(words, classes);
   const double left = is_of(classes, "e") ? x - width : is_of(classes, "m") ? x - width / 2 : x;
-  return {left, y - 0.75 * report::text_height(classes), left + width, y, classes, words};
+  return {left, y - 0.75 * report::measure_text_height(classes), left + width, y, classes, words};
 }
 
 class Picture {
@@ -112,4 +112,4 @@ class Picture {
   std::string fault_{};
 };
 
-}  // namespace rankwright::drawn
+}  // namespace rankwright::parsed_svg

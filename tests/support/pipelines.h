@@ -16,7 +16,8 @@ namespace rankwright::pipelines {
 /// Makes a random shape, often one that no schedule supports.
 inline pipeline::PipelineShape any_shape(i64 max_pp = 8, i64 max_microbatches = 40) {
   pipeline::PipelineShape shape;
-  shape.schedule = pipeline::schedules()[*rc::gen::inRange<std::size_t>(0, pipeline::kSchedules)].schedule;
+  shape.schedule =
+      pipeline::schedules()[*rc::gen::inRange<std::size_t>(0, pipeline::kSchedules)].schedule;
   shape.pp = *rc::gen::inRange<i64>(1, max_pp + 1);
   shape.chunks = *rc::gen::inRange<i64>(1, 5);
   shape.microbatches = *rc::gen::inRange<i64>(1, max_microbatches + 1);
@@ -30,13 +31,13 @@ inline pipeline::PipelineShape valid_shape() {
   shape.chunks = std::min(std::max(shape.chunks, r.min_chunks), r.max_chunks);
   shape.pp *= r.multiple;
   shape.microbatches = shape.microbatches * r.multiple + r.rounds * shape.pp;
-  if (shape_fault(shape)) shape.group = 0;
-  RC_ASSERT(!shape_fault(shape));
+  if (find_shape_fault(shape)) shape.group = 0;
+  RC_ASSERT(!find_shape_fault(shape));
   return shape;
 }
 
 inline program::Program program_of(const pipeline::PipelineShape& shape) {
-  return program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
+  return program::add_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Formats a shape: "zb-v pp 4 x 2, 8 microbatches, group 0".

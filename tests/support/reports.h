@@ -39,7 +39,7 @@ inline planner::PlanReport hostile_report() {
 /// Makes the report of a valid plan on a cluster of one to three levels, with ranks placed
 /// anywhere.
 inline planner::PlanReport random_report() {
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   config.cluster = any::random_cluster(config.world);
   config.plan.placement = any::random_placement(config.world, config.cluster.host_devices);
   RC_PRE(find_violations(config).empty());
@@ -56,7 +56,7 @@ inline importer::RunTrace run_as_simulated(const planner::PlanReport& report) {
       if (is_cell(e.action.kind))
         slices.push_back({.begin = e.start,
                           .end = e.end,
-                          .name = report::event_name(p.program, rank, e.action),
+                          .name = report::name_event(p.program, rank, e.action),
                           .cell = e.action});
   }
   return run;

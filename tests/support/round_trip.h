@@ -17,9 +17,9 @@
 
 namespace rankwright::round_trip {
 
-inline bool is_lost(const std::vector<exporter::Lost>& lost, std::string_view key) {
+inline bool is_lost(const std::vector<exporter::UnsupportedSetting>& lost, std::string_view key) {
   return std::any_of(lost.begin(), lost.end(),
-                     [&](const exporter::Lost& one) { return one.key == key; });
+                     [&](const exporter::UnsupportedSetting& one) { return one.key == key; });
 }
 
 /// Removes what a file need not state: a shard over all data ranks, an even stage split, groups of
@@ -27,7 +27,7 @@ inline bool is_lost(const std::vector<exporter::Lost>& lost, std::string_view ke
 inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
-  if (p.stages == plan::even_stages(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
+  if (p.stages == plan::split_evenly(s.model.layers(), p.pp * p.virtual_stages, s.model.mtp_layers))
     p.stages.clear();
   if (p.microbatch_group == p.pp || !row(p.schedule).groups) p.microbatch_group = 0;
   if (p.pp == 1) p.schedule = pipeline::Schedule::one_f_one_b;
@@ -51,17 +51,18 @@ inline Result<std::string> read_written(const std::string& path) {
 
 /// Returns whether two configs have the same cells in the same order, whatever the schedule's name.
 inline bool same_cells(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-  const pipeline::PipelineShape one = pipeline_shape(a), two = pipeline_shape(b);
+  const pipeline::PipelineShape one = make_pipeline_shape(a), two = make_pipeline_shape(b);
   return one.pp == two.pp && one.chunks == two.chunks && one.microbatches == two.microbatches &&
-         !shape_fault(one) && !shape_fault(two) && pipeline::cells(one) == pipeline::cells(two);
+         !find_shape_fault(one) && !find_shape_fault(two) &&
+         pipeline::cells(one) == pipeline::cells(two);
 }
 
 /// Exports with `exporter` and imports the files as `format`. The cluster, the world size and lost
 /// values are supplied again.
-inline plan::TrainingConfig there_and_back(const exporter::Exporter& exporter,
-                                           const importer::PlanFormat& format,
-                                           const plan::TrainingConfig& config,
-                                           Diagnostics& findings) {
+inline plan::TrainingConfig export_and_import(const exporter::Exporter& exporter,
+                                              const importer::PlanFormat& format,
+                                              const plan::TrainingConfig& config,
+                                              Diagnostics& findings) {
   written_files() = export_plan(exporter, config);
   const exporter::ExportFile& main = written_files().front();
   importer::PlanFile plan = read_plan_as(format, main.text, main.name, read_written);
@@ -70,7 +71,8 @@ inline plan::TrainingConfig there_and_back(const exporter::Exporter& exporter,
   plan.draft.world = config.world;
   if (!plan.draft.model) plan.draft.model = config.model;
   // Without a degree that is set elsewhere, the others would not multiply to the world size.
-  if (is_lost(losses(exporter, config), "parallelism.pp_size")) plan.draft.pp = config.plan.pp;
+  if (is_lost(find_unsupported(exporter, config), "parallelism.pp_size"))
+    plan.draft.pp = config.plan.pp;
   return resolve(plan.draft);
 }
 
@@ -79,15 +81,15 @@ inline std::string differences(const exporter::Exporter& exporter,
                                const plan::TrainingConfig& before,
                                const plan::TrainingConfig& after) {
   constexpr std::string_view kBeside[] = {"world_size", "node_shape", "cluster", "placement"};
-  const std::vector<exporter::Lost> lost = losses(exporter, before);
+  const std::vector<exporter::UnsupportedSetting> lost = find_unsupported(exporter, before);
   const plan::TrainingConfig a = plain(before), b = plain(after);
   std::string text;
-  for (const exporter::ConfigKey& key : exporter::setup_keys()) {
+  for (const exporter::ConfigKey& key : exporter::config_keys()) {
     const bool beside =
         std::find(std::begin(kBeside), std::end(kBeside), key.path) != std::end(kBeside);
     if (beside || key.path.starts_with("software.") || is_lost(lost, key.path)) continue;
     if (key.path == "model") {
-      if (!same_network(a.model, b.model)) text += "model\n";
+      if (!is_same_network(a.model, b.model)) text += "model\n";
       continue;
     }
     const bool of_cells =
@@ -106,10 +108,10 @@ inline std::string differences(const exporter::Exporter& exporter,
 inline void hold(const exporter::Exporter& exporter) {
   const importer::PlanFormat& format = *importer::find_plan_format(row(exporter.target).name);
   for (int i = 0; i < 4; ++i) {
-    plan::TrainingConfig config = any::random_setup();
-    while (!find_violations(config).empty()) config = any::random_setup();
+    plan::TrainingConfig config = any::random_config();
+    while (!find_violations(config).empty()) config = any::random_config();
     Diagnostics findings;
-    const plan::TrainingConfig again = there_and_back(exporter, format, config, findings);
+    const plan::TrainingConfig again = export_and_import(exporter, format, config, findings);
     for (const Diagnostic& finding : findings) RC_LOG() << finding.detail << "\n";
     RC_ASSERT(!has_errors(findings));
     const std::string different = differences(exporter, config, again);

@@ -10,15 +10,15 @@
 
 namespace rankwright::cli {
 
-struct Said {
+struct CommandResult {
   int code = 0;
   std::string out;
   std::string err;
 };
 
 /// Runs in the repository's root, so that paths of examples are short.
-inline Said say(const std::vector<std::string>& args, const std::string& input = "",
-                bool color = false) {
+inline CommandResult say(const std::vector<std::string>& args, const std::string& input = "",
+                         bool color = false) {
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
   std::istringstream in(input);
   std::ostringstream out, err;
@@ -27,7 +27,8 @@ inline Said say(const std::vector<std::string>& args, const std::string& input =
 }
 
 /// Runs `rankwright check - FLAGS...` on a plan.
-inline Said check_text(const std::string& plan, std::vector<std::string> flags = {}) {
+inline CommandResult render_check_text(const std::string& plan,
+                                       std::vector<std::string> flags = {}) {
   flags.insert(flags.begin(), {"check", "-"});
   return say(flags, plan);
 }

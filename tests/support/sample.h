@@ -43,7 +43,7 @@ inline plan::TrainingConfig config_of(model::Model model, plan::Plan plan, i64 m
 }
 
 /// Makes a config with eight dense layers.
-inline plan::TrainingConfig dense_setup(plan::Plan plan, i64 microbatches = 4) {
+inline plan::TrainingConfig dense_config(plan::Plan plan, i64 microbatches = 4) {
   return config_of(model_of({{8, dense_layer()}}), std::move(plan), microbatches);
 }
 
@@ -99,7 +99,7 @@ inline model::Model random_model() {
 }
 
 inline model::Model random_known_model() {
-  const std::span<const catalog::KnownModel> known = catalog::known_models();
+  const std::span<const catalog::KnownModel> known = catalog::list_known_models();
   return known[std::size_t(*rc::gen::inRange<i64>(0, i64(known.size())))].model;
 }
 
@@ -154,26 +154,26 @@ inline i64 random_microbatches(const plan::Plan& plan) {
 }
 
 /// Makes a config without violations.
-inline plan::TrainingConfig random_setup(const model::Model& model, pipeline::Schedule schedule) {
+inline plan::TrainingConfig random_config(const model::Model& model, pipeline::Schedule schedule) {
   const auto draw = [&] {
     const plan::Plan plan = random_plan(model, schedule);
     return config_of(model, plan, random_microbatches(plan));
   };
   plan::TrainingConfig config = draw();
-  for (int tries = 0; find_violation(config) && tries < 100; ++tries) config = draw();
+  for (int tries = 0; find_first_violation(config) && tries < 100; ++tries) config = draw();
   config.job.sequence = one_of({64, 128, 192});
   config.job.param_dtype = plan::Dtype(one_of({0, 1, 3, 4}));
   config.job.grad_dtype = plan::Dtype(one_of({0, 1}));
-  RC_PRE(!find_violation(config));
+  RC_PRE(!find_first_violation(config));
   return config;
 }
 
-inline plan::TrainingConfig random_setup(const model::Model& model) {
-  return random_setup(model, random_schedule());
+inline plan::TrainingConfig random_config(const model::Model& model) {
+  return random_config(model, random_schedule());
 }
 
-inline plan::TrainingConfig random_setup() {
-  return random_setup(coin() ? random_model() : random_known_model());
+inline plan::TrainingConfig random_config() {
+  return random_config(coin() ? random_model() : random_known_model());
 }
 
 }  // namespace rankwright::sample

@@ -14,18 +14,20 @@
 namespace rankwright::sample {
 
 inline program::Program program_of(const pipeline::PipelineShape& shape) {
-  return program::with_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
+  return program::add_transfers(pipeline::cells(shape), shape.stages(), shape.microbatches);
 }
 
 /// Simulates a pipeline with equal stages: F, I and W take one second each, B two.
-inline planner::SimulatedStep unit_play(const pipeline::PipelineShape& shape) {
+inline planner::SimulatedStep simulate_unit_step(const pipeline::PipelineShape& shape) {
   program::Program program = program_of(shape);
   program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   return planner::simulate_step(shape, std::move(program), std::move(durations));
 }
 
 /// Simulates 1F1B with 4 pp ranks and 8 microbatches.
-inline planner::SimulatedStep four_by_eight() { return unit_play({.pp = 4, .microbatches = 8}); }
+inline planner::SimulatedStep four_by_eight() {
+  return simulate_unit_step({.pp = 4, .microbatches = 8});
+}
 
 /// Adds steps to every role: an overlapped one in the middle, then a collective over all ranks and
 /// the optimizer at the end.
@@ -47,7 +49,8 @@ inline void add_steps(program::Program& program) {
 
 /// Makes a valid shape of any schedule.
 inline pipeline::PipelineShape random_shape() {
-  const std::vector<pipeline::ScheduleRow> rows(pipeline::schedules().begin(), pipeline::schedules().end());
+  const std::vector<pipeline::ScheduleRow> rows(pipeline::schedules().begin(),
+                                                pipeline::schedules().end());
   const pipeline::ScheduleRow schedule = *rc::gen::elementOf(rows);
   pipeline::PipelineShape shape{.schedule = schedule.schedule};
   shape.pp = *rc::gen::inRange<i64>(1, 7);
@@ -55,13 +58,13 @@ inline pipeline::PipelineShape random_shape() {
                                : std::min(schedule.max_chunks,
                                           schedule.min_chunks + *rc::gen::inRange<i64>(0, 3));
   shape.microbatches = *rc::gen::inRange<i64>(1, 25);
-  RC_PRE(!shape_fault(shape));
+  RC_PRE(!find_shape_fault(shape));
   return shape;
 }
 
 /// Simulates a random pipeline with times in whole milliseconds that differ by stage, and with
 /// steps in half of the cases.
-inline planner::SimulatedStep random_play() {
+inline planner::SimulatedStep simulate_random_step() {
   const pipeline::PipelineShape shape = random_shape();
   program::Program program = program_of(shape);
   if (*rc::gen::arbitrary<bool>()) add_steps(program);

@@ -7,7 +7,7 @@
 
 #include "rankwright/plan/plan.h"
 
-namespace rankwright::ways {
+namespace rankwright::stage_routes {
 
 /// Returns the pp rank of each stage that a microbatch passes: up the ranks, and from the last to
 /// the first again; up and down (V schedules); or only down, for the second half of DualPipe's
@@ -47,4 +47,4 @@ inline std::set<i64> held(const plan::TrainingConfig& config, i64 pp_rank) {
   return stages;
 }
 
-}  // namespace rankwright::ways
+}  // namespace rankwright::stage_routes

@@ -33,9 +33,9 @@ inline plan::TrainingConfig timed(plan::TrainingConfig config) {
 }
 
 /// Makes a config with any plan whose pipeline can run.
-inline plan::TrainingConfig random_timed() {
-  plan::TrainingConfig config = timed(random_setup());
-  RC_PRE(!shape_fault(pipeline_shape(config)));
+inline plan::TrainingConfig random_timed_config() {
+  plan::TrainingConfig config = timed(random_config());
+  RC_PRE(!find_shape_fault(make_pipeline_shape(config)));
   config.plan.overlap = {coin(), coin(), coin(), coin()};
   return config;
 }

@@ -11,7 +11,7 @@
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/rules/rule.h"
 
-namespace rankwright::typing {
+namespace rankwright::typed_plans {
 
 inline Diagnostics diagnose(const std::string& text, rules::Target target) {
   return lint(resolve(importer::read_plan(text, "example.yaml", importer::refuse_file).draft),
@@ -62,4 +62,4 @@ inline std::string unhealed(const Diagnostics& before, const Diagnostics& after,
   return show(left);
 }
 
-}  // namespace rankwright::typing
+}  // namespace rankwright::typed_plans

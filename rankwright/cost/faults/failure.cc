@@ -27,7 +27,7 @@ double log_overhead(Seconds work, const FailureModel& model) {
 
 }  // namespace
 
-Seconds expected_time(Seconds work, const FailureModel& model) {
+Seconds compute_expected_time(Seconds work, const FailureModel& model) {
   const double m = model.between.value;
   return Seconds{m * std::exp(model.restart.value / m) *
                  std::expm1((work + model.checkpoint).value / m)};
@@ -36,7 +36,7 @@ Seconds expected_time(Seconds work, const FailureModel& model) {
 // The derivative of Z10 / work is 0 where (1 - u) e^(u + c) = 1, with u = work / M and c = C / M.
 // The logarithm of the left side falls from c to minus infinity between u = 0 and 1, so bisection
 // finds the root. The restart time is a constant factor and does not matter.
-Seconds best_interval(const FailureModel& model) {
+Seconds find_best_interval(const FailureModel& model) {
   const double c = model.checkpoint / model.between;
   double low = 0, high = 1;
   for (int k = 0; k < 200; ++k) {
@@ -46,15 +46,15 @@ Seconds best_interval(const FailureModel& model) {
   return high * model.between;
 }
 
-i64 best_steps(Seconds step, const FailureModel& model) {
-  const double steps = std::min(best_interval(model) / step, 1e15);
+i64 find_best_steps(Seconds step, const FailureModel& model) {
+  const double steps = std::min(find_best_interval(model) / step, 1e15);
   const i64 fewer = std::max<i64>(1, i64(std::floor(steps)));
   const bool more =
       log_overhead(double(fewer + 1) * step, model) < log_overhead(double(fewer) * step, model);
   return more ? fewer + 1 : fewer;
 }
 
-Uptime uptime(Seconds interval, const FailureModel& model) {
+Uptime compute_uptime(Seconds interval, const FailureModel& model) {
   const double m = model.between.value;
   const double x = (interval + model.checkpoint).value / m;
   // Restarts can be interrupted by further failures: e^(-R/M) of the time is spent outside
@@ -69,19 +69,19 @@ Uptime uptime(Seconds interval, const FailureModel& model) {
           .lost_each = Seconds{m * (1 - x / grown)}};
 }
 
-Bytes checkpoint_bytes(const plan::TrainingConfig& config) {
+Bytes count_checkpoint_bytes(const plan::TrainingConfig& config) {
   return bytes(parameters(config.model).total(),
                config.job.param_bytes() + config.job.optimizer_bytes());
 }
 
-i64 checkpoint_nodes(const plan::TrainingConfig& config) {
+i64 count_checkpoint_nodes(const plan::TrainingConfig& config) {
   const i64 host = std::max<i64>(1, config.cluster.host_devices);
   const i64 writers =
       config.plan.zero >= 1 ? config.world : config.world / config.plan.data_ranks();
   return std::max<i64>(1, ceil_div(writers, host));
 }
 
-Copies copies(const plan::TrainingConfig& config) {
+Copies count_copies(const plan::TrainingConfig& config) {
   const plan::Plan& plan = config.plan;
   const i64 pairs = plan.mirrored() ? 2 : 1;
   const bool weights = shards_weights(config);
@@ -95,19 +95,20 @@ Copies copies(const plan::TrainingConfig& config) {
           .optimizer = std::min(dense.optimizer, plan.zero >= 1 ? pairs : experts)};
 }
 
-Failure failure(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                i64 rank, const FailureTask& task) {
-  Failure out{.task = task, .step = step_time(config, calibration).total()};
+Failure estimate_failure(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, i64 rank,
+                         const FailureTask& task) {
+  Failure out{.task = task, .step = estimate_step_time(config, calibration).total()};
   FailureModel hung = task.model;
   hung.restart += task.hang;
   Seconds interval = task.interval.value_or(Seconds{});
   if (!task.interval) {
-    out.steps = best_steps(out.step, task.model);
+    out.steps = find_best_steps(out.step, task.model);
     interval = double(out.steps) * out.step;
   }
-  out.uptime = uptime(interval, task.model);
-  out.when_hung = uptime(interval, hung);
-  out.copies = copies(config);
+  out.uptime = compute_uptime(interval, task.model);
+  out.when_hung = compute_uptime(interval, hung);
+  out.copies = count_copies(config);
   const MemoryEstimate held = estimate_memory(
       config, config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp), calibration);
   out.parameters = held[Entry::parameters];

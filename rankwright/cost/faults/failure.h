@@ -19,12 +19,12 @@ struct FailureModel {
 };
 
 /// Computes the expected time of `work` and the checkpoint after it, including failures (Z10).
-Seconds expected_time(Seconds work, const FailureModel& model);
+Seconds compute_expected_time(Seconds work, const FailureModel& model);
 
 /// Computes the work between checkpoints that maximizes goodput (Z11).
-Seconds best_interval(const FailureModel& model);
+Seconds find_best_interval(const FailureModel& model);
 /// Computes the optimal checkpoint interval in whole steps of duration `step`.
-i64 best_steps(Seconds step, const FailureModel& model);
+i64 find_best_steps(Seconds step, const FailureModel& model);
 
 /// The fractions of time by use (Z12); the four add up to 1.
 struct Uptime {
@@ -37,13 +37,13 @@ struct Uptime {
 };
 
 /// Computes how the time is spent with a checkpoint after every `interval` of work.
-Uptime uptime(Seconds interval, const FailureModel& model);
+Uptime compute_uptime(Seconds interval, const FailureModel& model);
 
 /// Computes the size of a checkpoint: one copy of parameters and optimizer states (Z13).
-Bytes checkpoint_bytes(const plan::TrainingConfig& config);
+Bytes count_checkpoint_bytes(const plan::TrainingConfig& config);
 /// Returns the number of nodes that write it: all nodes if ZeRO shards the states, else those of
 /// one replica.
-i64 checkpoint_nodes(const plan::TrainingConfig& config);
+i64 count_checkpoint_nodes(const plan::TrainingConfig& config);
 
 /// The number of ranks that hold the same data as one rank, including itself.
 struct Copies {
@@ -52,7 +52,7 @@ struct Copies {
 };
 
 /// Counts the copies of a rank's states. With experts, the smaller of the dense and expert counts.
-Copies copies(const plan::TrainingConfig& config);
+Copies count_copies(const plan::TrainingConfig& config);
 
 /// The inputs of a failure analysis. The caller fills in published figures for values that the user
 /// did not give.
@@ -75,7 +75,8 @@ struct Failure {
 
 /// Estimates the cost of a failure of `rank`. Requires: the config has no constraint violation, and
 /// `rank` is less than its world size.
-Failure failure(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                i64 rank, const FailureTask& task);
+Failure estimate_failure(const plan::TrainingConfig& config,
+                         const cluster::Calibration& calibration, i64 rank,
+                         const FailureTask& task);
 
 }  // namespace rankwright::cost

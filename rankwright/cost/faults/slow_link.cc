@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "rankwright/cost/faults/straggler.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/plan/constraint_violation.h"
 
 namespace rankwright::cost {
@@ -25,7 +25,8 @@ bool crosses(const mesh::Span& span, std::span<const SlowLink> links) {
 std::vector<LinkLoss::Crossing> find_crossings(const plan::TrainingConfig& before,
                                                const plan::TrainingConfig& after, i64 pp_rank,
                                                std::span<const SlowLink> links) {
-  const std::vector<PricedTraffic> was = priced(before, pp_rank), is = priced(after, pp_rank);
+  const std::vector<TrafficCost> was = estimate_traffic(before, pp_rank),
+                                 is = estimate_traffic(after, pp_rank);
   std::vector<LinkLoss::Crossing> rows;
   for (std::size_t k = 0; k < was.size() && k < is.size(); ++k) {
     const plan::Traffic& traffic = was[k].traffic;
@@ -44,7 +45,7 @@ cluster::Cluster with_links(cluster::Cluster cluster, std::span<const SlowLink> 
   return cluster;
 }
 
-std::vector<mesh::Order> distinct_orders(const plan::Plan& plan) {
+std::vector<mesh::Order> list_distinct_orders(const plan::Plan& plan) {
   const mesh::MeshPair meshes = plan.meshes();
   std::vector<mesh::Axis> split, whole;
   for (const mesh::Axis axis : plan.order) {
@@ -64,26 +65,27 @@ std::vector<mesh::Order> distinct_orders(const plan::Plan& plan) {
   return orders;
 }
 
-LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                   std::span<const SlowLink> links) {
+LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration,
+                            std::span<const SlowLink> links) {
   plan::TrainingConfig slow = config;
   slow.cluster = with_links(config.cluster, links);
   LinkLoss out{.links = {links.begin(), links.end()},
-               .before = step_time(config, calibration),
-               .after = step_time(slow, calibration)};
+               .before = estimate_step_time(config, calibration),
+               .after = estimate_step_time(slow, calibration)};
   // A pp rank in the middle sends in both directions; the first and the last have one neighbor.
   const i64 pp = config.plan.pp;
   const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
   out.crossings = find_crossings(config, slow, busy, links);
   out.best = {config.plan.order, out.after.total()};
-  std::vector<mesh::Order> orders = distinct_orders(config.plan);
-  if (prices_slowly(config) && i64(orders.size()) > kFewOrders)
+  std::vector<mesh::Order> orders = list_distinct_orders(config.plan);
+  if (is_slow_to_evaluate(config) && i64(orders.size()) > kFewOrders)
     orders.resize(std::size_t(kFewOrders));
   for (const mesh::Order& order : orders) {
     slow.plan.order = order;
-    if (find_violation(slow)) continue;
+    if (find_first_violation(slow)) continue;
     ++out.tried;
-    const Seconds after = step_time(slow, calibration).total();
+    const Seconds after = estimate_step_time(slow, calibration).total();
     if (after < out.best.after) out.best = {order, after};
   }
   if (out.best.after >= (1 - kMinOrderGain) * out.after.total())

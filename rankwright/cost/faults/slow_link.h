@@ -54,11 +54,12 @@ struct LinkLoss {
 };
 
 /// Estimates the loss that slow links cause. Requires: the config has no constraint violation.
-LinkLoss link_loss(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                   std::span<const SlowLink> links);
+LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
+                            const cluster::Calibration& calibration,
+                            std::span<const SlowLink> links);
 
 /// Returns the axis orders that number the ranks differently, the plan's own first. In the others,
 /// axes of degree 1 come last, because their position does not matter.
-std::vector<mesh::Order> distinct_orders(const plan::Plan& plan);
+std::vector<mesh::Order> list_distinct_orders(const plan::Plan& plan);
 
 }  // namespace rankwright::cost

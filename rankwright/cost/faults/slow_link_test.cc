@@ -7,7 +7,7 @@
 #include <set>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/plan/constraint_violation.h"
 #include "tests/support/typed_configs.h"
 
@@ -20,7 +20,7 @@ const std::string kPlan =
 
 LinkLoss loss(const rankwright::plan::TrainingConfig& config, int level, double factor) {
   const SlowLink links[] = {{level, factor * config.cluster.levels[std::size_t(level)].bandwidth}};
-  return link_loss(config, catalog::calibration(), links);
+  return estimate_link_loss(config, catalog::calibration(), links);
 }
 
 TEST(LinkLoss, IsZeroAtTheSpecifiedBandwidth) {
@@ -53,7 +53,7 @@ TEST(LinkLoss, ListsTrafficOfAMiddlePpRank) {
   ASSERT_EQ(out.after.slowest, 3);
   const auto calls = [&](i64 pp_rank) {
     i64 sum = 0;
-    for (const PricedTraffic& row : priced(config, pp_rank))
+    for (const TrafficCost& row : estimate_traffic(config, pp_rank))
       if (row.traffic.group == mesh::GroupKind::pp) sum += row.traffic.calls;
     return sum;
   };
@@ -85,18 +85,19 @@ TEST(LinkLoss, BestOrderMatchesBruteForce) {
     std::sort(order.begin(), order.end());
     do {
       slow.plan.order = order;
-      if (find_violation(slow)) continue;
-      EXPECT_GE(step_time(slow, catalog::calibration()).total(), (1 - 1e-3) * out.best.after)
+      if (find_first_violation(slow)) continue;
+      EXPECT_GE(estimate_step_time(slow, catalog::calibration()).total(),
+                (1 - 1e-3) * out.best.after)
           << show(order);
     } while (std::next_permutation(order.begin(), order.end()));
     slow.plan.order = out.best.order;
-    EXPECT_EQ(step_time(slow, catalog::calibration()).total(), out.best.after);
+    EXPECT_EQ(estimate_step_time(slow, catalog::calibration()).total(), out.best.after);
   }
 }
 
 TEST(DistinctOrders, StartWithThePlansOwnAndAreUnique) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const std::vector<mesh::Order> orders = distinct_orders(config.plan);
+  const std::vector<mesh::Order> orders = list_distinct_orders(config.plan);
   EXPECT_EQ(orders.size(), 6u);  // of tp, dp and pp
   EXPECT_EQ(orders.front(), config.plan.order);
   EXPECT_EQ(std::set<mesh::Order>(orders.begin(), orders.end()).size(), 6u);

@@ -17,11 +17,12 @@ constexpr i64 kMaxPlaces = 256;                  // pp ranks on which a slow dev
 
 bool is_small(const plan::TrainingConfig& config, const pipeline::PipelineShape& shape) {
   const std::optional<i64> cells = pipeline::cell_count(shape);
-  return cells && *cells <= kMaxCells && program::expansion_bytes(config) <= kMaxBytes;
+  return cells && *cells <= kMaxCells && program::bound_expansion_bytes(config) <= kMaxBytes;
 }
 
 /// Adds `more` times the computation of a stage to its times.
-pipeline::StageTimes extend(const pipeline::StageTimes& stage, double more, const pipeline::StageTimes& compute) {
+pipeline::StageTimes extend(const pipeline::StageTimes& stage, double more,
+                            const pipeline::StageTimes& compute) {
   return {stage.forward + more * compute.forward, stage.input + more * compute.input,
           stage.weight + more * compute.weight};
 }
@@ -39,34 +40,34 @@ std::vector<i64> list_places(i64 pp, i64 now) {
 
 }  // namespace
 
-bool prices_slowly(const plan::TrainingConfig& config) {
+bool is_slow_to_evaluate(const plan::TrainingConfig& config) {
   constexpr i64 kMany = i64{1} << 16;
   const bool even = config.plan.placement.kind == mesh::Placement::Kind::block &&
                     (config.world & (config.world - 1)) == 0;
   return config.world > kMany && !even;
 }
 
-ReplicasMeet replicas_meet(const plan::Plan& plan) {
-  if (plan.dp == 1) return ReplicasMeet::never;
-  if (plan.zero >= 3) return ReplicasMeet::gathers;
-  return plan.ep * plan.etp > plan.tp * plan.cp ? ReplicasMeet::experts : ReplicasMeet::gradients;
+ReplicaSync find_replica_sync(const plan::Plan& plan) {
+  if (plan.dp == 1) return ReplicaSync::never;
+  if (plan.zero >= 3) return ReplicaSync::gathers;
+  return plan.ep * plan.etp > plan.tp * plan.cp ? ReplicaSync::experts : ReplicaSync::gradients;
 }
 
 SlowSteps::SlowSteps(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                      bool simulate)
     : config_(config),
-      shape_(pipeline_shape(config)),
+      shape_(make_pipeline_shape(config)),
       meshes_(config.plan.meshes()),
-      whole_(step_time(config, calibration)),
-      cells_(cell_times(config, calibration)),
+      whole_(estimate_step_time(config, calibration)),
+      cells_(estimate_cell_times(config, calibration)),
       holders_(cells_.stages.size()) {
-  const ReplicasMeet meet = replicas_meet(config.plan);
-  coupled_ = meet == ReplicasMeet::experts || meet == ReplicasMeet::gathers;
+  const ReplicaSync meet = find_replica_sync(config.plan);
+  coupled_ = meet == ReplicaSync::experts || meet == ReplicaSync::gathers;
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const i64 s : stages_of(config.plan, r)) holders_[std::size_t(s)].push_back(r);
+    for (const i64 s : list_stages(config.plan, r)) holders_[std::size_t(s)].push_back(r);
   if (simulate && is_small(config, shape_)) {
     program_ = program::expand(config);
-    durations_ = durations(config, *program_, calibration);
+    durations_ = compute_durations(config, *program_, calibration);
   }
   healthy_end_ = end(no_factors());
 }
@@ -119,7 +120,7 @@ Seconds SlowSteps::end(const std::vector<double>& factors) const {
     stages[s] = extend(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
   const double slowest = *std::max_element(factors.begin(), factors.end());
   const Seconds optimizer = slowest * whole_[Item::optimizer];
-  if (plan().pp > 1) return pipeline_time(shape_, stages, cells_.hop) + optimizer;
+  if (plan().pp > 1) return estimate_pipeline_time(shape_, stages, cells_.hop) + optimizer;
   Seconds all = optimizer;
   for (const pipeline::StageTimes& stage : stages)
     all += double(shape_.microbatches) * stage.total();
@@ -144,13 +145,13 @@ Seconds SlowSteps::step(std::span<const SlowRank> slow) const {
 
 Seconds SlowSteps::busy(i64 pp_rank) const {
   Seconds all{};
-  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.stages[std::size_t(s)].total();
+  for (const i64 s : list_stages(plan(), pp_rank)) all += cells_.stages[std::size_t(s)].total();
   return double(config_.stage_microbatches()) * all;
 }
 
 Seconds SlowSteps::compute(i64 pp_rank) const {
   Seconds all{};
-  for (const i64 s : stages_of(plan(), pp_rank)) all += cells_.compute[std::size_t(s)].total();
+  for (const i64 s : list_stages(plan(), pp_rank)) all += cells_.compute[std::size_t(s)].total();
   return double(config_.stage_microbatches()) * all;
 }
 
@@ -193,21 +194,22 @@ void try_places(const plan::TrainingConfig& config, const SlowSteps& steps, Stra
 
 }  // namespace
 
-Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                    std::span<const SlowRank> slow) {
+Straggler estimate_straggler(const plan::TrainingConfig& config,
+                             const cluster::Calibration& calibration,
+                             std::span<const SlowRank> slow) {
   const SlowSteps steps(config, calibration, true);
   Straggler out{.slow = {slow.begin(), slow.end()},
                 .before = steps.healthy(),
                 .after = steps.step(slow),
                 .simulated = steps.simulated(),
-                .meet = replicas_meet(config.plan),
+                .meet = find_replica_sync(config.plan),
                 .waited_for = find_last(steps, slow)};
   const std::vector<double> factors = steps.factors(slow, out.waited_for);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const double factor = factors[std::size_t(r)];
     out.ranks.push_back({factor, steps.busy(r), (factor - 1) * steps.compute(r)});
   }
-  const i64 cells = pipeline::cell_count(pipeline_shape(config)).value_or(kMaxTotalCells);
+  const i64 cells = pipeline::cell_count(make_pipeline_shape(config)).value_or(kMaxTotalCells);
   const i64 simulations = std::min(config.plan.pp, kMaxPlaces) * i64(slow.size());
   if (steps.simulated() && cells <= kMaxTotalCells / std::max<i64>(1, simulations))
     try_places(config, steps, out);

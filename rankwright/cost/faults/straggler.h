@@ -26,13 +26,13 @@ inline constexpr double kMinFactor = 0.1, kMaxFactor = 100;
 
 /// Where data-parallel replicas synchronize: in the gradient reduction once per step, in every
 /// layer with experts, or at every ZeRO-3 gather.
-enum class ReplicasMeet : unsigned char { never, gradients, experts, gathers };
+enum class ReplicaSync : unsigned char { never, gradients, experts, gathers };
 /// Returns where the replicas of a plan synchronize.
-ReplicasMeet replicas_meet(const plan::Plan& plan);
+ReplicaSync find_replica_sync(const plan::Plan& plan);
 
 /// Returns whether an evaluation of the config takes long, because groups have to be counted one by
 /// one on very many ranks. Callers then try fewer alternatives.
-bool prices_slowly(const plan::TrainingConfig& config);
+bool is_slow_to_evaluate(const plan::TrainingConfig& config);
 
 /// Estimates the step time of a config with some slow ranks.
 class SlowSteps {
@@ -82,7 +82,7 @@ struct Straggler {
   std::vector<SlowRank> slow{};
   Seconds before{}, after{};  // step time of the whole job
   bool simulated = false;     // false: closed form
-  ReplicasMeet meet = ReplicasMeet::never;
+  ReplicaSync meet = ReplicaSync::never;
   i64 waited_for = 0;  // the slow rank whose replica ends last
 
   struct PpRank {
@@ -108,7 +108,8 @@ struct Straggler {
 
 /// Estimates the effect of slow ranks. Requires: at least one slow rank; the config has no
 /// constraint violation.
-Straggler straggler(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                    std::span<const SlowRank> slow);
+Straggler estimate_straggler(const plan::TrainingConfig& config,
+                             const cluster::Calibration& calibration,
+                             std::span<const SlowRank> slow);
 
 }  // namespace rankwright::cost

@@ -29,8 +29,9 @@ mesh::Placement swap_devices(const plan::TrainingConfig& config, const Swap& swa
 
 }  // namespace
 
-std::optional<Swap> better_place(const plan::TrainingConfig& config,
-                                 const cluster::Calibration& calibration, const Straggler& slow) {
+std::optional<Swap> find_better_place(const plan::TrainingConfig& config,
+                                      const cluster::Calibration& calibration,
+                                      const Straggler& slow) {
   const Straggler::Place& now = slow.places[std::size_t(slow.now)];
   const Straggler::Place& best = slow.places[std::size_t(slow.best)];
   if (!is_better(best.after, now.after)) return std::nullopt;
@@ -58,13 +59,13 @@ std::optional<Swap> better_place(const plan::TrainingConfig& config,
 }
 
 // Z5: greedy. Moves one layer at a time to where it helps most, until no move helps.
-std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
-                                        const cluster::Calibration& calibration,
-                                        const Straggler& slow) {
-  if (config.plan.pp == 1 || prices_slowly(config)) return std::nullopt;
+std::optional<Rebalance> find_lighter_stages(const plan::TrainingConfig& config,
+                                             const cluster::Calibration& calibration,
+                                             const Straggler& slow) {
+  if (config.plan.pp == 1 || is_slow_to_evaluate(config)) return std::nullopt;
   const mesh::Mesh mesh = config.plan.meshes().dense;
   const std::vector<i64> heavy =
-      stages_of(config.plan, mesh.coordinate(slow.waited_for, mesh::Axis::pp));
+      list_stages(config.plan, mesh.coordinate(slow.waited_for, mesh::Axis::pp));
   const Bytes room = std::max(config.cluster.device.memory, fullest(config, calibration).total());
   plan::TrainingConfig trial = config;
   trial.plan.stages = config.stages();
@@ -101,7 +102,7 @@ std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
   return out;
 }
 
-std::optional<double> without_replica(const plan::Plan& plan) {
+std::optional<double> estimate_without_replica(const plan::Plan& plan) {
   if (plan.dp == 1) return std::nullopt;
   return double(plan.dp - 1) / double(plan.dp);
 }
@@ -111,8 +112,8 @@ StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
                                        const Straggler& slow) {
   // A faster rank needs no mitigation.
   if (slow.after <= slow.before) return {};
-  return {better_place(config, calibration, slow), lighter_stages(config, calibration, slow),
-          without_replica(config.plan)};
+  return {find_better_place(config, calibration, slow),
+          find_lighter_stages(config, calibration, slow), estimate_without_replica(config.plan)};
 }
 
 }  // namespace rankwright::cost

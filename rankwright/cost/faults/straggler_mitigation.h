@@ -20,8 +20,9 @@ struct Swap {
 };
 
 /// Returns the best swap, or nullopt if no swap shortens the step.
-std::optional<Swap> better_place(const plan::TrainingConfig& config,
-                                 const cluster::Calibration& calibration, const Straggler& slow);
+std::optional<Swap> find_better_place(const plan::TrainingConfig& config,
+                                      const cluster::Calibration& calibration,
+                                      const Straggler& slow);
 
 /// A stage split with fewer layers on the slow pp rank. It applies to all replicas, because a plan
 /// has one split.
@@ -32,13 +33,13 @@ struct Rebalance {
 };
 
 /// Returns a split that shortens the step, or nullopt if none is found.
-std::optional<Rebalance> lighter_stages(const plan::TrainingConfig& config,
-                                        const cluster::Calibration& calibration,
-                                        const Straggler& slow);
+std::optional<Rebalance> find_lighter_stages(const plan::TrainingConfig& config,
+                                             const cluster::Calibration& calibration,
+                                             const Straggler& slow);
 
 /// Returns the fraction of the healthy throughput that remains after dropping the replica of the
 /// slow rank (Z6); nullopt if there is only one replica.
-std::optional<double> without_replica(const plan::Plan& plan);
+std::optional<double> estimate_without_replica(const plan::Plan& plan);
 
 /// The mitigations that are available.
 struct StragglerMitigation {

@@ -29,7 +29,7 @@ TEST(Straggler, FactorOneChangesNothing) {
   for (const bool simulate : {false, true})
     for (i64 rank = 0; rank < 16; ++rank)
       EXPECT_EQ(after(config, rank, 1, simulate),
-                step_time(config, catalog::calibration()).total());
+                estimate_step_time(config, catalog::calibration()).total());
 }
 
 TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
@@ -37,7 +37,7 @@ TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
       "world_size: 1\n");
-  const Seconds before = step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
   EXPECT_NEAR(after(config, 0, 2, false) / before, 2, 1e-9);
   // A faster single GPU is faster, because no other rank limits it.
   EXPECT_NEAR(after(config, 0, 0.5, false) / before, 0.5, 1e-9);
@@ -58,7 +58,7 @@ TEST(Straggler, FasterStageNeedsAllItsRanks) {
 
 TEST(Straggler, FasterRankDoesNotSpeedUpItsPeers) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
-  const Seconds before = step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
   EXPECT_EQ(after(config, 5, 0.5), before);  // neither its tp peer nor the other replica is faster
   EXPECT_GT(after(config, 5, 1.5), before);
 }
@@ -87,9 +87,9 @@ TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, overlap: {pp: true}}\nworld_size: 4\n");
-  const CellTimes cells = cell_times(config, catalog::calibration());
+  const CellTimes cells = estimate_cell_times(config, catalog::calibration());
   const program::Program program = program::expand(config);
-  program::Durations times = durations(config, program, catalog::calibration());
+  program::Durations times = compute_durations(config, program, catalog::calibration());
   const Seconds before = simulate(program, times).end;
   for (std::size_t kind = 0; kind < 4; ++kind) {
     const pipeline::StageTimes& c = cells.compute[2];
@@ -99,33 +99,33 @@ TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
   for (std::size_t k = 0; k < program.steps[2].size(); ++k)
     if (program.steps[2][k].computes()) times.steps[2][k] = 1.5 * times.steps[2][k];
   const Seconds more = simulate(program, times).end - before;
-  const Seconds whole = step_time(config, catalog::calibration()).total();
+  const Seconds whole = estimate_step_time(config, catalog::calibration()).total();
   const Seconds said = after(config, 2, 1.5) - whole;
   EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
 }
 
-TEST(ReplicasMeet, DependsOnZeroAndExperts) {
+TEST(ReplicaSync, DependsOnZeroAndExperts) {
   const auto plan = [](int zero) {
     return config_of(
         "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
         "parallelism: {dp_size: 8, zero_stage: " +
         std::to_string(zero) + "}\n");
   };
-  EXPECT_EQ(replicas_meet(plan(3).plan), ReplicasMeet::gathers);
-  EXPECT_EQ(replicas_meet(plan(1).plan), ReplicasMeet::gradients);
+  EXPECT_EQ(find_replica_sync(plan(3).plan), ReplicaSync::gathers);
+  EXPECT_EQ(find_replica_sync(plan(1).plan), ReplicaSync::gradients);
   // ep 8 spans 8 replicas if nothing else is split; with tp 8 it is inside one replica.
-  EXPECT_EQ(replicas_meet({.dp = 8, .ep = 8}), ReplicasMeet::experts);
-  EXPECT_EQ(replicas_meet({.tp = 8, .dp = 8, .ep = 8}), ReplicasMeet::gradients);
+  EXPECT_EQ(find_replica_sync({.dp = 8, .ep = 8}), ReplicaSync::experts);
+  EXPECT_EQ(find_replica_sync({.tp = 8, .dp = 8, .ep = 8}), ReplicaSync::gradients);
   rankwright::plan::TrainingConfig alone = plan(1);
   alone.plan.dp = 1;
-  EXPECT_EQ(replicas_meet(alone.plan), ReplicasMeet::never);
+  EXPECT_EQ(find_replica_sync(alone.plan), ReplicaSync::never);
 }
 
 TEST(Straggler, BestPlaceMatchesBruteForce) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 1.4}};
-    const Straggler out = straggler(config, catalog::calibration(), slow);
+    const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
     ASSERT_EQ(out.places.size(), 4u);
     Seconds min = out.places[0].after;
     for (i64 pp = 0; pp < 4; ++pp) {
@@ -155,7 +155,7 @@ RC_GTEST_PROP(Straggler, StepGrowsByAtMostTheFactor, ()) {
   const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
-  const Seconds before = step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
   for (const bool simulate : {false, true}) {
     const Seconds slow = after(config, rank, factor, simulate);
     RC_ASSERT(slow >= before * (1 - 1e-12));
@@ -175,14 +175,14 @@ TEST(StragglerMitigation, OffersOnlyShorterSteps) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 2}};
-    const Straggler out = straggler(config, catalog::calibration(), slow);
+    const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
     const StragglerMitigation offer = mitigate_straggler(config, catalog::calibration(), out);
     if (offer.place) {
       EXPECT_LT(offer.place->after, out.after);
     }
     if (offer.lighter) {
       EXPECT_LT(offer.lighter->after, out.after);
-      EXPECT_EQ(total_layers(offer.lighter->stages), config.model.layers());
+      EXPECT_EQ(count_layers(offer.lighter->stages), config.model.layers());
     }
     EXPECT_EQ(offer.without, 0.5);
   }
@@ -195,8 +195,8 @@ TEST(StragglerMitigation, SwapsWholeNodesAndEstimatesTheResult) {
       "model: llama-3.2-1b\ncluster: dgx-h100 x 4\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
   const SlowRank slow[] = {{30, 3}};
-  const Straggler out = straggler(config, catalog::calibration(), slow);
-  const std::optional<Swap> swap = better_place(config, catalog::calibration(), out);
+  const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
+  const std::optional<Swap> swap = find_better_place(config, catalog::calibration(), out);
   ASSERT_TRUE(swap);
   EXPECT_TRUE(swap->hosts);
   EXPECT_EQ(swap->first, 3);
@@ -216,8 +216,8 @@ TEST(StragglerMitigation, MovesLayersOffTheSlowStage) {
       "model: llama-3.1-8b\ncluster: dgx-h100\njob: {global_batch: 32, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 2}\n");
   const SlowRank slow[] = {{2, 2}};
-  const Straggler out = straggler(config, catalog::calibration(), slow);
-  const std::optional<Rebalance> lighter = lighter_stages(config, catalog::calibration(), out);
+  const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
+  const std::optional<Rebalance> lighter = find_lighter_stages(config, catalog::calibration(), out);
   ASSERT_TRUE(lighter);
   EXPECT_EQ(config.stages()[1].layers - lighter->stages[1].layers, lighter->moved);
   EXPECT_GT(lighter->moved, 0);
@@ -225,9 +225,9 @@ TEST(StragglerMitigation, MovesLayersOffTheSlowStage) {
 
 TEST(WithoutReplica, LeavesTheThroughputOfTheOthers) {
   // 7 of 8 replicas remain: 7/8. A single replica cannot be dropped.
-  EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 8}), 0.875);
-  EXPECT_DOUBLE_EQ(*without_replica(plan::Plan{.dp = 2}), 0.5);
-  EXPECT_FALSE(without_replica(plan::Plan{.dp = 1, .pp = 4}));
+  EXPECT_DOUBLE_EQ(*estimate_without_replica(plan::Plan{.dp = 8}), 0.875);
+  EXPECT_DOUBLE_EQ(*estimate_without_replica(plan::Plan{.dp = 2}), 0.5);
+  EXPECT_FALSE(estimate_without_replica(plan::Plan{.dp = 1, .pp = 4}));
 }
 
 }  // namespace straggler_test

@@ -151,7 +151,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
   return out;
 }
 
-LayerActivations mtp_activations(const plan::TrainingConfig& s) {
+LayerActivations compute_mtp_activations(const plan::TrainingConfig& s) {
   const Scale scale(s);
   LayerActivations out = activations(s, s.model.runs.back().layer);
   const Bytes halves = scale.of(4 * scale.part * scale.hidden);

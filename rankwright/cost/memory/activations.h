@@ -41,7 +41,7 @@ LayerActivations activations(const plan::TrainingConfig& config, const model::La
 
 /// Computes the activation memory of an MTP module: a layer like the last one, plus the two
 /// normalized halves of its projection's input and the inputs of their norms.
-LayerActivations mtp_activations(const plan::TrainingConfig& config);
+LayerActivations compute_mtp_activations(const plan::TrainingConfig& config);
 
 /// The elements in the weight matrices of a layer on one rank, counting each shape once.
 struct LayerMatrices {

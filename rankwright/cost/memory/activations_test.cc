@@ -14,7 +14,7 @@ double per_token(Bytes bytes) { return bytes.value / kTokens; }
 
 TEST(SavedLayer, DenseLayerMatchesTheWorkedExample) {
   // h 1024, 16 heads of 64 on 4 key-value heads, feed-forward 4096, two bytes per element
-  const rankwright::plan::TrainingConfig config = sample::dense_setup({});
+  const rankwright::plan::TrainingConfig config = sample::dense_config({});
   const SavedLayer s = saved(config, sample::dense_layer());
   EXPECT_EQ(per_token(s.norms), 4 * 1024 * 2);
   EXPECT_EQ(per_token(s.projected), (1024 + 256 + 256) * 2);
@@ -27,7 +27,7 @@ TEST(SavedLayer, DenseLayerMatchesTheWorkedExample) {
 TEST(SavedLayer, ReplicatesKeysIfTpExceedsTheirHeads) {
   // tp 8 on 4 key-value heads: each rank has one whole head of 64 for keys, one for values
   const rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.tp = 8, .sequence_parallel = true});
+      sample::dense_config({.tp = 8, .sequence_parallel = true});
   const SavedLayer s = saved(config, sample::dense_layer());
   EXPECT_EQ(per_token(s.projected), (1024 / 8 + 64 + 64) * 2);
   EXPECT_EQ(per_token(s.norms), 4 * 1024 / 8 * 2);
@@ -35,7 +35,7 @@ TEST(SavedLayer, ReplicatesKeysIfTpExceedsTheirHeads) {
 
 TEST(SavedLayer, UnfusedAttentionSavesScoresOfTheWholeSequence) {
   // Two copies and a mask of 16 heads x 2048 keys; cp divides only the queries.
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.cp = 2});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.cp = 2});
   config.software.attention = plan::AttentionKernel::unfused;
   config.software.dropout = true;
   const SavedLayer s = saved(config, sample::dense_layer());
@@ -76,7 +76,7 @@ TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
 
 TEST(SavedLayer, NormsAfterABlockSaveTheirInput) {
   model::Layer layer = sample::dense_layer();
-  const rankwright::plan::TrainingConfig config = sample::dense_setup({});
+  const rankwright::plan::TrainingConfig config = sample::dense_config({});
   layer.norms = 1;  // one norm for attention and feed-forward
   EXPECT_EQ(per_token(saved(config, layer).norms), 2 * 1024 * 2);
   layer.norms = 4;
@@ -85,7 +85,7 @@ TEST(SavedLayer, NormsAfterABlockSaveTheirInput) {
 
 TEST(LayerActivations, SelectiveRecomputeFreesTheAttentionCore) {
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.recompute = plan::Recompute::selective});
+      sample::dense_config({.recompute = plan::Recompute::selective});
   config.software.attention = plan::AttentionKernel::unfused;
   const LayerActivations a = activations(config, sample::dense_layer());
   EXPECT_EQ(per_token(a.whole) - per_token(a.kept), 2.0 * 16 * 2048);
@@ -96,7 +96,7 @@ TEST(LayerActivations, SelectiveRecomputeByOperationKeepsEverySecondMatmul) {
   // input 1024, queries 1024, values 256, attention 1024 and 4 bytes per head, one of the gated
   // pair 4096, last matmul 1024
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.recompute = plan::Recompute::selective});
+      sample::dense_config({.recompute = plan::Recompute::selective});
   config.software.recomputes_ops = true;
   const LayerActivations a = activations(config, sample::dense_layer());
   EXPECT_EQ(per_token(a.kept), 2 * (1024 + 1024 + 256 + 1024 + 4096 + 1024) + 4 * 16);
@@ -130,7 +130,7 @@ plan::Software random_software() {
 }
 
 RC_GTEST_PROP(LayerActivations, ShrinkWithMoreRecomputation, ()) {
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   config.software = random_software();
   for (const model::LayerRun& run : config.model.runs) {
     const auto with = [&](plan::Recompute recompute) {
@@ -146,7 +146,7 @@ RC_GTEST_PROP(LayerActivations, ShrinkWithMoreRecomputation, ()) {
 }
 
 RC_GTEST_PROP(LayerActivations, NeverGrowWithTpAndSequenceParallelism, ()) {
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   config.software = random_software();
   config.plan.sequence_parallel = true;
   for (const model::LayerRun& run : config.model.runs) {

@@ -77,7 +77,7 @@ class MemoryEstimator {
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
         tokens_(messages(config).hidden / bytes(config.model.hidden, activation_)),
-        vocabulary_(double(plan::vocabulary_share(config.model, config.plan.tp))) {}
+        vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
 
   MemoryEstimate estimate(const RankLoad& load) const;
 
@@ -136,7 +136,7 @@ void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) con
   const i64 each = config_.job.grad_bytes();
   const i64 shards = config_.plan.shards();
   if (config_.plan.zero == 2) {
-    const i64 bucket = std::min(bucket_elements(config_.plan), load.sharded);
+    const i64 bucket = std::min(count_bucket_elements(config_.plan), load.sharded);
     const i64 first = load.loss ? load.largest_edge : load.largest_layer;
     out[Entry::buckets] = bytes(bucket, each);
     out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, load.largest_layer), each);

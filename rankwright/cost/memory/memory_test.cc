@@ -47,7 +47,7 @@ TEST(Entries, HaveNamesMeaningsAndFormulas) {
 }
 
 TEST(MemoryEstimate, OneDeviceMatchesTheWorkedExample) {
-  const MemoryEstimate l = of(sample::dense_setup({}));
+  const MemoryEstimate l = of(sample::dense_config({}));
   EXPECT_EQ(l.instant, Instant::loss);
   EXPECT_DOUBLE_EQ(l.states().value, 16 * kParameters);
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 8 * kLayer);
@@ -66,7 +66,7 @@ TEST(MemoryEstimate, OneDeviceMatchesTheWorkedExample) {
 TEST(MemoryEstimate, PeaksInBackwardWithoutALoss) {
   // The first of two pp ranks has two microbatches of 4 layers; inside the feed-forward 3 x 4096 +
   // 1024.
-  const MemoryEstimate l = of(sample::dense_setup({.pp = 2}));
+  const MemoryEstimate l = of(sample::dense_config({.pp = 2}));
   EXPECT_EQ(l.instant, Instant::backward);
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * kLayer);
   EXPECT_DOUBLE_EQ(l[Entry::layer_gradients].value, 2 * 2048 * (3 * 4096 + 1024.0));
@@ -75,7 +75,7 @@ TEST(MemoryEstimate, PeaksInBackwardWithoutALoss) {
 
 TEST(MemoryEstimate, PeaksAtTheEmbeddingIfItsGradientIsLargest) {
   // The activations of 16 tokens are negligible next to 2 x 32000 x 1024 bytes.
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 2});
   config.job.sequence = 16;
   const MemoryEstimate l = of(config);
   EXPECT_EQ(l.instant, Instant::embedding);
@@ -84,20 +84,20 @@ TEST(MemoryEstimate, PeaksAtTheEmbeddingIfItsGradientIsLargest) {
 }
 
 TEST(MemoryEstimate, FullRecomputeRestoresOneLayer) {
-  const MemoryEstimate l = of(sample::dense_setup({.pp = 2, .recompute = plan::Recompute::full}));
+  const MemoryEstimate l = of(sample::dense_config({.pp = 2, .recompute = plan::Recompute::full}));
   EXPECT_DOUBLE_EQ(l[Entry::activations].value, 2 * 4 * 2048 * 1024 * 2.0);
   EXPECT_DOUBLE_EQ(l[Entry::recomputed_layer].value, kLayer);
 }
 
 TEST(MemoryEstimate, SequenceParallelismGathersInputAndGradient) {
-  const MemoryEstimate l = of(sample::dense_setup({.tp = 2, .sequence_parallel = true}));
+  const MemoryEstimate l = of(sample::dense_config({.tp = 2, .sequence_parallel = true}));
   EXPECT_DOUBLE_EQ(l[Entry::sequence_gather].value, 2 * 2048 * 1024 * 2.0);
-  EXPECT_EQ(of(sample::dense_setup({.tp = 2}))[Entry::sequence_gather], Bytes{});
-  EXPECT_EQ(of(sample::dense_setup({.sequence_parallel = true}))[Entry::sequence_gather], Bytes{});
+  EXPECT_EQ(of(sample::dense_config({.tp = 2}))[Entry::sequence_gather], Bytes{});
+  EXPECT_EQ(of(sample::dense_config({.sequence_parallel = true}))[Entry::sequence_gather], Bytes{});
 }
 
 rankwright::plan::TrainingConfig fsdp(plan::Plan plan) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup(std::move(plan));
+  rankwright::plan::TrainingConfig config = sample::dense_config(std::move(plan));
   for (const plan::Software& software : plan::frameworks())
     if (software.name == "torchtitan") config.software = software;
   return config;
@@ -124,7 +124,7 @@ TEST(MemoryEstimate, FsdpInAPipelineHoldsFullWeightsAndGradients) {
 }
 
 TEST(MemoryEstimate, DeepspeedCopiesGradientsOrHoldsThemTwice) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.dp = 4, .zero = 1});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.dp = 4, .zero = 1});
   config.software.fp32_gradients = true;
   const double share = stated()[cluster::Constant::reserve];
   const auto slack = [&](const MemoryEstimate& l) {
@@ -139,7 +139,7 @@ TEST(MemoryEstimate, DeepspeedCopiesGradientsOrHoldsThemTwice) {
 }
 
 TEST(MemoryEstimate, ReservesNoMoreThanTheDeviceHas) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({});
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
   const MemoryEstimate open = of(config);
   config.cluster.device.memory = (open.allocated() + 0.5 * open[Entry::reserve]) / 0.97;
   EXPECT_NEAR(of(config).reserved().value, 0.97 * config.cluster.device.memory.value, 1);
@@ -149,12 +149,12 @@ TEST(MemoryEstimate, ReservesNoMoreThanTheDeviceHas) {
 
 TEST(MemoryEstimate, CountsCommunicators) {
   // the world, tp, dp; two for pp
-  const MemoryEstimate l = of(sample::dense_setup({.tp = 2, .dp = 2, .pp = 2}));
+  const MemoryEstimate l = of(sample::dense_config({.tp = 2, .dp = 2, .pp = 2}));
   EXPECT_DOUBLE_EQ(l[Entry::communicators].value, 5 * 0.54e9);
 }
 
 TEST(MemoryEstimate, MtpModuleAddsLogits) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({});
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
   config.model.mtp_layers = 1;
   EXPECT_DOUBLE_EQ(of(config)[Entry::logits].value, 2 * 4 * 2048 * 32000.0);
   // a ninth layer, and the inputs of its projection: 4h
@@ -162,7 +162,7 @@ TEST(MemoryEstimate, MtpModuleAddsLogits) {
 }
 
 TEST(MemoryEstimate, LargestBatchAndSequenceAreFinite) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.micro_batch = plan::kMaxBatch});
+  rankwright::plan::TrainingConfig config = sample::dense_config({.micro_batch = plan::kMaxBatch});
   config.job.global_batch = plan::kMaxBatch;
   config.job.sequence = i64{1} << 30;
   config.software.attention = plan::AttentionKernel::unfused;
@@ -172,7 +172,7 @@ TEST(MemoryEstimate, LargestBatchAndSequenceAreFinite) {
 
 /// A config on this project's runtime, with fp32 gradients.
 rankwright::plan::TrainingConfig runtime(plan::Plan plan) {
-  rankwright::plan::TrainingConfig config = sample::dense_setup(std::move(plan));
+  rankwright::plan::TrainingConfig config = sample::dense_config(std::move(plan));
   for (const plan::Software& software : plan::frameworks())
     if (software.name == "rankwright") config.software = software;
   config.job.grad_dtype = plan::Dtype::fp32;
@@ -199,7 +199,8 @@ TEST(MemoryEstimate, RuntimeCountsOnlyTensors) {
 TEST(MemoryEstimate, RuntimeKeepsLogitsOfEveryMicrobatchInFlight) {
   // gpipe holds all four microbatches on the last stage; fp64 logits and layers have 8 bytes per
   // element
-  rankwright::plan::TrainingConfig config = runtime({.pp = 2, .schedule = pipeline::Schedule::gpipe});
+  rankwright::plan::TrainingConfig config =
+      runtime({.pp = 2, .schedule = pipeline::Schedule::gpipe});
   config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp64;
   EXPECT_DOUBLE_EQ(of(config, 0)[Entry::activations].value, 4 * 4 * 4 * kUnfusedLayer);
   EXPECT_DOUBLE_EQ(of(config, 1)[Entry::activations].value,
@@ -233,8 +234,8 @@ TEST(LogitBytes, InPlaceLossUsesTheParameterFormat) {
 
 // Laws.
 
-plan::TrainingConfig random_setup() {
-  plan::TrainingConfig config = sample::random_setup();
+plan::TrainingConfig random_config() {
+  plan::TrainingConfig config = sample::random_config();
   config.software =
       plan::frameworks()[std::size_t(*rc::gen::inRange<i64>(0, i64(plan::frameworks().size())))];
   config.cluster.device.memory = {double(sample::one_of({0, 1, 40, 80})) * 1e9};
@@ -242,7 +243,7 @@ plan::TrainingConfig random_setup() {
 }
 
 RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
-  const plan::TrainingConfig config = random_setup();
+  const plan::TrainingConfig config = random_config();
   for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration())) {
     Bytes sum, allocated;
     for (const EntryRow& r : entries()) {
@@ -257,7 +258,7 @@ RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
 }
 
 RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
-  plan::TrainingConfig config = random_setup();
+  plan::TrainingConfig config = random_config();
   config.software.fsdp = config.software.fp32_gradients = false;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const States expected = states(config, r);
@@ -270,7 +271,7 @@ RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
 }
 
 RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
-  plan::TrainingConfig config = random_setup();
+  plan::TrainingConfig config = random_config();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
     return estimate_memory(config, 0, catalog::calibration()).states();
@@ -279,7 +280,7 @@ RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
 }
 
 RC_GTEST_PROP(Fullest, MatchesBruteForce, ()) {
-  const plan::TrainingConfig config = random_setup();
+  const plan::TrainingConfig config = random_config();
   const MemoryEstimate max = fullest(config, catalog::calibration());
   const std::vector<MemoryEstimate> all =
       estimate_memory_per_pp_rank(config, catalog::calibration());
@@ -306,39 +307,39 @@ TEST(Fullest, HandlesChunksWithDifferentRecomputation) {
        {pipeline::Schedule::zb_v, pipeline::Schedule::dualpipe_v, pipeline::Schedule::interleaved})
     for (i64 layers = 1; layers < 4; ++layers) {
       const rankwright::plan::TrainingConfig config =
-          sample::dense_setup({.pp = 2,
-                               .virtual_stages = 2,
-                               .schedule = schedule,
-                               .recompute = plan::Recompute::full,
-                               .recompute_layers = layers},
-                              8);
+          sample::dense_config({.pp = 2,
+                                .virtual_stages = 2,
+                                .schedule = schedule,
+                                .recompute = plan::Recompute::full,
+                                .recompute_layers = layers},
+                               8);
       EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config))
           << name(schedule) << layers;
     }
 }
 
 RC_GTEST_PROP(Fullest, MatchesBruteForceForAnyStagesAndRecompute, ()) {
-  const pipeline::ScheduleRow kind = *rc::gen::elementOf(
-      std::vector<pipeline::ScheduleRow>(pipeline::schedules().begin(), pipeline::schedules().end()));
+  const pipeline::ScheduleRow kind = *rc::gen::elementOf(std::vector<pipeline::ScheduleRow>(
+      pipeline::schedules().begin(), pipeline::schedules().end()));
   plan::Plan plan{.pp = *rc::gen::inRange<i64>(1, 9), .schedule = kind.schedule};
   plan.virtual_stages = std::clamp(*rc::gen::inRange<i64>(1, 5), kind.min_chunks, kind.max_chunks);
   plan.recompute =
       *rc::gen::element(plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full);
   plan.recompute_layers = *rc::gen::inRange<i64>(0, 6);
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup(plan, *rc::gen::inRange<i64>(1, 31));
+      sample::dense_config(plan, *rc::gen::inRange<i64>(1, 31));
   std::vector<i64> layers(std::size_t(plan.pp * plan.virtual_stages), 0);
   for (i64 k = 0; k < config.model.layers(); ++k)
     ++layers[*rc::gen::inRange<std::size_t>(0, layers.size())];
-  config.plan.stages = plan::listed_stages(layers, 0);
-  RC_PRE(!shape_fault(pipeline_shape(config)));
+  config.plan.stages = plan::make_listed_stages(layers, 0);
+  RC_PRE(!find_shape_fault(make_pipeline_shape(config)));
   RC_ASSERT(fullest(config, catalog::calibration()).total() == largest(config));
 }
 
 TEST(Fullest, HandlesUnevenStages) {
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v}, 8);
-  config.plan.stages = plan::listed_stages({1, 1, 3, 3}, 0);
+      sample::dense_config({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v}, 8);
+  config.plan.stages = plan::make_listed_stages({1, 1, 3, 3}, 0);
   EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config));
 }
 

@@ -10,15 +10,15 @@ namespace rankwright::cost {
 
 RankLoads::RankLoads(const plan::TrainingConfig& config)
     : config_(config),
-      shape_(pipeline_shape(config)),
+      shape_(make_pipeline_shape(config)),
       vee_(row(config.plan.schedule).stage_order == pipeline::StageOrder::vee),
       mirrored_(config.plan.mirrored()),
       stages_(config.stages()),
-      embedding_(plan::embedding_share(config.model, config.plan.tp)),
-      head_(plan::head_share(config.model, config.plan.tp, true)),
-      tied_head_(plan::head_share(config.model, config.plan.tp, false)),
-      vocabulary_(plan::vocabulary_weight(config.model, config.plan.tp)),
-      apart_(config.plan.pp > 1 && vocabulary_copies(config, stages_)),
+      embedding_(plan::count_embedding_share(config.model, config.plan.tp)),
+      head_(plan::count_head_share(config.model, config.plan.tp, true)),
+      tied_head_(plan::count_head_share(config.model, config.plan.tp, false)),
+      vocabulary_(plan::count_vocabulary_weight(config.model, config.plan.tp)),
+      apart_(config.plan.pp > 1 && has_vocabulary_copies(config, stages_)),
       dense_spread_(config.plan.shards() > 1),
       expert_spread_(config.plan.expert_dp() > 1) {
   const model::Model& model = config.model;
@@ -26,7 +26,7 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   kinds_.reserve(model.runs.size());
   i64 end = 0;
   for (const model::LayerRun& run : model.runs) {
-    const plan::Share share = layer_share(model, run.layer, plan);
+    const plan::Share share = count_layer_share(model, run.layer, plan);
     end += run.count;
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
@@ -37,15 +37,15 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   }
   if (model.mtp_layers > 0) {
     mtp_ = kinds_.back();  // like the last layer, plus a projection
-    mtp_.share = mtp_share(config);
+    mtp_.share = count_mtp_share(config);
     mtp_.sharded = sharded(mtp_.share);
-    mtp_.activations = mtp_activations(config);
+    mtp_.activations = compute_mtp_activations(config);
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = messages(config).kept;
   const plan::Messages sizes = messages(config);
   if (config.software.keeps_logits)  // and the inputs of the last norm and the head
     logits_ = (1 + model.mtp_layers) *
-              (double(plan::vocabulary_share(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
+              (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
   before_.reserve(stages_.size());
   i64 before = 0;
   for (const plan::Stage& stage : stages_) {
@@ -108,7 +108,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
                                      [&](const Kind& each) { return each.end <= from; });
     for (; from < end; ++kind) {
       const i64 count = std::min(end, kind->end) - from;
-      chunks_[k] += add(load, *kind, count, run_again(config_.plan, before, count));
+      chunks_[k] += add(load, *kind, count, count_recomputed_layers(config_.plan, before, count));
       before += count;
       from += count;
     }
@@ -120,7 +120,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
     if (modules == 0) continue;
-    chunks_[k] += add(load, mtp_, modules, run_again(config_.plan, before, modules));
+    chunks_[k] += add(load, mtp_, modules, count_recomputed_layers(config_.plan, before, modules));
     before += modules;
   }
 }

@@ -14,13 +14,13 @@ namespace rank_load_test {
 std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<double> by_chunk;
   i64 before = 0;
-  const std::vector<plan::RankContents> chunks = chunk_contents(config, pp_rank);
+  const std::vector<plan::RankContents> chunks = list_chunk_contents(config, pp_rank);
   for (const plan::RankContents& chunk : chunks) {
     double sum =
         config.software.keeps_outputs && config.plan.pp > 1 ? messages(config).kept.value : 0;
     for (const model::LayerRun& run : chunk.runs) {
       const LayerActivations a = activations(config, run.layer);
-      const i64 again = run_again(config.plan, before, run.count);
+      const i64 again = count_recomputed_layers(config.plan, before, run.count);
       sum += (again * a.input + (run.count - again) * a.kept).value;
       before += run.count;
     }
@@ -28,7 +28,7 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
     // inputs of the last norm and the head.
     const plan::Messages sizes = messages(config);
     const double logits =
-        (sizes.scores.value * double(plan::vocabulary_share(config.model, config.plan.tp)) +
+        (sizes.scores.value * double(plan::count_vocabulary_rows(config.model, config.plan.tp)) +
          2 * sizes.kept.value) *
         double(1 + config.model.mtp_layers);
     if (config.software.keeps_logits && chunk.loss) sum += logits;
@@ -36,8 +36,8 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   }
   for (std::size_t k = 0; k < chunks.size(); ++k) {
     if (chunks[k].mtp == 0) continue;
-    const LayerActivations a = mtp_activations(config);
-    const i64 again = run_again(config.plan, before, chunks[k].mtp);
+    const LayerActivations a = compute_mtp_activations(config);
+    const i64 again = count_recomputed_layers(config.plan, before, chunks[k].mtp);
     by_chunk[k] += (again * a.input + (chunks[k].mtp - again) * a.kept).value;
     before += chunks[k].mtp;
   }
@@ -45,14 +45,14 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
 }
 
 RC_GTEST_PROP(RankLoad, MatchesRankContents, ()) {
-  plan::TrainingConfig config = sample::random_setup();
+  plan::TrainingConfig config = sample::random_config();
   config.software.keeps_outputs = sample::coin();
   config.software.keeps_logits = sample::coin();
   RankLoads loads(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const RankLoad load = loads.of(r);
     const plan::RankContents on_rank = contents(config, r);
-    RC_ASSERT(load.share == rank_share(config, r));
+    RC_ASSERT(load.share == count_rank_share(config, r));
     RC_ASSERT(load.embeds == on_rank.embeds());
     RC_ASSERT(load.loss == on_rank.loss);
     RC_ASSERT(std::max(load.largest_layer, load.largest_edge) == largest_unit(config, on_rank));
@@ -60,15 +60,15 @@ RC_GTEST_PROP(RankLoad, MatchesRankContents, ()) {
     RC_ASSERT(expected.size() == loads.chunks().size());
     for (std::size_t k = 0; k < expected.size(); ++k)
       RC_ASSERT(std::abs(loads.chunks()[k] - expected[k]) <= 1e-9 * expected[k]);
-    const double held = pipeline::max_held(pipeline_shape(config), r, expected);
+    const double held = pipeline::max_held(make_pipeline_shape(config), r, expected);
     RC_ASSERT(std::abs(load.held.value - held) <= 1e-9 * held);
   }
 }
 
 TEST(RankLoad, CountsUnequalStages) {
   // 1f1b with pp 2 and 5 + 3 layers: rank 0 holds two microbatches of 5 layers, rank 1 one of 3.
-  rankwright::plan::TrainingConfig config = sample::dense_setup({.pp = 2});
-  config.plan.stages = plan::listed_stages({5, 3}, 0);
+  rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 2});
+  config.plan.stages = plan::make_listed_stages({5, 3}, 0);
   const Bytes layer = activations(config, sample::dense_layer()).kept;
   RankLoads loads(config);
   EXPECT_DOUBLE_EQ(loads.of(0).held.value, 10 * layer.value);
@@ -79,9 +79,9 @@ TEST(RankLoad, EmbeddingIsInItsFirstChunk) {
   // A V order of 2 pp ranks: rank 0 embeds in its first chunk, and its last chunk has the MTP
   // module, which reads the same embedding.
   rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
+      sample::dense_config({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v});
   config.model.mtp_layers = 1;
-  ASSERT_EQ(chunk_contents(config, 0)[1].mtp, 1);
+  ASSERT_EQ(list_chunk_contents(config, 0)[1].mtp, 1);
   RankLoads loads(config);
   const RankLoad load = loads.of(0);
   ASSERT_NE(loads.chunks()[0], loads.chunks()[1]);
@@ -91,7 +91,7 @@ TEST(RankLoad, EmbeddingIsInItsFirstChunk) {
 TEST(RankLoad, KeepsInputsOfRecomputedLayers) {
   // Three of eight layers are recomputed: three inputs and five full layers are kept.
   const rankwright::plan::TrainingConfig config =
-      sample::dense_setup({.recompute = plan::Recompute::full, .recompute_layers = 3});
+      sample::dense_config({.recompute = plan::Recompute::full, .recompute_layers = 3});
   const LayerActivations a = activations(config, sample::dense_layer());
   const RankLoad load = RankLoads(config).of(0);
   EXPECT_DOUBLE_EQ(load.held.value, (3 * a.input + 5 * a.kept).value);
@@ -99,7 +99,7 @@ TEST(RankLoad, KeepsInputsOfRecomputedLayers) {
 }
 
 RC_GTEST_PROP(RankLoad, GrowsWithMicrobatchesAndShrinksWithRecompute, ()) {
-  const plan::TrainingConfig few = sample::random_setup();
+  const plan::TrainingConfig few = sample::random_config();
   // Only whole rounds: a remainder is merged into the group before it and holds more than another
   // group would.
   const auto rounds = [&](i64 n) {

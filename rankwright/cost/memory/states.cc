@@ -7,7 +7,7 @@ States states(const plan::TrainingConfig& config, i64 pp_rank) {
 }
 
 States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
-  return states(config, rank_share(config, on_rank), largest_unit(config, on_rank));
+  return states(config, count_rank_share(config, on_rank), largest_unit(config, on_rank));
 }
 
 States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit) {

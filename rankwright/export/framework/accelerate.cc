@@ -28,12 +28,12 @@ plan::Dtype reduction_dtype(const plan::TrainingConfig& s) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_accelerate() { return kAccelerateStates; }
+std::span<const std::string_view> list_accelerate_keys() { return kAccelerateStates; }
 
-std::vector<Lost> lost_by_accelerate(const plan::TrainingConfig& s) {
+std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   constexpr std::string_view kScript = "the training script says so";
-  std::vector<Lost> lost;
+  std::vector<UnsupportedSetting> lost;
   if (s.model.sparse() && p.etp != p.tp)
     lost.push_back({"parallelism.etp_size", "experts are cut as dense layers are"});
   if (p.zero >= 1 && !divides(p.cp, p.shards()))
@@ -58,9 +58,9 @@ std::vector<Lost> lost_by_accelerate(const plan::TrainingConfig& s) {
 std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
   const plan::Plan& p = s.plan;
-  const DataRanks data = torchtitan_data_ranks(p);
+  const DataRankSplit data = split_data_ranks(p);
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
-  std::string text = commented(head, "#");
+  std::string text = write_comments(head, "#");
   const auto add = [&](std::string_view key, const auto& value) {
     text += fmt::format("{}: {}\n", key, value);
   };
@@ -73,8 +73,8 @@ std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const Ex
     text += "fsdp_config:\n";
     add("  fsdp_version", 2);
     add("  fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
-    add("  fsdp_reshard_after_forward", typed(p.zero == 3));
-    add("  fsdp_activation_checkpointing", typed(p.recompute == plan::Recompute::full));
+    add("  fsdp_reshard_after_forward", write_yaml_value(p.zero == 3));
+    add("  fsdp_activation_checkpointing", write_yaml_value(p.recompute == plan::Recompute::full));
     add("  fsdp_offload_params", "false");
     add("  fsdp_state_dict_type", "SHARDED_STATE_DICT");
   }

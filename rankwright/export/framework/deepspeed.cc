@@ -51,11 +51,11 @@ Json zero_optimization(const plan::Plan& p) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_deepspeed() { return kDeepspeedStates; }
+std::span<const std::string_view> list_deepspeed_keys() { return kDeepspeedStates; }
 
-std::vector<Lost> lost_by_deepspeed(const plan::TrainingConfig& s) {
+std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::vector<Lost> lost;
+  std::vector<UnsupportedSetting> lost;
   if (has_pipeline(s))
     lost.push_back({"parallelism.pp_size",
                     fmt::format("set in code: PipelineModule(num_stages={}, ...)", p.pp)});

@@ -41,10 +41,10 @@ std::string write_environment(const plan::TrainingConfig& s) {
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
   std::string text =
-      commented(head, "#") + std::string(kUse) + write_launch(s) + write_environment(s);
+      write_comments(head, "#") + std::string(kUse) + write_launch(s) + write_environment(s);
   text += "RANKWRIGHT_ARGS=(\n";
-  for (const std::vector<MegatronSetting>& rows : {megatron_layout(s), megatron_model(s)})
-    for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", as_flag(row));
+  for (const std::vector<MegatronSetting>& rows : {list_megatron_layout(s), list_megatron_model(s)})
+    for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", format_flag(row));
   return {{"megatron.sh", text + ")\n"}};
 }
 

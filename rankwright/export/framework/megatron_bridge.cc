@@ -79,7 +79,7 @@ std::string write_comm_overlap(const plan::Plan& p) {
 
 std::string write_layout(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const std::vector<MegatronSetting> rows = megatron_layout(s);
+  const std::vector<MegatronSetting> rows = list_megatron_layout(s);
   Body b;
   b.set("model.tensor_model_parallel_size", p.tp);
   b.set("model.sequence_parallel", p.sequence_parallel && p.tp > 1);
@@ -172,7 +172,7 @@ constexpr ModelField kModelFields[] = {
 };
 
 std::string write_model(const plan::TrainingConfig& s) {
-  const std::vector<MegatronSetting> rows = megatron_model(s);
+  const std::vector<MegatronSetting> rows = list_megatron_model(s);
   const bool latent = find(rows, "multi-latent-attention") != nullptr;
   Body b;
   for (const ModelField& field : kModelFields) {
@@ -198,8 +198,8 @@ std::string write_model(const plan::TrainingConfig& s) {
 
 }  // namespace
 
-std::vector<Lost> lost_by_megatron_bridge(const plan::TrainingConfig& s) {
-  std::vector<Lost> lost = lost_by_megatron(s);
+std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::TrainingConfig& s) {
+  std::vector<UnsupportedSetting> lost = find_unsupported_by_megatron(s);
   if (s.plan.overlap.tp)
     lost.push_back({"parallelism.overlap.tp",
                     "tp_comm_overlap needs a tp_comm_overlap_cfg that was made for the shapes: one "
@@ -209,8 +209,8 @@ std::vector<Lost> lost_by_megatron_bridge(const plan::TrainingConfig& s) {
 
 std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, const ExportOptions&,
                                               const std::vector<std::string>& head) {
-  std::string text = std::string(kPythonEncoding) + commented(head, "#");
-  const bool with_model = !megatron_model(s).empty();
+  std::string text = std::string(kPythonEncoding) + write_comments(head, "#");
+  const bool with_model = !list_megatron_model(s).empty();
   text += "import torch\n";
   if (with_model) text += "import torch.nn.functional as F\n";
   text +=

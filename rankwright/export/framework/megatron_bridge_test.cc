@@ -62,7 +62,7 @@ std::map<std::string, std::string> fields_of(const std::string& text) {
 }
 
 RC_GTEST_PROP(MegatronBridgeExport, RandomPlan_SetsTheValuesOfMegatronsFlags, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_setup();
+  const rankwright::plan::TrainingConfig config = any::random_config();
   const std::map<std::string, std::string> fields = fields_of(export_text(config));
   constexpr std::pair<std::string_view, const char*> kSame[] = {
       {"tensor-model-parallel-size", "model.tensor_model_parallel_size"},
@@ -83,7 +83,7 @@ RC_GTEST_PROP(MegatronBridgeExport, RandomPlan_SetsTheValuesOfMegatronsFlags, ()
       {"use-megatron-fsdp", "ddp.use_megatron_fsdp"},
       {"use-tp-pp-dp-mapping", "dist.use_tp_pp_dp_mapping"}};
   std::map<std::string_view, std::string> flags;
-  for (const MegatronSetting& row : megatron_layout(config)) flags[row.flag] = row.value;
+  for (const MegatronSetting& row : list_megatron_layout(config)) flags[row.flag] = row.value;
   for (const auto& [flag, field] : kSame)
     if (flags.count(flag) > 0) RC_ASSERT(fields.at(field) == flags[flag]);
   for (const auto& [flag, field] : kSwitches)

@@ -61,7 +61,7 @@ bool needs_layout(const plan::TrainingConfig& s) {
   if (s.plan.stages.empty()) return false;
   if (!count) return true;
   return !divides(*count, s.model.layers()) || *count > s.model.layers() ||
-         s.plan.stages != plan::even_stages(s.model.layers(), *count, s.model.mtp_layers);
+         s.plan.stages != plan::split_evenly(s.model.layers(), *count, s.model.mtp_layers);
 }
 
 void add_pipeline(const plan::TrainingConfig& s, Settings& out) {
@@ -214,13 +214,13 @@ bool states_model(const plan::TrainingConfig& s, const std::vector<MegatronSetti
       s.model.mtp_layers > 0 && s.model.positions > 0;  // Megatron refuses these
   if (gelu_gates || learned_mtp) return false;
   std::string text = fmt::format("A=(--seq-length {} ", s.job.sequence);
-  for (const MegatronSetting& row : rows) text += as_flag(row) + " ";
+  for (const MegatronSetting& row : rows) text += format_flag(row) + " ";
   const importer::PlanFile read = read_plan_as(*importer::find_plan_format("megatron"),
                                                text + ")\n", "megatron.sh", importer::refuse_file);
   model::Model stated = s.model;
   // The flag must cover the training sequence, so a model with a shorter maximum cannot be stated.
   if (stated.positions == 0 && stated.max_sequence <= s.job.sequence) stated.max_sequence = 0;
-  return read.draft.model && same_network(*read.draft.model, stated);
+  return read.draft.model && is_same_network(*read.draft.model, stated);
 }
 
 /// Returns whether Megatron's flags can state the gradient type for this parameter type.
@@ -241,12 +241,12 @@ bool can_state_grads(const plan::Job& job) {
 
 }  // namespace
 
-std::string as_flag(const MegatronSetting& setting) {
+std::string format_flag(const MegatronSetting& setting) {
   if (setting.value.empty()) return fmt::format("--{}", setting.flag);
-  return fmt::format("--{} {}", setting.flag, script_word(setting.value));
+  return fmt::format("--{} {}", setting.flag, quote_script_word(setting.value));
 }
 
-std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& s) {
+std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   Settings out;
   out.add("tensor-model-parallel-size", p.tp);
@@ -267,21 +267,21 @@ std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& s) {
   return out.rows;
 }
 
-std::vector<MegatronSetting> megatron_model(const plan::TrainingConfig& s) {
+std::vector<MegatronSetting> list_megatron_model(const plan::TrainingConfig& s) {
   if (s.reference_model) return {};
   std::vector<MegatronSetting> rows = model_rows(s);
   return states_model(s, rows) ? rows : std::vector<MegatronSetting>{};
 }
 
-std::span<const std::string_view> stated_by_megatron() { return kMegatronStates; }
+std::span<const std::string_view> list_megatron_keys() { return kMegatronStates; }
 
-std::vector<Lost> lost_by_megatron(const plan::TrainingConfig& s) {
+std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::vector<Lost> lost;
+  std::vector<UnsupportedSetting> lost;
   const auto add = [&](bool is, std::string_view key, std::string_view why) {
     if (is) lost.push_back({std::string(key), std::string(why)});
   };
-  add(!s.reference_model && megatron_model(s).empty(), "model",
+  add(!s.reference_model && list_megatron_model(s).empty(), "model",
       "its flags do not describe this network: they are left to you");
   add(p.virtual_stages == 1 && p.microbatch_group > 0, "parallelism.microbatch_group",
       "microbatches go in groups only where there are virtual stages");

@@ -19,13 +19,13 @@ struct MegatronSetting {
 
 /// Returns the settings that the layout and the job decide. Works for any config: incompatible
 /// settings are written as they are.
-std::vector<MegatronSetting> megatron_layout(const plan::TrainingConfig& config);
+std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& config);
 
 /// Returns the model's shapes. Empty if no model is given, or if the flags would build a different
 /// network.
-std::vector<MegatronSetting> megatron_model(const plan::TrainingConfig& config);
+std::vector<MegatronSetting> list_megatron_model(const plan::TrainingConfig& config);
 
 /// Returns "--num-layers 32", with the value quoted for a shell where necessary.
-std::string as_flag(const MegatronSetting& setting);
+std::string format_flag(const MegatronSetting& setting);
 
 }  // namespace rankwright::exporter

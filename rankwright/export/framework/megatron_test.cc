@@ -69,15 +69,15 @@ TEST(MegatronExport, UnsupportedSettings_AreListedInTheHead) {
 }
 
 TEST(MegatronFlag, SpecialCharacters_AreQuoted) {
-  EXPECT_EQ(as_flag({"bf16"}), "--bf16");
-  EXPECT_EQ(as_flag({"cp-comm-type", "all_gather"}), "--cp-comm-type all_gather");
-  EXPECT_EQ(as_flag({"moe-layer-freq", "([0]*1)"}), "--moe-layer-freq '([0]*1)'");
+  EXPECT_EQ(format_flag({"bf16"}), "--bf16");
+  EXPECT_EQ(format_flag({"cp-comm-type", "all_gather"}), "--cp-comm-type all_gather");
+  EXPECT_EQ(format_flag({"moe-layer-freq", "([0]*1)"}), "--moe-layer-freq '([0]*1)'");
 }
 
 /// Returns the differences after export and import; empty if there are none.
 std::string find_changes(const rankwright::plan::TrainingConfig& config) {
   Diagnostics findings;
-  const rankwright::plan::TrainingConfig again = round_trip::there_and_back(
+  const rankwright::plan::TrainingConfig again = round_trip::export_and_import(
       megatron(), *importer::find_plan_format("megatron"), config, findings);
   std::string text;
   for (const Diagnostic& finding : findings)
@@ -91,16 +91,16 @@ TEST(MegatronExport, RandomPlan_ReadsBackExceptForListedLosses) {
   const auto law = [&](const rankwright::plan::TrainingConfig& config) {
     if (!find_violations(config).empty()) return;
     ++tried;
-    with_model += megatron_model(config).empty() ? 0 : 1;
+    with_model += list_megatron_model(config).empty() ? 0 : 1;
     RC_ASSERT(find_changes(config) == "");
   };
   EXPECT_TRUE(rc::check("any setup", [&] {
-    for (int i = 0; i < 20; ++i) law(any::random_setup());
+    for (int i = 0; i < 20; ++i) law(any::random_config());
   }));
   EXPECT_GE(tried, 300);
   const int before = tried;
   EXPECT_TRUE(rc::check("a setup that was made to fit", [&] {
-    for (int i = 0; i < 4; ++i) law(sample::random_setup());
+    for (int i = 0; i < 4; ++i) law(sample::random_config());
   }));
   EXPECT_GE(tried - before, 300);
   EXPECT_GE(with_model, 100);

@@ -54,7 +54,7 @@ bool has_module(const model::Model& model) {
                     .vocab = model.vocab,
                     .max_sequence = model.max_sequence,
                     .tied = model.tied});
-  return read && same_network(*read, model);
+  return read && is_same_network(*read, model);
 }
 
 std::string model_config(const model::Model& model) {
@@ -72,16 +72,16 @@ std::string model_config(const model::Model& model) {
   add("intermediate_size", layer.ffn.width);
   add("vocab_size", model.vocab);
   if (model.max_sequence > 0) add("max_position_embeddings", model.max_sequence);
-  add("tie_word_embeddings", typed(model.tied));
+  add("tie_word_embeddings", write_yaml_value(model.tied));
   return text;
 }
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_nanotron() { return kNanotronStates; }
+std::span<const std::string_view> list_nanotron_keys() { return kNanotronStates; }
 
-std::vector<Lost> lost_by_nanotron(const plan::TrainingConfig& s) {
-  std::vector<Lost> lost;
+std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::TrainingConfig& s) {
+  std::vector<UnsupportedSetting> lost;
   if (!s.reference_model && !has_module(s.model))
     lost.push_back({"model", "it trains Llama and Qwen2 shapes: model_config is left to you"});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
@@ -97,7 +97,7 @@ std::vector<Lost> lost_by_nanotron(const plan::TrainingConfig& s) {
 std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
   const plan::Plan& p = s.plan;
-  std::string text = commented(head, "#");
+  std::string text = write_comments(head, "#");
   const auto add = [&](std::string_view key, const auto& value) {
     text += fmt::format("  {}: {}\n", key, value);
   };
@@ -109,15 +109,15 @@ std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const Expo
   add("expert_parallel_size", p.ep);
   add("pp_engine", p.schedule == pipeline::Schedule::gpipe ? "afab" : "1f1b");
   add("tp_mode", p.sequence_parallel ? "REDUCE_SCATTER" : "ALL_REDUCE");
-  add("tp_linear_async_communication", typed(p.overlap.tp));
-  add("recompute_layer", typed(p.recompute == plan::Recompute::full));
+  add("tp_linear_async_communication", write_yaml_value(p.overlap.tp));
+  add("recompute_layer", write_yaml_value(p.recompute == plan::Recompute::full));
   text += "tokens:\n";
   add("sequence_length", s.job.sequence);
   add("micro_batch_size", p.micro_batch);
   add("batch_accumulation_per_replica", s.microbatches());
   text += "optimizer:\n";
   add("zero_stage", p.zero);
-  add("accumulate_grad_in_fp32", typed(s.job.grad_dtype == plan::Dtype::fp32));
+  add("accumulate_grad_in_fp32", write_yaml_value(s.job.grad_dtype == plan::Dtype::fp32));
   text += "  optimizer_factory:\n";
   text += fmt::format("    name: {}\n", s.job.optimizer == plan::Optimizer::sgd ? "sgd" : "adamW");
   text += "model:\n";

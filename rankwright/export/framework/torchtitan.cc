@@ -52,7 +52,7 @@ std::string python_bool(bool flag) { return flag ? "True" : "False"; }
 
 std::string parallelism(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const DataRanks data = torchtitan_data_ranks(p);
+  const DataRankSplit data = split_data_ranks(p);
   std::string text = "    config.parallelism = ParallelismConfig(\n";
   const auto add = [&](std::string_view key, std::string_view value) {
     text += fmt::format("        {}={},\n", key, value);
@@ -60,17 +60,17 @@ std::string parallelism(const plan::TrainingConfig& s) {
   const auto number = [&](std::string_view key, i64 n) { add(key, std::to_string(n)); };
   number("data_parallel_replicate_degree", data.replicas);
   number("data_parallel_shard_degree", data.shards);
-  add("fsdp_reshard_after_forward", quote_python(reshard_policy(p)));
+  add("fsdp_reshard_after_forward", quote_python(choose_reshard_policy(p)));
   number("tensor_parallel_degree", p.tp);
   add("enable_sequence_parallel", python_bool(p.sequence_parallel));
   number("context_parallel_degree", p.cp);
   number("expert_parallel_degree", p.ep);
   number("pipeline_parallel_degree", p.pp);
   if (p.pp > 1) {
-    add("pipeline_parallel_schedule", quote_python(schedule_class(s)));
+    add("pipeline_parallel_schedule", quote_python(choose_schedule_class(s)));
     if (writes_cells(s)) add("pipeline_parallel_schedule_csv", quote_python(kScheduleFile));
     number("num_pp_microbatches", s.microbatches());
-    if (const std::string modules = module_lists(s, "lm_head", "        "); !modules.empty())
+    if (const std::string modules = list_modules(s, "lm_head", "        "); !modules.empty())
       add("pipeline_parallel_module_fqns_per_model_part", modules);
   }
   return text + "    )\n";
@@ -112,10 +112,10 @@ std::vector<std::string> list_unverified(const plan::TrainingConfig& s, std::str
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_torchtitan() { return kTorchtitanStates; }
+std::span<const std::string_view> list_torchtitan_keys() { return kTorchtitanStates; }
 
-std::vector<Lost> lost_by_torchtitan(const plan::TrainingConfig& s) {
-  std::vector<Lost> lost = lost_by_both_torchtitans(s);
+std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig& s) {
+  std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
   if (s.plan.cp > 1)
     lost.push_back({"parallelism.cp_comm", "the model's attention class gathers or trades heads"});
   if (s.plan.ep > 1 && s.plan.etp > 1)
@@ -130,11 +130,11 @@ std::vector<Lost> lost_by_torchtitan(const plan::TrainingConfig& s) {
 std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const ExportOptions&,
                                          const std::vector<std::string>& head) {
   const importer::TorchtitanFlavor* const flavor =
-      s.reference_model ? nullptr : importer::flavor_of(s.model);
+      s.reference_model ? nullptr : importer::find_flavor(s.model);
   const std::string_view function =
       flavor == nullptr ? std::string_view{} : registry_function(*flavor);
-  std::string text = std::string(kPythonEncoding) + commented(head, "#") +
-                     commented(list_unverified(s, function), "#");
+  std::string text = std::string(kPythonEncoding) + write_comments(head, "#") +
+                     write_comments(list_unverified(s, function), "#");
   text +=
       "from torchtitan.config import ParallelismConfig\n"
       "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";
@@ -150,7 +150,7 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
     text += fmt::format(
         "\n\ndef rankwright() -> Trainer.Config:\n    return rankwright_layout({}())\n", function);
   std::vector<ExportFile> files = {{"torchtitan_config.py", text}};
-  for (ExportFile& cells : schedule_files(s)) files.push_back(std::move(cells));
+  for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;
 }
 

@@ -48,7 +48,7 @@ class Section {
   explicit Section(std::string_view name) : text_(fmt::format("\n[{}]\n", name)) {}
 
   Section& number(std::string_view key, i64 value) { return add(key, std::to_string(value)); }
-  Section& flag(std::string_view key, bool value) { return add(key, typed(value)); }
+  Section& flag(std::string_view key, bool value) { return add(key, write_yaml_value(value)); }
   Section& text(std::string_view key, std::string_view value) {
     return add(key, quote_toml(value));
   }
@@ -64,7 +64,7 @@ class Section {
 
 std::string model_section(const plan::TrainingConfig& s) {
   const importer::TorchtitanFlavor* const flavor =
-      s.reference_model ? nullptr : importer::flavor_of(s.model);
+      s.reference_model ? nullptr : importer::find_flavor(s.model);
   const std::string_view quantized = converter(s.job.matmul);
   if (flavor == nullptr && quantized.empty()) return "";
   Section section("model");
@@ -88,11 +88,11 @@ std::string training_section(const plan::TrainingConfig& s) {
 
 std::string parallelism_section(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  const DataRanks data = torchtitan_data_ranks(p);
+  const DataRankSplit data = split_data_ranks(p);
   Section section("parallelism");
   section.number("data_parallel_replicate_degree", data.replicas)
       .number("data_parallel_shard_degree", data.shards)
-      .text("fsdp_reshard_after_forward", reshard_policy(p))
+      .text("fsdp_reshard_after_forward", choose_reshard_policy(p))
       .number("tensor_parallel_degree", p.tp)
       .flag("enable_async_tensor_parallel", p.overlap.tp)
       .number("context_parallel_degree", p.cp);
@@ -103,10 +103,10 @@ std::string parallelism_section(const plan::TrainingConfig& s) {
   if (p.ep > 1) section.number("expert_tensor_parallel_degree", p.etp);
   section.number("pipeline_parallel_degree", p.pp);
   if (p.pp == 1) return section.done();
-  section.text("pipeline_parallel_schedule", schedule_class(s));
+  section.text("pipeline_parallel_schedule", choose_schedule_class(s));
   if (writes_cells(s)) section.text("pipeline_parallel_schedule_csv", kScheduleFile);
   section.number("pipeline_parallel_microbatch_size", p.micro_batch);
-  if (const std::string modules = module_lists(s, "output", ""); !modules.empty())
+  if (const std::string modules = list_modules(s, "output", ""); !modules.empty())
     section.add("module_fqns_per_model_part", modules);
   return section.done();
 }
@@ -127,10 +127,10 @@ std::string compile_section(const plan::Plan& p) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_torchtitan_0_2() { return kTorchtitan02States; }
+std::span<const std::string_view> list_torchtitan_0_2_keys() { return kTorchtitan02States; }
 
-std::vector<Lost> lost_by_torchtitan_0_2(const plan::TrainingConfig& s) {
-  std::vector<Lost> lost = lost_by_both_torchtitans(s);
+std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::TrainingConfig& s) {
+  std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
   if (s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a)
     lost.push_back({"parallelism.cp_comm", "its ring gathers or rotates; Ulysses came later"});
   if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
@@ -144,11 +144,11 @@ std::vector<Lost> lost_by_torchtitan_0_2(const plan::TrainingConfig& s) {
 std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig& s, const ExportOptions&,
                                              const std::vector<std::string>& head) {
   std::vector<ExportFile> files = {
-      {"torchtitan.toml", commented(head, "#") + model_section(s) + training_section(s) +
+      {"torchtitan.toml", write_comments(head, "#") + model_section(s) + training_section(s) +
                               parallelism_section(s) + recompute_section(s.plan) +
                               compile_section(s.plan) +
                               Section("optimizer").text("name", "AdamW").done()}};
-  for (ExportFile& cells : schedule_files(s)) files.push_back(std::move(cells));
+  for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;
 }
 

@@ -18,43 +18,43 @@ bool is_ddp(const plan::Plan& p) { return p.zero == 0 && p.cp == 1; }
 
 /// Returns whether torchtitan's own split of the layers gives the plan's stages.
 bool matches_own_split(const plan::TrainingConfig& s) {
-  const importer::TorchtitanFlavor* const flavor = importer::flavor_of(s.model);
+  const importer::TorchtitanFlavor* const flavor = importer::find_flavor(s.model);
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   const i64 usual = row(s.plan.schedule).min_chunks;
   if (flavor == nullptr || s.model.mtp_layers > 0 || s.plan.virtual_stages != usual) return false;
   const std::optional<std::vector<i64>> own =
-      importer::torchtitan_split(s.model.layers(), stages, 1, 1);
-  return own && plan::listed_stages(*own, 0) == s.stages();
+      importer::split_like_torchtitan(s.model.layers(), stages, 1, 1);
+  return own && plan::make_listed_stages(*own, 0) == s.stages();
 }
 
 }  // namespace
 
-DataRanks torchtitan_data_ranks(const plan::Plan& p) {
+DataRankSplit split_data_ranks(const plan::Plan& p) {
   if (is_ddp(p)) return {.replicas = p.dp};
   if (p.zero == 0 || !has_whole_shards(p)) return {.shards = p.dp};
   const i64 shards = p.shards() / p.cp;
   return {.replicas = p.dp / shards, .shards = shards};
 }
 
-std::string_view reshard_policy(const plan::Plan& p) {
+std::string_view choose_reshard_policy(const plan::Plan& p) {
   constexpr std::string_view kPolicies[] = {"default", "never", "never", "always"};
   return kPolicies[std::size_t(p.zero)];
 }
 
 bool writes_cells(const plan::TrainingConfig& s) {
   if (!importer::needs_cells(s)) return false;
-  const std::optional<i64> size = pipeline::cell_count(pipeline_shape(s));
+  const std::optional<i64> size = pipeline::cell_count(make_pipeline_shape(s));
   return size && *size <= importer::kMaxTorchCells;
 }
 
-std::string_view schedule_class(const plan::TrainingConfig& s) {
+std::string_view choose_schedule_class(const plan::TrainingConfig& s) {
   if (writes_cells(s))
     return s.plan.virtual_stages > 1 ? "PipelineScheduleMulti" : "PipelineScheduleSingle";
   const std::string_view known = importer::torch_schedule(s.plan.schedule);
   return known.empty() ? "1F1B" : known;
 }
 
-std::string module_lists(const plan::TrainingConfig& s, std::string_view head_module,
+std::string list_modules(const plan::TrainingConfig& s, std::string_view head_module,
                          std::string_view indent) {
   if (s.plan.pp == 1 || matches_own_split(s)) return "";
   std::string text = "[\n";
@@ -73,14 +73,16 @@ std::string module_lists(const plan::TrainingConfig& s, std::string_view head_mo
   return text + std::string(indent) + "]";
 }
 
-std::vector<ExportFile> schedule_files(const plan::TrainingConfig& s) {
+std::vector<ExportFile> write_schedule_files(const plan::TrainingConfig& s) {
   if (!writes_cells(s)) return {};
-  return {{std::string(kScheduleFile), program::show_cells(pipeline::cells(pipeline_shape(s)))}};
+  return {
+      {std::string(kScheduleFile), program::show_cells(pipeline::cells(make_pipeline_shape(s)))}};
 }
 
-std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& s) {
+std::vector<UnsupportedSetting> find_unsupported_by_both_torchtitans(
+    const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::vector<Lost> lost;
+  std::vector<UnsupportedSetting> lost;
   if (p.zero >= 1 && !has_whole_shards(p))
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
   if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
@@ -100,14 +102,14 @@ std::vector<Lost> lost_by_both_torchtitans(const plan::TrainingConfig& s) {
     lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
   if (s.job.optimizer != plan::Optimizer::adam)
     lost.push_back({"job.optimizer", "it has Adam and AdamW"});
-  const importer::TorchtitanFlavor* const flavor = importer::flavor_of(s.model);
+  const importer::TorchtitanFlavor* const flavor = importer::find_flavor(s.model);
   if (!s.reference_model && flavor == nullptr)
     lost.push_back({"model", "it has no flavor of these shapes that is known here"});
-  else if (!s.reference_model && !same_network(flavor_model(*flavor), s.model))
-    lost.push_back(
-        {"model", fmt::format("its flavor {} of {} has no MTP modules, and {} as the "
-                              "longest sequence",
-                              flavor->flavor, flavor->name, flavor_model(*flavor).max_sequence)});
+  else if (!s.reference_model && !is_same_network(make_flavor_model(*flavor), s.model))
+    lost.push_back({"model", fmt::format("its flavor {} of {} has no MTP modules, and {} as the "
+                                         "longest sequence",
+                                         flavor->flavor, flavor->name,
+                                         make_flavor_model(*flavor).max_sequence)});
   return lost;
 }
 

@@ -117,7 +117,7 @@ std::vector<i64> HostTable::by_first_rank() const {
   return order;
 }
 
-HostTable host_table(const plan::TrainingConfig& config) {
+HostTable make_host_table(const plan::TrainingConfig& config) {
   HostTable table;
   table.host_devices = host_devices_of(config);
   std::vector<i64> host = hosts_of_ranks(config);
@@ -144,14 +144,14 @@ HostTable host_table(const plan::TrainingConfig& config) {
   return table;
 }
 
-i64 hosts_to_name(const plan::TrainingConfig& config) {
+i64 count_hosts_to_name(const plan::TrainingConfig& config) {
   i64 last = 0;
   for (i64 rank = 0; rank < config.world; ++rank)
     last = std::max(last, config.plan.placement.device(rank));
   return last / host_devices_of(config) + 1;
 }
 
-std::vector<std::string> host_names(const HostTable& table, const ExportOptions& options) {
+std::vector<std::string> name_hosts(const HostTable& table, const ExportOptions& options) {
   std::vector<std::string> names;
   names.reserve(table.hosts.size());
   for (const i64 host : table.hosts) {
@@ -165,7 +165,7 @@ std::vector<std::string> host_names(const HostTable& table, const ExportOptions&
   return names;
 }
 
-std::vector<std::string> describe_run(const std::vector<HostRun>& runs) {
+std::vector<std::string> format_host_runs(const std::vector<HostRun>& runs) {
   std::vector<std::string> words;
   words.reserve(runs.size());
   for (const HostRun& run : runs)
@@ -175,11 +175,11 @@ std::vector<std::string> describe_run(const std::vector<HostRun>& runs) {
   return words;
 }
 
-std::string device_list(std::span<const i64> devices) {
+std::string join_devices(std::span<const i64> devices) {
   return fmt::format("{}", fmt::join(devices, ","));
 }
 
-std::string wrapped(const std::vector<std::string>& words, std::string_view indent) {
+std::string wrap_words(const std::vector<std::string>& words, std::string_view indent) {
   std::string text;
   std::size_t column = 0;
   for (const std::string& word : words) {
@@ -192,13 +192,13 @@ std::string wrapped(const std::vector<std::string>& words, std::string_view inde
   return text.empty() ? text : text + '\n';
 }
 
-std::string printing(const std::vector<std::string>& lines, std::string_view indent) {
+std::string write_print_commands(const std::vector<std::string>& lines, std::string_view indent) {
   std::string text;
   std::vector<std::string> single;
   const auto flush = [&] {
     if (single.empty()) return;
     text += fmt::format("{0}printf '%s\\n' \\\n", indent);
-    std::string words = wrapped(single, std::string(indent) + "  ");
+    std::string words = wrap_words(single, std::string(indent) + "  ");
     words.pop_back();
     for (const char c : words) text += c == '\n' ? std::string(" \\\n") : std::string(1, c);
     text += '\n';
@@ -224,7 +224,7 @@ std::string printing(const std::vector<std::string>& lines, std::string_view ind
   return text;
 }
 
-std::string wants_a_command(std::string_view usage) {
+std::string write_usage_check(std::string_view usage) {
   return fmt::format(
       "if [ $# -eq 0 ]; then\n"
       "  echo {} >&2\n"

@@ -41,32 +41,32 @@ struct HostTable {
 
 /// Returns the hosts of the plan's placement. Time and memory grow linearly with the world size.
 /// Requires: a config without constraint violations.
-HostTable host_table(const plan::TrainingConfig& config);
+HostTable make_host_table(const plan::TrainingConfig& config);
 
 /// Returns how many host names are needed to name all hosts in use: 1 + the highest host number.
-i64 hosts_to_name(const plan::TrainingConfig& config);
+i64 count_hosts_to_name(const plan::TrainingConfig& config);
 
 /// Returns the names of the hosts in use: those in `options`, or host0, host1, ... by their numbers
 /// in the cluster. Requires: `options.hosts` is empty or has a valid name for every host in use.
-std::vector<std::string> host_names(const HostTable& table, const ExportOptions& options);
+std::vector<std::string> name_hosts(const HostTable& table, const ExportOptions& options);
 
 /// Returns the runs as words of a script: "0-3x2", "7x8".
-std::vector<std::string> describe_run(const std::vector<HostRun>& runs);
+std::vector<std::string> format_host_runs(const std::vector<HostRun>& runs);
 
 /// Returns "1,0,2".
-std::string device_list(std::span<const i64> devices);
+std::string join_devices(std::span<const i64> devices);
 
 /// Returns the words in lines of at most 100 columns, each line after `indent`.
-std::string wrapped(const std::vector<std::string>& words, std::string_view indent);
+std::string wrap_words(const std::vector<std::string>& words, std::string_view indent);
 
 /// Returns shell commands, each after `indent`, that print `lines` in order. Consecutive numbers
 /// are printed with `seq`, so that many hosts make a short script. Requires: lines of characters
 /// that is_host_name() accepts, and spaces.
-std::string printing(const std::vector<std::string>& lines, std::string_view indent);
+std::string write_print_commands(const std::vector<std::string>& lines, std::string_view indent);
 
 /// Returns shell code that prints `usage` and exits with code 64 if the script has no arguments.
 /// The arguments ("$@") are the command that the script runs.
-std::string wants_a_command(std::string_view usage);
+std::string write_usage_check(std::string_view usage);
 
 /// Returns whether `name` can be written to a script unquoted: 1 to 253 letters, digits, '-', '.'
 /// and '_', not beginning with '-'.

@@ -89,7 +89,7 @@ std::string between(const std::string& text, const std::string& open, const std:
   return text.substr(begin, text.find(close, begin) - begin);
 }
 
-/// Returns the lines that the commands of printing() print.
+/// Returns the lines that the commands of write_print_commands() print.
 std::vector<std::string> run_print_commands(const std::string& commands) {
   static const std::regex seq("seq -f '([^%']*)%0([0-9]+)\\.0f([^']*)' ([0-9]+) ([0-9]+)");
   static const std::regex quoted("'([^']*)'");
@@ -158,7 +158,7 @@ RankSlots read_slurm(const std::string& script) {
 
 std::vector<std::string> used_hosts(const rankwright::plan::TrainingConfig& s) {
   std::vector<std::string> names;
-  for (const i64 host : host_table(s).hosts) names.push_back(std::to_string(host));
+  for (const i64 host : make_host_table(s).hosts) names.push_back(std::to_string(host));
   return names;
 }
 
@@ -178,8 +178,8 @@ TEST(HostTable, ListedPlacement_GivesRunsAndDevices) {
   // order.
   rankwright::plan::TrainingConfig s = make_config(8, 2, 4);
   s.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {7, 1, 0, 4, 5, 6, 3, 2}};
-  const HostTable table = host_table(s);
-  EXPECT_THAT(describe_run(table.runs), ElementsAre("3x1", "0x2", "2x2", "3x1", "1x2"));
+  const HostTable table = make_host_table(s);
+  EXPECT_THAT(format_host_runs(table.runs), ElementsAre("3x1", "0x2", "2x2", "3x1", "1x2"));
   EXPECT_THAT(table.devices_of(0), ElementsAre(1, 0));
   EXPECT_THAT(table.devices_of(2), ElementsAre(0, 1));
   EXPECT_THAT(table.devices_of(3),
@@ -190,30 +190,31 @@ TEST(HostTable, ListedPlacement_GivesRunsAndDevices) {
 
 TEST(HostTable, BlockAndCyclic_AreShort_IdleHostsAreLeftOut) {
   rankwright::plan::TrainingConfig s = make_config(16, 4, 6);
-  EXPECT_THAT(describe_run(host_table(s).runs), ElementsAre("0-3x4"));
+  EXPECT_THAT(format_host_runs(make_host_table(s).runs), ElementsAre("0-3x4"));
   s.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
-  EXPECT_THAT(describe_run(host_table(s).runs), ElementsAre("0-3x1", "0-3x1", "0-3x1", "0-3x1"));
-  EXPECT_TRUE(host_table(s).all_in_order());
+  EXPECT_THAT(format_host_runs(make_host_table(s).runs),
+              ElementsAre("0-3x1", "0-3x1", "0-3x1", "0-3x1"));
+  EXPECT_TRUE(make_host_table(s).all_in_order());
   rankwright::plan::TrainingConfig few = make_config(2, 4, 6);
   few.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {21, 5}};
-  EXPECT_THAT(host_table(few).hosts, ElementsAre(1, 5));
-  EXPECT_THAT(describe_run(host_table(few).runs), ElementsAre("1x1", "0x1"));
-  EXPECT_EQ(hosts_to_name(few), 6);
+  EXPECT_THAT(make_host_table(few).hosts, ElementsAre(1, 5));
+  EXPECT_THAT(format_host_runs(make_host_table(few).runs), ElementsAre("1x1", "0x1"));
+  EXPECT_EQ(count_hosts_to_name(few), 6);
 }
 
 TEST(Printing, ConsecutiveNames_UseSeq) {
-  EXPECT_EQ(printing({"n08 2", "n09 2", "n10 2", "x"}, "  "),
+  EXPECT_EQ(write_print_commands({"n08 2", "n09 2", "n10 2", "x"}, "  "),
             "  seq -f 'n%02.0f 2' 8 10\n"
             "  printf '%s\\n' \\\n"
             "    'x'\n");
-  EXPECT_EQ(printing({"a9", "a10", "a11"}, ""), "seq -f 'a%01.0f' 9 11\n");
+  EXPECT_EQ(write_print_commands({"a9", "a10", "a11"}, ""), "seq -f 'a%01.0f' 9 11\n");
 }
 
 RC_GTEST_PROP(Printing, RandomLines_ArePrintedInOrder, ()) {
   std::vector<std::string> lines = random_names(*rc::gen::inRange<i64>(1, 200));
   const std::vector<std::string> more = random_names(*rc::gen::inRange<i64>(1, 30));
   lines.insert(lines.end(), more.begin(), more.end());
-  RC_ASSERT(run_print_commands(printing(lines, "  ")) == lines);
+  RC_ASSERT(run_print_commands(write_print_commands(lines, "  ")) == lines);
 }
 
 TEST(HostNames, ShellCharacters_AreRejected) {
@@ -228,14 +229,14 @@ RC_GTEST_PROP(Slurm, RandomPlacement_StartsRanksWhereThePlanDoes, ()) {
   const RankSlots wanted = expected_slots(s, numbers(s.cluster.devices() / s.cluster.host_devices));
   const std::string script = export_text("slurm", s, {});
   RC_ASSERT(rename_hosts(read_slurm(script), used_hosts(s)) == wanted);
-  const HostTable table = host_table(s);
+  const HostTable table = make_host_table(s);
   RC_ASSERT(script.find(fmt::format("#SBATCH --nodes={}\n", table.size())) != std::string::npos);
   RC_ASSERT(script.find(fmt::format("#SBATCH --ntasks={}\n", s.world)) != std::string::npos);
 }
 
 RC_GTEST_PROP(Slurm, RandomPlacementWithHostNames_StartsRanksWhereThePlanDoes, ()) {
   const rankwright::plan::TrainingConfig s = random_placed();
-  const std::vector<std::string> names = random_names(hosts_to_name(s));
+  const std::vector<std::string> names = random_names(count_hosts_to_name(s));
   const std::string script = export_text("slurm", s, names);
   const std::vector<std::string> hosts =
       run_print_commands(between(script, "host < <(\n", "\n)\n"));
@@ -244,7 +245,7 @@ RC_GTEST_PROP(Slurm, RandomPlacementWithHostNames_StartsRanksWhereThePlanDoes, (
 
 RC_GTEST_PROP(Torchrun, RandomPlacement_StartsRanksWhereThePlanDoesOrListsALoss, ()) {
   const rankwright::plan::TrainingConfig s = random_placed();
-  const std::vector<std::string> names = random_names(hosts_to_name(s));
+  const std::vector<std::string> names = random_names(count_hosts_to_name(s));
   std::vector<std::string> hosts;  // by rank: torchrun numbers ranks node by node
   for (const std::string& line :
        run_print_commands(between(export_text("torchrun", s, names), "nodes() {", "}"))) {
@@ -253,14 +254,14 @@ RC_GTEST_PROP(Torchrun, RandomPlacement_StartsRanksWhereThePlanDoesOrListsALoss,
   }
   RC_ASSERT(i64(hosts.size()) == s.world);
   const bool same = assign_slots(hosts, {}) == expected_slots(s, names);
-  const std::vector<Lost> lost = losses(*find_exporter("torchrun"), s);
+  const std::vector<UnsupportedSetting> lost = find_unsupported(*find_exporter("torchrun"), s);
   RC_ASSERT(lost.empty() == same);
-  for (const Lost& one : lost) RC_ASSERT(one.key == "placement");
+  for (const UnsupportedSetting& one : lost) RC_ASSERT(one.key == "placement");
 }
 
 RC_GTEST_PROP(OpenMpi, RandomPlacement_StartsRanksWhereThePlanDoes, ()) {
   const rankwright::plan::TrainingConfig s = random_placed();
-  const std::vector<std::string> names = random_names(hosts_to_name(s));
+  const std::vector<std::string> names = random_names(count_hosts_to_name(s));
   static const std::regex line("rank ([0-9]+)=([^ ]+) slot=0:\\*");
   std::istringstream in(export_text("openmpi", s, names));
   std::vector<std::string> hosts;
@@ -278,9 +279,9 @@ RC_GTEST_PROP(OpenMpi, RandomPlacement_StartsRanksWhereThePlanDoes, ()) {
 TEST(Launchers, CyclicPlacement_OnlyTorchrunListsALoss) {
   rankwright::plan::TrainingConfig s = make_config(16, 4, 4);
   s.plan.placement = {.kind = mesh::Placement::Kind::cyclic, .host_devices = 4, .hosts = 4};
-  EXPECT_TRUE(losses(*find_exporter("slurm"), s).empty());
-  EXPECT_TRUE(losses(*find_exporter("openmpi"), s).empty());
-  EXPECT_THAT(losses(*find_exporter("torchrun"), s).at(0).why, HasSubstr("RW0591"));
+  EXPECT_TRUE(find_unsupported(*find_exporter("slurm"), s).empty());
+  EXPECT_TRUE(find_unsupported(*find_exporter("openmpi"), s).empty());
+  EXPECT_THAT(find_unsupported(*find_exporter("torchrun"), s).at(0).why, HasSubstr("RW0591"));
 }
 
 TEST(Launchers, MillionRanks_GiveAShortScript) {

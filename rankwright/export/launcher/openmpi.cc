@@ -34,10 +34,10 @@ std::string write_device_table(const HostTable& table, const std::vector<std::st
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     words.push_back(
-        quote_shell(names[std::size_t(host)] + "=" + device_list(table.devices_of(host))));
+        quote_shell(names[std::size_t(host)] + "=" + join_devices(table.devices_of(host))));
   return "# The devices of each host's ranks in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
          "devices=(\n" +
-         wrapped(words, "  ") +
+         wrap_words(words, "  ") +
          ")\n"
          "unset \"${!RANKWRIGHT_DEVICES@}\"\n"
          "count=0\n"
@@ -63,9 +63,9 @@ std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
                          const std::vector<std::string>& names,
                          const std::vector<std::string>& head) {
   const i64 first = table.runs.front().first;
-  std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
+  std::string text = "#!/usr/bin/env bash\n" + write_comments(head, "#") +
                      fmt::format("# Use: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
-                     wants_a_command(kOpenmpiUsage) +
+                     write_usage_check(kOpenmpiUsage) +
                      "\nhere=$(dirname \"$(readlink -f \"$0\")\")\n"
                      "pass=(-x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE)\n";
   if (!table.all_in_order()) text += write_device_table(table, names);
@@ -91,15 +91,15 @@ std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
 
 std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const ExportOptions& options,
                                       const std::vector<std::string>& head) {
-  const HostTable table = host_table(s);
-  const std::vector<std::string> names = host_names(table, options);
+  const HostTable table = make_host_table(s);
+  const std::vector<std::string> names = name_hosts(table, options);
   std::vector<std::string> about = head;
   if (options.hosts.empty())
     about.emplace_back(
         "Hosts are called host0, host1, ...: give their names with rankwright export --hosts.");
   std::vector<std::string> slots = about;
   slots.emplace_back("slot=0:* is all cores of the first socket; openmpi.sh takes that off again.");
-  return {{"openmpi.rankfile", commented(slots, "#") + write_rank_lines(table, names)},
+  return {{"openmpi.rankfile", write_comments(slots, "#") + write_rank_lines(table, names)},
           {"openmpi.sh", write_script(s, table, names, about)}};
 }
 

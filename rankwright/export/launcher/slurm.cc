@@ -33,7 +33,7 @@ std::string write_directives(const plan::TrainingConfig& s, const HostTable& tab
       table.size(), s.world, table.max);
   if (!options.hosts.empty())
     text += fmt::format("#SBATCH --nodelist={}\n",
-                        importer::show_host_list(host_names(table, options)));
+                        importer::show_host_list(name_hosts(table, options)));
   text += fmt::format(
       "# Where GPUs are another resource, such as gres=gpu:h100:8, or none, change this line:\n"
       "#SBATCH --gpus-per-node={}\n",
@@ -52,14 +52,14 @@ std::string write_hosts(const HostTable& table, const ExportOptions& options) {
         "  exit 1\n"
         "fi\n",
         table.size());
-  return "mapfile -t host < <(\n" + printing(host_names(table, options), "  ") + ")\n";
+  return "mapfile -t host < <(\n" + write_print_commands(name_hosts(table, options), "  ") + ")\n";
 }
 
 /// Returns shell code that writes SLURM_HOSTFILE, one line per rank.
 std::string write_host_file(const HostTable& table) {
   return "# Ranks in order: 0-3x2 is 2 ranks on each of hosts 0 to 3, host by host.\n"
          "runs=(\n" +
-         wrapped(describe_run(table.runs), "  ") +
+         wrap_words(format_host_runs(table.runs), "  ") +
          ")\n"
          "SLURM_HOSTFILE=$(mktemp)\n"
          "trap 'rm -f \"$SLURM_HOSTFILE\"' EXIT\n"
@@ -78,10 +78,11 @@ std::string write_device_table(const HostTable& table) {
   std::vector<std::string> words;
   for (i64 host = 0; host < table.size(); ++host)
     if (!table.in_order(host))
-      words.push_back(quote_shell(fmt::format("{}={}", host, device_list(table.devices_of(host)))));
+      words.push_back(
+          quote_shell(fmt::format("{}={}", host, join_devices(table.devices_of(host)))));
   return "# Hosts whose ranks do not take the devices in order: HOST=DEVICE OF ITS FIRST RANK,...\n"
          "devices=(\n" +
-         wrapped(words, "  ") +
+         wrap_words(words, "  ") +
          ")\n"
          "unset \"${!RANKWRIGHT_DEVICES@}\"\n"
          "count=0\n"
@@ -115,14 +116,14 @@ std::string write_srun(const plan::TrainingConfig& s, const HostTable& table) {
 
 }  // namespace
 
-std::span<const std::string_view> stated_by_launchers() { return kSlurmStates; }
+std::span<const std::string_view> list_launcher_keys() { return kSlurmStates; }
 
 std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportOptions& options,
                                     const std::vector<std::string>& head) {
-  const HostTable table = host_table(s);
-  std::string text = "#!/usr/bin/env bash\n" + commented(head, "#") +
+  const HostTable table = make_host_table(s);
+  std::string text = "#!/usr/bin/env bash\n" + write_comments(head, "#") +
                      fmt::format("# Use: {}\n", kSlurmUsage) + write_directives(s, table, options) +
-                     "set -euo pipefail\n\n" + wants_a_command(kSlurmUsage) + "\n" +
+                     "set -euo pipefail\n\n" + write_usage_check(kSlurmUsage) + "\n" +
                      write_hosts(table, options) + "\n" + write_host_file(table) + "\n";
   if (!table.all_in_order()) text += write_device_table(table) + "\n";
   return {{"slurm.sbatch", text + write_srun(s, table)}};

@@ -15,7 +15,7 @@ constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT .
 
 /// Returns "NAME RANKS" for each node, in node-rank order.
 std::vector<std::string> list_nodes(const HostTable& table, const ExportOptions& options) {
-  const std::vector<std::string> names = host_names(table, options);
+  const std::vector<std::string> names = name_hosts(table, options);
   std::vector<std::string> lines;
   lines.reserve(names.size());
   for (const i64 host : table.by_first_rank())
@@ -46,21 +46,21 @@ std::string write_node_lookup(bool named) {
 
 std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const ExportOptions& options,
                                        const std::vector<std::string>& head) {
-  const HostTable table = host_table(s);
+  const HostTable table = make_host_table(s);
   const bool named = !options.hosts.empty();
   const std::vector<std::string> lines = list_nodes(table, options);
   const std::string first = lines.front().substr(0, lines.front().find(' '));
   std::string text =
-      "#!/usr/bin/env bash\n" + commented(head, "#") +
+      "#!/usr/bin/env bash\n" + write_comments(head, "#") +
       fmt::format("# Use, on each of {} nodes: {}{}\n", lines.size(),
                   named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", kTorchrunUsage);
   if (!named)
     text +=
         "# Without names of its own, host i of the cluster is called hosti; with\n"
         "# rankwright export --hosts the script finds its number by the name of the node.\n";
-  text += "set -euo pipefail\n\n" + wants_a_command(kTorchrunUsage) +
+  text += "set -euo pipefail\n\n" + write_usage_check(kTorchrunUsage) +
           "\n# Name and ranks of each node, in the order of node ranks.\nnodes() {\n" +
-          printing(lines, "  ") + "}\n\n" + write_node_lookup(named);
+          write_print_commands(lines, "  ") + "}\n\n" + write_node_lookup(named);
   text += fmt::format("\nmaster=${{MASTER_ADDR:{}}}\n",
                       named ? "-" + first : "?give the address of node rank 0");
   text += fmt::format(

@@ -35,7 +35,7 @@ std::optional<Quantity> read_quantity(FieldReader& reader, const YamlNode& node,
   if (!value || (*value >= range.min && *value <= range.max)) return value;
   reader.report(node, {.code = "RW0904",
                        .message = "number out of range",
-                       .detail = fmt::format("'{}' is not from {} to {}", excerpt(node.scalar),
+                       .detail = fmt::format("'{}' is not from {} to {}", make_excerpt(node.scalar),
                                              show(range.min), show(range.max))});
   return std::nullopt;
 }
@@ -130,7 +130,7 @@ constexpr DeviceField kDeviceFields[] = {
      }},
     {"source",
      [](FieldReader& r, const YamlNode& n, cluster::Device& d) {
-       d.source = excerpt(r.text(n).value_or(""), kLongestSource);
+       d.source = make_excerpt(r.text(n).value_or(""), kLongestSource);
      }},
     {"verified", [](FieldReader& r, const YamlNode& n,
                     cluster::Device& d) { d.verified = r.label(n).value_or(""); }},
@@ -285,7 +285,7 @@ std::optional<cluster::Cluster> read_cluster_file(std::string_view text, std::st
 
 std::optional<cluster::Cluster> read_any_cluster(std::string_view text, std::string_view file,
                                                  Diagnostics& findings) {
-  const ClusterFormat* const format = claiming_cluster_format(file, text);
+  const ClusterFormat* const format = find_claiming_format(file, text);
   if (format == nullptr) return read_cluster_file(text, file, findings);
   ClusterParts parts;
   Diagnostics found;

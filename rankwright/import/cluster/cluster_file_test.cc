@@ -11,14 +11,14 @@ namespace cluster_file_test {
 std::optional<cluster::Cluster> read(std::string_view text) {
   Diagnostics findings;
   std::optional<cluster::Cluster> cluster = read_cluster_file(text, "c.yaml", findings);
-  EXPECT_EQ(told(findings), "") << text;
+  EXPECT_EQ(format_findings(findings), "") << text;
   return cluster;
 }
 
 std::string faults(std::string_view text) {
   Diagnostics findings;
   EXPECT_FALSE(read_cluster_file(text, "c.yaml", findings)) << text;
-  return told(findings);
+  return format_findings(findings);
 }
 
 /// Returns the faults of a cluster whose level has `key: value` on line 3.
@@ -172,22 +172,23 @@ TEST(ClusterFile, UnknownKey_IsAWarning) {
   EXPECT_TRUE(read_cluster_file(
       "device: h100-sxm\nlevels: [{arity: 8, bandwith: 1 GB/s, bandwidth: 1 GB/s}]\n", "c.yaml",
       findings));
-  EXPECT_EQ(told(findings), "RW0902 2:21 'bandwith' means nothing here; did you mean bandwidth?\n");
+  EXPECT_EQ(format_findings(findings),
+            "RW0902 2:21 'bandwith' means nothing here; did you mean bandwidth?\n");
   EXPECT_FALSE(has_errors(findings));
 }
 
 TEST(ClusterArgument, IsANameOrAFile) {
   Diagnostics findings;
   EXPECT_EQ(read_cluster_argument("dgx-h100 x 8", refuse_file, findings)->devices(), 64);
-  EXPECT_EQ(told(findings), "");
+  EXPECT_EQ(format_findings(findings), "");
   const FileReader files = [](const std::string& path) -> Result<std::string> {
     return path == "a/c.yaml" ? "device: h100-sxm\nlevels: [{arity: 3, bandwidth: 1 GB/s}]" : path;
   };
   EXPECT_EQ(read_cluster_argument("a/c.yaml", files, findings)->devices(), 3);
-  EXPECT_EQ(told(findings), "");
+  EXPECT_EQ(format_findings(findings), "");
   EXPECT_FALSE(read_cluster_argument("c.yml", refuse_file, findings));
   EXPECT_FALSE(read_cluster_argument("dgx-h10", refuse_file, findings));
-  EXPECT_EQ(told(findings),
+  EXPECT_EQ(format_findings(findings),
             "RW0910 0:0 this input may not name files\n"
             "RW0908 0:0 no system is called 'dgx-h10'; did you mean dgx-h100? (rankwright catalog "
             "systems)\n");

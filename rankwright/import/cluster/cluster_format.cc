@@ -27,7 +27,7 @@ const ClusterFormat* find_cluster_format(std::string_view name) {
   return found == std::end(kClusterFormats) ? nullptr : found;
 }
 
-const ClusterFormat* claiming_cluster_format(std::string_view file, std::string_view text) {
+const ClusterFormat* find_claiming_format(std::string_view file, std::string_view text) {
   const auto found = std::find_if(std::begin(kClusterFormats), std::end(kClusterFormats),
                                   [&](const ClusterFormat& one) { return one.claims(file, text); });
   return found == std::end(kClusterFormats) ? nullptr : found;

@@ -26,7 +26,7 @@ struct ClusterFormat {
 std::span<const ClusterFormat> cluster_formats();
 const ClusterFormat* find_cluster_format(std::string_view name);
 /// Returns the format that claims the file; nullptr if none does.
-const ClusterFormat* claiming_cluster_format(std::string_view file, std::string_view text);
+const ClusterFormat* find_claiming_format(std::string_view file, std::string_view text);
 
 // The functions of the rows, one file per format.
 bool claims_nvidia_smi_topo(std::string_view file, std::string_view text);
@@ -47,7 +47,7 @@ void read_nccl_tests(std::string_view text, std::string_view file, ClusterParts&
 
 /// Returns the collective with this name in nccl-tests, such as "all_reduce"; nothing if it is not
 /// modeled.
-std::optional<plan::Op> collective_named(std::string_view name);
+std::optional<plan::Op> find_collective(std::string_view name);
 
 /// Returns RW0621 at a line and column; line 0 means the whole file.
 Diagnostic bad_topology(std::string detail, std::string_view file, int line = 0, int column = 0);

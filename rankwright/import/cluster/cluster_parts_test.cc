@@ -22,7 +22,7 @@ ClusterPart<T> stated(T value) {
 std::string resolved(const ClusterParts& parts) {
   clusters::Reading reading{.parts = parts};
   const std::string cluster = clusters::resolved(reading);
-  return cluster == "nothing" ? told(reading.findings) : cluster;
+  return cluster == "nothing" ? format_findings(reading.findings) : cluster;
 }
 
 TEST(ClusterParts, DeviceOnly_AssumesItsCatalogSystem) {

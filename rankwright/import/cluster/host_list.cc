@@ -56,7 +56,7 @@ class HostListParser {
  private:
   Diagnostic here(std::string detail) const {
     const std::string_view rest = text_.substr(std::min(at_, text_.size()));
-    if (!rest.empty()) detail += fmt::format(" at '{}'", excerpt(rest, 12));
+    if (!rest.empty()) detail += fmt::format(" at '{}'", make_excerpt(rest, 12));
     return {.code = "RW0620",
             .message = "not a list of hosts",
             .detail = std::move(detail),

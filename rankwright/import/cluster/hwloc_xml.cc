@@ -202,8 +202,9 @@ void read_hwloc_xml(std::string_view text, std::string_view file, ClusterParts& 
   const Result<XmlNode> root = read_xml(text, file);
   if (!root) return findings.push_back(root.error());
   if (root->name != "topology")
-    return findings.push_back(bad_topology(
-        fmt::format("<topology> is expected, not <{}>", excerpt(root->name)), file, root->line, 1));
+    return findings.push_back(
+        bad_topology(fmt::format("<topology> is expected, not <{}>", make_excerpt(root->name)),
+                     file, root->line, 1));
   HwlocReader(file, parts, findings).read(*root);
 }
 

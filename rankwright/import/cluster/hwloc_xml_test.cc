@@ -22,7 +22,7 @@ std::string topology(std::string_view objects) {
 // 50,000 MB/s to each of 6 switches; eight ConnectX-6 of 200 Gb/s.
 TEST(HwlocXml, A100WithSwitches) {
   Reading reading = read(clusters::sample("hwloc-a100.xml"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(clusters::resolved(reading), "a100-80g: nvlink 8 x 300 GB/s, infiniband 1 x 25 GB/s");
 }
 
@@ -32,7 +32,7 @@ TEST(HwlocXml, PcieOnly) {
       "<object type=\"PCIDev\" pci_type=\"0300 [10de:2684] [10de:167c] a1 00\" "
       "pci_link_speed=\"31.507692\"/>\n";
   Reading reading = read(topology(gpu + gpu));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("rtx-4090: pcie 2 x 31.5 GB/s,"));
 }
 
@@ -54,8 +54,9 @@ TEST(HwlocXml, UnknownPciId_UsesTheProductName) {
 }
 
 TEST(HwlocXml, Faults_HaveTheirLines) {
-  EXPECT_EQ(told(read(topology("")).findings), "RW0621 1:1 there is no GPU in it\n");
-  EXPECT_EQ(told(read("<root/>").findings), "RW0621 1:1 <topology> is expected, not <root>\n");
+  EXPECT_EQ(format_findings(read(topology("")).findings), "RW0621 1:1 there is no GPU in it\n");
+  EXPECT_EQ(format_findings(read("<root/>").findings),
+            "RW0621 1:1 <topology> is expected, not <root>\n");
   const std::string gpu =
       "<object type=\"PCIDev\" gp_index=\"7\" pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\"/>";
   for (const char* matrix : {"<indexes>7 8</indexes><u64values>1 2 3</u64values>",
@@ -65,7 +66,7 @@ TEST(HwlocXml, Faults_HaveTheirLines) {
         "<topology><object type=\"Machine\">{}</object>\n<distances2 "
         "name=\"NVLinkBandwidth\">{}</distances2></topology>",
         gpu, matrix);
-    EXPECT_EQ(told(read(text).findings),
+    EXPECT_EQ(format_findings(read(text).findings),
               "RW0621 2:1 the matrix of NVLink bandwidths is not understood\n");
   }
 }

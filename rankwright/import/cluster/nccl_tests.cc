@@ -88,7 +88,7 @@ class NcclTestsReader {
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
-    for (const TextLine& line : lines_of(text)) {
+    for (const TextLine& line : split_lines(text)) {
       const std::string_view content = strip_prefixes(line.text);
       take_program(content);
       if (content.starts_with("Rank ")) take_rank(content, line.number);
@@ -201,7 +201,7 @@ class NcclTestsReader {
 
 }  // namespace
 
-std::optional<plan::Op> collective_named(std::string_view name) {
+std::optional<plan::Op> find_collective(std::string_view name) {
   for (const TestProgram& program : kPrograms)
     if (program.name == name) return program.op;
   return std::nullopt;

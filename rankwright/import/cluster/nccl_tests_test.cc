@@ -21,7 +21,7 @@ constexpr std::string_view kRanks =
 
 TEST(NcclTests, ReadsRanksHostsAndTheTable) {
   const Reading reading = read(clusters::sample("nccl-tests-h100-2.txt"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(reading.parts.device->value, "h100-sxm");
   ASSERT_EQ(reading.parts.series.size(), 1u);
   const fit::MeasuredSeries& series = reading.parts.series.front();
@@ -39,7 +39,7 @@ TEST(NcclTests, ReadsOlderTables) {
                           "1024 64 float 20.5 0.05 0.04 0e+00 20.1 0.05 0.04 0e+00\n"
                           "2048 128 float none 21.5 0.1 0.07 0e+00 21.1 0.1 0.07 N/A\n";
   const Reading reading = read(old);
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(reading.parts.series.at(0).op, plan::Op::all_gather);
   EXPECT_EQ(reading.parts.series.at(0).calls.at(0).time, 20.5_us);
   EXPECT_EQ(reading.parts.series.at(0).calls.at(1).time, 21.5_us);
@@ -49,7 +49,7 @@ TEST(NcclTests, ReadsOlderTables) {
 TEST(NcclTests, BandwidthRatio_IdentifiesTheCollective) {
   const auto op = [](std::string_view row) {
     const Reading reading = read(std::string(kRanks) + std::string(row));
-    return reading.parts.series.empty() ? told(reading.findings)
+    return reading.parts.series.empty() ? format_findings(reading.findings)
                                         : std::string(name(reading.parts.series[0].op));
   };
   EXPECT_EQ(op("1048576 262144 float sum -1 100 10.00 15.00 0 100 10 15 0\n"),
@@ -65,7 +65,7 @@ TEST(NcclTests, MpirunPrefix_IsStripped) {
       "[1,0]<stdout>:# Rank 0 Pid 1 on a device 0 [0x1] H\n[1,0]<stdout>:# Rank 1 Pid 1 on a "
       "device 1 [0x1] H\n./build/sendrecv_perf -b 8\n"
       "[1,0]<stdout>: 64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(reading.parts.series.at(0).op, plan::Op::send_recv);
 }
 
@@ -73,24 +73,27 @@ TEST(NcclTests, SrunPrefix_IsStripped) {
   const Reading reading = read(
       "0: # Rank 0 Pid 1 on a device 0 [0x1] H\n0: # Rank 1 Pid 1 on a device 1 [0x1] H\n"
       "0: # sendrecv_perf\n0:       64 16 float none -1 9.5 1 1 0 9.5 1 1 N/A\n");
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(reading.parts.series.at(0).calls.size(), 1u);
 }
 
 TEST(NcclTests, Faults_AreReported) {
   const std::string row = "64 16 float sum -1 9.5 1 1 0 9.5 1 1 0\n";
-  EXPECT_EQ(told(read(row).findings), "RW0621 0:0 no line names a rank, its host and its GPU\n");
-  EXPECT_EQ(told(read(kRanks).findings), "RW0621 0:0 there is no table of sizes and times in it\n");
+  EXPECT_EQ(format_findings(read(row).findings),
+            "RW0621 0:0 no line names a rank, its host and its GPU\n");
+  EXPECT_EQ(format_findings(read(kRanks).findings),
+            "RW0621 0:0 there is no table of sizes and times in it\n");
   EXPECT_EQ(
-      told(read(std::string(kRanks) + "# Rank 0 Pid 9 on c device 0 [0x1] H\n").findings),
+      format_findings(
+          read(std::string(kRanks) + "# Rank 0 Pid 9 on c device 0 [0x1] H\n").findings),
       "RW0621 5:1 rank 0 stands twice: every process ran alone; build nccl-tests with MPI=1\n");
-  EXPECT_EQ(told(read("# Rank 0 is late\n").findings),
+  EXPECT_EQ(format_findings(read("# Rank 0 is late\n").findings),
             "RW0621 1:1 a rank, its host and its GPU are expected\n");
-  EXPECT_EQ(told(read(std::string(kRanks) + "broadcast_perf\n" + row).findings),
+  EXPECT_EQ(format_findings(read(std::string(kRanks) + "broadcast_perf\n" + row).findings),
             "RW0621 0:0 broadcast_perf is no collective that is modelled\n");
-  EXPECT_EQ(told(read(std::string(kRanks) +
-                      "# Rank 4 Pid 9 on c device 0 [0x1] H\nall_reduce_perf\n" + row)
-                     .findings),
+  EXPECT_EQ(format_findings(read(std::string(kRanks) +
+                                 "# Rank 4 Pid 9 on c device 0 [0x1] H\nall_reduce_perf\n" + row)
+                                .findings),
             "RW0621 0:0 its hosts have unequal numbers of ranks\n");
 }
 

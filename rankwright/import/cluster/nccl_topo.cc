@@ -69,7 +69,7 @@ class NcclTopoReader {
       if (link.name != "nvlink") continue;
       const std::optional<i64> many = parse_whole_number(link["count"]);
       if (!many || *many > kMaxTopoLinks)
-        return fault(fmt::format("count=\"{}\" is no number of links", excerpt(link["count"])),
+        return fault(fmt::format("count=\"{}\" is no number of links", make_excerpt(link["count"])),
                      link.line);
       links += *many;
     }
@@ -94,7 +94,8 @@ class NcclTopoReader {
   void take_net(const XmlNode& net) {
     const std::optional<i64> megabits = parse_whole_number(net["speed"]);
     if (!megabits || *megabits > kMaxMegabits)
-      return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", excerpt(net["speed"])), net.line);
+      return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", make_excerpt(net["speed"])),
+                   net.line);
     const std::string_view name = net["name"];
     if (*megabits > 0 && nets_.insert(std::string(name)).second) ++nets_of_rate_[*megabits];
     if (name.starts_with("rdmap") || name.starts_with("efa")) network_ = "efa";
@@ -168,8 +169,9 @@ void read_nccl_topo(std::string_view text, std::string_view file, ClusterParts& 
   const Result<XmlNode> root = read_xml(text, file);
   if (!root) return findings.push_back(root.error());
   if (root->name != "system")
-    return findings.push_back(bad_topology(
-        fmt::format("<system> is expected, not <{}>", excerpt(root->name)), file, root->line, 1));
+    return findings.push_back(
+        bad_topology(fmt::format("<system> is expected, not <{}>", make_excerpt(root->name)), file,
+                     root->line, 1));
   NcclTopoReader(file, parts, findings).read(*root);
 }
 

@@ -92,7 +92,7 @@ class TopologyMatrix {
       : file_(file), parts_(parts), findings_(findings) {}
 
   void read(std::string_view text) {
-    const std::vector<TextLine> lines = lines_of(text);
+    const std::vector<TextLine> lines = split_lines(text);
     auto line = lines.begin();
     while (line != lines.end() && parse_header(line->text).empty()) ++line;
     if (line == lines.end()) return fault("there is no row of column names: GPU0 GPU1 ...", 0);
@@ -105,7 +105,7 @@ class TopologyMatrix {
     for (++line; line != lines.end() && rows_.size() < gpus_; ++line)
       if (!read_row(*line)) return;
     if (rows_.size() < gpus_)
-      return fault(fmt::format("there is no row of {}", excerpt(columns_[rows_.size()])), 0);
+      return fault(fmt::format("there is no row of {}", make_excerpt(columns_[rows_.size()])), 0);
     for (; line != lines.end(); ++line) read_legend(line->text);
     if (check_symmetric()) state_all();
   }
@@ -132,7 +132,7 @@ class TopologyMatrix {
     if (words.empty() || !parse_numbered(words.front().text, "GPU")) return true;
     const std::string_view wanted = columns_[rows_.size()];
     if (words.front().text != wanted) {
-      fault(fmt::format("the row of {} is expected", excerpt(wanted)), line.number,
+      fault(fmt::format("the row of {} is expected", make_excerpt(wanted)), line.number,
             words.front().column);
       return false;
     }
@@ -147,8 +147,8 @@ class TopologyMatrix {
       const TextWord& word = words[word_[i]];
       const std::optional<Cell> cell = read_cell(word.text);
       if (!cell || cell->self != (i == rows_.size())) {
-        fault(fmt::format("'{}' is not how {} and {} can be joined", excerpt(word.text),
-                          excerpt(wanted), excerpt(columns_[i])),
+        fault(fmt::format("'{}' is not how {} and {} can be joined", make_excerpt(word.text),
+                          make_excerpt(wanted), make_excerpt(columns_[i])),
               line.number, word.column);
         return false;
       }
@@ -297,7 +297,7 @@ class TopologyMatrix {
 
 bool claims_nvidia_smi_topo(std::string_view, std::string_view text) {
   const std::string plain = strip_colors(text.substr(0, 65536));
-  const std::vector<TextLine> lines = lines_of(plain);
+  const std::vector<TextLine> lines = split_lines(plain);
   const auto found = std::find_if(lines.begin(), lines.end(), [](const TextLine& line) {
     return !parse_header(line.text).empty();
   });

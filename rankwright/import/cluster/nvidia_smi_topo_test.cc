@@ -17,7 +17,7 @@ Reading read(std::string_view text) { return clusters::read("nvidia-smi-topo", t
 // catalog's 400 Gb/s.
 TEST(NvidiaSmiTopo, HopperWithNvSwitch) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(reading.parts.host_devices->value, 8);
   EXPECT_EQ(reading.parts.nics->value, 8);
   EXPECT_EQ(clusters::resolved(reading, "h100-sxm"),
@@ -33,15 +33,15 @@ TEST(NvidiaSmiTopo, GenerationDeterminesTheLinkRate) {
 TEST(NvidiaSmiTopo, AmbiguousLinkCount_ListsTheCandidates) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
   EXPECT_EQ(clusters::resolved(reading), "nothing");
-  EXPECT_THAT(told(reading.findings), HasSubstr("several GPUs: h100-sxm, h200-sxm"));
-  EXPECT_THAT(told(reading.findings), HasSubstr("--device h100-sxm"));
+  EXPECT_THAT(format_findings(reading.findings), HasSubstr("several GPUs: h100-sxm, h200-sxm"));
+  EXPECT_THAT(format_findings(reading.findings), HasSubstr("--device h100-sxm"));
 }
 
 // Two GPUs per PCIe switch, two switches per socket, two sockets: 2 x 2 x 2. PCIe 4.0 x16 has 16
 // GT/s x 16 lanes x 128/130 / 8 = 31.5 GB/s, and a switch has one such uplink.
 TEST(NvidiaSmiTopo, PcieTiers) {
   Reading reading = read(clusters::sample("topo-pcie-8.txt"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(clusters::resolved(reading, "l40s"),
             "l40s: pcie-switch 2 x 31.5 GB/s (assumed), pcie 2 x 31.5 GB/s a domain (assumed), "
             "socket 2 x 22 GB/s a domain (assumed), infiniband 1 x 50 GB/s a domain (assumed)");
@@ -50,9 +50,9 @@ TEST(NvidiaSmiTopo, PcieTiers) {
 // A GPU has 1 + 1 + 2 + 2 = 6 links of 25 GB/s, and all GPUs are connected by some path of links.
 TEST(NvidiaSmiTopo, CubeMesh_SumsTheLinksOfAGpu) {
   Reading reading = read(clusters::sample("topo-cube-mesh-8.txt"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("v100-32g: nvlink 8 x 150 GB/s,"));
-  EXPECT_THAT(told(reading.findings), HasSubstr("the GPU: v100-32g, the only one"));
+  EXPECT_THAT(format_findings(reading.findings), HasSubstr("the GPU: v100-32g, the only one"));
 }
 
 // Four GPUs with four links to each other: 12, all that the generation has.
@@ -69,28 +69,29 @@ TEST(NvidiaSmiTopo, BridgedPairsUnderPcie) {
       "\tGPU0\tNIC0\tGPU1\tGPU2\tGPU3\n"
       "GPU0\tX\tPHB\tSYS\tNV12\tSYS\nGPU1\tSYS\tSYS\tX\tSYS\tNV12\n"
       "GPU2\tNV12\tPHB\tSYS\tX\tSYS\nGPU3\tSYS\tSYS\tNV12\tSYS\tX\n");
-  EXPECT_THAT(told(reading.findings), HasSubstr("CUDA_VISIBLE_DEVICES=0,2,1,3"));
+  EXPECT_THAT(format_findings(reading.findings), HasSubstr("CUDA_VISIBLE_DEVICES=0,2,1,3"));
   EXPECT_THAT(clusters::resolved(reading, "a100-80g"),
               HasSubstr("nvlink 2 x 300 GB/s, socket 2 x 22 GB/s a domain"));
 }
 
 TEST(NvidiaSmiTopo, OneGpu) {
   Reading reading = read("\tGPU0\tCPU Affinity\nGPU0\t X \t0-15\n");
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(clusters::resolved(reading, "rtx-4090"), HasSubstr("rtx-4090: pcie 1 x"));
 }
 
 TEST(NvidiaSmiTopo, Faults_HaveTheirLocations) {
-  EXPECT_EQ(told(read("nothing").findings),
+  EXPECT_EQ(format_findings(read("nothing").findings),
             "RW0621 0:0 there is no row of column names: GPU0 GPU1 ...\n");
-  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\n").findings), "RW0621 0:0 there is no row of GPU1\n");
-  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 NV99 X\n").findings),
+  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\n").findings),
+            "RW0621 0:0 there is no row of GPU1\n");
+  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 NV99 X\n").findings),
             "RW0621 3:6 'NV99' is not how GPU1 and GPU0 can be joined\n");
-  EXPECT_EQ(told(read("GPU0 GPU1\nGPU1 NV4 X\n").findings),
+  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU1 NV4 X\n").findings),
             "RW0621 2:1 the row of GPU0 is expected\n");
-  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X\n").findings),
+  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X\n").findings),
             "RW0621 2:1 2 columns have names, and this row has 1\n");
-  EXPECT_EQ(told(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 SYS X\n").findings),
+  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 SYS X\n").findings),
             "RW0621 0:0 GPU0 and GPU1 are joined otherwise in one row than in the other\n");
 }
 

@@ -29,7 +29,7 @@ struct Statement {
 std::vector<Statement> split_statements(std::string_view text) {
   std::vector<Statement> all;
   bool goes_on = false;
-  for (const TextLine& line : lines_of(text)) {
+  for (const TextLine& line : split_lines(text)) {
     std::string_view content = line.text.substr(0, line.text.find('#'));
     if (!goes_on) all.push_back({line.number, {}});
     goes_on = content.ends_with('\\');
@@ -87,7 +87,7 @@ class SlurmReader {
     for (const TextWord& word : split_words(statement.text)) {
       const std::size_t equals = word.text.find('=');
       if (equals == std::string_view::npos)
-        return fault(fmt::format("'{}' is not key=value", excerpt(word.text)), statement.line,
+        return fault(fmt::format("'{}' is not key=value", make_excerpt(word.text)), statement.line,
                      word.column);
       const std::string key = lower(word.text.substr(0, equals));
       const std::string_view value = word.text.substr(equals + 1);
@@ -112,8 +112,8 @@ class SlurmReader {
                        statement.line);
         (key == "switches" ? one.below : one.hosts) = std::move(*names);
       } else if (key != "linkspeed" && key != "blocksizes") {
-        warn("RW0902", "a key that is not known is ignored", excerpt(word.text.substr(0, equals)),
-             statement.line);
+        warn("RW0902", "a key that is not known is ignored",
+             make_excerpt(word.text.substr(0, equals)), statement.line);
       }
     }
     if (is_switch || is_block) add(std::move(one), is_block);
@@ -123,13 +123,14 @@ class SlurmReader {
     std::vector<Switch>& all = block ? blocks_ : switches_;
     if (one.name.empty()) return fault("a name is empty", one.line);
     if (!one.below.empty() && !one.hosts.empty())
-      return fault(fmt::format("{} has switches and hosts below it", excerpt(one.name)), one.line);
+      return fault(fmt::format("{} has switches and hosts below it", make_excerpt(one.name)),
+                   one.line);
     if (one.below.empty() && one.hosts.empty())
-      return fault(fmt::format("{} has nothing below it", excerpt(one.name)), one.line);
+      return fault(fmt::format("{} has nothing below it", make_excerpt(one.name)), one.line);
     if (all.size() == kMaxSwitches)
       return fault(fmt::format("it has more than {} switches", count(i64(kMaxSwitches))), one.line);
     if (!index_.emplace(one.name, all.size()).second)
-      return fault(fmt::format("{} stands twice", excerpt(one.name)), one.line);
+      return fault(fmt::format("{} stands twice", make_excerpt(one.name)), one.line);
     all.push_back(std::move(one));
   }
 
@@ -139,8 +140,8 @@ class SlurmReader {
       for (const std::string& name : switches_[i].below) {
         const auto found = index_.find(name);
         if (found == index_.end()) {
-          fault(fmt::format("{} is below {}, and is no switch of this file", excerpt(name),
-                            excerpt(switches_[i].name)),
+          fault(fmt::format("{} is below {}, and is no switch of this file", make_excerpt(name),
+                            make_excerpt(switches_[i].name)),
                 switches_[i].line);
           return false;
         }
@@ -177,7 +178,7 @@ class SlurmReader {
     const auto unfinished =
         std::find_if(waiting.begin(), waiting.end(), [](std::size_t left) { return left > 0; });
     const Switch& one = switches_[std::size_t(unfinished - waiting.begin())];
-    fault(fmt::format("{} stands below itself", excerpt(one.name)), one.line);
+    fault(fmt::format("{} stands below itself", make_excerpt(one.name)), one.line);
     return false;
   }
 
@@ -198,7 +199,7 @@ class SlurmReader {
       const std::size_t other = roots[0] == best ? roots[1] : roots[0];
       warn("RW0624", "an uneven topology is evened out",
            fmt::format("it has {} trees, which no job spans: that of {} with {} is taken",
-                       count(i64(roots.size())), excerpt(switches_[best].name),
+                       count(i64(roots.size())), make_excerpt(switches_[best].name),
                        plural(switches_[best].all_hosts, "host", "hosts")),
            switches_[other].line);
     }
@@ -253,7 +254,7 @@ class SlurmReader {
     bool even = true;
     for (const Switch& block : blocks_) {
       if (block.hosts.empty())
-        return fault(fmt::format("{} has no Nodes=", excerpt(block.name)), block.line);
+        return fault(fmt::format("{} has no Nodes=", make_excerpt(block.name)), block.line);
       even = even && block.hosts.size() == blocks_.front().hosts.size();
       names.insert(names.end(), block.hosts.begin(), block.hosts.end());
     }
@@ -300,7 +301,7 @@ class SlurmReader {
 }  // namespace
 
 bool claims_slurm_topology(std::string_view, std::string_view text) {
-  for (const TextLine& line : lines_of(text.substr(0, 65536))) {
+  for (const TextLine& line : split_lines(text.substr(0, 65536))) {
     const std::vector<TextWord> words = split_words(line.text);
     if (words.empty() || words.front().text.starts_with('#')) continue;
     const std::string first = lower(words.front().text);

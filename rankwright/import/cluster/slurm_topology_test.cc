@@ -17,7 +17,7 @@ Reading read(std::string_view text) { return clusters::read("slurm-topology", te
 
 TEST(SlurmTopology, ReadsATreeOfTwoLevels) {
   Reading reading = read(clusters::sample("topology.conf"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(4, 4));
   EXPECT_EQ(reading.parts.host_names->value.front(), "gpu001");
   EXPECT_EQ(reading.parts.host_names->value.back(), "gpu016");
@@ -29,7 +29,7 @@ TEST(SlurmTopology, ReadsATreeOfTwoLevels) {
 // Racks of 18 hosts with 4 GPUs each are one NVLink domain of 72.
 TEST(SlurmTopology, BlocksAreRacks) {
   Reading reading = read(clusters::sample("topology-blocks.conf"));
-  ASSERT_EQ(told(reading.findings), "");
+  ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_EQ(clusters::resolved(reading, "gb200"),
             "gb200: nvlink 72 x 900 GB/s (assumed), infiniband 2 x 50 GB/s (assumed)");
 }
@@ -53,39 +53,43 @@ TEST(SlurmTopology, UnevenSwitchesAreRounded) {
   const Reading reading =
       read("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-4]\nSwitchName=c Switches=a,b\n");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3, 2));
-  EXPECT_EQ(told(reading.findings),
+  EXPECT_EQ(format_findings(reading.findings),
             "RW0624 3:1 switches of one level join unequal numbers: 3 x 2 is taken, 6 hosts of 5 "
             "named\n");
 }
 
 TEST(SlurmTopology, NotATree_IsRejectedWithItsLine) {
-  EXPECT_EQ(told(read("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").findings),
+  EXPECT_EQ(format_findings(read("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").findings),
             "RW0621 1:0 a stands below itself\n");
-  EXPECT_EQ(told(read("SwitchName=a Switches=a\n").findings), "RW0621 1:0 a stands below itself\n");
-  EXPECT_EQ(told(read("SwitchName=a Nodes=n0\nSwitchName=c Switches=a,b\n").findings),
+  EXPECT_EQ(format_findings(read("SwitchName=a Switches=a\n").findings),
+            "RW0621 1:0 a stands below itself\n");
+  EXPECT_EQ(format_findings(read("SwitchName=a Nodes=n0\nSwitchName=c Switches=a,b\n").findings),
             "RW0621 2:0 b is below c, and is no switch of this file\n");
-  EXPECT_EQ(told(read("SwitchName=a Nodes=n0\n\nSwitchName=a Nodes=n1\n").findings),
+  EXPECT_EQ(format_findings(read("SwitchName=a Nodes=n0\n\nSwitchName=a Nodes=n1\n").findings),
             "RW0621 3:0 a stands twice\n");
-  EXPECT_EQ(told(read("SwitchName=a\n").findings), "RW0621 1:0 a has nothing below it\n");
-  EXPECT_EQ(told(read("SwitchName=a oops Nodes=n1\n").findings),
+  EXPECT_EQ(format_findings(read("SwitchName=a\n").findings),
+            "RW0621 1:0 a has nothing below it\n");
+  EXPECT_EQ(format_findings(read("SwitchName=a oops Nodes=n1\n").findings),
             "RW0621 1:14 'oops' is not key=value\n");
-  EXPECT_EQ(told(read("# nothing\n").findings),
+  EXPECT_EQ(format_findings(read("# nothing\n").findings),
             "RW0621 0:0 there is neither SwitchName= nor BlockName= in it\n");
-  EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-3\n").findings), HasSubstr("RW0620 1:25"));
-  EXPECT_THAT(told(read("SwitchName=a Nodes=n[0-999999999]\n").findings),
+  EXPECT_THAT(format_findings(read("SwitchName=a Nodes=n[0-3\n").findings),
+              HasSubstr("RW0620 1:25"));
+  EXPECT_THAT(format_findings(read("SwitchName=a Nodes=n[0-999999999]\n").findings),
               HasSubstr("more than 262,144 hosts"));
 }
 
 // b is below a and below itself: it is attached to a only, and no switch has hosts.
 TEST(SlurmTopology, SwitchThatIsItsOwnChild_IsRejected) {
-  EXPECT_THAT(told(read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
+  EXPECT_THAT(format_findings(
+                  read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
               HasSubstr("RW0621"));
 }
 
 TEST(SlurmTopology, SeveralTrees_UsesTheLargest) {
   const Reading reading = read("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3));
-  EXPECT_EQ(told(reading.findings),
+  EXPECT_EQ(format_findings(reading.findings),
             "RW0624 1:1 it has 2 trees, which no job spans: that of b with 3 hosts is taken\n");
 }
 
@@ -94,7 +98,7 @@ TEST(SlurmTopology, SeveralSpines_FormOneTree) {
   const Reading reading = read(
       "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n"
       "SwitchName=s1 Switches=a,b\nSwitchName=s2 Switches=a,b\n");
-  EXPECT_EQ(told(reading.findings), "");
+  EXPECT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(2, 2));
 }
 
@@ -115,7 +119,7 @@ RC_GTEST_PROP(SlurmTopology, EvenTreesRoundTrip, ()) {
   const std::vector<i64> tree = *rc::gen::resize(
       4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(2, 6))));
   const Reading reading = read(write_tree(tree));
-  RC_ASSERT(told(reading.findings) == "");
+  RC_ASSERT(format_findings(reading.findings) == "");
   RC_ASSERT(reading.parts.tree->value == tree);
 }
 

@@ -161,7 +161,7 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
   draft.sequence_parallel = false;
   draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
-  draft.framework = software_of(rules::Target::accelerate);
+  draft.framework = find_software(rules::Target::accelerate);
   plan.keys = fields.keys();
 }
 

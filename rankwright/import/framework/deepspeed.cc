@@ -188,7 +188,7 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
     draft.overlap_grad = draft.zero == 3;  // DeepSpeed's default
   draft.order = mesh::kDefaultOrder;       // its grids (pipe, data, model), row-major
-  draft.framework = software_of(rules::Target::deepspeed);
+  draft.framework = find_software(rules::Target::deepspeed);
   plan.keys = fields.keys();
 }
 

@@ -47,7 +47,7 @@ void list_ignored(const YamlNode& node, const std::string& path, std::span<const
   if (reading.is_read_elsewhere != nullptr && reading.is_read_elsewhere(path)) return;
   const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
   if (leaf && !path.empty()) {
-    out.push_back(excerpt(path, kLongestLabel));
+    out.push_back(make_excerpt(path, kLongestLabel));
     if (sounds_like_layout(path) && !is_off(node) && !is_null(node))
       reading.fields.report(node,
                             {.code = "RW0617",
@@ -109,7 +109,7 @@ const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_vie
   return found == rows.end() ? nullptr : &*found;
 }
 
-std::optional<plan::Software> software_of(rules::Target target) {
+std::optional<plan::Software> find_software(rules::Target target) {
   for (const plan::Software& one : plan::frameworks())
     if (one.name == row(target).software) return one;
   return std::nullopt;

@@ -57,7 +57,7 @@ const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_vie
 std::optional<i64> read_whole_at(ForeignReading& reading, std::string_view path, i64 min, i64 max);
 
 /// Returns the software that the target runs on; nothing if it has no row.
-std::optional<plan::Software> software_of(rules::Target target);
+std::optional<plan::Software> find_software(rules::Target target);
 
 /// Readers shared by several rows.
 template <std::optional<i64> Draft::*member, i64 max>

@@ -283,7 +283,7 @@ void fill_in_flags(ForeignReading& r) {
 /// Returns "$TP", or a description such as "a command's output".
 std::string show_variable(const std::string& variable) {
   const bool named = variable.find(' ') == std::string::npos;
-  return (named ? "$" : "") + excerpt(variable);
+  return (named ? "$" : "") + make_excerpt(variable);
 }
 
 void report_unknown(ForeignReading& r, const MegatronFlags& flags) {
@@ -293,7 +293,7 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags) {
                     {.code = "RW0614",
                      .severity = Severity::warning,
                      .message = "a value that only the running script knows",
-                     .detail = fmt::format("--{}: {} has no value here", excerpt(one.flag),
+                     .detail = fmt::format("--{}: {} has no value here", make_excerpt(one.flag),
                                            show_variable(one.variable)),
                      .hint = "write the value, or state the key in a plan file"});
   }

@@ -196,7 +196,7 @@ void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
   const std::optional<std::vector<bool>> pattern = parse_layer_pattern(text, s.layers);
   if (!pattern || i64(pattern->size()) != s.layers) {
     warn(r, "moe-layer-freq",
-         fmt::format("'{}' is no pattern of {} layers: all have experts", excerpt(text),
+         fmt::format("'{}' is no pattern of {} layers: all have experts", make_excerpt(text),
                      count(s.layers)));
     return;
   }
@@ -248,7 +248,7 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
     if (type == name) s.vocab = size;
   if (s.vocab > 0) return;
   std::string why = "the tokenizer decides it";
-  for (const catalog::KnownModel& known : catalog::known_models()) {
+  for (const catalog::KnownModel& known : catalog::list_known_models()) {
     const model::Model& m = known.model;
     const model::Layer& layer = m.layer(m.layers() - 1);
     const bool latent = layer.attention.kind == model::Attention::Kind::latent;

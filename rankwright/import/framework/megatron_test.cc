@@ -152,12 +152,12 @@ TEST(MegatronImport, ClaimsOnlyMegatronFiles) {
 
 TEST(MegatronImport, SpellsEditsAsFlags) {
   const PlanFormat& format = *find_plan_format("megatron");
-  EXPECT_EQ(
-      spelt(format, {{"parallelism.tp_size", "8"}, {"parallelism.sequence_parallel", "true"}}),
-      "--tensor-model-parallel-size 8, --sequence-parallel");
-  EXPECT_EQ(spelt(format, {{"parallelism.stages", "Et|tL"}}),
+  EXPECT_EQ(spell_edits(format,
+                        {{"parallelism.tp_size", "8"}, {"parallelism.sequence_parallel", "true"}}),
+            "--tensor-model-parallel-size 8, --sequence-parallel");
+  EXPECT_EQ(spell_edits(format, {{"parallelism.stages", "Et|tL"}}),
             "--pipeline-model-parallel-layout 'Et|tL'");
-  EXPECT_EQ(spelt(format, {{"cluster", "dgx-h100"}}), "--cluster \"dgx-h100\"");
+  EXPECT_EQ(spell_edits(format, {{"cluster", "dgx-h100"}}), "--cluster \"dgx-h100\"");
 }
 
 TEST(MegatronModel, ParsesExpertLayerPatterns) {

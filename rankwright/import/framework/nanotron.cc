@@ -12,7 +12,7 @@ namespace {
 
 void read_pp_engine(ForeignReading& r, const YamlNode& node) {
   constexpr Word<pipeline::Schedule> kWords[] = {{"1f1b", pipeline::Schedule::one_f_one_b},
-                                             {"afab", pipeline::Schedule::gpipe}};
+                                                 {"afab", pipeline::Schedule::gpipe}};
   r.draft.schedule = parse_word(r, node, kWords);
 }
 

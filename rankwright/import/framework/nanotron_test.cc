@@ -49,7 +49,7 @@ TEST(NanotronImport, RecordsTheLocationOfEachKey) {
 
 TEST(NanotronImport, SpellsEditsAsKeys) {
   const PlanFormat& format = *find_plan_format("nanotron");
-  EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"cluster", "dgx-h100"}}),
+  EXPECT_EQ(spell_edits(format, {{"parallelism.tp_size", "4"}, {"cluster", "dgx-h100"}}),
             "parallelism.tp: 4, --cluster \"dgx-h100\"");
 }
 

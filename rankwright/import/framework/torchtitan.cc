@@ -180,12 +180,13 @@ void read_flavor(ForeignReading& r) {
   const YamlNode* const flavor = find_path(r.root, "model.flavor");
   if (name == nullptr || flavor == nullptr) return;
   for (const TorchtitanFlavor& one : torchtitan_flavors())
-    if (one.name == name->scalar && one.flavor == flavor->scalar) r.draft.model = flavor_model(one);
+    if (one.name == name->scalar && one.flavor == flavor->scalar)
+      r.draft.model = make_flavor_model(one);
   if (!r.draft.model)
     r.fields.under("model", *flavor, [&] {
       report_left_out(r, *flavor,
                       fmt::format("model: the shapes of {} {} are not known: --model gives them",
-                                  excerpt(name->scalar), excerpt(flavor->scalar)));
+                                  make_excerpt(name->scalar), make_excerpt(flavor->scalar)));
     });
 }
 
@@ -271,7 +272,7 @@ void read_pipeline(ForeignReading& r) {
       draft.stages = parts;
     }
   } else if (draft.model && sane) {
-    draft.stage_layers = torchtitan_split(draft.model->layers(), stages, first, last);
+    draft.stage_layers = split_like_torchtitan(draft.model->layers(), stages, first, last);
   }
   if (divides(pp, stages) && stages / pp <= kMaxChunks) draft.virtual_stages = stages / pp;
   if (draft.schedule && row(*draft.schedule).groups)
@@ -347,7 +348,7 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
   if (draft.tp > 1) draft.sequence_parallel = true;
   if (draft.cp.value_or(1) == 1) draft.cp_comm = std::nullopt;
   draft.order = mesh::kDefaultOrder;  // its mesh (pp, dp_replicate, dp_shard, cp, tp), row-major
-  draft.framework = software_of(rules::Target::torchtitan_0_2);
+  draft.framework = find_software(rules::Target::torchtitan_0_2);
   plan.keys = fields.keys();
 }
 

@@ -48,7 +48,7 @@ constexpr i64 kMaxGroups = 64;
 
 std::span<const TorchtitanFlavor> torchtitan_flavors() { return kFlavors; }
 
-model::Model flavor_model(const TorchtitanFlavor& flavor) {
+model::Model make_flavor_model(const TorchtitanFlavor& flavor) {
   Result<model::Model> model = catalog::find_model(flavor.model);
   RW_CHECK(model.has_value());
   if (model->mtp_layers > 0) {
@@ -58,13 +58,13 @@ model::Model flavor_model(const TorchtitanFlavor& flavor) {
   return std::move(*model);
 }
 
-const TorchtitanFlavor* flavor_of(const model::Model& model) {
+const TorchtitanFlavor* find_flavor(const model::Model& model) {
   const auto found =
       std::find_if(std::begin(kFlavors), std::end(kFlavors), [&](const TorchtitanFlavor& flavor) {
-        model::Model same = flavor_model(flavor);
+        model::Model same = make_flavor_model(flavor);
         same.max_sequence = model.max_sequence;
         same.mtp_layers = model.mtp_layers;
-        return same_network(same, model);
+        return is_same_network(same, model);
       });
   return found == std::end(kFlavors) ? nullptr : found;
 }
@@ -75,7 +75,7 @@ std::string_view torch_schedule(pipeline::Schedule schedule) {
   return {};
 }
 
-std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 first, i64 last) {
+std::optional<std::vector<i64>> split_like_torchtitan(i64 layers, i64 stages, i64 first, i64 last) {
   const i64 effective = layers + first + last;
   if (stages < 1 || stages > plan::kMaxStages || effective < stages) return std::nullopt;
   if (stages == 1) return std::vector<i64>{layers};
@@ -98,18 +98,19 @@ std::optional<i64> torch_group_size(i64 pp, i64 microbatches) {
 bool needs_cells(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   if (p.pp == 1) return false;
-  if (p.schedule == pipeline::Schedule::zb_h1 || p.schedule == pipeline::Schedule::zb_2p) return true;
+  if (p.schedule == pipeline::Schedule::zb_h1 || p.schedule == pipeline::Schedule::zb_2p)
+    return true;
   // Fewer microbatches than ranks form one round, whatever the group.
   if (!row(p.schedule).groups || config.microbatches() < p.pp) return false;
-  return torch_group_size(p.pp, config.microbatches()) != pipeline_shape(config).group_size();
+  return torch_group_size(p.pp, config.microbatches()) != make_pipeline_shape(config).group_size();
 }
 
-std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
-                                              i64 chunks) {
+std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file,
+                                                  i64 pp, i64 chunks) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, file);
   if (!written || i64(written->ranks.size()) != pp) return std::nullopt;
   const pipeline::Sequences ranks = program::only_cells(written->ranks);
-  const program::CellSet set = program::cell_set(ranks);
+  const program::CellSet set = program::inspect_cells(ranks);
   if (!set.faults.empty() || set.stages != pp * chunks) return std::nullopt;
   for (const pipeline::ScheduleRow& row : pipeline::schedules()) {
     const i64 groups = row.groups ? std::min(set.microbatches, pp + kMaxGroups) : pp;
@@ -117,7 +118,7 @@ std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::st
       const pipeline::PipelineShape shape{row.schedule, pp, chunks, set.microbatches,
                                           group == pp ? 0 : group};
       const std::optional<i64> size = pipeline::cell_count(shape);
-      if (shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
+      if (find_shape_fault(shape) || !size || *size > kMaxTorchCells) continue;
       if (pipeline::cells(shape) == ranks) return shape;
     }
   }

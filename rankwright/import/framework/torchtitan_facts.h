@@ -21,18 +21,18 @@ struct TorchtitanFlavor {
 std::span<const TorchtitanFlavor> torchtitan_flavors();
 
 /// Returns the network of a flavor: the catalog model without MTP modules.
-model::Model flavor_model(const TorchtitanFlavor& flavor);
+model::Model make_flavor_model(const TorchtitanFlavor& flavor);
 
 /// Returns the flavor of this network, ignoring its maximum sequence and MTP modules; nullptr if
 /// there is none.
-const TorchtitanFlavor* flavor_of(const model::Model& model);
+const TorchtitanFlavor* find_flavor(const model::Model& model);
 
 /// Returns torch's class for a schedule; empty if it has none.
 std::string_view torch_schedule(pipeline::Schedule schedule);
 
 /// Returns the layers per stage that torchtitan chooses if the file lists none; embedding and
 /// output count as `first` and `last` layers. Returns nothing if torchtitan rejects the split.
-std::optional<std::vector<i64>> torchtitan_split(i64 layers, i64 stages, i64 first, i64 last);
+std::optional<std::vector<i64>> split_like_torchtitan(i64 layers, i64 stages, i64 first, i64 last);
 
 /// Returns the number of microbatches that pass through a chunk before the next: torch forms M div
 /// pp rounds of equal size. Returns nothing if the rounds are not equal or there are fewer
@@ -48,7 +48,7 @@ bool needs_cells(const plan::TrainingConfig& config);
 
 /// Returns the schedule with these cells on `pp` ranks with `chunks` chunks each; nothing if there
 /// is none.
-std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file, i64 pp,
-                                              i64 chunks);
+std::optional<pipeline::PipelineShape> find_shape(std::string_view text, std::string_view file,
+                                                  i64 pp, i64 chunks);
 
 }  // namespace rankwright::importer

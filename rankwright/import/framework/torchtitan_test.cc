@@ -142,28 +142,29 @@ TEST(TorchtitanImport, InputThatTripsLibraryAssertions_IsRejected) {
 
 TEST(TorchtitanImport, SpellsEditsAsKeys) {
   const PlanFormat& format = *find_plan_format("torchtitan-0.2");
-  EXPECT_EQ(spelt(format, {{"parallelism.tp_size", "4"}, {"parallelism.zero_stage", "2"}}),
+  EXPECT_EQ(spell_edits(format, {{"parallelism.tp_size", "4"}, {"parallelism.zero_stage", "2"}}),
             "parallelism.tensor_parallel_degree = 4, "
             "parallelism.fsdp_reshard_after_forward = \"never\"");
 }
 
 TEST(TorchtitanFacts, SplitMatchesTheFramework) {
   // 80 + 2 over 4: 21 21 20 20, minus one at either end.
-  EXPECT_THAT(*torchtitan_split(80, 4, 1, 1), ElementsAre(20, 21, 20, 19));
-  EXPECT_THAT(*torchtitan_split(3, 2, 2, 2), ElementsAre(2, 1));  // 7 over 2: 4 3
-  EXPECT_FALSE(torchtitan_split(2, 8, 1, 1).has_value());
+  EXPECT_THAT(*split_like_torchtitan(80, 4, 1, 1), ElementsAre(20, 21, 20, 19));
+  EXPECT_THAT(*split_like_torchtitan(3, 2, 2, 2), ElementsAre(2, 1));  // 7 over 2: 4 3
+  EXPECT_FALSE(split_like_torchtitan(2, 8, 1, 1).has_value());
 }
 
 RC_GTEST_PROP(TorchtitanFacts, SplitContainsEveryLayer, ()) {
   const i64 layers = *rc::gen::inRange<i64>(1, 200), stages = *rc::gen::inRange<i64>(1, 40);
-  const std::optional<std::vector<i64>> split = torchtitan_split(layers, stages, 1, 1);
+  const std::optional<std::vector<i64>> split = split_like_torchtitan(layers, stages, 1, 1);
   if (!split) return;
   RC_ASSERT(std::accumulate(split->begin(), split->end(), i64{0}) == layers);
 }
 
 TEST(TorchtitanFacts, FlavorsAreDistinctCatalogModels) {
   for (const TorchtitanFlavor& flavor : torchtitan_flavors())
-    EXPECT_EQ(flavor_of(flavor_model(flavor)), &flavor) << flavor.name << " " << flavor.flavor;
+    EXPECT_EQ(find_flavor(make_flavor_model(flavor)), &flavor)
+        << flavor.name << " " << flavor.flavor;
 }
 
 TEST(TorchtitanFacts, GroupsAreRoundsOfEqualSize) {

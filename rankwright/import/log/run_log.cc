@@ -34,7 +34,7 @@ Seconds quantile(const std::vector<Seconds>& sorted, double share) {
   return sorted[below] + (at - double(below)) * (sorted[above] - sorted[below]);
 }
 
-Seconds step_time(const RunStep& step, double tokens) {
+Seconds estimate_step_time(const RunStep& step, double tokens) {
   if (step.time.value > 0) return step.time;
   return step.tokens > 0 && tokens > 0 ? Seconds{tokens / step.tokens} : Seconds{};
 }
@@ -83,7 +83,7 @@ void add_step(RunLog& log, const RunStep& step) {
 }
 
 void add_peak(RunLog& log, std::optional<i64> rank, const RankPeak& peak) {
-  const i64 who = rank.value_or(kUnsaidRank);
+  const i64 who = rank.value_or(kUnknownRank);
   if (log.peaks.size() >= kMaxLogRanks && !log.peaks.contains(who)) return;
   RankPeak& known = log.peaks[who];
   known.allocated = std::max(known.allocated, peak.allocated);
@@ -130,7 +130,7 @@ Result<RunLog> read_run_log(std::string_view text, std::string_view file) {
                .where = {.file = std::string(file)}});
 }
 
-std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens) {
+std::optional<MeasuredStep> measure_step(const RunLog& log, double tokens) {
   const std::size_t lines = log.steps.size();
   const std::size_t warm = lines >= kEnough ? kWarmUp : lines >= 2 ? 1 : 0;
   MeasuredStep measured;
@@ -138,7 +138,7 @@ std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens) {
   std::size_t since_start = 0;
   for (const RunStep& step : log.steps) {
     if (step.again) since_start = 0;
-    const Seconds time = step_time(step, tokens);
+    const Seconds time = estimate_step_time(step, tokens);
     if (time.value <= 0) continue;
     if (since_start++ < warm)
       ++measured.warm_up;

@@ -39,7 +39,7 @@ struct RankPeak {
   Bytes allocated{}, reserved{};  // 0: not stated
 };
 /// Key of peaks that no rank label precedes.
-inline constexpr i64 kUnsaidRank = -1;
+inline constexpr i64 kUnknownRank = -1;
 
 /// One measurement of a timer.
 struct TimerSample {
@@ -108,7 +108,7 @@ struct MeasuredStep {
 /// Returns the step time, without warm-up and skipped steps. Where a line states only tokens per
 /// second, its time is that of `tokens`, the tokens per step and GPU. Returns nothing if no line
 /// states either.
-std::optional<MeasuredStep> measured_step(const RunLog& log, double tokens);
+std::optional<MeasuredStep> measure_step(const RunLog& log, double tokens);
 
 /// Adds a step to the log, unless another rank has already reported it.
 void add_step(RunLog& log, const RunStep& step);

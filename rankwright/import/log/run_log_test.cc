@@ -84,18 +84,18 @@ TEST(TorchtitanLog, ManyRanksLog_KeepsOneLinePerStep) {
   EXPECT_EQ(log.steps[1].rank, 0);
   EXPECT_DOUBLE_EQ(log.peaks.at(4).reserved.value, 49 * 0x1p30);  // 40 + 5 + 4
   // 7120, 7302, 7296, 7305, 7310 tokens/s remain: 65536 tokens in 65536 / 7302 s.
-  const std::optional<MeasuredStep> step = measured_step(log, 65536);
+  const std::optional<MeasuredStep> step = measure_step(log, 65536);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 1);
   EXPECT_EQ(step->steps, 5);
   EXPECT_DOUBLE_EQ(step->median.value, 65536.0 / 7302);
-  EXPECT_FALSE(measured_step(log, 0).has_value());
+  EXPECT_FALSE(measure_step(log, 0).has_value());
   EXPECT_EQ(sample("wps.log").steps.at(1).tokens, 57729);
 }
 
 TEST(MeasuredStep, IgnoresWarmUpSkippedStepsAndSpikes) {
   // 10 lines: three warm up, one is skipped; 7901, 7899.5, 7902.5, 7895, 9950, 7903 remain.
-  const std::optional<MeasuredStep> step = measured_step(sample("megatron.log"), 0);
+  const std::optional<MeasuredStep> step = measure_step(sample("megatron.log"), 0);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 3);
   EXPECT_EQ(step->skipped, 1);
@@ -109,7 +109,7 @@ TEST(MeasuredStep, Restart_DropsWarmUpAgain) {
   std::string text;
   for (const i64 first : {1, 3})
     for (i64 i = 0; i < 6; ++i) text += megatron_line(first + i, i == 0 ? 9000 : 1000);
-  const std::optional<MeasuredStep> step = measured_step(read_log(text), 0);
+  const std::optional<MeasuredStep> step = measure_step(read_log(text), 0);
   ASSERT_TRUE(step.has_value());
   EXPECT_EQ(step->warm_up, 6);
   EXPECT_DOUBLE_EQ(step->high.value, 1);
@@ -179,7 +179,7 @@ RC_GTEST_PROP(RunLog, ReadsBackTheStepsThatWereWritten, ()) {
   RC_ASSERT(log->steps.size() == times.size());
   for (std::size_t i = 0; i < times.size(); ++i)
     RC_ASSERT(std::abs(log->steps[i].time.value - times[i] / 1e4) < 1e-9);
-  const std::optional<MeasuredStep> step = measured_step(*log, 0);
+  const std::optional<MeasuredStep> step = measure_step(*log, 0);
   RC_ASSERT(step.has_value());
   RC_ASSERT(step->low <= step->median && step->median <= step->high && step->min <= step->low);
   RC_ASSERT(step->steps + step->warm_up + step->skipped == i64(times.size()));

@@ -42,7 +42,8 @@ Result<Tracks> find_rank_tracks(const TraceEvents& events, const Location& where
 /// Returns what is wrong with the times of a slice, if anything.
 std::optional<std::string> find_fault(const TraceEvents::Slice& slice, const TraceTrack& track) {
   const auto lacks = [&](std::string_view what) {
-    return fmt::format("'{}' on the track '{}' {}", excerpt(slice.name), track_name(track), what);
+    return fmt::format("'{}' on the track '{}' {}", make_excerpt(slice.name), track_name(track),
+                       what);
   };
   if (!slice.begin) return lacks("has no begin between 0 and 285 years");
   if (!slice.end || *slice.end < *slice.begin)
@@ -74,8 +75,8 @@ Result<RunTrace> make_step(const TraceEvents& events, const Location& where) {
     trace.ranks[std::size_t(track->second.pp_rank)].push_back(
         {.begin = since_first(*slice.begin),
          .end = since_first(*slice.end),
-         .name = excerpt(slice.name, kLongestSliceName),
-         .category = excerpt(slice.category, kLongestSliceName),
+         .name = make_excerpt(slice.name, kLongestSliceName),
+         .category = make_excerpt(slice.category, kLongestSliceName),
          .cell = program::parse_cell(slice.name),
          .beside = track->second.beside});
     trace.end = std::max(trace.end, since_first(*slice.end));

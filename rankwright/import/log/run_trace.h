@@ -28,10 +28,10 @@ inline constexpr std::size_t kLongestSliceName = 120;
 /// One slice of a track.
 struct TraceSlice {
   Seconds begin{}, end{};
-  std::string name{};                     // "2F0" or the name of a step; printable and truncated
-  std::string category{};                 // printable and truncated: "forward", "collective"
+  std::string name{};                      // "2F0" or the name of a step; printable and truncated
+  std::string category{};                  // printable and truncated: "forward", "collective"
   std::optional<pipeline::Action> cell{};  // set if the name is that of a cell
-  bool beside = false;                    // runs concurrently with the cells of its rank
+  bool beside = false;                     // runs concurrently with the cells of its rank
 
   friend bool operator==(const TraceSlice&, const TraceSlice&) = default;
 };

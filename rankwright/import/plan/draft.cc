@@ -77,7 +77,7 @@ void DraftResolver::model() {
   RW_CHECK(reference.has_value());
   config_.model = *reference;
   config_.reference_model = true;
-  assume("model", std::string(kReferenceModel), "for prices per layer only");
+  assume("model", std::string(kReferenceModel), "for the cost per layer only");
 }
 
 // Degrees default to 1, except dp, which is what the others leave of the world, as in Megatron-LM.
@@ -189,7 +189,7 @@ void DraftResolver::layout() {
   plan.cp_comm = draft_.cp_comm.value_or(plan::CpComm::p2p);
   if (draft_.stages) plan.stages = *draft_.stages;
   if (draft_.stage_layers)
-    plan.stages = plan::listed_stages(*draft_.stage_layers, config_.model.mtp_layers);
+    plan.stages = plan::make_listed_stages(*draft_.stage_layers, config_.model.mtp_layers);
   plan.recompute =
       or_assume(draft_.recompute, "parallelism.recompute", plan::Recompute::none, "none", "");
   plan.recompute_layers = draft_.recompute_layers.value_or(0);
@@ -249,7 +249,7 @@ void DraftResolver::job() {
                           : std::nullopt;
   job.global_batch = count_or(
       draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
-      default_global_batch(plan).value_or(kMaxCount),
+      choose_global_batch(plan).value_or(kMaxCount),
       plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
   if (draft_.framework && draft_.framework->wide_gradients) {

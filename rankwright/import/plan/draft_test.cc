@@ -40,7 +40,7 @@ TEST(Resolve, CoursePlan_ListsItsAssumptions) {
   EXPECT_TRUE(find_violations(config).empty());
   EXPECT_THAT(
       assumed(config),
-      ElementsAre("model = llama-3.1-70b (for prices per layer only)", "cluster = dgx-h100 x 8",
+      ElementsAre("model = llama-3.1-70b (for the cost per layer only)", "cluster = dgx-h100 x 8",
                   "parallelism.order = tp-cp-ep-dp-pp (Megatron-LM's default)",
                   "parallelism.zero_stage = 0 (plain data parallelism)",
                   "parallelism.micro_batch = 1", "parallelism.recompute = none",
@@ -179,7 +179,7 @@ TEST(Resolve, WorldLargerThanAnyCluster_IsAViolation) {
   draft.cp = 1024;
   const rankwright::plan::TrainingConfig config = resolve(draft);
   EXPECT_EQ(config.cluster.devices(), cluster::kMaxDevices);
-  EXPECT_EQ(find_violation(config),
+  EXPECT_EQ(find_first_violation(config),
             (plan::ConstraintViolation{plan::ConstraintViolation::Why::devices,
                                        cluster::kMaxDevices * 1024, cluster::kMaxDevices}));
 }
@@ -199,7 +199,7 @@ RC_GTEST_PROP(Resolve, NeverOverflows64Bits, ()) {
   draft.micro_batch = any(i64{1} << 20);
   const rankwright::plan::TrainingConfig config = resolve(draft);
   RC_ASSERT(config.world >= 1 && config.plan.dp >= 1 && config.job.global_batch >= 1);
-  RC_ASSERT(bool(find_violation(config)) == !find_violations(config).empty());
+  RC_ASSERT(bool(find_first_violation(config)) == !find_violations(config).empty());
 }
 
 TEST(Resolve, GradDtypeFollowsTheFramework) {

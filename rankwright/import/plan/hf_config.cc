@@ -316,8 +316,8 @@ Diagnostic unknown_type(const Source& source, const std::string& type) {
     known.emplace_back(family.model_type);
     listed += (listed.empty() ? "" : ", ") + known.back();
   }
-  Diagnostic unknown =
-      not_understood(source, "model_type", fmt::format("unknown model_type '{}'", excerpt(type)));
+  Diagnostic unknown = not_understood(source, "model_type",
+                                      fmt::format("unknown model_type '{}'", make_excerpt(type)));
   unknown.notes.push_back("known: " + listed);
   const std::optional<std::string> near = nearest(type, known);
   unknown.hint = near ? fmt::format("did you mean {}?", *near)
@@ -354,12 +354,12 @@ std::string read_name(const Json& json, std::string_view file_name) {
   if (file_name.ends_with("/" + std::string(kUsual)))
     file_name = without(file_name, kUsual.size() + 1);
   const std::string_view last = file_name.substr(file_name.rfind('/') + 1);  // npos + 1 is 0
-  return excerpt(last.empty() || last == "." ? kUsual : last, kLongestLabel);
+  return make_excerpt(last.empty() || last == "." ? kUsual : last, kLongestLabel);
 }
 
 /// build() names the faulty shape; replaces it by the key in the file.
 Diagnostic locate_in_file(Diagnostic fault, const Family& family, const Source& source) {
-  for (const model::ShapeField& field : model::shape_fields())
+  for (const model::ShapeField& field : model::list_shape_fields())
     for (const Key& key : family.keys)
       if (field.name == fault.key && key.member == field.member) {
         fault.key = std::string(key.key);

@@ -35,7 +35,7 @@ constexpr OtherField kOthers[] = {
 std::optional<model::Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   model::Shapes shapes;
   shapes.name = "this model";
-  const std::span<const model::ShapeField> numbers = model::shape_fields();
+  const std::span<const model::ShapeField> numbers = model::list_shape_fields();
   const std::size_t found_before = reader.findings().size();
   std::vector<std::string_view> keys;
   for (const OtherField& other : kOthers) keys.push_back(other.key);

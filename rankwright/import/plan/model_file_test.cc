@@ -30,7 +30,7 @@ Reading read(std::string_view yaml, const FileReader& files = refuse_file) {
 /// Returns every stated number of `shapes` under its name.
 std::string as_yaml(const model::Shapes& shapes) {
   std::string text = "name: " + shapes.name + "\narchitecture: " + shapes.architecture + "\n";
-  for (const model::ShapeField& field : model::shape_fields())
+  for (const model::ShapeField& field : model::list_shape_fields())
     if (const i64 n = shapes.*field.member)
       text += std::string(field.name) + ": " + std::to_string(n) + "\n";
   const auto flag = [&](std::string_view key, const std::optional<bool>& value) {

@@ -56,11 +56,11 @@ std::string hint_for_other_map(const YamlNode& root, const std::string& file) {
   if (has("levels") || has("device"))
     return fmt::format(
         "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster {}",
-        shell_path(file));
+        quote_shell_path(file));
   if (has("model_type") || has("architectures"))
     return fmt::format(
         "it looks like a Hugging Face config: rankwright plan --model {} --cluster dgx-h100",
-        shell_path(file));
+        quote_shell_path(file));
   return std::string(kExample);
 }
 

@@ -12,7 +12,7 @@ namespace plan_file_test {
 
 PlanFile read(std::string text) { return read_plan(std::move(text), "p.yaml", refuse_file); }
 
-std::string findings(std::string text) { return told(read(std::move(text)).findings); }
+std::string findings(std::string text) { return format_findings(read(std::move(text)).findings); }
 
 constexpr std::string_view kCourse =
     "# a comment\n"
@@ -26,7 +26,7 @@ constexpr std::string_view kCourse =
 
 TEST(PlanFile, AcceptsTheCoursePlanUnchanged) {
   const PlanFile file = read(std::string(kCourse));
-  EXPECT_EQ(told(file.findings), "");
+  EXPECT_EQ(format_findings(file.findings), "");
   const Draft& draft = file.draft;
   EXPECT_EQ(draft.world, 64);
   ASSERT_TRUE(draft.shape);
@@ -132,7 +132,7 @@ TEST(PlanFile, AcceptsOneFormOfNodeShape) {
 TEST(PlanFile, UnknownKey_WarnsAndSuggestsTheNearest) {
   const PlanFile file = read("wrld_size: 8\nparallelism: {tpsize: 8, zzz: 1}\nother: 1\n");
   EXPECT_EQ(
-      told(file.findings),
+      format_findings(file.findings),
       "RW0902 1:1 'wrld_size' means nothing here; did you mean world_size?\n"
       "RW0902 2:15 'tpsize' means nothing here; did you mean tp_size?\n"
       "RW0902 2:26 'zzz' means nothing here; known here: tp_size, cp_size, pp_size, dp_size, "
@@ -199,18 +199,19 @@ TEST(PlanFile, RelativePathsAreResolvedFromItsFolder) {
     return fail({.code = "RW0910", .message = "asked", .detail = path});
   };
   const PlanFile file = read_plan("model: m.json\ncluster: /etc/c.yaml\n", "plans/p.yaml", echo);
-  EXPECT_EQ(told(file.findings), "RW0910 1:8 plans/m.json\nRW0910 2:10 /etc/c.yaml\n");
+  EXPECT_EQ(format_findings(file.findings), "RW0910 1:8 plans/m.json\nRW0910 2:10 /etc/c.yaml\n");
 }
 
 TEST(PlanFile, RefusesDeviceFiles) {
   // A name that ends in .json is opened: it must be a regular file.
   const PlanFile file = read_plan("model: /dev/zero\n", "p.yaml", read_file);
-  EXPECT_EQ(told(file.findings),
+  EXPECT_EQ(format_findings(file.findings),
             "RW0908 1:8 no model is called '/dev/zero'; `rankwright catalog models` lists what is "
             "known\n");
   const FileReader zero = [](const std::string&) { return read_file("/dev/zero"); };
   const PlanFile json = read_plan("model: zero.json\n", "p.yaml", zero);
-  EXPECT_EQ(told(json.findings), "RW0910 1:8 /dev/zero: it is neither a regular file nor a pipe\n");
+  EXPECT_EQ(format_findings(json.findings),
+            "RW0910 1:8 /dev/zero: it is neither a regular file nor a pipe\n");
 }
 
 TEST(PlanFile, HostileText_IsRejectedAtItsLocation) {

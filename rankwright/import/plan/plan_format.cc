@@ -23,7 +23,7 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
        .message = "a file of no known format",
        .detail = log ? "it is the log of a run, without the arguments that it ran with"
                      : "neither its name nor its text is that of a format that is read",
-       .hint = log ? "rankwright compare PLAN --log " + excerpt(plan.name, 200)
+       .hint = log ? "rankwright compare PLAN --log " + make_excerpt(plan.name, 200)
                    : "rankwright import --list",
        .where = {.file = plan.name}}};
 }
@@ -115,7 +115,7 @@ std::string command_option(const Edit& edit) {
 
 }  // namespace
 
-std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits) {
+std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits) {
   std::string text;
   for (const Edit& edit : edits) {
     std::string one = format.spell == nullptr ? std::string() : format.spell(edit);

@@ -45,7 +45,7 @@ void assume_world(PlanFile& plan);
 
 /// Returns the text to type into the file for these edits: "--tensor-model-parallel-size 8". Edits
 /// that the format cannot express are written as in a plan file.
-std::string spelt(const PlanFormat& format, const std::vector<Edit>& edits);
+std::string spell_edits(const PlanFormat& format, const std::vector<Edit>& edits);
 
 // The functions of the rows, one file per format.
 bool claims_nanotron(std::string_view file, std::string_view text);

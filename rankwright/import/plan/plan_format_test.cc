@@ -43,7 +43,7 @@ TEST(PlanFormats, DoNotClaimPlanFiles) {
 
 TEST(Spelt, InexpressibleEdit_IsSpeltAsInAPlanFile) {
   const PlanFormat& own = plan_formats().back();
-  EXPECT_EQ(spelt(own, {{"parallelism.dp_size", "2"}, {"model", "llama-3.1-8b"}}),
+  EXPECT_EQ(spell_edits(own, {{"parallelism.dp_size", "2"}, {"model", "llama-3.1-8b"}}),
             "dp_size: 2, --model \"llama-3.1-8b\"");
 }
 

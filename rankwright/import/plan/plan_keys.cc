@@ -52,11 +52,11 @@ void read_node_shape(Reading& r, const YamlNode& node) {
   const std::optional<std::string> nodes = strip_ending(stated.substr(0, times), "_nodes");
   const std::optional<std::string> gpus = strip_ending(stated.substr(behind), "_gpus");
   if (!nodes || !gpus) {
-    r.fields.report(
-        node, {.code = "RW0911",
-               .message = "not a node shape",
-               .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus", excerpt(*text)),
-               .hint = "such as 8_nodes_x_8_gpus"});
+    r.fields.report(node, {.code = "RW0911",
+                           .message = "not a node shape",
+                           .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus",
+                                                 make_excerpt(*text)),
+                           .hint = "such as 8_nodes_x_8_gpus"});
     return;
   }
   YamlNode part = node;
@@ -85,7 +85,7 @@ void read_order(Reading& r, const YamlNode& node) {
                    .message = "a value that is not known",
                    .detail = fmt::format("'{}' does not name each of tp, cp, ep, dp, pp at most "
                                          "once",
-                                         excerpt(*text)),
+                                         make_excerpt(*text)),
                    .hint = "such as tp-cp-ep-dp-pp: the leftmost axis has neighbouring ranks"});
 }
 
@@ -317,7 +317,7 @@ constexpr KeyRow kKeys[] = {
       "cyclic tears neighbouring ranks apart: tp leaves the node."},
      read_placement},
     {{"model", "a catalog name, a config.json, or shapes",
-      "llama-3.1-70b, for prices per layer only", "The network that is trained.",
+      "llama-3.1-70b, for the cost per layer only", "The network that is trained.",
       "Decides whether it fits and what a step costs."},
      read_model_key},
     {{"cluster", "a catalog name (dgx-h100 x 8), a file, or device and levels",

@@ -104,7 +104,7 @@ std::string file_with(std::string_view path, std::string_view value) {
 TEST(PlanKeys, EveryKeyIsReadIntoItsMember) {
   for (const Example& example : kExamples) {
     const PlanFile file = read_plan(file_with(example.path, example.value), "p.yaml", refuse_file);
-    EXPECT_EQ(told(file.findings), "") << example.path;
+    EXPECT_EQ(format_findings(file.findings), "") << example.path;
     EXPECT_TRUE(example.was_read(file.draft)) << example.path << ": " << example.value;
     EXPECT_TRUE(example.was_read == remark || !example.was_read(Draft{})) << example.path;
   }

@@ -24,7 +24,7 @@ std::string joined(std::span<const std::string_view> words) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string shown(const YamlNode& node) { return excerpt(node.scalar); }
+std::string shown(const YamlNode& node) { return make_excerpt(node.scalar); }
 
 }  // namespace
 
@@ -55,7 +55,7 @@ std::optional<std::string> FieldReader::text(const YamlNode& node) {
 std::optional<std::string> FieldReader::label(const YamlNode& node) {
   const std::optional<std::string> whole = text(node);
   if (!whole) return std::nullopt;
-  return excerpt(*whole, kLongestLabel);
+  return make_excerpt(*whole, kLongestLabel);
 }
 
 std::optional<i64> FieldReader::whole(const YamlNode& node, i64 min, i64 max) {

@@ -26,7 +26,7 @@ class ReadFile : public testing::Test {
 
   static std::string fault(const std::string& path) {
     const Result<std::string> text = read_file(path);
-    return text ? "it is read" : told(text.error());
+    return text ? "it is read" : format_findings(text.error());
   }
 
   std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) /
@@ -66,15 +66,16 @@ TEST_F(ReadFile, ReadsAPipeUpToItsLimit) {
   };
   EXPECT_EQ(written(0).value(), "");
   EXPECT_EQ(written(100'000).value(), std::string(100'000, 'a'));
-  EXPECT_EQ(told(written(100'001).error()),
+  EXPECT_EQ(format_findings(written(100'001).error()),
             "RW0910 0:0 it has more than 100,000 bytes, and no more are read");
 }
 
 TEST(RefuseFile, RefusesEveryFile) {
-  EXPECT_EQ(told(refuse_file("a.json").error()), "RW0910 0:0 this input may not name files");
+  EXPECT_EQ(format_findings(refuse_file("a.json").error()),
+            "RW0910 0:0 this input may not name files");
 }
 
-TEST(Beside, ResolvesFromTheFolderOfTheNamingFile) {
+TEST(PredictorComparison, ResolvesFromTheFolderOfTheNamingFile) {
   EXPECT_EQ(beside("plans/a.yaml", "b.json"), "plans/b.json");
   EXPECT_EQ(beside("a.yaml", "b.json"), "b.json");
   EXPECT_EQ(beside("plans/a.yaml", "/models/b.json"), "/models/b.json");

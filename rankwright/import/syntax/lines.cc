@@ -12,7 +12,7 @@ Location to_location(std::string_view text, std::size_t offset, std::string_view
           .column = int(before.size() - line_start) + 1};
 }
 
-std::vector<TextLine> lines_of(std::string_view text) {
+std::vector<TextLine> split_lines(std::string_view text) {
   std::vector<TextLine> lines;
   for (int number = 1; !text.empty(); ++number) {
     const std::size_t end = text.find('\n');

@@ -23,7 +23,7 @@ struct TextWord {
 /// Returns the line and column of the character at `offset`.
 Location to_location(std::string_view text, std::size_t offset, std::string_view file);
 
-std::vector<TextLine> lines_of(std::string_view text);
+std::vector<TextLine> split_lines(std::string_view text);
 
 /// Splits a line at blanks and tabs.
 std::vector<TextWord> split_words(std::string_view line);

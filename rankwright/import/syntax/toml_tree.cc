@@ -168,7 +168,7 @@ Result<YamlNode> read_toml_tree(std::string_view text, std::string_view file) {
     return fail(
         {.code = "RW0901",
          .message = "the file cannot be read as TOML",
-         .detail = excerpt(error.description(), 160),
+         .detail = make_excerpt(error.description(), 160),
          .where = {.file = std::string(file), .line = int(at.line), .column = int(at.column)}});
   }
 }

@@ -9,7 +9,7 @@ namespace xml_test {
 
 std::string refused(std::string_view text, XmlLimits limits = {}) {
   const Result<XmlNode> root = read_xml(text, "x.xml", limits);
-  return root ? "read" : told(root.error());
+  return root ? "read" : format_findings(root.error());
 }
 
 TEST(Xml, ReadsElementsAttributesTextAndLines) {

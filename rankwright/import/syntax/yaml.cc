@@ -187,7 +187,7 @@ class TreeBuilder final : public YAML::EventHandler {
       Diagnostic twice{.code = "RW0905",
                        .message = "a key stands twice",
                        .detail = fmt::format("'{}' is already given on line {}",
-                                             excerpt(map.key->scalar), first->line),
+                                             make_excerpt(map.key->scalar), first->line),
                        .hint = "keep one of the two",
                        .where = location(*map.key, file_)};
       if (duplicates_ == nullptr) stop(std::move(twice));

@@ -14,7 +14,7 @@ using Kind = YamlNode::Kind;
 
 std::string fault(std::string_view text, YamlLimits limits = {}) {
   const Result<YamlNode> root = read_yaml(text, "a.yaml", limits);
-  return root ? "it is read" : told(root.error());
+  return root ? "it is read" : format_findings(root.error());
 }
 
 std::string repeat(std::string_view text, int times) {

@@ -10,16 +10,16 @@
 namespace rankwright::planner {
 namespace {
 
-const CommunicationRow* find_traffic(const ExplainView& sheet, plan::TrafficKind kind) {
-  for (const CommunicationRow& c : sheet.communication)
+const CommunicationRow* find_traffic(const ExplainView& explain_view, plan::TrafficKind kind) {
+  for (const CommunicationRow& c : explain_view.communication)
     if (c.priced.traffic.kind == kind) return &c;
   return nullptr;
 }
 
 /// Returns the collective that the item waits for the longest; null if it waits for none.
-const CommunicationRow* find_longest(const ExplainView& sheet, cost::Item item) {
+const CommunicationRow* find_longest(const ExplainView& explain_view, cost::Item item) {
   const CommunicationRow* max = nullptr;
-  for (const CommunicationRow& c : sheet.communication)
+  for (const CommunicationRow& c : explain_view.communication)
     if (waits_for(item, c.priced.traffic.group) &&
         (max == nullptr || c.priced.total > max->priced.total))
       max = &c;
@@ -28,11 +28,11 @@ const CommunicationRow* find_longest(const ExplainView& sheet, cost::Item item) 
 
 /// Selects, for both plans, the collective of the item whose time differs most. A plan without that
 /// collective gets its longest one.
-void select_collectives(FactSubject& a, FactSubject& b) {
+void select_collectives(FactContext& a, FactContext& b) {
   Seconds max{-1};
-  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
-    const CommunicationRow* const in_a = find_traffic(a.plan.sheet, kind.kind);
-    const CommunicationRow* const in_b = find_traffic(b.plan.sheet, kind.kind);
+  for (const plan::TrafficKindRow& kind : plan::list_traffic_kinds()) {
+    const CommunicationRow* const in_a = find_traffic(a.plan.explain_view, kind.kind);
+    const CommunicationRow* const in_b = find_traffic(b.plan.explain_view, kind.kind);
     const CommunicationRow* const any = in_a != nullptr ? in_a : in_b;
     if (any == nullptr || !waits_for(a.item, any->priced.traffic.group)) continue;
     const auto time = [](const CommunicationRow* c) {
@@ -41,8 +41,8 @@ void select_collectives(FactSubject& a, FactSubject& b) {
     const Seconds apart{std::abs((time(in_b) - time(in_a)).value)};
     if (apart <= max) continue;
     max = apart;
-    a.collective = in_a != nullptr ? in_a : find_longest(a.plan.sheet, a.item);
-    b.collective = in_b != nullptr ? in_b : find_longest(b.plan.sheet, b.item);
+    a.collective = in_a != nullptr ? in_a : find_longest(a.plan.explain_view, a.item);
+    b.collective = in_b != nullptr ? in_b : find_longest(b.plan.explain_view, b.item);
   }
 }
 
@@ -59,14 +59,14 @@ std::string describe_all(const Facts& facts) {
 
 /// Returns "TP all-gather" or "DP reduce-scatter instead of DP all-reduce"; empty if the item has
 /// only one collective.
-std::string name_collectives(const FactSubject& a, const FactSubject& b) {
-  const auto kinds = [](const FactSubject& s) {
-    const std::vector<CommunicationRow>& all = s.plan.sheet.communication;
+std::string name_collectives(const FactContext& a, const FactContext& b) {
+  const auto kinds = [](const FactContext& s) {
+    const std::vector<CommunicationRow>& all = s.plan.explain_view.communication;
     return std::count_if(all.begin(), all.end(), [&](const CommunicationRow& c) {
       return waits_for(s.item, c.priced.traffic.group);
     });
   };
-  const auto label = [](const FactSubject& s) {
+  const auto label = [](const FactContext& s) {
     return s.collective == nullptr ? std::string()
                                    : std::string(row(s.collective->priced.traffic.kind).label);
   };
@@ -106,9 +106,9 @@ Contrast make_contrast(const Facts& a, const Facts& b, const std::string& whose)
 }
 
 /// Returns the explanation; empty if there is nothing to explain.
-std::string explain_item(const CauseRow& row, const TimeRow& time, const Compared& plan_a,
-                         const Compared& plan_b) {
-  FactSubject a{plan_a, row.item}, b{plan_b, row.item};
+std::string explain_item(const CauseRow& row, const TimeRow& time, const ComparedPlan& plan_a,
+                         const ComparedPlan& plan_b) {
+  FactContext a{plan_a, row.item}, b{plan_b, row.item};
   select_collectives(a, b);
   const Contrast found =
       make_contrast(time.a > Seconds{} ? row.facts(a) : Facts{},
@@ -118,7 +118,8 @@ std::string explain_item(const CauseRow& row, const TimeRow& time, const Compare
 
 }  // namespace
 
-std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vector<TimeRow>& rows) {
+std::vector<Cause> causes(const ComparedPlan& a, const ComparedPlan& b,
+                          const std::vector<TimeRow>& rows) {
   constexpr std::size_t kMax = 3;
   constexpr double kMin = 0.1;  // of the largest difference
   std::vector<TimeRow> largest = rows;
@@ -130,7 +131,7 @@ std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vecto
     const double apart = std::abs(time.difference().value);
     if (found.size() == kMax || apart <= 0) break;
     if (!found.empty() && apart < kMin * std::abs(found.front().difference.value)) break;
-    std::string words = explain_item(cause_row(time.item), time, a, b);
+    std::string words = explain_item(find_cause_row(time.item), time, a, b);
     if (!words.empty()) found.push_back({time.item, time.difference(), std::move(words)});
   }
   return found;

@@ -11,15 +11,16 @@
 namespace rankwright::planner {
 
 /// One of the two plans.
-struct Compared {
+struct ComparedPlan {
   const plan::TrainingConfig& config;
-  const ExplainView& sheet;
+  const ExplainView& explain_view;
   double scale = 1;       // from one step to the basis of the comparison
   bool by_token = false;  // the basis is a million tokens
 };
 
 /// Returns up to three items that differ most, each by at least a tenth of the first. Items that
 /// are a share of all others are left out if that share is equal.
-std::vector<Cause> causes(const Compared& a, const Compared& b, const std::vector<TimeRow>& rows);
+std::vector<Cause> causes(const ComparedPlan& a, const ComparedPlan& b,
+                          const std::vector<TimeRow>& rows);
 
 }  // namespace rankwright::planner

@@ -30,7 +30,7 @@ struct LayerWork {
 };
 
 /// Returns the work of one device in a step, forward and backward, including MTP modules.
-LayerWork layer_work(const FactSubject& s) {
+LayerWork layer_work(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   LayerWork sum;
   const auto add = [&](i64 layers, const model::Layer& layer) {
@@ -63,9 +63,10 @@ Fact matmul_shape(const plan::TrainingConfig& s) {
           " rows and columns of an expert's matrix on a rank"};
 }
 
-Facts list_matmul_facts(const FactSubject& s) {
+Facts list_matmul_facts(const FactContext& s) {
   return {
-      {"", percent_of_peak(layer_work(s).matmuls, s.step()[s.item], cost::layer_peak(s.config())),
+      {"",
+       percent_of_peak(layer_work(s).matmuls, s.step()[s.item], cost::find_layer_peak(s.config())),
        " of peak"},
       matmul_shape(s.config()),
       {"",
@@ -74,7 +75,7 @@ Facts list_matmul_facts(const FactSubject& s) {
        ""}};
 }
 
-Facts list_attention_facts(const FactSubject& s) {
+Facts list_attention_facts(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   const FlopsPerSecond max = cost::peak(config.cluster.device, plan::Dtype::bf16);
   return {{"", percent_of_peak(layer_work(s).core, s.step()[s.item], max), " of peak"},
@@ -82,23 +83,23 @@ Facts list_attention_facts(const FactSubject& s) {
           {"", std::string(name(config.software.attention)), " kernel"}};
 }
 
-Facts list_elementwise_facts(const FactSubject& s) {
+Facts list_elementwise_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   return {{"layers cut over tp ", count(p.tp), ""},
           {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
-          {"at ", show(cost::rates(s.config(), calibration(s.config())).memory), ""}};
+          {"at ", show(cost::compute_rates(s.config(), calibration(s.config())).memory), ""}};
 }
 
-Facts list_cast_facts(const FactSubject& s) {
+Facts list_cast_facts(const FactContext& s) {
   return {{"matmuls in ", std::string(name(s.config().job.matmul)), ""},
           {"layers cut over tp ", count(s.config().plan.tp), ""}};
 }
 
-Facts list_permute_facts(const FactSubject& s) {
+Facts list_permute_facts(const FactContext& s) {
   return {{"ep ", count(s.config().plan.ep), ""}, {"tp ", count(s.config().plan.tp), ""}};
 }
 
-Facts list_vocabulary_facts(const FactSubject& s) {
+Facts list_vocabulary_facts(const FactContext& s) {
   return {{"vocabulary cut over tp ", count(s.config().plan.tp), ""},
           {"head on one of ", count(s.config().plan.pp), " pp ranks"},
           {"loss ", std::string(name(s.config().software.loss)), ""}};
@@ -106,12 +107,12 @@ Facts list_vocabulary_facts(const FactSubject& s) {
 
 /// Returns the link of the tensor-parallel collectives, which recomputation repeats.
 Fact recompute_link(const plan::TrainingConfig& config) {
-  const int level = cost::span_of(config, mesh::GroupKind::tp).level;
+  const int level = cost::find_span(config, mesh::GroupKind::tp).level;
   if (level < 0) return {};
   return {"with tp collectives on ", config.cluster.levels[std::size_t(level)].name, ""};
 }
 
-Facts list_recompute_facts(const FactSubject& s) {
+Facts list_recompute_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   const std::string layers =
       p.recompute == plan::Recompute::full && p.recompute_layers > 0
@@ -120,28 +121,28 @@ Facts list_recompute_facts(const FactSubject& s) {
   return {{"", std::string(name(p.recompute)) + layers, ""}, recompute_link(s.config())};
 }
 
-Facts list_launch_facts(const FactSubject& s) {
+Facts list_launch_facts(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   const i64 passes = config.microbatches() * ceil_div(config.model.layers(), config.plan.pp);
-  return {{"", s.often(passes), " layers to launch on a rank"},
+  return {{"", s.scale_count(passes), " layers to launch on a rank"},
           {"layers cut over tp ", count(config.plan.tp), ""},
           {"", std::string(name(config.software.launch)), ""}};
 }
 
 /// Returns the number of calls. Recomputed layers repeat their calls; the time of these is
 /// recompute's.
-Fact count_calls(const FactSubject& s, i64 n) {
+Fact count_calls(const FactContext& s, i64 n) {
   const bool in_layers =
       s.item == cost::Item::tp || s.item == cost::Item::cp || s.item == cost::Item::ep;
   const bool again = in_layers && s.config().plan.recompute == plan::Recompute::full;
-  return {"", s.often(n) + (again ? " (with recompute's)" : ""),
+  return {"", s.scale_count(n) + (again ? " (with recompute's)" : ""),
           s.plan.by_token ? " calls a million tokens" : " calls"};
 }
 
 /// Returns the collective's link, its calls and its bytes.
-Facts list_collective_facts(const FactSubject& s) {
+Facts list_collective_facts(const FactContext& s) {
   if (s.collective == nullptr) return {};
-  const cost::PricedTraffic& p = s.collective->priced;
+  const cost::TrafficCost& p = s.collective->priced;
   return {{"on ", s.collective->level, ""},
           {"over ", count(p.span.size), " ranks"},
           count_calls(s, p.traffic.calls),
@@ -154,12 +155,12 @@ Facts append(Facts facts, Fact more) {
   return facts;
 }
 
-Facts list_tp_facts(const FactSubject& s) {
+Facts list_tp_facts(const FactContext& s) {
   return append(list_collective_facts(s),
                 {"", s.config().plan.overlap.tp ? "with" : "without", " overlap"});
 }
 
-Facts list_send_facts(const FactSubject& s) {
+Facts list_send_facts(const FactContext& s) {
   return append(list_collective_facts(s),
                 {"", s.config().plan.overlap.pp ? "with" : "without", " overlap"});
 }
@@ -175,10 +176,10 @@ Seconds mean_rank_time(const cost::StepTime& step) {
   return sum;
 }
 
-Facts list_imbalance_facts(const FactSubject& s) {
+Facts list_imbalance_facts(const FactContext& s) {
   const i64 slowest = s.step().slowest;
   const plan::RankContents on_rank = contents(s.config(), slowest);
-  const std::string edges = besides(on_rank);
+  const std::string edges = describe_edges(on_rank);
   return {
       {"the slowest is pp rank ", count(slowest), ""},
       {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
@@ -193,7 +194,7 @@ Seconds slowest_rank_time(const cost::StepTime& step) {
 
 /// Returns the length of a slot, the unit of idle time; if the batches differ, the share of the
 /// bubble.
-Fact slot_length(const FactSubject& s) {
+Fact slot_length(const FactContext& s) {
   const cost::StepTime& step = s.step();
   if (s.plan.by_token)
     return {"", percent(step[cost::Item::bubble] / step.total()), " of the step"};
@@ -201,7 +202,7 @@ Fact slot_length(const FactSubject& s) {
   return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
 }
 
-Facts list_bubble_facts(const FactSubject& s) {
+Facts list_bubble_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   const i64 m = s.config().microbatches();
   return {{"", std::string(name(p.schedule)), ""},
@@ -215,13 +216,13 @@ Facts list_bubble_facts(const FactSubject& s) {
 
 /// This item and jitter are a share of all others: if the share is equal, there is nothing to
 /// explain.
-Facts list_untuned_facts(const FactSubject& s) {
+Facts list_untuned_facts(const FactContext& s) {
   return {{"the recipe is ", s.config().software.tuned ? "tuned" : "not tuned", ""}};
 }
 
-Facts list_jitter_facts(const FactSubject& s) { return {{"", count(s.config().world), " GPUs"}}; }
+Facts list_jitter_facts(const FactContext& s) { return {{"", count(s.config().world), " GPUs"}}; }
 
-Facts list_dp_facts(const FactSubject& s) {
+Facts list_dp_facts(const FactContext& s) {
   const Seconds shown = s.step()[cost::Item::dp], hidden = s.step().hidden_dp;
   Facts facts = list_collective_facts(s);
   if (facts.empty()) return facts;
@@ -232,17 +233,18 @@ Facts list_dp_facts(const FactSubject& s) {
   return facts;
 }
 
-Facts list_optimizer_facts(const FactSubject& s) {
+Facts list_optimizer_facts(const FactContext& s) {
   plan::Share max;
-  for (const plan::RankContents& on_rank : rank_contents(s.config()))
-    if (const plan::Share share = rank_share(s.config(), on_rank); share.total() > max.total())
+  for (const plan::RankContents& on_rank : list_rank_contents(s.config()))
+    if (const plan::Share share = count_rank_share(s.config(), on_rank);
+        share.total() > max.total())
       max = share;
   const plan::Plan& p = s.config().plan;
   const double updated = p.zero == 0 ? double(max.total())
                                      : double(max.dense) / double(p.shards()) +
                                            double(max.expert) / double(p.expert_dp());
-  return {{"a rank holds ", short_count(double(max.total())), " parameters"},
-          {"and updates ", short_count(updated), ""}};
+  return {{"a rank holds ", format_short_count(double(max.total())), " parameters"},
+          {"and updates ", format_short_count(updated), ""}};
 }
 
 constexpr CauseRow kRows[] = {
@@ -269,8 +271,10 @@ static_assert(std::size(kRows) == cost::kItems);
 
 }  // namespace
 
-std::string FactSubject::often(i64 n) const { return count(std::llround(plan.scale * double(n))); }
+std::string FactContext::scale_count(i64 n) const {
+  return count(std::llround(plan.scale * double(n)));
+}
 
-const CauseRow& cause_row(cost::Item item) { return kRows[std::size_t(item)]; }
+const CauseRow& find_cause_row(cost::Item item) { return kRows[std::size_t(item)]; }
 
 }  // namespace rankwright::planner

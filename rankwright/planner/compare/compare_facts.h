@@ -19,28 +19,28 @@ struct Fact {
 using Facts = std::vector<Fact>;
 
 /// A plan, an item, and the collective of the item whose time differs most.
-struct FactSubject {
-  const Compared& plan;
+struct FactContext {
+  const ComparedPlan& plan;
   cost::Item item;
   const CommunicationRow* collective = nullptr;
 
   const plan::TrainingConfig& config() const { return plan.config; }
-  const cost::StepTime& step() const { return plan.sheet.estimate.step; }
+  const cost::StepTime& step() const { return plan.explain_view.estimate.step; }
   double tokens() const {
     return double(config().job.global_batch) * double(config().job.sequence);
   }
   /// Returns `n` events per step, scaled to the basis of the comparison.
-  std::string often(i64 n) const;
+  std::string scale_count(i64 n) const;
 };
 
 /// The facts of one item.
 struct CauseRow {
   cost::Item item;
-  Facts (*facts)(const FactSubject&);  // requires: the item takes time in the plan
+  Facts (*facts)(const FactContext&);  // requires: the item takes time in the plan
   bool follows = false;                // the item is a share of the others
 };
 
 /// Returns the row of the item.
-const CauseRow& cause_row(cost::Item item);
+const CauseRow& find_cause_row(cost::Item item);
 
 }  // namespace rankwright::planner

@@ -73,14 +73,14 @@ double CompareView::gap() const {
   return std::max(total_a, total_b) / std::min(total_a, total_b) - 1;
 }
 
-CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
+CompareView make_compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   const ExplainView view_a = make_explain_view(a), view_b = make_explain_view(b);
   CompareView view{.a = view_a.estimate,
                    .b = view_b.estimate,
                    .basis = choose_basis(a, b),
-                   .within = cost::tie_band(a, b),
+                   .within = cost::find_tie_band(a, b),
                    .paired = cost::paired(a, b)};
-  view.keys = key_differences(a, b);
+  view.keys = find_key_differences(a, b);
   view.items = time_rows(a, b, view);
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
   if (!a.reference_model && !b.reference_model) view.entries = memory_rows(view);

@@ -67,6 +67,6 @@ double tokens_per_step(const plan::TrainingConfig& config);
 
 /// Compares two plans, which may differ in everything. Requires: configs without constraint
 /// violations.
-CompareView compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
+CompareView make_compare_view(const plan::TrainingConfig& a, const plan::TrainingConfig& b);
 
 }  // namespace rankwright::planner

@@ -34,7 +34,7 @@ std::string words_of(const CompareView& view, cost::Item item) {
 
 TEST(Compare, PlanWithItself_HasNoDifference) {
   const rankwright::plan::TrainingConfig plan = on_two_nodes(kPlan);
-  const CompareView view = compare_view(plan, plan);
+  const CompareView view = make_compare_view(plan, plan);
   EXPECT_EQ(view.difference(), Seconds{});
   EXPECT_TRUE(view.keys.empty());
   EXPECT_TRUE(view.causes.empty());
@@ -43,14 +43,14 @@ TEST(Compare, PlanWithItself_HasNoDifference) {
 
 TEST(Compare, SameTokens_ComparesSteps) {
   const CompareView view =
-      compare_view(on_two_nodes(kPlan), on_two_nodes("tp_size: 8, dp_size: 2"));
+      make_compare_view(on_two_nodes(kPlan), on_two_nodes("tp_size: 8, dp_size: 2"));
   EXPECT_EQ(view.basis, Basis::step);
   EXPECT_NEAR(view.total_a / view.a.time(), 1, 1e-12);
 }
 
 TEST(Compare, OtherBatch_ComparesAMillionTokens) {
   // A step has 32 x 4,096 = 131,072 tokens, so a million tokens take 10^6 / 131,072 steps.
-  const CompareView view = compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan, 64));
+  const CompareView view = make_compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan, 64));
   EXPECT_EQ(view.basis, Basis::tokens);
   EXPECT_NEAR(view.total_a / view.a.time(), 1e6 / 131'072, 1e-9);
   EXPECT_NEAR(view.total_b / view.b.time(), 1e6 / 262'144, 1e-9);
@@ -60,7 +60,7 @@ TEST(Compare, OtherWorld_ComparesGpuTime) {
   const rankwright::plan::TrainingConfig large = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
-  const CompareView view = compare_view(on_two_nodes(kPlan), large);
+  const CompareView view = make_compare_view(on_two_nodes(kPlan), large);
   EXPECT_EQ(view.basis, Basis::device_tokens);
   // 16 and 32 devices, each for the time of a million tokens.
   EXPECT_NEAR(view.total_a / view.a.time(), 16 * 1e6 / 131'072, 1e-9);
@@ -70,7 +70,7 @@ TEST(Compare, OtherWorld_ComparesGpuTime) {
 TEST(Cause, RecomputeInOnePlan_IsNamed) {
   rankwright::plan::TrainingConfig slow = on_two_nodes(kPlan);
   slow.plan.recompute = plan::Recompute::full;  // one more forward pass: a third of the work
-  EXPECT_THAT(words_of(compare_view(slow, on_two_nodes(kPlan)), cost::Item::recompute),
+  EXPECT_THAT(words_of(make_compare_view(slow, on_two_nodes(kPlan)), cost::Item::recompute),
               StartsWith("only in A: full, with tp collectives on nvlink"));
 }
 
@@ -78,8 +78,8 @@ TEST(Compare, OtherDevice_IsNotPaired) {
   const rankwright::plan::TrainingConfig a = on_two_nodes(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.cluster.device = *catalog::find_device("h200-sxm");
-  EXPECT_FALSE(compare_view(a, b).paired);
-  EXPECT_TRUE(compare_view(a, a).paired);
+  EXPECT_FALSE(make_compare_view(a, b).paired);
+  EXPECT_TRUE(make_compare_view(a, a).paired);
 }
 
 TEST(CompareView, DifferenceWithinTheError_IsATie) {
@@ -97,8 +97,8 @@ TEST(CompareView, DifferenceWithinTheError_IsATie) {
 }
 
 TEST(Cause, TensorParallelismAcrossNodes_NamesTheLink) {
-  const CompareView view = compare_view(on_two_nodes("tp_size: 8, dp_size: 2"),
-                                        on_two_nodes("tp_size: 8, dp_size: 2, order: dp-tp"));
+  const CompareView view = make_compare_view(on_two_nodes("tp_size: 8, dp_size: 2"),
+                                             on_two_nodes("tp_size: 8, dp_size: 2, order: dp-tp"));
   EXPECT_GT(view.difference(), Seconds{});
   const std::string words = words_of(view, cost::Item::tp);
   EXPECT_THAT(words, HasSubstr("on infiniband instead of nvlink"));
@@ -108,7 +108,7 @@ TEST(Cause, TensorParallelismAcrossNodes_NamesTheLink) {
 TEST(Cause, Bubble_NamesChunksAndMicrobatches) {
   // 16 microbatches on 2 stages: 1 / 17 = 5.88 % idle; with 4 chunks 1 / 65 = 1.54 %.
   const CompareView view =
-      compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan + ", virtual_stages: 4"));
+      make_compare_view(on_two_nodes(kPlan), on_two_nodes(kPlan + ", virtual_stages: 4"));
   const std::string words = words_of(view, cost::Item::bubble);
   EXPECT_THAT(words, HasSubstr("interleaved-1f1b instead of 1f1b"));
   EXPECT_THAT(words, HasSubstr("4 chunks each instead of 1"));
@@ -118,8 +118,8 @@ TEST(Cause, Bubble_NamesChunksAndMicrobatches) {
 
 TEST(Cause, Matmul_NamesShapes) {
   // 14,336 columns, divided by tp 2 and tp 8.
-  const CompareView view = compare_view(on_two_nodes("tp_size: 2, dp_size: 8, zero_stage: 1"),
-                                        on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
+  const CompareView view = make_compare_view(on_two_nodes("tp_size: 2, dp_size: 8, zero_stage: 1"),
+                                             on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
   const std::string words = words_of(view, cost::Item::matmul);
   EXPECT_THAT(words, HasSubstr("4,096 x 1,792 rows and columns"));
   EXPECT_THAT(words, HasSubstr("instead of 4,096 x 7,168"));
@@ -129,30 +129,31 @@ TEST(Cause, Matmul_NamesShapes) {
 TEST(Cause, Imbalance_NamesTheSlowestPpRankAndItsLayers) {
   rankwright::plan::TrainingConfig uneven = on_two_nodes(kPlan);
   uneven.plan.stages = {{.layers = 26, .embedding = true}, {.layers = 6, .loss = true}};
-  const CompareView view = compare_view(on_two_nodes(kPlan), uneven);
+  const CompareView view = make_compare_view(on_two_nodes(kPlan), uneven);
   const std::string words = words_of(view, cost::Item::imbalance);
   EXPECT_THAT(words, HasSubstr("pp rank 0 instead of 1"));
   EXPECT_THAT(words, HasSubstr("26 layers, embedding on it instead of 16 layers, head and loss"));
 }
 
 TEST(Cause, ItemOfOnePlan_IsNamed) {
-  const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
-                                        on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
+  const CompareView view = make_compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
+                                             on_two_nodes("tp_size: 8, dp_size: 2, zero_stage: 1"));
   EXPECT_THAT(words_of(view, cost::Item::tp),
               StartsWith("only in B: most of it TP all-gather, on nvlink, over 8 ranks"));
 }
 
 TEST(Cause, ZeroStage_NamesStageAndOverlap) {
-  const CompareView view = compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
-                                        on_two_nodes("dp_size: 16, zero_stage: 3"));
+  const CompareView view = make_compare_view(on_two_nodes("dp_size: 16, zero_stage: 1"),
+                                             on_two_nodes("dp_size: 16, zero_stage: 3"));
   const std::string words = words_of(view, cost::Item::dp);
   EXPECT_THAT(words, HasSubstr("ZeRO-3 instead of ZeRO-1"));
   EXPECT_THAT(words, HasSubstr("hidden"));
 }
 
 RC_GTEST_PROP(Compare, RandomPlans_ItemsAddUpToTheDifference, ()) {
-  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  const CompareView view = compare_view(a, b);
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
+  const CompareView view = make_compare_view(a, b);
   Seconds time{};
   for (const TimeRow& row : view.items) {
     RC_ASSERT(row.a > Seconds{} || row.b > Seconds{});
@@ -168,8 +169,9 @@ RC_GTEST_PROP(Compare, RandomPlans_ItemsAddUpToTheDifference, ()) {
 }
 
 RC_GTEST_PROP(Compare, SwappedPlans_GiveTheOppositeDifference, ()) {
-  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  const CompareView there = compare_view(a, b), back = compare_view(b, a);
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
+  const CompareView there = make_compare_view(a, b), back = make_compare_view(b, a);
   RC_ASSERT(there.items.size() == back.items.size());
   RC_ASSERT(there.total_a == back.total_b && there.total_b == back.total_a);
   RC_ASSERT(there.tie() == back.tie());
@@ -179,7 +181,8 @@ RC_GTEST_PROP(Compare, SwappedPlans_GiveTheOppositeDifference, ()) {
 }
 
 RC_GTEST_PROP(Causes, RandomPlans_ListTheLargestDifferencesFirst, ()) {
-  const CompareView view = compare_view(sample::random_timed(), sample::random_timed());
+  const CompareView view =
+      make_compare_view(sample::random_timed_config(), sample::random_timed_config());
   RC_ASSERT(view.causes.size() <= 3u);
   double last = std::numeric_limits<double>::infinity();
   for (const Cause& cause : view.causes) {

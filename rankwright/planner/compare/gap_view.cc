@@ -36,7 +36,7 @@ void add_arguments(std::vector<SettingGap>& all, const plan::TrainingConfig& con
     return std::any_of(ran.keys.begin(), ran.keys.end(),
                        [&](const importer::FieldReader::Key& k) { return k.path == key; });
   };
-  for (const KeyDifference& d : key_differences(config, resolve(ran.draft)))
+  for (const KeyDifference& d : find_key_differences(config, resolve(ran.draft)))
     if (given(d.key) && !known(d.key)) all.push_back({std::string(d.key), d.a, d.b});
 }
 
@@ -46,20 +46,20 @@ bool GapView::outside() const {
   return !settings.empty() || oom || (time && !time->inside()) || (memory && !memory->inside());
 }
 
-GapView gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const importer::RunLog& log, const importer::PlanFile* ran) {
+GapView make_gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                      const importer::RunLog& log, const importer::PlanFile* ran) {
   GapView view{.plan = {}, .log = {}};
   add_stated(view.settings, config, log);
   if (ran != nullptr) add_arguments(view.settings, config, *ran);
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
   if (const std::optional<importer::MeasuredStep> step =
-          measured_step(log, tokens / double(config.world)))
-    view.time = validate::time_gap(config, calibration, log, *step);
+          measure_step(log, tokens / double(config.world)))
+    view.time = validate::explain_time_gap(config, calibration, log, *step);
   else
     view.unsteady = i64(log.steps.size());
   view.timed = view.time && !view.time->timers.empty();
-  view.memory = validate::memory_gap(config, calibration, log);
-  view.oom = validate::oom_gap(config, calibration, log);
+  view.memory = validate::explain_memory_gap(config, calibration, log);
+  view.oom = validate::explain_oom(config, calibration, log);
   view.unledgered = log.oom && !view.oom;
   return view;
 }

@@ -36,7 +36,7 @@ struct GapView {
 
 /// Compares a run's log with its plan. `ran` is the plan that the log states, as far as it was
 /// read; null if it states none.
-GapView gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
-                 const importer::RunLog& log, const importer::PlanFile* ran);
+GapView make_gap_view(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
+                      const importer::RunLog& log, const importer::PlanFile* ran);
 
 }  // namespace rankwright::planner

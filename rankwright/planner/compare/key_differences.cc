@@ -43,7 +43,7 @@ std::string model_name(const plan::TrainingConfig& s) { return s.model.name; }
 std::string model_details(const plan::TrainingConfig& s) {
   return fmt::format("{}: {}, hidden {}, vocabulary {}, {} parameters", s.model.name,
                      plural(s.model.layers(), "layer", "layers"), count(s.model.hidden),
-                     count(s.model.vocab), short_count(double(parameters(s.model).total())));
+                     count(s.model.vocab), format_short_count(double(parameters(s.model).total())));
 }
 
 std::string cluster_details(const plan::TrainingConfig& s) {
@@ -93,10 +93,10 @@ SpecialKey find_special_key(std::string_view path) {
 
 }  // namespace
 
-std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
-                                           const plan::TrainingConfig& b) {
+std::vector<KeyDifference> find_key_differences(const plan::TrainingConfig& a,
+                                                const plan::TrainingConfig& b) {
   std::vector<KeyDifference> all;
-  for (const exporter::ConfigKey& row : exporter::setup_keys()) {
+  for (const exporter::ConfigKey& row : exporter::config_keys()) {
     const SpecialKey as = find_special_key(row.path);
     if (as.alike != nullptr && as.alike(a, b)) continue;
     const auto value = as.brief != nullptr ? as.brief : row.value;

@@ -18,7 +18,7 @@ struct KeyDifference {
 };
 
 /// Returns the keys in which the configs differ, in plan-file order.
-std::vector<KeyDifference> key_differences(const plan::TrainingConfig& a,
-                                           const plan::TrainingConfig& b);
+std::vector<KeyDifference> find_key_differences(const plan::TrainingConfig& a,
+                                                const plan::TrainingConfig& b);
 
 }  // namespace rankwright::planner

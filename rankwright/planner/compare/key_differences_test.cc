@@ -18,7 +18,7 @@ TEST(KeyDifferences, OtherRecompute_GivesTypedAndAssumedValues) {
   rankwright::plan::TrainingConfig b = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 32, sequence: 4096}\n"
       "parallelism: {tp_size: 4, pp_size: 2, zero_stage: 1, recompute: {full: 3}}\n");
-  const std::vector<KeyDifference> all = key_differences(a, b);
+  const std::vector<KeyDifference> all = find_key_differences(a, b);
   ASSERT_EQ(all.size(), 1u);  // dp is 2 in both, stated or not
   EXPECT_EQ(all[0].key, "parallelism.recompute");
   EXPECT_EQ(all[0].a, "none");
@@ -33,7 +33,7 @@ TEST(KeyDifferences, EqualNames_AreComparedByContent) {
   b.model.vocab += 1;
   b.cluster.levels[1].bandwidth = 25.0_GBps;
   b.plan.placement = {.kind = mesh::Placement::Kind::listed, .devices = {1, 0, 2, 3}};
-  const std::vector<KeyDifference> all = key_differences(a, b);
+  const std::vector<KeyDifference> all = find_key_differences(a, b);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].b, "{ranks: [1, 0, 2, 3]}");
   EXPECT_THAT(all[1].b, ::testing::HasSubstr("vocabulary 128,257"));
@@ -45,17 +45,19 @@ TEST(KeyDifferences, EvenSplit_EqualsItsStatedForm) {
   const rankwright::plan::TrainingConfig a = config_of(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.plan.stages = a.stages();
-  EXPECT_TRUE(key_differences(a, b).empty());
+  EXPECT_TRUE(find_key_differences(a, b).empty());
   std::swap(b.plan.stages[0].layers, b.plan.stages[1].layers);
   b.plan.stages[0].layers += 1, b.plan.stages[1].layers -= 1;
-  ASSERT_EQ(key_differences(a, b).size(), 1u);
-  EXPECT_EQ(key_differences(a, b)[0].a, "even");
+  ASSERT_EQ(find_key_differences(a, b).size(), 1u);
+  EXPECT_EQ(find_key_differences(a, b)[0].a, "even");
 }
 
 RC_GTEST_PROP(KeyDifferences, RandomPlans_AreSymmetric_EqualPlansHaveNone, ()) {
-  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  RC_ASSERT(key_differences(a, a).empty());
-  const std::vector<KeyDifference> there = key_differences(a, b), back = key_differences(b, a);
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
+  RC_ASSERT(find_key_differences(a, a).empty());
+  const std::vector<KeyDifference> there = find_key_differences(a, b),
+                                   back = find_key_differences(b, a);
   RC_ASSERT(there.size() == back.size());
   for (std::size_t i = 0; i < there.size(); ++i) {
     RC_ASSERT(there[i].key == back[i].key);

@@ -20,7 +20,7 @@ std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& con
   std::vector<CommunicationRow> rows;
   cost::SpanTable spans;
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const cost::PricedTraffic& row : cost::priced(config, r, spans)) {
+    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, spans)) {
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
         return c.priced.traffic.kind == row.traffic.kind;
       });
@@ -56,7 +56,7 @@ plan::Traffic sum_traffic(const std::vector<CommunicationRow>& rows,
 AxisRow tensor_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
   if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
   const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::tp});
-  return {"TP", count(s.plan.tp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::tp)),
+  return {"TP", count(s.plan.tp), describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::tp)),
           fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
                       count(sum.calls), show(sum.total))};
 }
@@ -69,7 +69,7 @@ AxisRow pipeline_row(const plan::TrainingConfig& s) {
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
   return {"PP", count(p.pp) + chunks,
-          placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::pp)),
+          describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::pp)),
           fmt::format("{} layers over {} stages{}; {} {}, {} bubble of equal stages ({})",
                       s.model.layers(), p.pp * p.virtual_stages,
                       p.mirrored() ? ", each on two pp ranks" : "", count(s.microbatches()),
@@ -82,7 +82,7 @@ AxisRow data_row(const plan::TrainingConfig& s, const std::vector<CommunicationR
     return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
   const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
                                                mesh::GroupKind::replicate, mesh::GroupKind::edp});
-  return {"DP", count(s.plan.dp), placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::dp)),
+  return {"DP", count(s.plan.dp), describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::dp)),
           fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
                       count(s.job.global_batch), show(sum.total))};
 }
@@ -99,7 +99,7 @@ AxisRow zero_row(const plan::TrainingConfig& s) {
   const mesh::GroupKind kind =
       p.shards() < p.data_ranks() ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp;
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
-          placement_text(s.cluster, cost::span_of(s, kind)),
+          describe_span(s.cluster, cost::find_span(s, kind)),
           fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
                       show_memory(cost::fullest(s, calibration(s)).states()))};
 }
@@ -115,7 +115,7 @@ std::vector<AxisRow> list_axes(const plan::TrainingConfig& s,
   if (p.cp > 1) {
     const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::cp});
     all.push_back({"CP", count(p.cp),
-                   placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::cp)),
+                   describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::cp)),
                    fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
                                count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
                                show(sum.total))});
@@ -124,7 +124,7 @@ std::vector<AxisRow> list_axes(const plan::TrainingConfig& s,
     const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::ep});
     const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
     all.push_back({"EP", count(p.ep) + etp,
-                   placement_text(s.cluster, cost::span_of(s, mesh::GroupKind::ep)),
+                   describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::ep)),
                    fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
                                count(sum.calls), show(sum.total))});
   }
@@ -216,7 +216,7 @@ bool waits_for(cost::Item item, mesh::GroupKind group) {
   }
 }
 
-std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& span) {
+std::string describe_span(const cluster::Cluster& cluster, const mesh::Span& span) {
   if (span.level < 0) return "one rank";
   const bool uniform = span.uniform(cluster.levels.size());
   if (!uniform && span.inside[0] == span.size)
@@ -240,7 +240,7 @@ std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& sp
 }
 
 ExplainView make_explain_view(const plan::TrainingConfig& config) {
-  return make_explain_view(config, cost::close_estimate(config, calibration(config)));
+  return make_explain_view(config, cost::estimate_closely(config, calibration(config)));
 }
 
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {

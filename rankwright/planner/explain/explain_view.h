@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/planner/explain/waterfall.h"
 
@@ -23,7 +23,7 @@ struct AxisRow {
 
 /// One kind of collective, on the pp rank where it takes longest.
 struct CommunicationRow {
-  cost::PricedTraffic priced;
+  cost::TrafficCost priced;
   i64 pp_rank = 0;
   std::string level{};      // outermost link that it crosses
   std::string slowest{};    // link that determines its time
@@ -58,6 +58,6 @@ bool waits_for(cost::Item item, mesh::GroupKind group);
 
 /// Returns where a group is placed: "8 inside nvlink x 4 across infiniband", "inside nvlink", "one
 /// rank", "some inside nvlink, some across infiniband".
-std::string placement_text(const cluster::Cluster& cluster, const mesh::Span& span);
+std::string describe_span(const cluster::Cluster& cluster, const mesh::Span& span);
 
 }  // namespace rankwright::planner

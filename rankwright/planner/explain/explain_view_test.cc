@@ -33,7 +33,7 @@ std::string placement_of(const std::string& cluster, const std::string& parallel
                          mesh::GroupKind kind) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.1-70b\n" + cluster + "parallelism: {" + parallelism + "}\n");
-  return placement_text(config.cluster, cost::span_of(config, kind));
+  return describe_span(config.cluster, cost::find_span(config, kind));
 }
 
 TEST(PlacementText, Groups_SayHowManyRanksAreInsideAndAcross) {

@@ -9,7 +9,7 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 namespace rankwright::planner {
 namespace {
@@ -210,13 +210,14 @@ class DisjointSets {
 /// mirror groups are not shown.
 MapGroups find_groups(const plan::TrainingConfig& config, mesh::GroupKind kind, const RankMap& map,
                       const std::vector<std::size_t>& drawn) {
-  const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
+  const mesh::GroupShape shape = make_group_shape(config.plan.meshes(), kind, config.plan.shards());
   MapGroups of{
-      .kind = kind, .span = cost::span_of(config, kind), .groups = config.world / shape.size()};
+      .kind = kind, .span = cost::find_span(config, kind), .groups = config.world / shape.size()};
   const mesh::Placement& placement = config.plan.placement;
   const auto at = [&](i64 rank) { return drawn[std::size_t(placement.device(rank))]; };
   DisjointSets sets(map.devices.size());
-  for (i64 rank = 0; rank < config.world; ++rank) sets.join(at(group_base(shape, rank)), at(rank));
+  for (i64 rank = 0; rank < config.world; ++rank)
+    sets.join(at(find_group_base(shape, rank)), at(rank));
   Numbering<std::size_t> numbers;
   for (std::size_t k = 0; k < map.devices.size(); ++k)
     of.of_device.push_back(map.devices[k].rank < 0 ? -1 : numbers.of(sets.root(k)));
@@ -237,7 +238,7 @@ std::string describe_map(const plan::TrainingConfig& config, const RankMap& map,
 
 }  // namespace
 
-std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config) {
+std::vector<mesh::GroupKind> list_shown_groups(const plan::TrainingConfig& config) {
   constexpr mesh::GroupKind kShown[] = {
       mesh::GroupKind::tp, mesh::GroupKind::cp,    mesh::GroupKind::pp,
       mesh::GroupKind::dp, mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
@@ -251,7 +252,7 @@ std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config) {
         kind == mesh::GroupKind::ep || kind == mesh::GroupKind::etp || kind == mesh::GroupKind::edp;
     if ((expert && !config.model.sparse()) || (kind == mesh::GroupKind::shard && !hybrid)) continue;
     if (kind == mesh::GroupKind::dp_cp && plan.cp == 1) continue;  // equal to dp
-    if (group_shape(meshes, kind, plan.shards()).size() > 1) all.push_back(kind);
+    if (make_group_shape(meshes, kind, plan.shards()).size() > 1) all.push_back(kind);
   }
   return all;
 }
@@ -278,7 +279,7 @@ std::optional<std::vector<i64>> parts_of(const std::vector<i64>& rank_on,
 
 }  // namespace
 
-RankMap rank_map(const plan::TrainingConfig& config, i64 max) {
+RankMap make_rank_map(const plan::TrainingConfig& config, i64 max) {
   RW_CHECK(max > 0);
   const mesh::MeshPair meshes = config.plan.meshes();
   const cluster::Cluster& cluster = config.cluster;
@@ -300,7 +301,7 @@ RankMap rank_map(const plan::TrainingConfig& config, i64 max) {
       map.folded = i64(map.devices.size()) < cluster.devices();
       map.words = describe_map(config, map, criterion.words);
       const std::vector<std::size_t> drawn = folding.devices(map.root);
-      for (const mesh::GroupKind kind : shown_groups(config))
+      for (const mesh::GroupKind kind : list_shown_groups(config))
         map.groups.push_back(find_groups(config, kind, map, drawn));
       return map;
     }

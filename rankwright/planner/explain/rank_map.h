@@ -42,7 +42,8 @@ struct MapGroups {
 struct RankMap {
   MapDomain root{};
   std::vector<MapDevice> devices{};
-  std::vector<MapGroups> groups{};  // groups of more than one rank, in the order of shown_groups()
+  std::vector<MapGroups>
+      groups{};  // groups of more than one rank, in the order of list_shown_groups()
   bool folded = false;
   std::string words{};  // describes what a box represents
 };
@@ -51,10 +52,10 @@ inline constexpr i64 kMaxMapDevices = 512;
 
 /// Builds the map with at most `max` devices if folding allows it. Time and memory grow linearly
 /// with the cluster's devices. Requires: a config without constraint violations.
-RankMap rank_map(const plan::TrainingConfig& config, i64 max = kMaxMapDevices);
+RankMap make_rank_map(const plan::TrainingConfig& config, i64 max = kMaxMapDevices);
 
 /// Returns the kinds of groups to show, those of more than one rank, in the order of explain's
 /// axes.
-std::vector<mesh::GroupKind> shown_groups(const plan::TrainingConfig& config);
+std::vector<mesh::GroupKind> list_shown_groups(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::planner

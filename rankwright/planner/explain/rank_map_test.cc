@@ -35,7 +35,7 @@ i64 count_devices(const RankMap& map, bool idle) {
 }
 
 TEST(RankMap, OneRank_HasNoGroups) {
-  const RankMap map = rank_map(config_of("{world_size: 1, cluster: dgx-h100}"));
+  const RankMap map = make_rank_map(config_of("{world_size: 1, cluster: dgx-h100}"));
   EXPECT_EQ(count_devices(map, false), 1);
   EXPECT_EQ(count_devices(map, true), 7);
   EXPECT_TRUE(map.groups.empty());
@@ -44,8 +44,8 @@ TEST(RankMap, OneRank_HasNoGroups) {
 // 64 ranks: tp 8 inside a node, then dp 2, then pp 4, so node 2p + d holds dp d of pp rank p. There
 // are 64 / 8 = 8 tensor-parallel groups, 64 / 4 = 16 pipelines and 64 / 2 = 32 pairs of replicas.
 TEST(RankMap, SmallCluster_ShowsEveryRank) {
-  const RankMap map =
-      rank_map(config_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}"));
+  const RankMap map = make_rank_map(
+      config_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}"));
   EXPECT_FALSE(map.folded);
   ASSERT_EQ(map.devices.size(), 64u);
   ASSERT_EQ(map.root.domains.size(), 8u);
@@ -68,7 +68,7 @@ TEST(RankMap, SmallCluster_ShowsEveryRank) {
 // tp 8 fills a node. dp 128 then spans 128 nodes, once per pp rank, so 16 nodes are drawn, each for
 // 128.
 TEST(RankMap, LargeCluster_FoldsReplicasFirst) {
-  const RankMap map = rank_map(config_of(
+  const RankMap map = make_rank_map(config_of(
       "{cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, dp_size: 128, pp_size: 16}}"));
   EXPECT_TRUE(map.folded);
   EXPECT_EQ(map.devices.size(), 128u);
@@ -91,8 +91,8 @@ TEST(RankMap, LargeCluster_FoldsReplicasFirst) {
 
 // Two nodes, with ranks on the first only.
 TEST(RankMap, IdleDevices_AreShown) {
-  const RankMap map =
-      rank_map(config_of("{world_size: 8, cluster: dgx-h100 x 2, parallelism: {tp_size: 8}}"), 16);
+  const RankMap map = make_rank_map(
+      config_of("{world_size: 8, cluster: dgx-h100 x 2, parallelism: {tp_size: 8}}"), 16);
   EXPECT_EQ(count_devices(map, true), 8);
   for (const MapGroups& groups : map.groups)
     for (std::size_t k = 0; k < map.devices.size(); ++k)
@@ -122,12 +122,12 @@ void expect_whole(const plan::TrainingConfig& config, const RankMap& map) {
 void expect_groups(const plan::TrainingConfig& config, const RankMap& map) {
   for (const MapGroups& groups : map.groups) {
     const mesh::GroupShape shape =
-        group_shape(config.plan.meshes(), groups.kind, config.plan.shards());
+        make_group_shape(config.plan.meshes(), groups.kind, config.plan.shards());
     for (std::size_t a = 0; a < map.devices.size(); ++a)
       for (std::size_t b = 0; b < a; ++b) {
         if (map.devices[a].rank < 0 || map.devices[b].rank < 0) continue;
-        const bool together =
-            group_base(shape, map.devices[a].rank) == group_base(shape, map.devices[b].rank);
+        const bool together = find_group_base(shape, map.devices[a].rank) ==
+                              find_group_base(shape, map.devices[b].rank);
         const bool drawn = groups.of_device[a] == groups.of_device[b];
         RC_ASSERT(drawn || !together);
         if (!map.folded) RC_ASSERT(together == drawn);
@@ -145,10 +145,10 @@ void set_random_levels(rankwright::plan::TrainingConfig& config) {
 }
 
 RC_GTEST_PROP(RankMap, RandomCluster_IsCompleteAndKeepsGroupsTogether, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_setup();
+  rankwright::plan::TrainingConfig config = sample::random_config();
   set_random_levels(config);
   const i64 max = *rc::gen::element<i64>(1, 4, 16, 64, 512);
-  const RankMap map = rank_map(config, max);
+  const RankMap map = make_rank_map(config, max);
   expect_whole(config, map);
   expect_groups(config, map);
   if (max >= i64(config.cluster.devices())) RC_ASSERT(!map.folded);

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/catalog/catalog.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_map.h"
 
@@ -26,11 +26,11 @@ i64 find_member(const mesh::GroupShape& shape, i64 base, i64 index) {
 
 RankView::GroupView make_group_view(const plan::TrainingConfig& config, mesh::GroupKind kind,
                                     i64 rank) {
-  const mesh::GroupShape shape = group_shape(config.plan.meshes(), kind, config.plan.shards());
+  const mesh::GroupShape shape = make_group_shape(config.plan.meshes(), kind, config.plan.shards());
   RankView::GroupView view{.name = std::string(name(kind)),
-                           .levels = placement_text(config.cluster, cost::span_of(config, kind)),
+                           .levels = describe_span(config.cluster, cost::find_span(config, kind)),
                            .size = shape.size()};
-  const i64 base = group_base(shape, rank);
+  const i64 base = find_group_base(shape, rank);
   view.shortened = view.size > i64(kMaxMembers);
   const i64 listed = view.shortened ? 3 : view.size;
   for (i64 i = 0; i < listed; ++i) view.members.push_back(find_member(shape, base, i));
@@ -41,17 +41,17 @@ RankView::GroupView make_group_view(const plan::TrainingConfig& config, mesh::Gr
 std::vector<RankView::Chunk> list_chunks(const plan::TrainingConfig& config, i64 rank,
                                          i64 pp_rank) {
   const plan::Stages stages = config.stages();
-  const pipeline::PipelineShape shape = pipeline_shape(config);
+  const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const i64 stride = config.plan.meshes().dense.stride(mesh::Axis::pp);
   std::vector<RankView::Chunk> all;
-  for (const i64 s : stages_of(config.plan, pp_rank)) {
+  for (const i64 s : list_stages(config.plan, pp_rank)) {
     i64 first = 0;
     for (i64 before = 0; before < s; ++before) first += stages[std::size_t(before)].layers;
     const plan::Stage& stage = stages[std::size_t(s)];
-    const pipeline::MicrobatchRun run = microbatches_of(shape, pp_rank, s);
+    const pipeline::MicrobatchRun run = find_microbatches(shape, pp_rank, s);
     const auto holder = [&](i64 neighbor) {
       if (neighbor < 0 || neighbor == shape.stages()) return i64{-1};
-      return rank + (pp_rank_of(shape, neighbor, run.first) - pp_rank) * stride;
+      return rank + (find_pp_rank(shape, neighbor, run.first) - pp_rank) * stride;
     };
     all.push_back({s, first, stage.layers, stage.mtp, stage.embedding, stage.loss, run,
                    holder(s - 1), holder(s + 1)});
@@ -64,7 +64,8 @@ RankView::GroupView make_mirror_view(const plan::TrainingConfig& config, const R
   const plan::Plan& plan = config.plan;
   const i64 stride = plan.meshes().dense.stride(mesh::Axis::pp);
   const i64 other = view.rank + (plan.pp - 1 - 2 * view.pp) * stride;
-  const int level = mesh::level_between(config.cluster, view.device, plan.placement.device(other));
+  const int level =
+      mesh::find_level_between(config.cluster, view.device, plan.placement.device(other));
   return {.name = std::string(name(mesh::GroupKind::mirror)),
           .levels = fmt::format("{} {}", level == 0 ? "inside" : "2 across",
                                 config.cluster.levels[std::size_t(level)].name),
@@ -74,7 +75,7 @@ RankView::GroupView make_mirror_view(const plan::TrainingConfig& config, const R
 
 }  // namespace
 
-RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
+RankView make_rank_view(const plan::TrainingConfig& config, i64 rank) {
   const plan::Plan& plan = config.plan;
   const mesh::MeshPair meshes = plan.meshes();
   RankView view{.rank = rank};
@@ -92,14 +93,15 @@ RankView rank_view(const plan::TrainingConfig& config, i64 rank) {
   for (int level = 0; level < int(config.cluster.levels.size()); ++level)
     view.domains.push_back(view.device / config.cluster.domain(level));
   view.chunks = list_chunks(config, rank, view.pp);
-  for (const mesh::GroupKind kind : shown_groups(config)) {
+  for (const mesh::GroupKind kind : list_shown_groups(config)) {
     view.groups.push_back(make_group_view(config, kind, rank));
     if (kind == mesh::GroupKind::pp && plan.mirrored())
       view.groups.push_back(make_mirror_view(config, view));
   }
   const i64 stride = meshes.dense.stride(mesh::Axis::pp);
   // With looped chunks, the last pp rank sends to the next chunk on the first pp rank.
-  const bool ring = plan.virtual_stages > 1 && row(plan.schedule).stage_order == pipeline::StageOrder::loop;
+  const bool ring =
+      plan.virtual_stages > 1 && row(plan.schedule).stage_order == pipeline::StageOrder::loop;
   const i64 round = (plan.pp - 1) * stride;
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))

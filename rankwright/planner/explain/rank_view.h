@@ -45,6 +45,6 @@ struct RankView {
 };
 
 /// Describes a rank. Requires: 0 <= rank < world, and a config without constraint violations.
-RankView rank_view(const plan::TrainingConfig& config, i64 rank);
+RankView make_rank_view(const plan::TrainingConfig& config, i64 rank);
 
 }  // namespace rankwright::planner

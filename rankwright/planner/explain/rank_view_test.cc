@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 std::vector<RankView> view_all_ranks(const plan::TrainingConfig& config) {
   std::vector<RankView> views;
-  for (i64 rank = 0; rank < config.world; ++rank) views.push_back(rank_view(config, rank));
+  for (i64 rank = 0; rank < config.world; ++rank) views.push_back(make_rank_view(config, rank));
   return views;
 }
 
@@ -100,7 +100,7 @@ TEST(RankView, HybridSharding_ShardsNeighboringRanks) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {dp_size: 16, zero_stage: 3, shard_size: 4}\n");
-  const RankView view = rank_view(config, 6);
+  const RankView view = make_rank_view(config, 6);
   ASSERT_NE(find_group(view, "shard"), nullptr);
   EXPECT_THAT(find_group(view, "shard")->members, ElementsAre(4, 5, 6, 7));
 }
@@ -108,7 +108,7 @@ TEST(RankView, HybridSharding_ShardsNeighboringRanks) {
 TEST(RankView, GroupsOfOneRank_AreLeftOut) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {tp_size: 8}\n");
-  const RankView view = rank_view(config, 3);
+  const RankView view = make_rank_view(config, 3);
   ASSERT_EQ(view.groups.size(), 1u);
   EXPECT_EQ(view.groups[0].name, "tp");
   EXPECT_EQ(view.previous, -1);
@@ -118,7 +118,7 @@ TEST(RankView, GroupsOfOneRank_AreLeftOut) {
 TEST(RankView, LargeGroup_ListsTheFirstAndTheLast) {
   const rankwright::plan::TrainingConfig config =
       config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n");
-  const RankView view = rank_view(config, 17);
+  const RankView view = make_rank_view(config, 17);
   ASSERT_NE(find_group(view, "dp"), nullptr);
   EXPECT_TRUE(find_group(view, "dp")->shortened);
   EXPECT_THAT(find_group(view, "dp")->members, ElementsAre(0, 1, 2, 31));
@@ -130,7 +130,7 @@ const std::string kPipeline =
 std::vector<std::pair<i64, i64>> list_neighbors(const plan::TrainingConfig& config) {
   std::vector<std::pair<i64, i64>> all;
   for (const i64 rank : {0, 2, 4, 6}) {
-    const RankView view = rank_view(config, rank);
+    const RankView view = make_rank_view(config, rank);
     all.emplace_back(view.previous, view.next);
   }
   return all;
@@ -166,14 +166,14 @@ TEST(RankView, DualPipe_NamesTheRankWithTheSameStages) {
     ASSERT_EQ(members.size(), 2u);
     EXPECT_THAT(members, ::testing::Contains(view.rank));
     for (const i64 member : members) {
-      const RankView other = rank_view(config, member);
+      const RankView other = make_rank_view(config, member);
       EXPECT_EQ(other.dp, view.dp);
       EXPECT_EQ(other.chunks[0].stage, view.chunks[0].stage);
       EXPECT_EQ(other.chunks[1].stage, view.chunks[1].stage);
     }
   }
   const rankwright::plan::TrainingConfig other = config_of(kPipeline + "schedule: 1f1b}\n");
-  EXPECT_EQ(find_group(rank_view(other, 0), "mirror"), nullptr);
+  EXPECT_EQ(find_group(make_rank_view(other, 0), "mirror"), nullptr);
 }
 
 TEST(RankView, DualPipe_NamesTheLevelBetweenThePair) {
@@ -184,20 +184,20 @@ TEST(RankView, DualPipe_NamesTheLevelBetweenThePair) {
       "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
   const rankwright::plan::TrainingConfig across = config_of(plan + "dp-pp}\n"),
                                          inside = config_of(plan + "pp-dp}\n");
-  EXPECT_EQ(find_group(rank_view(across, 4), "mirror")->levels, "2 across infiniband");
-  EXPECT_EQ(find_group(rank_view(inside, 1), "mirror")->levels, "inside nvlink");
+  EXPECT_EQ(find_group(make_rank_view(across, 4), "mirror")->levels, "2 across infiniband");
+  EXPECT_EQ(find_group(make_rank_view(inside, 1), "mirror")->levels, "inside nvlink");
 }
 
 TEST(RankView, Chunks_SendToTheRankOfTheNextStage) {
   // In a V the second chunks run in the opposite direction, and the turn stays on the last rank.
   const rankwright::plan::TrainingConfig v_shape =
       config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
-  const RankView last = rank_view(v_shape, 6);
+  const RankView last = make_rank_view(v_shape, 6);
   EXPECT_EQ(last.chunks[0].receives_from, 4);
   EXPECT_EQ(last.chunks[0].sends_to, 6);
   EXPECT_EQ(last.chunks[1].sends_to, 4);
   const rankwright::plan::TrainingConfig line = config_of(kPipeline + "schedule: 1f1b}\n");
-  EXPECT_EQ(rank_view(line, 0).chunks[0].receives_from, -1);
+  EXPECT_EQ(make_rank_view(line, 0).chunks[0].receives_from, -1);
 }
 
 TEST(RankView, EveryLayer_IsOnOnePpRank) {
@@ -207,7 +207,7 @@ TEST(RankView, EveryLayer_IsOnOnePpRank) {
   std::vector<int> seen(61);
   i64 mtp = 0;
   for (i64 pp = 0; pp < 16; ++pp)
-    for (const RankView::Chunk& c : rank_view(config, 8 * pp).chunks) {
+    for (const RankView::Chunk& c : make_rank_view(config, 8 * pp).chunks) {
       for (i64 layer = 0; layer < c.layers; ++layer) ++seen[std::size_t(c.first_layer + layer)];
       mtp += c.mtp;
       EXPECT_EQ(c.embedding, pp == 0);

@@ -2,14 +2,14 @@
 
 namespace rankwright::planner {
 
-SensitivityView sensitivity_view(const plan::TrainingConfig& config) {
-  return {cost::close_estimate(config, calibration(config)),
-          cost::sensitivity(config, calibration(config))};
+SensitivityView make_sensitivity_view(const plan::TrainingConfig& config) {
+  return {cost::estimate_closely(config, calibration(config)),
+          cost::find_sensitivities(config, calibration(config))};
 }
 
-RivalsView rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second) {
-  return {.first = cost::close_estimate(first, calibration(first)),
-          .second = cost::close_estimate(second, calibration(second)),
+RivalsView make_rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second) {
+  return {.first = cost::estimate_closely(first, calibration(first)),
+          .second = cost::estimate_closely(second, calibration(second)),
           .comparison = cost::compare(first, second, calibration(first))};
 }
 

@@ -15,7 +15,7 @@ struct SensitivityView {
 };
 
 /// Computes the sensitivity of a plan. Requires: a config without constraint violations.
-SensitivityView sensitivity_view(const plan::TrainingConfig& config);
+SensitivityView make_sensitivity_view(const plan::TrainingConfig& config);
 
 /// Two plans, compared with the constants of the first.
 struct RivalsView {
@@ -24,6 +24,6 @@ struct RivalsView {
 };
 
 /// Compares two plans. Requires: configs without constraint violations.
-RivalsView rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second);
+RivalsView make_rivals_view(const plan::TrainingConfig& first, const plan::TrainingConfig& second);
 
 }  // namespace rankwright::planner

@@ -17,12 +17,12 @@ void find_titan_split(const plan::TrainingConfig& config, StagesView& view) {
   plan::TrainingConfig trial = config;
   const auto try_settings = [&](i64 first, i64 last) {
     const std::optional<std::vector<i64>> layers =
-        split::titan_layers(config.model.layers(), stages, first, last);
+        split::compute_titan_layers(config.model.layers(), stages, first, last);
     if (!layers) return;
-    trial.plan.stages = plan::listed_stages(*layers, 0);
+    trial.plan.stages = plan::make_listed_stages(*layers, 0);
     const double uneven = cost::imbalance(cost::work(trial));
     if (view.titan && uneven >= view.titan_imbalance) return;
-    if (const std::optional<split::TitanSplit> split = split::titan_split(trial.plan.stages)) {
+    if (const std::optional<split::TitanSplit> split = split::find_titan_split(trial.plan.stages)) {
       view.titan = split;
       view.titan_imbalance = uneven;
     }
@@ -36,7 +36,7 @@ void find_titan_split(const plan::TrainingConfig& config, StagesView& view) {
 
 }  // namespace
 
-std::string besides(const plan::RankContents& on_rank) {
+std::string describe_edges(const plan::RankContents& on_rank) {
   std::string text;
   const auto add = [&](bool has, const std::string& what) {
     if (has) text += (text.empty() ? "" : ", ") + what;
@@ -47,10 +47,10 @@ std::string besides(const plan::RankContents& on_rank) {
   return text;
 }
 
-StagesView stages_view(const plan::TrainingConfig& config) {
+StagesView make_stages_view(const plan::TrainingConfig& config) {
   StagesView view{.now = config.stages(),
                   .work = cost::work(config),
-                  .best = best_split(cost::split_task(config))};
+                  .best = find_best_split(cost::make_split_task(config))};
   view.imbalance = view.best_imbalance = cost::imbalance(view.work);
   if (view.best.fault != split::Split::Fault::none) return view;
   plan::TrainingConfig after = config;

@@ -24,9 +24,9 @@ struct StagesView {
 };
 
 /// Describes the stages of a plan. Requires: a config without constraint violations.
-StagesView stages_view(const plan::TrainingConfig& config);
+StagesView make_stages_view(const plan::TrainingConfig& config);
 
 /// Returns what a pp rank holds besides layers: "embedding", "2 MTP modules, head and loss".
-std::string besides(const plan::RankContents& on_rank);
+std::string describe_edges(const plan::RankContents& on_rank);
 
 }  // namespace rankwright::planner

@@ -63,11 +63,11 @@ std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond max) {
 }
 
 std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) {
-  const cost::Rates reached = cost::rates(config, calibration(config));
+  const cost::Rates reached = cost::compute_rates(config, calibration(config));
   const cluster::Device& device = config.cluster.device;
   switch (item) {
     case cost::Item::matmul:
-      return rate_remark(reached.layers, cost::layer_peak(config));
+      return rate_remark(reached.layers, cost::find_layer_peak(config));
     case cost::Item::attention:
       if (config.software.attention == plan::AttentionKernel::unfused)
         return "unfused: scores are written";
@@ -123,7 +123,7 @@ void name_links(const plan::TrainingConfig& config, const Communication& rows,
                 Waterfall::Bar& bar) {
   int outermost = -1;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const cost::PricedTraffic& priced = rows[k].priced;
+    const cost::TrafficCost& priced = rows[k].priced;
     if (!waits_for(bar.item, priced.traffic.group)) continue;
     bar.collectives.push_back(k);
     outermost = std::max(outermost, priced.level);

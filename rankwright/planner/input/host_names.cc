@@ -27,8 +27,9 @@ Diagnostic make_error(std::string detail) {
 Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
   for (const std::string& name : names)
     if (!exporter::is_host_name(name))
-      return fail(make_error(fmt::format(
-          "'{}' is no host name: letters, digits, '-', '.' and '_', at most 253", excerpt(name))));
+      return fail(make_error(
+          fmt::format("'{}' is no host name: letters, digits, '-', '.' and '_', at most 253",
+                      make_excerpt(name))));
   // Sorted, not hashed, because names could be chosen to collide. Numbered names are already in
   // this order.
   const auto shorter = [](std::string_view a, std::string_view b) {
@@ -38,7 +39,7 @@ Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
   if (!std::is_sorted(sorted.begin(), sorted.end(), shorter))
     std::sort(sorted.begin(), sorted.end(), shorter);
   if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end())
-    return fail(make_error(fmt::format("{} is named twice", excerpt(*twin))));
+    return fail(make_error(fmt::format("{} is named twice", make_excerpt(*twin))));
   if (names.empty()) return fail(make_error("there is no name in it"));
   return names;
 }
@@ -63,8 +64,8 @@ Result<std::vector<std::string>> read_host_lines(std::string_view text, std::str
     Result<std::vector<std::string>> more =
         importer::parse_host_list(line, std::size_t(cluster::kMaxDevices) - names.size());
     if (!more)
-      return fail(
-          make_error(fmt::format("{}:{}: {}", excerpt(file, 200), number, more.error().detail)));
+      return fail(make_error(
+          fmt::format("{}:{}: {}", make_excerpt(file, 200), number, more.error().detail)));
     names.insert(names.end(), std::make_move_iterator(more->begin()),
                  std::make_move_iterator(more->end()));
   }
@@ -82,11 +83,11 @@ Result<std::vector<std::string>> read_hosts(const HostNames& given) {
   return check_names(std::move(*names));
 }
 
-Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
-                                           const HostNames& given) {
+Result<std::vector<std::string>> read_hosts_for(const plan::TrainingConfig& config,
+                                                const HostNames& given) {
   Result<std::vector<std::string>> names = read_hosts(given);
   if (!names) return names;
-  const i64 needed = exporter::hosts_to_name(config);
+  const i64 needed = exporter::count_hosts_to_name(config);
   if (i64(names->size()) < needed)
     return fail(make_error(
         fmt::format("the plan needs {}, and there {}", plural(needed, "host", "hosts"),

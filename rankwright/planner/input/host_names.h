@@ -27,7 +27,7 @@ Result<std::vector<std::string>> read_hosts(const HostNames& names);
 Result<std::vector<std::string>> read_host_lines(std::string_view text, std::string_view file);
 
 /// Reads the names. Fails if a host that the plan uses has none.
-Result<std::vector<std::string>> hosts_for(const plan::TrainingConfig& config,
-                                           const HostNames& names);
+Result<std::vector<std::string>> read_hosts_for(const plan::TrainingConfig& config,
+                                                const HostNames& names);
 
 }  // namespace rankwright::planner

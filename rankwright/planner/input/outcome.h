@@ -52,13 +52,13 @@ struct UnknownName {
 Refusal unknown_name(const UnknownName& name);
 
 /// Returns a refusal of the request itself.
-inline Refusal usage_fault(std::string message, std::string hint) {
+inline Refusal make_usage_refusal(std::string message, std::string hint) {
   return {.kind = Refusal::Kind::usage, .message = std::move(message), .hint = std::move(hint)};
 }
 
 /// Returns the refusal of the request itself as the outcome of a call.
 inline tl::unexpected<Refusal> refuse_usage(std::string message, std::string hint) {
-  return tl::unexpected(usage_fault(std::move(message), std::move(hint)));
+  return tl::unexpected(make_usage_refusal(std::move(message), std::move(hint)));
 }
 
 /// The result of a call: an answer or a refusal.

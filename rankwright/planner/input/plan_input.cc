@@ -41,7 +41,7 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
     if (!read.config || !find_violations(*read.config).empty())
       return refuse({.code = "RW0912",
                      .message = "something is missing",
-                     .detail = "the plan of --ran cannot be priced",
+                     .detail = "the plan of --ran cannot be estimated",
                      .hint = "rankwright check " + source.ran->name,
                      .where = {.file = source.ran->name}});
     ran = *read.config;
@@ -85,7 +85,7 @@ PlanInput read_input(const PlanSource& source) {
   return input;
 }
 
-Diagnostics all_findings(const PlanInput& input, rules::Target target) {
+Diagnostics list_findings(const PlanInput& input, rules::Target target) {
   Diagnostics findings = input.file.findings;
   const importer::PlanFormat* const format = input.file.format;
   if (target == rules::Target::any && format != nullptr) target = format->target;
@@ -103,7 +103,7 @@ Diagnostics all_findings(const PlanInput& input, rules::Target target) {
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
     if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;
-    d.hint = spelt(*format, d.fix);  // the fix in the syntax of this file
+    d.hint = spell_edits(*format, d.fix);  // the fix in the syntax of this file
     d.fix.clear();
   }
   sort(findings);
@@ -124,7 +124,7 @@ Outcome<ValidPlan> read_valid_plan(const PlanSource& source, rules::Target targe
 }
 
 Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target) {
-  Diagnostics findings = all_findings(input, target);
+  Diagnostics findings = list_findings(input, target);
   if (input.config && find_violations(*input.config).empty())
     return ValidPlan{std::move(input), std::move(findings)};
   return tl::unexpected(

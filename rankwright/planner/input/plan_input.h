@@ -47,7 +47,7 @@ void override_input(const PlanSource& source, importer::PlanFile& file);
 
 /// Returns the findings of reading and of linting for `target`, each with its position, most severe
 /// first. Without a target, a framework's file is linted for that framework.
-Diagnostics all_findings(const PlanInput& input, rules::Target target);
+Diagnostics list_findings(const PlanInput& input, rules::Target target);
 
 /// A plan without constraint violations, and its findings. It may still need more memory than there
 /// is.

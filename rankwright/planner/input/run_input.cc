@@ -28,19 +28,20 @@ void calibrate_by(plan::TrainingConfig& config, std::shared_ptr<const plan::RunC
 std::string describe_calibration(const plan::TrainingConfig& s) {
   if (!s.calibrated) return {};
   const plan::RunCalibration& run = *s.calibrated;
-  std::string text =
-      fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
-                  plural(run.steps, "line", "lines"), excerpt(run.log, 80), run.calibration.pace);
+  std::string text = fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
+                                 plural(run.steps, "line", "lines"), make_excerpt(run.log, 80),
+                                 run.calibration.pace);
   if (run.calibration.held > Bytes{})
-    text += fmt::format(", {} held beyond the ledger", show_memory(run.calibration.held));
+    text += fmt::format(", {} beyond the memory estimate", show_memory(run.calibration.held));
   if (run.model != s.model || run.device != s.cluster.device)
     text += "; of another model or device, so the band stays as wide";
   return text;
 }
 
-std::optional<importer::PlanFile> plan_of_log(const std::string& text, const std::string& name) {
+std::optional<importer::PlanFile> read_plan_of_log(const std::string& text,
+                                                   const std::string& name) {
   const importer::PlanFormat* const format = importer::find_plan_format("megatron");
-  const std::string_view arguments = arguments_of(text);
+  const std::string_view arguments = find_arguments(text);
   if (format == nullptr || arguments.empty()) return std::nullopt;
   importer::PlanFile file =
       read_plan_as(*format, std::string(arguments), name, importer::refuse_file);
@@ -48,7 +49,7 @@ std::optional<importer::PlanFile> plan_of_log(const std::string& text, const std
   return file;
 }
 
-std::string_view arguments_of(std::string_view log) {
+std::string_view find_arguments(std::string_view log) {
   constexpr std::string_view kBegin = " arguments ---", kEnd = "end of arguments";
   const std::size_t begin = log.find(kBegin);
   if (begin == std::string_view::npos) return {};

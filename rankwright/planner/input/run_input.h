@@ -28,9 +28,10 @@ std::string describe_calibration(const plan::TrainingConfig& config);
 
 /// Reads the plan from the arguments at the beginning of a Megatron log. Returns nothing if there
 /// are none or if they have errors.
-std::optional<importer::PlanFile> plan_of_log(const std::string& text, const std::string& name);
+std::optional<importer::PlanFile> read_plan_of_log(const std::string& text,
+                                                   const std::string& name);
 
 /// Returns the part of a Megatron log that states its arguments; empty if there is none.
-std::string_view arguments_of(std::string_view log);
+std::string_view find_arguments(std::string_view log);
 
 }  // namespace rankwright::planner

@@ -2,7 +2,7 @@
 
 namespace rankwright::planner {
 
-void choose_count(CountsAnswer& answer) {
+void choose_count(PlansByCount& answer) {
   answer.runs.clear();
   answer.chosen.reset();
   for (const search::CountRow& row : answer.rows)

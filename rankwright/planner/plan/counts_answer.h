@@ -12,10 +12,10 @@
 namespace rankwright::planner {
 
 /// The rows of all GPU counts, and the choice among them.
-struct CountsAnswer {
+struct PlansByCount {
   search::Problem problem;               // its world is the largest GPU count
   std::vector<search::CountRow> rows{};  // in ascending order of GPU count
-  TrainingAsk training{};
+  TrainingRequest training{};
   StopReason stopped = StopReason::none;  // why not all counts were searched
   SearchBudget budget{};
 
@@ -26,10 +26,10 @@ struct CountsAnswer {
   std::optional<std::size_t> chosen{};
   std::vector<TargetVerdict> targets{};  // of the chosen plan
 
-  const search::Priced& chosen_plan() const { return *rows[*chosen].plan; }
+  const search::EvaluatedPlan& chosen_plan() const { return *rows[*chosen].plan; }
 };
 
 /// Fills in the training figures of every row, and chooses a row.
-void choose_count(CountsAnswer& answer);
+void choose_count(PlansByCount& answer);
 
 }  // namespace rankwright::planner

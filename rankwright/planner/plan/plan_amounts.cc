@@ -41,7 +41,7 @@ Result<i64> parse_bounded(std::string_view text, i64 min, i64 max) {
 Result<double> parse_amount(std::string_view text, double max, std::string_view example) {
   const Result<double> n = parse_real(text);
   if (!n || *n <= 0 || *n > max)
-    return refuse(fmt::format("'{}' is no number above 0 and up to {:g}", excerpt(text), max),
+    return refuse(fmt::format("'{}' is no number above 0 and up to {:g}", make_excerpt(text), max),
                   fmt::format("such as {}", example));
   return *n;
 }
@@ -86,7 +86,7 @@ Result<ExcludedHosts> parse_excluded(std::string_view text) {
     if (dash < part.size()) last = number(part.substr(dash + 1), 0);
     if (!last) return fail(last.error());
     if (*last < *first)
-      return refuse(fmt::format("{} is no range of hosts", excerpt(part)),
+      return refuse(fmt::format("{} is no range of hosts", make_excerpt(part)),
                     fmt::format("{}-{}", *last, *first));
     for (i64 host = *first; host <= *last; ++host) hosts.insert(host);
   }
@@ -119,14 +119,14 @@ Result<Price> parse_price(std::string_view text) {
   constexpr std::string_view kSuch = "such as 2.10, $2.10 or \"2.10 EUR\"";
   const std::size_t first = text.find_first_of(kDigits);
   if (first == std::string_view::npos)
-    return refuse(fmt::format("'{}' has no number", excerpt(text)), std::string(kSuch));
+    return refuse(fmt::format("'{}' has no number", make_excerpt(text)), std::string(kSuch));
   const std::size_t last = text.find_last_of(kDigits);
   const std::string before(trim(text.substr(0, first))), after(trim(text.substr(last + 1)));
   const bool words = (before + after).find_first_of(" \t+-") == std::string::npos;
   if (!words || before.size() > kLongestCurrency || after.size() > kLongestCurrency)
-    return refuse(fmt::format("'{}' is no price", excerpt(text)), std::string(kSuch));
+    return refuse(fmt::format("'{}' is no price", make_excerpt(text)), std::string(kSuch));
   return parse_amount(text.substr(first, last - first + 1), kMaxMoney, "2.10").map([&](double n) {
-    return Price{n, excerpt(before), excerpt(after)};
+    return Price{n, make_excerpt(before), make_excerpt(after)};
   });
 }
 

@@ -24,11 +24,11 @@ std::string describe_violation(const plan::TrainingConfig& config) {
 void complete_figures(PlanAnswer& answer) {
   const search::Answer& found = answer.answer;
   answer.degree_choices = count_degree_choices(answer.problem);
-  for (search::Neighbour& n : answer.neighbours)
-    if (n.verdict == search::Neighbour::Verdict::violation) n.detail = describe_violation(n.config);
+  for (search::Neighbor& n : answer.neighbours)
+    if (n.verdict == search::Neighbor::Verdict::violation) n.detail = describe_violation(n.config);
   if (found.best) {
     const plan::TrainingConfig& best = found.best->config;
-    answer.sheet = make_explain_view(best, found.best->estimate);
+    answer.explain_view = make_explain_view(best, found.best->estimate);
     answer.run = estimate_training(best, found.best->estimate, answer.training);
     answer.targets = check_targets(best);
   } else if (found.leanest) {

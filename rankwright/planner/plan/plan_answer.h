@@ -22,7 +22,7 @@ namespace rankwright::planner {
 struct OwnPlan {
   std::string name{};
   plan::TrainingConfig config;
-  std::optional<search::Priced> priced{};  // empty if it has constraint violations
+  std::optional<search::EvaluatedPlan> priced{};  // empty if it has constraint violations
 };
 
 /// The hosts in use when some are excluded.
@@ -41,7 +41,7 @@ struct HostUse {
 /// The layout that needs the least memory, if nothing fits.
 struct LeanestPlan {
   plan::TrainingConfig config;
-  cost::MemoryEstimate estimate_memory{};  // memory of the fullest rank
+  cost::MemoryEstimate memory_estimate{};  // memory of the fullest rank
 };
 
 /// The answer to a request for a plan.
@@ -49,10 +49,10 @@ struct PlanAnswer {
   search::Problem problem;
   search::Answer answer{};
   i64 degree_choices = 0;  // factorizations of the world size into degrees, within the limits
-  std::vector<search::Neighbour> neighbours{};
+  std::vector<search::Neighbor> neighbours{};
   std::vector<search::TradePoint> trade{};
   std::optional<OwnPlan> own{};
-  TrainingAsk training{};
+  TrainingRequest training{};
   std::optional<HostUse> hosts{};
   std::optional<search::CountRow>
       fewest{};  // for --fit, or if nothing fits: the smallest GPU count that does
@@ -61,13 +61,13 @@ struct PlanAnswer {
   SearchBudget budget{};
 
   // Figures of the best plan; empty if nothing fits.
-  ExplainView sheet{};
+  ExplainView explain_view{};
   std::optional<Training> run{};  // empty without a number of tokens
   std::vector<TargetVerdict> targets{};
 
   std::optional<LeanestPlan> leanest{};
 
-  const search::Priced& best() const { return *answer.best; }
+  const search::EvaluatedPlan& best() const { return *answer.best; }
 };
 
 /// Fills in what follows from the search: the figures of the best plan or of the leanest, and the

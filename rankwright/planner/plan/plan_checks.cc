@@ -33,11 +33,11 @@ std::string suggest_divisors(std::string_view flag, i64 n, i64 all) {
 std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Cluster& cluster) {
   const i64 devices = cluster.devices();
   if (request.gpus && request.gpus->max > devices)
-    return usage_fault(
+    return make_usage_refusal(
         fmt::format("--gpus {}, but the cluster has {}", request.gpus->max, count(devices)),
         fmt::format("--gpus {}, or a larger --cluster", devices));
   if (request.max_memory && *request.max_memory > cluster.device.memory)
-    return usage_fault(
+    return make_usage_refusal(
         fmt::format("--max-memory {} is more than the {} of a {}", show_memory(*request.max_memory),
                     show_memory(cluster.device.memory), cluster.device.name),
         "leave it out: the whole device is taken");
@@ -45,11 +45,11 @@ std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Clu
   const i64 hosts = devices / std::max<i64>(1, cluster.host_devices);
   const ExcludedHosts& out = *request.excluded;
   if (!out.hosts.empty() && out.hosts.back() >= hosts)
-    return usage_fault(fmt::format("there is no host {}: the cluster has hosts 0 to {}",
-                                   out.hosts.back(), hosts - 1),
-                       "--exclude-nodes with hosts of the cluster");
+    return make_usage_refusal(fmt::format("there is no host {}: the cluster has hosts 0 to {}",
+                                          out.hosts.back(), hosts - 1),
+                              "--exclude-nodes with hosts of the cluster");
   if (out.count >= hosts)
-    return usage_fault(
+    return make_usage_refusal(
         fmt::format("no host is left: {} of {} are out", count(out.count), count(hosts)),
         "fewer in --exclude-nodes");
   return std::nullopt;
@@ -57,17 +57,18 @@ std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Clu
 
 std::optional<Refusal> check_limits(const search::Limits& limits, const model::Model& model) {
   if ((limits.ep.min > 1 || limits.etp.min > 1) && !model.sparse())
-    return usage_fault(fmt::format("--ep or --etp above 1, but {} has no experts", model.name),
-                       "leave them out, or a --model with experts");
+    return make_usage_refusal(
+        fmt::format("--ep or --etp above 1, but {} has no experts", model.name),
+        "leave them out, or a --model with experts");
   if (limits.pp.max == 1 && (limits.chunks.min > 1 || limits.schedule))
-    return usage_fault("--chunks or --schedule, but there is to be no pipeline",
-                       "leave them out, or a --pp above 1");
+    return make_usage_refusal("--chunks or --schedule, but there is to be no pipeline",
+                              "leave them out, or a --pp above 1");
   if (limits.tp.max == 1 && limits.sequence_parallel == true)
-    return usage_fault("--sequence-parallel, but tensor parallelism is to be 1",
-                       "leave it out, or a --tp above 1");
+    return make_usage_refusal("--sequence-parallel, but tensor parallelism is to be 1",
+                              "leave it out, or a --tp above 1");
   if (limits.cp.max == 1 && limits.cp_comm)
-    return usage_fault("--cp-comm, but context parallelism is to be 1",
-                       "leave it out, or a --cp above 1");
+    return make_usage_refusal("--cp-comm, but context parallelism is to be 1",
+                              "leave it out, or a --cp above 1");
   return std::nullopt;
 }
 
@@ -80,13 +81,13 @@ std::optional<Refusal> check_degrees(const search::Limits& limits, i64 world) {
     if (range.min != range.max || range.min == 1) continue;
     const i64 n = range.min;
     if (world % n != 0)
-      return usage_fault(fmt::format("{} {} does not divide {} GPUs", flag, n, count(world)),
-                         suggest_divisors(flag, n, world));
+      return make_usage_refusal(fmt::format("{} {} does not divide {} GPUs", flag, n, count(world)),
+                                suggest_divisors(flag, n, world));
     all *= n;  // cannot overflow: each degree is at most the world, and the previous product
                // divides it
     named += fmt::format("{}{} {}", named.empty() ? "" : " x ", flag, n);
     if (world % all != 0)
-      return usage_fault(
+      return make_usage_refusal(
           fmt::format("{} is {}, which does not divide {} GPUs", named, count(all), count(world)),
           fmt::format("degrees whose product divides {}", world));
   }

@@ -54,7 +54,7 @@ i64 usual_batch(i64 sequence, i64 world) {
 void follow_target(importer::Draft& draft, rules::Target target,
                    std::vector<plan::Assumption>& assumed) {
   if (draft.framework || target == rules::Target::any) return;
-  draft.framework = importer::software_of(target);
+  draft.framework = importer::find_software(target);
   if (draft.framework)
     assumed.push_back({"software.framework", std::string(draft.framework->name), "as --for"});
 }

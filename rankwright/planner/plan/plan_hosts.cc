@@ -17,7 +17,7 @@ using ViolationCounts = std::vector<std::pair<plan::ConstraintViolation::Why, i6
 ViolationCounts find_violated(const search::Problem& problem) {
   std::map<plan::ConstraintViolation::Why, i64> broken;
   for (const search::Node& node : nodes(problem)) {
-    const plan::ConstraintViolation violation = find_violation(config_of(problem, node));
+    const plan::ConstraintViolation violation = find_first_violation(config_of(problem, node));
     if (!violation) return {};
     ++broken[violation.why];
   }
@@ -34,7 +34,7 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
   HostUse out{.count = excluded.count, .listed = excluded.hosts};
   out.left = problem.config.cluster.devices() / host - excluded.count;
-  std::optional<search::Priced> best;
+  std::optional<search::EvaluatedPlan> best;
   for (i64 hosts = out.left; hosts >= 1; --hosts) {
     // Lower bound for fewer hosts: the compute of the best plan, scaled perfectly.
     if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
@@ -52,7 +52,8 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
     ++out.counts_tried;
     const search::SearchResult found = search::search(fewer, calibration(fewer.config), options);
     if (found.space.best) {
-      search::Priced one = priced(fewer, found.space.best->plan, calibration(fewer.config));
+      search::EvaluatedPlan one =
+          evaluate_plan(fewer, found.space.best->plan, calibration(fewer.config));
       if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;
     }
     if (!found.complete) {
@@ -76,20 +77,20 @@ mesh::Placement place_around(const HostUse& out, const cluster::Cluster& cluster
 
 void apply_placement(PlanAnswer& view, const mesh::Placement& placement) {
   if (placement.kind == mesh::Placement::Kind::block || !view.answer.best) return;
-  const auto reestimate = [&](search::Priced& one) {
+  const auto reestimate = [&](search::EvaluatedPlan& one) {
     one.config.plan.placement = placement;
-    one = priced(view.problem, one.config.plan, calibration(view.problem.config));
+    one = evaluate_plan(view.problem, one.config.plan, calibration(view.problem.config));
   };
   search::Answer& answer = view.answer;
-  for (std::optional<search::Priced>* one :
+  for (std::optional<search::EvaluatedPlan>* one :
        {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
     if (*one) reestimate(**one);
-  for (search::Priced& rival : answer.rivals) reestimate(rival);
-  for (search::Neighbour& n : view.neighbours) {
+  for (search::EvaluatedPlan& rival : answer.rivals) reestimate(rival);
+  for (search::Neighbor& n : view.neighbours) {
     n.config.plan.placement = placement;
-    if (n.verdict != search::Neighbour::Verdict::priced) continue;
-    const search::Priced price =
-        priced(view.problem, n.config.plan, calibration(view.problem.config));
+    if (n.verdict != search::Neighbor::Verdict::priced) continue;
+    const search::EvaluatedPlan price =
+        evaluate_plan(view.problem, n.config.plan, calibration(view.problem.config));
     n.step = price.estimate.step;
     n.time = price.time();
   }

@@ -42,7 +42,8 @@ TEST(ChooseHosts, ExcludedHosts_ChoosesTheFastestOverAllCounts) {
         fewer.config.world = 2 * hosts;
         const search::SearchResult found = search(fewer, catalog::calibration());
         if (!found.space.best) continue;
-        const search::Priced one = priced(fewer, found.space.best->plan, catalog::calibration());
+        const search::EvaluatedPlan one =
+            evaluate_plan(fewer, found.space.best->plan, catalog::calibration());
         if (one.time() < min) min = one.time(), best = hosts;
       }
       const HostUse used = choose_hosts(asked, {.count = out}, {});
@@ -81,7 +82,7 @@ TEST(ApplyPlacement, SkippedHost_MakesTheEstimateSlower) {
   PlanAnswer view{.problem = racks(8)};
   view.problem.config.world = 4;
   plan::Plan plan{.dp = 4};
-  view.answer.best = priced(view.problem, plan, catalog::calibration());
+  view.answer.best = evaluate_plan(view.problem, plan, catalog::calibration());
   view.answer.rivals.push_back(*view.answer.best);
   const Seconds before = view.best().time();
   apply_placement(view, place_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
@@ -90,7 +91,7 @@ TEST(ApplyPlacement, SkippedHost_MakesTheEstimateSlower) {
   EXPECT_GT(view.best().time(), before);
   EXPECT_EQ(view.answer.rivals[0].time(), view.best().time());
   plan.placement = view.best().config.plan.placement;
-  EXPECT_EQ(view.best().time(), priced(view.problem, plan, catalog::calibration()).time());
+  EXPECT_EQ(view.best().time(), evaluate_plan(view.problem, plan, catalog::calibration()).time());
 }
 
 }  // namespace plan_hosts_test

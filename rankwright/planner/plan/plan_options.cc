@@ -101,7 +101,7 @@ constexpr TextOption kTextOptions[] = {
     {"tokens", "N", "to train on: 15T; steps, days and GPU-hours are said"},
     {"price", "MONEY", "of a GPU-hour: 2.10, or with its currency"},
     {"days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
-    {"calibrate", "LOG", "of a run (Megatron-LM, torchtitan) that prices start from"},
+    {"calibrate", "LOG", "of a run (Megatron-LM, torchtitan) to calibrate the estimate with"},
     {"ran", "PLAN", "with --calibrate: the plan that ran; else the file's, or the log's own"},
     {"search-time", "TIME", "then the best plan so far is the answer: 30s, 2h; 10min if not given"},
     {"search-memory", "SIZE", "likewise, of this machine's memory: 4GiB if not given"},
@@ -116,7 +116,7 @@ constexpr SwitchOption kSwitches[] = {
     {"even-stages", "no stage split but the even one"},
     {"no-hybrid", "ZeRO shards over all data ranks, never inside a level"},
     {"fit", "the fewest GPUs of the cluster on which it fits"},
-    {"exhaustive", "price everything that fits: no bounds"},
+    {"exhaustive", "evaluate everything that fits, without lower bounds"},
 };
 
 using MaybeRefusal = std::optional<Refusal>;
@@ -173,10 +173,10 @@ MaybeRefusal read_key(std::string_view name, std::string_view key, const std::st
   find_key_row(key).read(reading, node);
   if (findings.empty()) return std::nullopt;
   const Diagnostic& first = findings.front();
-  return usage_fault(fmt::format("{}: {}", flag, first.detail),
-                     first.hint.empty()
-                         ? fmt::format("{} takes {}", flag, find_key_row(key).key.values)
-                         : first.hint);
+  return make_usage_refusal(fmt::format("{}: {}", flag, first.detail),
+                            first.hint.empty()
+                                ? fmt::format("{} takes {}", flag, find_key_row(key).key.values)
+                                : first.hint);
 }
 
 /// Reads the texts of options into a request, group by group, so that the same error is reported
@@ -212,7 +212,7 @@ class OptionReader {
         return unknown_name({.what = "option", .word = name, .known = names, .otherwise = ""});
       const bool is_switch = !plan_options()[std::size_t(row - names.begin())].takes_value;
       if (is_switch && !value.empty() && value != "true" && value != "false")
-        return usage_fault(fmt::format("--{} takes no value", name), "");
+        return make_usage_refusal(fmt::format("--{} takes no value", name), "");
     }
     return std::nullopt;
   }
@@ -241,8 +241,8 @@ class OptionReader {
       i64 n = 0;
       if (MaybeRefusal fault = value(exact, n)) return fault;
       if (n > range.max)
-        return usage_fault(fmt::format("--{} {} contradicts {}", exact, n, bound),
-                           fmt::format("--{} {} alone, or {} alone", exact, n, bound));
+        return make_usage_refusal(fmt::format("--{} {} contradicts {}", exact, n, bound),
+                                  fmt::format("--{} {} alone, or {} alone", exact, n, bound));
       range = {n, n};
     }
     return std::nullopt;
@@ -277,8 +277,8 @@ class OptionReader {
       if (parsed)
         take(std::move(*parsed));
       else
-        fault =
-            usage_fault(fmt::format("--{}: {}", name, parsed.error().detail), parsed.error().hint);
+        fault = make_usage_refusal(fmt::format("--{}: {}", name, parsed.error().detail),
+                                   parsed.error().hint);
     };
     PlanRequest& r = request_;
     read("max-memory", parse_bytes, [&](Bytes size) { r.max_memory = size; });
@@ -308,17 +308,19 @@ class OptionReader {
   MaybeRefusal check_combinations() {
     const PlanRequest& r = request_;
     if (!r.log && r.ran)
-      return usage_fault("--ran belongs to --calibrate", "--calibrate run.log --ran plan.yaml");
+      return make_usage_refusal("--ran belongs to --calibrate",
+                                "--calibrate run.log --ran plan.yaml");
     if (r.fit && r.gpus)
-      return usage_fault("--fit finds the number of GPUs, --gpus states it", "one of the two");
+      return make_usage_refusal("--fit finds the number of GPUs, --gpus states it",
+                                "one of the two");
     if (r.excluded && (r.fit || r.gpus))
-      return usage_fault(
+      return make_usage_refusal(
           "--exclude-nodes says which GPUs are left, --gpus and --fit how many are used",
           "--exclude-nodes alone takes as many of what is left as it can");
     if (!r.training.tokens && (r.training.deadline || r.training.price))
-      return usage_fault(fmt::format("{} needs to know how much is trained",
-                                     r.training.deadline ? "--days" : "--price"),
-                         "--tokens 15T");
+      return make_usage_refusal(fmt::format("{} needs to know how much is trained",
+                                            r.training.deadline ? "--days" : "--price"),
+                                "--tokens 15T");
     return std::nullopt;
   }
 

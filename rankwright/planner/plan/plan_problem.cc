@@ -47,13 +47,13 @@ Outcome<importer::PlanFile> read_stated(const PlanRequest& request) {
 
 MaybeRefusal check_stated(const PlanRequest& request, const importer::Draft& draft) {
   if (!draft.model)
-    return usage_fault("which model is trained is not said",
-                       "--model llama-3.1-70b, or a config.json");
+    return make_usage_refusal("which model is trained is not said",
+                              "--model llama-3.1-70b, or a config.json");
   if (!draft.cluster && !draft.world && !draft.shape)
-    return usage_fault("which cluster it is for is not said",
-                       request.gpus
-                           ? "--cluster dgx-h100, or a file"  // grown to the requested size
-                           : "--cluster \"dgx-h100 x 8\", or a file");
+    return make_usage_refusal("which cluster it is for is not said",
+                              request.gpus
+                                  ? "--cluster dgx-h100, or a file"  // grown to the requested size
+                                  : "--cluster \"dgx-h100 x 8\", or a file");
   return std::nullopt;
 }
 
@@ -67,9 +67,9 @@ std::optional<i64> requested_world(const PlanRequest& request, const importer::D
 
 MaybeRefusal check_problem(const PlanRequest& request, const plan::TrainingConfig& config) {
   if (config.world > config.cluster.devices())
-    return usage_fault(fmt::format("{} ranks, but the cluster has {} GPUs", count(config.world),
-                                   count(config.cluster.devices())),
-                       "--gpus with fewer, or a larger --cluster");
+    return make_usage_refusal(fmt::format("{} ranks, but the cluster has {} GPUs",
+                                          count(config.world), count(config.cluster.devices())),
+                              "--gpus with fewer, or a larger --cluster");
   if (MaybeRefusal fault = check_size(request, config.cluster)) return fault;
   if (MaybeRefusal fault = check_limits(request.limits, config.model)) return fault;
   const bool one_world = !request.several_counts() && !request.fit && !request.excluded;
@@ -90,7 +90,7 @@ Outcome<std::optional<plan::TrainingConfig>> read_ran_config(const PlanRequest& 
   }
   importer::Draft draft = own;
   if (std::optional<importer::PlanFile> stated =
-          plan_of_log(request.log->text, request.log->name)) {
+          read_plan_of_log(request.log->text, request.log->name)) {
     draft = std::move(stated->draft);
     if (!draft.model) draft.model = asked.model;
     if (!draft.cluster) draft.cluster = asked.cluster;
@@ -108,8 +108,8 @@ MaybeRefusal calibrate_config(const PlanRequest& request, const importer::Draft&
   Outcome<std::optional<plan::TrainingConfig>> ran = read_ran_config(request, config, own);
   if (!ran) return std::move(ran.error());
   if (!*ran || !find_violations(**ran).empty())
-    return usage_fault("which plan ran is not said, or it cannot be priced",
-                       "--calibrate run.log --ran plan.yaml");
+    return make_usage_refusal("the plan that ran is missing, or it cannot be estimated",
+                              "--calibrate run.log --ran plan.yaml");
   const Result<std::shared_ptr<const plan::RunCalibration>> found =
       read_calibration(log.text, log.name, **ran);
   if (!found) return refuse_unreadable({found.error()}, log.name);
@@ -129,7 +129,7 @@ OwnPlan own_plan_of(const std::string& name, importer::Draft draft,
   if (!find_violations(own.config).empty()) return own;
   search::Problem same = problem;
   same.config = own.config;
-  own.priced = priced(same, own.config.plan, calibration(asked));
+  own.priced = evaluate_plan(same, own.config.plan, calibration(asked));
   return own;
 }
 

@@ -37,7 +37,7 @@ struct PlanRequest {
   std::optional<search::Range> gpus{};      // a single count is a range of one
   bool fit = false;                         // find the smallest GPU count that fits
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
-  TrainingAsk training{};
+  TrainingRequest training{};
 
   /// The log of a run that calibrates the estimate, and the plan of that run. Without a plan, the
   /// one that the log states is used, or the plan file's own.

@@ -5,7 +5,8 @@
 namespace rankwright::planner {
 
 std::optional<Training> estimate_training(const plan::TrainingConfig& config,
-                                          const cost::Estimate& estimate, const TrainingAsk& ask) {
+                                          const cost::Estimate& estimate,
+                                          const TrainingRequest& ask) {
   if (!ask.tokens) return std::nullopt;
   const double each = double(config.job.global_batch) * double(config.job.sequence);
   Training run{.steps = std::ceil(*ask.tokens / each), .within = estimate.step_band.within};

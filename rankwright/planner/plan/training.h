@@ -17,7 +17,7 @@ struct Price {
 };
 
 /// How many tokens to train on, at which price, and by when.
-struct TrainingAsk {
+struct TrainingRequest {
   std::optional<double> tokens{};
   std::optional<Price> price{};
   std::optional<Seconds> deadline{};
@@ -36,6 +36,7 @@ struct Training {
 /// Returns the figures of the training run; empty without a number of tokens. Requires: a config
 /// without constraint violations.
 std::optional<Training> estimate_training(const plan::TrainingConfig& config,
-                                          const cost::Estimate& estimate, const TrainingAsk& ask);
+                                          const cost::Estimate& estimate,
+                                          const TrainingRequest& ask);
 
 }  // namespace rankwright::planner

@@ -27,7 +27,7 @@ TEST(Training, TokensAndPrice_GiveStepsTimeAndCost) {
   // 1,000,001 tokens are 63 steps of 16,000 (62.5 rounded up). 63 x 3,600 s are 63 h, on 8 GPUs 504
   // GPU-hours, which cost 1,260 at 2.50.
   const Case one(3600);
-  const TrainingAsk ask{.tokens = 1'000'001, .price = Price{2.5, "$", ""}, .deadline = {}};
+  const TrainingRequest ask{.tokens = 1'000'001, .price = Price{2.5, "$", ""}, .deadline = {}};
   const Training run = estimate_training(one.config, one.estimate, ask).value();
   EXPECT_EQ(run.steps, 63);
   EXPECT_DOUBLE_EQ(run.time.value, 63 * 3600.0);
@@ -39,7 +39,7 @@ TEST(Training, Deadline_IsComparedWithTheTime) {
   // 100 steps of 864 s are one day.
   const Case one(864);
   const auto in_time = [&](double days) {
-    const TrainingAsk ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
+    const TrainingRequest ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
     return estimate_training(one.config, one.estimate, ask).value().in_time.value();
   };
   EXPECT_TRUE(in_time(1.001));

@@ -8,18 +8,18 @@
 #include "rankwright/base/check.h"
 #include "rankwright/cost/durations.h"
 #include "rankwright/cost/estimate.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 namespace rankwright::planner {
 namespace {
 
-i64 pp_rank_of(const plan::TrainingConfig& config, std::size_t rank) {
+i64 find_pp_rank(const plan::TrainingConfig& config, std::size_t rank) {
   return config.plan.meshes().dense.coordinate(i64(rank), mesh::Axis::pp);
 }
 
 /// The predicted and the measured traffic of one kind on one rank.
 struct Pair {
-  const cost::PricedTraffic* predicted = nullptr;
+  const cost::TrafficCost* predicted = nullptr;
   const Sent* sent = nullptr;
 
   bool equal() const {
@@ -28,7 +28,7 @@ struct Pair {
   }
 };
 
-void add(const Pair& pair, SentRow& row) {
+void add(const Pair& pair, TrafficComparison& row) {
   if (pair.sent != nullptr) {
     row.group = pair.sent->traffic.group;
     row.level = pair.sent->level;
@@ -63,16 +63,16 @@ T median_of(const std::vector<TrainedStep>& steps, T TrainedStep::*figure) {
 
 }  // namespace
 
-std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
-                               const std::vector<std::vector<Sent>>& by_rank) {
+std::vector<TrafficComparison> compare_traffic(const plan::TrainingConfig& config,
+                                               const std::vector<std::vector<Sent>>& by_rank) {
   RW_CHECK(i64(by_rank.size()) == config.plan.ranks());
-  std::vector<std::vector<cost::PricedTraffic>> predicted;  // by pp rank
-  for (i64 r = 0; r < config.plan.pp; ++r) predicted.push_back(cost::priced(config, r));
-  std::map<plan::TrafficKind, SentRow> rows;
+  std::vector<std::vector<cost::TrafficCost>> predicted;  // by pp rank
+  for (i64 r = 0; r < config.plan.pp; ++r) predicted.push_back(cost::estimate_traffic(config, r));
+  std::map<plan::TrafficKind, TrafficComparison> rows;
   std::map<plan::TrafficKind, i64> waiters;
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     std::map<plan::TrafficKind, Pair> pairs;
-    for (const cost::PricedTraffic& one : predicted[std::size_t(pp_rank_of(config, rank))])
+    for (const cost::TrafficCost& one : predicted[std::size_t(find_pp_rank(config, rank))])
       pairs[one.traffic.kind].predicted = &one;
     for (const Sent& one : by_rank[rank]) {
       rows[one.traffic.kind].kind = one.traffic.kind;
@@ -85,7 +85,7 @@ std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
       add(pair, rows[kind]);
     }
   }
-  std::vector<SentRow> all;
+  std::vector<TrafficComparison> all;
   for (auto& [kind, row] : rows) {
     row.waited = row.waited / std::max<i64>(waiters[kind], 1);
     all.push_back(row);
@@ -93,14 +93,14 @@ std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
   return all;
 }
 
-std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
-                                  const std::vector<Bytes>& peaks) {
+std::vector<RunMemory> compare_run_memory(const plan::TrainingConfig& config,
+                                          const std::vector<Bytes>& peaks) {
   std::vector<RunMemory> all;
   for (const cost::MemoryEstimate& memory :
        cost::estimate_memory_per_pp_rank(config, calibration(config)))
     all.push_back({.pp_rank = memory.pp_rank, .predicted = memory.allocated(), .rank = -1});
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
-    RunMemory& of = all[std::size_t(pp_rank_of(config, rank))];
+    RunMemory& of = all[std::size_t(find_pp_rank(config, rank))];
     if (of.rank >= 0 && peaks[rank] <= of.peak) continue;
     of.peak = peaks[rank];
     of.rank = i64(rank);
@@ -112,14 +112,14 @@ double idle_share(Seconds busy, Seconds end, i64 ranks) {
   return end.value > 0 ? 1 - busy / (end * double(ranks)) : 0;
 }
 
-Seconds busy_in(const std::vector<program::Event>& events) {
+Seconds sum_cell_time(const std::vector<program::Event>& events) {
   Seconds busy{};
   for (const program::Event& e : events)
     if (is_cell(e.action.kind)) busy += e.end - e.start;
   return busy;
 }
 
-Seconds end_of(const std::vector<program::Event>& events) {
+Seconds find_end(const std::vector<program::Event>& events) {
   Seconds end{};
   for (const program::Event& e : events) end = std::max(end, e.end);
   return end;
@@ -135,8 +135,9 @@ std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
                                          const program::Program& program) {
   if (!is_measured(config.cluster)) return std::nullopt;
   const cluster::Calibration& constants = calibration(config);
-  const program::Timeline timeline = simulate(program, cost::durations(config, program, constants));
-  return RunPrediction{.step = cost::simulated_estimate(config, constants).time(),
+  const program::Timeline timeline =
+      simulate(program, cost::compute_durations(config, program, constants));
+  return RunPrediction{.step = cost::estimate_by_simulation(config, constants).time(),
                        .bubble = timeline.idle_share()};
 }
 
@@ -150,18 +151,19 @@ double RunSummary::tokens_per_second() const {
 }
 
 bool RunSummary::bytes_equal() const {
-  return std::all_of(sent.begin(), sent.end(), [](const SentRow& row) { return row.equal(); });
+  return std::all_of(sent.begin(), sent.end(),
+                     [](const TrafficComparison& row) { return row.equal(); });
 }
 
 Bytes RunSummary::predicted_bytes() const {
   Bytes sum{};
-  for (const SentRow& row : sent) sum += row.predicted;
+  for (const TrafficComparison& row : sent) sum += row.predicted;
   return sum;
 }
 
 Bytes RunSummary::sent_bytes() const {
   Bytes sum{};
-  for (const SentRow& row : sent) sum += row.sent;
+  for (const TrafficComparison& row : sent) sum += row.sent;
   return sum;
 }
 

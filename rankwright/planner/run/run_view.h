@@ -32,7 +32,7 @@ struct Sent {
 };
 
 /// One kind of traffic over all ranks, measured and predicted.
-struct SentRow {
+struct TrafficComparison {
   plan::TrafficKind kind{};
   mesh::GroupKind group{};
   int level = -1;
@@ -46,8 +46,8 @@ struct SentRow {
 
 /// Compares measured and predicted traffic. Returns the rows in the order of TrafficKind. Requires:
 /// `by_rank` has one entry per rank of the plan, and the config has no constraint violations.
-std::vector<SentRow> sent_rows(const plan::TrainingConfig& config,
-                               const std::vector<std::vector<Sent>>& by_rank);
+std::vector<TrafficComparison> compare_traffic(const plan::TrainingConfig& config,
+                                               const std::vector<std::vector<Sent>>& by_rank);
 
 /// The memory of the fullest rank among those of one pp rank.
 struct RunMemory {
@@ -58,8 +58,8 @@ struct RunMemory {
 };
 
 /// Returns the memory per pp rank. `peaks` has the measured peak of each rank.
-std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
-                                  const std::vector<Bytes>& peaks);
+std::vector<RunMemory> compare_run_memory(const plan::TrainingConfig& config,
+                                          const std::vector<Bytes>& peaks);
 
 /// Returns the share of the ranks' total time, from the beginning of a step to the end of its last
 /// action, that is not spent in cells; as Timeline::idle_share. `busy` is the sum over `ranks`
@@ -67,13 +67,13 @@ std::vector<RunMemory> run_memory(const plan::TrainingConfig& config,
 double idle_share(Seconds busy, Seconds end, i64 ranks);
 
 /// Returns the time spent in cells.
-Seconds busy_in(const std::vector<program::Event>& events);
+Seconds sum_cell_time(const std::vector<program::Event>& events);
 
 /// Returns the end of the last event.
-Seconds end_of(const std::vector<program::Event>& events);
+Seconds find_end(const std::vector<program::Event>& events);
 
 /// Returns whether all figures of the cluster's links are measured, as a probe writes them. Times
-/// are predicted only then: a data sheet of another machine says nothing about this one.
+/// are predicted only then: a data explain_view of another machine says nothing about this one.
 bool is_measured(const cluster::Cluster& cluster);
 
 /// The predicted time and bubble of a step.
@@ -94,7 +94,7 @@ struct RunSummary {
   i64 pp = 1, ranks = 1;
   i64 tokens = 0;  // per step
   std::vector<TrainedStep> steps{};
-  std::vector<SentRow> sent{};
+  std::vector<TrafficComparison> sent{};
   std::vector<RunMemory> memory{};  // by pp rank
   std::optional<RunPrediction> predicted{};
   std::vector<std::string> level_names{};

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/cost/memory/memory.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/program/expand.h"
 #include "rankwright/report/run/run_json.h"
 #include "rankwright/report/run/run_text.h"
@@ -36,23 +36,24 @@ std::vector<std::vector<Sent>> predicted_traffic(const rankwright::plan::Trainin
   for (i64 rank = 0; rank < config.plan.ranks(); ++rank) {
     all.emplace_back();
     const i64 pp_rank = config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp);
-    for (const cost::PricedTraffic& one : cost::priced(config, pp_rank))
+    for (const cost::TrafficCost& one : cost::estimate_traffic(config, pp_rank))
       all.back().push_back({one.traffic, one.level, 2.0_ms});
   }
   return all;
 }
 
-const SentRow& row_of(const std::vector<SentRow>& rows, plan::TrafficKind kind) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const SentRow& one) { return one.kind == kind; });
+const TrafficComparison& row_of(const std::vector<TrafficComparison>& rows,
+                                plan::TrafficKind kind) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const TrafficComparison& one) { return one.kind == kind; });
   EXPECT_NE(found, rows.end());
   return *found;
 }
 
 TEST(SentRows, PredictedTraffic_IsSummedAndEqual) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const std::vector<SentRow> rows = sent_rows(config, predicted_traffic(config));
-  for (const SentRow& one : rows) {
+  const std::vector<TrafficComparison> rows = compare_traffic(config, predicted_traffic(config));
+  for (const TrafficComparison& one : rows) {
     EXPECT_TRUE(one.equal()) << row(one.kind).label;
     EXPECT_EQ(one.calls, one.predicted_calls);
     EXPECT_EQ(one.sent, one.predicted);
@@ -60,7 +61,7 @@ TEST(SentRows, PredictedTraffic_IsSummedAndEqual) {
   }
   // 8 / dp 2 / micro_batch 1 = 4 microbatches. Each of the 4 ranks of pp rank 0 sends one forward
   // activation per microbatch, 16 tokens x 32 hidden x 4 bytes.
-  const SentRow& sends = row_of(rows, plan::TrafficKind::pp_forward);
+  const TrafficComparison& sends = row_of(rows, plan::TrafficKind::pp_forward);
   EXPECT_EQ(sends.calls, 4 * 4);
   EXPECT_EQ(sends.level, 0);
 }
@@ -73,7 +74,7 @@ TEST(SentRows, RanksWithOtherTraffic_AreCounted) {
   sent[6].front().level = 1;                  // on another level
   const plan::TrafficKind missing = sent[2].back().traffic.kind,
                           other = sent[5].front().traffic.kind;
-  const std::vector<SentRow> rows = sent_rows(config, sent);
+  const std::vector<TrafficComparison> rows = compare_traffic(config, sent);
   EXPECT_EQ(row_of(rows, missing).ranks_off, 1);
   EXPECT_EQ(row_of(rows, other).ranks_off, 2);
   EXPECT_EQ(row_of(rows, other).sent - row_of(rows, other).predicted, Bytes{8});
@@ -86,8 +87,8 @@ TEST(SentRows, RanksThatOnlyReceive_CountTheirWaits) {
   const plan::Traffic nothing{plan::TrafficKind::pp_forward, plan::Op::send_recv,
                               mesh::GroupKind::pp};
   for (std::size_t rank = 4; rank < 8; ++rank) sent[rank].push_back({nothing, -1, 4.0_ms});
-  const std::vector<SentRow> rows = sent_rows(config, sent);
-  const SentRow& sends = row_of(rows, plan::TrafficKind::pp_forward);
+  const std::vector<TrafficComparison> rows = compare_traffic(config, sent);
+  const TrafficComparison& sends = row_of(rows, plan::TrafficKind::pp_forward);
   EXPECT_TRUE(sends.equal());
   EXPECT_DOUBLE_EQ(sends.waited.value, 3e-3);  // four ranks 2 ms, four 4 ms
 }
@@ -98,8 +99,8 @@ TEST(SentRows, UnpredictedTraffic_HasARow) {
   const plan::Traffic extra{plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
                             mesh::GroupKind::ep, 2, Bytes{64}};
   sent[0].push_back({extra, 0, {}});
-  const std::vector<SentRow> rows = sent_rows(config, sent);
-  const SentRow& found = row_of(rows, plan::TrafficKind::ep_all_to_all);
+  const std::vector<TrafficComparison> rows = compare_traffic(config, sent);
+  const TrafficComparison& found = row_of(rows, plan::TrafficKind::ep_all_to_all);
   EXPECT_EQ(found.predicted_calls, 0);
   EXPECT_EQ(found.calls, 2);
   EXPECT_EQ(found.ranks_off, 1);
@@ -110,7 +111,7 @@ TEST(RunMemory, EachPpRank_ReportsItsFullestRank) {
   std::vector<Bytes> peaks(8, Bytes{100});
   peaks[2] = Bytes{300};
   peaks[7] = Bytes{200};
-  const std::vector<RunMemory> memory = run_memory(config, peaks);
+  const std::vector<RunMemory> memory = compare_run_memory(config, peaks);
   ASSERT_EQ(memory.size(), 2u);
   EXPECT_EQ(memory[0].rank, 2);
   EXPECT_EQ(memory[0].peak, Bytes{300});
@@ -126,8 +127,8 @@ TEST(IdleShare, SimulatedEvents_EqualTheTimelinesShare) {
   Seconds busy{}, end{};
   for (i64 r = 0; r < program.pp(); ++r) {
     const std::vector<program::Event> of_rank = events(program, times, timeline, r);
-    busy += busy_in(of_rank);
-    end = std::max(end, end_of(of_rank));
+    busy += sum_cell_time(of_rank);
+    end = std::max(end, find_end(of_rank));
   }
   EXPECT_NEAR(idle_share(busy, end, program.pp()), timeline.idle_share(), 1e-12);
   EXPECT_EQ(idle_share({}, {}, 4), 0);  // an empty step
@@ -154,8 +155,8 @@ RunSummary sample_summary() {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   RunSummary s{.wanted = 4, .pp = 2, .ranks = 8, .tokens = 128, .level_names = {"memory"}};
   s.steps = {step_of(1, 5.5, 9), step_of(2, 5.25, 1), step_of(3, 5, 2), step_of(4, 4.75, 4)};
-  s.sent = sent_rows(config, predicted_traffic(config));
-  s.memory = run_memory(config, std::vector<Bytes>(8, Bytes{1024}));
+  s.sent = compare_traffic(config, predicted_traffic(config));
+  s.memory = compare_run_memory(config, std::vector<Bytes>(8, Bytes{1024}));
   return s;
 }
 
@@ -172,7 +173,7 @@ TEST(RunSummary, StepTime_IsTheMedianAfterTheFirstStep) {
 
 TEST(RunSummary, Text_SaysWhetherBytesAreEqual) {
   RunSummary s = sample_summary();
-  const std::string text = report::run_text(s, {});
+  const std::string text = report::render_run_text(s, {});
   EXPECT_THAT(text, HasSubstr("4 of 4 steps on 8 ranks: loss 5.5 to 4.75, 64 tokens/s\n"));
   EXPECT_THAT(text, HasSubstr("equal on every rank"));
   EXPECT_THAT(text, HasSubstr("rankwright probe -o cluster.yaml"));
@@ -180,23 +181,23 @@ TEST(RunSummary, Text_SaysWhetherBytesAreEqual) {
   s.sent.front().ranks_off = 2;
   s.sent.front().sent += Bytes{8};
   s.steps[2].loss = std::numeric_limits<double>::quiet_NaN();
-  const std::string other = report::run_text(s, {});
+  const std::string other = report::render_run_text(s, {});
   EXPECT_THAT(other, HasSubstr("+8 B on 2 ranks"));
   EXPECT_THAT(other, HasSubstr("warning: calls or bytes are not the predicted ones\n"));
   EXPECT_THAT(other, HasSubstr("warning: the loss is no number since step 3\n"));
 }
 
 TEST(RunSummary, NoSteps_IsOneLine) {
-  EXPECT_EQ(report::run_text({.wanted = 4, .stopped = true}, {}),
+  EXPECT_EQ(report::render_run_text({.wanted = 4, .stopped = true}, {}),
             "stopped before the first step was done\n");
-  EXPECT_EQ(nlohmann::json::parse(report::summary_json({.wanted = 4, .stopped = true}))["steps"],
-            0);
+  EXPECT_EQ(
+      nlohmann::json::parse(report::make_summary_json({.wanted = 4, .stopped = true}))["steps"], 0);
 }
 
 TEST(RunSummary, Json_IsOneLineWithEveryRow) {
   RunSummary s = sample_summary();
   s.predicted = RunPrediction{.step = Seconds{3}, .bubble = 0.125};
-  const std::string text = report::summary_json(s);
+  const std::string text = report::make_summary_json(s);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const nlohmann::json json = nlohmann::json::parse(text);
   EXPECT_EQ(json["type"], "summary");
@@ -210,37 +211,39 @@ TEST(RunSummary, Json_IsOneLineWithEveryRow) {
 
 TEST(TrainedStep, Json_HasExactValues) {
   const TrainedStep step = step_of(37, 2.9134, 0.5);
-  const nlohmann::json json = nlohmann::json::parse(report::step_json(step, 4096));
+  const nlohmann::json json = nlohmann::json::parse(report::make_step_json(step, 4096));
   EXPECT_EQ(json["type"], "step");
   EXPECT_EQ(json["step"], 37);
   EXPECT_EQ(json["loss"], 2.9134);
   EXPECT_EQ(json["tokens_per_second"], 8192);
-  EXPECT_EQ(report::csv_line(step), "37,2.9134,1,0.5\n");
+  EXPECT_EQ(report::format_csv_line(step), "37,2.9134,1,0.5\n");
 }
 
 TEST(ProgressText, AnyStep_IsOneLine) {
   const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
   report::RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
-  EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 %");
+  EXPECT_EQ(format_progress(step, progress),
+            "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 %");
   progress.predicted_bubble = 0.17;
   progress.left = Seconds{41.2};
-  EXPECT_EQ(progress_text(step, progress),
+  EXPECT_EQ(format_progress(step, progress),
             "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41");
   progress.pipelined = false;
-  EXPECT_EQ(progress_text(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  eta 0:41");
+  EXPECT_EQ(format_progress(step, progress), "step 37/100  loss 2.913  8,410 tokens/s  eta 0:41");
 }
 
 TEST(ClockText, Seconds_AreHoursMinutesAndSeconds) {
-  EXPECT_EQ(report::clock_text(Seconds{0}), "0:00");
-  EXPECT_EQ(report::clock_text(Seconds{59.6}), "1:00");
-  EXPECT_EQ(report::clock_text(Seconds{3723}), "1:02:03");
-  EXPECT_EQ(report::clock_text(Seconds{-5}), "0:00");
-  EXPECT_EQ(report::clock_text(Seconds{std::numeric_limits<double>::infinity()}), "2400000:00:00");
+  EXPECT_EQ(report::format_clock(Seconds{0}), "0:00");
+  EXPECT_EQ(report::format_clock(Seconds{59.6}), "1:00");
+  EXPECT_EQ(report::format_clock(Seconds{3723}), "1:02:03");
+  EXPECT_EQ(report::format_clock(Seconds{-5}), "0:00");
+  EXPECT_EQ(report::format_clock(Seconds{std::numeric_limits<double>::infinity()}),
+            "2400000:00:00");
 }
 
 RC_GTEST_PROP(ClockText, RandomSeconds_ReadBack, ()) {
   const i64 seconds = *rc::gen::inRange<i64>(0, 1'000'000);
-  const std::string text = report::clock_text(Seconds{double(seconds)});
+  const std::string text = report::format_clock(Seconds{double(seconds)});
   i64 back = 0;
   for (std::size_t at = 0; at != std::string::npos;) {
     back = 60 * back + std::stoll(text.substr(at));

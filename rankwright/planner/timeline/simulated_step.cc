@@ -23,9 +23,10 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times)
       "calibrated on published runs, as explain's; cells have the collectives and sends that are "
       "not hidden; --unit-times draws the schedule alone";
   program::Program program = program::expand(config);
-  program::Durations times = unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
-                                        : cost::durations(config, program, calibration(config));
-  return simulate_step(pipeline_shape(config), std::move(program), std::move(times),
+  program::Durations times = unit_times
+                                 ? alike(program, 1.0_s, 1.0_s, 1.0_s)
+                                 : cost::compute_durations(config, program, calibration(config));
+  return simulate_step(make_pipeline_shape(config), std::move(program), std::move(times),
                        std::string(unit_times ? kUnitTimes : kCalibrated));
 }
 

@@ -28,7 +28,8 @@ SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Progr
 
 /// The text that describes unit times.
 inline constexpr std::string_view kUnitTimes =
-    "units, not prices: forward, input gradient and weight gradient of every stage take 1 s each, "
+    "units, not estimates: forward, input gradient and weight gradient of every stage take 1 s "
+    "each, "
     "transfers and collectives none";
 
 /// Simulates the step of a config. Requires: no constraint violations, and expansion_bytes of at

@@ -57,8 +57,8 @@ void add_links(const SimulatedStep& p, const std::vector<program::Event>& events
 }
 
 /// Merges consecutive links on the same rank.
-std::vector<PathRun> merge_runs(const std::vector<Stretch>& stretches) {
-  std::vector<PathRun> all;
+std::vector<CriticalPathRun> merge_runs(const std::vector<Stretch>& stretches) {
+  std::vector<CriticalPathRun> all;
   for (const Stretch& stretch : stretches) {
     if (all.empty() || all.back().pp_rank != stretch.link.pp_rank)
       all.push_back({stretch.link.pp_rank, stretch.begin, stretch.end});
@@ -79,7 +79,7 @@ TimelineSummary summary(const SimulatedStep& p) {
   const i64 pp = p.program.pp();
   TimelineSummary all{.cells = cell_count(p.program), .end = p.timeline.end};
   std::vector<Stretch> path;
-  for (const program::CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+  for (const program::CriticalLink& link : find_critical_path(p.program, p.durations, p.timeline)) {
     path.push_back({link});
     all.travelled += link.travelled;
   }

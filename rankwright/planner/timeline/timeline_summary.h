@@ -24,7 +24,7 @@ struct RankSummary {
 };
 
 /// A part of the critical path on one rank, before it moves to another.
-struct PathRun {
+struct CriticalPathRun {
   i64 pp_rank = 0;
   Seconds begin{}, end{};
 };
@@ -47,7 +47,7 @@ struct TimelineSummary {
   // The critical path by kind of work. With `travelled` it adds up to the step.
   std::array<Seconds, kEventKinds> critical{};
   Seconds travelled{};
-  std::vector<PathRun> path{};
+  std::vector<CriticalPathRun> path{};
 
   /// Returns the rank with most of the critical path; the first of equals.
   const RankSummary& longest() const;

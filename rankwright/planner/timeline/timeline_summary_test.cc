@@ -26,7 +26,7 @@ TEST(TimelineSummary, FourRanksEightMicrobatches_MatchesHandArithmetic) {
 }
 
 RC_GTEST_PROP(TimelineSummary, CriticalPath_IsAsLongAsTheStep, ()) {
-  const SimulatedStep p = sample::random_play();
+  const SimulatedStep p = sample::simulate_random_step();
   const TimelineSummary s = summary(p);
   Seconds by_rank = s.travelled, by_kind = s.travelled;
   for (const RankSummary& rank : s.ranks) by_rank += rank.critical;
@@ -43,9 +43,9 @@ RC_GTEST_PROP(TimelineSummary, CriticalPath_IsAsLongAsTheStep, ()) {
 /// There is no slack: the predecessor of a link ended at that moment, or its message was in transit
 /// from another rank.
 RC_GTEST_PROP(TimelineSummary, CriticalPath_HasNoGaps, ()) {
-  const SimulatedStep p = sample::random_play();
+  const SimulatedStep p = sample::simulate_random_step();
   i64 before = -1;
-  for (const program::CriticalLink& link : critical_path(p.program, p.durations, p.timeline)) {
+  for (const program::CriticalLink& link : find_critical_path(p.program, p.durations, p.timeline)) {
     RC_ASSERT(link.travelled.value > -1e-9);
     Seconds longest{};
     for (const Seconds one : p.durations.activation) longest = std::max(longest, one);
@@ -57,7 +57,7 @@ RC_GTEST_PROP(TimelineSummary, CriticalPath_HasNoGaps, ()) {
 }
 
 RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
-  const SimulatedStep p = sample::random_play();
+  const SimulatedStep p = sample::simulate_random_step();
   const TimelineSummary s = summary(p);
   Seconds idle{};
   for (const RankSummary& rank : s.ranks) {
@@ -69,7 +69,7 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
 }
 
 TEST(TimelineSummary, OneRank_HasNoBubble) {
-  const TimelineSummary s = summary(sample::unit_play({.pp = 1, .microbatches = 3}));
+  const TimelineSummary s = summary(sample::simulate_unit_step({.pp = 1, .microbatches = 3}));
   EXPECT_DOUBLE_EQ(s.bubble, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
 }
@@ -92,8 +92,8 @@ TEST(Bands, OneFOneB_HasWarmUpSteadyStateAndDrain) {
 
 TEST(Bands, Gpipe_HasNoSteadyState) {
   // All 8 forward passes reach the last of 4 ranks at 3 + 8. There the first backward pass begins.
-  const SimulatedStep p =
-      sample::unit_play({.schedule = pipeline::Schedule::gpipe, .pp = 4, .microbatches = 8});
+  const SimulatedStep p = sample::simulate_unit_step(
+      {.schedule = pipeline::Schedule::gpipe, .pp = 4, .microbatches = 8});
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < 4; ++r) ranks.push_back(phases(events(p, r)));
   const std::vector<Band> found = bands(ranks, p.timeline.end);
@@ -104,7 +104,7 @@ TEST(Bands, Gpipe_HasNoSteadyState) {
 }
 
 RC_GTEST_PROP(Bands, RandomStep_IsCovered, ()) {
-  const SimulatedStep p = sample::random_play();
+  const SimulatedStep p = sample::simulate_random_step();
   std::vector<program::Phases> ranks;
   for (i64 r = 0; r < p.program.pp(); ++r) ranks.push_back(phases(events(p, r)));
   Seconds at{};

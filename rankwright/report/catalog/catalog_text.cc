@@ -27,7 +27,7 @@ Result<Table> refuse_unknown(std::string_view what, std::string_view name,
   const std::optional<std::string> near = nearest(name, known);
   return fail({.code = "RW0908",
                .message = "a name that is not known",
-               .detail = fmt::format("there is no {} '{}'", what, excerpt(name)),
+               .detail = fmt::format("there is no {} '{}'", what, make_excerpt(name)),
                .hint = near ? fmt::format("did you mean {}?", *near)
                             : fmt::format("rankwright catalog {}s lists them", what)});
 }
@@ -42,11 +42,11 @@ Table list_models() {
                {"kv", kRight},
                {"vocabulary", kRight},
                {"architecture"}}};
-  for (const catalog::KnownModel& known : catalog::known_models()) {
+  for (const catalog::KnownModel& known : catalog::list_known_models()) {
     const model::Model& m = known.model;
     const model::Attention& a = m.layer(0).attention;
-    table.rows.push_back({known.name, short_count(double(parameters(m).total())),
-                          short_count(double(active_parameters(m))), count(m.layers()),
+    table.rows.push_back({known.name, format_short_count(double(parameters(m).total())),
+                          format_short_count(double(count_active_parameters(m))), count(m.layers()),
                           count(m.hidden), count(a.heads),
                           a.kind == model::Attention::Kind::latent ? "latent" : count(a.kv_heads),
                           count(m.vocab), m.architecture});
@@ -65,7 +65,7 @@ Result<Table> show_model(std::string_view name) {
     table.rows.push_back({std::move(what), std::move(value)});
   };
   add("parameters", count(all.total()));
-  add("  of which one token visits", count(active_parameters(m)));
+  add("  of which one token visits", count(count_active_parameters(m)));
   add("  embedding", count(all.embedding));
   add("  attention", count(all.attention));
   add("  mlp", count(all.mlp));
@@ -73,7 +73,8 @@ Result<Table> show_model(std::string_view name) {
   if (all.router > 0) add("  router", count(all.router));
   add("  norms", count(all.norms));
   add("  output head", m.tied ? "tied to the embedding" : count(all.head));
-  if (m.mtp_layers > 0) add("MTP modules, not in the total", count(mtp_parameters(m).total()));
+  if (m.mtp_layers > 0)
+    add("MTP modules, not in the total", count(count_mtp_parameters(m).total()));
   i64 first = 0;
   for (const model::LayerRun& run : m.runs) {
     add(run.count == 1 ? fmt::format("layer {}{}", first, run.layer.ffn.sparse() ? ", MoE" : "")
@@ -314,7 +315,7 @@ std::string_view find_failure_unit(catalog::FailureRow::Kind kind) {
 
 Table list_failures() {
   Table table{{{"name"}, {"value", kRight}, {"unit"}, {"of"}, {"source"}}};
-  for (const catalog::FailureRow& f : catalog::failure_rows())
+  for (const catalog::FailureRow& f : catalog::list_failure_rows())
     table.rows.push_back({f.name, fmt::format("{:.4g}", f.value),
                           std::string(find_failure_unit(f.kind)), f.system, f.source});
   return table;
@@ -322,7 +323,7 @@ Table list_failures() {
 
 Result<Table> show_failure(std::string_view name) {
   std::vector<std::string> known;
-  for (const catalog::FailureRow& f : catalog::failure_rows()) {
+  for (const catalog::FailureRow& f : catalog::list_failure_rows()) {
     known.push_back(f.name);
     if (f.name != name) continue;
     return Table{{{f.name}, {"value"}},
@@ -338,8 +339,8 @@ Result<Table> show_failure(std::string_view name) {
 Table term_list() {
   Table table{{{"term"}, {"also"}, {"definition"}}};
   for (const catalog::Term& term : catalog::glossary())
-    table.rows.push_back(
-        {term.name, fmt::format("{}", fmt::join(term.also, ", ")), excerpt(term.definition, 80)});
+    table.rows.push_back({term.name, fmt::format("{}", fmt::join(term.also, ", ")),
+                          make_excerpt(term.definition, 80)});
   return table;
 }
 
@@ -370,7 +371,7 @@ constexpr std::string_view kOverview = "kinds";
 
 }  // namespace
 
-std::span<const CatalogKind> catalog_kinds() { return kKinds; }
+std::span<const CatalogKind> list_catalog_kinds() { return kKinds; }
 
 const CatalogKind* find_catalog_kind(std::string_view name) {
   const auto found = std::find_if(std::begin(kKinds), std::end(kKinds),
@@ -378,7 +379,7 @@ const CatalogKind* find_catalog_kind(std::string_view name) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
-Table catalog_overview() {
+Table make_catalog_overview() {
   Table table{{{"kind"}, {"known", kRight}, {"what they are"}}};
   for (const CatalogKind& kind : kKinds)
     table.rows.push_back(
@@ -387,7 +388,7 @@ Table catalog_overview() {
 }
 
 planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
-  if (kind.empty()) return CatalogAnswer{kOverview, catalog_overview()};
+  if (kind.empty()) return CatalogAnswer{kOverview, make_catalog_overview()};
   const CatalogKind* const row = find_catalog_kind(kind);
   if (row == nullptr) {
     std::vector<std::string> names;
@@ -407,13 +408,13 @@ planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std:
                        .hint = help(fault)});
 }
 
-std::string catalog_text(const CatalogAnswer& answer, const Paint& paint) {
+std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint) {
   return answer.table.text(paint) +
          (answer.kind == kOverview ? "\nrankwright catalog KIND lists them, KIND NAME shows one.\n"
                                    : "");
 }
 
-std::string table_json(std::string_view kind, const Table& table) {
+std::string make_table_json(std::string_view kind, const Table& table) {
   ordered_json rows = ordered_json::array();
   for (const std::vector<std::string>& row : table.rows) {
     ordered_json object = ordered_json::object();

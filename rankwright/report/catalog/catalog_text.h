@@ -19,11 +19,11 @@ struct CatalogKind {
   Result<Table> (*show)(std::string_view name);
 };
 
-std::span<const CatalogKind> catalog_kinds();
+std::span<const CatalogKind> list_catalog_kinds();
 const CatalogKind* find_catalog_kind(std::string_view name);
 
 /// Lists the kinds and the number of entries of each.
-Table catalog_overview();
+Table make_catalog_overview();
 
 /// The table that `catalog` shows: the kinds, the entries of a kind, or one entry.
 struct CatalogAnswer {
@@ -36,9 +36,9 @@ struct CatalogAnswer {
 planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
 
 /// Formats the table; below the list of kinds, explains how to see more.
-std::string catalog_text(const CatalogAnswer& answer, const Paint& paint);
+std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint);
 
 /// Writes schema rankwright.catalog/1: one object per row, keyed by the columns.
-std::string table_json(std::string_view kind, const Table& table);
+std::string make_table_json(std::string_view kind, const Table& table);
 
 }  // namespace rankwright::report

@@ -19,13 +19,14 @@ std::string find_value(const Table& table, std::string_view what) {
 }
 
 TEST(CatalogKinds, AreFoundByName) {
-  for (const CatalogKind& kind : catalog_kinds()) EXPECT_EQ(find_catalog_kind(kind.name), &kind);
+  for (const CatalogKind& kind : list_catalog_kinds())
+    EXPECT_EQ(find_catalog_kind(kind.name), &kind);
   EXPECT_EQ(find_catalog_kind("model"), nullptr);
   EXPECT_EQ(find_catalog_kind(""), nullptr);
 }
 
 TEST(CatalogKinds, ListEachEntryOnceWithACellPerColumn) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const CatalogKind& kind : list_catalog_kinds()) {
     const Table table = kind.list();
     std::set<std::string> names;
     for (const std::vector<std::string>& row : table.rows) {
@@ -36,7 +37,7 @@ TEST(CatalogKinds, ListEachEntryOnceWithACellPerColumn) {
 }
 
 TEST(CatalogKinds, ShowEveryListedEntry) {
-  for (const CatalogKind& kind : catalog_kinds())
+  for (const CatalogKind& kind : list_catalog_kinds())
     for (const std::vector<std::string>& row : kind.list().rows) {
       const Result<Table> one = kind.show(row[0]);
       ASSERT_TRUE(one) << kind.name << " " << row[0];
@@ -46,7 +47,7 @@ TEST(CatalogKinds, ShowEveryListedEntry) {
 }
 
 TEST(CatalogKinds, SuggestTheNearestKnownName) {
-  for (const CatalogKind& kind : catalog_kinds()) {
+  for (const CatalogKind& kind : list_catalog_kinds()) {
     const Result<Table> none = kind.show("qqqqqqqq");
     ASSERT_FALSE(none) << kind.name;
     EXPECT_EQ(none.error().code, "RW0908") << kind.name;
@@ -78,17 +79,17 @@ TEST(CatalogCodes, ListEveryPage) {
 }
 
 TEST(CatalogOverview, CountsEachKind) {
-  const Table kinds = catalog_overview();
-  ASSERT_EQ(kinds.rows.size(), catalog_kinds().size());
+  const Table kinds = make_catalog_overview();
+  ASSERT_EQ(kinds.rows.size(), list_catalog_kinds().size());
   for (std::size_t i = 0; i < kinds.rows.size(); ++i) {
-    EXPECT_EQ(kinds.rows[i][0], catalog_kinds()[i].name);
+    EXPECT_EQ(kinds.rows[i][0], list_catalog_kinds()[i].name);
     EXPECT_NE(kinds.rows[i][1], "0");
   }
 }
 
 TEST(TableJson, HasOneObjectPerRow) {
   const Table table{{{"name"}, {"n"}}, {{"a", "1"}, {"b\xff", "2"}}};
-  const nlohmann::json json = nlohmann::json::parse(table_json("things", table));
+  const nlohmann::json json = nlohmann::json::parse(make_table_json("things", table));
   EXPECT_EQ(json["schema"], "rankwright.catalog/1");
   EXPECT_EQ(json["kind"], "things");
   EXPECT_EQ(json["rows"][0], (nlohmann::json{{"name", "a"}, {"n", "1"}}));
@@ -98,8 +99,8 @@ TEST(TableJson, HasOneObjectPerRow) {
 TEST(ShowCatalog, ShowsKindsEntriesAndOneEntry) {
   const planner::Outcome<CatalogAnswer> kinds = show_catalog("", "");
   ASSERT_TRUE(kinds.has_value());
-  EXPECT_EQ(kinds->table.rows.size(), catalog_kinds().size());
-  EXPECT_THAT(catalog_text(*kinds, {}), HasSubstr("KIND NAME shows one"));
+  EXPECT_EQ(kinds->table.rows.size(), list_catalog_kinds().size());
+  EXPECT_THAT(render_catalog_text(*kinds, {}), HasSubstr("KIND NAME shows one"));
   EXPECT_GT(show_catalog("models", "")->table.rows.size(), 1u);
   EXPECT_EQ(show_catalog("models", "gpt2")->kind, "models");
 }

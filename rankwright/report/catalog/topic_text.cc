@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 std::string write_section(std::string_view title, std::string_view text, const Paint& paint,
                           std::size_t width) {
   if (text.empty()) return "";
-  return paint.bold(title) + "\n" + wrapped(text, width - 4, "  ") + "\n";
+  return paint.bold(title) + "\n" + wrap_text(text, width - 4, "  ") + "\n";
 }
 
 std::string indent(std::string_view text) {
@@ -29,7 +29,7 @@ std::string indent(std::string_view text) {
 
 }  // namespace
 
-std::string page_text(const rules::Page& page, const Paint& paint, std::size_t width) {
+std::string render_page_text(const rules::Page& page, const Paint& paint, std::size_t width) {
   std::string out =
       paint.severity(page.severity, fmt::format("{}[{}]", name(page.severity), page.code)) +
       paint.bold(fmt::format(": {}", page.title)) + "\n\n";
@@ -43,7 +43,7 @@ std::string page_text(const rules::Page& page, const Paint& paint, std::size_t w
   return out;
 }
 
-std::string page_json(const rules::Page& page) {
+std::string make_page_json(const rules::Page& page) {
   const ordered_json json = {
       {"schema", "rankwright.code/1"}, {"code", page.code},      {"severity", name(page.severity)},
       {"title", page.title},           {"why", page.why},        {"remedy", page.remedy},
@@ -51,7 +51,7 @@ std::string page_json(const rules::Page& page) {
   return json.dump(2) + "\n";
 }
 
-std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width) {
+std::string render_key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(key.path) + "\n\n";
   out += write_section("Means", key.meaning, paint, width);
   out += write_section("Values", key.values, paint, width);
@@ -60,7 +60,7 @@ std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size
   return out;
 }
 
-std::string key_json(const importer::PlanKey& key) {
+std::string make_key_json(const importer::PlanKey& key) {
   const ordered_json json = {{"schema", "rankwright.key/1"}, {"key", key.path},
                              {"meaning", key.meaning},       {"values", key.values},
                              {"missing", key.missing},       {"cost", key.cost}};
@@ -68,9 +68,9 @@ std::string key_json(const importer::PlanKey& key) {
 }
 
 std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width) {
-  std::string out = paint.bold(term.name) + "\n\n" + wrapped(term.definition, width - 4, "  ");
+  std::string out = paint.bold(term.name) + "\n\n" + wrap_text(term.definition, width - 4, "  ");
   if (!term.also.empty())
-    out += "\n" + wrapped(fmt::format("Also: {}.", fmt::join(term.also, ", ")), width - 4, "  ");
+    out += "\n" + wrap_text(fmt::format("Also: {}.", fmt::join(term.also, ", ")), width - 4, "  ");
   return out;
 }
 

@@ -10,11 +10,11 @@
 
 namespace rankwright::report {
 
-std::string page_text(const rules::Page& page, const Paint& paint, std::size_t width);
-std::string page_json(const rules::Page& page);
+std::string render_page_text(const rules::Page& page, const Paint& paint, std::size_t width);
+std::string make_page_json(const rules::Page& page);
 
-std::string key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width);
-std::string key_json(const importer::PlanKey& key);
+std::string render_key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width);
+std::string make_key_json(const importer::PlanKey& key);
 
 std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width);
 std::string term_json(const catalog::Term& term);

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/report/compare/compare_sentences.h"
+#include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/explain/memory_text.h"
-#include "rankwright/report/explain/setup_json.h"
 #include "rankwright/report/render/labels.h"
 
 namespace rankwright::report {
@@ -21,11 +21,11 @@ ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
               {"capacity_bytes", e.capacity.value},
               {"within", e.memory_band.within},
               {"fits", e.fits()},
-              {"verdict", memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+              {"verdict", describe_memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
               {"sure", e.sure()}};
   return {{"name", plan.name},
-          {"headline", headline(config)},
-          {"plan", plan_line(config)},
+          {"headline", format_headline(config)},
+          {"plan", write_plan_line(config)},
           {"world", config.world},
           {"tokens_per_step", config.job.global_batch * config.job.sequence},
           {"step_seconds", e.time().value},
@@ -59,8 +59,8 @@ ordered_json make_entries_json(const planner::CompareView& view) {
 
 }  // namespace
 
-ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
-                              const planner::CompareView& view) {
+ordered_json make_compare_document(const NamedPlan& a, const NamedPlan& b,
+                                   const planner::CompareView& view) {
   ordered_json keys = ordered_json::array();
   for (const planner::KeyDifference& d : view.keys)
     keys.push_back({{"key", d.key},
@@ -73,7 +73,7 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
     causes.push_back({{"item", row(cause.item).name},
                       {"difference_seconds", cause.difference.value},
                       {"words", cause.words}});
-  const CompareWords words = compare_words(a.config, b.config, view);
+  const CompareSentences words = describe_comparison(a.config, b.config, view);
   ordered_json faster = nullptr;  // null if both take equally long
   if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
   return {{"schema", "rankwright.compare/1"},
@@ -99,8 +99,9 @@ ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
           {"memory", make_entries_json(view)}};
 }
 
-std::string compare_json(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view) {
-  return dumped(compare_document(a, b, view));
+std::string make_compare_json(const NamedPlan& a, const NamedPlan& b,
+                              const planner::CompareView& view) {
+  return dump_json(make_compare_document(a, b, view));
 }
 
 }  // namespace rankwright::report

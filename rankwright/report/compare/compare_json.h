@@ -9,8 +9,9 @@
 
 namespace rankwright::report {
 
-nlohmann::ordered_json compare_document(const NamedPlan& a, const NamedPlan& b,
-                                        const planner::CompareView& view);
-std::string compare_json(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view);
+nlohmann::ordered_json make_compare_document(const NamedPlan& a, const NamedPlan& b,
+                                             const planner::CompareView& view);
+std::string make_compare_json(const NamedPlan& a, const NamedPlan& b,
+                              const planner::CompareView& view);
 
 }  // namespace rankwright::report

@@ -47,7 +47,7 @@ std::string format_speedup(double gap) {
 /// Describes the memory of the fullest rank.
 std::string describe_need(const cost::Estimate& e) {
   return fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
-                     band_text(e.memory_band), e.memory.pp_rank);
+                     format_band(e.memory_band), e.memory.pp_rank);
 }
 
 /// Says that a plan does not fit or may not fit; empty if it surely fits.
@@ -136,8 +136,8 @@ std::string describe_lead(const plan::TrainingConfig& a, const plan::TrainingCon
 
 }  // namespace
 
-CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                           const planner::CompareView& view) {
+CompareSentences describe_comparison(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                                     const planner::CompareView& view) {
   return {.fit = describe_both_fits(a, b, view),
           .verdict = describe_lead(a, b, view),
           .unlike = explain_unlike(a, b, view.basis)};

@@ -9,14 +9,14 @@
 namespace rankwright::report {
 
 /// The sentences of one comparison.
-struct CompareWords {
+struct CompareSentences {
   std::string fit{};  // plans that do not fit or may not fit; empty if both fit
   std::string verdict{};
   std::string unlike{};  // why step times are not compared; empty if they are
 };
 
 /// Compares two plans in sentences. Requires: `view` compares these two configs.
-CompareWords compare_words(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                           const planner::CompareView& view);
+CompareSentences describe_comparison(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                                     const planner::CompareView& view);
 
 }  // namespace rankwright::report

@@ -22,9 +22,9 @@ rankwright::plan::TrainingConfig make_two_node_config(const std::string& paralle
 }
 const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
-CompareWords compare_configs(const rankwright::plan::TrainingConfig& a,
-                             const rankwright::plan::TrainingConfig& b) {
-  return compare_words(a, b, planner::compare_view(a, b));
+CompareSentences compare_configs(const rankwright::plan::TrainingConfig& a,
+                                 const rankwright::plan::TrainingConfig& b) {
+  return describe_comparison(a, b, planner::make_compare_view(a, b));
 }
 
 TEST(Verdict, SamePlan_SaysThatBothTakeAsLong) {
@@ -40,7 +40,7 @@ TEST(Verdict, SameWork_OmitsTheBasis) {
 }
 
 TEST(Verdict, DifferentBatches_AreComparedByTokens) {
-  const CompareWords words =
+  const CompareSentences words =
       compare_configs(make_two_node_config(kPlan), make_two_node_config(kPlan, 64));
   EXPECT_THAT(words.unlike, HasSubstr("32 x 4,096 against 64 x 4,096 tokens"));
   EXPECT_THAT(words.verdict, HasSubstr("a million tokens"));

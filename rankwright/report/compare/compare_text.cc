@@ -162,9 +162,9 @@ std::string draw_sheet(const Sheet& sheet, const Paint& paint, std::size_t width
     if (line.bar) largest = std::max(largest, std::abs(visible_difference(line)));
   for (std::size_t i = 0; i < sheet.lines.size(); ++i) {
     const SheetLine& line = sheet.lines[i];
-    table.rows[i].push_back(line.bar
-                                ? difference_bar(visible_difference(line) / largest, half, paint)
-                                : format_change(line));
+    table.rows[i].push_back(
+        line.bar ? draw_difference_bar(visible_difference(line) / largest, half, paint)
+                 : format_change(line));
   }
   return table.text(paint, "  ");
 }
@@ -172,7 +172,7 @@ std::string draw_sheet(const Sheet& sheet, const Paint& paint, std::size_t width
 Table make_key_table(const planner::CompareView& view) {
   Table table{{{"differs"}, {"A"}, {"B"}}};
   const auto value = [](const std::string& text, bool assumed) {
-    return excerpt(text, kValue) + (text.size() > kValue ? "..." : "") +
+    return make_excerpt(text, kValue) + (text.size() > kValue ? "..." : "") +
            (assumed ? " (assumed)" : "");
   };
   for (const planner::KeyDifference& d : view.keys)
@@ -211,8 +211,8 @@ std::string write_causes(const planner::CompareView& view, const Paint& paint, s
   std::string out = "  " + paint.bold(write_why_title(view)) + "\n";
   for (const std::vector<std::string>& cells : table.rows)
     out += fmt::format("  {:>{}}  ", cells[0], amount) +
-           wrapped(cells[2].empty() ? cells[1] : cells[1] + ": " + cells[2],
-                   width - indent.size() - 2, indent)
+           wrap_text(cells[2].empty() ? cells[1] : cells[1] + ": " + cells[2],
+                     width - indent.size() - 2, indent)
                .substr(indent.size());
   return out;
 }
@@ -221,10 +221,11 @@ std::string write_side(std::string_view letter, const NamedPlan& plan, const cos
                        bool headed, const Paint& paint, std::size_t width) {
   constexpr std::string_view kPlanIndent = "     ";
   std::string out =
-      "  " + paint.bold(fmt::format("{}  {}", letter, excerpt(plan.name, 200))) + "\n";
-  if (headed) out += lines_of(headline(plan.config), kSeparator, " ·", width, kPlanIndent);
-  out += lines_of(plan_line(plan.config), kSeparator, " ·", width, kPlanIndent);
-  return out + lines_of(figures(plan.config, e), "   ", "", width, kPlanIndent);
+      "  " + paint.bold(fmt::format("{}  {}", letter, make_excerpt(plan.name, 200))) + "\n";
+  if (headed)
+    out += break_lines(format_headline(plan.config), kSeparator, " ·", width, kPlanIndent);
+  out += break_lines(write_plan_line(plan.config), kSeparator, " ·", width, kPlanIndent);
+  return out + break_lines(figures(plan.config, e), "   ", "", width, kPlanIndent);
 }
 
 /// Describes what differs between two plans: their keys, the items of the step with the causes, and
@@ -256,29 +257,31 @@ std::vector<Section> make_sections(const planner::CompareView& view) {
 
 }  // namespace
 
-std::string plan_line(const plan::TrainingConfig& config) {
+std::string write_plan_line(const plan::TrainingConfig& config) {
   const i64 m = config.microbatches();
-  const std::string text = degree_tags(config);
+  const std::string text = format_degree_tags(config);
   if (config.plan.pp == 1)
     return text + fmt::format(" · {}", plural(m, "microbatch", "microbatches"));
   return text + fmt::format(" · {}, {}", name(config.plan.schedule),
                             plural(m, "microbatch", "microbatches"));
 }
 
-std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view,
-                         const Paint& paint, std::size_t width) {
-  const bool same_head = headline(a.config) == headline(b.config);
+std::string render_compare_text(const NamedPlan& a, const NamedPlan& b,
+                                const planner::CompareView& view, const Paint& paint,
+                                std::size_t width) {
+  const bool same_head = format_headline(a.config) == format_headline(b.config);
   std::string out;
   if (same_head)
-    out += bold_lines(lines_of(headline(a.config), kSeparator, " ·", width, ""), paint) + "\n";
+    out += make_bold(break_lines(format_headline(a.config), kSeparator, " ·", width, ""), paint) +
+           "\n";
   out += write_side("A", a, view.a, !same_head, paint, width);
   out += write_side("B", b, view.b, !same_head, paint, width) + "\n";
-  const auto paragraph = [&](std::string_view text) { return wrapped(text, width - 4, "  "); };
-  const CompareWords words = compare_words(a.config, b.config, view);
+  const auto paragraph = [&](std::string_view text) { return wrap_text(text, width - 4, "  "); };
+  const CompareSentences words = describe_comparison(a.config, b.config, view);
   // Whether a plan can run comes before how fast it is.
   const bool named = !view.entries.empty();
-  if (named && !words.fit.empty()) out += bold_lines(paragraph(words.fit), paint);
-  out += bold_lines(paragraph(words.verdict), paint) + paragraph(words.unlike);
+  if (named && !words.fit.empty()) out += make_bold(paragraph(words.fit), paint);
+  out += make_bold(paragraph(words.verdict), paint) + paragraph(words.unlike);
   if (!named) out += paragraph(words.fit);
   out += paragraph(planner::describe_calibration(a.config));
   out += "\n" + sections_text(make_sections(view), paint, width);
@@ -286,17 +289,19 @@ std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::
   return out;
 }
 
-std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
-                             const planner::CompareView& view) {
-  std::string out = fmt::format("# A {}, B {}\n\n", markdown_text(excerpt(a.name, 200)),
-                                markdown_text(excerpt(b.name, 200)));
-  const CompareWords words = compare_words(a.config, b.config, view);
+std::string render_compare_markdown(const NamedPlan& a, const NamedPlan& b,
+                                    const planner::CompareView& view) {
+  std::string out = fmt::format("# A {}, B {}\n\n", escape_markdown(make_excerpt(a.name, 200)),
+                                escape_markdown(make_excerpt(b.name, 200)));
+  const CompareSentences words = describe_comparison(a.config, b.config, view);
   for (const std::string& text :
        {words.fit, words.verdict, words.unlike, planner::describe_calibration(a.config)})
-    if (!text.empty()) out += markdown_text(text) + "\n\n";
+    if (!text.empty()) out += escape_markdown(text) + "\n\n";
   Table plans{{{""}, {"job"}, {"plan"}, {"comes to"}}};
-  plans.rows.push_back({"A", headline(a.config), plan_line(a.config), figures(a.config, view.a)});
-  plans.rows.push_back({"B", headline(b.config), plan_line(b.config), figures(b.config, view.b)});
+  plans.rows.push_back(
+      {"A", format_headline(a.config), write_plan_line(a.config), figures(a.config, view.a)});
+  plans.rows.push_back(
+      {"B", format_headline(b.config), write_plan_line(b.config), figures(b.config, view.b)});
   out += plans.markdown() + "\n" + sections_markdown(make_sections(view));
   out.pop_back();  // the last blank line
   return out;

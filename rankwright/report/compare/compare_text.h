@@ -14,13 +14,14 @@ struct NamedPlan {
   const plan::TrainingConfig& config;
 };
 
-std::string compare_text(const NamedPlan& a, const NamedPlan& b, const planner::CompareView& view,
-                         const Paint& paint, std::size_t width);
+std::string render_compare_text(const NamedPlan& a, const NamedPlan& b,
+                                const planner::CompareView& view, const Paint& paint,
+                                std::size_t width);
 
-std::string compare_markdown(const NamedPlan& a, const NamedPlan& b,
-                             const planner::CompareView& view);
+std::string render_compare_markdown(const NamedPlan& a, const NamedPlan& b,
+                                    const planner::CompareView& view);
 
 /// Returns the plan's degree tags with its schedule and number of microbatches.
-std::string plan_line(const plan::TrainingConfig& config);
+std::string write_plan_line(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::report

@@ -31,8 +31,8 @@ const std::string kPlan = "tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1";
 
 TEST(CompareText, SamePlan_SaysThatNoKeyDiffers) {
   const rankwright::plan::TrainingConfig plan = make_two_node_config(kPlan);
-  const planner::CompareView view = planner::compare_view(plan, plan);
-  const std::string text = compare_text({"a", plan}, {"b", plan}, view, {}, 80);
+  const planner::CompareView view = planner::make_compare_view(plan, plan);
+  const std::string text = render_compare_text({"a", plan}, {"b", plan}, view, {}, 80);
   EXPECT_THAT(text, HasSubstr("No key differs"));
   EXPECT_THAT(text, Not(HasSubstr("why")));
 }
@@ -41,17 +41,18 @@ TEST(CompareText, SaysWhatFitsBeforeWhichIsFaster) {
   const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig full = fits;
   full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
-  const planner::CompareView view = planner::compare_view(fits, full);
-  const std::string verdict = compare_words(fits, full, view).verdict;
-  const std::string text = compare_text({"a", fits}, {"b", full}, view, {}, 120);
+  const planner::CompareView view = planner::make_compare_view(fits, full);
+  const std::string verdict = describe_comparison(fits, full, view).verdict;
+  const std::string text = render_compare_text({"a", fits}, {"b", full}, view, {}, 120);
   EXPECT_LT(text.find("B does not fit"), text.find(verdict.substr(0, 10)));
 }
 
 RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
-  const rankwright::plan::TrainingConfig a = sample::random_timed(), b = sample::random_timed();
-  const planner::CompareView view = planner::compare_view(a, b);
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
+  const planner::CompareView view = planner::make_compare_view(a, b);
   // Keys are not broken: a stage layout may be long.
-  std::string text = compare_text({"a", a}, {"b", b}, view, {}, 100);
+  std::string text = render_compare_text({"a", a}, {"b", b}, view, {}, 100);
   const std::size_t keys = text.find("\n  differs");
   if (keys != std::string::npos) text.erase(keys, text.find("\n\n", keys) - keys);
   std::istringstream lines(text);
@@ -64,17 +65,17 @@ RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {
 TEST(CompareJson, AgreesWithTheText) {
   const rankwright::plan::TrainingConfig a = make_two_node_config(kPlan),
                                          b = make_two_node_config("tp_size: 8, dp_size: 2");
-  const planner::CompareView view = planner::compare_view(a, b);
-  const nlohmann::json json = nlohmann::json::parse(compare_json({"a", a}, {"b", b}, view));
+  const planner::CompareView view = planner::make_compare_view(a, b);
+  const nlohmann::json json = nlohmann::json::parse(make_compare_json({"a", a}, {"b", b}, view));
   EXPECT_EQ(json["schema"], "rankwright.compare/1");
-  EXPECT_EQ(json["verdict"]["text"], compare_words(a, b, view).verdict);
+  EXPECT_EQ(json["verdict"]["text"], describe_comparison(a, b, view).verdict);
   EXPECT_EQ(json["verdict"]["tie"], view.tie());
   EXPECT_EQ(json["time"]["items"].size(), view.items.size());
   EXPECT_EQ(json["memory"].size(), view.entries.size());
   EXPECT_EQ(json["differs"].size(), view.keys.size());
   EXPECT_EQ(json["a"]["tokens_per_step"], 32 * 4096);
-  EXPECT_TRUE(nlohmann::json::parse(compare_json({"a", a}, {"a", a},
-                                                 planner::compare_view(a, a)))["verdict"]["faster"]
+  EXPECT_TRUE(nlohmann::json::parse(make_compare_json(
+      {"a", a}, {"a", a}, planner::make_compare_view(a, a)))["verdict"]["faster"]
                   .is_null());
 }
 

@@ -58,8 +58,8 @@ ordered_json make_memory_json(const validate::MemoryGap& gap) {
                             {"likely", e.likely()},
                             {"evidence", e.evidence},
                             {"look_at", e.suggestion}});
-  return {{"rank", gap.rank == importer::kUnsaidRank ? ordered_json() : ordered_json(gap.rank)},
-          {"pp_rank", gap.estimate_memory.pp_rank},
+  return {{"rank", gap.rank == importer::kUnknownRank ? ordered_json() : ordered_json(gap.rank)},
+          {"pp_rank", gap.memory_estimate.pp_rank},
           {"figure", name(gap.figure)},
           {"measured_bytes", gap.measured.value},
           {"predicted_bytes", gap.predicted.value},
@@ -73,7 +73,7 @@ ordered_json make_oom_json(const validate::OomGap& gap) {
   for (const validate::Tensor& tensor : gap.alike)
     alike.push_back(
         {{"name", tensor.name}, {"entry", row(tensor.entry).name}, {"bytes", tensor.bytes.value}});
-  for (const rules::Fitting& fit : gap.fits) {
+  for (const rules::FittingChange& fit : gap.fits) {
     ordered_json edits = ordered_json::object();
     for (const Edit& edit : fit.change.edits()) edits[edit.key] = edit.value;
     fits.push_back({{"edits", edits},
@@ -87,7 +87,7 @@ ordered_json make_oom_json(const validate::OomGap& gap) {
           {"capacity_bytes", gap.capacity.value},
           {"steps_done", gap.oom.steps},
           {"phase", name(gap.oom.phase)},
-          {"ledger_bytes", gap.estimate_memory.total().value},
+          {"ledger_bytes", gap.memory_estimate.total().value},
           {"foreseen", gap.foreseen()},
           {"entry", row(gap.entry).name},
           {"why", gap.why},
@@ -97,7 +97,7 @@ ordered_json make_oom_json(const validate::OomGap& gap) {
 
 }  // namespace
 
-std::string gap_json(const plan::TrainingConfig& config, const planner::GapView& view) {
+std::string make_gap_json(const plan::TrainingConfig& config, const planner::GapView& view) {
   ordered_json settings = ordered_json::array();
   for (const planner::SettingGap& s : view.settings)
     settings.push_back({{"key", s.key}, {"plan", s.plan}, {"log", s.log}});
@@ -105,7 +105,7 @@ std::string gap_json(const plan::TrainingConfig& config, const planner::GapView&
       {"schema", "rankwright.gap/1"},
       {"plan", view.plan},
       {"log", view.log},
-      {"headline", headline(config)},
+      {"headline", format_headline(config)},
       {"settings", settings},
       {"time", view.time ? make_time_json(*view.time) : ordered_json()},
       {"memory", view.memory ? make_memory_json(*view.memory) : ordered_json()},

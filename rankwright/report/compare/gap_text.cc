@@ -39,7 +39,7 @@ std::string describe_measured(const importer::MeasuredStep& m) {
 std::string describe_predicted(const validate::TimeGap& gap) {
   const double ratio = gap.measured.median / gap.predicted.time();
   return fmt::format("predicted {} {}: the run takes {}, {} the error", show(gap.predicted.time()),
-                     band_text(gap.predicted.step_band), format_ratio(ratio, "longer", "shorter"),
+                     format_band(gap.predicted.step_band), format_ratio(ratio, "longer", "shorter"),
                      gap.inside() ? "which is inside" : "which is more than");
 }
 
@@ -101,13 +101,13 @@ void add_time(std::vector<Block>& all, const planner::GapView& view) {
 
 void add_memory(std::vector<Block>& all, const validate::MemoryGap& gap) {
   const std::string who =
-      gap.rank == importer::kUnsaidRank ? "a rank" : fmt::format("rank {}", gap.rank);
+      gap.rank == importer::kUnknownRank ? "a rank" : fmt::format("rank {}", gap.rank);
   Block block{"memory", {}, {}};
   block.lines.push_back(
       fmt::format("{} {} {} at most; predicted {} ±{} on pp rank {}: {}, {} the error", who,
                   gap.figure == validate::MemoryFigure::allocated ? "allocates" : "reserves",
                   show_memory(gap.measured), show_memory(gap.predicted),
-                  percent(std::round(100 * gap.band.within) / 100), gap.estimate_memory.pp_rank,
+                  percent(std::round(100 * gap.band.within) / 100), gap.memory_estimate.pp_rank,
                   format_ratio(gap.measured / gap.predicted, "more", "less"),
                   gap.inside() ? "which is inside" : "which is more than"));
   if (!gap.inside() && !gap.explanations.empty() && !gap.explanations.front().likely())
@@ -142,14 +142,14 @@ void add_oom(std::vector<Block>& all, const validate::OomGap& gap) {
                                         ? ""
                                         : fmt::format(", in: {}", name(gap.oom.phase))));
   block.lines.push_back(fmt::format("{}{}",
-                                    memory_title(gap.estimate_memory, gap.capacity, gap.band),
+                                    write_memory_title(gap.memory_estimate, gap.capacity, gap.band),
                                     gap.foreseen() ? ", as it did not" : ""));
-  block.lines.push_back(fmt::format("the entry that found no room: {} ({} in the ledger): {}",
-                                    row(gap.entry).name,
-                                    show_memory(gap.estimate_memory[gap.entry]), gap.why));
+  block.lines.push_back(
+      fmt::format("the entry that found no room: {} ({} in the memory estimate): {}",
+                  row(gap.entry).name, show_memory(gap.memory_estimate[gap.entry]), gap.why));
   if (gap.entry == cost::Entry::reserve)
     block.lines.push_back("try: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
-  for (const rules::Fitting& fit : gap.fits)
+  for (const rules::FittingChange& fit : gap.fits)
     block.lines.push_back(fmt::format("try: {}: {} and {} a step", format_edits(fit.change),
                                       show_memory(fit.estimate.memory.total()),
                                       show(fit.estimate.time())));
@@ -175,27 +175,29 @@ std::vector<Block> make_blocks(const planner::GapView& view) {
   if (view.unledgered)
     all.push_back(
         {"memory",
-         {"the run ended out of memory; the plan names no model, so there is no ledger to "
+         {"the run ended out of memory; the plan names no model, so there is no memory estimate to "
           "hold against it: --model says which"}});
   return all;
 }
 
 }  // namespace
 
-std::string gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
-                     const Paint& paint, std::size_t width) {
-  std::string text = fmt::format("{} against {}\n{}\n", view.log, view.plan, headline(config));
+std::string render_gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
+                            const Paint& paint, std::size_t width) {
+  std::string text =
+      fmt::format("{} against {}\n{}\n", view.log, view.plan, format_headline(config));
   for (const Block& block : make_blocks(view)) {
-    text += "\n" + wrapped(paint.bold(block.title), width, "");
+    text += "\n" + wrap_text(paint.bold(block.title), width, "");
     for (const std::string& line : block.lines)
-      text += wrapped(line, width, line.starts_with("   ") ? "     " : "  ");
+      text += wrap_text(line, width, line.starts_with("   ") ? "     " : "  ");
     if (block.table) text += block.table->text(paint, "  ");
   }
   return text;
 }
 
-std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view) {
-  std::string text = fmt::format("# {} against {}\n\n{}\n", view.log, view.plan, headline(config));
+std::string render_gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view) {
+  std::string text =
+      fmt::format("# {} against {}\n\n{}\n", view.log, view.plan, format_headline(config));
   for (const Block& block : make_blocks(view)) {
     text += fmt::format("\n## {}\n\n", block.title);
     for (const std::string& line : block.lines)

@@ -8,11 +8,11 @@
 
 namespace rankwright::report {
 
-std::string gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
-                     const Paint& paint, std::size_t width);
-std::string gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view);
+std::string render_gap_text(const plan::TrainingConfig& config, const planner::GapView& view,
+                            const Paint& paint, std::size_t width);
+std::string render_gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view);
 
 /// Writes schema rankwright.gap/1. Quantities are in base units, with the unit in the key.
-std::string gap_json(const plan::TrainingConfig& config, const planner::GapView& view);
+std::string make_gap_json(const plan::TrainingConfig& config, const planner::GapView& view);
 
 }  // namespace rankwright::report

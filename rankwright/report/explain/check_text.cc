@@ -16,7 +16,7 @@ std::string summarize_plan(const plan::TrainingConfig& s, const planner::CheckAn
   std::string product = fmt::format("{} = tp {}", s.world, p.tp);
   if (p.cp > 1) product += fmt::format(" x cp {}", p.cp);
   product += fmt::format(" x pp {} x dp {}", p.pp, p.dp);
-  std::string text = fmt::format("{}\n{}\n", product, degree_tags(s));
+  std::string text = fmt::format("{}\n{}\n", product, format_degree_tags(s));
   if (answer.estimate) text += figures(s, *answer.estimate) + "\n";
   if (s.calibrated) text += planner::describe_calibration(s) + "\n";
   if (answer.proof)
@@ -36,17 +36,18 @@ std::string summarize_schedule(const rules::CheckedSchedule& s) {
 
 }  // namespace
 
-std::string check_summary(const planner::CheckAnswer& answer) {
+std::string summarize_check(const planner::CheckAnswer& answer) {
   if (has_errors(answer.findings)) return {};
   if (answer.schedule) return summarize_schedule(*answer.schedule);
   return answer.config ? summarize_plan(*answer.config, answer) : std::string();
 }
 
-std::string check_text(const planner::CheckAnswer& answer, const Paint& paint, bool summary) {
-  return (summary ? check_summary(answer) : "") +
+std::string render_check_text(const planner::CheckAnswer& answer, const Paint& paint,
+                              bool summary) {
+  return (summary ? summarize_check(answer) : "") +
          (answer.findings.empty()
               ? "nothing found\n"
-              : findings_text(answer.findings, answer.file.name, answer.file.text, paint));
+              : render_findings_text(answer.findings, answer.file.name, answer.file.text, paint));
 }
 
 }  // namespace rankwright::report

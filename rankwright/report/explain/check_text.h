@@ -10,9 +10,10 @@ namespace rankwright::report {
 
 /// Summarizes the degrees as a product, the main figures of the plan, and what was proved about
 /// its pipeline. Empty if there are errors.
-std::string check_summary(const planner::CheckAnswer& answer);
+std::string summarize_check(const planner::CheckAnswer& answer);
 
 /// Writes the findings, after the summary if `summary`.
-std::string check_text(const planner::CheckAnswer& answer, const Paint& paint, bool summary = true);
+std::string render_check_text(const planner::CheckAnswer& answer, const Paint& paint,
+                              bool summary = true);
 
 }  // namespace rankwright::report

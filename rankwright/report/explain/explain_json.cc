@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/explain/memory_text.h"
 #include "rankwright/report/explain/plan_summary.h"
-#include "rankwright/report/explain/setup_json.h"
 #include "rankwright/report/render/labels.h"
 
 namespace rankwright::report {
@@ -50,7 +50,7 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
                      {"collectives", bar.collectives},
                      {"remark", bar.remark}});
   return {{"seconds", fall.total.value},
-          {"band", band_json(fall.band)},
+          {"band", make_band_json(fall.band)},
           {"tokens_per_second_per_device", cost::tokens_per_second(config, fall.total)},
           {"mfu", cost::mfu(config, fall.total)},
           {"mfu_palm_full", cost::mfu(config, fall.total, model::FlopsConvention::palm_full)},
@@ -80,17 +80,17 @@ ordered_json make_memory_json(const plan::TrainingConfig& config,
           {"total_bytes", e.memory.total().value},
           {"capacity_bytes", e.capacity.value},
           {"fits", e.fits()},
-          {"verdict", memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+          {"verdict", describe_memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
           {"sure", e.sure()},
-          {"band", band_json(e.memory_band)},
+          {"band", make_band_json(e.memory_band)},
           {"entries", entries},
           {"total_bytes_by_pp_rank", totals}};
 }
 
 }  // namespace
 
-ordered_json explain_document(const plan::TrainingConfig& config,
-                              const planner::ExplainView& view) {
+ordered_json make_explain_document(const plan::TrainingConfig& config,
+                                   const planner::ExplainView& view) {
   ordered_json axes = ordered_json::array();
   for (const planner::AxisRow& row : view.axes)
     axes.push_back({{"axis", row.axis},
@@ -111,23 +111,24 @@ ordered_json explain_document(const plan::TrainingConfig& config,
                       {"consistent", s.consistent},
                       {"critical", s.critical}});
   return {{"schema", "rankwright.explain/2"},
-          {"headline", headline(config)},
+          {"headline", format_headline(config)},
           {"words", describe_plan(config, view)},
           {"world", config.world},
-          {"model", model_json(config)},
-          {"cluster", cluster_json(config)},
-          {"job", job_json(config)},
-          {"plan", plan_json(config)},
+          {"model", make_model_json(config)},
+          {"cluster", make_cluster_json(config)},
+          {"job", make_job_json(config)},
+          {"plan", make_plan_json(config)},
           {"axes", axes},
           {"communication", communication},
           {"states", states},
           {"estimate",
            {{"step", make_step_json(config, view)}, {"memory", make_memory_json(config, view)}}},
-          {"assumed", assumed_json(config)}};
+          {"assumed", make_assumed_json(config)}};
 }
 
-std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
-  return dumped(explain_document(config, view));
+std::string make_explain_json(const plan::TrainingConfig& config,
+                              const planner::ExplainView& view) {
+  return dump_json(make_explain_document(config, view));
 }
 
 }  // namespace rankwright::report

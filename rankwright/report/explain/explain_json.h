@@ -9,8 +9,8 @@
 
 namespace rankwright::report {
 
-nlohmann::ordered_json explain_document(const plan::TrainingConfig& config,
-                                        const planner::ExplainView& view);
-std::string explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view);
+nlohmann::ordered_json make_explain_document(const plan::TrainingConfig& config,
+                                             const planner::ExplainView& view);
+std::string make_explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view);
 
 }  // namespace rankwright::report

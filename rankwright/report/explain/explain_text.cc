@@ -76,28 +76,29 @@ std::vector<Section> make_sections(const plan::TrainingConfig& config,
   const cost::Estimate& e = view.estimate;
   std::vector<Section> all{{.heading = "Step",
                             .text = figures(config, e),
-                            .table = waterfall_table(view.waterfall),
+                            .table = make_waterfall_table(view.waterfall),
                             .drawing =
                                 [&view](const Paint& paint, std::size_t width) {
-                                  return waterfall_text(view.waterfall, paint, width);
+                                  return render_waterfall_text(view.waterfall, paint, width);
                                 },
                             .strong = true}};
   if (!config.reference_model)
     all.push_back({.heading = "Memory",
-                   .caption = memory_title(e.memory, e.capacity, e.memory_band),
-                   .table = memory_table(e.memory, e.capacity),
+                   .caption = write_memory_title(e.memory, e.capacity, e.memory_band),
+                   .table = make_memory_table(e.memory, e.capacity),
                    .drawing =
                        [&e](const Paint& paint, std::size_t width) {
-                         return memory_text(e.memory, e.capacity, e.memory_band, paint, width);
+                         return render_memory_text(e.memory, e.capacity, e.memory_band, paint,
+                                                   width);
                        },
-                   .note = totals_text(view.totals)});
+                   .note = format_totals(view.totals)});
   all.push_back({.heading = "Axes", .table = make_axis_table(view)});
   all.push_back({.heading = "Communication", .table = make_communication_table(view)});
   all.push_back({.heading = "States", .table = make_state_table(view)});
   all.push_back(
       {.heading = "Ranks",
        .drawing = [&config](const Paint& paint,
-                            std::size_t width) { return rank_grid(config, paint, width); },
+                            std::size_t width) { return draw_rank_grid(config, paint, width); },
        .fenced = true});
   all.push_back({.heading = "Assumed", .table = make_assumed_table(config)});
   return all;
@@ -105,22 +106,25 @@ std::vector<Section> make_sections(const plan::TrainingConfig& config,
 
 }  // namespace
 
-std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& view,
-                         const Paint& paint, std::size_t width) {
-  return paint.bold(headline(config)) + "\n\n  " + degree_tags(config) + "\n\n" +
-         wrapped(describe_plan(config, view), width - 4, "  ") + "\n" +
+std::string render_explain_text(const plan::TrainingConfig& config,
+                                const planner::ExplainView& view, const Paint& paint,
+                                std::size_t width) {
+  return paint.bold(format_headline(config)) + "\n\n  " + format_degree_tags(config) + "\n\n" +
+         wrap_text(describe_plan(config, view), width - 4, "  ") + "\n" +
          sections_text(make_sections(config, view), paint, width) +
-         wrapped(kOrigins, width - 2, "");
+         wrap_text(kOrigins, width - 2, "");
 }
 
-std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& view) {
-  return "# " + markdown_text(headline(config)) + "\n\n" + markdown_text(degree_tags(config)) +
-         "\n\n" + markdown_text(describe_plan(config, view)) + "\n\n" +
-         worksheet_markdown(config, view);
+std::string render_explain_markdown(const plan::TrainingConfig& config,
+                                    const planner::ExplainView& view) {
+  return "# " + escape_markdown(format_headline(config)) + "\n\n" +
+         escape_markdown(format_degree_tags(config)) + "\n\n" +
+         escape_markdown(describe_plan(config, view)) + "\n\n" +
+         render_explain_tables(config, view);
 }
 
-std::string worksheet_markdown(const plan::TrainingConfig& config,
-                               const planner::ExplainView& view) {
+std::string render_explain_tables(const plan::TrainingConfig& config,
+                                  const planner::ExplainView& view) {
   return sections_markdown(make_sections(config, view)) + std::string(kOrigins) + "\n";
 }
 

@@ -8,13 +8,15 @@
 
 namespace rankwright::report {
 
-std::string explain_text(const plan::TrainingConfig& config, const planner::ExplainView& view,
-                         const Paint& paint, std::size_t width);
+std::string render_explain_text(const plan::TrainingConfig& config,
+                                const planner::ExplainView& view, const Paint& paint,
+                                std::size_t width);
 
-std::string explain_markdown(const plan::TrainingConfig& config, const planner::ExplainView& view);
+std::string render_explain_markdown(const plan::TrainingConfig& config,
+                                    const planner::ExplainView& view);
 
 /// Writes only the tables, each below a second-level heading.
-std::string worksheet_markdown(const plan::TrainingConfig& config,
-                               const planner::ExplainView& view);
+std::string render_explain_tables(const plan::TrainingConfig& config,
+                                  const planner::ExplainView& view);
 
 }  // namespace rankwright::report

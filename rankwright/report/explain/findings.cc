@@ -24,7 +24,7 @@ using nlohmann::ordered_json;
 std::string make_printable(std::string_view line) {
   std::string blanks(line);
   std::replace(blanks.begin(), blanks.end(), '\t', ' ');
-  return excerpt(blanks, blanks.size());
+  return make_excerpt(blanks, blanks.size());
 }
 
 /// The part of a line that is shown, and the number of characters before and under the caret.
@@ -148,16 +148,16 @@ std::string stats(const Diagnostics& findings) {
   return text;
 }
 
-std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
-                          const Paint& paint) {
+std::string render_findings_text(const Diagnostics& findings, std::string_view file,
+                                 std::string_view text, const Paint& paint) {
   if (findings.empty()) return "";
-  const std::vector<importer::TextLine> lines = importer::lines_of(text);
+  const std::vector<importer::TextLine> lines = importer::split_lines(text);
   std::string out;
   for (const Diagnostic& d : findings) out += write_finding(d, file, lines, paint) + "\n";
   return out + fmt::format("{} · rankwright explain {}\n", stats(findings), findings.front().code);
 }
 
-std::string findings_json(const Diagnostics& findings, std::string_view file) {
+std::string make_findings_json(const Diagnostics& findings, std::string_view file) {
   ordered_json all = ordered_json::array();
   for (const Diagnostic& d : findings) all.push_back(make_finding_json(d));
   return dump({{"schema", "rankwright.check/1"},
@@ -168,7 +168,7 @@ std::string findings_json(const Diagnostics& findings, std::string_view file) {
                {"findings", all}});
 }
 
-std::string findings_sarif(const Diagnostics& findings, std::string_view version) {
+std::string render_findings_sarif(const Diagnostics& findings, std::string_view version) {
   ordered_json rules = ordered_json::array();
   std::set<std::string_view> codes;
   for (const Diagnostic& d : findings) codes.insert(d.code);

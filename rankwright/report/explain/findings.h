@@ -11,16 +11,16 @@ namespace rankwright::report {
 
 /// Writes all findings in the given order, then their number by severity. `text` is the file that
 /// most of them point into and `file` its name. Empty if there are no findings.
-std::string findings_text(const Diagnostics& findings, std::string_view file, std::string_view text,
-                          const Paint& paint);
+std::string render_findings_text(const Diagnostics& findings, std::string_view file,
+                                 std::string_view text, const Paint& paint);
 
 /// Counts findings by severity: "2 errors, 1 warning".
 std::string stats(const Diagnostics& findings);
 
 /// Writes schema rankwright.check/1.
-std::string findings_json(const Diagnostics& findings, std::string_view file);
+std::string make_findings_json(const Diagnostics& findings, std::string_view file);
 
 /// Writes SARIF 2.1.0, which code hosts and editors show beside the line.
-std::string findings_sarif(const Diagnostics& findings, std::string_view version);
+std::string render_findings_sarif(const Diagnostics& findings, std::string_view version);
 
 }  // namespace rankwright::report

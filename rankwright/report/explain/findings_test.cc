@@ -22,7 +22,7 @@ Diagnostic at(int line, int column, int width) {
 }
 
 std::string text_of(const Diagnostic& d, std::string_view file_text) {
-  return findings_text({d}, "plan.yaml", file_text, {});
+  return render_findings_text({d}, "plan.yaml", file_text, {});
 }
 
 TEST(FindingsText, PointsAtTheLocation) {
@@ -41,7 +41,7 @@ TEST(FindingsText, PointsAtTheLocation) {
             "1 error · rankwright explain RW0102\n");
 }
 
-TEST(FindingsText, IsEmptyWithoutFindings) { EXPECT_EQ(findings_text({}, "", "", {}), ""); }
+TEST(FindingsText, IsEmptyWithoutFindings) { EXPECT_EQ(render_findings_text({}, "", "", {}), ""); }
 
 TEST(FindingsText, AlignsTheGutterForLongLineNumbers) {
   EXPECT_THAT(text_of(at(100, 1, 1), std::string(99, '\n') + "x\n"),
@@ -119,26 +119,28 @@ TEST(FindingsCount, CountsBySeverity) {
 TEST(FindingsText, IsColoredBySeverity) {
   Diagnostic d = at(1, 1, 1);
   const Paint paint{.on = true};
-  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;31merror[RW0102]"));
+  EXPECT_THAT(render_findings_text({d}, "plan.yaml", "a\n", paint),
+              HasSubstr("\033[1;31merror[RW0102]"));
   d.severity = Severity::warning;
-  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;33mwarning["));
+  EXPECT_THAT(render_findings_text({d}, "plan.yaml", "a\n", paint),
+              HasSubstr("\033[1;33mwarning["));
   d.severity = Severity::note;
-  EXPECT_THAT(findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;36mnote["));
+  EXPECT_THAT(render_findings_text({d}, "plan.yaml", "a\n", paint), HasSubstr("\033[1;36mnote["));
 }
 
 TEST(FindingsJson, ReplacesInvalidUtf8) {
   Diagnostic d = at(1, 1, 1);
   d.detail = "\xff\xc3";
-  const json all = json::parse(findings_json({d}, "plan.yaml"));
+  const json all = json::parse(make_findings_json({d}, "plan.yaml"));
   EXPECT_EQ(all["findings"][0]["detail"], "\uFFFD\uFFFD");
-  EXPECT_TRUE(json::accept(findings_sarif({d}, "1.2.3")));
+  EXPECT_TRUE(json::accept(render_findings_sarif({d}, "1.2.3")));
 }
 
 TEST(FindingsSarif, NamesFilesAsUris) {
   Diagnostic d = at(1, 1, 1);
   d.where.file = "my plans/ä#1.yaml";
   d.detail = "";
-  const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];
+  const json run = json::parse(render_findings_sarif({d}, "1.2.3"))["runs"][0];
   EXPECT_EQ(run["tool"]["driver"]["version"], "1.2.3");
   EXPECT_EQ(run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
             "my%20plans/%C3%A4%231.yaml");
@@ -148,7 +150,7 @@ TEST(FindingsSarif, NamesFilesAsUris) {
 TEST(FindingsSarif, BreaksLinksInNames) {
   Diagnostic d = at(1, 1, 1);
   d.detail = "[a](b) [c]((d)";
-  const json run = json::parse(findings_sarif({d}, "1.2.3"))["runs"][0];
+  const json run = json::parse(render_findings_sarif({d}, "1.2.3"))["runs"][0];
   EXPECT_EQ(run["results"][0]["message"]["text"], "wrong: [a] (b) [c] ((d)");
 }
 

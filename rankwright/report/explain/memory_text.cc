@@ -57,34 +57,34 @@ std::string_view words(cost::Instant instant) {
   return {};
 }
 
-std::string memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band) {
+std::string describe_memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band) {
   const double over = total / capacity - 1;
   if (std::abs(over) <= band.within)
     return over > 0 ? "does not fit, but the error is as large" : "fits, but not for sure";
   return over > 0 ? "does not fit" : "fits";
 }
 
-std::string memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
-                         const cost::ErrorBand& band) {
-  return "memory of " + memory_line(memory, capacity, band);
+std::string write_memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
+                               const cost::ErrorBand& band) {
+  return "memory of " + summarize_memory(memory, capacity, band);
 }
 
-std::string memory_line(const cost::MemoryEstimate& memory, Bytes capacity,
-                        const cost::ErrorBand& band) {
+std::string summarize_memory(const cost::MemoryEstimate& memory, Bytes capacity,
+                             const cost::ErrorBand& band) {
   const Bytes total = memory.total();
   return fmt::format("pp rank {} {}: {} {}, {}", memory.pp_rank, words(memory.instant),
-                     show_memory(total, capacity), band_text(band),
-                     memory_verdict(total, capacity, band));
+                     show_memory(total, capacity), format_band(band),
+                     describe_memory_verdict(total, capacity, band));
 }
 
-std::string memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
-                        const cost::ErrorBand& band, const Paint& paint, std::size_t width) {
+std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
+                               const cost::ErrorBand& band, const Paint& paint, std::size_t width) {
   const Bytes total = memory.total();
   const Bytes longest = std::max(total, capacity);
   const auto line = [&](std::string name, Bytes bytes, std::string remark, BarLine::Tone tone) {
     return BarLine{.name = std::move(name),
                    .fraction = bytes / longest,
-                   .figures = {show_memory(bytes), share_text(bytes / capacity)},
+                   .figures = {show_memory(bytes), format_share(bytes / capacity)},
                    .remark = std::move(remark),
                    .tone = tone};
   };
@@ -97,10 +97,11 @@ std::string memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
                                    fits ? "are left" : "too much"),
                        BarLine::Tone::total));
   lines.push_back(line("device", capacity, "what a framework finds on it", BarLine::Tone::total));
-  return paint.bold(memory_title(memory, capacity, band)) + "\n" + bars_text(lines, paint, width);
+  return paint.bold(write_memory_title(memory, capacity, band)) + "\n" +
+         draw_bar_lines(lines, paint, width);
 }
 
-Table memory_table(const cost::MemoryEstimate& memory, Bytes capacity) {
+Table make_memory_table(const cost::MemoryEstimate& memory, Bytes capacity) {
   Table table{{{"entry"},
                {"bytes", Table::Align::right},
                {"of the device", Table::Align::right},
@@ -110,13 +111,13 @@ Table memory_table(const cost::MemoryEstimate& memory, Bytes capacity) {
   for (const cost::EntryRow& of : cost::entries())
     if (const Bytes held = memory[of.entry]; held > Bytes{})
       table.rows.push_back(
-          {std::string(of.name), show_memory(held), share_text(held / capacity),
+          {std::string(of.name), show_memory(held), format_share(held / capacity),
            std::string(of.origin == cluster::Origin::data_sheet ? "counted" : name(of.origin)),
            std::string(of.meaning), std::string(of.formula)});
   return table;
 }
 
-std::string totals_text(std::span<const Bytes> totals) {
+std::string format_totals(std::span<const Bytes> totals) {
   if (totals.size() < 2) return {};
   struct RankRun {
     std::size_t first, last;

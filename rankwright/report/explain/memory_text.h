@@ -16,24 +16,24 @@ namespace rankwright::report {
 std::string_view words(cost::Instant instant);
 
 /// Says whether `total` fits, and whether the error band leaves that open.
-std::string memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band);
+std::string describe_memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band);
 
 /// Summarizes a memory estimate in one line: "pp rank 0 in the backward of a layer: 68.1 of 79.1
 /// GiB ±9 %, fits".
-std::string memory_line(const cost::MemoryEstimate& memory, Bytes capacity,
-                        const cost::ErrorBand& band);
+std::string summarize_memory(const cost::MemoryEstimate& memory, Bytes capacity,
+                             const cost::ErrorBand& band);
 /// Returns that line with "memory of" before it.
-std::string memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
-                         const cost::ErrorBand& band);
+std::string write_memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
+                               const cost::ErrorBand& band);
 
 /// Draws one bar per item. Empty items are left out; items below 0.2 % of the device are merged.
-std::string memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
-                        const cost::ErrorBand& band, const Paint& paint, std::size_t width);
+std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
+                               const cost::ErrorBand& band, const Paint& paint, std::size_t width);
 /// Lists all nonempty items with their origin, meaning and formula.
-Table memory_table(const cost::MemoryEstimate& memory, Bytes capacity);
+Table make_memory_table(const cost::MemoryEstimate& memory, Bytes capacity);
 
 /// Lists the totals by pp rank: "by pp rank: 0 has 68.1 GiB, 1-2 have 61 GiB, 3 has 64.2 GiB", or
 /// only the smallest, largest and last if there are many. Empty for a single rank.
-std::string totals_text(std::span<const Bytes> totals);
+std::string format_totals(std::span<const Bytes> totals);
 
 }  // namespace rankwright::report

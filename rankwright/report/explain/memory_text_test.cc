@@ -19,16 +19,18 @@ cost::MemoryEstimate make_sixty_gib() {
 }
 
 TEST(MemoryTitle, NamesRankInstantAndVerdict) {
-  EXPECT_EQ(memory_title(make_sixty_gib(), 80.0_GiB, kBand),
+  EXPECT_EQ(write_memory_title(make_sixty_gib(), 80.0_GiB, kBand),
             "memory of pp rank 3 at the loss: 60 of 80 GiB ±10 %, fits");
-  EXPECT_THAT(memory_title(make_sixty_gib(), 62.0_GiB, kBand), HasSubstr("fits, but not for sure"));
-  EXPECT_THAT(memory_title(make_sixty_gib(), 58.0_GiB, kBand), HasSubstr("the error is as large"));
-  EXPECT_THAT(memory_title(make_sixty_gib(), 40.0_GiB, kBand), HasSubstr("does not fit"));
+  EXPECT_THAT(write_memory_title(make_sixty_gib(), 62.0_GiB, kBand),
+              HasSubstr("fits, but not for sure"));
+  EXPECT_THAT(write_memory_title(make_sixty_gib(), 58.0_GiB, kBand),
+              HasSubstr("the error is as large"));
+  EXPECT_THAT(write_memory_title(make_sixty_gib(), 40.0_GiB, kBand), HasSubstr("does not fit"));
 }
 
 TEST(MemoryText, ShowsItemsTotalAndDevice) {
   // The longest bar is 80 GiB in 40 columns; the others are 40, 20 and 60 GiB.
-  const std::string text = memory_text(make_sixty_gib(), 80.0_GiB, kBand, {}, 160);
+  const std::string text = render_memory_text(make_sixty_gib(), 80.0_GiB, kBand, {}, 160);
   const auto line = [](const char* name, std::size_t bars, const char* figures) {
     return "  " + std::string(name) + std::string(bars, '#') + std::string(40 - bars, ' ') +
            figures;
@@ -44,18 +46,18 @@ TEST(MemoryText, MergesSmallItemsIntoOther) {
   cost::MemoryEstimate memory = make_sixty_gib();
   memory[cost::Entry::workspace] = 0.0625_GiB;
   memory[cost::Entry::buckets] = 0.0625_GiB;
-  EXPECT_THAT(memory_text(memory, 80.0_GiB, kBand, {}, 120),
+  EXPECT_THAT(render_memory_text(memory, 80.0_GiB, kBand, {}, 120),
               HasSubstr("128 MiB    0.2 %  buckets, workspace"));
-  EXPECT_EQ(memory_table(memory, 80.0_GiB).rows.size(), 4u);
+  EXPECT_EQ(make_memory_table(memory, 80.0_GiB).rows.size(), 4u);
 }
 
 TEST(TotalsText, IsEmptyForOneAndShortForMany) {
-  EXPECT_EQ(totals_text(std::vector<Bytes>{60.0_GiB}), "");
-  EXPECT_EQ(totals_text(std::vector<Bytes>{60.0_GiB, 50.0_GiB, 50.0_GiB}),
+  EXPECT_EQ(format_totals(std::vector<Bytes>{60.0_GiB}), "");
+  EXPECT_EQ(format_totals(std::vector<Bytes>{60.0_GiB, 50.0_GiB, 50.0_GiB}),
             "by pp rank: 0 has 60 GiB, 1-2 have 50 GiB");
   std::vector<Bytes> many;
   for (int r = 0; r < 64; ++r) many.push_back((100.0 - r) * 1.0_GiB);
-  EXPECT_EQ(totals_text(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
+  EXPECT_EQ(format_totals(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
 }
 
 }  // namespace memory_text_test

@@ -12,7 +12,7 @@ namespace {
 /// Says which links the collectives of a group use: "stay on nvlink", "cross infiniband at 50
 /// GB/s".
 std::string describe_links(const plan::TrainingConfig& s, mesh::GroupKind kind) {
-  const mesh::Span span = cost::span_of(s, kind);
+  const mesh::Span span = cost::find_span(s, kind);
   if (span.level <= 0) return fmt::format("stay on {}", s.cluster.levels[0].name);
   const cluster::Level& level = s.cluster.levels[std::size_t(span.level)];
   return fmt::format("cross {} at {}", level.name, show(level.bandwidth));

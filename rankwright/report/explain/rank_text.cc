@@ -68,8 +68,8 @@ ordered_json make_memory_json(const plan::TrainingConfig& config,
 
 }  // namespace
 
-std::string rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
-                      const Paint& paint, std::size_t width) {
+std::string render_rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
+                             const Paint& paint, std::size_t width) {
   std::string out = paint.bold(fmt::format("rank {} of {}", count(view.rank), count(config.world)));
   out += fmt::format("\n\n  coordinates  tp {} · cp {} · dp {} · pp {}", view.tp, view.cp,
                      count(view.dp), view.pp);
@@ -95,10 +95,11 @@ std::string rank_text(const plan::TrainingConfig& config, const planner::RankVie
   // Without a model there is no memory estimate.
   if (config.reference_model) return out;
   return out + "\n" +
-         memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint, width);
+         render_memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint,
+                            width);
 }
 
-std::string rank_json(const plan::TrainingConfig& config, const planner::RankView& view) {
+std::string make_rank_json(const plan::TrainingConfig& config, const planner::RankView& view) {
   ordered_json stages = ordered_json::array();
   for (const planner::RankView::Chunk& c : view.chunks)
     stages.push_back({{"stage", c.stage},

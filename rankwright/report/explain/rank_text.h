@@ -8,8 +8,8 @@
 
 namespace rankwright::report {
 
-std::string rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
-                      const Paint& paint, std::size_t width = 120);
-std::string rank_json(const plan::TrainingConfig& config, const planner::RankView& view);
+std::string render_rank_text(const plan::TrainingConfig& config, const planner::RankView& view,
+                             const Paint& paint, std::size_t width = 120);
+std::string make_rank_json(const plan::TrainingConfig& config, const planner::RankView& view);
 
 }  // namespace rankwright::report

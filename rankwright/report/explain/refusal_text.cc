@@ -23,13 +23,13 @@ int exit_code(planner::Refusal::Kind kind) {
 
 }  // namespace
 
-std::string refusal_text(std::string_view verb, const planner::Refusal& refusal) {
-  std::string text =
-      refusal.sources ? findings_in(*refusal.sources, refusal.findings)
-                      : findings_text(refusal.findings, refusal.file.name, refusal.file.text, {});
+std::string render_refusal_text(std::string_view verb, const planner::Refusal& refusal) {
+  std::string text = refusal.sources ? render_findings_in(*refusal.sources, refusal.findings)
+                                     : render_findings_text(refusal.findings, refusal.file.name,
+                                                            refusal.file.text, {});
   if (!refusal.message.empty()) text += fmt::format("rankwright {}: {}\n", verb, refusal.message);
   if (!refusal.hint.empty()) text += fmt::format("  help: {}\n", refusal.hint);
-  for (const planner::Refusal& other : refusal.also) text += refusal_text(verb, other);
+  for (const planner::Refusal& other : refusal.also) text += render_refusal_text(verb, other);
   return text;
 }
 
@@ -39,17 +39,17 @@ int exit_code(const planner::Refusal& refusal) {
   return code;
 }
 
-Diagnostics findings_of(const planner::Refusal& refusal) {
+Diagnostics collect_findings(const planner::Refusal& refusal) {
   Diagnostics all = refusal.findings;
   for (const planner::Refusal& other : refusal.also) {
-    const Diagnostics more = findings_of(other);
+    const Diagnostics more = collect_findings(other);
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;
 }
 
-std::string findings_in(const std::vector<planner::SourceFile>& sources,
-                        const Diagnostics& findings) {
+std::string render_findings_in(const std::vector<planner::SourceFile>& sources,
+                               const Diagnostics& findings) {
   std::string text;
   for (const Diagnostic& finding : findings) {
     const auto source = std::find_if(
@@ -57,7 +57,7 @@ std::string findings_in(const std::vector<planner::SourceFile>& sources,
         [&](const planner::SourceFile& one) { return one.name == finding.where.file; });
     const bool known = source != sources.end();
     const std::string one =
-        findings_text({finding}, known ? source->name : "", known ? source->text : "", {});
+        render_findings_text({finding}, known ? source->name : "", known ? source->text : "", {});
     text += one.substr(0, one.rfind('\n', one.size() - 2) + 1);  // without the count
   }
   return text;

@@ -55,28 +55,30 @@ constexpr std::string_view kHow =
 
 }  // namespace
 
-std::string sensitivity_text(const plan::TrainingConfig& config,
-                             const planner::SensitivityView& view, const Paint& paint,
-                             std::size_t width) {
-  std::string out = paint.bold(headline(config)) + "\n\n  " + figures(config, view.now) + "\n\n";
+std::string render_sensitivity_text(const plan::TrainingConfig& config,
+                                    const planner::SensitivityView& view, const Paint& paint,
+                                    std::size_t width) {
+  std::string out =
+      paint.bold(format_headline(config)) + "\n\n  " + figures(config, view.now) + "\n\n";
   std::vector<BarLine> lines;
   for (const cost::Sensitivity& s : view.constants) {
     if (lines.size() == kShownConstants || s.moves <= 0) break;
     const catalog::ConstantRow& of = find_constant(s.constant);
-    lines.push_back({.name = of.name,
-                     .fraction = s.moves / view.constants.front().moves,
-                     .figures = {share_text(s.moves), format_end(of, s.low.value, show(s.low.step)),
-                                 format_end(of, s.high.value, show(s.high.step))},
-                     .remark = fmt::format("{}, {}", name(of.found), of.meaning),
-                     .tone = s.flips ? BarLine::Tone::wait : BarLine::Tone::work});
+    lines.push_back(
+        {.name = of.name,
+         .fraction = s.moves / view.constants.front().moves,
+         .figures = {format_share(s.moves), format_end(of, s.low.value, show(s.low.step)),
+                     format_end(of, s.high.value, show(s.high.step))},
+         .remark = fmt::format("{}, {}", name(of.found), of.meaning),
+         .tone = s.flips ? BarLine::Tone::wait : BarLine::Tone::work});
   }
-  out += bars_text(lines, paint, width) + "\n";
-  if (!config.reference_model) out += wrapped(describe_verdict(view), width - 2, "");
-  return out + wrapped(kHow, width - 2, "");
+  out += draw_bar_lines(lines, paint, width) + "\n";
+  if (!config.reference_model) out += wrap_text(describe_verdict(view), width - 2, "");
+  return out + wrap_text(kHow, width - 2, "");
 }
 
-std::string sensitivity_json(const plan::TrainingConfig& config,
-                             const planner::SensitivityView& view) {
+std::string make_sensitivity_json(const plan::TrainingConfig& config,
+                                  const planner::SensitivityView& view) {
   const auto end = [](const cost::ConstantTrial& o) {
     return ordered_json{{"value", o.value},
                         {"step_seconds", o.step.value},
@@ -93,7 +95,7 @@ std::string sensitivity_json(const plan::TrainingConfig& config,
                     {"low", end(s.low)},
                     {"high", end(s.high)}});
   const ordered_json json = {{"schema", "rankwright.sensitivity/1"},
-                             {"headline", headline(config)},
+                             {"headline", format_headline(config)},
                              {"step_seconds", view.now.time().value},
                              {"memory_bytes", view.now.memory.total().value},
                              {"capacity_bytes", view.now.capacity.value},
@@ -102,8 +104,9 @@ std::string sensitivity_json(const plan::TrainingConfig& config,
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
-                        const planner::RivalsView& view, const Paint& paint, std::size_t width) {
+std::string render_rivals_text(const RivalPlan& first, const RivalPlan& second,
+                               const planner::RivalsView& view, const Paint& paint,
+                               std::size_t width) {
   const cost::Comparison& comparison = view.comparison;
   const bool ahead = comparison.lead > 0;
   const RivalPlan& winner = ahead ? first : second;
@@ -114,14 +117,15 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
   out += std::abs(comparison.lead) < kNothing
              ? std::string("\n  a token takes as long with either\n\n")
              : fmt::format("\n  a token takes {} {} with {}\n\n",
-                           share_text(std::abs(comparison.lead)), ahead ? "longer" : "less",
+                           format_share(std::abs(comparison.lead)), ahead ? "longer" : "less",
                            second.name);
   if (first.config.model.name != second.config.model.name)
-    out += wrapped(fmt::format("They train two models, {} and {}: a token of one is not a token of "
-                               "the other.",
-                               first.config.model.name, second.config.model.name),
-                   width - 4, "  ") +
-           "\n";
+    out +=
+        wrap_text(fmt::format("They train two models, {} and {}: a token of one is not a token of "
+                              "the other.",
+                              first.config.model.name, second.config.model.name),
+                  width - 4, "  ") +
+        "\n";
   double widest = 0;
   const auto width_of = [&](const cost::Rivalry& r) {
     return std::max(std::abs(r.at_low - comparison.lead), std::abs(r.at_high - comparison.lead));
@@ -136,21 +140,21 @@ std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
     lines.push_back(
         {.name = of.name,
          .fraction = width_of(r) / widest,
-         .figures = {format_end(of, r.low, signed_percent(r.at_low)),
-                     format_end(of, r.high, signed_percent(r.at_high))},
+         .figures = {format_end(of, r.low, format_signed_percent(r.at_low)),
+                     format_end(of, r.high, format_signed_percent(r.at_high))},
          .remark = r.swaps ? "the other is faster at one end: " + of.meaning : of.meaning,
          .tone = r.swaps ? BarLine::Tone::wait : BarLine::Tone::work});
   }
-  out += bars_text(lines, paint, width) + "\n";
+  out += draw_bar_lines(lines, paint, width) + "\n";
   const std::string conclusion =
       swapping.empty() ? fmt::format("{} is the faster, whichever constant moves.", winner.name)
                        : fmt::format("{} is the faster, but not at one end of {}: measure both.",
                                      winner.name, join_names(swapping));
-  return out + wrapped(conclusion, width - 2, "") + wrapped(kHow, width - 2, "");
+  return out + wrap_text(conclusion, width - 2, "") + wrap_text(kHow, width - 2, "");
 }
 
-std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
-                        const planner::RivalsView& view) {
+std::string make_rivals_json(const RivalPlan& first, const RivalPlan& second,
+                             const planner::RivalsView& view) {
   const cost::Comparison& comparison = view.comparison;
   ordered_json rows = ordered_json::array();
   for (const cost::Rivalry& r : comparison.rivals)
@@ -162,7 +166,7 @@ std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
                     {"high", {{"value", r.high}, {"lead", r.at_high}}}});
   const auto plan = [](const RivalPlan& p, const cost::Estimate& estimate) {
     return ordered_json{{"name", p.name},
-                        {"headline", headline(p.config)},
+                        {"headline", format_headline(p.config)},
                         {"step_seconds", estimate.time().value}};
   };
   const ordered_json json = {{"schema", "rankwright.rivals/1"},

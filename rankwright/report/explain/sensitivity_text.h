@@ -10,20 +10,21 @@
 
 namespace rankwright::report {
 
-std::string sensitivity_text(const plan::TrainingConfig& config,
-                             const planner::SensitivityView& view, const Paint& paint,
-                             std::size_t width);
-std::string sensitivity_json(const plan::TrainingConfig& config,
-                             const planner::SensitivityView& view);
+std::string render_sensitivity_text(const plan::TrainingConfig& config,
+                                    const planner::SensitivityView& view, const Paint& paint,
+                                    std::size_t width);
+std::string make_sensitivity_json(const plan::TrainingConfig& config,
+                                  const planner::SensitivityView& view);
 
 /// One of two compared plans, with its name.
 struct RivalPlan {
   std::string name;
   const plan::TrainingConfig& config;
 };
-std::string rivals_text(const RivalPlan& first, const RivalPlan& second,
-                        const planner::RivalsView& view, const Paint& paint, std::size_t width);
-std::string rivals_json(const RivalPlan& first, const RivalPlan& second,
-                        const planner::RivalsView& view);
+std::string render_rivals_text(const RivalPlan& first, const RivalPlan& second,
+                               const planner::RivalsView& view, const Paint& paint,
+                               std::size_t width);
+std::string make_rivals_json(const RivalPlan& first, const RivalPlan& second,
+                             const planner::RivalsView& view);
 
 }  // namespace rankwright::report

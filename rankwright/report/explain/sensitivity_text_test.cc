@@ -17,26 +17,28 @@ const std::string kPlan =
 
 TEST(SensitivityText, SaysThatNoConstantChangesTheVerdict) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
+  const std::string text =
+      render_sensitivity_text(config, planner::make_sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits, whichever of them moves."));
 }
 
 TEST(SensitivityText, NamesConstantsThatWouldChangeTheVerdict) {
   rankwright::plan::TrainingConfig config = config_of(kPlan);
   config.cluster.device.memory = 1.001 * cost::fullest(config, catalog::calibration()).total();
-  const std::string text = sensitivity_text(config, planner::sensitivity_view(config), {}, 120);
+  const std::string text =
+      render_sensitivity_text(config, planner::make_sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits; it would not at one end of "));
   EXPECT_THAT(text, HasSubstr("communicator"));
   config.cluster.device.memory = 0.999 * cost::fullest(config, catalog::calibration()).total();
-  EXPECT_THAT(sensitivity_text(config, planner::sensitivity_view(config), {}, 120),
+  EXPECT_THAT(render_sensitivity_text(config, planner::make_sensitivity_view(config), {}, 120),
               HasSubstr("It does not fit; it would at one end of "));
 }
 
 TEST(SensitivityText, ShowsAtMostTwelveConstants) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const planner::SensitivityView view = planner::sensitivity_view(config);
+  const planner::SensitivityView view = planner::make_sensitivity_view(config);
   ASSERT_GT(view.constants.size(), 12u);
-  const std::string text = sensitivity_text(config, view, {}, 400);
+  const std::string text = render_sensitivity_text(config, view, {}, 400);
   const auto shown = [&](std::size_t at) {
     return text.find("\n  " + catalog::constants()[std::size_t(view.constants[at].constant)].name +
                      " ") != std::string::npos;
@@ -49,10 +51,11 @@ TEST(RivalsText, NamesTheFasterPlan) {
   const rankwright::plan::TrainingConfig first = config_of(kPlan);
   rankwright::plan::TrainingConfig second = first;
   second.plan.recompute = plan::Recompute::full;
-  const planner::RivalsView view = planner::rivals_view(first, second);
-  const std::string text = rivals_text({"a", first}, {"b", second}, view, {}, 120);
+  const planner::RivalsView view = planner::make_rivals_view(first, second);
+  const std::string text = render_rivals_text({"a", first}, {"b", second}, view, {}, 120);
   EXPECT_THAT(text, HasSubstr("a is the faster, whichever constant moves."));
-  const nlohmann::json json = nlohmann::json::parse(rivals_json({"a", first}, {"b", second}, view));
+  const nlohmann::json json =
+      nlohmann::json::parse(make_rivals_json({"a", first}, {"b", second}, view));
   EXPECT_EQ(json["lead"].get<double>(), view.comparison.lead);
 }
 

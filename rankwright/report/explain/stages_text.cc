@@ -25,7 +25,7 @@ Table make_rank_table(const plan::TrainingConfig& config, const planner::StagesV
                {"of the mean", Table::Align::right}}};
   const Flops mean =
       std::accumulate(view.work.begin(), view.work.end(), Flops{}) / double(view.work.size());
-  const std::vector<plan::RankContents> contents = rank_contents(config);
+  const std::vector<plan::RankContents> contents = list_rank_contents(config);
   std::vector<std::string> last;
   i64 first = 0;
   for (i64 r = 0; r <= config.plan.pp; ++r) {
@@ -33,9 +33,9 @@ Table make_rank_table(const plan::TrainingConfig& config, const planner::StagesV
     if (r < config.plan.pp) {
       const plan::RankContents& on_rank = contents[std::size_t(r)];
       std::string chunks;
-      for (const i64 s : stages_of(config.plan, r))
+      for (const i64 s : list_stages(config.plan, r))
         chunks += (chunks.empty() ? "" : " ") + std::to_string(view.now[std::size_t(s)].layers);
-      row = {count(on_rank.layers), chunks, planner::besides(on_rank),
+      row = {count(on_rank.layers), chunks, planner::describe_edges(on_rank),
              percent(view.work[std::size_t(r)] / mean)};
     }
     if (row == last) continue;
@@ -91,15 +91,15 @@ Table make_syntax_table(const planner::StagesView& view) {
 
 }  // namespace
 
-std::string stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
-                        const Paint& paint, std::size_t width) {
+std::string render_stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
+                               const Paint& paint, std::size_t width) {
   const auto busiest = std::max_element(view.work.begin(), view.work.end());
-  std::string out = paint.bold(headline(config)) + "\n\n";
+  std::string out = paint.bold(format_headline(config)) + "\n\n";
   out += fmt::format("{} over {} x {}: {}\n\n", plural(config.model.layers(), "layer", "layers"),
                      plural(config.plan.pp, "pp rank", "pp ranks"),
                      plural(config.plan.virtual_stages, "chunk", "chunks"), show_layout(view.now));
   out += make_rank_table(config, view).text(paint, "  ") + "\n";
-  out += wrapped(
+  out += wrap_text(
       fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
                   "split: {}.",
                   busiest - view.work.begin(), percent(view.imbalance), describe_split(view)),
@@ -108,12 +108,12 @@ std::string stages_text(const plan::TrainingConfig& config, const planner::Stage
   return out + "\n" + make_syntax_table(view).text(paint, "  ");
 }
 
-std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {
-  const std::vector<plan::RankContents> contents = rank_contents(config);
+std::string make_stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {
+  const std::vector<plan::RankContents> contents = list_rank_contents(config);
   ordered_json ranks = ordered_json::array();
   for (i64 r = 0; r < config.plan.pp; ++r)
     ranks.push_back({{"pp_rank", r},
-                     {"stages", stages_of(config.plan, r)},
+                     {"stages", list_stages(config.plan, r)},
                      {"layers", contents[std::size_t(r)].layers},
                      {"forward_flops_per_token", view.work[std::size_t(r)].value}});
   ordered_json best = nullptr;

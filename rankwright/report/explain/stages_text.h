@@ -9,8 +9,8 @@
 
 namespace rankwright::report {
 
-std::string stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
-                        const Paint& paint, std::size_t width);
-std::string stages_json(const plan::TrainingConfig& config, const planner::StagesView& view);
+std::string render_stages_text(const plan::TrainingConfig& config, const planner::StagesView& view,
+                               const Paint& paint, std::size_t width);
+std::string make_stages_json(const plan::TrainingConfig& config, const planner::StagesView& view);
 
 }  // namespace rankwright::report

@@ -19,7 +19,7 @@ rankwright::plan::TrainingConfig make_deepseek_config() {
 }
 
 std::string write_stages(const rankwright::plan::TrainingConfig& config) {
-  return stages_text(config, planner::stages_view(config), {}, 100);
+  return render_stages_text(config, planner::make_stages_view(config), {}, 100);
 }
 
 TEST(StagesText, SaysThatASplitIsAlreadyEven) {
@@ -37,7 +37,7 @@ TEST(StagesText, SaysThatASplitIsAlreadyEven) {
 
 TEST(StagesText, ProposesFewerLayersBesideTheHead) {
   const rankwright::plan::TrainingConfig config = make_deepseek_config();
-  const std::string layout = show_layout(planner::stages_view(config).best.stages);
+  const std::string layout = show_layout(planner::make_stages_view(config).best.stages);
   EXPECT_THAT(write_stages(config), HasSubstr("parallelism: {stages: \"" + layout + "\"}"));
   EXPECT_THAT(write_stages(config),
               HasSubstr("--pipeline-model-parallel-layout \"" + layout + "\""));
@@ -55,8 +55,8 @@ TEST(StagesText, FindsTorchtitansSettings) {
 
 TEST(StagesJson, AgreesWithTheText) {
   const rankwright::plan::TrainingConfig config = make_deepseek_config();
-  const planner::StagesView view = planner::stages_view(config);
-  const nlohmann::json json = nlohmann::json::parse(stages_json(config, view));
+  const planner::StagesView view = planner::make_stages_view(config);
+  const nlohmann::json json = nlohmann::json::parse(make_stages_json(config, view));
   EXPECT_EQ(json["schema"], "rankwright.stages/1");
   EXPECT_EQ(json["ranks"].size(), 16U);
   EXPECT_EQ(json["best"]["layout"], show_layout(view.best.stages));

@@ -32,22 +32,24 @@ std::vector<planner::Waterfall::Bar> merge_small_bars(const planner::Waterfall& 
 
 }  // namespace
 
-std::string band_text(const cost::ErrorBand& band) {
+std::string format_band(const cost::ErrorBand& band) {
   return fmt::format("±{}{}", percent(std::round(100 * band.within) / 100),
                      band.rows == 0 ? " assumed" : "");
 }
 
 std::string figures(const plan::TrainingConfig& config, const cost::Estimate& e) {
-  std::string text = fmt::format(
-      "step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), band_text(e.step_band),
-      short_count(cost::tokens_per_second(config, e.time())), percent(cost::mfu(config, e.time())));
+  std::string text =
+      fmt::format("step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), format_band(e.step_band),
+                  format_short_count(cost::tokens_per_second(config, e.time())),
+                  percent(cost::mfu(config, e.time())));
   if (!config.reference_model)
     text += fmt::format("   {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                         e.memory.pp_rank);
   return text;
 }
 
-std::string waterfall_text(const planner::Waterfall& fall, const Paint& paint, std::size_t width) {
+std::string render_waterfall_text(const planner::Waterfall& fall, const Paint& paint,
+                                  std::size_t width) {
   const std::vector<planner::Waterfall::Bar> bars = merge_small_bars(fall);
   Seconds longest{};
   for (const planner::Waterfall::Bar& bar : bars) longest = std::max(longest, bar.time);
@@ -55,20 +57,20 @@ std::string waterfall_text(const planner::Waterfall& fall, const Paint& paint, s
   for (const planner::Waterfall::Bar& bar : bars)
     lines.push_back({.name = bar.name,
                      .fraction = bar.time / longest,
-                     .figures = {show(bar.time), share_text(bar.share)},
+                     .figures = {show(bar.time), format_share(bar.share)},
                      .remark = bar.remark,
                      .tone = bar.computes ? BarLine::Tone::work : BarLine::Tone::wait});
-  return bars_text(lines, paint, width);
+  return draw_bar_lines(lines, paint, width);
 }
 
-Table waterfall_table(const planner::Waterfall& fall) {
+Table make_waterfall_table(const planner::Waterfall& fall) {
   Table table{{{"item"},
                {"time", Table::Align::right},
                {"share", Table::Align::right},
                {"origin"},
                {"remark"}}};
   for (const planner::Waterfall::Bar& bar : fall.bars)
-    table.rows.push_back({bar.name, show(bar.time), share_text(bar.share),
+    table.rows.push_back({bar.name, show(bar.time), format_share(bar.share),
                           std::string(name(bar.origin)), bar.remark});
   return table;
 }

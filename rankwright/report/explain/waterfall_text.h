@@ -14,12 +14,13 @@ namespace rankwright::report {
 std::string figures(const plan::TrainingConfig& config, const cost::Estimate& estimate);
 
 /// Formats an error band: "±13 %", or "±35 % assumed" if it is not based on measurements.
-std::string band_text(const cost::ErrorBand& band);
+std::string format_band(const cost::ErrorBand& band);
 
 /// Draws one bar per item. Items below 0.2 % of the step are merged into one bar, "other", so that
 /// the bars add up.
-std::string waterfall_text(const planner::Waterfall& fall, const Paint& paint, std::size_t width);
+std::string render_waterfall_text(const planner::Waterfall& fall, const Paint& paint,
+                                  std::size_t width);
 /// Lists all items of the step.
-Table waterfall_table(const planner::Waterfall& fall);
+Table make_waterfall_table(const planner::Waterfall& fall);
 
 }  // namespace rankwright::report

@@ -20,15 +20,15 @@ TEST(WaterfallText, MergesSmallItemsIntoOther) {
   fall.bars = {{.name = "big", .time = 998.0_s, .share = 0.998},
                {.name = "one", .time = 1.0_s, .share = 0.001},
                {.name = "two", .time = 1.0_s, .share = 0.001}};
-  const std::string text = waterfall_text(fall, {}, 100);
+  const std::string text = render_waterfall_text(fall, {}, 100);
   EXPECT_THAT(text, HasSubstr("2 s   0.2 %  one, two"));
   EXPECT_THAT(text, HasSubstr("  other  "));
-  EXPECT_EQ(waterfall_table(fall).rows.size(), 3u);
+  EXPECT_EQ(make_waterfall_table(fall).rows.size(), 3u);
 }
 
 TEST(BandText, SaysWhenTheErrorIsAssumed) {
-  EXPECT_EQ(band_text({0.134, 599}), "±13 %");
-  EXPECT_EQ(band_text({0.35, 0}), "±35 % assumed");
+  EXPECT_EQ(format_band({0.134, 599}), "±13 %");
+  EXPECT_EQ(format_band({0.35, 0}), "±35 % assumed");
 }
 
 TEST(Figures, OmitMemoryWithoutAModel) {

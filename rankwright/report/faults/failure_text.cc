@@ -24,11 +24,11 @@ Table make_halt_table(const plan::TrainingConfig& config, const cost::Failure& f
   add("other pp ranks of its replica", (plan.pp - 1) * stage,
       "the next activation or gradient that does not come");
   const i64 others = (plan.dp - 1) * plan.pp * stage;
-  switch (cost::replicas_meet(plan)) {
-    case cost::ReplicasMeet::gathers:
+  switch (cost::find_replica_sync(plan)) {
+    case cost::ReplicaSync::gathers:
       add("other replicas", others, "the next gather of ZeRO-3, within a layer");
       break;
-    case cost::ReplicasMeet::experts:
+    case cost::ReplicaSync::experts:
       add("other replicas", others, "the next all-to-all of experts that they share");
       break;
     default:
@@ -86,35 +86,36 @@ Table make_share_table(const cost::Uptime& uptime) {
 
 }  // namespace
 
-std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cost::Failure& failure,
-                         const planner::FailureSources& from, const Paint& paint,
-                         std::size_t width) {
+std::string render_failure_text(const plan::TrainingConfig& config, i64 rank,
+                                const cost::Failure& failure, const planner::FailureSources& from,
+                                const Paint& paint, std::size_t width) {
   const cost::Uptime& up = failure.uptime;
   const cost::FailureModel& model = failure.task.model;
-  std::string out = wrapped(
+  std::string out = wrap_text(
       fmt::format("Rank {} dies, and all {} halt: within a step each waits for it, or for one that "
                   "does.",
                   rank, plural(config.world, "rank", "ranks")),
       width, "");
   if (const Table table = make_halt_table(config, failure); !table.rows.empty())
     out += "\n" + table.text(paint, "  ");
-  out += "\n" + wrapped(fmt::format("A process that ends is seen by its launcher at once; one that "
-                                    "hangs only when a collective has waited {} ({}).",
-                                    show(failure.task.hang), from.hang),
-                        width, "");
-  out += wrapped(describe_survivors(failure), width, "") + "\n";
+  out +=
+      "\n" + wrap_text(fmt::format("A process that ends is seen by its launcher at once; one that "
+                                   "hangs only when a collective has waited {} ({}).",
+                                   show(failure.task.hang), from.hang),
+                       width, "");
+  out += wrap_text(describe_survivors(failure), width, "") + "\n";
   out += make_figure_table(config, failure, from).text(paint, "  ") + "\n";
-  out += wrapped(fmt::format("One failure costs {} of work on average and {} of restart, on all "
-                             "GPUs: {} GPU-hours.",
-                             show(up.lost_each), show(model.restart),
-                             format_gpu_hours(up.lost_each + model.restart, config)),
-                 width, "") +
+  out += wrap_text(fmt::format("One failure costs {} of work on average and {} of restart, on all "
+                               "GPUs: {} GPU-hours.",
+                               show(up.lost_each), show(model.restart),
+                               format_gpu_hours(up.lost_each + model.restart, config)),
+                   width, "") +
          "\n";
   out += make_share_table(up).text(paint, "  ") + "\n";
-  out += wrapped(fmt::format("If every failure were a hang, {} would be useful.",
-                             percent(failure.when_hung.useful)),
-                 width, "");
-  for (const std::string& cite : from.cites) out += wrapped("source: " + cite, width, "");
+  out += wrap_text(fmt::format("If every failure were a hang, {} would be useful.",
+                               percent(failure.when_hung.useful)),
+                   width, "");
+  for (const std::string& cite : from.cites) out += wrap_text("source: " + cite, width, "");
   return out;
 }
 

@@ -10,8 +10,8 @@
 
 namespace rankwright::report {
 
-std::string failure_text(const plan::TrainingConfig& config, i64 rank, const cost::Failure& failure,
-                         const planner::FailureSources& from, const Paint& paint,
-                         std::size_t width);
+std::string render_failure_text(const plan::TrainingConfig& config, i64 rank,
+                                const cost::Failure& failure, const planner::FailureSources& from,
+                                const Paint& paint, std::size_t width);
 
 }  // namespace rankwright::report

@@ -110,13 +110,13 @@ ordered_json make_failure_json(i64 rank, const cost::Failure& failure,
 
 }  // namespace
 
-std::string faults_json(const plan::TrainingConfig& config, const planner::Faults& faults) {
+std::string make_faults_json(const plan::TrainingConfig& config, const planner::Faults& faults) {
   const ordered_json none = nullptr;
   const ordered_json json = {
       {"schema", "rankwright.faults/1"},
       {"world", config.world},
       {"slow_links", faults.links ? make_links_json(config, *faults.links) : none},
-      {"slow_ranks", faults.slow ? make_slow_json(*faults.slow, faults.mitigate_straggler) : none},
+      {"slow_ranks", faults.slow ? make_slow_json(*faults.slow, faults.mitigation) : none},
       {"dead_rank",
        faults.dead ? make_failure_json(*faults.dead, faults.failure, faults.from) : none}};
   return json.dump(2) + "\n";

@@ -8,6 +8,6 @@
 
 namespace rankwright::report {
 
-std::string faults_json(const plan::TrainingConfig& config, const planner::Faults& faults);
+std::string make_faults_json(const plan::TrainingConfig& config, const planner::Faults& faults);
 
 }  // namespace rankwright::report

@@ -8,6 +8,7 @@
 
 namespace rankwright::report {
 
-std::string faults_text(const planner::FaultsAnswer& answer, const Paint& paint, std::size_t width);
+std::string render_faults_text(const planner::FaultsAnswer& answer, const Paint& paint,
+                               std::size_t width);
 
 }  // namespace rankwright::report

@@ -45,15 +45,15 @@ std::string describe_loss(const plan::TrainingConfig& config, Seconds before, Se
                     percent(lost), count(config.world), about(gpus), about(24 * gpus));
 }
 
-std::string_view describe_meeting(cost::ReplicasMeet meet) {
+std::string_view describe_meeting(cost::ReplicaSync meet) {
   switch (meet) {
-    case cost::ReplicasMeet::gathers:
+    case cost::ReplicaSync::gathers:
       return "at every ZeRO-3 gather: they slow down with it, layer by layer";
-    case cost::ReplicasMeet::experts:
+    case cost::ReplicaSync::experts:
       return "at the all-to-alls of every layer with experts that they share";
-    case cost::ReplicasMeet::gradients:
+    case cost::ReplicaSync::gradients:
       return "at the end of the step, in the gradient reduction";
-    case cost::ReplicasMeet::never:
+    case cost::ReplicaSync::never:
       break;
   }
   return "";
@@ -111,11 +111,12 @@ Table make_rank_table(const cost::Straggler& slow) {
     const auto idle = [](Seconds step, Seconds busy) {
       return percent(std::max(0.0, 1 - busy / step));
     };
-    table.rows.push_back({std::to_string(place.pp_rank), idle(slow.before, rank.busy),
-                          idle(slow.after, rank.busy + rank.extra),
-                          fmt::format("{} {}", show(place.after), format_slowdown(slow.before, place.after)),
-                          bar((place.after - slow.before).value, max.value, kBarCells) +
-                              (now ? " it is here" : "")});
+    table.rows.push_back(
+        {std::to_string(place.pp_rank), idle(slow.before, rank.busy),
+         idle(slow.after, rank.busy + rank.extra),
+         fmt::format("{} {}", show(place.after), format_slowdown(slow.before, place.after)),
+         bar((place.after - slow.before).value, max.value, kBarCells) +
+             (now ? " it is here" : "")});
   }
   return table;
 }
@@ -123,7 +124,7 @@ Table make_rank_table(const cost::Straggler& slow) {
 std::string describe_mitigation(const plan::TrainingConfig& config, const cost::Straggler& slow,
                                 const cost::StragglerMitigation& mitigation, std::size_t width) {
   std::string out;
-  const auto add = [&](const std::string& text) { out += wrapped(text, width, "  "); };
+  const auto add = [&](const std::string& text) { out += wrap_text(text, width, "  "); };
   if (mitigation.place) {
     const cost::Swap& swap = *mitigation.place;
     add(
@@ -231,45 +232,47 @@ std::string typed(const mesh::Placement& placement, i64 host_devices) {
   return fmt::format("{{{}: [{}]}}", whole ? "hosts" : "ranks", fmt::join(listed, ", "));
 }
 
-std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
-                           const cost::StragglerMitigation& mitigation, const Paint& paint,
-                           std::size_t width) {
+std::string render_straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                                  const cost::StragglerMitigation& mitigation, const Paint& paint,
+                                  std::size_t width) {
   std::string out;
   for (const cost::SlowRank& one : slow.slow)
-    out += wrapped(describe_slow_rank(config, one) + ".", width, "");
-  out += wrapped(describe_loss(config, slow.before, slow.after), width, "") + "\n";
+    out += wrap_text(describe_slow_rank(config, one) + ".", width, "");
+  out += wrap_text(describe_loss(config, slow.before, slow.after), width, "") + "\n";
   if (slow.slow.size() > 1)
-    out += wrapped(fmt::format("All wait for the replica of rank {}.", slow.waited_for), width, "");
+    out +=
+        wrap_text(fmt::format("All wait for the replica of rank {}.", slow.waited_for), width, "");
   if (slow.after <= slow.before)
-    return out + wrapped("Nobody waits for it: the others set the pace.", width, "");
+    return out + wrap_text("Nobody waits for it: the others set the pace.", width, "");
   out += make_waiting_table(config, slow).text(paint, "  ") + "\n";
   if (config.plan.pp > 1) out += make_rank_table(slow).text(paint, "  ") + "\n";
   out += "What would hurt less:\n" + describe_mitigation(config, slow, mitigation, width);
-  out += "\n" + wrapped(slow.simulated
-                            ? "times: the step played with the slow cells in it (Z1 to Z4)"
-                            : "times: the closed form of the pipeline with the slow stage in it; "
-                              "the step has too many cells to be played (Z1 to Z4)",
-                        width, "");
+  out += "\n" + wrap_text(slow.simulated
+                              ? "times: the step simulated with the slow cells in it (Z1 to Z4)"
+                              : "times: the closed form of the pipeline with the slow stage in it; "
+                                "the step has too many cells to be simulated (Z1 to Z4)",
+                          width, "");
   return out;
 }
 
-std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
-                      const Paint& paint, std::size_t width) {
+std::string render_link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
+                             const Paint& paint, std::size_t width) {
   std::string out;
   for (const cost::SlowLink& link : loss.links) {
     const cluster::Level& level = config.cluster.levels[std::size_t(link.level)];
-    out += wrapped(fmt::format("{} gives {} instead of {}.", level.name, show(link.bandwidth),
-                               show(level.bandwidth)),
-                   width, "");
+    out += wrap_text(fmt::format("{} gives {} instead of {}.", level.name, show(link.bandwidth),
+                                 show(level.bandwidth)),
+                     width, "");
   }
   const Seconds before = loss.before.total(), after = loss.after.total();
-  out += wrapped(describe_loss(config, before, after), width, "") + "\n";
+  out += wrap_text(describe_loss(config, before, after), width, "") + "\n";
   if (const Table items = make_item_table(loss); !items.rows.empty())
     out += items.text(paint, "  ") + "\n";
   if (loss.crossings.empty() && before == after)
-    return out + wrapped("No collective of this plan crosses it.", width, "");
-  out += make_crossing_table(loss).text(paint, "  ") + "\n" + wrapped(kBadCable, width, "") + "\n";
-  if (before == after) return out + wrapped("Another level sets their pace.", width, "");
+    return out + wrap_text("No collective of this plan crosses it.", width, "");
+  out +=
+      make_crossing_table(loss).text(paint, "  ") + "\n" + wrap_text(kBadCable, width, "") + "\n";
+  if (before == after) return out + wrap_text("Another level sets their pace.", width, "");
   const std::string verdict =
       loss.best.order == config.plan.order
           ? fmt::format("What would hurt less: no other order of the same degrees ({} tried).",
@@ -277,9 +280,9 @@ std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& 
           : fmt::format(
                 "What would hurt less: order: {}, {} ({}), the best of {} orders of the "
                 "same degrees.",
-                show(loss.best.order), show(loss.best.after), format_slowdown(before, loss.best.after),
-                loss.tried);
-  return out + wrapped(verdict, width, "");
+                show(loss.best.order), show(loss.best.after),
+                format_slowdown(before, loss.best.after), loss.tried);
+  return out + wrap_text(verdict, width, "");
 }
 
 }  // namespace rankwright::report

@@ -12,13 +12,13 @@
 namespace rankwright::report {
 
 /// Describes slow ranks and how to mitigate them.
-std::string straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
-                           const cost::StragglerMitigation& mitigation, const Paint& paint,
-                           std::size_t width);
+std::string render_straggler_text(const plan::TrainingConfig& config, const cost::Straggler& slow,
+                                  const cost::StragglerMitigation& mitigation, const Paint& paint,
+                                  std::size_t width);
 
 /// Describes slow links. `config` has the cluster with its links at full speed.
-std::string link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
-                      const Paint& paint, std::size_t width);
+std::string render_link_text(const plan::TrainingConfig& config, const cost::LinkLoss& loss,
+                             const Paint& paint, std::size_t width);
 
 /// Formats the relative difference of two step times: "+21.4 %", "-3 %", "no longer".
 std::string format_slowdown(Seconds before, Seconds after);

@@ -34,7 +34,7 @@ void count_times(const planner::RankMap& map, const planner::MapDomain& domain, 
 
 }  // namespace
 
-DeviceColors device_colors(const plan::TrainingConfig& config, const planner::RankMap& map) {
+DeviceColors choose_device_colors(const plan::TrainingConfig& config, const planner::RankMap& map) {
   const mesh::Mesh mesh = config.plan.meshes().dense;
   DeviceColors by{.by_stage = config.plan.pp > 1};
   if (by.by_stage)
@@ -52,8 +52,8 @@ DeviceColors device_colors(const plan::TrainingConfig& config, const planner::Ra
   return by;
 }
 
-DomainLabel domain_label(const cluster::Cluster& cluster, const planner::MapDomain& domain,
-                         const DeviceColors& colors) {
+DomainLabel make_domain_label(const cluster::Cluster& cluster, const planner::MapDomain& domain,
+                              const DeviceColors& colors) {
   DomainLabel label{.name = cluster.levels[std::size_t(domain.level)].name};
   if (cluster.devices() > cluster.domain(domain.level)) label.name += " " + count(domain.index);
   if (domain.count > 1) label.times = "x " + count(domain.count);
@@ -73,7 +73,7 @@ std::string describe_link(const cluster::Level& level) {
   return text;
 }
 
-std::vector<i64> times_in_domain(const planner::RankMap& map) {
+std::vector<i64> count_in_domain(const planner::RankMap& map) {
   std::vector<i64> all(map.devices.size(), 1);
   count_times(map, map.root, 1, all);
   return all;

@@ -14,7 +14,7 @@ const std::string kCourse = "{world_size: 64, parallelism: {tp_size: 8, pp_size:
 
 TEST(DeviceColors, FollowPpRanksIfThereIsAPipeline) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
-  const DeviceColors colors = device_colors(config, planner::rank_map(config));
+  const DeviceColors colors = choose_device_colors(config, planner::make_rank_map(config));
   EXPECT_TRUE(colors.by_stage);
   EXPECT_EQ(colors.colors, 4);
   // tp is innermost, then dp, then pp: 16 ranks per stage.
@@ -24,7 +24,7 @@ TEST(DeviceColors, FollowPpRanksIfThereIsAPipeline) {
 TEST(DeviceColors, FollowTheFirstGroupsWithoutAPipeline) {
   const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 16, parallelism: {tp_size: 4, dp_size: 4}}");
-  const DeviceColors colors = device_colors(config, planner::rank_map(config));
+  const DeviceColors colors = choose_device_colors(config, planner::make_rank_map(config));
   EXPECT_EQ(colors.kind, "tp");
   EXPECT_EQ(colors.colors, 4);
   EXPECT_EQ(colors.of_device[5], 1);
@@ -32,7 +32,7 @@ TEST(DeviceColors, FollowTheFirstGroupsWithoutAPipeline) {
 
 TEST(DeviceColors, OneRank_OneColorAndIdleDevices) {
   const rankwright::plan::TrainingConfig config = config_of("{world_size: 1, cluster: dgx-h100}");
-  const DeviceColors colors = device_colors(config, planner::rank_map(config));
+  const DeviceColors colors = choose_device_colors(config, planner::make_rank_map(config));
   EXPECT_EQ(colors.kind, "");
   EXPECT_EQ(colors.of_device.front(), 0);
   EXPECT_EQ(colors.of_device.back(), -1);
@@ -43,13 +43,13 @@ TEST(DomainLabel, NamesLevelStagesAndNumberOfEqualDomains) {
   const rankwright::plan::TrainingConfig config = config_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
-  const planner::RankMap map = planner::rank_map(config);
-  const DeviceColors colors = device_colors(config, map);
-  const DomainLabel second = domain_label(config.cluster, map.root.domains[1], colors);
+  const planner::RankMap map = planner::make_rank_map(config);
+  const DeviceColors colors = choose_device_colors(config, map);
+  const DomainLabel second = make_domain_label(config.cluster, map.root.domains[1], colors);
   EXPECT_EQ(second.name, "nvlink 128");
   EXPECT_EQ(second.stages, "pp 1");
   EXPECT_EQ(second.times, "x 128");
-  const DomainLabel root = domain_label(config.cluster, map.root, colors);
+  const DomainLabel root = make_domain_label(config.cluster, map.root, colors);
   EXPECT_EQ(root.name, "infiniband");  // there is only one
   EXPECT_EQ(root.stages + root.times, "");
 }
@@ -57,9 +57,11 @@ TEST(DomainLabel, NamesLevelStagesAndNumberOfEqualDomains) {
 TEST(DomainLabel, ListsTheStagesThatShareADomain) {
   const rankwright::plan::TrainingConfig config =
       config_of("{world_size: 8, parallelism: {tp_size: 2, pp_size: 4}}");
-  const planner::RankMap map = planner::rank_map(config);
-  EXPECT_EQ(domain_label(config.cluster, map.root.domains[0], device_colors(config, map)).stages,
-            "pp 0-3");
+  const planner::RankMap map = planner::make_rank_map(config);
+  EXPECT_EQ(
+      make_domain_label(config.cluster, map.root.domains[0], choose_device_colors(config, map))
+          .stages,
+      "pp 0-3");
 }
 
 TEST(DescribeLink, SaysWhetherBandwidthIsPerDeviceOrDomain) {
@@ -72,10 +74,10 @@ TEST(DescribeLink, SaysWhetherBandwidthIsPerDeviceOrDomain) {
 
 TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
-  EXPECT_THAT(times_in_domain(planner::rank_map(config)), Each(1));
+  EXPECT_THAT(count_in_domain(planner::make_rank_map(config)), Each(1));
   // One device represents all 64, eight in its own domain.
-  const planner::RankMap folded = planner::rank_map(config, 1);
-  EXPECT_THAT(times_in_domain(folded), ElementsAre(8));
+  const planner::RankMap folded = planner::make_rank_map(config, 1);
+  EXPECT_THAT(count_in_domain(folded), ElementsAre(8));
 }
 
 TEST(DescribeDevice, NamesTheCoordinatesOfARank) {

@@ -107,7 +107,7 @@ std::size_t find_max_devices(const planner::MapDomain& domain) {
 
 }  // namespace
 
-PlacedDomain cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes) {
+PlacedDomain compute_cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes) {
   PlacedDomain best;
   double min = INFINITY;
   for (std::size_t in_a_row = find_max_devices(root); in_a_row > 0; --in_a_row) {

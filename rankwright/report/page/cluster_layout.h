@@ -42,6 +42,6 @@ inline constexpr double kDomainHead = 19, kDomainLeft = 14, kDomainRight = 9;
 inline constexpr double kDomainTrunk = 7, kDomainStub = 6;
 
 /// Computes the layout with the number of devices per row that makes it lowest.
-PlacedDomain cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes);
+PlacedDomain compute_cluster_layout(const planner::MapDomain& root, const ClusterSizes& sizes);
 
 }  // namespace rankwright::report

@@ -27,7 +27,7 @@ ClusterSizes sizes(double widest, double heading = 20) {
 
 TEST(ClusterLayout, NestsDomains) {
   const planner::MapDomain root{.level = 1, .domains = {innermost(2, 0), innermost(2, 2)}};
-  const PlacedDomain placed = cluster_layout(root, sizes(500));
+  const PlacedDomain placed = compute_cluster_layout(root, sizes(500));
   // 14 + 30 + 3 + 30 + 9 wide, 19 + 6 + 30 + 9 high; two of them 8 apart in 14 + ... + 9.
   ASSERT_EQ(placed.domains.size(), 2u);
   EXPECT_EQ(placed.domains[1].width, 86);
@@ -43,7 +43,7 @@ TEST(ClusterLayout, NestsDomains) {
 TEST(ClusterLayout, HasRowsOfEqualLengthWithABarAboveEach) {
   planner::MapDomain root{.level = 1};
   for (std::size_t k = 0; k < 8; ++k) root.domains.push_back(innermost(8, 8 * k));
-  const PlacedDomain placed = cluster_layout(root, sizes(952));
+  const PlacedDomain placed = compute_cluster_layout(root, sizes(952));
   // Four in a row are 14 + 4 x 30 + 3 x 3 + 9 = 152; five of these would fit, four divide eight.
   EXPECT_EQ(placed.bars.size(), 2u);
   EXPECT_EQ(placed.domains[3].y, placed.domains[0].y);
@@ -52,7 +52,7 @@ TEST(ClusterLayout, HasRowsOfEqualLengthWithABarAboveEach) {
 }
 
 TEST(ClusterLayout, HasRoomForATitleAboveEveryDomain) {
-  EXPECT_EQ(cluster_layout(innermost(1), sizes(500, 111)).width, 14 + 111 + 9);
+  EXPECT_EQ(compute_cluster_layout(innermost(1), sizes(500, 111)).width, 14 + 111 + 9);
 }
 
 planner::MapDomain random_domain(int level, std::size_t& devices) {
@@ -101,7 +101,7 @@ std::size_t check(const PlacedDomain& domain) {
 RC_GTEST_PROP(ClusterLayout, KeepsBoxesInsideTheirDomainAndApart, ()) {
   std::size_t devices = 0;
   const planner::MapDomain root = random_domain(*rc::gen::inRange(0, 4), devices);
-  const PlacedDomain placed = cluster_layout(root, sizes(952));
+  const PlacedDomain placed = compute_cluster_layout(root, sizes(952));
   RC_ASSERT(check(placed) == devices);
   RC_ASSERT(placed.width <= 952);
 }

@@ -36,11 +36,11 @@ class ClusterDrawing {
   explicit ClusterDrawing(const planner::PlanReport& report)
       : config_(report.config),
         map_(report.ranks),
-        colors_(device_colors(config_, map_)),
-        times_(times_in_domain(map_)),
+        colors_(choose_device_colors(config_, map_)),
+        times_(count_in_domain(map_)),
         chart_(config_, "where ranks sit", map_.words) {
     for (i64 k = 0; k < std::min(colors_.colors, kChartColors); ++k)
-      chart_.css += fmt::format(".c{}{{fill:{}}}", k, hex(chart_color(k)));
+      chart_.css += fmt::format(".c{}{{fill:{}}}", k, hex(pick_chart_color(k)));
     for (std::size_t k = 0; k < levels().size(); ++k)
       chart_.css += fmt::format(".w{}{{stroke-width:{:.1f}}}", k, choose_thickness(k));
     chart_.css +=
@@ -67,7 +67,7 @@ class ClusterDrawing {
   }
 
   DomainLabel make_label(const planner::MapDomain& domain) const {
-    DomainLabel of = domain_label(config_.cluster, domain, colors_);
+    DomainLabel of = make_domain_label(config_.cluster, domain, colors_);
     of.name = fitted(of.name, kLongestName, kNameClass);
     of.stages = fitted(of.stages, kLongestRuns, kBoldClass);
     return of;
@@ -75,9 +75,9 @@ class ClusterDrawing {
 
   double measure_title(const planner::MapDomain& domain) const {
     const DomainLabel of = make_label(domain);
-    double width = text_width(of.name, kNameClass);
+    double width = measure_text_width(of.name, kNameClass);
     for (const std::string& part : {of.stages, of.times})
-      if (!part.empty()) width += kApart + text_width(part, kBoldClass);
+      if (!part.empty()) width += kApart + measure_text_width(part, kBoldClass);
     return width;
   }
 
@@ -92,8 +92,8 @@ class ClusterDrawing {
   double find_smallest_side() const {
     double longest = 0;
     for (std::size_t k = 0; k < map_.devices.size(); ++k)
-      longest = std::max(
-          {longest, text_width(format_rank(k), number_size_), text_width(format_times(k), "x")});
+      longest = std::max({longest, measure_text_width(format_rank(k), number_size_),
+                          measure_text_width(format_times(k), "x")});
     return std::max(kSmallest, std::ceil(longest) + 7);
   }
 
@@ -105,7 +105,7 @@ class ClusterDrawing {
                    })->classes;
     const double smallest = find_smallest_side();
     for (side_ = std::max(smallest, kLargest);; side_ = std::max(smallest, side_ - kStep)) {
-      PlacedDomain root = cluster_layout(
+      PlacedDomain root = compute_cluster_layout(
           map_.root, {.left = kChartMargin,
                       .top = chart_.y,
                       .side = side_,
@@ -118,7 +118,7 @@ class ClusterDrawing {
   /// Finds the levels whose boxes all have room for the speed of their links.
   void find_roomy_levels(const PlacedDomain& at) {
     roomy_.resize(levels().size(), true);
-    const double more = text_width(" · " + describe_link(level(*at.domain)), kNameClass);
+    const double more = measure_text_width(" · " + describe_link(level(*at.domain)), kNameClass);
     if (measure_title(*at.domain) + more + kApart > at.width - kDomainLeft - kDomainRight)
       roomy_[std::size_t(at.domain->level)] = false;
     for (const PlacedDomain& below : at.domains) find_roomy_levels(below);
@@ -139,9 +139,10 @@ class ClusterDrawing {
     const i64 behind = at.domain->count - 1;
     chart_.body += "<g>\n" + svg::rect(at.x, at.y, at.width, at.height, "u");
     chart_.body += svg::titled(
-        "rect", fmt::format("{}{}: {}", domain_label(config_.cluster, *at.domain, colors_).name,
-                            behind > 0 ? fmt::format(" and {} more like it", count(behind)) : "",
-                            describe_link(level(*at.domain))));
+        "rect",
+        fmt::format("{}{}: {}", make_domain_label(config_.cluster, *at.domain, colors_).name,
+                    behind > 0 ? fmt::format(" and {} more like it", count(behind)) : "",
+                    describe_link(level(*at.domain))));
     if (behind > 0)  // the edges of the domains behind it
       chart_.body += fmt::format("<path class=\"f\" d=\"M{} {}h{}v{}\"/>\n", svg::px(at.x + 3),
                                  svg::px(at.bottom() + 3), svg::px(at.width), svg::px(-at.height));
@@ -161,7 +162,7 @@ class ClusterDrawing {
     for (const std::string& part : {of.times, of.stages}) {
       if (part.empty()) continue;
       chart_.write(end, at.y + 13, fmt::format("e {}", kBoldClass), part);
-      end -= text_width(part, kBoldClass) + kApart;
+      end -= measure_text_width(part, kBoldClass) + kApart;
     }
   }
 
@@ -190,11 +191,11 @@ class ClusterDrawing {
     chart_.body += svg::rect(at.x, at.y, side_, side_,
                              color < 0 ? "i" : fmt::format("c{} y", color % kChartColors));
     chart_.body += svg::titled("rect", describe_device(config_, map_.devices[at.device]));
-    const std::string_view on = color < 0 ? "q" : text_class_on(chart_color(color));
+    const std::string_view on = color < 0 ? "q" : choose_text_class(pick_chart_color(color));
     const std::string more = format_times(at.device);
     const double middle = at.y + side_ / 2;
     chart_.write(at.x + side_ / 2,
-                 more.empty() ? middle + 0.36 * text_height(number_size_) : middle - 1,
+                 more.empty() ? middle + 0.36 * measure_text_height(number_size_) : middle - 1,
                  fmt::format("m {} {}", number_size_, on), format_rank(at.device));
     if (!more.empty()) chart_.write(at.x + side_ / 2, middle + 9, fmt::format("m x {}", on), more);
   }
@@ -203,7 +204,7 @@ class ClusterDrawing {
   void row(double left, double& y, std::string_view name, std::string_view rest) {
     constexpr double kName = 92, kColumn = (kChartRight - kChartMargin) / 2;
     chart_.write(left, y, "n", fitted(name, kName - 8, "n"));
-    for (const std::string& line : text_lines(rest, kColumn - kName - 12)) {
+    for (const std::string& line : break_text(rest, kColumn - kName - 12)) {
       chart_.write(left + kName, y, "q", line);
       y += kChartLine;
     }
@@ -222,7 +223,7 @@ class ClusterDrawing {
     for (const planner::MapGroups& of : map_.groups)
       row(kChartWidth / 2, right, fmt::format("{} {}", name(of.kind), count(of.span.size)),
           fmt::format("{}, {}", plural(of.groups, "group", "groups"),
-                      planner::placement_text(config_.cluster, of.span)));
+                      planner::describe_span(config_.cluster, of.span)));
     chart_.y = std::max(left, right) + 8;
   }
 
@@ -256,7 +257,7 @@ class ClusterDrawing {
 
 }  // namespace
 
-std::string cluster_svg(const planner::PlanReport& report) {
+std::string draw_cluster_svg(const planner::PlanReport& report) {
   return ClusterDrawing(report).render();
 }
 

@@ -9,6 +9,6 @@
 
 namespace rankwright::report {
 
-std::string cluster_svg(const planner::PlanReport& report);
+std::string draw_cluster_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -9,19 +9,19 @@
 namespace rankwright::report {
 namespace cluster_svg_test {
 
-using drawn::Box;
+using parsed_svg::Box;
 using ::testing::HasSubstr;
 
 /// Returns which box of a drawn domain extends beyond it or overlaps another box; empty if none
 /// does. A domain is an SVG group with its own box first.
 std::string find_misplaced(const pugi::xml_node& domain) {
-  const Box own = drawn::box_of(domain.child("rect"));
+  const Box own = parsed_svg::box_of(domain.child("rect"));
   std::vector<Box> inside;
   for (const pugi::xml_node& part : domain.children()) {
     if (part == domain.child("rect")) continue;
-    if (std::string(part.name()) == "rect") inside.push_back(drawn::box_of(part));
+    if (std::string(part.name()) == "rect") inside.push_back(parsed_svg::box_of(part));
     if (std::string(part.name()) != "g") continue;
-    inside.push_back(drawn::box_of(part.child("rect")));
+    inside.push_back(parsed_svg::box_of(part.child("rect")));
     if (std::string wrong = find_misplaced(part); !wrong.empty()) return wrong;
   }
   for (std::size_t k = 0; k < inside.size(); ++k) {
@@ -33,7 +33,7 @@ std::string find_misplaced(const pugi::xml_node& domain) {
 }
 
 TEST(ClusterSvg, DrawsEveryRankOnceInTheColorOfItsStage) {
-  const drawn::Picture picture(cluster_svg(course_report()));
+  const parsed_svg::Picture picture(draw_cluster_svg(course_report()));
   EXPECT_EQ(picture.fault(), "");
   for (int rank = 0; rank < 64; ++rank)
     EXPECT_EQ(picture.texts_that_are(std::to_string(rank)).size(), 1u) << rank;
@@ -44,7 +44,7 @@ TEST(ClusterSvg, DrawsEveryRankOnceInTheColorOfItsStage) {
 }
 
 TEST(ClusterSvg, ListsWhereGroupsArePlaced) {
-  const drawn::Picture picture(cluster_svg(course_report()));
+  const parsed_svg::Picture picture(draw_cluster_svg(course_report()));
   for (const char* words :
        {"tp 8", "8 groups, inside nvlink", "pp 4", "16 groups, 4 across infiniband", "dp 2",
         "32 groups, 2 across infiniband", "8 devices, 450 GB/s a device",
@@ -56,19 +56,19 @@ TEST(ClusterSvg, FoldsEqualDomainsAndCountsThem) {
   const planner::PlanReport report = report_of(
       "{model: llama-3.1-405b, cluster: dgx-h100 x 2048, parallelism: {tp_size: 8, pp_size: 16, "
       "dp_size: 128}, job: {global_batch: 2048}}");
-  const drawn::Picture picture(cluster_svg(report));
+  const parsed_svg::Picture picture(draw_cluster_svg(report));
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.texts_that_are("x 128").size(), 16u);
   EXPECT_EQ(picture.texts_that_are("nvlink 1,920").size(), 1u);
 }
 
 TEST(ClusterSvg, LinksEveryDomainToTheBarAboveIt) {
-  const std::string svg = cluster_svg(course_report());
-  const drawn::Picture picture(svg);
+  const std::string svg = draw_cluster_svg(course_report());
+  const parsed_svg::Picture picture(svg);
   const pugi::xml_node root = picture.root().child("g");
   std::size_t hanging = 0;
   for (const pugi::xml_node& domain : root.children("g")) {
-    const Box box = drawn::box_of(domain.child("rect"));
+    const Box box = parsed_svg::box_of(domain.child("rect"));
     for (const pugi::xml_node& line : root.children("line"))
       hanging += line.attribute("y2").as_double() == box.top &&
                  line.attribute("x2").as_double() > box.left &&
@@ -78,25 +78,26 @@ TEST(ClusterSvg, LinksEveryDomainToTheBarAboveIt) {
 }
 
 TEST(ClusterSvg, ShowsIdleDevices) {
-  const drawn::Picture picture(cluster_svg(report_of("{world_size: 1, cluster: dgx-h100}")));
+  const parsed_svg::Picture picture(
+      draw_cluster_svg(report_of("{world_size: 1, cluster: dgx-h100}")));
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.rects_of("i").size(), 8u);  // seven, and the legend
 }
 
 TEST(ClusterSvg, EscapesAndCutsNames) {
-  const std::string svg = cluster_svg(hostile_report());
-  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  const std::string svg = draw_cluster_svg(hostile_report());
+  EXPECT_EQ(parsed_svg::Picture(svg).fault(), "");
   EXPECT_THAT(svg, HasSubstr("&lt;/text&gt;&lt;script&gt;"));
 }
 
 RC_GTEST_PROP(ClusterSvg, KeepsBoxesInsideTheirDomainAndTextsApart, ()) {
   const planner::PlanReport report = random_report();
-  const std::string svg = cluster_svg(report);
-  const drawn::Picture picture(svg);
+  const std::string svg = draw_cluster_svg(report);
+  const parsed_svg::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(find_misplaced(picture.root().child("g")) == "");
   RC_ASSERT(svg.size() < 1'000'000u);
-  RC_ASSERT(svg == cluster_svg(report));
+  RC_ASSERT(svg == draw_cluster_svg(report));
 }
 
 }  // namespace cluster_svg_test

@@ -25,10 +25,10 @@ std::vector<std::string> pack_lines(const std::vector<std::string>& parts, doubl
   std::vector<std::string> lines;
   for (const std::string& part : parts) {
     const std::string longer = lines.empty() ? part : lines.back() + " · " + part;
-    if (!lines.empty() && text_width(longer, "s") <= width)
+    if (!lines.empty() && measure_text_width(longer, "s") <= width)
       lines.back() = longer;
     else
-      for (std::string& line : text_lines(part, width, "s")) lines.push_back(std::move(line));
+      for (std::string& line : break_text(part, width, "s")) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -37,9 +37,10 @@ class CommunicationDrawing {
  public:
   explicit CommunicationDrawing(const planner::PlanReport& report)
       : cluster_(report.config.cluster),
-        rows_(report.sheet.communication),
+        rows_(report.explain_view.communication),
         chart_(report.config, "which collective crosses which links",
-               report.sheet.communication.empty() ? "Nothing is sent: there is one rank." : kAbout),
+               report.explain_view.communication.empty() ? "Nothing is sent: there is one rank."
+                                                         : kAbout),
         column_width_((kChartRight - kChartMargin - kCollectiveNames) /
                       double(cluster_.levels.size())) {
     for (const planner::CommunicationRow& row : rows_)
@@ -86,7 +87,7 @@ class CommunicationDrawing {
 
   /// Returns the figures in the cell of the outermost level.
   std::vector<std::string> list_figures(const planner::CommunicationRow& row) const {
-    const cost::PricedTraffic& priced = row.priced;
+    const cost::TrafficCost& priced = row.priced;
     std::vector<std::string> parts{plural(priced.traffic.calls, "call", "calls"),
                                    show(priced.traffic.total),
                                    plural(priced.sharers, "group", "groups") + " on a link"};
@@ -97,14 +98,14 @@ class CommunicationDrawing {
 
   /// Says how many ranks of a group are inside a domain of an inner level; empty if the group
   /// does not cross that level.
-  static std::string describe_inner_level(const cost::PricedTraffic& priced, std::size_t level) {
+  static std::string describe_inner_level(const cost::TrafficCost& priced, std::size_t level) {
     const i64 here = priced.span.inside[level],
               below = level == 0 ? 1 : priced.span.inside[level - 1];
     return here > below ? plural(here, "rank", "ranks") + " inside" : std::string();
   }
 
   void draw(const planner::CommunicationRow& row) {
-    const cost::PricedTraffic& priced = row.priced;
+    const cost::TrafficCost& priced = row.priced;
     const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
     const std::vector<std::string> lines = list_figures(row);
     const std::vector<std::string> who =
@@ -121,14 +122,14 @@ class CommunicationDrawing {
         draw_crossed(row, left(k), height, lines);
       else if (int(k) < priced.level)
         write_lines(left(k) + kPad, chart_.y + 16, "q s",
-                    text_lines(describe_inner_level(priced, k), inner(), "s"));
+                    break_text(describe_inner_level(priced, k), inner(), "s"));
     }
     chart_.y += height + kCellGap;
   }
 
   void draw_crossed(const planner::CommunicationRow& row, double at, double height,
                     const std::vector<std::string>& lines) {
-    const cost::PricedTraffic& priced = row.priced;
+    const cost::TrafficCost& priced = row.priced;
     const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
     // The square root keeps short collectives visible.
     const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
@@ -152,7 +153,7 @@ class CommunicationDrawing {
 
 }  // namespace
 
-std::string communication_svg(const planner::PlanReport& report) {
+std::string draw_communication_svg(const planner::PlanReport& report) {
   return CommunicationDrawing(report).render();
 }
 

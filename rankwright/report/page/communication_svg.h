@@ -9,6 +9,6 @@
 
 namespace rankwright::report {
 
-std::string communication_svg(const planner::PlanReport& report);
+std::string draw_communication_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -52,10 +52,10 @@ static_assert(std::size(kEntryColors) == cost::kEntries);
 class MemoryDrawing {
  public:
   explicit MemoryDrawing(const planner::PlanReport& report)
-      : rank_memory_(report.estimate_memory_per_pp_rank),
-        estimate_(report.sheet.estimate),
+      : rank_memory_(report.memory_per_pp_rank),
+        estimate_(report.explain_view.estimate),
         device_(report.config.cluster.device.name),
-        contents_(rank_contents(report.config)),
+        contents_(list_rank_contents(report.config)),
         ranks_(select_ranks(report)),
         chart_(report.config, "memory by pp rank", describe_fullest(report)) {
     Bytes max{};
@@ -89,15 +89,15 @@ class MemoryDrawing {
  private:
   /// Selects the pp ranks to draw; a sample includes the fullest.
   static std::vector<i64> select_ranks(const planner::PlanReport& report) {
-    std::vector<i64> ranks = drawn_ranks(i64(report.estimate_memory_per_pp_rank.size()), kMaxBars);
-    *std::lower_bound(ranks.begin(), ranks.end(), report.sheet.estimate.memory.pp_rank) =
-        report.sheet.estimate.memory.pp_rank;
+    std::vector<i64> ranks = select_ranks_to_draw(i64(report.memory_per_pp_rank.size()), kMaxBars);
+    *std::lower_bound(ranks.begin(), ranks.end(), report.explain_view.estimate.memory.pp_rank) =
+        report.explain_view.estimate.memory.pp_rank;
     return ranks;
   }
 
   static std::string describe_fullest(const planner::PlanReport& report) {
-    const cost::Estimate& e = report.sheet.estimate;
-    return "The fullest is " + memory_line(e.memory, e.capacity, e.memory_band) + ".";
+    const cost::Estimate& e = report.explain_view.estimate;
+    return "The fullest is " + summarize_memory(e.memory, e.capacity, e.memory_band) + ".";
   }
 
   double x(Bytes bytes) const { return x_.at(bytes / unit_); }
@@ -142,10 +142,10 @@ class MemoryDrawing {
       chart_.body += svg::rect(left, top, width, bar_, fill(k));
       chart_.body += svg::titled(
           "rect", fmt::format("pp rank {}: {} {}, {} of the device", memory.pp_rank, name(used_[k]),
-                              show_memory(held), share_text(held / estimate_.capacity)));
+                              show_memory(held), format_share(held / estimate_.capacity)));
       if (bar_ >= 12 && width >= 14 && !(fullest && left + width / 2 + 6 > error_begin))
         chart_.write(left + width / 2, top + bar_ / 2 + 4,
-                     fmt::format("m s {}", text_class_on(color(k))), letter(k));
+                     fmt::format("m s {}", choose_text_class(color(k))), letter(k));
       begin += held;
     }
     if (fullest) draw_error(memory.total(), top + bar_ / 2);
@@ -182,7 +182,7 @@ class MemoryDrawing {
             fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
                         "end of its bar is the error, {}.{}",
                         fullest.pp_rank, describe_contents(contents_[std::size_t(fullest.pp_rank)]),
-                        band_text(estimate_.memory_band), describe_sample()),
+                        format_band(estimate_.memory_band), describe_sample()),
             kChartRight - kChartMargin));
     chart_.y += kChartLine + 4;
     constexpr double kWide = (kChartRight - kChartMargin) / double(kLegendColumns);
@@ -192,7 +192,8 @@ class MemoryDrawing {
       const double left = kChartMargin + kWide * double(column);
       const double baseline = chart_.y + kChartLine * double(k % rows);
       chart_.body += svg::rect(left, baseline - 11, 18, 14, fill(k) + " key") + "/>\n";
-      chart_.write(left + 9, baseline, fmt::format("m s {}", text_class_on(color(k))), letter(k));
+      chart_.write(left + 9, baseline, fmt::format("m s {}", choose_text_class(color(k))),
+                   letter(k));
       chart_.write(left + 25, baseline, "q", name(used_[k]));
       const Bytes held = fullest[used_[k]];
       chart_.write(left + kWide - 36, baseline, "e", held > Bytes{} ? show_memory(held) : "-");
@@ -222,6 +223,8 @@ class MemoryDrawing {
 
 }  // namespace
 
-std::string memory_svg(const planner::PlanReport& report) { return MemoryDrawing(report).render(); }
+std::string draw_memory_svg(const planner::PlanReport& report) {
+  return MemoryDrawing(report).render();
+}
 
 }  // namespace rankwright::report

@@ -10,6 +10,6 @@
 namespace rankwright::report {
 
 /// Requires: the report names a model.
-std::string memory_svg(const planner::PlanReport& report);
+std::string draw_memory_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -10,32 +10,32 @@
 namespace rankwright::report {
 namespace memory_svg_test {
 
-using drawn::Box;
+using parsed_svg::Box;
 using ::testing::HasSubstr;
 
 bool is_bar(const Box& box) {
-  return box.classes.starts_with("m") && !drawn::is_of(box.classes, "key");
+  return box.classes.starts_with("m") && !parsed_svg::is_of(box.classes, "key");
 }
 
 /// Returns the course's report on a device of 100 GiB, with 20 GiB of parameters and 30 GiB of
 /// activations on each pp rank, and 10 GiB of logits on the last, which is the fullest.
 planner::PlanReport make_round_report() {
   planner::PlanReport report = course_report();
-  cost::Estimate& e = report.sheet.estimate;
+  cost::Estimate& e = report.explain_view.estimate;
   e.capacity = 100.0_GiB;
   e.memory_band = {.within = 0.1, .rows = 5};
-  for (cost::MemoryEstimate& memory : report.estimate_memory_per_pp_rank) {
+  for (cost::MemoryEstimate& memory : report.memory_per_pp_rank) {
     memory.entries = {};
     memory[cost::Entry::parameters] = 20.0_GiB;
     memory[cost::Entry::activations] = 30.0_GiB;
   }
-  report.estimate_memory_per_pp_rank.back()[cost::Entry::logits] = 10.0_GiB;
-  e.memory = report.estimate_memory_per_pp_rank.back();
+  report.memory_per_pp_rank.back()[cost::Entry::logits] = 10.0_GiB;
+  e.memory = report.memory_per_pp_rank.back();
   return report;
 }
 
 TEST(MemorySvg, StacksItemsUpToTheLimit) {
-  const drawn::Picture picture(memory_svg(make_round_report()));
+  const parsed_svg::Picture picture(draw_memory_svg(make_round_report()));
   EXPECT_EQ(picture.fault(), "");
   // From 24 + 62 to 976 - 84 there are 806 pixels for 101 GiB: 7.98 each.
   const std::vector<Box> parameters = picture.rects_of("m0"), activations = picture.rects_of("m1"),
@@ -52,7 +52,7 @@ TEST(MemorySvg, StacksItemsUpToTheLimit) {
 }
 
 TEST(MemorySvg, WritesTotalsAndItems) {
-  const drawn::Picture picture(memory_svg(make_round_report()));
+  const parsed_svg::Picture picture(draw_memory_svg(make_round_report()));
   for (const char* words :
        {"pp 0", "pp 3", "parameters", "activations", "logits", "h100-sxm has 100 GiB"})
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
@@ -67,8 +67,8 @@ TEST(MemorySvg, WritesTotalsAndItems) {
 
 TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
   planner::PlanReport report = make_round_report();
-  report.sheet.estimate.capacity = 2000.0_GiB;
-  const drawn::Picture picture(memory_svg(report));
+  report.explain_view.estimate.capacity = 2000.0_GiB;
+  const parsed_svg::Picture picture(draw_memory_svg(report));
   EXPECT_EQ(picture.fault(), "");
   EXPECT_FALSE(picture.root().find_child_by_attribute("line", "class", "l"));
   EXPECT_EQ(picture.texts_that_are("h100-sxm has 1.95 TiB, far to the right").size(), 1u);
@@ -77,17 +77,17 @@ TEST(MemorySvg, LeavesOutALimitThatIsTooFarAway) {
 
 TEST(MemorySvg, SampleOfManyPpRanksIncludesTheFullest) {
   planner::PlanReport report = make_round_report();
-  const cost::MemoryEstimate one = report.estimate_memory_per_pp_rank.front();
+  const cost::MemoryEstimate one = report.memory_per_pp_rank.front();
   report.config.plan.pp = 300;
   report.config.model.runs.front().count = 600;
   report.config.world = 16 * 300;
   report.config.cluster = *catalog::find_cluster("dgx-h100 x 600");
-  report.estimate_memory_per_pp_rank.assign(300, one);
-  for (i64 r = 0; r < 300; ++r) report.estimate_memory_per_pp_rank[std::size_t(r)].pp_rank = r;
-  report.estimate_memory_per_pp_rank[100][cost::Entry::logits] = 10.0_GiB;
-  report.sheet.estimate.memory = report.estimate_memory_per_pp_rank[100];
-  const std::string svg = memory_svg(report);
-  const drawn::Picture picture(svg);
+  report.memory_per_pp_rank.assign(300, one);
+  for (i64 r = 0; r < 300; ++r) report.memory_per_pp_rank[std::size_t(r)].pp_rank = r;
+  report.memory_per_pp_rank[100][cost::Entry::logits] = 10.0_GiB;
+  report.explain_view.estimate.memory = report.memory_per_pp_rank[100];
+  const std::string svg = draw_memory_svg(report);
+  const parsed_svg::Picture picture(svg);
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(std::count_if(picture.rects.begin(), picture.rects.end(), is_bar), 2 * 128 + 1);
   EXPECT_THAT(svg, HasSubstr("pp rank 100: logits 10 GiB"));
@@ -96,29 +96,28 @@ TEST(MemorySvg, SampleOfManyPpRanksIncludesTheFullest) {
 }
 
 TEST(MemorySvg, EscapesAndCutsNames) {
-  const std::string svg = memory_svg(hostile_report());
-  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  const std::string svg = draw_memory_svg(hostile_report());
+  EXPECT_EQ(parsed_svg::Picture(svg).fault(), "");
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
 RC_GTEST_PROP(MemorySvg, BarsAddUpToTheTotalOfEachPpRank, ()) {
   const planner::PlanReport report = random_report();
-  const std::string svg = memory_svg(report);
-  const drawn::Picture picture(svg);
+  const std::string svg = draw_memory_svg(report);
+  const parsed_svg::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   // The bars of a pp rank are as long as its total, on the scale of the longest.
   std::vector<double> lengths;
-  for (const cost::MemoryEstimate& memory : report.estimate_memory_per_pp_rank) {
+  for (const cost::MemoryEstimate& memory : report.memory_per_pp_rank) {
     double length = 0;
     for (const Box& box : picture.rects)
       if (box.words.starts_with(fmt::format("pp rank {}: ", memory.pp_rank))) length += box.width();
     lengths.push_back(length);
   }
-  const double scale = lengths[0] / report.estimate_memory_per_pp_rank[0].total().value;
+  const double scale = lengths[0] / report.memory_per_pp_rank[0].total().value;
   for (std::size_t k = 0; k < lengths.size(); ++k)
-    RC_ASSERT(std::abs(lengths[k] - scale * report.estimate_memory_per_pp_rank[k].total().value) <
-              0.5);
+    RC_ASSERT(std::abs(lengths[k] - scale * report.memory_per_pp_rank[k].total().value) < 0.5);
 }
 
 }  // namespace memory_svg_test

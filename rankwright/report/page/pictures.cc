@@ -20,15 +20,17 @@ struct PictureRow {
 };
 
 constexpr PictureRow kPictures[] = {
-    {"cluster", [](const planner::PlanReport&) { return true; }, cluster_svg},
-    {"step", [](const planner::PlanReport&) { return true; }, step_svg},
-    {"memory", [](const planner::PlanReport& r) { return !r.config.reference_model; }, memory_svg},
+    {"cluster", [](const planner::PlanReport&) { return true; }, draw_cluster_svg},
+    {"step", [](const planner::PlanReport&) { return true; }, draw_step_svg},
+    {"memory", [](const planner::PlanReport& r) { return !r.config.reference_model; },
+     draw_memory_svg},
     {"timeline", [](const planner::PlanReport& r) { return r.step.has_value(); },
      [](const planner::PlanReport& r) {
-       return timeline_svg(r.step->simulated, r.step->summary, headline(r.config));
+       return draw_timeline_svg(r.step->simulated, r.step->summary, format_headline(r.config));
      }},
-    {"communication", [](const planner::PlanReport&) { return true; }, communication_svg},
-    {"why-not", [](const planner::PlanReport& r) { return r.search.has_value(); }, why_not_svg},
+    {"communication", [](const planner::PlanReport&) { return true; }, draw_communication_svg},
+    {"why-not", [](const planner::PlanReport& r) { return r.search.has_value(); },
+     draw_why_not_svg},
 };
 
 }  // namespace
@@ -40,14 +42,14 @@ std::vector<Picture> pictures(const planner::PlanReport& report) {
   return all;
 }
 
-std::vector<std::string_view> picture_names(const planner::PlanReport& report) {
+std::vector<std::string_view> list_picture_names(const planner::PlanReport& report) {
   std::vector<std::string_view> all;
   for (const PictureRow& row : kPictures)
     if (row.can_be_drawn(report)) all.push_back(row.name);
   return all;
 }
 
-std::string picture_file(const Report& report, std::size_t plan, std::string_view name) {
+std::string name_picture_file(const Report& report, std::size_t plan, std::string_view name) {
   constexpr std::string_view kSides[] = {"-a", "-b"};
   return fmt::format("{}{}.svg", name, report.plans.size() > 1 ? kSides[plan] : "");
 }

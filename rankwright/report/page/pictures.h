@@ -20,10 +20,10 @@ struct Picture {
 std::vector<Picture> pictures(const planner::PlanReport& report);
 
 /// Returns the names of those pictures without drawing them.
-std::vector<std::string_view> picture_names(const planner::PlanReport& report);
+std::vector<std::string_view> list_picture_names(const planner::PlanReport& report);
 
 /// Returns the file name of a picture: "step.svg", or "step-a.svg" and "step-b.svg" if the report
 /// has two plans.
-std::string picture_file(const Report& report, std::size_t plan, std::string_view name);
+std::string name_picture_file(const Report& report, std::size_t plan, std::string_view name);
 
 }  // namespace rankwright::report

@@ -24,9 +24,9 @@ using nlohmann::ordered_json;
 constexpr std::size_t kMaxStageBars = 512;  // of more pp ranks the report has a sample
 
 ordered_json make_verdict_json(const planner::PlanReport& report) {
-  const PlanVerdict verdict = plan_verdict(report);
+  const PlanVerdict verdict = make_plan_verdict(report);
   ordered_json figures = ordered_json::array();
-  for (const KeyFigure& figure : key_figures(report))
+  for (const KeyFigure& figure : list_key_figures(report))
     figures.push_back({{"name", figure.name}, {"text", figure.text}, {"detail", figure.detail}});
   return {{"sentence", verdict.sentence},
           {"tone", name(verdict.standing)},
@@ -60,8 +60,8 @@ ordered_json make_domain_json(const planner::MapDomain& domain) {
 ordered_json list_calls(const planner::PlanReport& report, i64 pp_rank) {
   const std::vector<plan::Traffic> sent = traffic(report.config, pp_rank);
   ordered_json all = ordered_json::array();
-  for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
-    const plan::Traffic& row = report.sheet.communication[k].priced.traffic;
+  for (std::size_t k = 0; k < report.explain_view.communication.size(); ++k) {
+    const plan::Traffic& row = report.explain_view.communication[k].priced.traffic;
     if (row.group == mesh::GroupKind::pp ||
         std::any_of(sent.begin(), sent.end(),
                     [&](const plan::Traffic& t) { return t.kind == row.kind; }))
@@ -98,11 +98,12 @@ ordered_json make_device_json(const plan::TrainingConfig& config, const planner:
 ordered_json list_collectives(const planner::PlanReport& report, mesh::GroupKind kind) {
   const plan::Plan& plan = report.config.plan;
   const mesh::MeshPair meshes = plan.meshes();
-  const mesh::GroupShape shape = group_shape(meshes, kind, plan.shards());
+  const mesh::GroupShape shape = make_group_shape(meshes, kind, plan.shards());
   ordered_json all = ordered_json::array();
-  for (std::size_t k = 0; k < report.sheet.communication.size(); ++k) {
-    const mesh::GroupKind calling = report.sheet.communication[k].priced.traffic.group;
-    if (calling == kind || group_shape(meshes, calling, plan.shards()) == shape) all.push_back(k);
+  for (std::size_t k = 0; k < report.explain_view.communication.size(); ++k) {
+    const mesh::GroupKind calling = report.explain_view.communication[k].priced.traffic.group;
+    if (calling == kind || make_group_shape(meshes, calling, plan.shards()) == shape)
+      all.push_back(k);
   }
   return all;
 }
@@ -124,7 +125,7 @@ ordered_json make_ranks_json(const planner::PlanReport& report) {
     groups.push_back({{"kind", name(of.kind)},
                       {"size", of.span.size},
                       {"count", of.groups},
-                      {"lies", planner::placement_text(config.cluster, of.span)},
+                      {"lies", planner::describe_span(config.cluster, of.span)},
                       {"level", of.span.level},
                       {"of_device", of.of_device},
                       {"collectives", list_collectives(report, of.kind)}});
@@ -141,11 +142,11 @@ ordered_json make_ranks_json(const planner::PlanReport& report) {
 /// Returns null if no model is given.
 ordered_json make_memory_json(const planner::PlanReport& report) {
   if (report.config.reference_model) return nullptr;
-  const cost::Estimate& e = report.sheet.estimate;
-  const std::vector<plan::RankContents> contents = rank_contents(report.config);
+  const cost::Estimate& e = report.explain_view.estimate;
+  const std::vector<plan::RankContents> contents = list_rank_contents(report.config);
   ordered_json all = ordered_json::array();
-  for (const i64 rank : drawn_ranks(report.config.plan.pp, i64(kMaxStageBars))) {
-    const cost::MemoryEstimate& memory = report.estimate_memory_per_pp_rank[std::size_t(rank)];
+  for (const i64 rank : select_ranks_to_draw(report.config.plan.pp, i64(kMaxStageBars))) {
+    const cost::MemoryEstimate& memory = report.memory_per_pp_rank[std::size_t(rank)];
     ordered_json rows = ordered_json::array();
     for (const cost::EntryRow& of : cost::entries())
       if (memory[of.entry] > Bytes{})
@@ -156,7 +157,7 @@ ordered_json make_memory_json(const planner::PlanReport& report) {
                    {"instant_words", words(memory.instant)},
                    {"total_bytes", memory.total().value},
                    {"fits", memory.total() <= e.capacity},
-                   {"verdict", memory_verdict(memory.total(), e.capacity, e.memory_band)},
+                   {"verdict", describe_memory_verdict(memory.total(), e.capacity, e.memory_band)},
                    {"entries", std::move(rows)}});
   }
   return all;
@@ -167,7 +168,8 @@ ordered_json make_why_not_json(const planner::PlanReport& report) {
   ordered_json points = ordered_json::array(), refused = ordered_json::array();
   const PlanPoints drawn = collect_points(report);
   for (const PlanPoint& p : drawn.points) {
-    const exporter::PlanComments comments{.head = {headline(p.config), degree_tags(p.config)}};
+    const exporter::PlanComments comments{
+        .head = {format_headline(p.config), format_degree_tags(p.config)}};
     points.push_back({{"role", name(p.role)},
                       {"change", p.change},
                       {"brief", brief(p.config)},
@@ -176,7 +178,7 @@ ordered_json make_why_not_json(const planner::PlanReport& report) {
                       {"fits", p.fits},
                       {"difference", p.time / report.time() - 1},
                       {"because", p.because},
-                      {"file", plan_yaml(p.config, comments)}});
+                      {"file", write_plan_yaml(p.config, comments)}});
   }
   for (const RefusedChange& change : drawn.refused)
     refused.push_back(
@@ -189,38 +191,38 @@ ordered_json make_why_not_json(const planner::PlanReport& report) {
 
 ordered_json make_commands_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
-  for (const NextCommand& next : next_commands(report))
+  for (const NextCommand& next : list_next_commands(report))
     all.push_back({{"what", next.what}, {"command", next.command}, {"remark", next.remark}});
   return all;
 }
 
 ordered_json make_plan_report_json(const planner::PlanReport& report) {
   const exporter::PlanComments comments{
-      .head = {headline(report.config), degree_tags(report.config)}};
+      .head = {format_headline(report.config), format_degree_tags(report.config)}};
   return {{"name", report.name},
           {"verdict", make_verdict_json(report)},
           {"chips", list_all_tags(report.config)},
-          {"explain", explain_document(report.config, report.sheet)},
+          {"explain", make_explain_document(report.config, report.explain_view)},
           {"findings", make_findings_json(report.findings)},
           {"ranks", make_ranks_json(report)},
           {"memory", make_memory_json(report)},
-          {"timeline", timeline_report_json(report)},
-          {"measured", measured_report_json(report)},
+          {"timeline", make_timeline_report_json(report)},
+          {"measured", make_measured_report_json(report)},
           {"why_not", make_why_not_json(report)},
           {"why_not_missing", explain_missing_search(report)},
-          {"file", plan_yaml(report.config, comments)},
+          {"file", write_plan_yaml(report.config, comments)},
           {"commands", make_commands_json(report)}};
 }
 
 }  // namespace
 
-std::string report_json(const Report& report) {
+std::string make_report_json(const Report& report) {
   ordered_json plans = ordered_json::array();
   for (const planner::PlanReport& plan : report.plans) plans.push_back(make_plan_report_json(plan));
   ordered_json compared = nullptr;
   if (report.compare) {
     const planner::PlanReport &a = report.plans[0], &b = report.plans[1];
-    compared = compare_document({a.name, a.config}, {b.name, b.config}, *report.compare);
+    compared = make_compare_document({a.name, a.config}, {b.name, b.config}, *report.compare);
   }
   const ordered_json json = {{"schema", "rankwright.report/1"},
                              {"version", report.version},

@@ -10,6 +10,6 @@
 namespace rankwright::report {
 
 /// Writes the report on one line.
-std::string report_json(const Report& report);
+std::string make_report_json(const Report& report);
 
 }  // namespace rankwright::report

@@ -24,7 +24,7 @@ using nlohmann::json;
 /// Returns the only plan of a report as JSON.
 json parse_report(const planner::PlanReport& plan) {
   const Report report{.version = "1", .command = "rankwright report", .plans = {plan}};
-  const json document = json::parse(report_json(report));
+  const json document = json::parse(make_report_json(report));
   EXPECT_EQ(document["schema"], "rankwright.report/1");
   EXPECT_TRUE(document["compare"].is_null());
   return document["plans"][0];
@@ -36,10 +36,10 @@ TEST(ReportJson, ContainsWhatOtherCommandsPrint) {
       "dp_size: 2}, job: {global_batch: 32, sequence: 4096}}");
   const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   const json plan = parse_report(report);
-  EXPECT_EQ(plan["explain"], json::parse(explain_json(config, report.sheet)));
-  EXPECT_EQ(
-      plan["timeline"]["summary"],
-      json::parse(timeline_json(report.step->simulated, report.step->summary, headline(config))));
+  EXPECT_EQ(plan["explain"], json::parse(make_explain_json(config, report.explain_view)));
+  EXPECT_EQ(plan["timeline"]["summary"],
+            json::parse(make_timeline_json(report.step->simulated, report.step->summary,
+                                           format_headline(config))));
   ASSERT_EQ(plan["memory"].size(), 4u);
   double max = 0;
   for (const json& stage : plan["memory"]) {
@@ -148,14 +148,14 @@ TEST(ReportJson, ListsColumnsIfThereAreTooManyCells) {
 }
 
 RC_GTEST_PROP(ReportJsonLaw, IsDeterministicAndAddsUp, ()) {
-  rankwright::plan::TrainingConfig config = sample::random_setup(sample::random_known_model());
+  rankwright::plan::TrainingConfig config = sample::random_config(sample::random_known_model());
   config.cluster =
       catalog::find_cluster(fmt::format("dgx-h100 x {}", ceil_div(config.world, i64{8}))).value();
   const planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   const Report whole{.plans = {report}};
-  RC_ASSERT(report_json(whole) ==
-            report_json({.plans = {planner::build_plan_report("plan.yaml", config, {})}}));
-  const json plan = json::parse(report_json(whole))["plans"][0];
+  RC_ASSERT(make_report_json(whole) ==
+            make_report_json({.plans = {planner::build_plan_report("plan.yaml", config, {})}}));
+  const json plan = json::parse(make_report_json(whole))["plans"][0];
   double sum = 0;
   for (const json& item : plan["explain"]["estimate"]["step"]["items"])
     sum += double(item["seconds"]);

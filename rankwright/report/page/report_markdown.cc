@@ -24,7 +24,7 @@ std::string write_section(std::string_view title, const std::string& text) {
 
 Table make_figure_table(const planner::PlanReport& report) {
   Table table{{{"figure"}, {"value", kRight}, {"note"}}};
-  for (const KeyFigure& figure : key_figures(report))
+  for (const KeyFigure& figure : list_key_figures(report))
     table.rows.push_back({std::string(figure.name), figure.text, figure.detail});
   return table;
 }
@@ -37,8 +37,8 @@ Table make_point_table(const planner::PlanReport& report) {
     const std::string what = p.change.empty() ? std::string(name(p.role)) : p.change;
     table.rows.push_back({fmt::format("{}: {}", what, brief(p.config)), show(p.time),
                           p.role == PlanPoint::Role::itself ? "-"
-                          : p.fits                          ? difference_text(p.time, report.time())
-                                                            : "does not fit",
+                          : p.fits ? format_difference(p.time, report.time())
+                                   : "does not fit",
                           show_memory(p.memory), p.because});
   }
   for (const RefusedChange& one : drawn.refused)
@@ -47,22 +47,22 @@ Table make_point_table(const planner::PlanReport& report) {
 }
 
 std::string write_alternatives(const planner::PlanReport& report) {
-  if (!report.search) return markdown_text(explain_missing_search(report)) + "\n";
+  if (!report.search) return escape_markdown(explain_missing_search(report)) + "\n";
   std::string text;
-  for (const std::string& words : explain_choice(report)) text += markdown_text(words) + "\n\n";
+  for (const std::string& words : explain_choice(report)) text += escape_markdown(words) + "\n\n";
   text += make_point_table(report).markdown();
   for (const std::string& words : describe_certificate(report))
-    text += "\n" + markdown_text(words) + "\n";
+    text += "\n" + escape_markdown(words) + "\n";
   return text;
 }
 
 std::string write_pipeline(const planner::PlanReport& report) {
-  std::string text = markdown_text(describe_drawn_step(report)) + "\n";
-  if (report.measured) text += "\n" + markdown_text(describe_measurement(report)) + "\n";
+  std::string text = escape_markdown(describe_drawn_step(report)) + "\n";
+  if (report.measured) text += "\n" + escape_markdown(describe_measurement(report)) + "\n";
   if (!report.step) return text;
   text += "\n";
-  for (const Remark& remark : remarks(report.step->simulated, report.step->summary))
-    text += fmt::format("- {}: {}\n", remark.name, markdown_text(remark.text));
+  for (const Remark& remark : write_remarks(report.step->simulated, report.step->summary))
+    text += fmt::format("- {}: {}\n", remark.name, escape_markdown(remark.text));
   return text;
 }
 
@@ -78,10 +78,10 @@ std::string write_findings(const Diagnostics& findings) {
 
 std::string write_commands(const planner::PlanReport& report) {
   std::string text;
-  for (const NextCommand& next : next_commands(report))
+  for (const NextCommand& next : list_next_commands(report))
     text += fmt::format(
-        "- {}: {}{}\n", next.what, markdown_code(next.command),
-        next.remark.empty() ? "" : fmt::format(" (breaks {})", markdown_text(next.remark)));
+        "- {}: {}{}\n", next.what, format_markdown_code(next.command),
+        next.remark.empty() ? "" : fmt::format(" (breaks {})", escape_markdown(next.remark)));
   return text;
 }
 
@@ -89,39 +89,42 @@ std::string write_commands(const planner::PlanReport& report) {
 std::string write_pictures(const Report& report, std::size_t plan, const std::string& folder) {
   std::string text;
   if (folder.empty()) return text;
-  for (const std::string_view name : picture_names(report.plans[plan]))
-    text += fmt::format("![{}]({})\n\n", name,
-                        markdown_target(folder + "/" + picture_file(report, plan, name)));
+  for (const std::string_view name : list_picture_names(report.plans[plan]))
+    text +=
+        fmt::format("![{}]({})\n\n", name,
+                    format_markdown_target(folder + "/" + name_picture_file(report, plan, name)));
   return text;
 }
 
 std::string write_plan(const planner::PlanReport& report, const std::string& drawn) {
-  std::string out = fmt::format("# {}\n\n{}\n\n", markdown_text(headline(report.config)),
-                                markdown_text(plan_verdict(report).sentence));
-  out += markdown_text(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
+  std::string out = fmt::format("# {}\n\n{}\n\n", escape_markdown(format_headline(report.config)),
+                                escape_markdown(make_plan_verdict(report).sentence));
+  out +=
+      escape_markdown(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
   out += make_figure_table(report).markdown() + "\n" +
-         markdown_text(describe_plan(report.config, report.sheet)) + "\n\n";
+         escape_markdown(describe_plan(report.config, report.explain_view)) + "\n\n";
   out += drawn;
   out += write_section("What else could be chosen", write_alternatives(report));
-  out += worksheet_markdown(report.config, report.sheet) + "\n";
+  out += render_explain_tables(report.config, report.explain_view) + "\n";
   out += write_section("Pipeline", write_pipeline(report));
   out += write_section("Findings", write_findings(report.findings));
-  out += write_section("The plan", markdown_block("yaml", exporter::plan_yaml(report.config)));
+  out += write_section("The plan",
+                       format_markdown_block("yaml", exporter::write_plan_yaml(report.config)));
   return out + write_section("Commands", write_commands(report));
 }
 
 }  // namespace
 
-std::string report_markdown(const Report& report, const std::string& pictures) {
+std::string render_report_markdown(const Report& report, const std::string& pictures) {
   std::string out;
   if (report.compare) {
     const planner::PlanReport &a = report.plans[0], &b = report.plans[1];
-    out += compare_markdown({a.name, a.config}, {b.name, b.config}, *report.compare) + "\n";
+    out += render_compare_markdown({a.name, a.config}, {b.name, b.config}, *report.compare) + "\n";
   }
   for (std::size_t k = 0; k < report.plans.size(); ++k)
     out += write_plan(report.plans[k], write_pictures(report, k, pictures));
-  return out +
-         fmt::format("Made by {}, rankwright {}.\n", markdown_code(report.command), report.version);
+  return out + fmt::format("Made by {}, rankwright {}.\n", format_markdown_code(report.command),
+                           report.version);
 }
 
 }  // namespace rankwright::report

@@ -10,6 +10,6 @@ namespace rankwright::report {
 
 /// Writes the document. `pictures` is the folder of the report's pictures, relative to the
 /// document; empty if there are none.
-std::string report_markdown(const Report& report, const std::string& pictures = "");
+std::string render_report_markdown(const Report& report, const std::string& pictures = "");
 
 }  // namespace rankwright::report

@@ -14,7 +14,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 std::string write_document(const planner::PlanReport& plan, const std::string& pictures = "") {
-  return report_markdown(
+  return render_report_markdown(
       {.version = "1", .command = "rankwright report " + plan.name, .plans = {plan}}, pictures);
 }
 

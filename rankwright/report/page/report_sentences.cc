@@ -20,19 +20,19 @@ namespace {
 
 /// Says whether it fits, as the first half of a sentence.
 std::string describe_fit(const planner::PlanReport& report) {
-  const cost::Estimate& e = report.sheet.estimate;
+  const cost::Estimate& e = report.explain_view.estimate;
   if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
   const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
                                        show_memory(e.memory.total(), e.capacity));
   if (!e.sure()) return fmt::format("It may not fit: {}, ±{}", need, percent(e.memory_band.within));
   if (!e.fits())
     return fmt::format("It does not fit: {}, most of it {}", need,
-                       row(largest_item(e.memory)).name);
+                       row(find_largest_item(e.memory)).name);
   return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
 }
 
 /// Returns the fastest plan that the search found; null if nothing fits.
-const search::Priced* find_fastest(const search::Answer& found) {
+const search::EvaluatedPlan* find_fastest(const search::Answer& found) {
   if (found.fastest) return &*found.fastest;
   return found.best ? &*found.best : nullptr;
 }
@@ -54,21 +54,22 @@ bool is_fastest(const planner::PlanReport& report) {
 
 /// Returns whether the plan fits and is the chosen or the fastest one.
 bool is_best(const planner::PlanReport& report) {
-  return report.sheet.estimate.fits() && (is_chosen(report) || is_fastest(report));
+  return report.explain_view.estimate.fits() && (is_chosen(report) || is_fastest(report));
 }
 
 /// Formats a time and its difference to the report's plan: "28.7 s (-55.9 %)".
-std::string format_comparison(const search::Priced& other, const planner::PlanReport& report) {
-  return fmt::format("{} ({})", show(other.time()), difference_text(other.time(), report.time()));
+std::string format_comparison(const search::EvaluatedPlan& other,
+                              const planner::PlanReport& report) {
+  return fmt::format("{} ({})", show(other.time()), format_difference(other.time(), report.time()));
 }
 
 /// Compares the plan with the best alternatives. Requires: the report has a search.
 std::string describe_rival(const planner::PlanReport& report) {
   const search::Answer& found = report.search->answer;
   const std::string so_far = found.complete ? "" : " so far";
-  const search::Priced* const fastest = find_fastest(found);
+  const search::EvaluatedPlan* const fastest = find_fastest(found);
   if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
-  if (!report.sheet.estimate.fits())
+  if (!report.explain_view.estimate.fits())
     return fmt::format("the fastest that fits{} takes {}: {}", so_far,
                        format_comparison(*fastest, report), brief(fastest->config));
   if (is_chosen(report))
@@ -90,10 +91,10 @@ std::string describe_rival(const planner::PlanReport& report) {
 
 /// Says how fast it is, also compared with alternatives, as the second half of a sentence.
 std::string describe_speed(const planner::PlanReport& report) {
-  const cost::Estimate& e = report.sheet.estimate;
+  const cost::Estimate& e = report.explain_view.estimate;
   const bool runs = report.config.reference_model || e.fits();
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
-                                      show(report.time()), band_text(e.step_band));
+                                      show(report.time()), format_band(e.step_band));
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
 }
 
@@ -104,7 +105,7 @@ std::size_t count_slices(const importer::RunTrace& run) {
 }
 
 Standing rate_plan(const planner::PlanReport& report) {
-  const cost::Estimate& e = report.sheet.estimate;
+  const cost::Estimate& e = report.explain_view.estimate;
   if (has_errors(report.findings)) return Standing::refused;
   if (report.config.reference_model || !e.sure()) return Standing::unsure;
   if (!e.fits()) return Standing::refused;
@@ -120,13 +121,13 @@ std::string_view name(Standing standing) {
   return kNames[std::size_t(standing)];
 }
 
-PlanVerdict plan_verdict(const planner::PlanReport& report) {
+PlanVerdict make_plan_verdict(const planner::PlanReport& report) {
   return {rate_plan(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
 }
 
-std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
+std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
   const plan::TrainingConfig& config = report.config;
-  const cost::Estimate& e = report.sheet.estimate;
+  const cost::Estimate& e = report.explain_view.estimate;
   const Seconds step = e.time();
   std::vector<KeyFigure> all = {
       {"step", show(step),
@@ -137,9 +138,9 @@ std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
       {"MFU", percent(cost::mfu(config, step)), "attention halved, as Megatron-LM counts"},
       {"MFU, full attention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
        "as PaLM counts"},
-      {"tokens/s/GPU", short_count(cost::tokens_per_second(config, step)),
-       fmt::format("{} tokens/s in all",
-                   short_count(cost::tokens_per_second(config, step) * double(config.world)))}};
+      {"tokens/s/GPU", format_short_count(cost::tokens_per_second(config, step)),
+       fmt::format("{} tokens/s in all", format_short_count(cost::tokens_per_second(config, step) *
+                                                            double(config.world)))}};
   if (!config.reference_model)
     all.push_back(
         {"memory", show_memory(e.memory.total(), e.capacity),
@@ -151,7 +152,7 @@ std::vector<KeyFigure> key_figures(const planner::PlanReport& report) {
 
 std::vector<std::string> list_all_tags(const plan::TrainingConfig& config) {
   std::vector<std::string> tags = list_degree_tags(config);
-  const std::vector<std::string> more = detail_list(config);
+  const std::vector<std::string> more = list_details(config);
   tags.insert(tags.end(), more.begin(), more.end());
   return tags;
 }
@@ -183,18 +184,19 @@ std::string explain_missing_search(const planner::PlanReport& report) {
     return fmt::format(
         "No model is named, so other layouts cannot be weighed: rankwright report {} --model "
         "llama-3.1-70b",
-        shell_path(report.name));
-  return fmt::format("Nothing was searched. rankwright report {} does.", shell_path(report.name));
+        quote_shell_path(report.name));
+  return fmt::format("Nothing was searched. rankwright report {} does.",
+                     quote_shell_path(report.name));
 }
 
 std::string describe_drawn_step(const planner::PlanReport& report) {
   if (!report.step)
-    return "The step has too many cells to be played; its bubble is that of the closed form.";
+    return "The step has too many cells to be simulated; its bubble is that of the closed form.";
   const double more = report.step->summary.end / report.time() - 1;
-  if (std::abs(more) < 5e-4) return "Played cell by cell, as long as the step above.";
+  if (std::abs(more) < 5e-4) return "Simulated cell by cell, it takes as long as the step above.";
   return fmt::format(
-      "Played cell by cell the step takes {}, {} {} than the {} above, where the reduction of "
-      "gradients and the jitter of many nodes are priced by formulas.",
+      "Simulated cell by cell, the step takes {}, {} {} than the {} above, where the reduction of "
+      "gradients and the jitter of many nodes are estimated by formulas.",
       show(report.step->summary.end), percent(std::abs(more)), more < 0 ? "less" : "more",
       show(report.time()));
 }
@@ -224,18 +226,18 @@ std::string describe_measurement(const planner::PlanReport& report) {
 }
 
 std::string describe_contents(const plan::RankContents& on_rank) {
-  const std::string more = planner::besides(on_rank);
+  const std::string more = planner::describe_edges(on_rank);
   return plural(on_rank.layers, "layer", "layers") + (more.empty() ? "" : ", " + more);
 }
 
-std::string command_line(std::string_view verb, std::span<const std::string> words) {
+std::string format_command_line(std::string_view verb, std::span<const std::string> words) {
   std::string line = fmt::format("rankwright {}", verb);
   for (const std::string& word : words) line += " " + shell_word(word);
   return line;
 }
 
-std::vector<NextCommand> next_commands(const planner::PlanReport& report) {
-  const std::string file = shell_path(report.name);
+std::vector<NextCommand> list_next_commands(const planner::PlanReport& report) {
+  const std::string file = quote_shell_path(report.name);
   std::vector<NextCommand> all = {
       {"what each number means", "rankwright explain " + file, ""},
       {"what is wrong with it", "rankwright check " + file, ""},

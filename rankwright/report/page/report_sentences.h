@@ -22,7 +22,7 @@ struct PlanVerdict {
   std::string sentence{};
 };
 /// Says whether the plan fits and how fast it is compared with the fastest plan found.
-PlanVerdict plan_verdict(const planner::PlanReport& report);
+PlanVerdict make_plan_verdict(const planner::PlanReport& report);
 
 /// One of the main figures of a report, as text.
 struct KeyFigure {
@@ -31,7 +31,7 @@ struct KeyFigure {
   std::string detail;
 };
 /// Lists step time, MFU, throughput and, if a model is given, memory.
-std::vector<KeyFigure> key_figures(const planner::PlanReport& report);
+std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report);
 
 /// Lists the degree tags and all other settings.
 std::vector<std::string> list_all_tags(const plan::TrainingConfig& config);
@@ -64,9 +64,9 @@ struct NextCommand {
   std::string remark;  // the rules that would refuse it; empty if none
 };
 /// Lists the commands that go on from this report.
-std::vector<NextCommand> next_commands(const planner::PlanReport& report);
+std::vector<NextCommand> list_next_commands(const planner::PlanReport& report);
 
 /// Returns the command line, quoted so that it can be pasted into a shell.
-std::string command_line(std::string_view verb, std::span<const std::string> words);
+std::string format_command_line(std::string_view verb, std::span<const std::string> words);
 
 }  // namespace rankwright::report

@@ -70,7 +70,7 @@ TEST(PlanVerdict, ComparesWithTheFastestPlanNotTheChosenOne) {
   const double between = (compute_slowdown(kSlow, kMiddle) + compute_slowdown(kSlow, kFast)) / 2;
   const planner::PlanReport report =
       report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = between});
-  const PlanVerdict verdict = plan_verdict(report);
+  const PlanVerdict verdict = make_plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
   EXPECT_THAT(verdict.sentence, HasSubstr("; a step takes " + time_of(kSlow) + " ±"));
   EXPECT_THAT(verdict.sentence,
@@ -80,15 +80,15 @@ TEST(PlanVerdict, ComparesWithTheFastestPlanNotTheChosenOne) {
   EXPECT_THAT(verdict.sentence, Not(HasSubstr("within the model's error")));
   const planner::PlanReport tie =
       report_against(kSlow, {.best = kMiddle, .fastest = kFast, .band = 9});
-  EXPECT_EQ(plan_verdict(tie).standing, Standing::tie);
-  EXPECT_THAT(plan_verdict(tie).sentence, EndsWith(": within the model's error."));
+  EXPECT_EQ(make_plan_verdict(tie).standing, Standing::tie);
+  EXPECT_THAT(make_plan_verdict(tie).sentence, EndsWith(": within the model's error."));
 }
 
 TEST(PlanVerdict, ChosenPlan_SaysThatNothingIsClearlyFaster) {
   const planner::PlanReport report =
       report_against(kMiddle, {.best = kMiddle, .fastest = kFast, .band = 9});
-  EXPECT_EQ(plan_verdict(report).standing, Standing::good);
-  EXPECT_THAT(plan_verdict(report).sentence,
+  EXPECT_EQ(make_plan_verdict(report).standing, Standing::good);
+  EXPECT_THAT(make_plan_verdict(report).sentence,
               EndsWith("no layout that was found is faster by more than the model's error."));
   EXPECT_THAT(explain_choice(report).front(),
               HasSubstr("This plan is within the model's error of it"));
@@ -97,8 +97,8 @@ TEST(PlanVerdict, ChosenPlan_SaysThatNothingIsClearlyFaster) {
 TEST(PlanVerdict, FastestPlan_NamesTheChosenOne) {
   const planner::PlanReport report =
       report_against(kFast, {.best = kMiddle, .fastest = kFast, .band = 9});
-  EXPECT_EQ(plan_verdict(report).standing, Standing::good);
-  EXPECT_THAT(plan_verdict(report).sentence,
+  EXPECT_EQ(make_plan_verdict(report).standing, Standing::good);
+  EXPECT_THAT(make_plan_verdict(report).sentence,
               HasSubstr("no layout that was found is faster, but the search would run tp 8 in "));
   EXPECT_THAT(explain_choice(report).front(), StartsWith("The search would run tp 8 ("));
   EXPECT_THAT(explain_choice(report).front(),
@@ -109,7 +109,7 @@ TEST(PlanVerdict, FastestPlan_NamesTheChosenOne) {
 TEST(PlanVerdict, PlanThatDoesNotFit_IsRefusedEvenIfFaster) {
   ASSERT_LT(compute_slowdown(kTooLarge, kMiddle), 0);
   const planner::PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
-  const PlanVerdict verdict = plan_verdict(report);
+  const PlanVerdict verdict = make_plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::refused);
   EXPECT_THAT(verdict.sentence, HasSubstr("; a step would take " + time_of(kTooLarge) + " ±"));
   EXPECT_THAT(verdict.sentence,
@@ -118,7 +118,7 @@ TEST(PlanVerdict, PlanThatDoesNotFit_IsRefusedEvenIfFaster) {
 }
 
 TEST(PlanVerdict, WithoutSearch_OnlySaysThatItFits) {
-  const PlanVerdict verdict = plan_verdict(report_with(kFast, false));
+  const PlanVerdict verdict = make_plan_verdict(report_with(kFast, false));
   EXPECT_EQ(verdict.standing, Standing::fits);
   EXPECT_EQ(name(verdict.standing), "fits");
   EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
@@ -130,14 +130,15 @@ TEST(PlanVerdict, FastestPlan_SaysSo) {
   const rankwright::plan::TrainingConfig best = first.search->best().config;
   planner::PlanReport report = planner::build_plan_report("plan.yaml", best, {});
   add_search(report, *first.search);
-  const PlanVerdict verdict = plan_verdict(report);
-  EXPECT_EQ(verdict.standing, report.sheet.estimate.sure() ? Standing::good : Standing::unsure);
+  const PlanVerdict verdict = make_plan_verdict(report);
+  EXPECT_EQ(verdict.standing,
+            report.explain_view.estimate.sure() ? Standing::good : Standing::unsure);
   EXPECT_THAT(verdict.sentence, HasSubstr("no layout that was found is faster"));
 }
 
 TEST(PlanVerdict, SlowerPlan_NamesAFasterOne) {
   const planner::PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
-  const PlanVerdict verdict = plan_verdict(report);
+  const PlanVerdict verdict = make_plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
   EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
   EXPECT_THAT(verdict.sentence, HasSubstr("; the search would run "));
@@ -148,7 +149,8 @@ TEST(PlanVerdict, SlowerPlan_NamesAFasterOne) {
 
 // 8 B parameters of at least 16 bytes each are 128 GB on every device.
 TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
-  const PlanVerdict verdict = plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
+  const PlanVerdict verdict =
+      make_plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
   EXPECT_EQ(verdict.standing, Standing::refused);
   EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: pp rank 0 takes "));
 }
@@ -156,8 +158,8 @@ TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
 TEST(PlanVerdict, WithoutModel_SaysNothingAboutMemory) {
   const planner::PlanReport report = planner::build_plan_report(
       "plan.yaml", config_of("{world_size: 8, parallelism: {tp_size: 8}}"), {});
-  EXPECT_EQ(plan_verdict(report).standing, Standing::unsure);
-  EXPECT_THAT(plan_verdict(report).sentence,
+  EXPECT_EQ(make_plan_verdict(report).standing, Standing::unsure);
+  EXPECT_THAT(make_plan_verdict(report).sentence,
               StartsWith("Whether it fits cannot be said: no model is named; a step takes "));
   EXPECT_THAT(explain_missing_search(report), HasSubstr("rankwright report plan.yaml --model "));
   EXPECT_TRUE(explain_choice(report).empty());
@@ -165,7 +167,7 @@ TEST(PlanVerdict, WithoutModel_SaysNothingAboutMemory) {
 
 TEST(KeyFigures, MatchTheEstimate) {
   const planner::PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
-  const std::vector<KeyFigure> figures = key_figures(report);
+  const std::vector<KeyFigure> figures = list_key_figures(report);
   ASSERT_EQ(figures.size(), 5u);
   EXPECT_EQ(figures[0].name, "step");
   EXPECT_EQ(figures[4].name, "memory");
@@ -186,7 +188,7 @@ TEST(DescribeMeasurement, SaysWhetherTheSlicesAreDrawn) {
 TEST(NextCommands, NameThePlanAndTheRulesThatATargetBreaks) {
   planner::PlanReport report = report_with("parallelism: {tp_size: 2, pp_size: 4}", false);
   report.name = "my plan.yaml";
-  const std::vector<NextCommand> commands = next_commands(report);
+  const std::vector<NextCommand> commands = list_next_commands(report);
   EXPECT_THAT(commands,
               Contains(Field(&NextCommand::command, "rankwright explain \"my plan.yaml\"")));
   EXPECT_THAT(commands, Contains(Field(&NextCommand::remark, HasSubstr("RW05"))));

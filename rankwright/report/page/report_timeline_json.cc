@@ -48,11 +48,11 @@ ordered_json make_event_json(const planner::SimulatedStep& p, i64 rank, const pr
   const std::size_t kind = std::size_t(planner::event_kind(p.program, rank, e.action));
   if (is_cell(e.action.kind))
     return {begin,          length,
-            kind,           shade_of(p.shape, rank, e.action),
+            kind,           find_shade(p.shape, rank, e.action),
             e.action.stage, e.action.microbatch};
   return {begin, length,
           kind,  planner::is_beside(p.program, rank, e.action) ? 1 : 0,
-          -1,    steps.of(event_name(p.program, rank, e.action))};
+          -1,    steps.of(name_event(p.program, rank, e.action))};
 }
 
 ordered_json make_rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks,
@@ -84,7 +84,7 @@ ordered_json make_slice_json(const pipeline::PipelineShape& shape, i64 rank,
     return {begin,
             length,
             kind,
-            shade_of(shape, rank, *slice.cell),
+            find_shade(shape, rank, *slice.cell),
             slice.cell->stage,
             slice.cell->microbatch};
   return {begin, length, kind, slice.beside ? 1 : 0, -1, steps.of(slice.name)};
@@ -121,20 +121,20 @@ ordered_json make_kinds_json(i64 chunks) {
 ordered_json make_path_json(const planner::TimelineSummary& summary, Seconds tick) {
   ordered_json path = ordered_json::array();
   if (summary.path.size() > kMaxJsonRuns) return path;
-  for (const planner::PathRun& run : summary.path)
+  for (const planner::CriticalPathRun& run : summary.path)
     path.push_back({run.pp_rank, to_ticks(run.begin, tick), to_ticks(run.end, tick)});
   return path;
 }
 
 }  // namespace
 
-ordered_json timeline_report_json(const planner::PlanReport& report) {
+ordered_json make_timeline_report_json(const planner::PlanReport& report) {
   if (!report.step) return nullptr;
   const planner::SimulatedStep& p = report.step->simulated;
   const planner::TimelineSummary& sum = report.step->summary;
   const Seconds tick = choose_tick(sum.end);
-  const bool each = draws_each(p.program, sum.cells);
-  const std::vector<i64> ranks = drawn_ranks(p.program.pp(), kMaxJsonRows);
+  const bool each = can_draw_each(p.program, sum.cells);
+  const std::vector<i64> ranks = select_ranks_to_draw(p.program.pp(), kMaxJsonRows);
   Names steps;
   ordered_json rows = ordered_json::array();
   if (each)
@@ -142,9 +142,9 @@ ordered_json timeline_report_json(const planner::PlanReport& report) {
   else
     for (const i64 rank : ranks)
       rows.push_back({{"pp_rank", rank}, {"events", ordered_json::array()}});
-  return {{"summary", timeline_document(p, sum, headline(report.config))},
+  return {{"summary", make_timeline_document(p, sum, format_headline(report.config))},
           {"words", describe_drawn_step(report)},
-          {"kinds", make_kinds_json(shades(p.shape))},
+          {"kinds", make_kinds_json(count_shades(p.shape))},
           {"steps", steps.all()},
           {"tick_seconds", tick.value},
           {"end", to_ticks(sum.end, tick)},
@@ -153,18 +153,19 @@ ordered_json timeline_report_json(const planner::PlanReport& report) {
           {"columns", each ? ordered_json(nullptr) : make_columns_json(p, ranks)}};
 }
 
-ordered_json measured_report_json(const planner::PlanReport& report) {
+ordered_json make_measured_report_json(const planner::PlanReport& report) {
   if (!report.measured) return nullptr;
   const importer::RunTrace& run = *report.measured;
   const Seconds tick = choose_tick(run.end);
   Names steps;
   ordered_json rows = ordered_json::array();
-  const std::vector<i64> ranks = drawn_ranks(i64(run.ranks.size()), kMaxJsonRows);
+  const std::vector<i64> ranks = select_ranks_to_draw(i64(run.ranks.size()), kMaxJsonRows);
   for (const i64 rank : ranks) {
     ordered_json line = ordered_json::array();
     if (can_be_drawn(run))
       for (const importer::TraceSlice& slice : run.ranks[std::size_t(rank)])
-        line.push_back(make_slice_json(pipeline_shape(report.config), rank, slice, tick, steps));
+        line.push_back(
+            make_slice_json(make_pipeline_shape(report.config), rank, slice, tick, steps));
     rows.push_back({{"pp_rank", rank}, {"events", std::move(line)}});
   }
   return {{"name", run.file},           {"words", describe_measurement(report)},

@@ -10,9 +10,9 @@
 namespace rankwright::report {
 
 /// Returns null if the step was not simulated.
-nlohmann::ordered_json timeline_report_json(const planner::PlanReport& report);
+nlohmann::ordered_json make_timeline_report_json(const planner::PlanReport& report);
 
 /// Returns null if no trace was given.
-nlohmann::ordered_json measured_report_json(const planner::PlanReport& report);
+nlohmann::ordered_json make_measured_report_json(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -51,7 +51,7 @@ std::string name_bar_class(std::size_t group) { return fmt::format("f{}", group)
 class StepDrawing {
  public:
   explicit StepDrawing(const planner::PlanReport& report)
-      : fall_(report.sheet.waterfall),
+      : fall_(report.explain_view.waterfall),
         chart_(report.config, "where the time of a step goes", summarize(report)),
         x_{.high = fall_.total.value * (1 + fall_.band.within),
            .from = kChartMargin + kItemNames,
@@ -74,7 +74,7 @@ class StepDrawing {
 
  private:
   static std::string summarize(const planner::PlanReport& report) {
-    std::string words = figures(report.config, report.sheet.estimate);
+    std::string words = figures(report.config, report.explain_view.estimate);
     for (std::size_t at; (at = words.find("   ")) != std::string::npos;)
       words.replace(at, 3, " · ");
     return words;
@@ -119,11 +119,11 @@ class StepDrawing {
     chart_.body +=
         svg::rect(x(begin), top, end - x(begin), kBarHeight, name_bar_class(find_group(bar)));
     chart_.body += svg::titled("rect", fmt::format("{}: {}, {}. {}", bar.name, show(bar.time),
-                                                   share_text(bar.share), bar.remark));
+                                                   format_share(bar.share), bar.remark));
     // This line leads to the start of the next bar and marks bars that are too short to see.
     chart_.body += svg::line(end, top, end, top + kPitch, "a");
     write_level(bar, begin, baseline);
-    write_figures(baseline, "e", bar.time, share_text(bar.share));
+    write_figures(baseline, "e", bar.time, format_share(bar.share));
     chart_.y += kPitch;
   }
 
@@ -165,17 +165,17 @@ class StepDrawing {
     for (std::size_t f = 0; f < std::size(kItemGroups); ++f)
       if (const Seconds time = sum_time(f); time > Seconds{})
         keys.push_back({name_bar_class(f) + " key", fmt::format("{} · {}", kItemGroups[f].name,
-                                                                share_text(time / fall_.total))});
+                                                                format_share(time / fall_.total))});
     add_legend(chart_, keys);
     chart_.write(
         kChartMargin, chart_.y, "q",
         fall_.band.rows > 0
             ? fmt::format("The line at the end is the error: {}, within which nine of ten of {} "
-                          "published runs lie.",
-                          band_text(fall_.band), count(fall_.band.rows))
+                          "published runs are.",
+                          format_band(fall_.band), count(fall_.band.rows))
             : fmt::format("The line at the end is the error: {}; nothing was measured on such a "
                           "device.",
-                          band_text(fall_.band)));
+                          format_band(fall_.band)));
     chart_.y += kChartLine;
   }
 
@@ -186,6 +186,8 @@ class StepDrawing {
 
 }  // namespace
 
-std::string step_svg(const planner::PlanReport& report) { return StepDrawing(report).render(); }
+std::string draw_step_svg(const planner::PlanReport& report) {
+  return StepDrawing(report).render();
+}
 
 }  // namespace rankwright::report

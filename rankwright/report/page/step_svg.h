@@ -8,6 +8,6 @@
 
 namespace rankwright::report {
 
-std::string step_svg(const planner::PlanReport& report);
+std::string draw_step_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

@@ -9,33 +9,34 @@
 namespace rankwright::report {
 namespace step_svg_test {
 
-using drawn::Box;
+using parsed_svg::Box;
 using ::testing::HasSubstr;
 
 /// Returns the bars of the items from the top down, or those of the whole step from left to right.
-std::vector<Box> find_bars(const drawn::Picture& picture, bool of_the_step) {
+std::vector<Box> find_bars(const parsed_svg::Picture& picture, bool of_the_step) {
   std::vector<Box> all;
   for (const Box& box : picture.rects)
-    if (box.classes.starts_with("f") && !drawn::is_of(box.classes, "key") &&
-        drawn::is_of(box.classes, "sum") == of_the_step)
+    if (box.classes.starts_with("f") && !parsed_svg::is_of(box.classes, "key") &&
+        parsed_svg::is_of(box.classes, "sum") == of_the_step)
       all.push_back(box);
   return all;
 }
 
 planner::PlanReport make_ten_second_report() {
   planner::PlanReport report = course_report();
-  cost::Estimate& e = report.sheet.estimate;
+  cost::Estimate& e = report.explain_view.estimate;
   e.step.items = {};
   e.step[cost::Item::matmul] = 6.0_s;
   e.step[cost::Item::tp] = 2.0_s;
   e.step[cost::Item::bubble] = 2.0_s;
   e.step_band = {.within = 0.1, .rows = 7};
-  report.sheet.waterfall = make_waterfall(report.config, report.sheet.communication, e);
+  report.explain_view.waterfall =
+      make_waterfall(report.config, report.explain_view.communication, e);
   return report;
 }
 
 TEST(StepSvg, EachBarStartsWhereThePreviousOneEnds) {
-  const drawn::Picture picture(step_svg(make_ten_second_report()));
+  const parsed_svg::Picture picture(draw_step_svg(make_ten_second_report()));
   EXPECT_EQ(picture.fault(), "");
   // From 24 + 140 to 976 - 150 there are 662 pixels for 10 s and the error of 1 s: 60.18 per
   // second.
@@ -50,7 +51,7 @@ TEST(StepSvg, EachBarStartsWhereThePreviousOneEnds) {
 }
 
 TEST(StepSvg, WritesNameTimeShareAndLevel) {
-  const drawn::Picture picture(step_svg(make_ten_second_report()));
+  const parsed_svg::Picture picture(draw_step_svg(make_ten_second_report()));
   for (const char* words :
        {"matmuls", "60.0 %", "tp collectives", "on nvlink", "bubble", "step", "±10 %",
         "the model's FLOPs · 60.0 %", "communication that shows · 20.0 %", "idle · 20.0 %"})
@@ -62,7 +63,7 @@ TEST(StepSvg, WritesNameTimeShareAndLevel) {
 }
 
 TEST(StepSvg, ColorsComputingAndWaitingItemsDifferently) {
-  const drawn::Picture picture(step_svg(make_ten_second_report()));
+  const parsed_svg::Picture picture(draw_step_svg(make_ten_second_report()));
   const std::vector<Box> all = find_bars(picture, false);
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].classes, "f0");
@@ -71,19 +72,19 @@ TEST(StepSvg, ColorsComputingAndWaitingItemsDifferently) {
 }
 
 TEST(StepSvg, EscapesAndCutsNames) {
-  const std::string svg = step_svg(hostile_report());
-  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  const std::string svg = draw_step_svg(hostile_report());
+  EXPECT_EQ(parsed_svg::Picture(svg).fault(), "");
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
 RC_GTEST_PROP(StepSvg, AddsUpToTheStep, ()) {
   const planner::PlanReport report = random_report();
-  const std::string svg = step_svg(report);
-  const drawn::Picture picture(svg);
+  const std::string svg = draw_step_svg(report);
+  const parsed_svg::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   const std::vector<Box> all = find_bars(picture, false), sums = find_bars(picture, true);
-  RC_ASSERT(all.size() == report.sheet.waterfall.bars.size());
+  RC_ASSERT(all.size() == report.explain_view.waterfall.bars.size());
   for (std::size_t k = 1; k < all.size(); ++k)
     RC_ASSERT(std::abs(all[k].left - all[k - 1].right) < 0.02);
   RC_ASSERT(std::abs(all.back().right - sums.back().right) < 0.02);

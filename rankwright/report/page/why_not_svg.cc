@@ -36,7 +36,7 @@ constexpr RoleRow kRoles[] = {
      "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"},
     {Role::tie, "within the model's error of the fastest", "#0072b2", "M-4 -4h8v8h-8z"},
     {Role::neighbour, "one thing chosen otherwise", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
-    {Role::safe, "fits whatever the ledger's error", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
+    {Role::safe, "fits with margin", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
     {Role::best, "what the search would run, and the fastest", "#009e73",
      "M0 -7l2 5h5l-4 3l2 5.5l-5 -3.5l-5 3.5l2 -5.5l-4 -3h5z"},
     {Role::itself, "this plan", "#d55e00", "M0 -7l7 7l-7 7l-7 -7z"},
@@ -57,8 +57,8 @@ class WhyNotDrawing {
   WhyNotDrawing(const planner::PlanReport& report, const PlanPoints& points)
       : report_(report),
         points_(points),
-        limit_(report.sheet.estimate.capacity),
-        chart_(report.config, "this plan among others", plan_verdict(report).sentence) {
+        limit_(report.explain_view.estimate.capacity),
+        chart_(report.config, "this plan among others", make_plan_verdict(report).sentence) {
     Bytes min = limit_, max = limit_;
     Seconds fastest = report.time(), slowest = report.time();
     for (const PlanPoint& p : points_.points) {
@@ -162,7 +162,7 @@ class WhyNotDrawing {
 
   /// Names the two plans of this role: the one that the search would choose and the fastest.
   std::string_view name_best(const PlanPoint& p) const {
-    const std::optional<search::Priced>& best = report_.search->answer.best;
+    const std::optional<search::EvaluatedPlan>& best = report_.search->answer.best;
     return best && best->config.plan == p.config.plan ? "best" : "fastest";
   }
 
@@ -200,10 +200,11 @@ class WhyNotDrawing {
         const bool first = p.role == Role::itself || p.role == Role::best;
         const std::string_view classes = first ? "s n" : "s q";
         const std::string text = make_label(p);
-        const double width = text_width(text, classes);
+        const double width = measure_text_width(text, classes);
         if (width > kLongestLabel) continue;
-        const std::optional<LabelBox> box = room.take(
-            x(p.memory), y(p.time), width, text_height(classes) + 2, first ? kFar : kBeside);
+        const std::optional<LabelBox> box =
+            room.take(x(p.memory), y(p.time), width, measure_text_height(classes) + 2,
+                      first ? kFar : kBeside);
         if (!box) continue;
         draw_leader(p, *box);
         chart_.write(box->left, box->bottom - 3, classes, text);
@@ -240,7 +241,7 @@ class WhyNotDrawing {
     const auto add = [&](std::string_view name, std::string_view rest) {
       constexpr double kName = 130;
       chart_.write(kChartMargin, chart_.y, "n", name);
-      for (const std::string& line : text_lines(rest, kChartRight - kChartMargin - kName)) {
+      for (const std::string& line : break_text(rest, kChartRight - kChartMargin - kName)) {
         chart_.write(kChartMargin + kName, chart_.y, "q", line);
         chart_.y += kChartLine;
       }
@@ -267,12 +268,12 @@ class WhyNotDrawing {
 
 }  // namespace
 
-std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points) {
+std::string draw_why_not_svg(const planner::PlanReport& report, const PlanPoints& points) {
   return WhyNotDrawing(report, points).render();
 }
 
-std::string why_not_svg(const planner::PlanReport& report) {
-  return why_not_svg(report, collect_points(report));
+std::string draw_why_not_svg(const planner::PlanReport& report) {
+  return draw_why_not_svg(report, collect_points(report));
 }
 
 }  // namespace rankwright::report

@@ -9,8 +9,8 @@
 namespace rankwright::report {
 
 /// Draws the report's plan among these points. Requires: the report has a search.
-std::string why_not_svg(const planner::PlanReport& report, const PlanPoints& points);
+std::string draw_why_not_svg(const planner::PlanReport& report, const PlanPoints& points);
 /// Draws it among all points of its search. Requires: the report has a search.
-std::string why_not_svg(const planner::PlanReport& report);
+std::string draw_why_not_svg(const planner::PlanReport& report);
 
 }  // namespace rankwright::report

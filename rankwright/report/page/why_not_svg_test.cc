@@ -18,20 +18,20 @@ struct Drawing {
   planner::PlanReport report;
   PlanPoints shown{};
 
-  std::string svg() const { return why_not_svg(report, shown); }
+  std::string svg() const { return draw_why_not_svg(report, shown); }
 };
 
 /// Returns the course's report on a device of 80 GiB with these points. The first point with role
 /// `best` becomes the search's best plan.
 Drawing make_drawing(std::vector<PlanPoint> points, const planner::PlanReport& base) {
   planner::PlanReport report = base;
-  report.sheet.estimate.capacity = 80.0_GiB;
+  report.explain_view.estimate.capacity = 80.0_GiB;
   report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
   for (std::size_t k = 0; k < points.size(); ++k) {
     points[k].config.plan.micro_batch = i64(k) + 1;  // makes the plans distinct
     if (points[k].role == Role::best && !report.search->answer.best)
-      report.search->answer.best =
-          search::Priced{.config = points[k].config, .estimate = report.sheet.estimate};
+      report.search->answer.best = search::EvaluatedPlan{.config = points[k].config,
+                                                         .estimate = report.explain_view.estimate};
   }
   report.search->answer.band = 0.05;
   return {std::move(report), {std::move(points), {}}};
@@ -47,7 +47,7 @@ PlanPoint make_point(const planner::PlanReport& of, Role role, Seconds time, Byt
 }
 
 /// Returns the positions of the markers of a class, without the legend's.
-std::vector<std::pair<double, double>> find_markers(const drawn::Picture& picture,
+std::vector<std::pair<double, double>> find_markers(const parsed_svg::Picture& picture,
                                                     const std::string& classes) {
   std::vector<std::pair<double, double>> all;
   for (const pugi::xml_node& path : picture.root().children("path")) {
@@ -65,7 +65,7 @@ TEST(WhyNotSvg, MemoryGrowsRightwardsAndTimeUpwards) {
   const Drawing drawing = make_drawing({make_point(course, Role::itself, now, 60.0_GiB),
                                         make_point(course, Role::best, now / 2, 70.0_GiB)},
                                        course);
-  const drawn::Picture picture(drawing.svg());
+  const parsed_svg::Picture picture(drawing.svg());
   EXPECT_EQ(picture.fault(), "");
   // Memory from 60 to 80 GiB with 7 % of 20 at both ends, from 24 + 64 = 88 to 952: one GiB is
   // 864 / 22.8 = 37.89 pixels. Time from half of this plan's to all of it, with 7 % of a half at
@@ -76,7 +76,7 @@ TEST(WhyNotSvg, MemoryGrowsRightwardsAndTimeUpwards) {
   EXPECT_NEAR(itself[0].first, 88 + 1.4 * 864 / 22.8, 0.02);
   EXPECT_NEAR(best[0].first, 88 + 11.4 * 864 / 22.8, 0.02);
   EXPECT_NEAR(best[0].second - itself[0].second, 430 / 1.14, 0.02);
-  const std::vector<drawn::Box> unfit = picture.rects_of("w");
+  const std::vector<parsed_svg::Box> unfit = picture.rects_of("w");
   ASSERT_EQ(unfit.size(), 2u);  // including the legend
   EXPECT_NEAR(unfit[0].left, 88 + 21.4 * 864 / 22.8, 0.02);
 }
@@ -89,7 +89,7 @@ TEST(WhyNotSvg, JoinsThePlansOfTheParetoFront) {
                                         make_point(course, Role::neighbour, 5.0_s, 70.0_GiB),
                                         make_point(course, Role::neighbour, 2.0_s, 90.0_GiB)},
                                        course);
-  const drawn::Picture picture(drawing.svg());
+  const parsed_svg::Picture picture(drawing.svg());
   const auto itself = find_markers(picture, "r5 z")[0], best = find_markers(picture, "r4 z")[0];
   const std::string front =
       picture.root().find_child_by_attribute("path", "class", "front").attribute("d").value();
@@ -104,7 +104,7 @@ TEST(WhyNotSvg, LabelsThisPlanAndTheBestAmongManyPoints) {
   for (int k = 0; k < 60; ++k)
     points.push_back(make_point(course, Role::neighbour, (5 + 0.01 * k) * 1.0_s,
                                 (60 + 0.05 * (k % 7)) * 1.0_GiB));
-  const drawn::Picture picture(make_drawing(points, course).svg());
+  const parsed_svg::Picture picture(make_drawing(points, course).svg());
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.texts_that_are("this plan, 5 s").size(), 1u);
   EXPECT_EQ(picture.texts_that_are("best, 4.9 s").size(), 1u);
@@ -116,7 +116,7 @@ TEST(WhyNotSvg, ListsRefusedChanges) {
   Drawing drawing = make_drawing({make_point(course, Role::itself, 5.0_s, 60.0_GiB)}, course);
   EXPECT_THAT(drawing.svg(), Not(HasSubstr("cannot be made")));
   drawing.shown.refused = {{.change = "tp 3"}, {.change = "<pp 5>"}};
-  const drawn::Picture picture(drawing.svg());
+  const parsed_svg::Picture picture(drawing.svg());
   EXPECT_EQ(picture.fault(), "");
   EXPECT_EQ(picture.texts_that_are("tp 3, <pp 5>").size(), 1u);
 }
@@ -125,7 +125,7 @@ TEST(WhyNotSvg, EscapesAndCutsNames) {
   const planner::PlanReport hostile = hostile_report();
   const std::string svg =
       make_drawing({make_point(hostile, Role::itself, 5.0_s, 60.0_GiB)}, hostile).svg();
-  EXPECT_EQ(drawn::Picture(svg).fault(), "");
+  EXPECT_EQ(parsed_svg::Picture(svg).fault(), "");
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;"));
 }
 
@@ -139,7 +139,7 @@ RC_GTEST_PROP(WhyNotSvg, DrawsEveryPointAndKeepsTextsApart, ()) {
                                 double(*rc::gen::inRange(1, 3000)) / 20 * 1.0_GiB));
   const Drawing drawing = make_drawing(points, course);
   const std::string svg = drawing.svg();
-  const drawn::Picture picture(svg);
+  const parsed_svg::Picture picture(svg);
   RC_ASSERT(picture.fault() == "");
   RC_ASSERT(svg.size() < 1'000'000u);
   std::size_t drawn_points = 0;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/search_sentences.h"
@@ -19,7 +19,7 @@ namespace {
 using nlohmann::ordered_json;
 
 /// Returns the first row that fits, which scaling is relative to; null if none does.
-const search::CountRow* find_first_fit(const planner::CountsAnswer& view) {
+const search::CountRow* find_first_fit(const planner::PlansByCount& view) {
   for (const search::CountRow& row : view.rows)
     if (row.plan) return &row;
   return nullptr;
@@ -30,7 +30,7 @@ double compute_scaling(const search::CountRow& base, const search::CountRow& row
   return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
 }
 
-Table make_counts_table(const planner::CountsAnswer& view) {
+Table make_counts_table(const planner::PlansByCount& view) {
   const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
   Table table{{{"GPUs", kRight},
                {"step", kRight},
@@ -52,13 +52,14 @@ Table make_counts_table(const planner::CountsAnswer& view) {
       table.rows.push_back(std::move(cells));
       continue;
     }
-    const search::Priced& plan = *row.plan;
-    cells.insert(cells.end(),
-                 {show(plan.time()), short_count(cost::tokens_per_second(plan.config, plan.time())),
-                  percent(compute_scaling(*base, row)), show_memory(plan.estimate.memory.total())});
+    const search::EvaluatedPlan& plan = *row.plan;
+    cells.insert(
+        cells.end(),
+        {show(plan.time()), format_short_count(cost::tokens_per_second(plan.config, plan.time())),
+         percent(compute_scaling(*base, row)), show_memory(plan.estimate.memory.total())});
     if (const std::optional<planner::Training>& run = view.runs[k]) {
-      cells.insert(cells.end(), {show(run->time), short_count(run->gpu_hours)});
-      if (run->cost) cells.push_back(money(*run->cost, *view.training.price));
+      cells.insert(cells.end(), {show(run->time), format_short_count(run->gpu_hours)});
+      if (run->cost) cells.push_back(format_money(*run->cost, *view.training.price));
     }
     cells.push_back(brief(plan.config) + (row.sure ? "" : " (may not fit)"));
     table.rows.push_back(std::move(cells));
@@ -66,7 +67,7 @@ Table make_counts_table(const planner::CountsAnswer& view) {
   return table;
 }
 
-std::string describe_choice(const planner::CountsAnswer& view) {
+std::string describe_choice(const planner::PlansByCount& view) {
   const bool deadline = view.training.deadline.has_value();
   if (!view.chosen)
     return deadline && find_first_fit(view) != nullptr
@@ -77,13 +78,13 @@ std::string describe_choice(const planner::CountsAnswer& view) {
   std::string text = deadline ? fmt::format("{} GPUs are the fewest of these that make {}",
                                             count(row.gpus), show(*view.training.deadline))
                               : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
-  if (run) text += ": " + training_text(*run, view.training);
+  if (run) text += ": " + describe_training_run(*run, view.training);
   return text + ".";
 }
 
 /// Says that the framework whose calibration was used cannot run the chosen plan; empty if it can.
 /// Only for counts: the text of a single plan lists every framework.
-std::string describe_unrunnable(const planner::CountsAnswer& view) {
+std::string describe_unrunnable(const planner::PlansByCount& view) {
   if (!view.chosen || view.problem.limits.target != rules::Target::any) return {};
   const plan::TrainingConfig& config = view.chosen_plan().config;
   for (const planner::TargetVerdict& verdict : view.targets) {
@@ -91,47 +92,48 @@ std::string describe_unrunnable(const planner::CountsAnswer& view) {
         std::any_of(verdict.broken.begin(), verdict.broken.end(),
                     [](const rules::Rule* rule) { return rule->page.severity == Severity::error; });
     if (refused && verdict.target->software == config.software.name)
-      return fmt::format("{}, whose prices these are, does not run it: --for {}.",
-                         config.software.name, verdict.target->name);
+      return fmt::format("{} cannot run this plan: --for {}.", config.software.name,
+                         verdict.target->name);
   }
   return {};
 }
 
-std::string write_headline(const planner::CountsAnswer& view) {
-  return headline(view.chosen ? view.chosen_plan().config : view.problem.config);
+std::string write_headline(const planner::PlansByCount& view) {
+  return format_headline(view.chosen ? view.chosen_plan().config : view.problem.config);
 }
 
 constexpr std::string_view kNote =
     "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
     "over "
     "that of one in the first row that fits.";
-std::string describe_stopped_counts(const planner::CountsAnswer& view) {
+std::string describe_stopped_counts(const planner::PlansByCount& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
   return "Stopped: larger counts were not looked at." + (budget.empty() ? "" : " " + budget);
 }
 
 }  // namespace
 
-std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, std::size_t width) {
+std::string render_counts_text(const planner::PlansByCount& view, const Paint& paint,
+                               std::size_t width) {
   std::string out = paint.bold(write_headline(view)) + "\n";
   const std::string assumed = describe_assumptions(view.problem.config);
-  if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
+  if (!assumed.empty()) out += wrap_text("assumed: " + assumed, width - 2, "  ");
   out += "\n";
-  out += remarked(make_counts_table(view), paint, "  ", width) + "\n";
-  out += wrapped(describe_choice(view), width - 2, "  ");
+  out += format_remarked_table(make_counts_table(view), paint, "  ", width) + "\n";
+  out += wrap_text(describe_choice(view), width - 2, "  ");
   if (view.chosen) {
-    const search::Priced& plan = view.chosen_plan();
-    out += lines_of(degree_tags(plan.config), " · ", " ·", width, "  ");
-    out += lines_of(figures(plan.config, plan.estimate), "   ", "", width, "  ");
+    const search::EvaluatedPlan& plan = view.chosen_plan();
+    out += break_lines(format_degree_tags(plan.config), " · ", " ·", width, "  ");
+    out += break_lines(figures(plan.config, plan.estimate), "   ", "", width, "  ");
   }
   const std::string unrunnable = describe_unrunnable(view);
-  if (!unrunnable.empty()) out += wrapped(unrunnable, width - 2, "  ");
+  if (!unrunnable.empty()) out += wrap_text(unrunnable, width - 2, "  ");
   if (view.stopped != planner::StopReason::none)
-    out += wrapped(describe_stopped_counts(view), width - 2, "  ");
-  return out + wrapped(kNote, width - 2, "  ");
+    out += wrap_text(describe_stopped_counts(view), width - 2, "  ");
+  return out + wrap_text(kNote, width - 2, "  ");
 }
 
-std::string counts_markdown(const planner::CountsAnswer& view) {
+std::string render_counts_markdown(const planner::PlansByCount& view) {
   std::string out =
       "# " + write_headline(view) + "\n\n" + make_counts_table(view).markdown() + "\n";
   out += describe_choice(view) + "\n\n";
@@ -143,16 +145,16 @@ std::string counts_markdown(const planner::CountsAnswer& view) {
   return out + std::string(kNote) + "\n";
 }
 
-std::string counts_json(const planner::CountsAnswer& view) {
+std::string make_counts_json(const planner::PlansByCount& view) {
   ordered_json rows = ordered_json::array();
   const search::CountRow* const base = find_first_fit(view);
   for (std::size_t k = 0; k < view.rows.size(); ++k) {
     const search::CountRow& row = view.rows[k];
     ordered_json json = {{"gpus", row.gpus}, {"fits", row.plan.has_value()}};
     if (row.plan) {
-      const search::Priced& plan = *row.plan;
+      const search::EvaluatedPlan& plan = *row.plan;
       json["brief"] = brief(plan.config);
-      json["plan"] = plan_json(plan.config);
+      json["plan"] = make_plan_json(plan.config);
       json["step_seconds"] = plan.time().value;
       json["within"] = plan.estimate.step_band.within;
       json["tokens_per_second_per_device"] = cost::tokens_per_second(plan.config, plan.time());
@@ -174,10 +176,10 @@ std::string counts_json(const planner::CountsAnswer& view) {
   const plan::TrainingConfig& asked = view.problem.config;
   const ordered_json json = {
       {"schema", "rankwright.counts/1"},
-      {"model", model_json(asked)},
-      {"cluster", cluster_json(asked)},
-      {"job", job_json(asked)},
-      {"assumed", assumed_json(asked)},
+      {"model", make_model_json(asked)},
+      {"cluster", make_cluster_json(asked)},
+      {"job", make_job_json(asked)},
+      {"assumed", make_assumed_json(asked)},
       {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},
       {"counts", rows},

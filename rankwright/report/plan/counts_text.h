@@ -9,8 +9,9 @@
 
 namespace rankwright::report {
 
-std::string counts_text(const planner::CountsAnswer& view, const Paint& paint, std::size_t width);
-std::string counts_markdown(const planner::CountsAnswer& view);
-std::string counts_json(const planner::CountsAnswer& view);
+std::string render_counts_text(const planner::PlansByCount& view, const Paint& paint,
+                               std::size_t width);
+std::string render_counts_markdown(const planner::PlansByCount& view);
+std::string make_counts_json(const planner::PlansByCount& view);
 
 }  // namespace rankwright::report

@@ -4,7 +4,7 @@
 
 namespace rankwright::report {
 
-std::string export_json(const planner::ExportAnswer& answer) {
+std::string make_export_json(const planner::ExportAnswer& answer) {
   using Json = nlohmann::ordered_json;
   const rules::TargetRow& target = row(answer.exporter->target);
   Json out{{"schema", "rankwright.export/1"},
@@ -14,7 +14,7 @@ std::string export_json(const planner::ExportAnswer& answer) {
            {"lost", Json::array()}};
   for (const exporter::ExportFile& file : answer.files)
     out["files"].push_back({{"name", file.name}, {"text", file.text}});
-  for (const exporter::Lost& one : answer.lost)
+  for (const exporter::UnsupportedSetting& one : answer.lost)
     out["lost"].push_back({{"key", one.key}, {"why", one.why}});
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -9,6 +9,6 @@ namespace rankwright::report {
 
 /// Writes schema rankwright.export/1: the names and texts of the files, and the settings that they
 /// cannot express.
-std::string export_json(const planner::ExportAnswer& answer);
+std::string make_export_json(const planner::ExportAnswer& answer);
 
 }  // namespace rankwright::report

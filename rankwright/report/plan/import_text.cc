@@ -12,29 +12,29 @@
 
 namespace rankwright::report {
 
-std::string imported_plan_text(const planner::ImportedPlan& plan) {
+std::string render_imported_plan(const planner::ImportedPlan& plan) {
   const importer::PlanFile& file = plan.input.file;
   const plan::TrainingConfig& config = *plan.input.config;
-  const plan::TrainingConfig named = exporter::with_safe_names(config);
+  const plan::TrainingConfig named = exporter::make_names_safe(config);
   exporter::PlanComments comments;
   comments.head = {
       fmt::format("From {} ({}).", exporter::safe_name(file.name), file.format->summary),
-      headline(named)};
-  if (plan.valid) comments.head.push_back(degree_tags(named));
+      format_headline(named)};
+  if (plan.valid) comments.head.push_back(format_degree_tags(named));
   for (const plan::Assumption& assumed : config.assumed)
     comments.beside.push_back(
         {assumed.key, assumed.why.empty() ? "assumed" : "assumed: " + assumed.why});
-  return plan_yaml(config, comments);
+  return write_plan_yaml(config, comments);
 }
 
-std::string imported_plan_json(const planner::ImportedPlan& plan) {
+std::string make_imported_plan_json(const planner::ImportedPlan& plan) {
   using Json = nlohmann::ordered_json;
   const importer::PlanFile& file = plan.input.file;
   const Json out{{"schema", "rankwright.import/1"},
                  {"format", file.format->name},
-                 {"plan", imported_plan_text(plan)},
+                 {"plan", render_imported_plan(plan)},
                  {"passed_over", file.passed_over},
-                 {"check", Json::parse(findings_json(plan.findings, file.name))}};
+                 {"check", Json::parse(make_findings_json(plan.findings, file.name))}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

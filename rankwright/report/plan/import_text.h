@@ -8,10 +8,10 @@
 namespace rankwright::report {
 
 /// Writes the plan file.
-std::string imported_plan_text(const planner::ImportedPlan& plan);
+std::string render_imported_plan(const planner::ImportedPlan& plan);
 
 /// Writes schema rankwright.import/1: the plan file as text, and the findings of `check --json`
 /// for the input.
-std::string imported_plan_json(const planner::ImportedPlan& plan);
+std::string make_imported_plan_json(const planner::ImportedPlan& plan);
 
 }  // namespace rankwright::report

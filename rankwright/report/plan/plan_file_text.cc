@@ -10,23 +10,24 @@ namespace rankwright::report {
 namespace {
 
 /// Writes a plan file. `stopped` says how far a stopped search had come; empty if it was complete.
-std::string write_plan_file(const search::Priced& plan, const std::string& command,
+std::string write_plan_file(const search::EvaluatedPlan& plan, const std::string& command,
                             const std::string& stopped) {
-  const plan::TrainingConfig named = exporter::with_safe_names(plan.config);
+  const plan::TrainingConfig named = exporter::make_names_safe(plan.config);
   exporter::PlanComments comments;
-  comments.head = {command, headline(named), degree_tags(named), figures(named, plan.estimate)};
+  comments.head = {command, format_headline(named), format_degree_tags(named),
+                   figures(named, plan.estimate)};
   if (!stopped.empty()) comments.head.push_back("stopped: " + stopped);
-  return plan_yaml(plan.config, comments);
+  return write_plan_yaml(plan.config, comments);
 }
 
 }  // namespace
 
-std::string plan_file_text(const planner::PlanAnswer& answer, const std::string& command) {
+std::string render_plan_file(const planner::PlanAnswer& answer, const std::string& command) {
   if (!answer.answer.best) return {};
   return write_plan_file(answer.best(), command, describe_stop(answer.answer));
 }
 
-std::string plan_file_text(const planner::CountsAnswer& answer, const std::string& command) {
+std::string render_plan_file(const planner::PlansByCount& answer, const std::string& command) {
   if (!answer.chosen) return {};
   return write_plan_file(
       answer.chosen_plan(), command,

@@ -10,9 +10,9 @@ namespace rankwright::report {
 
 /// Writes the best plan as a plan file; empty if nothing fits. `command` is the command line that
 /// the user typed. A comment says how much of the space a stopped search had covered.
-std::string plan_file_text(const planner::PlanAnswer& answer, const std::string& command);
+std::string render_plan_file(const planner::PlanAnswer& answer, const std::string& command);
 
 /// Writes the chosen plan as a plan file; empty if no row is chosen.
-std::string plan_file_text(const planner::CountsAnswer& answer, const std::string& command);
+std::string render_plan_file(const planner::PlansByCount& answer, const std::string& command);
 
 }  // namespace rankwright::report

@@ -1,6 +1,6 @@
 #include "rankwright/report/plan/plan_json.h"
 
-#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/render/labels.h"
@@ -30,7 +30,7 @@ ordered_json make_memory_json(const cost::Estimate& e) {
           {"capacity_bytes", e.capacity.value},
           {"fits", e.fits()},
           {"sure", e.sure()},
-          {"band", band_json(e.memory_band)}};
+          {"band", make_band_json(e.memory_band)}};
 }
 
 ordered_json make_mfu_json(const plan::TrainingConfig& s, Seconds step) {
@@ -39,15 +39,15 @@ ordered_json make_mfu_json(const plan::TrainingConfig& s, Seconds step) {
 }
 
 /// Describes a plan and its estimate; with `more`, all items of the step and of its memory.
-ordered_json make_priced_json(const search::Priced& one, bool more = false) {
+ordered_json make_priced_json(const search::EvaluatedPlan& one, bool more = false) {
   const cost::Estimate& e = one.estimate;
   ordered_json json = {
       {"brief", brief(one.config)},
       {"world", one.config.world},
-      {"plan", plan_json(one.config)},
+      {"plan", make_plan_json(one.config)},
       {"step_seconds", one.time().value},
       {"closed_form_seconds", one.closed.value},
-      {"band", band_json(e.step_band)},
+      {"band", make_band_json(e.step_band)},
       {"tokens_per_second_per_device", cost::tokens_per_second(one.config, one.time())},
       {"mfu", make_mfu_json(one.config, one.time())},
       {"memory", make_memory_json(e)}};
@@ -58,7 +58,7 @@ ordered_json make_priced_json(const search::Priced& one, bool more = false) {
   return json;
 }
 
-ordered_json make_optional_json(const std::optional<search::Priced>& one) {
+ordered_json make_optional_json(const std::optional<search::EvaluatedPlan>& one) {
   return one ? make_priced_json(*one) : ordered_json(nullptr);
 }
 
@@ -66,16 +66,16 @@ ordered_json make_neighbors_json(const planner::PlanAnswer& view) {
   constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
   ordered_json all = ordered_json::array();
   if (!view.answer.best) return all;
-  for (const WhyRow& row : why_rows(view)) {
-    const search::Neighbour& n = view.neighbours[row.neighbour];
-    const bool runs = n.verdict == search::Neighbour::Verdict::priced;
-    const bool held = runs || n.verdict == search::Neighbour::Verdict::memory;
+  for (const WhyRow& row : make_why_rows(view)) {
+    const search::Neighbor& n = view.neighbours[row.neighbour];
+    const bool runs = n.verdict == search::Neighbor::Verdict::priced;
+    const bool held = runs || n.verdict == search::Neighbor::Verdict::memory;
     all.push_back(
         {{"change", row.change},
          {"key", row.key},
          {"searched", n.searched},
          {"verdict", kVerdicts[std::size_t(n.verdict)]},
-         {"plan", plan_json(n.config)},
+         {"plan", make_plan_json(n.config)},
          {"step_seconds", runs ? ordered_json(n.time.value) : ordered_json(nullptr)},
          {"difference",
           runs ? ordered_json(n.time / view.best().time() - 1) : ordered_json(nullptr)},
@@ -149,11 +149,11 @@ ordered_json make_leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
   const auto& [lean, memory] = *view.leanest;
   return {{"brief", brief(lean)},
-          {"plan", plan_json(lean)},
+          {"plan", make_plan_json(lean)},
           {"pp_rank", memory.pp_rank},
           {"total_bytes", memory.total().value},
           {"capacity_bytes", view.problem.capacity.value},
-          {"largest_entry", row(largest_item(memory)).name},
+          {"largest_entry", row(find_largest_item(memory)).name},
           {"entries_bytes", make_entries_json(memory)}};
 }
 
@@ -161,7 +161,7 @@ ordered_json make_own_json(const planner::PlanAnswer& view) {
   if (!view.own) return nullptr;
   return {{"name", view.own->name},
           {"possible", view.own->priced.has_value()},
-          {"plan", plan_json(view.own->config)},
+          {"plan", make_plan_json(view.own->config)},
           {"priced", make_optional_json(view.own->priced)}};
 }
 
@@ -191,22 +191,22 @@ ordered_json make_front_json(const search::Answer& a, const search::Problem& pro
 
 }  // namespace
 
-std::string plan_json(const planner::PlanAnswer& view) {
+std::string make_plan_json(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
   const plan::TrainingConfig& asked = view.problem.config;
   ordered_json rivals = ordered_json::array();
-  for (const search::Priced& one : a.rivals) rivals.push_back(make_priced_json(one));
+  for (const search::EvaluatedPlan& one : a.rivals) rivals.push_back(make_priced_json(one));
   ordered_json fewest_gpus = nullptr;
   if (view.fewest)
     fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", make_optional_json(view.fewest->plan)}};
   const ordered_json json = {
       {"schema", "rankwright.plan/1"},
-      {"headline", headline(a.best ? a.best->config : asked)},
+      {"headline", format_headline(a.best ? a.best->config : asked)},
       {"world", asked.world},
-      {"model", model_json(asked)},
-      {"cluster", cluster_json(asked)},
-      {"job", job_json(asked)},
-      {"assumed", assumed_json(asked)},
+      {"model", make_model_json(asked)},
+      {"cluster", make_cluster_json(asked)},
+      {"job", make_job_json(asked)},
+      {"assumed", make_assumed_json(asked)},
       {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},
       {"best", a.best ? make_priced_json(*a.best, true) : ordered_json(nullptr)},
@@ -226,7 +226,7 @@ std::string plan_json(const planner::PlanAnswer& view) {
       {"fewest", fewest_gpus},
       {"search", make_search_json(view)},
       {"targets", make_targets_json(view)}};
-  return dumped(json);
+  return dump_json(json);
 }
 
 }  // namespace rankwright::report

@@ -8,6 +8,6 @@
 
 namespace rankwright::report {
 
-std::string plan_json(const planner::PlanAnswer& view);
+std::string make_plan_json(const planner::PlanAnswer& view);
 
 }  // namespace rankwright::report

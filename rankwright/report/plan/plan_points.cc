@@ -8,7 +8,7 @@
 namespace rankwright::report {
 namespace {
 
-PlanPoint make_point(PlanPoint::Role role, const search::Priced& plan, std::string because) {
+PlanPoint make_point(PlanPoint::Role role, const search::EvaluatedPlan& plan, std::string because) {
   return {.role = role,
           .config = plan.config,
           .time = plan.time(),
@@ -27,11 +27,11 @@ class PointList {
   std::vector<PlanPoint> all{};
 };
 
-void add_neighbors(const planner::PlanAnswer& search, const search::Priced& plan, PointList& points,
-                   std::vector<RefusedChange>& refused) {
-  using Verdict = search::Neighbour::Verdict;
-  for (const WhyRow& row : why_rows(search, plan)) {
-    const search::Neighbour& n = search.neighbours[row.neighbour];
+void add_neighbors(const planner::PlanAnswer& search, const search::EvaluatedPlan& plan,
+                   PointList& points, std::vector<RefusedChange>& refused) {
+  using Verdict = search::Neighbor::Verdict;
+  for (const WhyRow& row : make_why_rows(search, plan)) {
+    const search::Neighbor& n = search.neighbours[row.neighbour];
     if (n.verdict == Verdict::violation || n.verdict == Verdict::rule) {
       refused.push_back({row.change, row.plan, row.because});
       continue;
@@ -72,17 +72,17 @@ PlanPoints collect_points(const planner::PlanReport& report) {
   if (!report.search) return {};
   const planner::PlanAnswer& search = *report.search;
   const search::Answer& found = search.answer;
-  const search::Priced itself = report.priced();
+  const search::EvaluatedPlan itself = report.priced();
   PointList list;
   std::vector<RefusedChange> refused;
   list.add(make_point(Role::itself, itself, "the plan that this is about"));
   if (found.best) list.add(make_point(Role::best, *found.best, "what the search would run"));
   if (found.fastest) list.add(make_point(Role::best, *found.fastest, "the fastest of all"));
-  if (found.safe) list.add(make_point(Role::safe, *found.safe, "fits whatever the ledger's error"));
-  for (const search::Priced& rival : found.rivals)
+  if (found.safe) list.add(make_point(Role::safe, *found.safe, "fits with margin"));
+  for (const search::EvaluatedPlan& rival : found.rivals)
     list.add(make_point(Role::tie, rival, "within the model's error of the fastest"));
   add_neighbors(search, itself, list, refused);
-  for (const search::Priced& plan : report.front)
+  for (const search::EvaluatedPlan& plan : report.front)
     list.add(make_point(Role::front, plan, "nothing faster takes less memory"));
   drop_dominated(list.all);
   return {std::move(list.all), std::move(refused)};

@@ -30,9 +30,9 @@ std::vector<PlanPoint> find_front(const planner::PlanReport& report) {
 // GPipe takes as long as 1F1B but keeps the activations of all microbatches.
 TEST(CollectPoints, DropsDominatedFrontPoints) {
   planner::PlanReport report = with("dp_size: 8, zero_stage: 0");
-  ASSERT_FALSE(report.sheet.estimate.fits());
+  ASSERT_FALSE(report.explain_view.estimate.fits());
   const planner::PlanReport lean = with("pp_size: 8, recompute: full");
-  ASSERT_TRUE(lean.sheet.estimate.fits());
+  ASSERT_TRUE(lean.explain_view.estimate.fits());
   plan::Plan wasteful = lean.config.plan;
   wasteful.schedule = pipeline::Schedule::gpipe;
   rankwright::plan::TrainingConfig open = report.config;

@@ -15,8 +15,8 @@
 namespace rankwright::report {
 namespace {
 
-using Kind = search::Neighbour::Kind;
-using Verdict = search::Neighbour::Verdict;
+using Kind = search::Neighbor::Kind;
+using Verdict = search::Neighbor::Verdict;
 
 std::string describe_recompute(const plan::Plan& p) {
   return p.recompute == plan::Recompute::none ? "no recompute"
@@ -31,7 +31,7 @@ std::string describe_schedule(const plan::Plan& p) {
 
 /// Returns an axis with its new degree: "tp 4".
 template <Kind kind>
-std::string describe_degrees(const search::Neighbour& n) {
+std::string describe_degrees(const search::Neighbor& n) {
   constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
   return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
 }
@@ -40,36 +40,36 @@ std::string describe_degrees(const search::Neighbour& n) {
 struct KindRow {
   Kind kind;
   std::string_view key;
-  std::string (*change)(const search::Neighbour&);
+  std::string (*change)(const search::Neighbor&);
 };
 constexpr KindRow kNeighborKinds[] = {
     {Kind::data_alone, "data_alone",
-     [](const search::Neighbour&) { return std::string("dp alone"); }},
+     [](const search::Neighbor&) { return std::string("dp alone"); }},
     {Kind::tp, "tp", describe_degrees<Kind::tp>},
     {Kind::pp, "pp", describe_degrees<Kind::pp>},
     {Kind::cp, "cp", describe_degrees<Kind::cp>},
     {Kind::ep, "ep", describe_degrees<Kind::ep>},
     {Kind::dp, "dp", describe_degrees<Kind::dp>},
     {Kind::zero, "zero",
-     [](const search::Neighbour& n) {
+     [](const search::Neighbor& n) {
        return n.config.plan.zero == 0 ? std::string("no ZeRO")
                                       : fmt::format("ZeRO-{}", n.config.plan.zero);
      }},
     {Kind::recompute, "recompute",
-     [](const search::Neighbour& n) { return describe_recompute(n.config.plan); }},
+     [](const search::Neighbor& n) { return describe_recompute(n.config.plan); }},
     {Kind::micro_batch, "micro_batch",
-     [](const search::Neighbour& n) {
+     [](const search::Neighbor& n) {
        return fmt::format("microbatch {}", n.config.plan.micro_batch);
      }},
     {Kind::schedule, "schedule",
-     [](const search::Neighbour& n) { return describe_schedule(n.config.plan); }},
+     [](const search::Neighbor& n) { return describe_schedule(n.config.plan); }},
     {Kind::sequence_parallel, "sequence_parallel",
-     [](const search::Neighbour& n) {
+     [](const search::Neighbor& n) {
        return std::string(n.config.plan.sequence_parallel ? "with" : "no") +
               " sequence parallelism";
      }},
     {Kind::order, "order",
-     [](const search::Neighbour& n) { return "order " + show(n.config.plan.order); }},
+     [](const search::Neighbor& n) { return "order " + show(n.config.plan.order); }},
 };
 
 /// Lists the items that contribute most to the difference, largest first: "tp collectives +3.1 s,
@@ -110,7 +110,7 @@ std::string explain_memory_refusal(const cost::MemoryEstimate& from, const cost:
 }
 
 /// Explains which constraint is violated, with the numbers if they are known.
-std::string explain_violation(const search::Neighbour& n) {
+std::string explain_violation(const search::Neighbor& n) {
   return n.detail.empty() ? std::string(words(n.violation.why)) : n.detail;
 }
 
@@ -121,8 +121,8 @@ std::string explain_rule_refusal(std::string_view code) {
 }
 
 WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer& view,
-                    const search::Priced& plan) {
-  const search::Neighbour& n = view.neighbours[index];
+                    const search::EvaluatedPlan& plan) {
+  const search::Neighbor& n = view.neighbours[index];
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
              .step = "-",
@@ -133,7 +133,7 @@ WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanA
   switch (n.verdict) {
     case Verdict::priced:
       row.step = show(n.time);
-      row.difference = difference_text(n.time, plan.time());
+      row.difference = format_difference(n.time, plan.time());
       row.because = describe_items(plan.estimate.step, n.step);
       break;
     case Verdict::memory:
@@ -178,7 +178,7 @@ std::string brief(const plan::TrainingConfig& s) {
   return text.empty() ? "one GPU" : text;
 }
 
-std::vector<std::string> detail_list(const plan::TrainingConfig& s) {
+std::vector<std::string> list_details(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   std::vector<std::string> all;
   const std::string microbatches = plural(s.microbatches(), "microbatch", "microbatches");
@@ -196,20 +196,21 @@ std::vector<std::string> detail_list(const plan::TrainingConfig& s) {
 }
 
 std::string details(const plan::TrainingConfig& s) {
-  return fmt::format("{}", fmt::join(detail_list(s), " · "));
+  return fmt::format("{}", fmt::join(list_details(s), " · "));
 }
 
-std::string difference_text(Seconds time, Seconds than) {
+std::string format_difference(Seconds time, Seconds than) {
   const double more = time / than - 1;
   if (std::abs(more) < 5e-4) return "=";
   return fmt::format("{:+.1f} %", 100 * more);
 }
 
-std::vector<WhyRow> why_rows(const planner::PlanAnswer& view) {
-  return why_rows(view, view.best());
+std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view) {
+  return make_why_rows(view, view.best());
 }
 
-std::vector<WhyRow> why_rows(const planner::PlanAnswer& view, const search::Priced& plan) {
+std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view,
+                                  const search::EvaluatedPlan& plan) {
   std::vector<WhyRow> rows;
   for (const KindRow& kind : kNeighborKinds)
     for (std::size_t k = 0; k < view.neighbours.size(); ++k)
@@ -221,12 +222,12 @@ namespace {
 
 /// Explains why the chosen plan was preferred to the fastest, by the criteria of search/answer.cc
 /// in their order.
-std::string explain_preference(const search::Priced& chosen, const search::Priced& fastest,
-                               Bytes safe) {
+std::string explain_preference(const search::EvaluatedPlan& chosen,
+                               const search::EvaluatedPlan& fastest, Bytes safe) {
   const search::Family a = search::family(chosen.config.plan),
                        b = search::family(fastest.config.plan);
   if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
-    return fmt::format("fits whatever the ledger's error, while that one takes {}",
+    return fmt::format("fits with margin, while that one takes {}",
                        show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
   if (a.axes() != b.axes())
     return fmt::format("simpler: {} split instead of {}", plural(a.axes(), "axis is", "axes are"),
@@ -244,13 +245,13 @@ std::string explain_preference(const search::Priced& chosen, const search::Price
 
 std::string describe_choices(const planner::PlanAnswer& view, std::string_view chosen) {
   const search::Answer& a = view.answer;
-  const search::Priced& best = view.best();
+  const search::EvaluatedPlan& best = view.best();
   const std::string which = a.complete ? "The fastest" : "The fastest so far";
   std::string text;
   if (a.fastest)
     text = fmt::format(
         "{} of all takes {} ({}): {}. {} is within the model's error of it ({}) and {}.", which,
-        show(a.fastest->time()), difference_text(a.fastest->time(), best.time()),
+        show(a.fastest->time()), format_difference(a.fastest->time(), best.time()),
         brief(a.fastest->config), chosen, percent(a.band),
         explain_preference(best, *a.fastest, view.problem.safe()));
   else
@@ -271,13 +272,13 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
                             show(step[longest]));
 }
 
-std::string describe_memory(const search::Priced& best) {
+std::string describe_memory(const search::EvaluatedPlan& best) {
   const cost::Estimate& e = best.estimate;
   const Bytes left = e.capacity - e.memory.total();
-  const std::string band = band_text(e.memory_band);
+  const std::string band = format_band(e.memory_band);
   if (e.sure())
-    return fmt::format("{} are left, more than the ledger's error of {}", show_memory(left), band);
-  return fmt::format("{} are left, inside the ledger's error of {}: it may not fit",
+    return fmt::format("{} are left, more than the estimate error of {}", show_memory(left), band);
+  return fmt::format("{} are left, less than the estimate error of {}: it may not fit",
                      show_memory(left), band);
 }
 
@@ -297,7 +298,7 @@ std::string describe_assumptions(const plan::TrainingConfig& s) {
   return text;
 }
 
-cost::Entry largest_item(const cost::MemoryEstimate& memory) {
+cost::Entry find_largest_item(const cost::MemoryEstimate& memory) {
   cost::Entry max{};
   for (const cost::EntryRow& of : cost::entries())
     if (memory[of.entry] > memory[max]) max = of.entry;

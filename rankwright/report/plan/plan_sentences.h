@@ -15,12 +15,12 @@ std::string brief(const plan::TrainingConfig& config);
 
 /// Returns the settings that the degree tags leave out: schedule and number of microbatches,
 /// uneven stages, a non-default axis order, hybrid sharding, the context-parallel algorithm.
-std::vector<std::string> detail_list(const plan::TrainingConfig& config);
+std::vector<std::string> list_details(const plan::TrainingConfig& config);
 /// Returns the same details in one line.
 std::string details(const plan::TrainingConfig& config);
 
 /// Formats the relative difference of `time` to `than`: "+4.9 %", "-2.5 %", "=".
-std::string difference_text(Seconds time, Seconds than);
+std::string format_difference(Seconds time, Seconds than);
 
 /// One alternative to the plan: the same plan with one setting changed.
 struct WhyRow {
@@ -33,16 +33,17 @@ struct WhyRow {
   std::size_t neighbour;   // index into PlanAnswer::neighbours
 };
 /// Returns the alternatives to the best plan, in the order in which people usually ask.
-std::vector<WhyRow> why_rows(const planner::PlanAnswer& view);
+std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view);
 /// Returns the alternatives to `plan`. Requires: the neighbors in `view` are those of `plan`.
-std::vector<WhyRow> why_rows(const planner::PlanAnswer& view, const search::Priced& plan);
+std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view,
+                                  const search::EvaluatedPlan& plan);
 
 /// Explains in one or two sentences why the best plan was chosen; `chosen` is how they refer to
 /// it.
 std::string describe_choices(const planner::PlanAnswer& view, std::string_view chosen = "This one");
 
 /// Describes how much memory is left, compared with the error of the memory estimate.
-std::string describe_memory(const search::Priced& best);
+std::string describe_memory(const search::EvaluatedPlan& best);
 
 /// Describes a trade-off: "leave 12.5 % of the memory free", "1/2 of the GPUs: 32".
 std::string describe_trade(const search::Problem& problem, const search::TradePoint& point);
@@ -51,6 +52,6 @@ std::string describe_trade(const search::Problem& problem, const search::TradePo
 std::string describe_assumptions(const plan::TrainingConfig& config);
 
 /// Returns the largest item of a memory estimate.
-cost::Entry largest_item(const cost::MemoryEstimate& memory);
+cost::Entry find_largest_item(const cost::MemoryEstimate& memory);
 
 }  // namespace rankwright::report

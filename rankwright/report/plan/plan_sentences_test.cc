@@ -20,7 +20,7 @@ rankwright::plan::TrainingConfig config_of(const std::string& plan) {
 
 planner::PlanAnswer make_view(const rankwright::plan::TrainingConfig& config) {
   planner::PlanAnswer view{.problem = search::problem(config)};
-  view.answer.best = priced(view.problem, config.plan, catalog::calibration());
+  view.answer.best = evaluate_plan(view.problem, config.plan, catalog::calibration());
   return view;
 }
 
@@ -46,9 +46,9 @@ TEST(Details, ListWhatTheDegreeTagsLeaveOut) {
 }
 
 TEST(Difference, HasASign) {
-  EXPECT_EQ(difference_text(Seconds{1.05}, Seconds{1}), "+5.0 %");
-  EXPECT_EQ(difference_text(Seconds{0.9}, Seconds{1}), "-10.0 %");
-  EXPECT_EQ(difference_text(Seconds{1.0001}, Seconds{1}), "=");
+  EXPECT_EQ(format_difference(Seconds{1.05}, Seconds{1}), "+5.0 %");
+  EXPECT_EQ(format_difference(Seconds{0.9}, Seconds{1}), "-10.0 %");
+  EXPECT_EQ(format_difference(Seconds{1.0001}, Seconds{1}), "=");
 }
 
 TEST(ViolationTexts, AreInTheOrderOfTheEnum) {
@@ -64,28 +64,28 @@ TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
       config_of("job: {global_batch: 64}\nparallelism: {tp_size: 8}");
   planner::PlanAnswer view = make_view(best);
   // tp 16 spans more than one node.
-  search::Neighbour slower{
-      .kind = search::Neighbour::Kind::tp,
+  search::Neighbor slower{
+      .kind = search::Neighbor::Kind::tp,
       .searched = true,
       .degree = 16,
-      .verdict = search::Neighbour::Verdict::priced,
+      .verdict = search::Neighbor::Verdict::priced,
       .config = config_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
-  slower.step = cost::step_time(slower.config, catalog::calibration());
+  slower.step = cost::estimate_step_time(slower.config, catalog::calibration());
   slower.time = slower.step.total();
-  search::Neighbour full{.kind = search::Neighbour::Kind::zero,
-                         .verdict = search::Neighbour::Verdict::memory,
-                         .config = best};
+  search::Neighbor full{.kind = search::Neighbor::Kind::zero,
+                        .verdict = search::Neighbor::Verdict::memory,
+                        .config = best};
   full.memory[cost::Entry::optimizer] = 1000.0_GiB;
-  search::Neighbour broken{
-      .kind = search::Neighbour::Kind::tp,
+  search::Neighbor broken{
+      .kind = search::Neighbor::Kind::tp,
       .searched = true,
       .degree = 3,
-      .verdict = search::Neighbour::Verdict::violation,
+      .verdict = search::Neighbor::Verdict::violation,
       .config = config_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
-  broken.violation = find_violation(broken.config);
+  broken.violation = find_first_violation(broken.config);
   view.neighbours = {full, slower, broken};
   complete_figures(view);
-  const std::vector<WhyRow> rows = why_rows(view);
+  const std::vector<WhyRow> rows = make_why_rows(view);
   ASSERT_EQ(rows.size(), 3u);
   EXPECT_EQ(rows[0].change, "tp 16");  // axes come first
   EXPECT_EQ(rows[0].neighbour, 1u);
@@ -128,13 +128,14 @@ TEST(DescribeHosts, SaysHowManyAreIdleAndWhy) {
 TEST(CountsText, SaysThatNoCountMeetsTheDeadline) {
   const rankwright::plan::TrainingConfig config =
       config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
-  planner::CountsAnswer answer{.problem = search::problem(config)};
-  answer.rows.push_back({.gpus = 16, .plan = search::Priced{.config = config}, .leanest = {}});
+  planner::PlansByCount answer{.problem = search::problem(config)};
+  answer.rows.push_back(
+      {.gpus = 16, .plan = search::EvaluatedPlan{.config = config}, .leanest = {}});
   answer.rows[0].plan->estimate.step[cost::Item::matmul] = 8.0_s;
   // 64 x 4,096 tokens per step: 10 steps take 80 s.
   answer.training = {.tokens = 10 * 64 * 4096.0, .price = {}, .deadline = Seconds{30}};
   choose_count(answer);
-  EXPECT_THAT(counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
+  EXPECT_THAT(render_counts_text(answer, {}, 120), HasSubstr("None of these makes 30 s."));
 }
 
 }  // namespace plan_sentences_test

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kLineDot = " · ";
 
-std::string describe_more_figures(const search::Priced& best) {
+std::string describe_more_figures(const search::EvaluatedPlan& best) {
   return fmt::format(
       "MFU {} where attention counts in full (PaLM) · {}",
       percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
@@ -30,9 +30,9 @@ std::string describe_more_figures(const search::Priced& best) {
 std::string describe_safe(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
   if (a.best->estimate.sure()) return {};
-  if (!a.safe) return "No plan fits whatever the ledger's error.";
-  return fmt::format("Fits whatever the ledger's error: {} ({}), {}: {}.", show(a.safe->time()),
-                     difference_text(a.safe->time(), a.best->time()),
+  if (!a.safe) return "No plan fits with margin.";
+  return fmt::format("Fits with margin: {} ({}), {}: {}.", show(a.safe->time()),
+                     format_difference(a.safe->time(), a.best->time()),
                      show_memory(a.safe->estimate.memory.total(), a.safe->estimate.capacity),
                      brief(a.safe->config));
 }
@@ -43,7 +43,7 @@ Table make_why_table(const planner::PlanAnswer& view, bool joined) {
   Table table{{{"change"}, {"step", kRight}, {"difference", kRight}}};
   if (!joined) table.columns.push_back({"best such plan"});
   table.columns.push_back({"because"});
-  for (const WhyRow& row : why_rows(view)) {
+  for (const WhyRow& row : make_why_rows(view)) {
     table.rows.push_back({row.change, row.step, row.difference});
     std::vector<std::string>& cells = table.rows.back();
     if (!joined) cells.push_back(row.plan);
@@ -62,15 +62,15 @@ std::string describe_ties(const planner::PlanAnswer& view) {
 
 Table make_tie_table(const planner::PlanAnswer& view) {
   Table table{{{"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"plan"}}};
-  for (const search::Priced& rival : view.answer.rivals)
-    table.rows.push_back({show(rival.time()), difference_text(rival.time(), view.best().time()),
+  for (const search::EvaluatedPlan& rival : view.answer.rivals)
+    table.rows.push_back({show(rival.time()), format_difference(rival.time(), view.best().time()),
                           show_memory(rival.estimate.memory.total()), brief(rival.config)});
   return table;
 }
 
 std::string describe_order(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
-  const search::Priced* other = a.reordered();
+  const search::EvaluatedPlan* other = a.reordered();
   if (!a.usual || other == nullptr) return {};
   const bool chosen = other == &*a.best;
   return fmt::format(
@@ -78,12 +78,12 @@ std::string describe_order(const planner::PlanAnswer& view) {
       "takes {} ({}): {}.",
       chosen ? "Ranks are numbered" : "The fastest of all numbers its ranks",
       show(other->config.plan.order), show(other->time()), show(mesh::kDefaultOrder),
-      show(a.usual->time()), difference_text(a.usual->time(), other->time()),
+      show(a.usual->time()), format_difference(a.usual->time(), other->time()),
       brief(a.usual->config));
 }
 
 Table make_trade_table(const planner::PlanAnswer& view) {
-  const search::Priced& best = view.best();
+  const search::EvaluatedPlan& best = view.best();
   Table table{{{"instead"},
                {"step", kRight},
                {"difference", kRight},
@@ -97,8 +97,8 @@ Table make_trade_table(const planner::PlanAnswer& view) {
       const Seconds time = point.plan->time();
       const double gpus = double(point.gpus) / double(view.problem.config.world);
       cells.insert(cells.end(),
-                   {show(time), difference_text(time, best.time()),
-                    difference_text(gpus * time, best.time()),
+                   {show(time), format_difference(time, best.time()),
+                    format_difference(gpus * time, best.time()),
                     show_memory(point.plan->estimate.memory.total()), brief(point.plan->config)});
     } else {
       cells.insert(cells.end(), {"-", "does not fit", "", "", ""});
@@ -112,8 +112,8 @@ std::string describe_own_plan(const planner::PlanAnswer& view) {
   if (!view.own) return {};
   const planner::OwnPlan& own = *view.own;
   if (!own.priced)
-    return fmt::format("{} cannot be: rankwright check {}", excerpt(own.name, 200),
-                       shell_path(own.name));
+    return fmt::format("{} cannot be: rankwright check {}", make_excerpt(own.name, 200),
+                       quote_shell_path(own.name));
   const cost::Estimate& e = own.priced->estimate;
   return fmt::format(
       "Your plan{}: {} ({}){}: {}.",
@@ -121,13 +121,13 @@ std::string describe_own_plan(const planner::PlanAnswer& view) {
           ? ""
           : fmt::format(", on {} GPUs instead of {}", count(own.config.world),
                         count(view.best().config.world)),
-      show(own.priced->time()), difference_text(own.priced->time(), view.best().time()),
+      show(own.priced->time()), format_difference(own.priced->time(), view.best().time()),
       e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
       brief(own.config));
 }
 
 std::string describe_training(const planner::PlanAnswer& view) {
-  return view.run ? training_text(*view.run, view.training) + "." : "";
+  return view.run ? describe_training_run(*view.run, view.training) + "." : "";
 }
 
 /// Lists which frameworks run the plan: "megatron yes · torchtitan no: RW0512 it splits the layers
@@ -163,7 +163,7 @@ std::string describe_next_steps(const planner::PlanAnswer& view, const std::stri
   std::string text = "-o plan.yaml writes this plan";
   const rules::TargetRow* const target = find_named_target(view);
   if (!saved.empty()) {
-    const std::string file = shell_path(saved);
+    const std::string file = quote_shell_path(saved);
     text = fmt::format("rankwright explain {0} · rankwright explain {0} --timeline", file);
     if (target != nullptr)
       text += fmt::format(" · rankwright export {} --to {}", file, target->name);
@@ -186,37 +186,39 @@ std::string describe_excluded_hosts(const planner::PlanAnswer& view) {
 }
 
 std::string indent_lines(const std::string& text, std::size_t width) {
-  return lines_of(text, kLineDot, " ·", width, "  ");
+  return break_lines(text, kLineDot, " ·", width, "  ");
 }
 
 /// Writes the headline and the assumptions.
 std::string write_head(const planner::PlanAnswer& view, const plan::TrainingConfig& config,
                        const Paint& paint, std::size_t width) {
-  std::string out = bold_lines(lines_of(headline(config), kLineDot, " ·", width, ""), paint);
+  std::string out =
+      make_bold(break_lines(format_headline(config), kLineDot, " ·", width, ""), paint);
   const std::string assumed = describe_assumptions(view.problem.config);
-  if (!assumed.empty()) out += wrapped("assumed: " + assumed, width - 2, "  ");
+  if (!assumed.empty()) out += wrap_text("assumed: " + assumed, width - 2, "  ");
   return out + "\n";
 }
 
 /// Describes what follows the figures of the best plan.
 std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::string& saved) {
   using Only = Section::Only;
-  std::vector<Section> all{
-      {.label = "yours", .text = describe_own_plan(view)},
-      {.label = "fit", .text = describe_fit(view)},
-      {.label = "hosts", .text = describe_excluded_hosts(view)},
-      {.label = "training", .text = describe_training(view)},
-      {.heading = "Step", .table = waterfall_table(view.sheet.waterfall), .only = Only::markdown},
-      {.heading = "Why",
-       .label = "why",
-       .text = describe_choices(view),
-       .table = make_why_table(view, true),
-       .wide_table = make_why_table(view, false)},
-      {.heading = "Tie",
-       .label = "tie",
-       .text = describe_ties(view),
-       .table = make_tie_table(view)},
-      {.heading = "Order", .label = "order", .text = describe_order(view)}};
+  std::vector<Section> all{{.label = "yours", .text = describe_own_plan(view)},
+                           {.label = "fit", .text = describe_fit(view)},
+                           {.label = "hosts", .text = describe_excluded_hosts(view)},
+                           {.label = "training", .text = describe_training(view)},
+                           {.heading = "Step",
+                            .table = make_waterfall_table(view.explain_view.waterfall),
+                            .only = Only::markdown},
+                           {.heading = "Why",
+                            .label = "why",
+                            .text = describe_choices(view),
+                            .table = make_why_table(view, true),
+                            .wide_table = make_why_table(view, false)},
+                           {.heading = "Tie",
+                            .label = "tie",
+                            .text = describe_ties(view),
+                            .table = make_tie_table(view)},
+                           {.heading = "Order", .label = "order", .text = describe_order(view)}};
   if (view.trade.size() > 1) {
     all.push_back({.label = "trade",
                    .text = "The fastest plans with less memory or fewer GPUs:",
@@ -245,27 +247,27 @@ std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::s
 
 }  // namespace
 
-std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
-                      const std::string& saved) {
-  const search::Priced& best = view.best();
+std::string render_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
+                             const std::string& saved) {
+  const search::EvaluatedPlan& best = view.best();
   std::string out = write_head(view, best.config, paint, width);
-  out += bold_lines(indent_lines(degree_tags(best.config), width), paint);
+  out += make_bold(indent_lines(format_degree_tags(best.config), width), paint);
   out += indent_lines(details(best.config), width);
-  out += bold_lines(lines_of(figures(best.config, best.estimate), "   ", "", width, "  "), paint);
+  out += make_bold(break_lines(figures(best.config, best.estimate), "   ", "", width, "  "), paint);
   out += indent_lines(describe_more_figures(best), width);
   const std::string safe = describe_safe(view);
-  if (!safe.empty()) out += wrapped(safe, width - 2, "  ");
-  out += "\n" + waterfall_text(view.sheet.waterfall, paint, width) + "\n";
+  if (!safe.empty()) out += wrap_text(safe, width - 2, "  ");
+  out += "\n" + render_waterfall_text(view.explain_view.waterfall, paint, width) + "\n";
   return out + sections_text(make_sections(view, saved), paint, width);
 }
 
-std::string plan_markdown(const planner::PlanAnswer& view) {
-  const search::Priced& best = view.best();
-  std::string out = "# " + markdown_text(headline(best.config)) + "\n\n";
+std::string render_plan_markdown(const planner::PlanAnswer& view) {
+  const search::EvaluatedPlan& best = view.best();
+  std::string out = "# " + escape_markdown(format_headline(best.config)) + "\n\n";
   for (const std::string& words :
-       {degree_tags(best.config), details(best.config), figures(best.config, best.estimate),
+       {format_degree_tags(best.config), details(best.config), figures(best.config, best.estimate),
         describe_more_figures(best), describe_safe(view)})
-    if (!words.empty()) out += markdown_text(words) + "\n\n";
+    if (!words.empty()) out += escape_markdown(words) + "\n\n";
   out += sections_markdown(make_sections(view, {}));
   out.pop_back();  // the last blank line
   return out;
@@ -306,7 +308,8 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
 
 }  // namespace
 
-std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width) {
+std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& paint,
+                                std::size_t width) {
   const search::Answer& a = view.answer;
   std::string out = write_head(view, view.problem.config, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
@@ -317,7 +320,7 @@ std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, st
     say("stopped", "Nothing was found yet. " + describe_budget(view.stopped, view.budget));
   } else if (view.leanest) {
     const auto& [lean, memory] = *view.leanest;
-    const cost::Entry max = largest_item(memory);
+    const cost::Entry max = find_largest_item(memory);
     say("nothing",
         fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
                     "{}: {}.",
@@ -336,9 +339,10 @@ std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, st
   return out;
 }
 
-std::string answer_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
-                        const std::string& saved) {
-  return view.answer.best ? plan_text(view, paint, width, saved) : no_plan_text(view, paint, width);
+std::string render_answer_text(const planner::PlanAnswer& view, const Paint& paint,
+                               std::size_t width, const std::string& saved) {
+  return view.answer.best ? render_plan_text(view, paint, width, saved)
+                          : render_no_plan_text(view, paint, width);
 }
 
 }  // namespace rankwright::report

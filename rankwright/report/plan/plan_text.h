@@ -11,15 +11,16 @@ namespace rankwright::report {
 
 /// Lays out an answer that has a best plan. `saved` is the file that the plan was written to, if
 /// any.
-std::string plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
-                      const std::string& saved = {});
+std::string render_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
+                             const std::string& saved = {});
 /// Lays out any answer, with or without a best plan.
-std::string answer_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
-                        const std::string& saved = {});
+std::string render_answer_text(const planner::PlanAnswer& view, const Paint& paint,
+                               std::size_t width, const std::string& saved = {});
 /// Writes the answer as Markdown. Requires: it has a best plan.
-std::string plan_markdown(const planner::PlanAnswer& view);
+std::string render_plan_markdown(const planner::PlanAnswer& view);
 
 /// Lays out an answer without a best plan: nothing fits, or the search was stopped too early.
-std::string no_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width);
+std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& paint,
+                                std::size_t width);
 
 }  // namespace rankwright::report

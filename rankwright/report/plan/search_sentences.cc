@@ -106,9 +106,9 @@ std::string describe_search(const search::Answer& answer) {
     text += fmt::format(" {} near the fastest ranked again: ",
                         plural(answer.ranked_again, "plan", "plans"));
   if (answer.simulated > 0)
-    text += fmt::format("{} played, the closed form at most {} off; the others cannot be faster.",
-                        plural(answer.simulated, "pipeline", "pipelines"),
-                        percent(answer.simulation_error));
+    text += fmt::format(
+        "{} simulated, the closed form at most {} off; the others cannot be faster.",
+        plural(answer.simulated, "pipeline", "pipelines"), percent(answer.simulation_error));
   else if (answer.ranked_again > 0)
     text += "none has a pipeline that may be faster than its closed form.";
   return text;

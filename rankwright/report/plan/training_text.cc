@@ -8,21 +8,24 @@
 
 namespace rankwright::report {
 
-std::string money(double amount, const planner::Price& price) {
-  const std::string figure = amount < 1000 ? fmt::format("{:.2f}", amount) : short_count(amount);
+std::string format_money(double amount, const planner::Price& price) {
+  const std::string figure =
+      amount < 1000 ? fmt::format("{:.2f}", amount) : format_short_count(amount);
   const std::string after = price.after.empty() ? "" : " " + price.after;
   return price.before + figure + after;
 }
 
-std::string training_text(const planner::Training& run, const planner::TrainingAsk& ask) {
-  const std::string steps = run.steps < 9e15 ? count(i64(run.steps)) : short_count(run.steps);
-  std::string text =
-      fmt::format("{} tokens: {} steps, {} ±{}, {} GPU-hours", short_count(*ask.tokens), steps,
-                  show(run.time), show(run.within * run.time), short_count(run.gpu_hours));
+std::string describe_training_run(const planner::Training& run,
+                                  const planner::TrainingRequest& ask) {
+  const std::string steps =
+      run.steps < 9e15 ? count(i64(run.steps)) : format_short_count(run.steps);
+  std::string text = fmt::format("{} tokens: {} steps, {} ±{}, {} GPU-hours",
+                                 format_short_count(*ask.tokens), steps, show(run.time),
+                                 show(run.within * run.time), format_short_count(run.gpu_hours));
   if (run.cost)
-    text += fmt::format(", {} ±{} at {} a GPU-hour", money(*run.cost, *ask.price),
-                        money(run.within * *run.cost, *ask.price),
-                        money(ask.price->amount, *ask.price));
+    text += fmt::format(", {} ±{} at {} a GPU-hour", format_money(*run.cost, *ask.price),
+                        format_money(run.within * *run.cost, *ask.price),
+                        format_money(ask.price->amount, *ask.price));
   if (!run.in_time) return text;
   const Seconds late = run.time - *ask.deadline;
   const bool open = std::abs(late.value) <= run.within * run.time.value;

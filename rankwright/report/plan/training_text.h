@@ -8,10 +8,11 @@
 namespace rankwright::report {
 
 /// Formats an amount of money: "$1.2 M", "1.2 M EUR".
-std::string money(double amount, const planner::Price& price);
+std::string format_money(double amount, const planner::Price& price);
 
 /// Describes a training run: "15 T tokens: 3,576,279 steps, 276 days ±36 days, 424 k GPU-hours,
 /// $0.89 M ±0.12 M".
-std::string training_text(const planner::Training& run, const planner::TrainingAsk& ask);
+std::string describe_training_run(const planner::Training& run,
+                                  const planner::TrainingRequest& ask);
 
 }  // namespace rankwright::report

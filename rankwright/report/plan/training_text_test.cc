@@ -6,7 +6,7 @@ namespace rankwright::report {
 namespace training_text_test {
 
 TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
-  const planner::TrainingAsk ask{
+  const planner::TrainingRequest ask{
       .tokens = 1'000'001, .price = planner::Price{2.5, "$", ""}, .deadline = {}};
   const planner::Training run{.steps = 63,
                               .time = Seconds{63 * 3600.0},
@@ -14,14 +14,14 @@ TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
                               .gpu_hours = 504,
                               .cost = 1260,
                               .in_time = {}};
-  EXPECT_EQ(training_text(run, ask),
+  EXPECT_EQ(describe_training_run(run, ask),
             "1 M tokens: 63 steps, 2.62 days ±6.3 h, 504 GPU-hours, $1.26 k ±$126.00 at $2.50 a "
             "GPU-hour");
 }
 
 TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
   const auto said = [](double days) {
-    const planner::TrainingAsk ask{
+    const planner::TrainingRequest ask{
         .tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
     const planner::Training run{.steps = 100,
                                 .time = Seconds{86400},
@@ -29,7 +29,7 @@ TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
                                 .gpu_hours = 192,
                                 .cost = {},
                                 .in_time = days >= 1};
-    return training_text(run, ask);
+    return describe_training_run(run, ask);
   };
   EXPECT_EQ(said(2), "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; in time for 2 days");
   EXPECT_EQ(said(0.5),
@@ -39,9 +39,9 @@ TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
 }
 
 TEST(Money, HasItsCurrency) {
-  EXPECT_EQ(money(2.1, {}), "2.10");
-  EXPECT_EQ(money(1.5e6, {.amount = 1, .before = "$", .after = ""}), "$1.5 M");
-  EXPECT_EQ(money(1.5e6, {.amount = 1, .before = "", .after = "EUR"}), "1.5 M EUR");
+  EXPECT_EQ(format_money(2.1, {}), "2.10");
+  EXPECT_EQ(format_money(1.5e6, {.amount = 1, .before = "$", .after = ""}), "$1.5 M");
+  EXPECT_EQ(format_money(1.5e6, {.amount = 1, .before = "", .after = "EUR"}), "1.5 M EUR");
 }
 
 }  // namespace training_text_test

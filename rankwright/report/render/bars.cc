@@ -65,7 +65,7 @@ std::string bar(double fraction, std::size_t columns, const Paint& paint) {
   return text + std::string(kEighths[std::size_t(eighths % 8)]);
 }
 
-std::string difference_bar(double fraction, std::size_t columns, const Paint& paint) {
+std::string draw_difference_bar(double fraction, std::size_t columns, const Paint& paint) {
   const std::string line = paint.on ? "│" : "|";
   if (fraction > 0)
     return std::string(columns, ' ') + line +
@@ -84,12 +84,13 @@ std::string difference_bar(double fraction, std::size_t columns, const Paint& pa
   return pad_to(columns, drawn) + (drawn.empty() ? "" : paint.green(drawn)) + line;
 }
 
-std::string share_text(double share) {
+std::string format_share(double share) {
   if (share > 0 && share < 0.0005) return "<0.1 %";
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width) {
+std::string draw_bar_lines(const std::vector<BarLine>& lines, const Paint& paint,
+                           std::size_t width) {
   const Columns c = measure_columns(lines, width);
   std::string out;
   for (const BarLine& line : lines) {
@@ -100,7 +101,7 @@ std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std
       text += std::string(kColumnGap) + pad_to(c.figures[i], line.figures[i]) + line.figures[i];
     if (!line.remark.empty()) {
       const std::string indent(c.before_remark(), ' ');
-      const std::string remark = wrapped(line.remark, c.remark, indent);
+      const std::string remark = wrap_text(line.remark, c.remark, indent);
       text +=
           remark.substr(indent.size() - kColumnGap.size());  // the first line continues this one
       text.pop_back();

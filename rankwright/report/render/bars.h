@@ -26,13 +26,14 @@ std::string bar(double fraction, std::size_t columns, const Paint& paint);
 
 /// Draws a signed difference: a bar of at most `columns` columns to the right (more, yellow) or to
 /// the left (less, green) of a center line. The result is at least `columns` + 1 columns wide.
-std::string difference_bar(double fraction, std::size_t columns, const Paint& paint);
+std::string draw_difference_bar(double fraction, std::size_t columns, const Paint& paint);
 
 /// Formats a share: "41.0 %", always with one decimal so that shares align; "<0.1 %" for less.
-std::string share_text(double share);
+std::string format_share(double share);
 
 /// Lays out names, bars, figures and remarks in columns. A remark that does not fit into `width`
 /// continues on the lines below.
-std::string bars_text(const std::vector<BarLine>& lines, const Paint& paint, std::size_t width);
+std::string draw_bar_lines(const std::vector<BarLine>& lines, const Paint& paint,
+                           std::size_t width);
 
 }  // namespace rankwright::report

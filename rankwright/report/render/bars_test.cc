@@ -41,39 +41,40 @@ RC_GTEST_PROP(Bar, StaysWithinColumnsAndGrowsWithTheFraction, ()) {
 }
 
 TEST(DifferenceBar, ExtendsRightForMoreAndLeftForLess) {
-  EXPECT_EQ(difference_bar(0.5, 4, kPlain), "    |##");
-  EXPECT_EQ(difference_bar(-0.5, 4, kPlain), "  ##|");
-  EXPECT_EQ(difference_bar(0, 4, kPlain), "    |");
-  EXPECT_EQ(difference_bar(-0.001, 4, kPlain), "   .|");
+  EXPECT_EQ(draw_difference_bar(0.5, 4, kPlain), "    |##");
+  EXPECT_EQ(draw_difference_bar(-0.5, 4, kPlain), "  ##|");
+  EXPECT_EQ(draw_difference_bar(0, 4, kPlain), "    |");
+  EXPECT_EQ(draw_difference_bar(-0.001, 4, kPlain), "   .|");
   // 0.625 of 4 columns is 2.5 columns, on the left as on the right.
-  EXPECT_EQ(difference_bar(-0.625, 4, kColor), " \033[32m▐██\033[0m│");
-  EXPECT_EQ(difference_bar(0.625, 4, kColor), "    │\033[33m██▌\033[0m");
+  EXPECT_EQ(draw_difference_bar(-0.625, 4, kColor), " \033[32m▐██\033[0m│");
+  EXPECT_EQ(draw_difference_bar(0.625, 4, kColor), "    │\033[33m██▌\033[0m");
 }
 
 RC_GTEST_PROP(DifferenceBar, KeepsItsCenterLineInOneColumn, ()) {
   const std::size_t columns = *rc::gen::inRange<std::size_t>(1, 60);
   const double fraction = double(*rc::gen::inRange(-1500, 1500)) / 1000;
-  const std::string drawn = difference_bar(fraction, columns, kPlain);
+  const std::string drawn = draw_difference_bar(fraction, columns, kPlain);
   RC_ASSERT(drawn.find('|') == columns);
   RC_ASSERT(drawn.size() <= 2 * columns + 1);
 }
 
 TEST(ShareText, HasOneDecimal) {
-  EXPECT_EQ(share_text(0), "0.0 %");
-  EXPECT_EQ(share_text(0.0004), "<0.1 %");
-  EXPECT_EQ(share_text(0.4096), "41.0 %");
+  EXPECT_EQ(format_share(0), "0.0 %");
+  EXPECT_EQ(format_share(0.0004), "<0.1 %");
+  EXPECT_EQ(format_share(0.4096), "41.0 %");
 }
 
 TEST(Bars, AlignInColumns) {
-  EXPECT_EQ(bars_text({{.name = "a", .fraction = 1, .figures = {"10 s", "90.9 %"}, .remark = "x"},
-                       {.name = "long", .fraction = 0.1, .figures = {"1 s", "9.1 %"}}},
-                      kPlain, 37),
-            "  a     ############  10 s  90.9 %  x\n"
-            "  long  #              1 s   9.1 %\n");
+  EXPECT_EQ(
+      draw_bar_lines({{.name = "a", .fraction = 1, .figures = {"10 s", "90.9 %"}, .remark = "x"},
+                      {.name = "long", .fraction = 0.1, .figures = {"1 s", "9.1 %"}}},
+                     kPlain, 37),
+      "  a     ############  10 s  90.9 %  x\n"
+      "  long  #              1 s   9.1 %\n");
 }
 
 TEST(Bars, WrapLongRemarksBelow) {
-  const std::string text = bars_text(
+  const std::string text = draw_bar_lines(
       {{.name = "a",
         .fraction = 1,
         .figures = {"1 s"},

@@ -89,17 +89,17 @@ constexpr std::string_view kDark =
 }  // namespace
 
 Chart::Chart(const plan::TrainingConfig& config, std::string_view name, std::string_view about)
-    : title_(fmt::format("{}: {}", name, headline(config))), about_(about) {
+    : title_(fmt::format("{}: {}", name, format_headline(config))), about_(about) {
   constexpr double kWide = kChartRight - kChartMargin;
   y = 30;
   const auto add = [&](std::string_view words, std::string_view classes, double line) {
-    for (const std::string& one : text_lines(words, kWide, classes)) {
+    for (const std::string& one : break_text(words, kWide, classes)) {
       body += svg::text(kChartMargin, y, classes, one);
       y += line;
     }
   };
-  add(headline(config), "h", kTitleLine);
-  add(degree_tags(config), "q", kChartLine);
+  add(format_headline(config), "h", kTitleLine);
+  add(format_degree_tags(config), "q", kChartLine);
   add(about, "", kChartLine);
   y += 4;
 }
@@ -114,24 +114,24 @@ std::string Chart::text() const {
          "</svg>\n";
 }
 
-double text_width(std::string_view words, std::string_view classes) {
+double measure_text_width(std::string_view words, std::string_view classes) {
   double sum = 0;
   while (!words.empty()) {
-    const Character next = first_character(words);
+    const Character next = decode_character(words);
     sum += next.bytes == 0 ? find_width(U'?') : find_width(next.code);
     words.remove_prefix(std::max<std::size_t>(1, next.bytes));
   }
   return sum * compute_scale(classes);
 }
 
-double text_height(std::string_view classes) { return find_font_size(classes); }
+double measure_text_height(std::string_view classes) { return find_font_size(classes); }
 
 std::string fitted(std::string_view words, double width, std::string_view classes) {
-  if (text_width(words, classes) <= width) return std::string(words);
+  if (measure_text_width(words, classes) <= width) return std::string(words);
   const double room = width - kOther * compute_scale(classes);
   std::size_t kept = 0;
   for (double sum = 0; kept < words.size();) {
-    const Character next = first_character(words.substr(kept));
+    const Character next = decode_character(words.substr(kept));
     sum += (next.bytes == 0 ? find_width(U'?') : find_width(next.code)) * compute_scale(classes);
     if (sum > room) break;
     kept += std::max<std::size_t>(1, next.bytes);
@@ -140,19 +140,19 @@ std::string fitted(std::string_view words, double width, std::string_view classe
   return kept == 0 ? std::string() : std::string(words.substr(0, kept)) + "…";
 }
 
-std::vector<std::string> text_lines(std::string_view words, double width, std::string_view classes,
+std::vector<std::string> break_text(std::string_view words, double width, std::string_view classes,
                                     std::size_t max) {
   constexpr std::string_view kBetween = " · ";
   std::vector<std::string> lines;
   while (!words.empty()) {
-    if (lines.size() + 1 == max || text_width(words, classes) <= width) {
+    if (lines.size() + 1 == max || measure_text_width(words, classes) <= width) {
       lines.push_back(fitted(words, width, classes));
       break;
     }
     std::size_t end = 0;  // end of the last word that fits
     for (std::size_t at = words.find(' '); at != std::string_view::npos;
          at = words.find(' ', at + 1)) {
-      if (text_width(words.substr(0, at), classes) > width) break;
+      if (measure_text_width(words.substr(0, at), classes) > width) break;
       end = at;
     }
     // Prefer a break between two listed items.
@@ -171,7 +171,7 @@ void add_legend(Chart& chart, std::span<const LegendKey> keys) {
   double x = kChartMargin;
   for (const LegendKey& key : keys) {
     const std::string words = fitted(key.words, kChartRight - kChartMargin - kSample - kGap);
-    const double width = kSample + kGap + text_width(words);
+    const double width = kSample + kGap + measure_text_width(words);
     if (x > kChartMargin && x + width > kChartRight) {
       x = kChartMargin;
       chart.y += kChartLine;
@@ -190,7 +190,7 @@ std::string marker(std::string_view path, double x, double y, std::string_view c
                      svg::px(y), path, classes);
 }
 
-Rgb chart_color(i64 index) {
+Rgb pick_chart_color(i64 index) {
   constexpr Rgb kColors[] = {{0x00, 0x72, 0xB2}, {0xE6, 0x9F, 0x00}, {0x00, 0x9E, 0x73},
                              {0x56, 0xB4, 0xE9}, {0xD5, 0x5E, 0x00}, {0xF0, 0xE4, 0x42},
                              {0xCC, 0x79, 0xA7}, {0x90, 0x90, 0x90}};
@@ -209,7 +209,9 @@ Rgb chart_color(i64 index) {
   return {mixed(c.red), mixed(c.green), mixed(c.blue)};
 }
 
-std::string_view text_class_on(Rgb ground) { return text_on(ground) == Rgb{0, 0, 0} ? "k" : "v"; }
+std::string_view choose_text_class(Rgb ground) {
+  return choose_text_color(ground) == Rgb{0, 0, 0} ? "k" : "v";
+}
 
 double Scale::at(double value) const {
   const auto place = [&](double v) { return log ? std::log10(v) : v; };

@@ -49,23 +49,23 @@ class Chart {
 // faint, l limit, p text color, z background color.
 
 /// Estimates the width of a line in pixels, for the widest font that browsers fall back to.
-double text_width(std::string_view words, std::string_view classes = "");
+double measure_text_width(std::string_view words, std::string_view classes = "");
 /// Returns the font size of these classes in pixels.
-double text_height(std::string_view classes);
+double measure_text_height(std::string_view classes);
 
 /// Returns the text, cut with an ellipsis if it is wider than `width` pixels.
 std::string fitted(std::string_view words, double width, std::string_view classes = "");
 
 /// Breaks text into at most `max` lines of `width` pixels, at a dot between two items where
 /// possible, otherwise at a blank. Text that does not fit is cut.
-std::vector<std::string> text_lines(std::string_view words, double width,
+std::vector<std::string> break_text(std::string_view words, double width,
                                     std::string_view classes = "", std::size_t max = 3);
 
 /// Number of distinct chart colors: those of Okabe and Ito, then lighter and darker variants.
 /// Adjacent colors also differ in lightness, so that they can be told apart in grayscale.
 inline constexpr i64 kChartColors = 24;
 /// Returns a color by index, modulo kChartColors.
-Rgb chart_color(i64 index);
+Rgb pick_chart_color(i64 index);
 
 /// One entry of a legend: a sample with its text. `classes` are those of the sample; `path` is its
 /// shape around the origin, a box if empty.
@@ -78,7 +78,7 @@ struct LegendKey {
 void add_legend(Chart& chart, std::span<const LegendKey> keys);
 
 /// Returns "k" or "v": the class of text that is readable on this color.
-std::string_view text_class_on(Rgb ground);
+std::string_view choose_text_class(Rgb ground);
 
 /// Returns a shape at a position. The element stays open, as in svg::rect.
 std::string marker(std::string_view path, double x, double y, std::string_view classes);

@@ -12,15 +12,15 @@ using ::testing::ElementsAre;
 
 TEST(TextWidth, SumsCharacterWidthsTimesFontSize) {
   // 't' 0.41, 'p' 0.64, ' ' 0.36, '8' 0.64 of 13 pixels; small of 11; bold 1.13 times as wide.
-  EXPECT_DOUBLE_EQ(text_width("tp 8"), 13 * (0.41 + 0.64 + 0.36 + 0.64));
-  EXPECT_DOUBLE_EQ(text_width("tp 8", "e s"), 11 * 2.05);
-  EXPECT_DOUBLE_EQ(text_width("tp 8", "n"), 1.13 * 13 * 2.05);
-  EXPECT_EQ(text_width(""), 0);
+  EXPECT_DOUBLE_EQ(measure_text_width("tp 8"), 13 * (0.41 + 0.64 + 0.36 + 0.64));
+  EXPECT_DOUBLE_EQ(measure_text_width("tp 8", "e s"), 11 * 2.05);
+  EXPECT_DOUBLE_EQ(measure_text_width("tp 8", "n"), 1.13 * 13 * 2.05);
+  EXPECT_EQ(measure_text_width(""), 0);
 }
 
 TEST(TextWidth, CountsAMultibyteCharacterOnce) {
-  EXPECT_EQ(text_width("é"), text_width("模"));
-  EXPECT_EQ(text_width("\xff"), text_width("?"));
+  EXPECT_EQ(measure_text_width("é"), measure_text_width("模"));
+  EXPECT_EQ(measure_text_width("\xff"), measure_text_width("?"));
 }
 
 TEST(Fitted, KeepsWhatFitsAndAddsAnEllipsis) {
@@ -31,28 +31,29 @@ TEST(Fitted, KeepsWhatFitsAndAddsAnEllipsis) {
 }
 
 TEST(TextLines, BreakBetweenItemsRatherThanInsideOne) {
-  const double width = text_width("tp 8 on nvlink · pp 4 on");
-  EXPECT_THAT(text_lines("tp 8 on nvlink · pp 4 on infiniband", width),
+  const double width = measure_text_width("tp 8 on nvlink · pp 4 on");
+  EXPECT_THAT(break_text("tp 8 on nvlink · pp 4 on infiniband", width),
               ElementsAre("tp 8 on nvlink", "pp 4 on infiniband"));
-  EXPECT_THAT(text_lines("what fills a device", text_width("what fills")),
+  EXPECT_THAT(break_text("what fills a device", measure_text_width("what fills")),
               ElementsAre("what fills", "a device"));
-  EXPECT_TRUE(text_lines("", 100).empty());
+  EXPECT_TRUE(break_text("", 100).empty());
 }
 
 RC_GTEST_PROP(TextLines, NeverExceedTheWidth, (const std::string& words)) {
   const double width = double(*rc::gen::inRange(10, 300));
   const std::size_t max = *rc::gen::inRange<std::size_t>(1, 5);
   const std::string classes = *rc::gen::elementOf(std::vector<std::string>{"", "h", "s n"});
-  const std::vector<std::string> lines = text_lines(words, width, classes, max);
+  const std::vector<std::string> lines = break_text(words, width, classes, max);
   RC_ASSERT(lines.size() <= max);
-  for (const std::string& line : lines) RC_ASSERT(text_width(line, classes) <= width);
+  for (const std::string& line : lines) RC_ASSERT(measure_text_width(line, classes) <= width);
 }
 
 TEST(ChartColor, AreDistinctAndThenRepeat) {
   std::set<std::string> seen;
-  for (i64 k = 0; k < kChartColors; ++k) EXPECT_TRUE(seen.insert(hex(chart_color(k))).second) << k;
-  EXPECT_EQ(chart_color(kChartColors), chart_color(0));
-  EXPECT_EQ(hex(chart_color(0)), "#0072b2");
+  for (i64 k = 0; k < kChartColors; ++k)
+    EXPECT_TRUE(seen.insert(hex(pick_chart_color(k))).second) << k;
+  EXPECT_EQ(pick_chart_color(kChartColors), pick_chart_color(0));
+  EXPECT_EQ(hex(pick_chart_color(0)), "#0072b2");
 }
 
 TEST(Scale, MapsValuesToPixels) {

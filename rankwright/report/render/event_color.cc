@@ -52,7 +52,7 @@ Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks) {
   return {mix(c.red, 255, white), mix(c.green, 255, white), mix(c.blue, 255, white)};
 }
 
-Rgb text_on(Rgb ground) {
+Rgb choose_text_color(Rgb ground) {
   // Contrast is (lighter + 0.05) / (darker + 0.05).
   const double light = compute_luminance(ground) + 0.05;
   return light / 0.05 >= 1.05 / light ? Rgb{0, 0, 0} : Rgb{255, 255, 255};
@@ -60,7 +60,7 @@ Rgb text_on(Rgb ground) {
 
 std::string hex(Rgb c) { return fmt::format("#{:02x}{:02x}{:02x}", c.red, c.green, c.blue); }
 
-int terminal_color(Rgb c) {
+int find_terminal_color(Rgb c) {
   constexpr std::array<int, 6> kLevels = {0, 95, 135, 175, 215, 255};
   const auto nearest = [&](int value) {
     const auto at = std::min_element(kLevels.begin(), kLevels.end(), [&](int a, int b) {

@@ -33,12 +33,12 @@ const EventColor& row(planner::EventKind kind);
 Rgb shade(planner::EventKind kind, i64 chunk, i64 chunks);
 
 /// Returns black or white, whichever is easier to read on `ground`.
-Rgb text_on(Rgb ground);
+Rgb choose_text_color(Rgb ground);
 
 /// Formats a color for CSS: "#0072b2".
 std::string hex(Rgb color);
 
 /// Returns the nearest of the 6 x 6 x 6 colors that terminals number from 16.
-int terminal_color(Rgb color);
+int find_terminal_color(Rgb color);
 
 }  // namespace rankwright::report

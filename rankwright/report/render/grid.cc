@@ -141,7 +141,8 @@ std::string arrange_boxes(const std::vector<Box>& boxes, std::size_t columns, co
 
 }  // namespace
 
-std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width) {
+std::string draw_rank_grid(const plan::TrainingConfig& config, const Paint& paint,
+                           std::size_t width) {
   const i64 per_node = std::min(config.cluster.domain(0), kMaxRanksInBox);
   const i64 nodes = ceil_div(count_devices_in_use(config), per_node);
   const i64 drawn = nodes <= kMaxNodes ? nodes : kFirstNodes;

@@ -12,6 +12,7 @@ namespace rankwright::report {
 
 /// Draws the grid in lines of at most `width` characters: with line-drawing characters on a color
 /// terminal, in ASCII otherwise.
-std::string rank_grid(const plan::TrainingConfig& config, const Paint& paint, std::size_t width);
+std::string draw_rank_grid(const plan::TrainingConfig& config, const Paint& paint,
+                           std::size_t width);
 
 }  // namespace rankwright::report

@@ -20,7 +20,7 @@ TEST(RankGrid, DrawsNodesSideBySide) {
       config_of(kModel +
                 "cluster: dgx-h100 x 2\n"
                 "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}\n");
-  EXPECT_EQ(rank_grid(config, {}, 80),
+  EXPECT_EQ(draw_rank_grid(config, {}, 80),
             "  node 0 · pp 0 · dp 0-1        node 1 · pp 1 · dp 0-1\n"
             "  +--------------------------+  +--------------------------+\n"
             "  |  0  1  2  3   4  5  6  7 |  |  8  9 10 11  12 13 14 15 |\n"
@@ -30,7 +30,7 @@ TEST(RankGrid, DrawsNodesSideBySide) {
 TEST(RankGrid, StacksNodesOnANarrowTerminal) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 2\nparallelism: {dp_size: 16}\n");
-  EXPECT_EQ(rank_grid(config, {}, 40),
+  EXPECT_EQ(draw_rank_grid(config, {}, 40),
             "  node 0 · dp 0-7\n"
             "  +-------------------------+\n"
             "  |  0  1  2  3  4  5  6  7 |\n"
@@ -46,7 +46,7 @@ TEST(RankGrid, ShowsExcludedHostsAsIdle) {
       config_of(kModel +
                 "cluster: dgx-h100 x 3\nworld_size: 16\n"
                 "parallelism: {tp_size: 8}\nplacement: {hosts: [0, 2]}\n");
-  EXPECT_EQ(rank_grid(config, {}, 40),
+  EXPECT_EQ(draw_rank_grid(config, {}, 40),
             "  node 0 · dp 0\n"
             "  +-------------------------+\n"
             "  |  0  1  2  3  4  5  6  7 |\n"
@@ -64,7 +64,7 @@ TEST(RankGrid, ShowsExcludedHostsAsIdle) {
 TEST(RankGrid, DrawsLinesAndColorsByPpRankOnATerminal) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 2\nparallelism: {pp_size: 2}\n");
-  EXPECT_EQ(rank_grid(config, {.on = true}, 80),
+  EXPECT_EQ(draw_rank_grid(config, {.on = true}, 80),
             "  \033[1mnode 0 · pp 0-1\033[0m\n"
             "  ┌─────────────┐\n"
             "  │ \033[36m0\033[0m\033[33m 1\033[0m         │\n"
@@ -74,7 +74,7 @@ TEST(RankGrid, DrawsLinesAndColorsByPpRankOnATerminal) {
 TEST(RankGrid, DrawsOnlyExistingRanks) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: dgx-h100 x 1\nworld_size: 3\nparallelism: {dp_size: 3}\n");
-  EXPECT_EQ(rank_grid(config, {}, 80),
+  EXPECT_EQ(draw_rank_grid(config, {}, 80),
             "  node 0 · dp 0-2\n"
             "  +-------------+\n"
             "  | 0 1 2       |\n"
@@ -84,7 +84,7 @@ TEST(RankGrid, DrawsOnlyExistingRanks) {
 TEST(RankGrid, FoldsARackIntoLinesOfEight) {
   const rankwright::plan::TrainingConfig config =
       config_of(kModel + "cluster: gb200-nvl72 x 1\nparallelism: {dp_size: 72}\n");
-  const std::string picture = rank_grid(config, {}, 80);
+  const std::string picture = draw_rank_grid(config, {}, 80);
   EXPECT_EQ(std::count(picture.begin(), picture.end(), '\n'), 9 + 3);
   EXPECT_THAT(picture, HasSubstr("  | 64 65 66 67 68 69 70 71 |\n"));
 }
@@ -96,7 +96,7 @@ TEST(RankGrid, ShowsCyclicPlacement) {
                 "parallelism: {tp_size: 2, dp_size: 8}\n");
   // Rank r is on host r mod 2: even ranks are on node 0, and no node holds two ranks of one
   // tensor-parallel group.
-  const std::string picture = rank_grid(config, {}, 120);
+  const std::string picture = draw_rank_grid(config, {}, 120);
   EXPECT_THAT(picture, HasSubstr("|  0   2   4   6   8  10  12  14 |"));
   EXPECT_THAT(picture, HasSubstr("|  1   3   5   7   9  11  13  15 |"));
 }
@@ -105,10 +105,10 @@ TEST(RankGrid, DrawsTheFirstOfManyNodesAndCountsTheRest) {
   const std::string plan = kModel + "parallelism: {dp_size: ";
   const rankwright::plan::TrainingConfig sixteen =
       config_of(plan + "128}\ncluster: dgx-h100 x 16\n");
-  EXPECT_THAT(rank_grid(sixteen, {}, 120), Not(HasSubstr("more nodes")));
+  EXPECT_THAT(draw_rank_grid(sixteen, {}, 120), Not(HasSubstr("more nodes")));
   const rankwright::plan::TrainingConfig seventeen =
       config_of(plan + "136}\ncluster: dgx-h100 x 17\n");
-  const std::string picture = rank_grid(seventeen, {}, 120);
+  const std::string picture = draw_rank_grid(seventeen, {}, 120);
   EXPECT_THAT(picture, HasSubstr("node 5 "));
   EXPECT_THAT(picture, Not(HasSubstr("node 6 ")));
   EXPECT_THAT(picture,
@@ -119,7 +119,7 @@ TEST(RankGrid, StaysWithinTheWidthAndAligns) {
   const rankwright::plan::TrainingConfig config = config_of(
       kModel + "cluster: dgx-h100 x 8\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 8}\n");
   for (const std::size_t width : {72u, 100u, 120u, 160u}) {
-    std::istringstream lines(rank_grid(config, {}, width));
+    std::istringstream lines(draw_rank_grid(config, {}, width));
     for (std::string line; std::getline(lines, line);)
       EXPECT_LE(display_width(line), width) << line;
   }

@@ -3,30 +3,29 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/model/parameters.h"
 
 namespace rankwright::report {
 namespace {
 
 std::string find_level_name(const plan::TrainingConfig& s, mesh::GroupKind kind) {
-  const int level = cost::span_of(s, kind).level;
+  const int level = cost::find_span(s, kind).level;
   return level < 0 ? "" : s.cluster.levels[std::size_t(level)].name;
 }
 
 }  // namespace
 
-std::string headline(const plan::TrainingConfig& s) {
+std::string format_headline(const plan::TrainingConfig& s) {
   const std::string model =
-      s.reference_model
-          ? fmt::format("a model that is not named ({}'s layers for prices)", s.model.name)
-          : fmt::format("{} ({} parameters)", s.model.name,
-                        short_count(double(parameters(s.model).total())));
+      s.reference_model ? fmt::format("no model given (estimated with {} layers)", s.model.name)
+                        : fmt::format("{} ({} parameters)", s.model.name,
+                                      format_short_count(double(parameters(s.model).total())));
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
   const double tokens = double(s.job.global_batch) * double(s.job.sequence);
   return fmt::format("{} on {} {}, {} x {} · {} x {} = {} tokens a step", model, count(s.world),
                      s.cluster.device.name, plural(ceil_div(s.world, host), "node", "nodes"), host,
-                     count(s.job.global_batch), count(s.job.sequence), short_count(tokens));
+                     count(s.job.global_batch), count(s.job.sequence), format_short_count(tokens));
 }
 
 std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
@@ -56,7 +55,7 @@ std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
   return tags;
 }
 
-std::string degree_tags(const plan::TrainingConfig& s) {
+std::string format_degree_tags(const plan::TrainingConfig& s) {
   return fmt::format("{}", fmt::join(list_degree_tags(s), " · "));
 }
 

@@ -12,21 +12,22 @@ using ::testing::HasSubstr;
 const std::string kModel = "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n";
 
 TEST(Headline, NamesModelClusterAndBatch) {
-  EXPECT_EQ(headline(config_of(kModel + "job: {global_batch: 512, sequence: 8192}\n"
-                                        "parallelism: {dp_size: 8}\n")),
+  EXPECT_EQ(format_headline(config_of(kModel + "job: {global_batch: 512, sequence: 8192}\n"
+                                               "parallelism: {dp_size: 8}\n")),
             "llama-3.2-1b (1.24 B parameters) on 8 h100-sxm, 1 node x 8 · 512 x 8,192 = 4.19 M "
             "tokens a step");
 }
 
 TEST(Headline, SaysThatNoModelIsGiven) {
-  EXPECT_THAT(headline(config_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n")),
-              HasSubstr("a model that is not named (llama-3.1-70b's layers for prices)"));
+  EXPECT_THAT(
+      format_headline(config_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n")),
+      HasSubstr("a model that is not named (llama-3.1-70b's layers for prices)"));
 }
 
 TEST(DegreeTags, ListThePlanInOneLine) {
-  EXPECT_EQ(degree_tags(config_of(kModel + "parallelism: {dp_size: 8}\n")),
+  EXPECT_EQ(format_degree_tags(config_of(kModel + "parallelism: {dp_size: 8}\n")),
             "tp 1 · pp 1 · dp 8 on nvlink · no ZeRO · microbatch 1 · no recompute");
-  EXPECT_EQ(degree_tags(
+  EXPECT_EQ(format_degree_tags(
                 config_of("model: mixtral-8x7b\ncluster: dgx-h100 x 4\n"
                           "parallelism: {tp_size: 2, cp_size: 2, pp_size: 2, virtual_stages: 2, "
                           "dp_size: 4, ep_size: 4, zero_stage: 1, micro_batch: 2, recompute: full}"

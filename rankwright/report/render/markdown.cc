@@ -34,7 +34,7 @@ std::string make_fence(std::string_view text, std::size_t min) {
 
 }  // namespace
 
-std::string markdown_text(std::string_view text) {
+std::string escape_markdown(std::string_view text) {
   std::string out;
   for (std::size_t k = 0; k < text.size(); ++k) {
     const char c = text[k];
@@ -60,18 +60,18 @@ std::string markdown_text(std::string_view text) {
   return out;
 }
 
-std::string markdown_code(std::string_view code) {
+std::string format_markdown_code(std::string_view code) {
   const std::string ends = make_fence(code, 1);
   const bool apart = code.starts_with('`') || code.ends_with('`');
   return fmt::format("{0}{1}{2}{1}{0}", ends, apart ? " " : "", join_lines(code));
 }
 
-std::string markdown_block(std::string_view language, std::string_view lines) {
+std::string format_markdown_block(std::string_view language, std::string_view lines) {
   const std::string ends = make_fence(lines, 3);
   return fmt::format("{}{}\n{}{}\n", ends, language, lines, ends);
 }
 
-std::string markdown_target(std::string_view path) {
+std::string format_markdown_target(std::string_view path) {
   std::string out = "<";
   for (const char c : join_lines(path)) {
     if (std::string_view("<>\\").find(c) != std::string_view::npos) out += '\\';

@@ -4,7 +4,7 @@
 
 namespace rankwright::report {
 
-std::string page_with(std::string_view page, std::string_view document) {
+std::string embed_document(std::string_view page, std::string_view document) {
   constexpr std::string_view kPlace = "RANKWRIGHT_DOCUMENT";
   const std::size_t at = page.find(kPlace);
   RW_CHECK(at != std::string_view::npos);

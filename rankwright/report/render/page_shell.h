@@ -11,6 +11,6 @@ extern const std::string_view kReportPage;
 
 /// Embeds a document, the JSON of report_json.h, in the page. Requires: `page` has its
 /// placeholder.
-std::string page_with(std::string_view page, std::string_view document);
+std::string embed_document(std::string_view page, std::string_view document);
 
 }  // namespace rankwright::report

@@ -10,14 +10,14 @@ namespace page_shell_test {
 constexpr std::string_view kPage = "<script id=d>RANKWRIGHT_DOCUMENT</script><p>";
 
 TEST(Page, EmbedsTheDocument) {
-  EXPECT_EQ(page_with(kPage, "{\"a\":1}"), "<script id=d>{\"a\":1}</script><p>");
+  EXPECT_EQ(embed_document(kPage, "{\"a\":1}"), "<script id=d>{\"a\":1}</script><p>");
 }
 
 // A model may have any name, and reading the document returns that name unchanged.
 TEST(Page, DocumentCannotCloseTheScriptElement) {
   const std::string hostile = "</script><script>alert(1)</script><!--";
   const nlohmann::json document{{"name", hostile}};
-  const std::string page = page_with(kPage, document.dump());
+  const std::string page = embed_document(kPage, document.dump());
   const std::size_t begin = page.find('>') + 1;
   const std::size_t end = page.find("</script>");
   const std::string inside = page.substr(begin, end - begin);

@@ -17,7 +17,7 @@ std::string table_text(const Section& section, const Paint& paint, std::size_t w
   else if (section.table.rows.empty())
     return out;
   else
-    out = section.label ? remarked(section.table, paint, "    ", width)
+    out = section.label ? format_remarked_table(section.table, paint, "    ", width)
                         : section.table.text(paint, section.indent);
   if (!section.note.empty()) out += "  " + section.note + "\n";
   return out + "\n";
@@ -26,7 +26,7 @@ std::string table_text(const Section& section, const Paint& paint, std::size_t w
 std::string paragraph_text(const Section& section, const Paint& paint, std::size_t width) {
   if (section.text.empty()) return {};
   if (section.strong) return paint.bold("  " + section.text) + "\n\n";
-  return wrapped(section.text, width - 4, "  ") + "\n";
+  return wrap_text(section.text, width - 4, "  ") + "\n";
 }
 
 }  // namespace
@@ -36,7 +36,7 @@ std::string labeled_text(std::string_view label, const std::string& text, const 
   if (text.empty()) return {};
   const std::string name = "  " + std::string(label);
   return paint.bold(name) + std::string(kLabel - name.size(), ' ') +
-         wrapped(text, width - kLabel, std::string(kLabel, ' ')).substr(kLabel);
+         wrap_text(text, width - kLabel, std::string(kLabel, ' ')).substr(kLabel);
 }
 
 std::string sections_text(std::span<const Section> sections, const Paint& paint,
@@ -57,7 +57,7 @@ std::string sections_text(std::span<const Section> sections, const Paint& paint,
 std::string sections_markdown(std::span<const Section> sections) {
   std::string out;
   const auto add = [&](const std::string& text) {
-    if (!text.empty()) out += markdown_text(text) + "\n\n";
+    if (!text.empty()) out += escape_markdown(text) + "\n\n";
   };
   for (const Section& section : sections) {
     const Table& table = section.wide_table ? *section.wide_table : section.table;
@@ -67,7 +67,7 @@ std::string sections_markdown(std::span<const Section> sections) {
     add(section.more.empty() ? section.text : section.text + " " + section.more);
     add(section.caption);
     if (section.fenced)
-      out += markdown_block("text", section.drawing(Paint{}, kPageWidth)) + "\n";
+      out += format_markdown_block("text", section.drawing(Paint{}, kPageWidth)) + "\n";
     else if (!table.rows.empty())
       out += table.markdown() + "\n";
     add(section.note);

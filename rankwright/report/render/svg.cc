@@ -12,7 +12,7 @@ namespace {
 /// Returns the number of bytes of the first character; 0 if it is invalid UTF-8 or not allowed in
 /// XML.
 std::size_t measure_character(std::string_view text) {
-  const Character first = first_character(text);
+  const Character first = decode_character(text);
   return first.code == 0xFFFE || first.code == 0xFFFF ? 0 : first.bytes;
 }
 

@@ -46,18 +46,18 @@ std::string Table::text(const Paint& paint, std::string_view indent) const {
 std::string Table::markdown() const {
   std::string head = "|", rule = "|", body;
   for (const Column& column : columns) {
-    head += " " + markdown_text(column.name) + " |";
+    head += " " + escape_markdown(column.name) + " |";
     rule += column.align == Align::right ? "---:|" : "---|";
   }
   for (const std::vector<std::string>& row : rows) {
     body += "|";
-    for (const std::string& cell : row) body += " " + markdown_text(cell) + " |";
+    for (const std::string& cell : row) body += " " + escape_markdown(cell) + " |";
     body += "\n";
   }
   return head + "\n" + rule + "\n" + body;
 }
 
-std::string wrapped(std::string_view text, std::size_t width, std::string_view indent) {
+std::string wrap_text(std::string_view text, std::size_t width, std::string_view indent) {
   std::string out;
   std::string line;
   const auto flush = [&] {
@@ -75,14 +75,14 @@ std::string wrapped(std::string_view text, std::size_t width, std::string_view i
   return out;
 }
 
-std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
-                     std::size_t width, std::string_view indent) {
+std::string break_lines(const std::string& text, std::string_view gap, std::string_view end,
+                        std::size_t width, std::string_view indent) {
   std::string out, line;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t stop = std::min(text.find(gap, at), text.size());
     const std::string part = text.substr(at, stop - at);
     if (indent.size() + display_width(part) + display_width(end) > width)
-      return wrapped(text, width - indent.size(), indent);
+      return wrap_text(text, width - indent.size(), indent);
     const std::size_t behind = stop == text.size() ? 0 : display_width(end);
     const std::size_t length =
         indent.size() + display_width(line) + display_width(gap) + display_width(part) + behind;
@@ -96,8 +96,8 @@ std::string lines_of(const std::string& text, std::string_view gap, std::string_
   return out + std::string(indent) + line + "\n";
 }
 
-std::string remarked(const Table& table, const Paint& paint, std::string_view indent,
-                     std::size_t width) {
+std::string format_remarked_table(const Table& table, const Paint& paint, std::string_view indent,
+                                  std::size_t width) {
   constexpr std::size_t kNarrowest = 36, kBelow = 4;
   const std::size_t last = table.columns.size() - 1;
   Table figures{table.columns};
@@ -129,7 +129,8 @@ std::string remarked(const Table& table, const Paint& paint, std::string_view in
       out += (heads ? paint.bold(line) : line) + "\n";
       continue;
     }
-    const std::string remark = wrapped(words, width > column ? width - column : kNarrowest, blanks);
+    const std::string remark =
+        wrap_text(words, width > column ? width - column : kNarrowest, blanks);
     if (!beside) {
       out += line + "\n" + remark;
     } else {
@@ -141,7 +142,7 @@ std::string remarked(const Table& table, const Paint& paint, std::string_view in
   return out;
 }
 
-std::string bold_lines(const std::string& lines, const Paint& paint) {
+std::string make_bold(const std::string& lines, const Paint& paint) {
   return paint.bold(lines.substr(0, lines.size() - 1)) + "\n";
 }
 

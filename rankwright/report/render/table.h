@@ -30,20 +30,20 @@ inline constexpr Table::Align kRight = Table::Align::right;
 std::size_t display_width(std::string_view text);
 
 /// Breaks text between words into lines of at most `width` characters, each after `indent`.
-std::string wrapped(std::string_view text, std::size_t width, std::string_view indent);
+std::string wrap_text(std::string_view text, std::size_t width, std::string_view indent);
 
 /// Breaks text only at `gap`, which `end` replaces at the end of a line. Falls back to any blank
 /// if a part is too long.
-std::string lines_of(const std::string& text, std::string_view gap, std::string_view end,
-                     std::size_t width, std::string_view indent);
+std::string break_lines(const std::string& text, std::string_view gap, std::string_view end,
+                        std::size_t width, std::string_view indent);
 
 /// Makes lines bold without coloring the indent of the next line. Requires: `lines` ends with a
 /// line break.
-std::string bold_lines(const std::string& lines, const Paint& paint);
+std::string make_bold(const std::string& lines, const Paint& paint);
 
 /// Formats a table whose last column is prose: text that does not fit into `width` continues on
 /// the lines below.
-std::string remarked(const Table& table, const Paint& paint, std::string_view indent,
-                     std::size_t width);
+std::string format_remarked_table(const Table& table, const Paint& paint, std::string_view indent,
+                                  std::size_t width);
 
 }  // namespace rankwright::report

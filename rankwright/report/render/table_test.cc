@@ -45,16 +45,16 @@ TEST(Table, EscapesBarsInMarkdown) {
 }
 
 TEST(Wrapped, BreaksBetweenWords) {
-  EXPECT_EQ(wrapped("one two three", 7, "> "), "> one two\n> three\n");
-  EXPECT_EQ(wrapped("one two three", 80, ""), "one two three\n");
-  EXPECT_EQ(wrapped("", 10, "  "), "");
+  EXPECT_EQ(wrap_text("one two three", 7, "> "), "> one two\n> three\n");
+  EXPECT_EQ(wrap_text("one two three", 80, ""), "one two three\n");
+  EXPECT_EQ(wrap_text("", 10, "  "), "");
 }
 
 TEST(Wrapped, NeverBreaksAWord) {
-  EXPECT_EQ(wrapped("a incomprehensible b", 4, ""), "a\nincomprehensible\nb\n");
+  EXPECT_EQ(wrap_text("a incomprehensible b", 4, ""), "a\nincomprehensible\nb\n");
 }
 
-TEST(Wrapped, CountsCharacters) { EXPECT_EQ(wrapped("é é é", 3, ""), "é é\né\n"); }
+TEST(Wrapped, CountsCharacters) { EXPECT_EQ(wrap_text("é é é", 3, ""), "é é\né\n"); }
 
 RC_GTEST_PROP(Wrapped, KeepsTheWordsAndTheWidth, ()) {
   const auto words = *rc::gen::container<std::vector<std::string>>(
@@ -62,7 +62,7 @@ RC_GTEST_PROP(Wrapped, KeepsTheWordsAndTheWidth, ()) {
   const std::size_t width = *rc::gen::inRange<std::size_t>(1, 40);
   std::string text, joined;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  std::istringstream lines(wrapped(text, width, ""));
+  std::istringstream lines(wrap_text(text, width, ""));
   for (std::string line; std::getline(lines, line);) {
     RC_ASSERT(line.size() <= width || line.find(' ') == std::string::npos);
     joined += (joined.empty() ? "" : " ") + line;
@@ -71,16 +71,16 @@ RC_GTEST_PROP(Wrapped, KeepsTheWordsAndTheWidth, ()) {
 }
 
 TEST(LinesOf, BreaksOnlyAtTheGap) {
-  EXPECT_EQ(lines_of("tp 8 · pp 4 · dp 2", " · ", " ·", 15, "  "), "  tp 8 · pp 4 ·\n  dp 2\n");
+  EXPECT_EQ(break_lines("tp 8 · pp 4 · dp 2", " · ", " ·", 15, "  "), "  tp 8 · pp 4 ·\n  dp 2\n");
   // A part that is too long breaks at blanks.
-  EXPECT_EQ(lines_of("one two three four", " · ", " ·", 10, ""), "one two\nthree four\n");
+  EXPECT_EQ(break_lines("one two three four", " · ", " ·", 10, ""), "one two\nthree four\n");
 }
 
 TEST(Remarked, WrapsTextInsideItsColumn) {
   const Table table{
       {{"what"}, {"n", Table::Align::right}, {"because"}},
       {{"a", "1", "some words that are longer than what is left of the line"}, {"b", "22", ""}}};
-  EXPECT_EQ(remarked(table, {}, "  ", 48),
+  EXPECT_EQ(format_remarked_table(table, {}, "  ", 48),
             "  what   n  because\n"
             "  a      1  some words that are longer than what\n"
             "            is left of the line\n"
@@ -89,7 +89,8 @@ TEST(Remarked, WrapsTextInsideItsColumn) {
 
 TEST(Remarked, PutsTextBelowTheRowOnANarrowTerminal) {
   const Table table{{{"a long name of a column"}, {"because"}}, {{"x", "some words"}}};
-  EXPECT_EQ(remarked(table, {}, "", 40), "a long name of a column\nx\n    some words\n");
+  EXPECT_EQ(format_remarked_table(table, {}, "", 40),
+            "a long name of a column\nx\n    some words\n");
 }
 
 }  // namespace table_test

@@ -66,22 +66,22 @@ std::string write_levels(const cluster::Cluster& cluster) {
 
 }  // namespace
 
-std::vector<std::string> probe_head(const fit::ProbeFigures& probe) {
+std::vector<std::string> list_probe_comments(const fit::ProbeFigures& probe) {
   std::vector<std::string> head{
       fmt::format("{} on {}, measured by rankwright probe",
                   plural(probe.host_ranks.front() * i64(probe.hosts.size()), "rank", "ranks"),
                   plural(i64(probe.hosts.size()), "host", "hosts"))};
   constexpr std::size_t kMaxNames = 32;
   for (std::size_t i = 0; i < probe.hosts.size() && i < kMaxNames; ++i)
-    head.push_back(fmt::format("host {}", excerpt(probe.hosts[i], 64)));
+    head.push_back(fmt::format("host {}", make_excerpt(probe.hosts[i], 64)));
   if (probe.hosts.size() > kMaxNames)
     head.push_back(fmt::format("and {} more", count(i64(probe.hosts.size() - kMaxNames))));
   return head;
 }
 
-std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
-                       const Paint& paint) {
-  std::string text = probe_head(probe).front() + "\n";
+std::string render_probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
+                              const Paint& paint) {
+  std::string text = list_probe_comments(probe).front() + "\n";
   text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
   text += write_levels(cluster) + "\n";
@@ -90,7 +90,7 @@ std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& c
   return text;
 }
 
-std::string probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
+std::string make_probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster) {
   ordered_json matmuls = ordered_json::array(), streams = ordered_json::array(),
                calls = ordered_json::array(), levels = ordered_json::array();
   for (const fit::ProbedMatmul& one : probe.matmuls)

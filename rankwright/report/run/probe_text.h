@@ -10,13 +10,13 @@
 
 namespace rankwright::report {
 
-std::string probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
-                       const Paint& paint);
+std::string render_probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
+                              const Paint& paint);
 
 /// Writes one JSON object with every measured series.
-std::string probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster);
+std::string make_probe_json(const fit::ProbeFigures& probe, const cluster::Cluster& cluster);
 
 /// Returns the comments at the top of the cluster file: the hosts and the number of ranks.
-std::vector<std::string> probe_head(const fit::ProbeFigures& probe);
+std::vector<std::string> list_probe_comments(const fit::ProbeFigures& probe);
 
 }  // namespace rankwright::report

@@ -15,7 +15,7 @@ std::string dump_line(const ordered_json& json) {
 
 double rate(i64 tokens, Seconds time) { return time.value > 0 ? double(tokens) / time.value : 0; }
 
-ordered_json make_sent_json(const planner::RunSummary& s, const planner::SentRow& one) {
+ordered_json make_sent_json(const planner::RunSummary& s, const planner::TrafficComparison& one) {
   const bool named = one.level >= 0 && std::size_t(one.level) < s.level_names.size();
   return {{"communication", row(one.kind).label},
           {"group", name(one.group)},
@@ -31,7 +31,7 @@ ordered_json make_sent_json(const planner::RunSummary& s, const planner::SentRow
 
 }  // namespace
 
-std::string step_json(const planner::TrainedStep& step, i64 tokens) {
+std::string make_step_json(const planner::TrainedStep& step, i64 tokens) {
   return dump_line({{"type", "step"},
                     {"schema", kSchema},
                     {"step", step.step},
@@ -42,9 +42,9 @@ std::string step_json(const planner::TrainedStep& step, i64 tokens) {
                     {"bubble_fraction", step.bubble}});
 }
 
-std::string summary_json(const planner::RunSummary& s) {
+std::string make_summary_json(const planner::RunSummary& s) {
   ordered_json sent = ordered_json::array(), memory = ordered_json::array();
-  for (const planner::SentRow& one : s.sent) sent.push_back(make_sent_json(s, one));
+  for (const planner::TrafficComparison& one : s.sent) sent.push_back(make_sent_json(s, one));
   for (const planner::RunMemory& one : s.memory)
     memory.push_back({{"pp_rank", one.pp_rank},
                       {"predicted_bytes", one.predicted.value},

@@ -9,9 +9,9 @@
 namespace rankwright::report {
 
 /// Writes {"type":"step",...}. `tokens` is the number of tokens per step.
-std::string step_json(const planner::TrainedStep& step, i64 tokens);
+std::string make_step_json(const planner::TrainedStep& step, i64 tokens);
 
 /// Writes {"type":"summary",...}.
-std::string summary_json(const planner::RunSummary& summary);
+std::string make_summary_json(const planner::RunSummary& summary);
 
 }  // namespace rankwright::report

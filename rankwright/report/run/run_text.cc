@@ -23,7 +23,7 @@ std::string find_level_name(const planner::RunSummary& s, int level) {
 }
 
 /// Returns "=", or the first difference of bytes, calls or link.
-std::string compare_row(const planner::SentRow& row) {
+std::string compare_row(const planner::TrafficComparison& row) {
   if (row.equal()) return "=";
   const std::string on = " on " + plural(row.ranks_off, "rank", "ranks");
   if (row.sent != row.predicted) {
@@ -46,7 +46,7 @@ Table make_sent_table(const planner::RunSummary& s) {
                {"measured", kRight},
                {""},
                {"waited", kRight}}};
-  for (const planner::SentRow& one : s.sent)
+  for (const planner::TrafficComparison& one : s.sent)
     table.rows.push_back({std::string(row(one.kind).label), std::string(name(one.group)),
                           find_level_name(s, one.level), count(one.calls), show(one.predicted),
                           show(one.sent), compare_row(one), show(one.waited)});
@@ -80,7 +80,7 @@ std::string write_opening(const planner::RunSummary& s) {
 
 }  // namespace
 
-std::string clock_text(Seconds time) {
+std::string format_clock(Seconds time) {
   constexpr double kMax = 8.64e9;  // a hundred thousand days
   const i64 seconds = i64(
       std::llround(std::isfinite(time.value) ? std::min(std::max(time.value, 0.0), kMax) : kMax));
@@ -89,7 +89,7 @@ std::string clock_text(Seconds time) {
   return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds % 60);
 }
 
-std::string progress_text(const planner::TrainedStep& step, const RunProgress& p) {
+std::string format_progress(const planner::TrainedStep& step, const RunProgress& p) {
   std::string text =
       fmt::format("step {}/{}  loss {}", step.step, p.wanted, format_loss(step.loss));
   if (step.time.value > 0)
@@ -99,15 +99,15 @@ std::string progress_text(const planner::TrainedStep& step, const RunProgress& p
     if (p.predicted_bubble)
       text += fmt::format(" (predicted {})", format_whole_percent(*p.predicted_bubble));
   }
-  if (p.left) text += fmt::format("  eta {}", clock_text(*p.left));
+  if (p.left) text += fmt::format("  eta {}", format_clock(*p.left));
   return text;
 }
 
-std::string csv_line(const planner::TrainedStep& step) {
+std::string format_csv_line(const planner::TrainedStep& step) {
   return fmt::format("{},{},{},{}\n", step.step, step.loss, step.gradient_norm, step.time.value);
 }
 
-std::string run_text(const planner::RunSummary& s, const Paint& paint) {
+std::string render_run_text(const planner::RunSummary& s, const Paint& paint) {
   if (s.steps.empty()) return "stopped before the first step was done\n";
   std::string out = write_opening(s) + "\n";
   if (!s.sent.empty()) out += make_sent_table(s).text(paint) + "\n";

@@ -19,16 +19,16 @@ struct RunProgress {
 };
 
 /// Returns "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
-std::string progress_text(const planner::TrainedStep& step, const RunProgress& progress);
+std::string format_progress(const planner::TrainedStep& step, const RunProgress& progress);
 
 /// Formats a time in whole seconds: "0:41", "1:02:03", "26:00:00".
-std::string clock_text(Seconds time);
+std::string format_clock(Seconds time);
 
 /// The header of the CSV file.
 inline constexpr std::string_view kRunCsvHead = "step,loss,gradient_norm,seconds\n";
 /// Writes one line of the CSV file.
-std::string csv_line(const planner::TrainedStep& step);
+std::string format_csv_line(const planner::TrainedStep& step);
 
-std::string run_text(const planner::RunSummary& summary, const Paint& paint);
+std::string render_run_text(const planner::RunSummary& summary, const Paint& paint);
 
 }  // namespace rankwright::report

@@ -76,7 +76,8 @@ constexpr std::string_view kGanttColumns = "   busy  held";
 GanttLayout make_layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
                         std::size_t width) {
   GanttLayout where{.end = s.end};
-  where.ranks = drawn_ranks(p.program.pp(), p.program.pp() <= kMaxRows ? kMaxRows : kSampledRows);
+  where.ranks =
+      select_ranks_to_draw(p.program.pp(), p.program.pp() <= kMaxRows ? kMaxRows : kSampledRows);
   where.margin = 3 + std::to_string(p.program.pp() - 1).size() + 1;
   where.columns = width - where.margin - 2 - kGanttColumns.size();
   const double share = s.share(find_shortest_cell(p, s, where.ranks));
@@ -104,8 +105,8 @@ std::string make_label(const planner::SimulatedStep& p, i64 rank, const pipeline
   const std::size_t room = color || columns == 0 ? columns : columns - 1;
   std::string label = std::to_string(a.microbatch);
   if (label.size() > room) return "";
-  const i64 shade = shade_of(p.shape, rank, a);
-  if (!color && shades(p.shape) > 1 && shade < 26 && label.size() < room)
+  const i64 shade = find_shade(p.shape, rank, a);
+  if (!color && count_shades(p.shape) > 1 && shade < 26 && label.size() < room)
     label += char('a' + shade);
   return label;
 }
@@ -113,16 +114,16 @@ std::string make_label(const planner::SimulatedStep& p, i64 rank, const pipeline
 std::vector<Slot> draw_cells(const planner::SimulatedStep& p, i64 rank, const GanttLayout& where,
                              bool color) {
   std::vector<Slot> slots(where.columns);
-  const i64 max = shades(p.shape);
+  const i64 max = count_shades(p.shape);
   const auto draw = [&](const program::Event& e) {
     const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
     const std::size_t begin = where.column(e.start), end = where.column(e.end);
     const std::string label = make_label(p, rank, e.action, end - begin, color);
-    const Rgb background = shade(kind, shade_of(p.shape, rank, e.action), max);
+    const Rgb background = shade(kind, find_shade(p.shape, rank, e.action), max);
     for (std::size_t c = begin; c < end; ++c) {
       Slot& slot = slots[c];
       slot.text = c - begin < label.size() ? label[c - begin] : color ? ' ' : row(kind).fill;
-      if (color) slot = {slot.text, background, text_on(background)};
+      if (color) slot = {slot.text, background, choose_text_color(background)};
     }
   };
   const std::vector<program::Event> all = events(p, rank);
@@ -217,8 +218,10 @@ std::string write_slots(const std::vector<Slot>& slots) {
             ? !plain(slot)
             : before->background != slot.background || before->foreground != slot.foreground) {
       if (before != nullptr && !plain(*before)) out += "\033[0m";
-      if (slot.background) out += fmt::format("\033[48;5;{}m", terminal_color(*slot.background));
-      if (slot.foreground) out += fmt::format("\033[38;5;{}m", terminal_color(*slot.foreground));
+      if (slot.background)
+        out += fmt::format("\033[48;5;{}m", find_terminal_color(*slot.background));
+      if (slot.foreground)
+        out += fmt::format("\033[38;5;{}m", find_terminal_color(*slot.foreground));
     }
     out += slot.text;
     before = &slot;
@@ -261,7 +264,7 @@ std::pair<std::string, std::string> draw_axis(const GanttLayout& where, std::siz
 /// Lists the kinds of work and how they look, in lines of at most `width` characters.
 std::string write_legend(const planner::SimulatedStep& p, const GanttLayout& where, bool color,
                          std::size_t width) {
-  std::vector<planner::EventKind> kinds = used_kinds(p.program);
+  std::vector<planner::EventKind> kinds = find_used_kinds(p.program);
   const auto has = [&](planner::EventKind kind) {
     return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
   };
@@ -290,7 +293,7 @@ std::string write_legend(const planner::SimulatedStep& p, const GanttLayout& whe
 /// Explains the labels in the cells, or what a column shows.
 std::string explain_chart(const planner::SimulatedStep& p, const GanttLayout& where, bool color) {
   const bool mirror = row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror;
-  const bool shaded = shades(p.shape) > 1;
+  const bool shaded = count_shades(p.shape) > 1;
   std::string text;
   if (!where.cells)
     text = fmt::format("A column is {}: {}.", show(where.end / double(where.columns)),
@@ -324,13 +327,13 @@ Remark list_figures(const planner::TimelineSummary& s, const GanttLayout& where)
 
 }  // namespace
 
-std::string gantt(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                  const Paint& paint, std::size_t width) {
+std::string draw_gantt(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                       const Paint& paint, std::size_t width) {
   width = std::max(width, kMinWidth);
   const GanttLayout where = make_layout(p, s, width);
   const std::string left(where.margin, ' ');
   const std::string_view bar = paint.on ? "│" : "|";
-  std::string title = wrapped(timeline_title(p, s), width, "");
+  std::string title = wrap_text(write_timeline_title(p, s), width, "");
   title.pop_back();
   std::string out = paint.bold(title) + "\n\n";
   out += left + paint.dim(draw_phases(s.bands, where)) +
@@ -347,11 +350,11 @@ std::string gantt(const planner::SimulatedStep& p, const planner::TimelineSummar
   const auto [marks, times] = draw_axis(where, width - where.margin);
   out += left + paint.dim(marks) + "\n" + left + times + "\n\n";
   out += write_legend(p, where, paint.on, width);
-  out += wrapped(explain_chart(p, where, paint.on), width - 2, "  ") + "\n";
-  std::vector<Remark> said = remarks(p, s);
+  out += wrap_text(explain_chart(p, where, paint.on), width - 2, "  ") + "\n";
+  std::vector<Remark> said = write_remarks(p, s);
   if (!where.figures) said.insert(said.begin() + 2, {list_figures(s, where)});
   for (const Remark& remark : said) {
-    const std::string lines = wrapped(remark.text, width - 17, std::string(17, ' '));
+    const std::string lines = wrap_text(remark.text, width - 17, std::string(17, ' '));
     out += "  " + paint.bold(fmt::format("{:<15}", remark.name)) + lines.substr(17);
   }
   return out;

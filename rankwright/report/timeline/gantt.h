@@ -12,7 +12,8 @@ namespace rankwright::report {
 
 /// Draws the chart in lines of at most `width` characters; a width below 60 is raised to 60. Uses
 /// background colors if `paint` is on, otherwise ASCII with one character per kind of work.
-std::string gantt(const planner::SimulatedStep& simulated, const planner::TimelineSummary& summary,
-                  const Paint& paint, std::size_t width);
+std::string draw_gantt(const planner::SimulatedStep& simulated,
+                       const planner::TimelineSummary& summary, const Paint& paint,
+                       std::size_t width);
 
 }  // namespace rankwright::report

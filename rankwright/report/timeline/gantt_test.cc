@@ -25,7 +25,7 @@ std::string strip_colors(const std::string& text) {
 }
 
 std::string draw(const planner::SimulatedStep& p, std::size_t width, bool color = false) {
-  return gantt(p, summary(p), Paint{color}, width);
+  return draw_gantt(p, summary(p), Paint{color}, width);
 }
 
 /// Returns the rows between their bars, by pp rank.
@@ -55,13 +55,14 @@ TEST(Gantt, ShowsTheSameCellsInColor) {
   const std::string text = draw(p, 80, true);
   EXPECT_EQ(find_rows(text).at(0),
             "0 1 2 3             0   4 1   5 2   6 3   7 4     5     6     7   ");
-  EXPECT_THAT(text, HasSubstr(fmt::format("\033[48;5;{}m",
-                                          terminal_color(row(planner::EventKind::forward).color))));
+  EXPECT_THAT(text,
+              HasSubstr(fmt::format("\033[48;5;{}m",
+                                    find_terminal_color(row(planner::EventKind::forward).color))));
   EXPECT_THAT(draw(p, 80), Not(HasSubstr("\033")));
 }
 
 TEST(Gantt, ShowsColumnsIfCellsAreTooNarrow) {
-  const planner::SimulatedStep p = sample::unit_play(
+  const planner::SimulatedStep p = sample::simulate_unit_step(
       {.schedule = pipeline::Schedule::interleaved, .pp = 16, .chunks = 4, .microbatches = 64});
   const std::string text = draw(p, 120);
   const std::map<i64, std::string> all = find_rows(text);
@@ -73,7 +74,7 @@ TEST(Gantt, ShowsColumnsIfCellsAreTooNarrow) {
 }
 
 TEST(Gantt, DrawsASampleOfManyRanksAndSaysSo) {
-  const std::string text = draw(sample::unit_play({.pp = 128, .microbatches = 128}), 120);
+  const std::string text = draw(sample::simulate_unit_step({.pp = 128, .microbatches = 128}), 120);
   const std::map<i64, std::string> all = find_rows(text);
   EXPECT_EQ(all.size(), 16u);
   EXPECT_TRUE(all.contains(0));
@@ -82,7 +83,7 @@ TEST(Gantt, DrawsASampleOfManyRanksAndSaysSo) {
 }
 
 TEST(Gantt, ZeroTime_IsEmpty) {
-  planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
+  planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
   p.durations = alike(p.program, {}, {}, {});
   const std::map<i64, std::string> all =
       find_rows(draw(planner::simulate_step(p.shape, p.program, p.durations), 80));
@@ -103,7 +104,7 @@ TEST(Gantt, ShowsOverlappedStepsOnlyWhereNoCellRuns) {
 }
 
 RC_GTEST_PROP(Gantt, LinesFitTheTerminalAndRowsHaveEqualLength, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   const std::size_t width = *rc::gen::inRange<std::size_t>(60, 220);
   for (const bool color : {false, true}) {
     const std::string text = strip_colors(draw(p, width, color));
@@ -125,7 +126,7 @@ std::string find_cells(const std::string& row) {
 }
 
 RC_GTEST_PROP(Gantt, ShowsEveryCellThatIsWideEnough, ()) {
-  const planner::SimulatedStep p = sample::unit_play(sample::random_shape());
+  const planner::SimulatedStep p = sample::simulate_unit_step(sample::random_shape());
   // Four characters per second leave room for number, chunk and kind.
   const std::map<i64, std::string> all =
       find_rows(draw(p, std::size_t(4 * p.timeline.end.value) + 60));
@@ -139,7 +140,7 @@ RC_GTEST_PROP(Gantt, ShowsEveryCellThatIsWideEnough, ()) {
 }
 
 RC_GTEST_PROP(Gantt, IsBlankExactlyWhereTheRankIsIdle, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   const std::map<i64, std::string> all = find_rows(draw(p, 220));
   for (i64 r = 0; r < p.program.pp(); ++r) {
     const std::string& row = all.at(r);

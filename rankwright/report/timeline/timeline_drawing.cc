@@ -27,31 +27,31 @@ void add_event(const program::Event& event, double width, planner::EventKind kin
 
 }  // namespace
 
-bool draws_each(const program::Program& program, i64 cells) {
+bool can_draw_each(const program::Program& program, i64 cells) {
   for (const program::Body& of_rank : program.steps) cells += i64(of_rank.size());
   return cells <= kMaxDrawnCells;
 }
 
-i64 shades(const pipeline::PipelineShape& shape) {
+i64 count_shades(const pipeline::PipelineShape& shape) {
   const bool mirror = row(shape.schedule).stage_order == pipeline::StageOrder::mirror;
   return mirror && shape.pp > 1 ? 2 : shape.chunks;
 }
 
-i64 shade_of(const pipeline::PipelineShape& shape, i64 pp_rank, const pipeline::Action& a) {
+i64 find_shade(const pipeline::PipelineShape& shape, i64 pp_rank, const pipeline::Action& a) {
   if (!is_cell(a.kind)) return 0;
   if (row(shape.schedule).stage_order == pipeline::StageOrder::mirror)
     return shape.pp > 1 && i64(a.stage) != pp_rank ? 1 : 0;
   return std::min(i64(a.stage) / shape.pp, shape.chunks - 1);
 }
 
-std::string event_name(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
+std::string name_event(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
   if (is_cell(a.kind))
     return fmt::format("{}{}{}", a.stage, "FBIW"[std::size_t(a.kind)], a.microbatch);
   const program::Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return std::string(step.computes() ? name(step.part) : row(step.kind).label);
 }
 
-std::vector<planner::EventKind> used_kinds(const program::Program& program) {
+std::vector<planner::EventKind> find_used_kinds(const program::Program& program) {
   std::array<bool, planner::kEventKinds> used{};
   for (i64 r = 0; r < program.pp(); ++r)
     for (const pipeline::Action& a : program.roles[std::size_t(r)])
@@ -62,7 +62,7 @@ std::vector<planner::EventKind> used_kinds(const program::Program& program) {
   return found;
 }
 
-std::vector<i64> drawn_ranks(i64 pp, i64 max) {
+std::vector<i64> select_ranks_to_draw(i64 pp, i64 max) {
   const i64 drawn = std::min(pp, max);
   std::vector<i64> ranks;
   for (i64 i = 0; i < drawn; ++i)

@@ -30,7 +30,7 @@ TEST(EventColor, IsReadableInEveryShade) {
     for (const i64 chunks : {1, 2, 4, 16})
       for (i64 chunk = 0; chunk < chunks; ++chunk) {
         const Rgb ground = shade(planner::EventKind(i), chunk, chunks);
-        EXPECT_GE(compute_contrast(ground, text_on(ground)), 4.5) << hex(ground);
+        EXPECT_GE(compute_contrast(ground, choose_text_color(ground)), 4.5) << hex(ground);
       }
 }
 
@@ -43,22 +43,22 @@ TEST(EventColor, TellsChunksApart) {
 }
 
 TEST(EventColor, MapsToTerminalColors) {
-  EXPECT_EQ(terminal_color({0, 0, 0}), 16);         // the first color of the cube
-  EXPECT_EQ(terminal_color({255, 255, 255}), 231);  // 16 + 36 x 5 + 6 x 5 + 5
-  EXPECT_EQ(terminal_color({90, 0, 0}), 16 + 36);   // 90 is nearest to 95, the second level
+  EXPECT_EQ(find_terminal_color({0, 0, 0}), 16);         // the first color of the cube
+  EXPECT_EQ(find_terminal_color({255, 255, 255}), 231);  // 16 + 36 x 5 + 6 x 5 + 5
+  EXPECT_EQ(find_terminal_color({90, 0, 0}), 16 + 36);   // 90 is nearest to 95, the second level
   EXPECT_EQ(hex({0, 0x72, 0xB2}), "#0072b2");
 }
 
 TEST(DrawnRanks, AreAllOfFewOrASampleWithFirstAndLast) {
-  EXPECT_THAT(drawn_ranks(1, 8), ElementsAre(0));
-  EXPECT_THAT(drawn_ranks(4, 8), ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(drawn_ranks(128, 1), ElementsAre(0));
-  EXPECT_THAT(drawn_ranks(101, 5), ElementsAre(0, 25, 50, 75, 100));
+  EXPECT_THAT(select_ranks_to_draw(1, 8), ElementsAre(0));
+  EXPECT_THAT(select_ranks_to_draw(4, 8), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(select_ranks_to_draw(128, 1), ElementsAre(0));
+  EXPECT_THAT(select_ranks_to_draw(101, 5), ElementsAre(0, 25, 50, 75, 100));
 }
 
 RC_GTEST_PROP(DrawnRanks, IncreaseFromTheFirstToTheLast, ()) {
   const i64 pp = *rc::gen::inRange<i64>(2, 5000), max = *rc::gen::inRange<i64>(2, 200);
-  const std::vector<i64> ranks = drawn_ranks(pp, max);
+  const std::vector<i64> ranks = select_ranks_to_draw(pp, max);
   RC_ASSERT(i64(ranks.size()) == std::min(pp, max));
   RC_ASSERT(ranks.front() == 0);
   RC_ASSERT(ranks.back() == pp - 1);
@@ -71,38 +71,38 @@ RC_GTEST_PROP(DrawnRanks, IncreaseFromTheFirstToTheLast, ()) {
 TEST(Shades, FollowChunksOrDirections) {
   const pipeline::PipelineShape looped{
       .schedule = pipeline::Schedule::interleaved, .pp = 4, .chunks = 2, .microbatches = 8};
-  EXPECT_EQ(shades(looped), 2);
-  EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(1, 0)), 0);
-  EXPECT_EQ(shade_of(looped, 1, pipeline::cell::F(5, 0)),
+  EXPECT_EQ(count_shades(looped), 2);
+  EXPECT_EQ(find_shade(looped, 1, pipeline::cell::F(1, 0)), 0);
+  EXPECT_EQ(find_shade(looped, 1, pipeline::cell::F(5, 0)),
             1);  // stage 5 of 8 is the second of rank 1
   const pipeline::PipelineShape mirror{
       .schedule = pipeline::Schedule::dualpipe, .pp = 4, .microbatches = 8};
-  EXPECT_EQ(shades(mirror), 2);
-  EXPECT_EQ(shade_of(mirror, 1, pipeline::cell::F(1, 0)), 0);
-  EXPECT_EQ(shade_of(mirror, 1, pipeline::cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
+  EXPECT_EQ(count_shades(mirror), 2);
+  EXPECT_EQ(find_shade(mirror, 1, pipeline::cell::F(1, 0)), 0);
+  EXPECT_EQ(find_shade(mirror, 1, pipeline::cell::F(2, 4)), 1);  // stage 2 on rank 4 - 1 - 2
 }
 
 RC_GTEST_PROP(Shades, AreInRangeForEveryCell, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
-      const i64 shade = shade_of(p.shape, r, e.action);
-      RC_ASSERT(shade >= 0 && shade < shades(p.shape));
+      const i64 shade = find_shade(p.shape, r, e.action);
+      RC_ASSERT(shade >= 0 && shade < count_shades(p.shape));
     }
 }
 
 TEST(EventName, NamesTheCellOrTheStep) {
   planner::SimulatedStep p = sample::four_by_eight();
-  EXPECT_EQ(event_name(p.program, 2, pipeline::cell::F(2, 0)), "2F0");
-  EXPECT_EQ(event_name(p.program, 2, pipeline::cell::W(2, 7)), "2W7");
+  EXPECT_EQ(name_event(p.program, 2, pipeline::cell::F(2, 0)), "2F0");
+  EXPECT_EQ(name_event(p.program, 2, pipeline::cell::W(2, 7)), "2W7");
   sample::add_steps(p.program);
-  EXPECT_EQ(event_name(p.program, 0, action(pipeline::ActionKind::step, 0, 0)), "DP all-reduce");
-  EXPECT_EQ(event_name(p.program, 0, action(pipeline::ActionKind::step, 0, 2)), "optimizer");
+  EXPECT_EQ(name_event(p.program, 0, action(pipeline::ActionKind::step, 0, 0)), "DP all-reduce");
+  EXPECT_EQ(name_event(p.program, 0, action(pipeline::ActionKind::step, 0, 2)), "optimizer");
 }
 
 TEST(Columns, SplitEventsAtTheirBoundaries) {
   // One rank, F 1 s and B 2 s: the first of two columns of 1.5 s has F and a quarter of B.
-  const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 1});
+  const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 1, .microbatches = 1});
   const std::vector<Column> two = columns(p, 0, 2);
   EXPECT_DOUBLE_EQ(two[0].of(planner::EventKind::forward), 1 / 1.5);
   EXPECT_DOUBLE_EQ(two[0].of(planner::EventKind::backward), 0.5 / 1.5);
@@ -110,7 +110,7 @@ TEST(Columns, SplitEventsAtTheirBoundaries) {
 }
 
 RC_GTEST_PROP(Columns, AddUpToTheTimeOfTheRank, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   const std::size_t count = *rc::gen::inRange<std::size_t>(1, 200);
   const Seconds width = p.timeline.end / double(count);
   for (i64 r = 0; r < p.program.pp(); ++r) {

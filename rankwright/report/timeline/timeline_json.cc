@@ -1,6 +1,6 @@
 #include "rankwright/report/timeline/timeline_json.h"
 
-#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/report/timeline/timeline_sentences.h"
 
@@ -24,8 +24,8 @@ ordered_json make_rank_json(const planner::RankSummary& r) {
 
 }  // namespace
 
-ordered_json timeline_document(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                               std::string_view heading) {
+ordered_json make_timeline_document(const planner::SimulatedStep& p,
+                                    const planner::TimelineSummary& s, std::string_view heading) {
   ordered_json ranks = ordered_json::array(), bands = ordered_json::array();
   for (const planner::RankSummary& rank : s.ranks) ranks.push_back(make_rank_json(rank));
   for (const planner::Band& band : s.bands)
@@ -33,10 +33,10 @@ ordered_json timeline_document(const planner::SimulatedStep& p, const planner::T
                      {"begin_seconds", band.begin.value},
                      {"end_seconds", band.end.value}});
   ordered_json kinds = ordered_json::object();
-  for (const planner::EventKind kind : used_kinds(p.program))
+  for (const planner::EventKind kind : find_used_kinds(p.program))
     kinds[std::string(row(kind).category)] = s.critical[std::size_t(kind)].value;
   ordered_json words = ordered_json::object();
-  for (const Remark& remark : remarks(p, s)) words[std::string(remark.name)] = remark.text;
+  for (const Remark& remark : write_remarks(p, s)) words[std::string(remark.name)] = remark.text;
   return {{"schema", "rankwright.timeline/1"},
           {"headline", heading},
           {"schedule", p.what},
@@ -56,9 +56,9 @@ ordered_json timeline_document(const planner::SimulatedStep& p, const planner::T
           {"words", words}};
 }
 
-std::string timeline_json(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                          std::string_view heading) {
-  return dumped(timeline_document(p, s, heading));
+std::string make_timeline_json(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                               std::string_view heading) {
+  return dump_json(make_timeline_document(p, s, heading));
 }
 
 }  // namespace rankwright::report

@@ -9,10 +9,10 @@
 
 namespace rankwright::report {
 
-nlohmann::ordered_json timeline_document(const planner::SimulatedStep& simulated,
-                                         const planner::TimelineSummary& summary,
-                                         std::string_view heading);
-std::string timeline_json(const planner::SimulatedStep& simulated,
-                          const planner::TimelineSummary& summary, std::string_view heading);
+nlohmann::ordered_json make_timeline_document(const planner::SimulatedStep& simulated,
+                                              const planner::TimelineSummary& summary,
+                                              std::string_view heading);
+std::string make_timeline_json(const planner::SimulatedStep& simulated,
+                               const planner::TimelineSummary& summary, std::string_view heading);
 
 }  // namespace rankwright::report

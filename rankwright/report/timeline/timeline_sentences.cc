@@ -77,14 +77,16 @@ std::string describe_limits(const planner::SimulatedStep& p, const planner::Time
 
 }  // namespace
 
-std::string timeline_title(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
+std::string write_timeline_title(const planner::SimulatedStep& p,
+                                 const planner::TimelineSummary& s) {
   std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
   if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
   text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
   return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
 }
 
-std::vector<Remark> remarks(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
+std::vector<Remark> write_remarks(const planner::SimulatedStep& p,
+                                  const planner::TimelineSummary& s) {
   std::string step = show(s.end);
   for (std::size_t i = 0; i < s.bands.size(); ++i)
     step +=

@@ -10,8 +10,8 @@
 namespace rankwright::report {
 
 /// Returns "1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %".
-std::string timeline_title(const planner::SimulatedStep& simulated,
-                           const planner::TimelineSummary& summary);
+std::string write_timeline_title(const planner::SimulatedStep& simulated,
+                                 const planner::TimelineSummary& summary);
 
 /// One sentence with its topic.
 struct Remark {
@@ -20,7 +20,7 @@ struct Remark {
 };
 /// Describes the step, the bubble, the critical path, what limits it, and where the times come
 /// from.
-std::vector<Remark> remarks(const planner::SimulatedStep& simulated,
-                            const planner::TimelineSummary& summary);
+std::vector<Remark> write_remarks(const planner::SimulatedStep& simulated,
+                                  const planner::TimelineSummary& summary);
 
 }  // namespace rankwright::report

@@ -15,13 +15,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string find_remark(const planner::SimulatedStep& p, std::string_view name) {
-  for (const Remark& remark : remarks(p, summary(p)))
+  for (const Remark& remark : write_remarks(p, summary(p)))
     if (remark.name == name) return remark.text;
   return "nothing";
 }
 
 TEST(TimelineSentences, OneRank_IsAlwaysBusy) {
-  const planner::SimulatedStep p = sample::unit_play({.pp = 1, .microbatches = 3});
+  const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 1, .microbatches = 3});
   const planner::TimelineSummary s = summary(p);
   EXPECT_DOUBLE_EQ(s.bubble, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
@@ -41,16 +41,16 @@ TEST(TimelineSentences, NamesTheRankWithMoreWork) {
 }
 
 TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
-  planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 2});
+  planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
   p.durations = alike(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
   EXPECT_EQ(summary(p).bubble, 0);
-  EXPECT_THAT(timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
+  EXPECT_THAT(write_timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
 }
 
 TEST(TimelineJson, AgreesWithTheSummary) {
   const planner::SimulatedStep p = sample::four_by_eight();
-  const json all = json::parse(timeline_json(p, summary(p), "a \"model\""));
+  const json all = json::parse(make_timeline_json(p, summary(p), "a \"model\""));
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
   EXPECT_EQ(all["headline"], "a \"model\"");
   EXPECT_EQ(all["schedule"], "1f1b");

@@ -44,11 +44,11 @@ struct SvgLayout {
 
 SvgLayout make_layout(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   SvgLayout where{.end = s.end};
-  where.ranks = drawn_ranks(p.program.pp(), kMaxDrawnRows);
+  where.ranks = select_ranks_to_draw(p.program.pp(), kMaxDrawnRows);
   const std::size_t rows = where.ranks.size();
   where.pitch = rows <= 16 ? 30 : rows <= 32 ? 20 : rows <= 64 ? 14 : 9;
   where.height = where.pitch - (rows <= 16 ? 4 : rows <= 64 ? 2 : 1);
-  where.cells = draws_each(p.program, s.cells);
+  where.cells = can_draw_each(p.program, s.cells);
   return where;
 }
 
@@ -70,7 +70,7 @@ std::string write_style(const planner::SimulatedStep& p) {
       ".z3{fill:#cc79a7;fill-opacity:.1}\n"
       ".a{stroke:#8c959f;stroke-width:1}.d{stroke:#57606a;stroke-width:1;stroke-dasharray:4 3}\n"
       ".p{fill:none;stroke:#1b1f23;stroke-width:1.6;stroke-linejoin:round;pointer-events:none}\n";
-  const i64 max = shades(p.shape);
+  const i64 max = count_shades(p.shape);
   for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     for (i64 chunk = 0; chunk < (i < 4 ? max : 1); ++chunk)
       css += fmt::format(".{}{{fill:{}}}", name_color_class(planner::EventKind(i), chunk),
@@ -85,18 +85,18 @@ std::string write_style(const planner::SimulatedStep& p) {
 /// Draws one cell or step with its tooltip and, if it fits, its microbatch.
 std::string draw_cell(const planner::SimulatedStep& p, i64 rank, const program::Event& e,
                       const SvgLayout& where, double y) {
-  constexpr double kGap = 0.7;     // between cells that are wide enough
-  constexpr double kBeside = 0.2;  // height of overlapped steps, relative to the row
+  constexpr double kGap = 0.7;               // between cells that are wide enough
+  constexpr double kOverlappedHeight = 0.2;  // height of overlapped steps, relative to the row
   const bool beside = planner::is_beside(p.program, rank, e.action);
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
-  const double height = beside ? kBeside * where.height : where.height;
+  const double height = beside ? kOverlappedHeight * where.height : where.height;
   const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
-  const i64 shade_index = shade_of(p.shape, rank, e.action);
+  const i64 shade_index = find_shade(p.shape, rank, e.action);
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
                          height, name_color_class(kind, shade_index));
   out += fmt::format("><title>{}: {}, {} to {}</title></rect>\n",
-                     escaped(event_name(p.program, rank, e.action)), row(kind).name, show(e.start),
+                     escaped(name_event(p.program, rank, e.action)), row(kind).name, show(e.start),
                      show(e.end));
   const std::string label = is_cell(e.action.kind) ? std::to_string(e.action.microbatch) : "";
   if (label.empty()) return out;
@@ -105,7 +105,8 @@ std::string draw_cell(const planner::SimulatedStep& p, i64 rank, const program::
   const double fits = (width - 2) / (kDigitWidth * double(label.size()));
   const double size = std::min({12.0, where.height * 0.7, fits});
   if (size < kSmallestLabel) return out;
-  const bool black = text_on(shade(kind, shade_index, shades(p.shape))) == Rgb{0, 0, 0};
+  const bool black =
+      choose_text_color(shade(kind, shade_index, count_shades(p.shape))) == Rgb{0, 0, 0};
   return out +
          fmt::format("<text x=\"{}\" y=\"{}\" class=\"l {}\" style=\"font-size:{}px\">{}</text>\n",
                      px(x + width / 2), px(y + height / 2), black ? "k" : "v", px(size), label);
@@ -208,7 +209,7 @@ std::string draw_path(const planner::SimulatedStep& p, const planner::TimelineSu
       p.program.pp() < 2)
     return "";
   std::string points;
-  for (const planner::PathRun& run : s.path) {
+  for (const planner::CriticalPathRun& run : s.path) {
     const double y = where.y(std::size_t(run.pp_rank)) + where.height - 2;
     points +=
         fmt::format("{},{} {},{} ", px(where.x(run.begin)), px(y), px(where.x(run.end)), px(y));
@@ -236,8 +237,8 @@ std::string draw_legend(const planner::SimulatedStep& p, const planner::Timeline
     out += text(x + 26, y, "q", name);
     x += 26 + 7.2 * double(name.size()) + 22;
   };
-  const i64 max = shades(p.shape);
-  for (const planner::EventKind kind : used_kinds(p.program))
+  const i64 max = count_shades(p.shape);
+  for (const planner::EventKind kind : find_used_kinds(p.program))
     sample(row(kind).name, [&](double at) {
       std::string boxes;
       const i64 parts =
@@ -260,7 +261,7 @@ std::string write_caption(const planner::SimulatedStep& p, const planner::Timeli
   std::string words;
   if (where.cells) {
     words = "Numbers are microbatches, where they fit; point at a cell for its times.";
-    if (shades(p.shape) > 1)
+    if (count_shades(p.shape) > 1)
       words += row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror
                    ? " Lighter cells entered at the other end."
                    : " Lighter cells are later chunks.";
@@ -282,9 +283,9 @@ std::string write_text(const planner::SimulatedStep& p, const planner::TimelineS
   constexpr double kLine = 19;
   std::string out = text(kLeftEdge, y, "q", write_caption(p, s, where));
   y += kLine + 8;
-  for (const Remark& remark : remarks(p, s)) {
+  for (const Remark& remark : write_remarks(p, s)) {
     out += text(kLeftEdge, y, "n", remark.name);
-    std::string lines = wrapped(remark.text, kCharacters, "");
+    std::string lines = wrap_text(remark.text, kCharacters, "");
     for (std::size_t at = 0; at < lines.size(); y += kLine) {
       const std::size_t end = lines.find('\n', at);
       out += text(kLeftEdge + 100, y, "", lines.substr(at, end - at));
@@ -296,21 +297,22 @@ std::string write_text(const planner::SimulatedStep& p, const planner::TimelineS
 
 }  // namespace
 
-std::string timeline_svg(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
-                         std::string_view heading) {
+std::string draw_timeline_svg(const planner::SimulatedStep& p, const planner::TimelineSummary& s,
+                              std::string_view heading) {
   const SvgLayout where = make_layout(p, s);
   double y = where.bottom() + 48;
   const std::string legend = draw_legend(p, s, where, y);
   y += 24;
   const std::string words = write_text(p, s, where, y);
-  const std::string title = timeline_title(p, s);
+  const std::string title = write_timeline_title(p, s);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" "
       "role=\"img\">\n<title>{2}</title>\n<desc>{3}</desc>\n",
       px(kDrawingWidth), px(y), escaped(title), escaped(heading));
   out += write_style(p) + rect(0, 0, kDrawingWidth, y, "g") + "/>\n";
-  out += text(kLeftEdge, 22, "h", title) + text(kLeftEdge, 41, "q", excerpt(heading, kCharacters));
+  out += text(kLeftEdge, 22, "h", title) +
+         text(kLeftEdge, 41, "q", make_excerpt(heading, kCharacters));
   out += text(kDrawingWidth - 62, kTopEdge - 9, "e q", "busy") +
          text(kDrawingWidth - 16, kTopEdge - 9, "e q", "held");
   out += draw_background(s, where) + draw_rows(p, s, where) + draw_path(p, s, where) +

@@ -11,7 +11,7 @@
 namespace rankwright::report {
 
 /// Draws the picture. `heading`, the model and the cluster, is written above it.
-std::string timeline_svg(const planner::SimulatedStep& simulated,
-                         const planner::TimelineSummary& summary, std::string_view heading);
+std::string draw_timeline_svg(const planner::SimulatedStep& simulated,
+                              const planner::TimelineSummary& summary, std::string_view heading);
 
 }  // namespace rankwright::report

@@ -17,7 +17,7 @@ using ::testing::Not;
 
 std::string draw(const planner::SimulatedStep& p,
                  std::string_view heading = "a model on a cluster") {
-  return timeline_svg(p, summary(p), heading);
+  return draw_timeline_svg(p, summary(p), heading);
 }
 
 std::size_t count_occurrences(const std::string& text, std::string_view what) {
@@ -81,7 +81,7 @@ TEST(TimelineSvg, EscapesTheHeading) {
 
 TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
   // 128 x 2 x 512 cells.
-  const std::string text = draw(sample::unit_play({.pp = 128, .microbatches = 512}));
+  const std::string text = draw(sample::simulate_unit_step({.pp = 128, .microbatches = 512}));
   EXPECT_LT(text.size(), 3u << 20);
   EXPECT_THAT(text, HasSubstr("131,072 cells are too many to draw one by one"));
   EXPECT_EQ(count_occurrences(text, "</title></rect>"), 0u);
@@ -89,20 +89,20 @@ TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
 }
 
 TEST(TimelineSvg, DrawsASampleOfManyRanksAndSaysSo) {
-  const std::string text = draw(sample::unit_play({.pp = 300, .microbatches = 2}));
+  const std::string text = draw(sample::simulate_unit_step({.pp = 300, .microbatches = 2}));
   EXPECT_THAT(text, HasSubstr("128 of 300 pp ranks are drawn."));
   EXPECT_THAT(text, HasSubstr(">pp 299<"));
 }
 
 RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   const std::string text = draw(p);
   RC_ASSERT(find_nesting_error(text) == "");
   std::size_t all = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
       ++all;
-      RC_ASSERT(text.find("<title>" + event_name(p.program, r, e.action) + ": ") !=
+      RC_ASSERT(text.find("<title>" + name_event(p.program, r, e.action) + ": ") !=
                 std::string::npos);
     }
   RC_ASSERT(count_occurrences(text, "</title></rect>") == all);
@@ -126,7 +126,7 @@ double measure_area(const std::string& text, std::string_view classes) {
 TEST(TimelineSvg, ColumnAreasMatchTheTimeSpent) {
   // 4 ranks x 3,000 microbatches: of (3,000 + 3) x 3 s, forward takes 3,000 s and backward 6,000
   // s. A row is 1,090 x 26 pixels; heights are rounded to quarters of a pixel.
-  const std::string text = draw(sample::unit_play({.pp = 4, .microbatches = 3000}));
+  const std::string text = draw(sample::simulate_unit_step({.pp = 4, .microbatches = 3000}));
   const double all = 4 * 1090.0 * 26;
   EXPECT_NEAR(measure_area(text, "f0") / all, 3000 / 9009.0, 0.01);
   EXPECT_NEAR(measure_area(text, "b0") / all, 6000 / 9009.0, 0.01);

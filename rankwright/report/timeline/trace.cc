@@ -120,7 +120,7 @@ void begin_slice(pbf_writer& trace, const program::Program& p, i64 rank, const S
   event.add_uint64(importer::perfetto::event::kTrack, number_track(thread));
   const std::string_view of = find_category(p, rank, slice.action);
   event.add_string(importer::perfetto::event::kCategory, of.data(), of.size());
-  event.add_string(importer::perfetto::event::kName, event_name(p, rank, slice.action));
+  event.add_string(importer::perfetto::event::kName, name_event(p, rank, slice.action));
   if (slice.sends) event.add_fixed64(importer::perfetto::event::kFlow, std::uint64_t(*slice.sends));
   if (slice.takes)
     event.add_fixed64(importer::perfetto::event::kLastFlow, std::uint64_t(*slice.takes));
@@ -158,7 +158,7 @@ void write_slice(std::string& out, const program::Program& p, i64 rank, const Sl
                  "\"name\":{}}}",
                  kProcess, thread, format_microseconds(slice.begin),
                  format_microseconds(slice.end - slice.begin), find_category(p, rank, slice.action),
-                 nlohmann::json(event_name(p, rank, slice.action)).dump());
+                 nlohmann::json(name_event(p, rank, slice.action)).dump());
   // An arrow belongs to the slice that contains its end.
   const auto end_of_arrow = [&](std::string_view phase, i64 id, i64 at) {
     fmt::format_to(std::back_inserter(out),
@@ -173,7 +173,7 @@ void write_slice(std::string& out, const program::Program& p, i64 rank, const Sl
 
 }  // namespace
 
-std::string perfetto_trace(const program::Program& p, const Events& events) {
+std::string write_perfetto_trace(const program::Program& p, const Events& events) {
   RW_CHECK(planner::slice_count(p) <= importer::kMaxSlices);
   std::string out;
   pbf_writer trace(out);
@@ -189,7 +189,7 @@ std::string perfetto_trace(const program::Program& p, const Events& events) {
   return out;
 }
 
-std::string chrome_trace(const program::Program& p, const Events& events) {
+std::string write_chrome_trace(const program::Program& p, const Events& events) {
   RW_CHECK(planner::slice_count(p) <= importer::kMaxSlices);
   std::string out = fmt::format(
       "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
@@ -204,23 +204,24 @@ std::string chrome_trace(const program::Program& p, const Events& events) {
   return out + "\n]}\n";
 }
 
-Events all_events(const planner::SimulatedStep& p) {
+Events collect_events(const planner::SimulatedStep& p) {
   Events all;
   for (i64 r = 0; r < p.program.pp(); ++r) all.push_back(events(p, r));
   return all;
 }
 
-std::string perfetto_trace(const planner::SimulatedStep& p) {
-  return perfetto_trace(p.program, all_events(p));
+std::string write_perfetto_trace(const planner::SimulatedStep& p) {
+  return write_perfetto_trace(p.program, collect_events(p));
 }
 
-std::string chrome_trace(const planner::SimulatedStep& p) {
-  return chrome_trace(p.program, all_events(p));
+std::string write_chrome_trace(const planner::SimulatedStep& p) {
+  return write_chrome_trace(p.program, collect_events(p));
 }
 
-std::string trace_for(std::string_view path, const program::Program& program,
-                      const Events& events) {
-  return path.ends_with(".json") ? chrome_trace(program, events) : perfetto_trace(program, events);
+std::string write_trace(std::string_view path, const program::Program& program,
+                        const Events& events) {
+  return path.ends_with(".json") ? write_chrome_trace(program, events)
+                                 : write_perfetto_trace(program, events);
 }
 
 }  // namespace rankwright::report

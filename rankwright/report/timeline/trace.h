@@ -16,17 +16,18 @@ namespace rankwright::report {
 /// arrows.
 using Events = std::vector<std::vector<program::Event>>;
 /// Returns all events of a simulated step.
-Events all_events(const planner::SimulatedStep& simulated);
+Events collect_events(const planner::SimulatedStep& simulated);
 
 /// Writes a perfetto.protos.Trace protobuf (.pftrace).
-std::string perfetto_trace(const program::Program& program, const Events& events);
-std::string perfetto_trace(const planner::SimulatedStep& simulated);
+std::string write_perfetto_trace(const program::Program& program, const Events& events);
+std::string write_perfetto_trace(const planner::SimulatedStep& simulated);
 
 /// Writes the trace event format (.json).
-std::string chrome_trace(const program::Program& program, const Events& events);
-std::string chrome_trace(const planner::SimulatedStep& simulated);
+std::string write_chrome_trace(const program::Program& program, const Events& events);
+std::string write_chrome_trace(const planner::SimulatedStep& simulated);
 
 /// Writes the format that the file name asks for: Chrome's for .json, otherwise Perfetto's.
-std::string trace_for(std::string_view path, const program::Program& program, const Events& events);
+std::string write_trace(std::string_view path, const program::Program& program,
+                        const Events& events);
 
 }  // namespace rankwright::report

@@ -132,8 +132,8 @@ Trace read_chrome(const std::string& text) {
 
 TEST(Trace, ReadsBackWhatWasWritten) {
   // Two ranks, one microbatch: F0 0-1 s, F1 1-2 s, B1 2-4 s, B0 4-6 s; one arrow each way.
-  const planner::SimulatedStep p = sample::unit_play({.pp = 2, .microbatches = 1});
-  const Trace trace = read_perfetto(perfetto_trace(p));
+  const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 1});
+  const Trace trace = read_perfetto(write_perfetto_trace(p));
   EXPECT_EQ(trace.process, "pipeline");
   EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 1"}));
   constexpr i64 kSecond = 1'000'000'000;
@@ -160,14 +160,14 @@ TEST(Trace, MeasuredTransfersBecomeArrows) {
        event(pipeline::cell::B(0, 0), 5, 7)},
       {event(action(pipeline::ActionKind::recv_forward, 1, 0), 0, 1.5),
        event(pipeline::cell::F(1, 0), 1.5, 2), event(pipeline::cell::B(1, 0), 2, 4)}};
-  const Trace trace = read_perfetto(perfetto_trace(program, measured));
+  const Trace trace = read_perfetto(write_perfetto_trace(program, measured));
   ASSERT_EQ(trace.slices.size(), 4u);
   EXPECT_EQ(trace.slices[0].begin, 250'000);
   EXPECT_EQ(trace.slices[1].name, "0B0");
   EXPECT_EQ(trace.slices[1].begin, 5'000'000);
   EXPECT_EQ(trace.slices[0].sends, trace.slices[2].takes);
-  EXPECT_EQ(trace.slices, read_chrome(trace_for("a.json", program, measured)).slices);
-  EXPECT_EQ(trace_for("a.pftrace", program, measured), perfetto_trace(program, measured));
+  EXPECT_EQ(trace.slices, read_chrome(write_trace("a.json", program, measured)).slices);
+  EXPECT_EQ(write_trace("a.pftrace", program, measured), write_perfetto_trace(program, measured));
 }
 
 TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
@@ -176,7 +176,7 @@ TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
   program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const Trace trace = read_perfetto(
-      perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
+      write_perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
   EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, beside"}));
   std::map<std::string, std::string> categories;
   for (const ReadSlice& slice : trace.slices)
@@ -194,15 +194,15 @@ TEST(Trace, CountsItsSlices) {
 }
 
 RC_GTEST_PROP(Trace, BothFormatsHaveEveryEventOnce, ()) {
-  const planner::SimulatedStep p = sample::random_play();
-  const Trace trace = read_perfetto(perfetto_trace(p));
-  RC_ASSERT(trace.slices == read_chrome(chrome_trace(p)).slices);
-  RC_ASSERT(trace.tracks == read_chrome(chrome_trace(p)).tracks);
+  const planner::SimulatedStep p = sample::simulate_random_step();
+  const Trace trace = read_perfetto(write_perfetto_trace(p));
+  RC_ASSERT(trace.slices == read_chrome(write_chrome_trace(p)).slices);
+  RC_ASSERT(trace.tracks == read_chrome(write_chrome_trace(p)).tracks);
   std::size_t at = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
       const ReadSlice& slice = trace.slices.at(at++);
-      RC_ASSERT(slice.name == event_name(p.program, r, e.action));
+      RC_ASSERT(slice.name == name_event(p.program, r, e.action));
       RC_ASSERT(slice.track ==
                 fmt::format("pp rank {}{}", r,
                             planner::is_beside(p.program, r, e.action) ? ", beside" : ""));
@@ -214,9 +214,9 @@ RC_GTEST_PROP(Trace, BothFormatsHaveEveryEventOnce, ()) {
 
 /// import/log/run_trace.h reads the written trace, with times in integer nanoseconds.
 RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
-  const planner::SimulatedStep p = sample::random_play();
-  const Result<importer::RunTrace> trace = importer::read_run_trace(perfetto_trace(p), "run");
-  const Result<importer::RunTrace> of_json = importer::read_run_trace(chrome_trace(p), "run");
+  const planner::SimulatedStep p = sample::simulate_random_step();
+  const Result<importer::RunTrace> trace = importer::read_run_trace(write_perfetto_trace(p), "run");
+  const Result<importer::RunTrace> of_json = importer::read_run_trace(write_chrome_trace(p), "run");
   RC_ASSERT(trace.has_value() && of_json.has_value());
   RC_ASSERT(*trace == *of_json);
   RC_ASSERT(i64(trace->ranks.size()) == p.program.pp());
@@ -229,7 +229,7 @@ RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
       const pipeline::Action& a = simulated[i].action;
       RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
-      RC_ASSERT(read[i].name == event_name(p.program, r, a));
+      RC_ASSERT(read[i].name == name_event(p.program, r, a));
       RC_ASSERT(read[i].category == row(planner::event_kind(p.program, r, a)).category);
       RC_ASSERT(read[i].beside == planner::is_beside(p.program, r, a));
       RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
@@ -244,7 +244,7 @@ TEST(Trace, ReadTimesStartAtTheFirstSlice) {
       {{pipeline::cell::F(0, 0), 250.0_us, 1.0_ms}, {pipeline::cell::B(0, 0), 1.0_ms, 3.0_ms}}};
   for (const std::string path : {"a.json", "a.pftrace"}) {
     const Result<importer::RunTrace> trace =
-        importer::read_run_trace(trace_for(path, program, measured), path);
+        importer::read_run_trace(write_trace(path, program, measured), path);
     ASSERT_TRUE(trace.has_value()) << trace.error().detail;
     EXPECT_EQ(trace->file, path);
     EXPECT_EQ(trace->ranks.at(0).at(0).begin, Seconds{});
@@ -255,7 +255,8 @@ TEST(Trace, ReadTimesStartAtTheFirstSlice) {
 
 RC_GTEST_PROP(Trace, SlicesDoNotOverlapOnATrack, ()) {
   std::map<std::string, i64> last;
-  for (const ReadSlice& slice : read_perfetto(perfetto_trace(sample::random_play())).slices) {
+  for (const ReadSlice& slice :
+       read_perfetto(write_perfetto_trace(sample::simulate_random_step())).slices) {
     RC_ASSERT(slice.begin >= last[slice.track]);
     RC_ASSERT(slice.end >= slice.begin);
     last[slice.track] = slice.end;
@@ -264,12 +265,12 @@ RC_GTEST_PROP(Trace, SlicesDoNotOverlapOnATrack, ()) {
 
 /// Every transfer of the program is one arrow, from a slice that ends before the other begins.
 RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
-  const planner::SimulatedStep p = sample::random_play();
+  const planner::SimulatedStep p = sample::simulate_random_step();
   i64 sends = 0;
   for (const pipeline::Sequence& role : p.program.roles)
     for (const pipeline::Action& a : role) sends += is_send(a.kind) ? 1 : 0;
   std::map<std::uint64_t, ReadSlice> from, to;
-  for (const ReadSlice& slice : read_perfetto(perfetto_trace(p)).slices) {
+  for (const ReadSlice& slice : read_perfetto(write_perfetto_trace(p)).slices) {
     for (const std::uint64_t id : slice.sends) RC_ASSERT(from.emplace(id, slice).second);
     for (const std::uint64_t id : slice.takes) RC_ASSERT(to.emplace(id, slice).second);
   }

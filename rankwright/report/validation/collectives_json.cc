@@ -44,7 +44,7 @@ ordered_json make_prediction_json(const validate::CollectiveScore& score,
 
 }  // namespace
 
-std::string collectives_json(const validate::CollectiveScore& score) {
+std::string make_collectives_json(const validate::CollectiveScore& score) {
   ordered_json systems = ordered_json::array(), predictions = ordered_json::array();
   ordered_json unscored = ordered_json::array(), constants_of = ordered_json::array();
   for (const validate::SystemScore& s : score.systems)

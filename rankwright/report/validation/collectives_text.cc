@@ -11,17 +11,18 @@ namespace {
 
 void add_rows(Table& table, const std::string& system, const validate::ErrorTable& given,
               const validate::ErrorTable& held_out) {
-  std::string label = excerpt(system, 60);
+  std::string label = make_excerpt(system, 60);
   for (std::size_t c = 0; c < validate::kSizeClasses; ++c) {
     const validate::ErrorStats& with = given[c];
     const validate::ErrorStats& without = held_out[c];
     if (with.rows == 0) continue;
     table.rows.push_back({label, std::string(name(validate::SizeClass(c))), count(with.rows),
-                          exact_percent(with.mean_absolute), signed_percent(with.bias),
-                          exact_percent(with.p90), signed_percent(with.worst),
-                          without.rows == 0 ? "-" : exact_percent(without.mean_absolute),
-                          without.rows == 0 ? "-" : signed_percent(without.bias),
-                          without.rows == 0 ? "-" : exact_percent(without.p90)});
+                          format_exact_percent(with.mean_absolute),
+                          format_signed_percent(with.bias), format_exact_percent(with.p90),
+                          format_signed_percent(with.worst),
+                          without.rows == 0 ? "-" : format_exact_percent(without.mean_absolute),
+                          without.rows == 0 ? "-" : format_signed_percent(without.bias),
+                          without.rows == 0 ? "-" : format_exact_percent(without.p90)});
     label.clear();
   }
 }
@@ -60,15 +61,16 @@ Table make_unscored_table(const validate::CollectiveScore& score) {
   for (const validate::Unscored& one : score.measured.unscored) {
     std::string systems;
     for (const std::string& system : one.systems)
-      systems += (systems.empty() ? "" : "; ") + excerpt(system, 60);
-    table.rows.push_back({count(one.rows), excerpt(one.reason, 100), excerpt(systems, 200)});
+      systems += (systems.empty() ? "" : "; ") + make_excerpt(system, 60);
+    table.rows.push_back(
+        {count(one.rows), make_excerpt(one.reason, 100), make_excerpt(systems, 200)});
   }
   return table;
 }
 
 }  // namespace
 
-std::string collectives_text(const validate::CollectiveScore& score, const Paint& paint) {
+std::string render_collectives_text(const validate::CollectiveScore& score, const Paint& paint) {
   std::string out = fmt::format(
       "{} of collectives on {}. Error: mean of |predicted / measured - 1| with the\n"
       "constants given; held out: with constants that were fitted without the system.\n\n",
@@ -79,7 +81,7 @@ std::string collectives_text(const validate::CollectiveScore& score, const Paint
   return out;
 }
 
-std::string collectives_markdown(const validate::CollectiveScore& score) {
+std::string render_collectives_markdown(const validate::CollectiveScore& score) {
   return make_error_table(score).markdown();
 }
 

@@ -8,12 +8,13 @@
 
 namespace rankwright::report {
 
-std::string collectives_text(const validate::CollectiveScore& score, const Paint& paint = {});
+std::string render_collectives_text(const validate::CollectiveScore& score,
+                                    const Paint& paint = {});
 
 /// Writes only the table of errors.
-std::string collectives_markdown(const validate::CollectiveScore& score);
+std::string render_collectives_markdown(const validate::CollectiveScore& score);
 
 /// Writes schema rankwright.collectives/1: errors are fractions, times seconds, sizes bytes.
-std::string collectives_json(const validate::CollectiveScore& score);
+std::string make_collectives_json(const validate::CollectiveScore& score);
 
 }  // namespace rankwright::report

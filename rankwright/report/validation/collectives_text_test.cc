@@ -24,7 +24,7 @@ const char* const kTwo =
     "mesh,8,all_reduce,1000,20,dgx-1-v100,a mesh of links\n";
 
 TEST(CollectivesText, HasARowPerSystemAndSizeClass) {
-  const std::string text = collectives_text(make_score(kTwo));
+  const std::string text = render_collectives_text(make_score(kTwo));
   EXPECT_THAT(text, HasSubstr("2 measurements of collectives on 2 systems."));
   EXPECT_THAT(text, HasSubstr("\nnode    >= 1 MB "));
   EXPECT_THAT(text, HasSubstr("\n        >= 64 MB"));
@@ -33,24 +33,25 @@ TEST(CollectivesText, HasARowPerSystemAndSizeClass) {
 }
 
 TEST(CollectivesText, ListsUnscoredRows) {
-  EXPECT_THAT(collectives_text(make_score(kTwo)), HasSubstr("1  a mesh of links  mesh"));
-  EXPECT_THAT(collectives_text(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
+  EXPECT_THAT(render_collectives_text(make_score(kTwo)), HasSubstr("1  a mesh of links  mesh"));
+  EXPECT_THAT(render_collectives_text(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
               Not(HasSubstr("not scored")));
 }
 
 TEST(CollectivesText, EscapesControlCharacters) {
-  const std::string text = collectives_text(make_score("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
+  const std::string text =
+      render_collectives_text(make_score("a\033[31m,8,all_reduce,9,2,dgx-h100,\n"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }
 
 TEST(CollectivesText, OneSystem_HasNothingHeldOut) {
-  EXPECT_THAT(collectives_markdown(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
+  EXPECT_THAT(render_collectives_markdown(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
               HasSubstr("| - | - | - |"));
 }
 
 TEST(CollectivesJson, ListsEveryPrediction) {
   const validate::CollectiveScore score = make_score(kTwo);
-  const nlohmann::json json = nlohmann::json::parse(collectives_json(score));
+  const nlohmann::json json = nlohmann::json::parse(make_collectives_json(score));
   EXPECT_EQ(json["schema"], "rankwright.collectives/1");
   ASSERT_EQ(json["rows"].size(), 2u);
   EXPECT_EQ(json["rows"][0]["algorithm"], "ring");

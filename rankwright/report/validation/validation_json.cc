@@ -20,7 +20,7 @@ ordered_json make_families_json(const validate::Errors& e) {
           {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst}, {"worst_family", e.worst_id}};
 }
 
-ordered_json make_beside_json(const validate::Beside& beside) {
+ordered_json make_beside_json(const validate::PredictorComparison& beside) {
   ordered_json json = make_errors_json(beside.theirs);
   json["here"] = make_errors_json(beside.ours);
   return json;
@@ -119,8 +119,8 @@ ordered_json make_constants_json(const validate::Validation& v) {
 
 }  // namespace
 
-std::string validation_json(const validate::Validation& v,
-                            const planner::ValidationSource& source) {
+std::string make_validation_json(const validate::Validation& v,
+                                 const planner::ValidationSource& source) {
   const validate::Score& s = v.score;
   ordered_json rows = ordered_json::array(), excluded = ordered_json::array();
   for (const validate::ScoredRun& row : v.rows) rows.push_back(make_row_json(row));

@@ -160,7 +160,7 @@ std::string draw_points(const validate::Validation& v, const PlotScale& scale,
       out += draw_family_marker(family, row.run->sparse, scale.x(row.run->measured),
                                 scale.y(row.step));
       out += fmt::format("><title>{}: predicted {}, measured {}, {:+.1f} %</title></{}>\n",
-                         svg::escaped(excerpt(row.run->id, 80)), show(row.step),
+                         svg::escaped(make_excerpt(row.run->id, 80)), show(row.step),
                          show(row.run->measured), 100 * row.error(), name_element(family));
     }
   return out;
@@ -176,7 +176,7 @@ std::string draw_family_legend(const validate::Validation& v,
       if (f.family != families[i]) continue;
       y += kLine;
       out += draw_family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
-      out += svg::text(kLegend + 20, y, "", excerpt(f.errors.name, 18));
+      out += svg::text(kLegend + 20, y, "", make_excerpt(f.errors.name, 18));
       out += svg::text(kPlotWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
     }
   if (families.size() > kMaxFamilies)
@@ -195,7 +195,7 @@ std::string draw_family_legend(const validate::Validation& v,
 
 }  // namespace
 
-std::string validation_svg(const validate::Validation& v) {
+std::string draw_validation_svg(const validate::Validation& v) {
   const validate::Score& s = v.score;
   const PlotScale scale = choose_scale(v);
   const std::vector<std::string> families = list_families(v);

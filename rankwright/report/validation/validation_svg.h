@@ -9,6 +9,6 @@
 namespace rankwright::report {
 
 /// Draws the picture, which follows the light or dark theme of the page.
-std::string validation_svg(const validate::Validation& validation);
+std::string draw_validation_svg(const validate::Validation& validation);
 
 }  // namespace rankwright::report

@@ -31,10 +31,10 @@ Table make_error_table(std::string_view title) {
 /// Adds a row of errors. Over families the worst is a MAPE, which has no sign.
 void add_errors(Table& table, std::string label, const validate::Errors& e, bool families = false) {
   if (e.rows == 0) return;
-  table.rows.push_back({std::move(label), format_rows(e.rows), exact_percent(e.mape),
-                        signed_percent(e.bias), exact_percent(e.p90),
-                        families ? exact_percent(e.worst) : signed_percent(e.worst),
-                        excerpt(e.worst_id, kId)});
+  table.rows.push_back({std::move(label), format_rows(e.rows), format_exact_percent(e.mape),
+                        format_signed_percent(e.bias), format_exact_percent(e.p90),
+                        families ? format_exact_percent(e.worst) : format_signed_percent(e.worst),
+                        make_excerpt(e.worst_id, kId)});
 }
 
 std::string write_heading(const validate::Validation& v, const planner::ValidationSource& source) {
@@ -53,13 +53,14 @@ std::string write_heading(const validate::Validation& v, const planner::Validati
       " Of {} of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
       "MAPE: mean of its size; p90: nine of ten rows stay within.",
       plural(i64(rows + source.excluded.size()), "row", "rows"), count(i64(rows)),
-      exact_percent(source.share(rows)));
-  std::string out = wrapped(text, kProseWidth, "");
+      format_exact_percent(source.share(rows)));
+  std::string out = wrap_text(text, kProseWidth, "");
   for (const std::string& family : v.at_priors)
-    out += wrapped(fmt::format("{}: no other publication is among the rows, so the constants stand "
-                               "at their priors; --with FILE adds rows to fit on.",
-                               excerpt(family)),
-                   kProseWidth, "");
+    out +=
+        wrap_text(fmt::format("{}: no other publication is among the rows, so the constants stand "
+                              "at their priors; --with FILE adds rows to fit on.",
+                              make_excerpt(family)),
+                  kProseWidth, "");
   return out;
 }
 
@@ -67,7 +68,7 @@ std::string describe_sweep(const validate::Score& s) {
   std::string text = fmt::format(
       "{} of layouts: the one picked takes {} longer than the fastest measured, on average; rank "
       "correlation (Spearman) {:.3f}",
-      plural(i64(s.sweeps.size()), "sweep", "sweeps"), exact_percent(s.mean_regret),
+      plural(i64(s.sweeps.size()), "sweep", "sweeps"), format_exact_percent(s.mean_regret),
       s.mean_spearman);
   if (!s.models.empty())
     text +=
@@ -81,9 +82,9 @@ std::string describe_pairs(std::string_view kind, const validate::PairErrors& e)
   const std::string text = fmt::format(
       "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
       "no more than {}, nine of ten by no more than {} ({} in {}).",
-      kind, exact_percent(e.median), exact_percent(e.p90), plural(e.pairs, "pair", "pairs"),
-      plural(e.groups, "group", "groups"));
-  return "\n" + wrapped(text, kProseWidth, "");
+      kind, format_exact_percent(e.median), format_exact_percent(e.p90),
+      plural(e.pairs, "pair", "pairs"), plural(e.groups, "group", "groups"));
+  return "\n" + wrap_text(text, kProseWidth, "");
 }
 
 std::string write_totals(const validate::Validation& v, const Paint& paint) {
@@ -103,11 +104,12 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
                 {"bias", kRight},
                 {"here", kRight},
                 {"bias", kRight}}};
-  for (const validate::Beside* other : {&s.calculon, &s.baseline})
+  for (const validate::PredictorComparison* other : {&s.calculon, &s.baseline})
     if (other->theirs.rows > 0)
-      beside.rows.push_back({other->theirs.name, format_rows(other->theirs.rows),
-                             exact_percent(other->theirs.mape), signed_percent(other->theirs.bias),
-                             exact_percent(other->ours.mape), signed_percent(other->ours.bias)});
+      beside.rows.push_back(
+          {other->theirs.name, format_rows(other->theirs.rows),
+           format_exact_percent(other->theirs.mape), format_signed_percent(other->theirs.bias),
+           format_exact_percent(other->ours.mape), format_signed_percent(other->ours.bias)});
   if (!beside.rows.empty()) out += "\n" + beside.text(paint);
 
   Table memory = make_error_table("memory");
@@ -116,25 +118,26 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
   add_errors(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);
   out += describe_pairs("dense", s.dense_pairs) + describe_pairs("MoE", s.sparse_pairs);
-  if (!s.sweeps.empty()) out += "\n" + wrapped(describe_sweep(s), kProseWidth, "");
+  if (!s.sweeps.empty()) out += "\n" + wrap_text(describe_sweep(s), kProseWidth, "");
   return out;
 }
 
 std::string write_families(const validate::Score& s, const Paint& paint) {
   Table table = make_error_table("family");
   for (const validate::FamilyErrors& f : s.families)
-    add_errors(table, excerpt(f.errors.name, 20), f.errors);
+    add_errors(table, make_excerpt(f.errors.name, 20), f.errors);
   std::string out = table.rows.empty() ? "" : "\n" + table.text(paint);
   Table memory = make_error_table("memory of");
-  for (const validate::Errors& f : s.memory_families) add_errors(memory, excerpt(f.name, 20), f);
+  for (const validate::Errors& f : s.memory_families)
+    add_errors(memory, make_excerpt(f.name, 20), f);
   return out + (memory.rows.empty() ? "" : "\n" + memory.text(paint));
 }
 
 std::string write_sweeps(const validate::Score& s, bool all, const Paint& paint) {
   Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
   const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
-    table.rows.push_back(
-        {excerpt(name, 66), format_rows(rows), fmt::format("{:.3f}", rank), exact_percent(regret)});
+    table.rows.push_back({make_excerpt(name, 66), format_rows(rows), fmt::format("{:.3f}", rank),
+                          format_exact_percent(regret)});
   };
   for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
     const auto end = std::find_if(begin, s.sweeps.end(), [&](const validate::Sweep& one) {
@@ -187,13 +190,13 @@ std::string write_constants(const validate::Validation& v, const Paint& paint) {
       cells.push_back(row.data == catalog::FitData::collectives ? "not refitted"
                                                                 : format_range(v, row));
     // With the refits there is no room for the source of the prior.
-    cells.push_back(
-        excerpt(v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
+    cells.push_back(make_excerpt(
+        v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
     table.rows.push_back(std::move(cells));
   }
   const std::string rest = fmt::format(
       "Not fitted: {}. Besides, the data sheets of `rankwright catalog devices`.", others);
-  return fmt::format("\n{}\n{}", table.text(paint), wrapped(rest, kProseWidth, ""));
+  return fmt::format("\n{}\n{}", table.text(paint), wrap_text(rest, kProseWidth, ""));
 }
 
 /// Lists the excluded rows by reason.
@@ -203,13 +206,13 @@ std::string write_excluded(const planner::ValidationSource& source) {
     const auto found = std::find_if(reasons.begin(), reasons.end(),
                                     [&](const auto& reason) { return reason.first == one.why; });
     if (found == reasons.end())
-      reasons.push_back({one.why, excerpt(one.id, kId)});
+      reasons.push_back({one.why, make_excerpt(one.id, kId)});
     else
-      found->second += ", " + excerpt(one.id, kId);
+      found->second += ", " + make_excerpt(one.id, kId);
   }
   std::string out;
   for (const auto& [why, ids] : reasons)
-    out += wrapped(fmt::format("{}: {}", why, ids), kProseWidth, "  ");
+    out += wrap_text(fmt::format("{}: {}", why, ids), kProseWidth, "  ");
   return out.empty() ? "\nexcluded: none\n" : "\nexcluded\n" + out;
 }
 
@@ -236,12 +239,12 @@ std::string write_rows(const validate::Validation& v, const Paint& paint) {
                {"blanks"}}};
   for (const validate::ScoredRun& row : v.rows) {
     const bool timed = row.timed();
-    table.rows.push_back({excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
+    table.rows.push_back({make_excerpt(row.run->id, kId - 2), timed ? show(row.step) : "",
                           timed ? show(row.run->measured) : "",
                           row.calibrates ? "calibrates"
-                          : timed        ? signed_percent(row.error())
+                          : timed        ? format_signed_percent(row.error())
                                          : "",
-                          row.memory.value > 0 ? signed_percent(row.memory_error()) : "",
+                          row.memory.value > 0 ? format_signed_percent(row.memory_error()) : "",
                           list_chosen(row)});
   }
   return "\n" + table.text(paint);
@@ -249,8 +252,9 @@ std::string write_rows(const validate::Validation& v, const Paint& paint) {
 
 }  // namespace
 
-std::string validation_text(const validate::Validation& v, const planner::ValidationSource& source,
-                            bool all, const Paint& paint) {
+std::string render_validation_text(const validate::Validation& v,
+                                   const planner::ValidationSource& source, bool all,
+                                   const Paint& paint) {
   std::string out = write_heading(v, source) + "\n" + write_totals(v, paint) +
                     write_families(v.score, paint) + write_sweeps(v.score, all, paint) +
                     write_constants(v, paint) + write_excluded(source);
@@ -258,7 +262,7 @@ std::string validation_text(const validate::Validation& v, const planner::Valida
   return out;
 }
 
-std::string fitted_csv(const cluster::Calibration& fitted) {
+std::string write_fitted_csv(const cluster::Calibration& fitted) {
   std::string text = "constant,shipped,fitted\n";
   for (const catalog::ConstantRow& row : catalog::constants())
     if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)

@@ -10,17 +10,17 @@
 namespace rankwright::report {
 
 /// Writes totals, families, sweeps, constants and excluded rows; `all` adds every row.
-std::string validation_text(const validate::Validation& validation,
-                            const planner::ValidationSource& source, bool all,
-                            const Paint& paint = {});
+std::string render_validation_text(const validate::Validation& validation,
+                                   const planner::ValidationSource& source, bool all,
+                                   const Paint& paint = {});
 
 /// Writes schema rankwright.validation/1: errors and regrets in percent, times in seconds, memory
 /// in bytes.
-std::string validation_json(const validate::Validation& validation,
-                            const planner::ValidationSource& source);
+std::string make_validation_json(const validate::Validation& validation,
+                                 const planner::ValidationSource& source);
 
 /// Writes the constants that a fit on all rows found, in a form that can be copied to
 /// calibration.csv.
-std::string fitted_csv(const cluster::Calibration& fitted);
+std::string write_fitted_csv(const cluster::Calibration& fitted);
 
 }  // namespace rankwright::report

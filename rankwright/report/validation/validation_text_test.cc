@@ -43,7 +43,7 @@ struct Sample {
 
 TEST(ValidationText, StartsWithTheTotals) {
   const Sample sample;
-  const std::string text = validation_text(sample.validation, sample.source, false);
+  const std::string text = render_validation_text(sample.validation, sample.source, false);
   EXPECT_THAT(text, HasSubstr("3 runs with the shipped constants. Of 4 rows of quality A and B 3 "
                               "can be predicted (75.0 %)."));
   EXPECT_THAT(text, HasSubstr("\nall                3  26.7 %  +13.3 %  50.0 %  +50.0 %  r2\n"));
@@ -61,14 +61,14 @@ TEST(ValidationText, StartsWithTheTotals) {
 
 TEST(ValidationText, All_ListsEveryRow) {
   const Sample sample;
-  const std::string text = validation_text(sample.validation, sample.source, true);
+  const std::string text = render_validation_text(sample.validation, sample.source, true);
   EXPECT_THAT(text, HasSubstr("\nr0        11 s      10 s  +10.0 %  -10.0 %  mb1\n"));
 }
 
 TEST(ValidationText, SaysThatConstantsEqualTheirPriors) {
   Sample sample;
   sample.validation.at_priors = {"own"};
-  EXPECT_THAT(validation_text(sample.validation, sample.source, false),
+  EXPECT_THAT(render_validation_text(sample.validation, sample.source, false),
               HasSubstr("own: no other publication is among the rows, so the constants stand at"));
 }
 
@@ -77,13 +77,13 @@ TEST(ValidationText, IsAtMostAHundredColumnsWide) {
   for (rankwright::validate::Run& run : sample.runs) run.id.append(200, 'x');
   sample.validation.score = score(sample.validation.rows);
   sample.validation.refits["own"] = catalog::calibration();
-  std::istringstream lines(validation_text(sample.validation, sample.source, true));
+  std::istringstream lines(render_validation_text(sample.validation, sample.source, true));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
 TEST(ValidationJson, HasErrorsInPercent) {
   const Sample sample;
-  const json j = json::parse(validation_json(sample.validation, sample.source));
+  const json j = json::parse(make_validation_json(sample.validation, sample.source));
   EXPECT_EQ(j["schema"], "rankwright.validation/1");
   EXPECT_EQ(j["units"]["error"], "percent");
   EXPECT_NEAR(j["step_time"]["mape"].get<double>(), 80.0 / 3, 1e-9);
@@ -104,7 +104,7 @@ TEST(ValidationJson, HasErrorsInPercent) {
 
 TEST(ValidationSvg, DrawsEachRowInsideTheFrame) {
   const Sample sample;
-  const std::string svg = validation_svg(sample.validation);
+  const std::string svg = draw_validation_svg(sample.validation);
   EXPECT_THAT(svg, HasSubstr("<title>r0: predicted 11 s, measured 10 s, +10.0 %</title></circle>"));
   EXPECT_THAT(svg, HasSubstr("class=\"o c0\"><title>r2"));  // hollow: MoE
   EXPECT_THAT(svg, HasSubstr("own &lt;&amp;&gt; MoE"));
@@ -114,7 +114,7 @@ TEST(ValidationSvg, DrawsEachRowInsideTheFrame) {
 }
 
 TEST(ValidationSvg, NoRows_DrawsAnEmptyFrame) {
-  EXPECT_THAT(validation_svg(validate::Validation{}), HasSubstr("0 training runs"));
+  EXPECT_THAT(draw_validation_svg(validate::Validation{}), HasSubstr("0 training runs"));
 }
 
 TEST(Svg, ReplacesWhatXmlCannotContain) {

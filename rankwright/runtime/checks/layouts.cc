@@ -33,7 +33,7 @@ model::Model model_of(const LayoutCase& layout) {
 
 bool valid(const LayoutCase& layout) {
   const plan::TrainingConfig config = config_of(layout);
-  return find_violations(config).empty() && !shape_fault(pipeline_shape(config));
+  return find_violations(config).empty() && !find_shape_fault(make_pipeline_shape(config));
 }
 
 /// Returns whether two chunks of a rank read the tied embedding under ZeRO-3, which gathers by

@@ -80,7 +80,7 @@ int check(const World& world, const std::string& only) {
     Result<std::unique_ptr<Trainer>> trainer =
         Trainer::create(config, {}, world, *find_backend("mpi"));
     RW_CHECK(trainer.has_value());
-    const Corpus corpus = Corpus::made_up(config.model.vocab, 3);
+    const Corpus corpus = Corpus::synthetic(config.model.vocab, 3);
     for (i64 step = 0; step < 2; ++step) (*trainer)->step(corpus, step);
     const cost::MemoryEstimate estimate =
         cost::estimate_memory(config, (*trainer)->pp_rank(), calibration(config));

@@ -243,7 +243,7 @@ void check_counters(Checks& checks, const Group& group, Counters& counters) {
       {K::dp_reduce_scatter, plan::Op::reduce_scatter, mesh::GroupKind::dp, 1, Bytes{2002}},
       {K::dp_all_gather, plan::Op::all_gather, mesh::GroupKind::dp, 1, Bytes{2002}},
   };
-  const std::vector<Counted> rows = counters.rows();
+  const std::vector<TrafficCount> rows = counters.rows();
   checks.expect(rows.size() == std::size(expected), "rows counted", i64(rows.size()));
   for (std::size_t i = 0; i < std::min(rows.size(), std::size(expected)); ++i) {
     checks.expect(rows[i].traffic == expected[i], "counted row", i64(i));

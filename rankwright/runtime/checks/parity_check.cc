@@ -56,9 +56,9 @@ std::string list_differences(const Counters& counters, const plan::TrainingConfi
                              i64 pp_rank) {
   std::map<plan::TrafficKind, plan::Traffic> predicted, counted;
   for (const plan::Traffic& row : traffic(config, pp_rank)) predicted[row.kind] = row;
-  for (const Counted& row : counters.rows()) counted[row.traffic.kind] = row.traffic;
+  for (const TrafficCount& row : counters.rows()) counted[row.traffic.kind] = row.traffic;
   std::string text;
-  for (const plan::TrafficKindRow& kind : plan::traffic_kinds()) {
+  for (const plan::TrafficKindRow& kind : plan::list_traffic_kinds()) {
     const auto p = predicted.find(kind.kind), c = counted.find(kind.kind);
     if (p == predicted.end() && c == counted.end()) continue;
     const plan::Traffic none{};
@@ -75,7 +75,7 @@ std::string list_differences(const Counters& counters, const plan::TrainingConfi
 
 Training train(Engine& engine, const World* world, Counters* counters, i64 steps) {
   Training made;
-  const Corpus corpus = Corpus::made_up(engine.config().model.vocab, 3);
+  const Corpus corpus = Corpus::synthetic(engine.config().model.vocab, 3);
   for (i64 step = 0; step < steps; ++step) {
     if (counters != nullptr) counters->clear();
     bool taken = false;

@@ -24,7 +24,7 @@ bool complete(std::span<MPI_Request> requests) {
   return all != 0;
 }
 
-void wait_kindly(std::span<MPI_Request> requests) {
+void wait_with_backoff(std::span<MPI_Request> requests) {
   const Clock::time_point begin = Clock::now();
   while (!complete(requests)) {
     if (Clock::now() - begin < kAwake)

@@ -73,7 +73,7 @@ class MpiRequest final : public Request {
   }
 
   bool done() override { return complete(requests); }
-  void wait() override { wait_kindly(requests); }
+  void wait() override { wait_with_backoff(requests); }
 
   MPI_Request* next() { return &requests.emplace_back(MPI_REQUEST_NULL); }
 

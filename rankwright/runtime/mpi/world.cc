@@ -98,21 +98,21 @@ Result<Group> World::group(const plan::TrainingConfig& config, mesh::GroupKind k
   if (ranks.size() == 1) return Group();
   const Result<std::shared_ptr<Transport>> transport = backend.join(ranks);
   if (!transport) return fail(transport.error());
-  return Group(*transport, kind, level_across(config, ranks), counters);
+  return Group(*transport, kind, find_level_across(config, ranks), counters);
 }
 
 void World::sum(std::vector<double>& values) const {
   MPI_Request request;
   MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, parts_->comm,
                  &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
 }
 
 void World::max(std::vector<double>& values) const {
   MPI_Request request;
   MPI_Iallreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_MAX, parts_->comm,
                  &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
 }
 
 std::vector<double> World::gather(const std::vector<double>& values) const {
@@ -120,14 +120,14 @@ std::vector<double> World::gather(const std::vector<double>& values) const {
   const int mine = int(values.size());
   std::vector<int> counts(std::size_t(parts_->size), 0);
   MPI_Igather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, parts_->comm, &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
 
   std::vector<int> firsts(counts.size(), 0);
   std::exclusive_scan(counts.begin(), counts.end(), firsts.begin(), 0);
   std::vector<double> all(std::size_t(firsts.back() + counts.back()));
   MPI_Igatherv(values.data(), mine, MPI_DOUBLE, all.data(), counts.data(), firsts.data(),
                MPI_DOUBLE, 0, parts_->comm, &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
   return all;
 }
 
@@ -135,17 +135,17 @@ void World::broadcast(std::string& text) const {
   MPI_Request request;
   i64 length = i64(text.size());
   MPI_Ibcast(&length, 1, MPI_INT64_T, 0, parts_->comm, &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
   RW_CHECK(length <= kMaxSlab);
   text.resize(std::size_t(length));
   MPI_Ibcast(text.data(), int(length), MPI_CHAR, 0, parts_->comm, &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
 }
 
 void World::barrier() const {
   MPI_Request request;
   MPI_Ibarrier(parts_->comm, &request);
-  wait_kindly({&request, 1});
+  wait_with_backoff({&request, 1});
 }
 
 void World::abort(int code) const {

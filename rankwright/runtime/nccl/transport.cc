@@ -3,7 +3,7 @@
 // trust it before it passes mpi_check's tests on device memory.
 //
 // A call starts after the work already on the default stream and runs on its own stream, overlapped
-// with later work. NCCL has no tags: messages between two ranks are matched by their order.
+// with deferred work. NCCL has no tags: messages between two ranks are matched by their order.
 // Messages are queued until the first wait() or done() and then start as one group; started one by
 // one, two ranks that send to each other first would deadlock.
 #include <cuda_runtime_api.h>

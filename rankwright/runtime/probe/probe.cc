@@ -153,7 +153,7 @@ class Prober {
 
   Result<fit::ProbeFigures> run() {
     places_ = find_places(world_, probe_);
-    if (const std::optional<Diagnostic> unequal = unequal_hosts(probe_)) return fail(*unequal);
+    if (const std::optional<Diagnostic> unequal = check_equal_hosts(probe_)) return fail(*unequal);
     read_machine(probe_);
     compute();
     memory();

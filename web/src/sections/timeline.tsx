@@ -17,7 +17,7 @@ export function Timeline(props: SectionProps) {
   if (!timeline)
     return (
       <Section id="timeline" title="Timeline">
-        <p>The step has too many cells to be played one by one, so there is nothing to draw.</p>
+        <p>The step has too many cells to be simulated one by one, so there is nothing to draw.</p>
       </Section>
     );
   return (

@@ -1,4 +1,4 @@
-#include "rankwright/report/explain/setup_json.h"
+#include "rankwright/report/explain/config_json.h"
 
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
@@ -8,7 +8,7 @@ namespace rankwright::report {
 
 using nlohmann::ordered_json;
 
-ordered_json model_json(const plan::TrainingConfig& s) {
+ordered_json make_model_json(const plan::TrainingConfig& s) {
   const model::Parameters p = parameters(s.model);
   const auto flops = [&](model::FlopsConvention convention) {
     return training_flops_per_token(s.model, s.job.sequence, convention).value;
@@ -18,7 +18,7 @@ ordered_json model_json(const plan::TrainingConfig& s) {
           {"layers", s.model.layers()},
           {"parameters",
            {{"total", p.total()},
-            {"active", active_parameters(s.model)},
+            {"active", count_active_parameters(s.model)},
             {"embedding", p.embedding},
             {"attention", p.attention},
             {"mlp", p.mlp},
@@ -31,7 +31,7 @@ ordered_json model_json(const plan::TrainingConfig& s) {
             {"palm_full", flops(model::FlopsConvention::palm_full)}}}};
 }
 
-ordered_json cluster_json(const plan::TrainingConfig& s) {
+ordered_json make_cluster_json(const plan::TrainingConfig& s) {
   ordered_json levels = ordered_json::array();
   for (const cluster::Level& level : s.cluster.levels)
     levels.push_back({{"name", level.name},
@@ -49,7 +49,7 @@ ordered_json cluster_json(const plan::TrainingConfig& s) {
           {"levels", levels}};
 }
 
-ordered_json plan_json(const plan::TrainingConfig& s) {
+ordered_json make_plan_json(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   return {{"tp", p.tp},
           {"cp", p.cp},
@@ -72,13 +72,13 @@ ordered_json plan_json(const plan::TrainingConfig& s) {
            pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
 }
 
-ordered_json band_json(const cost::ErrorBand& band) {
+ordered_json make_band_json(const cost::ErrorBand& band) {
   return {{"within", band.within},
           {"runs", band.rows},
           {"origin", name(band.rows > 0 ? cluster::Origin::calibrated : cluster::Origin::assumed)}};
 }
 
-ordered_json job_json(const plan::TrainingConfig& config) {
+ordered_json make_job_json(const plan::TrainingConfig& config) {
   return {{"global_batch", config.job.global_batch},
           {"sequence", config.job.sequence},
           {"param_dtype", name(config.job.param_dtype)},
@@ -86,11 +86,11 @@ ordered_json job_json(const plan::TrainingConfig& config) {
           {"optimizer", name(config.job.optimizer)}};
 }
 
-std::string dumped(const ordered_json& document) {
+std::string dump_json(const ordered_json& document) {
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-ordered_json assumed_json(const plan::TrainingConfig& config) {
+ordered_json make_assumed_json(const plan::TrainingConfig& config) {
   ordered_json assumed = ordered_json::array();
   for (const plan::Assumption& a : config.assumed)
     assumed.push_back({{"key", a.key}, {"value", a.value}, {"why", a.why}});

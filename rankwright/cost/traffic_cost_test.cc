@@ -1,4 +1,4 @@
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -14,39 +14,39 @@ using K = plan::TrafficKind;
 
 /// tp 8 inside a node, dp 2 and pp 4 across eight of them.
 plan::TrainingConfig course() {
-  plan::TrainingConfig config = sample::dense_setup({.tp = 8, .dp = 2, .pp = 4});
+  plan::TrainingConfig config = sample::dense_config({.tp = 8, .dp = 2, .pp = 4});
   config.model.tied = true;
   config.cluster = *catalog::find_cluster("dgx-h100 x 8");
   return config;
 }
 
-PricedTraffic find(const plan::TrainingConfig& config, K kind) {
-  for (const PricedTraffic& row : priced(config, 0))
+TrafficCost find(const plan::TrainingConfig& config, K kind) {
+  for (const TrafficCost& row : estimate_traffic(config, 0))
     if (row.traffic.kind == kind) return row;
   return {.traffic = {}, .span = {}};
 }
 
 TEST(WireBytes, EightRanksMatchTheWorkedExample) {
   // all-reduce 2 x 7/8; all-gather, reduce-scatter and all-to-all 7/8; a send all of it
-  EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 8.0_GB, 8), 14.0_GB);
-  EXPECT_EQ(wire_bytes(plan::Op::all_gather, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(plan::Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(plan::Op::all_to_all, 8.0_GB, 8), 7.0_GB);
-  EXPECT_EQ(wire_bytes(plan::Op::send_recv, 8.0_GB, 8), 8.0_GB);
+  EXPECT_EQ(count_wire_bytes(plan::Op::all_reduce, 8.0_GB, 8), 14.0_GB);
+  EXPECT_EQ(count_wire_bytes(plan::Op::all_gather, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(count_wire_bytes(plan::Op::reduce_scatter, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(count_wire_bytes(plan::Op::all_to_all, 8.0_GB, 8), 7.0_GB);
+  EXPECT_EQ(count_wire_bytes(plan::Op::send_recv, 8.0_GB, 8), 8.0_GB);
 }
 
 TEST(WireBytes, OneRankSendsNothing) {
-  EXPECT_EQ(wire_bytes(plan::Op::all_reduce, 1.0_GB, 1), 0.0_B);
+  EXPECT_EQ(count_wire_bytes(plan::Op::all_reduce, 1.0_GB, 1), 0.0_B);
 }
 
-TEST(Priced, FindsTheLevelOfEveryGroup) {
+TEST(EvaluatedPlan, FindsTheLevelOfEveryGroup) {
   EXPECT_EQ(find(course(), K::tp_all_reduce).level, 0);
   EXPECT_EQ(find(course(), K::dp_all_reduce).level, 1);
   EXPECT_EQ(find(course(), K::pp_forward).level, 1);
   EXPECT_EQ(find(course(), K::dp_all_reduce).slowest, 1);
 }
 
-TEST(Priced, CountsTheGroupsOnALink) {
+TEST(EvaluatedPlan, CountsTheGroupsOnALink) {
   rankwright::plan::TrainingConfig config = course();
   EXPECT_EQ(find(config, K::dp_all_reduce).sharers, 1);  // 8 groups on 8 NICs
   config.cluster.levels[1].per = cluster::Level::Per::domain;
@@ -54,65 +54,66 @@ TEST(Priced, CountsTheGroupsOnALink) {
   EXPECT_EQ(find(config, K::tp_all_reduce).sharers, 1);
 }
 
-TEST(Priced, AddsUpCalls) {
+TEST(EvaluatedPlan, AddsUpCalls) {
   const rankwright::plan::TrainingConfig config = course();
-  const PricedTraffic row = find(config, K::tp_all_reduce);
-  const mesh::Span span = span_of(config, mesh::GroupKind::tp);
+  const TrafficCost row = find(config, K::tp_all_reduce);
+  const mesh::Span span = find_span(config, mesh::GroupKind::tp);
   // 2 layers per rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 elements
   const Bytes each = bytes(2048 * 1024, 2);
-  EXPECT_DOUBLE_EQ(row.total.value, 32 * collective_time(plan::Op::all_reduce, each, span,
-                                                         config.cluster, catalog::calibration())
-                                             .value);
+  EXPECT_DOUBLE_EQ(row.total.value,
+                   32 * estimate_collective_time(plan::Op::all_reduce, each, span, config.cluster,
+                                                 catalog::calibration())
+                            .value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // already inside
 }
 
-TEST(Priced, EstimatesTheInnermostPlacement) {
-  const PricedTraffic row = find(course(), K::dp_all_reduce);
+TEST(EvaluatedPlan, EstimatesTheInnermostPlacement) {
+  const TrafficCost row = find(course(), K::dp_all_reduce);
   EXPECT_LT(row.innermost, row.total);
 }
 
-TEST(Priced, EdgesAreGroupsOfTwo) {
-  const PricedTraffic row = find(course(), K::tied_embedding_grad);
+TEST(EvaluatedPlan, EdgesAreGroupsOfTwo) {
+  const TrafficCost row = find(course(), K::tied_embedding_grad);
   // two members of a pp group of 4 communicate: 2 x 1/2 of 32,000 / 8 rows of 1024, 2 bytes each
   EXPECT_EQ(row.span.size, 2);
   EXPECT_EQ(row.level, 1);
   EXPECT_DOUBLE_EQ(row.wire.value, 4000.0 * 1024 * 2);
 }
 
-TEST(Priced, EdgesOfAPipelineInsideANodeStayInside) {
+TEST(EvaluatedPlan, EdgesOfAPipelineInsideANodeStayInside) {
   rankwright::plan::TrainingConfig config = course();
   config.plan = {.dp = 8, .pp = 8, .order = *mesh::parse_order("pp-dp")};
   EXPECT_EQ(find(config, K::tied_embedding_grad).level, 0);
 }
 
-TEST(Priced, MirrorsAreGroupsOfTwo) {
+TEST(EvaluatedPlan, MirrorsAreGroupsOfTwo) {
   // pp 4 across the nodes: 8 pairs on 8 NICs; an all-reduce of two sends half of the data twice
   rankwright::plan::TrainingConfig config = course();
   config.plan.schedule = pipeline::Schedule::dualpipe;
   config.job.global_batch = 16;
-  const PricedTraffic row = find(config, K::mirror_grad);
+  const TrafficCost row = find(config, K::mirror_grad);
   EXPECT_EQ(row.span.size, 2);
   EXPECT_EQ(row.level, 1);
   EXPECT_EQ(row.sharers, 1);
   EXPECT_DOUBLE_EQ(row.wire.value, row.traffic.total.value);
 }
 
-TEST(Priced, CountsMirrorPairsPerLink) {
+TEST(EvaluatedPlan, CountsMirrorPairsPerLink) {
   // A pipeline of 16 on two nodes of 8 with one link per node: 8 pairs cross it. A pipeline of 12
   // has 8 members on the first node, and 4 of their mirrors are outside.
   const auto pairs = [](i64 pp) {
     rankwright::plan::TrainingConfig config =
-        sample::dense_setup({.pp = pp, .schedule = pipeline::Schedule::dualpipe}, 32);
+        sample::dense_config({.pp = pp, .schedule = pipeline::Schedule::dualpipe}, 32);
     config.cluster = *catalog::find_cluster("dgx-h100 x 2");
     config.cluster.levels[1].per = cluster::Level::Per::domain;
-    return groups_on_link(config.cluster, span_of(config, mesh::GroupKind::mirror), 1);
+    return count_groups_on_link(config.cluster, find_span(config, mesh::GroupKind::mirror), 1);
   };
   EXPECT_EQ(pairs(16), 8);
   EXPECT_EQ(pairs(12), 4);
 }
 
-TEST(Priced, MirrorsOfAPipelineInsideANodeStayInside) {
+TEST(EvaluatedPlan, MirrorsOfAPipelineInsideANodeStayInside) {
   rankwright::plan::TrainingConfig config = course();
   config.plan = {.dp = 8,
                  .pp = 8,
@@ -121,11 +122,11 @@ TEST(Priced, MirrorsOfAPipelineInsideANodeStayInside) {
   EXPECT_EQ(find(config, K::mirror_grad).level, 0);
 }
 
-RC_GTEST_PROP(Priced, CoversAllTrafficWithoutNegativeTimes, ()) {
-  const plan::TrainingConfig config = sample::random_setup();
+RC_GTEST_PROP(EvaluatedPlan, CoversAllTrafficWithoutNegativeTimes, ()) {
+  const plan::TrainingConfig config = sample::random_config();
   const i64 pp_rank = *rc::gen::inRange<i64>(0, config.plan.pp);
   const std::vector<plan::Traffic> rows = traffic(config, pp_rank);
-  const std::vector<PricedTraffic> all = priced(config, pp_rank);
+  const std::vector<TrafficCost> all = estimate_traffic(config, pp_rank);
   RC_ASSERT(all.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     RC_ASSERT(all[i].traffic == rows[i]);

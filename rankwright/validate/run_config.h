@@ -12,10 +12,10 @@
 namespace rankwright::validate {
 
 /// Returns the catalog's name of a source's GPU: "A100-80" is a100-80g; nullopt if it is unknown.
-std::optional<std::string_view> device_name(std::string_view gpu);
+std::optional<std::string_view> find_device_name(std::string_view gpu);
 
 /// Reads a row. The stages are left evenly split.
 /// Requires: the row lacks nothing, its numbers are within bounds, and its GPU is known.
-Run run_of(const RunRow& row);
+Run make_run(const RunRow& row);
 
 }  // namespace rankwright::validate

@@ -1,4 +1,4 @@
-#include "rankwright/cost/priced.h"
+#include "rankwright/cost/traffic_cost.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace rankwright::cost {
 
-Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks) {
+Bytes count_wire_bytes(plan::Op op, Bytes size, i64 ranks) {
   const double others = double(ranks - 1) / double(ranks);
   switch (op) {
     case plan::Op::all_reduce:
@@ -35,9 +35,9 @@ void count_pairs(mesh::Span& group) {
 
 }  // namespace
 
-mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+mesh::Span find_span(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   const plan::Plan& plan = config.plan;
-  mesh::Span found = span(group_shape(plan.meshes(), kind, plan.shards()), config.world,
+  mesh::Span found = span(make_group_shape(plan.meshes(), kind, plan.shards()), config.world,
                           plan.placement, config.cluster);
   if (kind == mesh::GroupKind::edges || kind == mesh::GroupKind::mirror) {
     // Two members of a pp group communicate, the farthest apart: they are in one domain only if the
@@ -52,7 +52,7 @@ mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   return found;
 }
 
-i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level) {
+i64 count_groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level) {
   if (level < 0) return 0;
   const i64 crossing = span.sharers[std::size_t(level)];
   if (cluster.levels[std::size_t(level)].per == cluster::Level::Per::domain) return crossing;
@@ -60,28 +60,28 @@ i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int 
   return std::max<i64>(1, crossing / std::max<i64>(1, cluster.domain(level - 1)));
 }
 
-std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank) {
+std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank) {
   SpanTable spans;
-  return priced(config, pp_rank, spans);
+  return estimate_traffic(config, pp_rank, spans);
 }
 
-std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank,
-                                  SpanTable& spans) {
-  std::vector<PricedTraffic> rows;
+std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
+                                          SpanTable& spans) {
+  std::vector<TrafficCost> rows;
   for (const plan::Traffic& t : traffic(config, pp_rank)) {
     std::optional<mesh::Span>& span = spans[std::size_t(t.group)];
-    if (!span) span = span_of(config, t.group);
+    if (!span) span = find_span(config, t.group);
     const CollectiveCost each =
-        collective_cost(t.op, t.bytes(), *span, config.cluster, calibration(config));
-    const Seconds inner =
-        collective_time(t.op, t.bytes(), innermost(*span), config.cluster, calibration(config));
+        estimate_collective_cost(t.op, t.bytes(), *span, config.cluster, calibration(config));
+    const Seconds inner = estimate_collective_time(t.op, t.bytes(), innermost(*span),
+                                                   config.cluster, calibration(config));
     rows.push_back({.traffic = t,
                     .span = *span,
                     .level = span->level,
                     .slowest = each.slowest,
                     .algorithm = each.algorithm,
-                    .sharers = groups_on_link(config.cluster, *span, span->level),
-                    .wire = t.calls * wire_bytes(t.op, t.bytes(), span->size),
+                    .sharers = count_groups_on_link(config.cluster, *span, span->level),
+                    .wire = t.calls * count_wire_bytes(t.op, t.bytes(), span->size),
                     .total = t.calls * each.time,
                     .innermost = t.calls * inner});
   }

@@ -15,7 +15,7 @@
 namespace rankwright::cost {
 
 /// One row of Traffic with its placement and time.
-struct PricedTraffic {
+struct TrafficCost {
   plan::Traffic traffic;
   mesh::Span span;
   int level = -1;    // the outermost level that it crosses; -1 for a group of one rank
@@ -31,18 +31,18 @@ struct PricedTraffic {
 using SpanTable = std::array<std::optional<mesh::Span>, mesh::kGroupKinds>;
 
 /// Returns the traffic of the ranks of `pp_rank`. Requires: the config has no constraint violation.
-std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank);
-std::vector<PricedTraffic> priced(const plan::TrainingConfig& config, i64 pp_rank,
-                                  SpanTable& spans);
+std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank);
+std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
+                                          SpanTable& spans);
 
 /// Returns the bytes that one rank sends in one call (C8).
-Bytes wire_bytes(plan::Op op, Bytes size, i64 ranks);
+Bytes count_wire_bytes(plan::Op op, Bytes size, i64 ranks);
 
 /// Returns the span of the groups of `kind` on the cluster.
-mesh::Span span_of(const plan::TrainingConfig& config, mesh::GroupKind kind);
+mesh::Span find_span(const plan::TrainingConfig& config, mesh::GroupKind kind);
 
 /// Returns the number of groups that share one link of `level`: the NIC of a device if each device
 /// has one, else the link of the domain.
-i64 groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level);
+i64 count_groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span, int level);
 
 }  // namespace rankwright::cost

@@ -1,4 +1,4 @@
-#include "rankwright/validate/run_setup.h"
+#include "rankwright/validate/run_config.h"
 
 #include <fmt/format.h>
 
@@ -248,13 +248,13 @@ void read_software(const RunRow& row, Run& run) {
 }
 }  // namespace
 
-std::optional<std::string_view> device_name(std::string_view gpu) {
+std::optional<std::string_view> find_device_name(std::string_view gpu) {
   const auto found = find_prefix(kGpus, gpu);
   if (found == std::end(kGpus)) return std::nullopt;
   return found->device;
 }
 
-Run run_of(const RunRow& row) {
+Run make_run(const RunRow& row) {
   Run run;
   run.id = row.text("id");
   run.family = row.text("family");
@@ -270,7 +270,7 @@ Run run_of(const RunRow& row) {
   config.model = read_model(row);
   run.model = config.model.name;
   run.sparse = config.model.sparse();
-  const Result<cluster::Device> device = catalog::find_device(*device_name(run.gpu));
+  const Result<cluster::Device> device = catalog::find_device(*find_device_name(run.gpu));
   config.world = *row.whole("gpus");
   config.cluster = read_cluster(row, *device, config.world);
   config.plan = read_plan(row, run);

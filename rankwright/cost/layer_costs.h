@@ -12,7 +12,7 @@
 namespace rankwright::cost {
 
 /// The time of one layer in a run of identical consecutive layers.
-struct KindPrice {
+struct LayerKindCost {
   i64 first = 0, end = 0;  // range of layers in the model
   LayerTime time{};
   plan::Share share{};
@@ -24,25 +24,25 @@ struct KindPrice {
 };
 
 /// The times of one microbatch in all parts of a model.
-struct LayerPrices {
+struct LayerCosts {
   Rates rates;
-  std::vector<KindPrice> kinds{};
+  std::vector<LayerKindCost> kinds{};
   EmbeddingHeadTime head{}, embedding{};
   Seconds send{};  // X2: one activation or gradient to the adjacent stage
 
   /// Switches to another recomputation policy.
   void recompute(plan::Recompute what) {
-    for (KindPrice& kind : kinds) kind.time.recompute(what);
+    for (LayerKindCost& kind : kinds) kind.time.recompute(what);
   }
 };
 
 /// Estimates the times of one microbatch. `links` are the config's, or Links::none: then
 /// communication takes no time and the result is a lower bound over all axis orders.
 /// Requires: the config has no constraint violation.
-LayerPrices layer_prices(const plan::TrainingConfig& config, const Links& links,
-                         const cluster::Calibration& calibration);
+LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links& links,
+                                const cluster::Calibration& calibration);
 
-/// Estimates LayerPrices::send alone; all other members depend only on the groups inside layers.
-Seconds send_time(const plan::TrainingConfig& config, const Links& links);
+/// Estimates LayerCosts::send alone; all other members depend only on the groups inside layers.
+Seconds estimate_send_time(const plan::TrainingConfig& config, const Links& links);
 
 }  // namespace rankwright::cost
