@@ -17,7 +17,7 @@ void estimate_collective(benchmark::State& state, plan::Op op, plan::Plan plan) 
   for (auto _ : state) {
     benchmark::DoNotOptimize(size);
     benchmark::DoNotOptimize(
-        cost::estimate_collective_cost(op, size, group_span, cluster, catalog::calibration()));
+        cost::estimate_collective_cost(op, size, group_span, cluster, catalog::get_calibration()));
   }
 }
 

@@ -44,7 +44,8 @@ void whole_estimate(benchmark::State& state, std::string_view text) {
   const importer::PlanFile file =
       importer::read_plan(std::string(text), "plan.yaml", importer::refuse_file);
   const plan::TrainingConfig config = resolve(file.draft);
-  for (auto _ : state) benchmark::DoNotOptimize(cost::estimate(config, catalog::calibration()));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(cost::estimate_plan(config, catalog::get_calibration()));
 }
 BENCHMARK_CAPTURE(whole_estimate, dp_8,
                   "model: llama-3.2-1b\ncluster: dgx-a100 x 1\nparallelism: {dp_size: 8}\n"

@@ -53,7 +53,7 @@ BENCHMARK(lint_of_a_plan)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 void traffic_of_a_pp_rank(benchmark::State& state) {
   const std::optional<plan::TrainingConfig> config = example(state);
   if (!config) return;
-  for (auto _ : state) benchmark::DoNotOptimize(traffic(*config, 0));
+  for (auto _ : state) benchmark::DoNotOptimize(list_traffic(*config, 0));
 }
 BENCHMARK(traffic_of_a_pp_rank)->DenseRange(0, 3)->Unit(benchmark::kMicrosecond);
 

@@ -35,7 +35,7 @@ void fullest_of_a_plan(benchmark::State& state) {
   plan::TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
   config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
   config.cluster.device.memory = 80.0_GB;
-  const cluster::Calibration& constants = catalog::calibration();
+  const cluster::Calibration& constants = catalog::get_calibration();
   for (auto _ : state) benchmark::DoNotOptimize(cost::fullest(config, constants));
   state.SetLabel(asked.label);
 }
@@ -47,7 +47,7 @@ void memory_of_a_pp_rank(benchmark::State& state) {
   if (!model) return state.SkipWithError("no such model");
   plan::TrainingConfig config{.model = *model, .cluster = {}, .job = {}, .plan = asked.plan};
   config.job = {.global_batch = asked.microbatches * asked.plan.dp, .sequence = 8192};
-  const cluster::Calibration& constants = catalog::calibration();
+  const cluster::Calibration& constants = catalog::get_calibration();
   for (auto _ : state) benchmark::DoNotOptimize(cost::estimate_memory(config, 0, constants));
   state.SetLabel(asked.label);
 }

@@ -19,7 +19,7 @@ search::Problem problem_of(const std::string& text) {
   const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
   plan::TrainingConfig config = resolve(file.draft);
   config.world = config.cluster.devices();
-  return search::problem(std::move(config));
+  return search::make_problem(std::move(config));
 }
 
 const std::string kGpt3 =
@@ -30,11 +30,11 @@ void price_everything(benchmark::State& state) {
   search::Problem all = problem_of(kGpt3);
   all.capacity = Bytes{1e18};
   all.limits.cp = {1, 1};
-  i64 priced = 0;
+  i64 evaluated = 0;
   for (auto _ : state)
-    priced += search::search(all, catalog::calibration(), {.bounds = false, .threads = 1})
-                  .space.stats.priced;
-  state.counters["priced"] = benchmark::Counter(double(priced), benchmark::Counter::kIsRate);
+    evaluated += search::search(all, catalog::get_calibration(), {.bounds = false, .threads = 1})
+                     .space.stats.evaluated;
+  state.counters["priced"] = benchmark::Counter(double(evaluated), benchmark::Counter::kIsRate);
   state.SetLabel("Calculon: 59 to 110/s, as stated for its own search; not run here");
 }
 BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
@@ -45,9 +45,9 @@ void whole_space(benchmark::State& state) {
   const search::SearchOptions options{.bounds = state.range(0) != 0,
                                       .threads = int(state.range(1))};
   search::SearchStats stats;
-  for (auto _ : state) stats = search::search(all, catalog::calibration(), options).space.stats;
+  for (auto _ : state) stats = search::search(all, catalog::get_calibration(), options).space.stats;
   state.counters["candidates"] = double(stats.candidates);
-  state.counters["priced"] = double(stats.priced);
+  state.counters["priced"] = double(stats.evaluated);
 }
 BENCHMARK(whole_space)
     ->ArgNames({"bounds", "threads"})
@@ -86,11 +86,11 @@ search::Problem at_scale(i64 gpus) {
 void from_8_to_a_million(benchmark::State& state) {
   const search::Problem all = at_scale(state.range(0));
   search::Answer found;
-  for (auto _ : state) found = answer(all, catalog::calibration(), {.threads = 2});
+  for (auto _ : state) found = find_answer(all, catalog::get_calibration(), {.threads = 2});
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   state.counters["candidates"] = double(found.stats.candidates);
-  state.counters["priced"] = double(found.stats.priced);
+  state.counters["priced"] = double(found.stats.evaluated);
   state.counters["peak_MB"] = double(used.ru_maxrss) / 1024;  // of the whole process so far
 }
 BENCHMARK(from_8_to_a_million)

@@ -50,12 +50,12 @@ std::string list_formats() {
 
 void tell_passed_over(const importer::PlanFile& file, const Io& io) {
   constexpr std::size_t kShown = 12;
-  if (file.passed_over.empty()) return;
+  if (file.ignored_keys.empty()) return;
   io.err << fmt::format("passed over, as no matter of layout: {}",
-                        plural(i64(file.passed_over.size()), "key", "keys"));
-  for (std::size_t i = 0; i < std::min(kShown, file.passed_over.size()); ++i)
-    io.err << (i == 0 ? ": " : ", ") << file.passed_over[i];
-  io.err << (file.passed_over.size() > kShown ? ", ...\n" : "\n");
+                        plural(i64(file.ignored_keys.size()), "key", "keys"));
+  for (std::size_t i = 0; i < std::min(kShown, file.ignored_keys.size()); ++i)
+    io.err << (i == 0 ? ": " : ", ") << file.ignored_keys[i];
+  io.err << (file.ignored_keys.size() > kShown ? ", ...\n" : "\n");
 }
 
 int write(const planner::ImportedPlan& plan, const Options& options, const Io& io) {

@@ -50,7 +50,7 @@ TEST(Import, Json_HasPlanAndFormat) {
   const nlohmann::json json = nlohmann::json::parse(said.out);
   EXPECT_EQ(json["schema"], "rankwright.import/1");
   EXPECT_EQ(json["format"], "nanotron");
-  EXPECT_EQ(json["passed_over"][0], "general.project");
+  EXPECT_EQ(json["ignored"][0], "general.project");
   EXPECT_TRUE(
       importer::read_plan(json["plan"], "plan.yaml", importer::refuse_file).findings.empty());
 }

@@ -82,7 +82,7 @@ int save_pictures(const report::Report& report, const std::string& folder, const
   if (failed) return no_folder(folder, fmt::format("cannot be made: {}", failed.message()), io);
   std::string written;
   for (std::size_t k = 0; k < report.plans.size(); ++k)
-    for (const report::Picture& picture : report::pictures(report.plans[k])) {
+    for (const report::Picture& picture : report::draw_pictures(report.plans[k])) {
       const std::string file = name_picture_file(report, k, picture.name);
       const std::filesystem::path path = std::filesystem::path(folder) / file;
       if (const int code = options.save(picture.svg, path.string(), io)) return code;

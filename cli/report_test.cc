@@ -45,8 +45,8 @@ TEST(Report, Estimates_EqualThoseOfPlan) {
   const json plan = json::parse(run_command({"plan", kTiny, "--json"}).out);
   const json& points = report["plans"][0]["why_not"]["points"];
   EXPECT_EQ(points[0]["role"], "this");
-  EXPECT_EQ(points[0]["step_seconds"], plan["own"]["priced"]["step_seconds"]);
-  EXPECT_EQ(points[0]["memory_bytes"], plan["own"]["priced"]["memory"]["total_bytes"]);
+  EXPECT_EQ(points[0]["step_seconds"], plan["own"]["evaluated"]["step_seconds"]);
+  EXPECT_EQ(points[0]["memory_bytes"], plan["own"]["evaluated"]["memory"]["total_bytes"]);
   EXPECT_EQ(points[1]["role"], "best");
   EXPECT_EQ(points[1]["step_seconds"], plan["best"]["step_seconds"]);
 }

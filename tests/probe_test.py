@@ -56,7 +56,7 @@ def check_file(text):
 
 
 def check_json(told):
-    expect(told["schema"] == "rankwright.probe/1" and told["ranks_a_host"] == 4, "head of the JSON")
+    expect(told["schema"] == "rankwright.probe/1" and told["ranks_per_host"] == 4, "head of the JSON")
     expect({call["collective"] for call in told["calls"]} == OPS, "a call is missing")
     expect(all(call["seconds"] > 0 for call in told["calls"]), "a call took no time")
     expect(all(call["model_seconds"] > 0 for call in told["calls"]), "the model says no time")

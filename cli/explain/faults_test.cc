@@ -38,7 +38,7 @@ TEST(ExplainSlow, SlowRank_ReportsLostTimeInTextAndJson) {
   EXPECT_THAT(said.out, HasSubstr("What would hurt less:"));
   const json slow = parsed({"--slow", "17:1.3x"})["slow_ranks"];
   EXPECT_EQ(slow["waited_for"], 17);
-  EXPECT_EQ(slow["times"], "played");
+  EXPECT_EQ(slow["times"], "simulated");
   const double before = slow["step_before"], after = slow["step_after"];
   EXPECT_GT(after, before);
   EXPECT_LE(after, 1.3 * before);

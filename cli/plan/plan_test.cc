@@ -191,17 +191,17 @@ TEST(Plan, ExhaustiveSearch_FindsTheSamePlan) {
   const json all = parsed(small({"--json", "--exhaustive"}));
   EXPECT_EQ(bounded["best"]["plan"], all["best"]["plan"]);
   EXPECT_EQ(bounded["best"]["step_seconds"], all["best"]["step_seconds"]);
-  EXPECT_EQ(all["search"]["bounded"], 0);
-  EXPECT_GT(all["search"]["priced"], bounded["search"]["priced"]);
+  EXPECT_EQ(all["search"]["pruned"], 0);
+  EXPECT_GT(all["search"]["evaluated"], bounded["search"]["evaluated"]);
   EXPECT_EQ(bounded["search"]["candidates"], all["search"]["candidates"]);
 }
 
 TEST(Plan, SearchStats_CountEveryCandidateOnce) {
   const json search = parsed(small({"--json", "--for", "torchtitan"}))["search"];
   i64 sum = 0;
-  for (const char* part : {"alike", "memory", "bounded", "priced", "undecided"})
+  for (const char* part : {"duplicates", "memory", "pruned", "evaluated", "undecided"})
     sum += search[part].get<i64>();
-  for (const char* part : {"misfits", "rules"})
+  for (const char* part : {"violations", "rules"})
     for (const auto& [name, n] : search[part].items()) sum += n.get<i64>();
   EXPECT_EQ(sum, search["candidates"].get<i64>());
 }
@@ -250,7 +250,7 @@ TEST(Plan, PlanFile_ItsPlanIsComparedWithTheBest) {
   const json found = json::parse(said.out), flags = parsed(small({"--json"}));
   EXPECT_EQ(found["best"]["plan"], flags["best"]["plan"]);
   EXPECT_EQ(found["own"]["plan"]["tp"], 8);
-  EXPECT_GT(found["own"]["priced"]["step_seconds"], found["best"]["step_seconds"]);
+  EXPECT_GT(found["own"]["evaluated"]["step_seconds"], found["best"]["step_seconds"]);
   EXPECT_THAT(run_command({"plan", "-"}, file).out, HasSubstr("Your plan: "));
   // A flag overrides the file.
   EXPECT_EQ(json::parse(

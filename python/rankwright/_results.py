@@ -191,8 +191,8 @@ class Planned(Result):
                 _html.gib(one["memory_bytes"]),
                 one["because"],
             ]
-            for one in self.data["neighbours"]
-            if one["verdict"] == "priced"
+            for one in self.data["neighbors"]
+            if one["verdict"] == "evaluated"
         ]
         return _html.table(
             rows, ["plan, or change of it", "step", "difference", "memory", "why"],
@@ -311,7 +311,7 @@ class Compared(Result):
 
 def _span(timer):
     """Returns the range of a timer over ranks, from fastest to slowest."""
-    ends = [timer["least_seconds"], timer["most_seconds"]]
+    ends = [timer["min_seconds"], timer["max_seconds"]]
     return " to ".join(_html.seconds(end) for end in ends if end is not None)
 
 

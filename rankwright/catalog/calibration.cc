@@ -75,7 +75,7 @@ std::vector<ProbedConstant> read_probed() {
 }
 
 cluster::Calibration probed() {
-  cluster::Calibration values = calibration();
+  cluster::Calibration values = get_calibration();
   for (const ProbedConstant& row : probed_constants()) values[row.constant] = row.value;
   return values;
 }
@@ -95,7 +95,7 @@ std::span<const ConstantRow> constants() {
   return all;
 }
 
-const cluster::Calibration& calibration() {
+const cluster::Calibration& get_calibration() {
   static const cluster::Calibration values = shipped();
   return values;
 }
@@ -110,7 +110,7 @@ const cluster::Calibration& probed_calibration() {
   return values;
 }
 
-const Bands& bands() {
+const Bands& get_bands() {
   static const Bands all = read_bands();
   return all;
 }

@@ -25,7 +25,7 @@ TEST(Constants, AreWithinTheirRangeAndHaveAnOrigin) {
     EXPECT_GE(row.high, row.value) << row.name;
     EXPECT_FALSE(row.meaning.empty()) << row.name;
     EXPECT_FALSE(row.origin.empty()) << row.name;
-    EXPECT_EQ(calibration()[row.constant], row.value);
+    EXPECT_EQ(get_calibration()[row.constant], row.value);
     const bool fitted = row.found == Found::fitted;
     EXPECT_EQ(fitted, row.data != FitData::none) << row.name;
     EXPECT_EQ(fitted, row.spread > 0) << row.name << ": a fit begins somewhere";

@@ -62,7 +62,7 @@ struct ConstantRow {
 std::span<const ConstantRow> constants();
 
 /// Returns the shipped values.
-const cluster::Calibration& calibration();
+const cluster::Calibration& get_calibration();
 
 /// Returns the shipped values with the overrides of probed.csv: for machines that the runtime
 /// measured.
@@ -84,7 +84,7 @@ struct Bands {
   BandRow pair{}, pair_sparse{};          // two plans compared: half of the pairs are within
   BandRow pair_max{}, pair_max_sparse{};  // two plans compared: nine of ten within
 };
-const Bands& bands();
+const Bands& get_bands();
 
 std::span<const cluster::Device> devices();
 std::span<const System> systems();

@@ -31,7 +31,7 @@ TEST(KnownModels, HaveTheirPublishedSize) {
     const Result<model::Model> model = find_model(cells.text("name"));
     ASSERT_TRUE(model);
     ASSERT_GT(published, 0) << model->name;
-    EXPECT_NEAR(double(parameters(*model).total()) / published, 1, 0.03) << model->name;
+    EXPECT_NEAR(double(count_parameters(*model).total()) / published, 1, 0.03) << model->name;
   }
 }
 
@@ -77,7 +77,7 @@ TEST(KnownModels, MatchTheSizeInTheirCheckpointIndex) {
                   {"phi-3-mini", 7'642'159'104},
                   {"phi-4", 29'319'014'400}};
   for (const auto& [name, bytes] : kIndexed)
-    EXPECT_EQ(2 * parameters(*find_model(name)).total(), bytes) << name;
+    EXPECT_EQ(2 * count_parameters(*find_model(name)).total(), bytes) << name;
 }
 
 // Element counts printed in public documents.
@@ -128,7 +128,7 @@ TEST(KnownModels, MatchThePublishedCountExactly) {
                   {"pythia-12b", 11'846'072'320},
                   {"phi-3-medium", 13'960'238'080}};
   for (const auto& [name, total] : kCounted)
-    EXPECT_EQ(parameters(*find_model(name)).total(), total) << name;
+    EXPECT_EQ(count_parameters(*find_model(name)).total(), total) << name;
 }
 
 TEST(FindModel, AcceptsAliasesInAnyCase) {

@@ -16,8 +16,8 @@ RankWork work(const rankwright::plan::TrainingConfig& config, Seconds each) {
 }
 
 DataTime of(const rankwright::plan::TrainingConfig& config, Seconds each) {
-  return estimate_data_time(config, work(config, each), Links(config, catalog::calibration()),
-                            catalog::calibration());
+  return estimate_data_time(config, work(config, each), Links(config, catalog::get_calibration()),
+                            catalog::get_calibration());
 }
 
 TEST(DataTime, OneRankTakesNoTime) {
@@ -29,12 +29,13 @@ TEST(DataTime, OneRankTakesNoTime) {
 TEST(DataTime, ExposesAtLeastAFixedFraction) {
   // ZeRO-0: one all-reduce of all gradients. An hour of backward overlaps all but `dp_shown` of it.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.dp = 4}));
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Seconds all = links.time(plan::Op::all_reduce,
                                  bytes(count_rank_share(config, 0).dense, config.job.grad_bytes()),
                                  mesh::GroupKind::shard);
   const DataTime time = of(config, 3600.0_s);
-  EXPECT_NEAR(time.shown / (catalog::calibration()[cluster::Constant::dp_shown] * all), 1, 1e-12);
+  EXPECT_NEAR(time.shown / (catalog::get_calibration()[cluster::Constant::dp_shown] * all), 1,
+              1e-12);
   EXPECT_NEAR((time.shown + time.hidden) / all, 1, 1e-12);
 }
 
@@ -42,7 +43,7 @@ TEST(DataTime, TiedEmbeddingAddsAReductionBetweenFirstAndLastStage) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
   EXPECT_EQ(of(config, 1.0_s).shown, Seconds{});
   config.model.tied = true;
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Bytes size =
       bytes(plan::count_embedding_share(config.model, 1).dense, config.job.grad_bytes());
   EXPECT_EQ(of(config, 1.0_s).shown,
@@ -65,7 +66,7 @@ rankwright::plan::TrainingConfig experts(plan::Plan plan) {
 
 /// Returns the time of one call over the ranks that shard dense parameters.
 Seconds call(const rankwright::plan::TrainingConfig& config, plan::Op op, i64 each) {
-  return Links(config, catalog::calibration())
+  return Links(config, catalog::get_calibration())
       .time(op, bytes(count_rank_share(config, 0).dense, each), mesh::GroupKind::shard);
 }
 
@@ -76,7 +77,7 @@ TEST(DataTime, HybridShardingReducesEachShardOverItsReplicas) {
       sample::timed(sample::dense_config(bare({.dp = 8, .zero = 1, .shard_size = 2})));
   const i64 each = config.job.grad_bytes();
   const Seconds copies =
-      Links(config, catalog::calibration())
+      Links(config, catalog::get_calibration())
           .time(plan::Op::all_reduce, bytes(count_rank_share(config, 0).dense, each) / 2,
                 mesh::GroupKind::replicate);
   const Seconds expected =
@@ -99,7 +100,7 @@ TEST(DataTime, ExpertsReduceOverTheirDataParallelRanks) {
   // 8 ranks with 4 of the 8 experts each: 4 ranks hold the same experts.
   const rankwright::plan::TrainingConfig config = experts(bare({.dp = 8, .ep = 2}));
   const i64 each = config.job.grad_bytes();
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   ASSERT_EQ(links.span(mesh::GroupKind::edp).size, 4);
   const Seconds routed = links.time(
       plan::Op::all_reduce, bytes(count_rank_share(config, 0).expert, each), mesh::GroupKind::edp);
@@ -112,7 +113,7 @@ TEST(DataTime, OverlapsOtherChunksToo) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config(
       {.dp = 2, .pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::looped_bfs}, 2));
   const Seconds all = call(config, plan::Op::all_reduce, config.job.grad_bytes());
-  const Seconds backward = 0.5 / catalog::calibration()[cluster::Constant::dp_window] * all;
+  const Seconds backward = 0.5 / catalog::get_calibration()[cluster::Constant::dp_window] * all;
   EXPECT_NEAR(of(config, 0.5 * backward).shown / all, 0.25, 1e-12);
 }
 
@@ -123,7 +124,7 @@ TEST(DataTime, WeightGathersOverlapForward) {
       sample::timed(sample::dense_config({.dp = 4, .zero = 1}));
   const Seconds scatter = call(config, plan::Op::reduce_scatter, config.job.grad_bytes());
   const Seconds gather = call(config, plan::Op::all_gather, 2);
-  const Seconds forward = 0.25 / catalog::calibration()[cluster::Constant::dp_window] * gather;
+  const Seconds forward = 0.25 / catalog::get_calibration()[cluster::Constant::dp_window] * gather;
   const Seconds expected = (scatter - 0.5 * gather) + 0.75 * gather;
   EXPECT_NEAR(of(config, forward).shown / expected, 1, 1e-12);
 }
@@ -148,7 +149,7 @@ TEST(DataTime, Zero3GathersTwiceAndReducesOncePerMicrobatch) {
   // slowdown that it causes, and the ends.
   rankwright::plan::TrainingConfig config =
       sample::timed(sample::dense_config({.dp = 4, .zero = 3}));
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const i64 unit = count_rank_share(config, 0).dense / 8;
   const auto one = [&](plan::Op op, i64 each) {
     return links.time(op, bytes(unit, each), mesh::GroupKind::shard);
@@ -158,7 +159,8 @@ TEST(DataTime, Zero3GathersTwiceAndReducesOncePerMicrobatch) {
   const Seconds all = 4 * 8 * (2 * g + s);
   const DataTime none = of(config, Seconds{}), hour = of(config, 3600.0_s);
   EXPECT_NEAR(none.shown / (all + g + s), 1, 1e-12);
-  const Seconds apply_overheads = catalog::calibration()[cluster::Constant::zero3_contention] * all;
+  const Seconds apply_overheads =
+      catalog::get_calibration()[cluster::Constant::zero3_contention] * all;
   EXPECT_NEAR(hour.shown / (apply_overheads + g + s), 1, 1e-12);
   EXPECT_NEAR((hour.shown + hour.hidden) / all, 1, 1e-12);
   config.software.gathers_fp8 = true;
@@ -174,7 +176,7 @@ TEST(DataTime, MirroredStagesReduceAllGradients) {
   ASSERT_GT(count_rank_share(config, 0).expert, 0);
   const Bytes size = bytes(count_rank_share(config, 0).total(), config.job.grad_bytes());
   EXPECT_EQ(of(config, 1.0_s).shown,
-            Links(config, catalog::calibration())
+            Links(config, catalog::get_calibration())
                 .time(plan::Op::all_reduce, size, mesh::GroupKind::mirror));
 }
 
@@ -184,7 +186,7 @@ TEST(DataTime, SingleRailSoftwareUsesOneNic) {
   config.plan.overlap.grad_reduce = false;
   config.software.single_rail = true;
   const Bytes size = bytes(count_rank_share(config, 0).dense, config.job.grad_bytes());
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   EXPECT_EQ(of(config, 1.0_s).shown,
             links.single_rail(plan::Op::all_reduce, size, mesh::GroupKind::shard));
 }

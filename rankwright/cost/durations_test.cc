@@ -19,7 +19,7 @@ TEST(Durations, MatchTheWorkedExample) {
   // 8 layers on 2 pp ranks, 4 on each, the head on the last. Sends are exposed, so each cell
   // includes one of 2,048 x 1,024 x 2 bytes. The untuned-recipe overhead applies to all.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Links links(config, c);
   const Rates reached = compute_rates(config, c);
   const LayerTime layer = estimate_layer_time(config, sample::dense_layer(), reached, links,
@@ -43,10 +43,10 @@ TEST(Durations, MatchTheWorkedExample) {
 TEST(Durations, OverlappedSendsAreTransfers) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
   const Seconds shown =
-      compute_durations(config, program::expand(config), catalog::calibration()).cells[0][0];
+      compute_durations(config, program::expand(config), catalog::get_calibration()).cells[0][0];
   config.plan.overlap.pp = true;
   const program::Durations hidden =
-      compute_durations(config, program::expand(config), catalog::calibration());
+      compute_durations(config, program::expand(config), catalog::get_calibration());
   EXPECT_GT(hidden.activation[0], Seconds{});
   EXPECT_NEAR((hidden.cells[0][0] + hidden.activation[0]) / shown, 1, 1e-12);
 }
@@ -54,7 +54,7 @@ TEST(Durations, OverlappedSendsAreTransfers) {
 RC_GTEST_PROP(Durations, BackwardIsTheSumOfItsHalves, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const program::Program program = program::expand(config);
-  const program::Durations times = compute_durations(config, program, catalog::calibration());
+  const program::Durations times = compute_durations(config, program, catalog::get_calibration());
   RC_ASSERT(i64(times.cells.size()) == program.stages);
   for (const std::array<Seconds, 4>& stage : times.cells) {
     const Seconds halves = stage[2] + stage[3];
@@ -66,7 +66,7 @@ RC_GTEST_PROP(Durations, EveryPlanCanBeSimulated, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const program::Program program = program::expand(config);
   const program::Timeline timeline =
-      simulate(program, compute_durations(config, program, catalog::calibration()));
+      simulate(program, compute_durations(config, program, catalog::get_calibration()));
   RC_ASSERT(std::isfinite(timeline.end.value));
   for (const Seconds& busy : timeline.busy) RC_ASSERT(busy <= timeline.end);
 }
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Durations, EveryPlanCanBeSimulated, ()) {
 /// Returns the pipeline's part of step_time: all items except data parallelism and the optimizer,
 /// with their part of the jitter.
 Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
-  const StepTime step = estimate_step_time(config, catalog::calibration());
+  const StepTime step = estimate_step_time(config, catalog::get_calibration());
   const Seconds without_jitter = step.total() - step[Item::jitter];
   const double jitter = step.total() / without_jitter;
   return jitter * (without_jitter - step[Item::dp] - step[Item::optimizer]);
@@ -83,7 +83,7 @@ Seconds pipeline_part(const rankwright::plan::TrainingConfig& config) {
 /// Simulates the cells without the steps.
 Seconds simulated(const rankwright::plan::TrainingConfig& config) {
   const program::Program program = program::expand(config);
-  program::Durations times = compute_durations(config, program, catalog::calibration());
+  program::Durations times = compute_durations(config, program, catalog::get_calibration());
   for (std::vector<Seconds>& of_rank : times.steps)
     std::fill(of_rank.begin(), of_rank.end(), Seconds{});
   return simulate(program, times).end;
@@ -107,7 +107,7 @@ TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
 /// differs by more than 2 %.
 RC_GTEST_PROP(Durations, ClosedFormMatchesTheStep, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
-  const CellTimes cells = estimate_cell_times(config, catalog::calibration());
+  const CellTimes cells = estimate_cell_times(config, catalog::get_calibration());
   const Seconds closed =
       estimate_pipeline_time(make_pipeline_shape(config), cells.stages, cells.hop);
   // With ZeRO-3, cells include the exposed communication, which is a separate item of the step.

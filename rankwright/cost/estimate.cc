@@ -18,9 +18,9 @@ bool calibrated(const plan::TrainingConfig& config) {
 }
 
 ErrorBand published_band(const plan::TrainingConfig& config) {
-  if (!fitted_generation(config.cluster.device)) return {catalog::bands().unmeasured.within, 0};
+  if (!fitted_generation(config.cluster.device)) return {catalog::get_bands().unmeasured.within, 0};
   const catalog::BandRow& row =
-      config.model.sparse() ? catalog::bands().sparse : catalog::bands().dense;
+      config.model.sparse() ? catalog::get_bands().sparse : catalog::get_bands().dense;
   return {row.within, row.rows};
 }
 
@@ -30,7 +30,7 @@ ErrorBand step_band(const plan::TrainingConfig& config) {
   const ErrorBand published = published_band(config);
   if (!calibrated(config)) return published;
   const catalog::BandRow& row =
-      config.model.sparse() ? catalog::bands().pair_max_sparse : catalog::bands().pair_max;
+      config.model.sparse() ? catalog::get_bands().pair_max_sparse : catalog::get_bands().pair_max;
   if (row.within >= published.within) return published;
   return {row.within, published.rows == 0 ? 0 : row.rows};
 }
@@ -47,12 +47,13 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
           .memory = fullest(config, calibration),
           .capacity = config.cluster.device.memory,
           .step_band = step_band(config),
-          .memory_band = {catalog::bands().memory.within, catalog::bands().memory.rows}};
+          .memory_band = {catalog::get_bands().memory.within, catalog::get_bands().memory.rows}};
 }
 
 }  // namespace
 
-Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration& calibration) {
+Estimate estimate_plan(const plan::TrainingConfig& config,
+                       const cluster::Calibration& calibration) {
   return with_step(config, calibration, estimate_step_time(config, calibration));
 }
 
@@ -70,7 +71,7 @@ Estimate estimate_closely(const plan::TrainingConfig& config,
                           const cluster::Calibration& calibration) {
   const std::optional<i64> cells = pipeline::cell_count(make_pipeline_shape(config));
   return cells && *cells <= kMaxSimulatedCells ? estimate_by_simulation(config, calibration)
-                                               : estimate(config, calibration);
+                                               : estimate_plan(config, calibration);
 }
 
 double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {
@@ -95,11 +96,12 @@ bool paired(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
 
 double find_tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
   if (!paired(a, b)) return std::max(step_band(a).within, step_band(b).within);
-  return (a.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
+  return (a.model.sparse() ? catalog::get_bands().pair_sparse : catalog::get_bands().pair).within;
 }
 
 double find_tie_band(const plan::TrainingConfig& plan) {
-  return (plan.model.sparse() ? catalog::bands().pair_sparse : catalog::bands().pair).within;
+  return (plan.model.sparse() ? catalog::get_bands().pair_sparse : catalog::get_bands().pair)
+      .within;
 }
 
 }  // namespace rankwright::cost

@@ -32,7 +32,7 @@ struct Estimate {
 };
 
 /// Estimates a plan in closed form. Requires: the config has no constraint violation.
-Estimate estimate(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
+Estimate estimate_plan(const plan::TrainingConfig& config, const cluster::Calibration& calibration);
 
 /// Estimates a plan with a simulated pipeline in place of the closed form. The run time grows with
 /// the number of microbatches.

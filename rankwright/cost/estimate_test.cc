@@ -41,47 +41,47 @@ TEST(Mfu, IsOneAtPeakRate) {
 
 TEST(Band, DependsOnModelKindAndDevice) {
   rankwright::plan::TrainingConfig config = dense();
-  EXPECT_EQ(estimate(config, catalog::calibration()).step_band.within,
-            catalog::bands().dense.within);
+  EXPECT_EQ(estimate_plan(config, catalog::get_calibration()).step_band.within,
+            catalog::get_bands().dense.within);
   config.cluster.device.generation = "unheard of";
-  const ErrorBand unknown = estimate(config, catalog::calibration()).step_band;
-  EXPECT_EQ(unknown.within, catalog::bands().unmeasured.within);
+  const ErrorBand unknown = estimate_plan(config, catalog::get_calibration()).step_band;
+  EXPECT_EQ(unknown.within, catalog::get_bands().unmeasured.within);
   EXPECT_EQ(unknown.rows, 0);
-  EXPECT_EQ(estimate(sparse(), catalog::calibration()).step_band.within,
-            catalog::bands().sparse.within);
+  EXPECT_EQ(estimate_plan(sparse(), catalog::get_calibration()).step_band.within,
+            catalog::get_bands().sparse.within);
 }
 
 TEST(TieBand, SameModelAndDeviceUseThePairBand) {
-  EXPECT_EQ(find_tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(dense({.tp = 2}), dense({.dp = 2})), catalog::get_bands().pair.within);
   EXPECT_EQ(find_tie_band(sparse({.tp = 2}), sparse({.dp = 2})),
-            catalog::bands().pair_sparse.within);
-  EXPECT_EQ(find_tie_band(sparse()), catalog::bands().pair_sparse.within);
+            catalog::get_bands().pair_sparse.within);
+  EXPECT_EQ(find_tie_band(sparse()), catalog::get_bands().pair_sparse.within);
   // Another batch, sequence or number of devices is still a pair.
   rankwright::plan::TrainingConfig other = dense({.dp = 4});
   other.job.global_batch *= 2;
   other.job.sequence *= 2;
-  EXPECT_EQ(find_tie_band(dense(), other), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(dense(), other), catalog::get_bands().pair.within);
 }
 
 TEST(TieBand, OtherPairsUseTheWiderBand) {
-  EXPECT_EQ(find_tie_band(dense(), sparse()), catalog::bands().sparse.within);
-  EXPECT_EQ(find_tie_band(sparse(), dense()), catalog::bands().sparse.within);
+  EXPECT_EQ(find_tie_band(dense(), sparse()), catalog::get_bands().sparse.within);
+  EXPECT_EQ(find_tie_band(sparse(), dense()), catalog::get_bands().sparse.within);
   rankwright::plan::TrainingConfig other = dense();
   other.model.vocab += 128;
   EXPECT_FALSE(paired(dense(), other));
-  EXPECT_EQ(find_tie_band(dense(), other), catalog::bands().dense.within);
+  EXPECT_EQ(find_tie_band(dense(), other), catalog::get_bands().dense.within);
   rankwright::plan::TrainingConfig unknown = dense();
   unknown.cluster.device.generation = "unheard of";
-  EXPECT_EQ(find_tie_band(unknown, dense()), catalog::bands().unmeasured.within);
+  EXPECT_EQ(find_tie_band(unknown, dense()), catalog::get_bands().unmeasured.within);
   // A factor common to all plans of a search does not affect their order.
-  EXPECT_EQ(find_tie_band(unknown), catalog::bands().pair.within);
+  EXPECT_EQ(find_tie_band(unknown), catalog::get_bands().pair.within);
 }
 
 RC_GTEST_PROP(TieBand, IsSymmetricAndAtMostTheWiderBand, ()) {
   const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
                                          b = sample::random_timed_config();
-  const double of_a = estimate(a, catalog::calibration()).step_band.within;
-  const double of_b = estimate(b, catalog::calibration()).step_band.within;
+  const double of_a = estimate_plan(a, catalog::get_calibration()).step_band.within;
+  const double of_b = estimate_plan(b, catalog::get_calibration()).step_band.within;
   RC_ASSERT(find_tie_band(a, b) == find_tie_band(b, a));
   RC_ASSERT(find_tie_band(a, b) > 0 && find_tie_band(a, b) <= std::max(of_a, of_b));
   RC_ASSERT(find_tie_band(a) <= of_a);
@@ -105,8 +105,9 @@ TEST(Estimate, IsSureOutsideItsBand) {
 
 RC_GTEST_PROP(Estimate, HasTheMemoryOfTheFullestRank, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
-  const Estimate e = estimate(config, catalog::calibration());
-  for (const MemoryEstimate& other : estimate_memory_per_pp_rank(config, catalog::calibration()))
+  const Estimate e = estimate_plan(config, catalog::get_calibration());
+  for (const MemoryEstimate& other :
+       estimate_memory_per_pp_rank(config, catalog::get_calibration()))
     RC_ASSERT(other.total() <= e.memory.total());
   RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < config.plan.pp);
   RC_ASSERT(mfu(config, e.time()) > 0 && mfu(config, e.time()) < 1);

@@ -32,9 +32,9 @@ constexpr double kHalf = 2;  // bytes per 16-bit element
 /// L1: the arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
 /// memory traffic that arithmetic does not overlap. The lost tiles have the inner dimension of
 /// their pass: k in the forward, n for the input gradient, the rows for the weight gradient.
-MatmulTime matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
-                       const plan::TrainingConfig& config, const Rates& rates,
-                       const cluster::Calibration& c) {
+MatmulTime estimate_matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
+                                const plan::TrainingConfig& config, const Rates& rates,
+                                const cluster::Calibration& c) {
   const Seconds work = Flops{2 * rows * m.nk} / rate;
   const Seconds lost = Flops{2 * rates.tile} / rate;
   const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
@@ -72,7 +72,7 @@ struct Work {
         hidden(double(s.model.hidden)) {}
 
   MatmulTime matmuls(const Matmuls& m, double rows) const {
-    return matmul_time(m, rows, rates.layers, config, rates, c);
+    return estimate_matmul_time(m, rows, rates.layers, config, rates, c);
   }
   Seconds stream(double bytes) const {
     return c[cluster::Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
@@ -87,7 +87,7 @@ struct AttentionShape {
   double keys = 0;     // width of the keys and values that context parallelism sends
 };
 
-AttentionShape attention_shape(const model::Attention& a, double h, double tp) {
+AttentionShape make_attention_shape(const model::Attention& a, double h, double tp) {
   AttentionShape s;
   if (a.kind == model::Attention::Kind::latent) {
     const double query = double(a.query_width()), value = double(a.value_width());
@@ -119,7 +119,7 @@ struct CoreTime {
 
 /// L2, fused: causal FLOPs at the kernel's rate, with short sequences slower. L3, unfused: the full
 /// square in two batched matmuls, and 11 bytes per score in the forward and 17 in the backward.
-CoreTime core_time(const Work& w, const model::Attention& a, double width) {
+CoreTime estimate_core_time(const Work& w, const model::Attention& a, double width) {
   const double sequence = double(w.config.job.sequence);
   const bool fused = w.config.software.attention != plan::AttentionKernel::unfused;
   if (fused && !w.config.cluster.device.cpu()) {
@@ -146,8 +146,8 @@ struct CpTime {
 /// L6: keys and values travel around a ring during the attention core, and the excess is exposed;
 /// or they are gathered before it, or an all-to-all shards heads in place of the sequence, both
 /// fully exposed.
-CpTime cp_time(const Work& w, const model::Attention& attention, const AttentionShape& shape,
-               const CoreTime& core) {
+CpTime estimate_cp_time(const Work& w, const model::Attention& attention,
+                        const AttentionShape& shape, const CoreTime& core) {
   const plan::Plan& plan = w.config.plan;
   if (plan.cp == 1) return {};
   const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
@@ -157,7 +157,7 @@ CpTime cp_time(const Work& w, const model::Attention& attention, const Attention
     return {gather, gather + w.links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::cp)};
   }
   if (plan.cp_comm == plan::CpComm::a2a) {
-    const plan::AttentionMessages m = messages(w.config, attention);
+    const plan::AttentionMessages m = compute_messages(w.config, attention);
     Seconds once{};
     for (const Bytes size : {m.query, m.key, m.value, m.output})
       once += w.links.time(plan::Op::all_to_all, size, mesh::GroupKind::cp);
@@ -175,7 +175,7 @@ struct ExpertTime {
 };
 
 /// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
-ExpertTime expert_time(const Work& w, const model::FeedForward& ffn) {
+ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const plan::Plan& plan = w.config.plan;
   const double etp = double(plan.etp), ep = double(plan.ep);
   const double sent = w.tokens / w.tp;  // each tp rank sends a part
@@ -234,7 +234,7 @@ struct DenseTime {
   Matmuls shape{};
 };
 
-DenseTime dense_time(const Work& w, const model::FeedForward& ffn) {
+DenseTime estimate_dense_time(const Work& w, const model::FeedForward& ffn) {
   const double width = double(ffn.width) / w.tp;
   DenseTime time;
   time.shape.add(double(ffn.matrices - 1) * width, w.hidden);
@@ -315,7 +315,7 @@ BlockTime estimate_block_time(const plan::TrainingConfig& config, const Links& l
                               const cluster::Calibration& calibration) {
   const plan::Plan& plan = config.plan;
   if (plan.tp == 1) return {};
-  const Bytes all = messages(config).hidden;
+  const Bytes all = compute_messages(config).hidden;
   const double shown = plan.overlap.tp ? calibration[cluster::Constant::tp_shown] : 1;
   if (!plan.sequence_parallel) {
     const Seconds reduce = shown * links.time(plan::Op::all_reduce, all, mesh::GroupKind::tp);
@@ -332,11 +332,11 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
                               const Rates& rates, const Links& links, const BlockTime& tp,
                               const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
-  const AttentionShape shape = attention_shape(layer.attention, w.hidden, w.tp);
+  const AttentionShape shape = make_attention_shape(layer.attention, w.hidden, w.tp);
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
-  const CoreTime core = core_time(w, layer.attention, shape.core);
+  const CoreTime core = estimate_core_time(w, layer.attention, shape.core);
 
-  const CpTime cp = cp_time(w, layer.attention, shape, core);
+  const CpTime cp = estimate_cp_time(w, layer.attention, shape, core);
 
   // L4: bytes of norms, residuals and operations on queries, keys and values.
   const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
@@ -357,7 +357,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   time.weight.matmul = projections.weight;
 
   if (layer.ffn.sparse()) {
-    const ExpertTime experts = expert_time(w, layer.ffn);
+    const ExpertTime experts = estimate_expert_time(w, layer.ffn);
     constexpr double kRouterAndShared = 0.5;  // fraction of a dense block's collectives
     time.forward += experts.forward;
     time.input += experts.input;
@@ -365,7 +365,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.forward.tp += kRouterAndShared * tp.forward;
     time.input.tp += kRouterAndShared * tp.backward;
   } else {
-    const DenseTime dense = dense_time(w, layer.ffn);
+    const DenseTime dense = estimate_dense_time(w, layer.ffn);
     time.forward.matmul += dense.matmul.forward;
     time.forward.elementwise += w.stream(dense.activated);
     time.forward.casts += w.casts(w.tokens * dense.shape.k);
@@ -389,7 +389,8 @@ EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const R
   const double rows = double(plan::count_vocabulary_rows(config.model, config.plan.tp));
   Matmuls head;
   head.add(rows, w.hidden);
-  const MatmulTime matmul = matmul_time(head, w.tokens, rates.half, config, rates, calibration);
+  const MatmulTime matmul =
+      estimate_matmul_time(head, w.tokens, rates.half, config, rates, calibration);
   const Seconds loss = w.stream(calibration[cluster::Constant::loss_bytes] * w.tokens * rows);
   EmbeddingHeadTime time;
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = tp.forward};

@@ -19,8 +19,8 @@ LayerTime time_of(const rankwright::plan::TrainingConfig& config, const model::L
                              estimate_block_time(config, links, c), c);
 }
 
-LayerTime dense_time(const rankwright::plan::TrainingConfig& config,
-                     const cluster::Calibration& c = catalog::calibration()) {
+LayerTime estimate_dense_time(const rankwright::plan::TrainingConfig& config,
+                              const cluster::Calibration& c = catalog::get_calibration()) {
   return time_of(config, sample::dense_layer(), c);
 }
 
@@ -33,7 +33,7 @@ rankwright::plan::TrainingConfig sparse(plan::Plan plan) {
 }
 
 TEST(LayerTime, OneRankHasNoTraffic) {
-  const LayerTime t = dense_time(dense());
+  const LayerTime t = estimate_dense_time(dense());
   for (const Pass& pass : {t.forward, t.input, t.weight})
     EXPECT_EQ(pass.tp + pass.cp + pass.ep, Seconds{});
   EXPECT_EQ(t.forward.permute + t.forward.casts, Seconds{});
@@ -45,7 +45,7 @@ TEST(LayerTime, MatmulsTakeTheirFlops) {
   // 1,572,864 + 1,048,576 + 8,388,608 + 4,194,304 = 15,204,352 multiply-adds per token, in three
   // passes.
   const cluster::Calibration c = sample::plain();
-  const LayerTime t = dense_time(dense(), c);
+  const LayerTime t = estimate_dense_time(dense(), c);
   const Seconds once =
       Flops{2.0 * 2048 * 15'204'352} / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   EXPECT_NEAR(t.forward.matmul / once, 1, 1e-12);
@@ -58,23 +58,23 @@ TEST(LayerTime, MatmulsLoseHalfAWaveAndTheirBytes) {
   // dimensions of the forward, 1024 + 1024 + 1024 + 4096 = 7,168; 2 bytes per weight and per one of
   // 2,048 x (inputs 7,168 + outputs 1536 + 1024 + 8192 + 1024 = 11,776).
   cluster::Calibration c = sample::plain();
-  const Seconds bare = dense_time(dense(), c).forward.matmul;
+  const Seconds bare = estimate_dense_time(dense(), c).forward.matmul;
   c[cluster::Constant::wave] = 0.5;
   const Seconds lost = Flops{2 * 0.5 * 132 * 128 * 128 * 7168} /
                        (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
-  EXPECT_NEAR((dense_time(dense(), c).forward.matmul - bare) / lost, 1, 1e-9);
+  EXPECT_NEAR((estimate_dense_time(dense(), c).forward.matmul - bare) / lost, 1, 1e-9);
   c[cluster::Constant::wave] = 0;
   c[cluster::Constant::matmul_bytes] = 1;
   const Seconds read = Bytes{2.0 * (15'204'352 + 2048.0 * (7168 + 11'776))} /
                        (c[cluster::Constant::memory_share] * 3000.0_GBps);
-  EXPECT_NEAR((dense_time(dense(), c).forward.matmul - bare) / read, 1, 1e-9);
+  EXPECT_NEAR((estimate_dense_time(dense(), c).forward.matmul - bare) / read, 1, 1e-9);
 }
 
 TEST(LayerTime, FusedAttentionComputesHalfTheSquare) {
   // 2 x 2,048 tokens x 2,048 x a width of 1,024; slower by 300 / 2,048 because the sequence is
   // short, and slower because heads are 64 wide; the backward takes 2.5 times as long.
-  const cluster::Calibration& c = catalog::calibration();
-  const LayerTime t = dense_time(dense());
+  const cluster::Calibration& c = catalog::get_calibration();
+  const LayerTime t = estimate_dense_time(dense());
   const FlopsPerSecond rate =
       c[cluster::Constant::narrow_head] * c[cluster::Constant::flash3_hopper] * 989.0_TFLOPS;
   const Seconds forward = (1 + 300.0 / 2048) * (Flops{2.0 * 2048 * 2048 * 1024} / rate);
@@ -84,16 +84,16 @@ TEST(LayerTime, FusedAttentionComputesHalfTheSquare) {
 
 TEST(LayerTime, UnfusedAttentionWritesItsScores) {
   rankwright::plan::TrainingConfig config = dense();
-  const Seconds fused = dense_time(config).forward.attention;
+  const Seconds fused = estimate_dense_time(config).forward.attention;
   config.software.attention = plan::AttentionKernel::unfused;
   // The full square twice at 0.6 of the matmul rate, and 11 bytes per score, 2,048 x 2,048 x 16.
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Seconds products = Flops{4.0 * 2048 * 2048 * 1024} /
                            (c[cluster::Constant::unfused_matmul] * compute_rates(config, c).half);
   const Seconds scores =
       11 * c[cluster::Constant::unfused_bytes] *
       (Bytes{2048.0 * 2048 * 16} / (c[cluster::Constant::memory_share] * 3000.0_GBps));
-  EXPECT_NEAR(dense_time(config).forward.attention / (products + scores), 1, 1e-12);
+  EXPECT_NEAR(estimate_dense_time(config).forward.attention / (products + scores), 1, 1e-12);
   EXPECT_GT(products + scores, fused);
 }
 
@@ -102,11 +102,11 @@ TEST(LayerTime, SequenceParallelismGathersAndScattersTwice) {
   // second time, of which 0.3 is exposed. The hidden states of 2,048 tokens are 2,048 x 1,024 x 2
   // bytes.
   const rankwright::plan::TrainingConfig config = dense({.tp = 4, .sequence_parallel = true});
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Bytes all{2048.0 * 1024 * 2};
   const Seconds gather = links.time(plan::Op::all_gather, all, mesh::GroupKind::tp);
   const Seconds scatter = links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::tp);
-  const LayerTime t = dense_time(config);
+  const LayerTime t = estimate_dense_time(config);
   EXPECT_NEAR(t.forward.tp / (2 * (gather + scatter)), 1, 1e-12);
   EXPECT_NEAR(t.input.tp / (2 * (1.3 * gather + scatter)), 1, 1e-12);
 }
@@ -115,10 +115,10 @@ TEST(LayerTime, SmallLayerIsBoundByLaunches) {
   // The work of one token is negligible next to a millisecond of launches.
   rankwright::plan::TrainingConfig config = dense();
   config.job.sequence = 64;
-  const double floor = catalog::calibration()[cluster::Constant::launch_floor] * 1e-3;
-  EXPECT_NEAR(dense_time(config).forward.total().value / floor, 1, 0.01);
+  const double floor = catalog::get_calibration()[cluster::Constant::launch_floor] * 1e-3;
+  EXPECT_NEAR(estimate_dense_time(config).forward.total().value / floor, 1, 0.01);
   config.software.launch = plan::Launch::compiled;
-  EXPECT_LT(dense_time(config).forward.total().value, 0.3 * floor);
+  EXPECT_LT(estimate_dense_time(config).forward.total().value, 0.3 * floor);
 }
 
 /// The sample config on probed CPUs, in fp32.
@@ -139,7 +139,7 @@ TEST(LayerTime, CpuUsesMeasuredRatesAndAddsLaunches) {
   // The 15,204,352 multiply-adds of the worked example at 20 GFLOP/s, plus 50 operations of 2 us in
   // the forward and 70 in the backward.
   const rankwright::plan::TrainingConfig config = on_cpus();
-  const LayerTime t = dense_time(config, calibration(config));
+  const LayerTime t = estimate_dense_time(config, select_calibration(config));
   const Seconds once = Flops{2.0 * 2048 * 15'204'352} / 0.02_TFLOPS;
   for (const Pass& pass : {t.forward, t.input, t.weight}) EXPECT_NEAR(pass.matmul / once, 1, 1e-12);
   EXPECT_NEAR(t.forward.launch.value, 100e-6, 1e-12);
@@ -148,10 +148,10 @@ TEST(LayerTime, CpuUsesMeasuredRatesAndAddsLaunches) {
 
 TEST(LayerTime, CpuWaitsForTheSecondGather) {
   const rankwright::plan::TrainingConfig config = on_cpus({.tp = 2, .sequence_parallel = true});
-  const cluster::Calibration& c = calibration(config);
+  const cluster::Calibration& c = select_calibration(config);
   const Links links(config, c);
   const BlockTime block = estimate_block_time(config, links, c);
-  const Bytes all = messages(config).hidden;
+  const Bytes all = compute_messages(config).hidden;
   EXPECT_NEAR(
       (block.backward - block.forward) / links.time(plan::Op::all_gather, all, mesh::GroupKind::tp),
       1, 1e-9);
@@ -159,20 +159,21 @@ TEST(LayerTime, CpuWaitsForTheSecondGather) {
 
 TEST(LayerTime, CpuMovesTwiceTheBytesInFp32) {
   rankwright::plan::TrainingConfig config = on_cpus();
-  const Seconds wide = dense_time(config, calibration(config)).forward.elementwise;
+  const Seconds wide = estimate_dense_time(config, select_calibration(config)).forward.elementwise;
   config.job.param_dtype = plan::Dtype::bf16;
-  EXPECT_NEAR(wide / dense_time(config, calibration(config)).forward.elementwise, 2, 1e-12);
+  EXPECT_NEAR(wide / estimate_dense_time(config, select_calibration(config)).forward.elementwise, 2,
+              1e-12);
 }
 
 TEST(LayerTime, ExpertTokensCrossOncePerNode) {
   // 4 nodes of 2, a token visits 2 of them: 4 x (1 - (3/4)^2) = 1.75 nodes.
   rankwright::plan::TrainingConfig config = sample::timed(
       sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
-  const LayerTime inside = time_of(config, sample::sparse_layer(), catalog::calibration());
+  const LayerTime inside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
   config.cluster.levels = {{.name = "in", .arity = 2, .bandwidth = 450.0_GBps, .latency = 2.0_us},
                            {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
-  const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::calibration());
-  const Links links(config, catalog::calibration());
+  const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  const Links links(config, catalog::get_calibration());
   const Seconds exchange = links.all_to_all(
       Bytes{2.0 * 2048 * 2 * 1024}, Bytes{2.0 * 2048 * 1024 * 1.75}, 1, mesh::GroupKind::ep);
   EXPECT_NEAR(outside.forward.ep / (2 * exchange), 1, 1e-12);
@@ -185,9 +186,9 @@ TEST(LayerTime, GradientsLoseWavesOfTheirInnerDimension) {
   // 1024 = 11,776 for the input gradient, 2,048 tokens in each of 4 matmuls for the weight
   // gradient.
   cluster::Calibration c = sample::plain();
-  const LayerTime bare = dense_time(dense(), c);
+  const LayerTime bare = estimate_dense_time(dense(), c);
   c[cluster::Constant::wave] = 0.5;
-  const LayerTime t = dense_time(dense(), c);
+  const LayerTime t = estimate_dense_time(dense(), c);
   const Seconds one =
       Flops{2 * 0.5 * 132 * 128 * 128} / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   EXPECT_NEAR((t.input.matmul - bare.input.matmul) / one, 11'776, 1e-4);
@@ -199,13 +200,13 @@ TEST(LayerTime, WeightGradientReadsAndWritesItsAccumulator) {
   // written; and 2 bytes per input and output element, 2,048 x (7,168 + 11,776).
   cluster::Calibration c = sample::plain();
   rankwright::plan::TrainingConfig config = dense();
-  const Seconds bare = dense_time(config, c).weight.matmul;
+  const Seconds bare = estimate_dense_time(config, c).weight.matmul;
   c[cluster::Constant::matmul_bytes] = 1;
   const BytesPerSecond memory = c[cluster::Constant::memory_share] * 3000.0_GBps;
   for (const bool fused : {true, false}) {
     config.software.fused_accumulation = fused;
     const Bytes moved{(fused ? 8 : 4) * 15'204'352.0 + 2 * 2048.0 * (7168 + 11'776)};
-    EXPECT_NEAR((dense_time(config, c).weight.matmul - bare) / (moved / memory), 1, 1e-9);
+    EXPECT_NEAR((estimate_dense_time(config, c).weight.matmul - bare) / (moved / memory), 1, 1e-9);
   }
 }
 
@@ -238,8 +239,8 @@ TEST(LayerTime, MemoryBoundWorkTakesItsBytes) {
   // With sequence parallelism over 4, a rank has 512 of 2,048 tokens between blocks: 22 x 1024
   // bytes each in the forward, 30 in the backward. Queries, keys and values are 256 + 64 + 64 wide:
   // 8 and 10 bytes. The gated activation of 1,024: 6 and 12.
-  const LayerTime t = dense_time(dense({.tp = 4, .sequence_parallel = true}));
-  const cluster::Calibration& c = catalog::calibration();
+  const LayerTime t = estimate_dense_time(dense({.tp = 4, .sequence_parallel = true}));
+  const cluster::Calibration& c = catalog::get_calibration();
   const BytesPerSecond memory =
       c[cluster::Constant::memory_share] / c[cluster::Constant::elementwise] * 3000.0_GBps;
   const Bytes forward{22.0 * 1024 * 512 + 8.0 * 384 * 2048 + 6.0 * 1024 * 2048};
@@ -254,9 +255,9 @@ TEST(LayerTime, RingExposesWhatAttentionDoesNotOverlap) {
   // forward.
   const rankwright::plan::TrainingConfig config = dense({.cp = 4});
   const Seconds ring =
-      3 * Links(config, catalog::calibration())
+      3 * Links(config, catalog::get_calibration())
               .time(plan::Op::send_recv, Bytes{2.0 * 512 * 512}, mesh::GroupKind::cp);
-  const LayerTime t = dense_time(config);
+  const LayerTime t = estimate_dense_time(config);
   ASSERT_GT(2 * ring, t.input.attention);
   EXPECT_NEAR(t.forward.cp / (ring - t.forward.attention + 0.1 / 3 * ring), 1, 1e-12);
   EXPECT_NEAR(t.input.cp / (2 * ring - t.input.attention + 0.2 / 3 * ring), 1, 1e-12);
@@ -267,12 +268,12 @@ TEST(LayerTime, GatheredKeysCoverTheWholeSequence) {
   // gradients.
   const rankwright::plan::TrainingConfig config =
       dense({.cp = 4, .cp_comm = plan::CpComm::all_gather});
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Bytes all{2.0 * 2048 * 512};
   const Seconds gather = links.time(plan::Op::all_gather, all, mesh::GroupKind::cp);
   const Seconds scatter = links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::cp);
-  EXPECT_NEAR(dense_time(config).forward.cp / gather, 1, 1e-12);
-  EXPECT_NEAR(dense_time(config).input.cp / (gather + scatter), 1, 1e-12);
+  EXPECT_NEAR(estimate_dense_time(config).forward.cp / gather, 1, 1e-12);
+  EXPECT_NEAR(estimate_dense_time(config).input.cp / (gather + scatter), 1, 1e-12);
 }
 
 TEST(LayerTime, ExpertTimeDoesNotDependOnTheSplit) {
@@ -304,11 +305,11 @@ TEST(LayerTime, ExpertTimeDoesNotDependOnTheSplit) {
 TEST(LayerTime, ExpertTensorParallelismGathersDispatchedTokens) {
   // No tp: 2,048 tokens to 2 experts each, exchanged over ep and gathered by pairs of etp.
   const rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 2, .etp = 2});
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Bytes copies{2.0 * 2048 * 2 * 1024};
   const Seconds exchange = links.all_to_all(copies, copies, 1, mesh::GroupKind::ep) +
                            links.time(plan::Op::all_gather, 2 * copies, mesh::GroupKind::etp);
-  const LayerTime t = time_of(config, sample::sparse_layer(), catalog::calibration());
+  const LayerTime t = time_of(config, sample::sparse_layer(), catalog::get_calibration());
   EXPECT_NEAR(t.forward.ep / (2 * exchange), 1, 1e-12);
   EXPECT_NEAR(t.input.ep / (2 * exchange), 1, 1e-12);
 }
@@ -318,20 +319,20 @@ TEST(LayerTime, UnfusedAttentionBackwardReadsScoresAgain) {
   // forward minus the backward is 2 x 11 - 17 = 5 bytes for each of 2,048 x 2,048 x 16 scores.
   rankwright::plan::TrainingConfig config = dense();
   config.software.attention = plan::AttentionKernel::unfused;
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Seconds score =
       c[cluster::Constant::unfused_bytes] *
       (Bytes{2048.0 * 2048 * 16} / (c[cluster::Constant::memory_share] * 3000.0_GBps));
-  const LayerTime t = dense_time(config);
+  const LayerTime t = estimate_dense_time(config);
   EXPECT_NEAR((2 * t.forward.attention - t.input.attention) / score, 5, 1e-9);
 }
 
 TEST(LayerTime, SelectiveRecomputeDependsOnTheSoftware) {
   rankwright::plan::TrainingConfig config = dense({.recompute = plan::Recompute::selective});
-  const LayerTime core = dense_time(config);
+  const LayerTime core = estimate_dense_time(config);
   EXPECT_EQ(core.again, core.forward.attention);
   config.software.recomputes_ops = true;  // every second matmul and the operations between
-  const LayerTime ops = dense_time(config);
+  const LayerTime ops = estimate_dense_time(config);
   EXPECT_EQ(ops.again, 0.5 * ops.forward.matmul + ops.forward.elementwise);
 }
 
@@ -358,7 +359,7 @@ TEST(HeadTime, UsesSixteenBitsAndItsVocabularyShard) {
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   for (const model::LayerRun& run : config.model.runs) {
-    const LayerTime t = time_of(config, run.layer, catalog::calibration());
+    const LayerTime t = time_of(config, run.layer, catalog::get_calibration());
     for (const Pass& p : {t.forward, t.input, t.weight})
       for (const Seconds part :
            {p.matmul, p.attention, p.elementwise, p.casts, p.permute, p.tp, p.cp, p.ep, p.launch})
@@ -371,9 +372,9 @@ RC_GTEST_PROP(LayerTime, IsNeverLongerInFewerBits, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.job.param_dtype = plan::Dtype::bf16;
   const model::Layer& layer = config.model.runs.front().layer;
-  const LayerTime half = time_of(config, layer, catalog::calibration());
+  const LayerTime half = time_of(config, layer, catalog::get_calibration());
   config.job.matmul = plan::Matmul::fp8;
-  const LayerTime eight = time_of(config, layer, catalog::calibration());
+  const LayerTime eight = time_of(config, layer, catalog::get_calibration());
   RC_ASSERT(eight.forward.matmul <= half.forward.matmul);
   RC_ASSERT(eight.weight.matmul <= half.weight.matmul);
   RC_ASSERT(eight.forward.casts > half.forward.casts);
@@ -383,9 +384,9 @@ RC_GTEST_PROP(LayerTime, OverlapNeverExceedsTheCommunication, ()) {
   rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const model::Layer& layer = config.model.runs.front().layer;
   config.plan.overlap.tp = false;
-  const LayerTime shown = time_of(config, layer, catalog::calibration());
+  const LayerTime shown = time_of(config, layer, catalog::get_calibration());
   config.plan.overlap.tp = true;
-  RC_ASSERT(time_of(config, layer, catalog::calibration()).forward.tp <= shown.forward.tp);
+  RC_ASSERT(time_of(config, layer, catalog::get_calibration()).forward.tp <= shown.forward.tp);
 }
 
 }  // namespace layer_time_test

@@ -15,7 +15,7 @@ const std::string kTwoNodes = "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n";
 TEST(Links, OneRankTakesNoTime) {
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   EXPECT_EQ(links.time(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
   EXPECT_EQ(links.single_rail(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
   EXPECT_EQ(links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep), Seconds{});
@@ -27,8 +27,8 @@ TEST(Links, NicsReachLessDuringAStep) {
   // latter during a step.
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {tp_size: 8, dp_size: 2}\n");
-  const Links links(config, catalog::calibration());
-  const cluster::Calibration& c = catalog::calibration();
+  const Links links(config, catalog::get_calibration());
+  const cluster::Calibration& c = catalog::get_calibration();
   const BytesPerSecond reached =
       c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] * BytesPerSecond{50e9};
   const Bytes large{1e14};
@@ -42,7 +42,7 @@ TEST(Links, SharedNicTakesUpToMemberTimesAsLong) {
   // factor below 8.
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   const Bytes large{1e14};
   const double longer = links.single_rail(plan::Op::all_reduce, large, mesh::GroupKind::shard) /
                         links.time(plan::Op::all_reduce, large, mesh::GroupKind::shard);
@@ -54,7 +54,7 @@ TEST(Links, ExposeAFractionOfTrafficBetweenNodes) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8, "
       "order: tp-cp-dp-ep-pp, zero_stage: 1}\n");
-  const Links links(config, catalog::calibration());
+  const Links links(config, catalog::get_calibration());
   ASSERT_GT(links.span(mesh::GroupKind::ep).level, 0);
   const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep);
   EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, mesh::GroupKind::ep), all);
@@ -68,7 +68,7 @@ RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   rankwright::plan::TrainingConfig faster = config;
   for (cluster::Level& level : faster.cluster.levels) level.bandwidth = 2 * level.bandwidth;
-  const Links before(config, catalog::calibration()), after(faster, catalog::calibration());
+  const Links before(config, catalog::get_calibration()), after(faster, catalog::get_calibration());
   const Bytes size{double(*rc::gen::inRange(1, 1000000000))};
   for (const mesh::GroupKind kind :
        {mesh::GroupKind::tp, mesh::GroupKind::cp, mesh::GroupKind::pp, mesh::GroupKind::shard})

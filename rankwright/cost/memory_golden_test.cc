@@ -136,7 +136,8 @@ std::map<std::string, Errors> compare() {
   for (const Csv::Row& row : table->rows) {
     const Arguments args(*table, row);
     const rankwright::plan::TrainingConfig config = config_of(args);
-    const MemoryEstimate last = estimate_memory(config, config.plan.pp - 1, catalog::calibration());
+    const MemoryEstimate last =
+        estimate_memory(config, config.plan.pp - 1, catalog::get_calibration());
     const Bytes between = last.states() + last[Entry::workspace] + last[Entry::empty_gradients];
     const double peak = double(args.count("max_allocated_bytes", 0));
     const double states = double(args.count("allocated_bytes", 0));

@@ -100,13 +100,15 @@ TEST(Measured, MegatronOf7B) {
                         .schedule = pipeline::Schedule::interleaved};
   expect_measured(
       "7B tp 1 pp 4 x 8 chunks",
-      estimate_memory(run(model, deep, 8192, 4, megatron), 3, catalog::calibration()).allocated(),
+      estimate_memory(run(model, deep, 8192, 4, megatron), 3, catalog::get_calibration())
+          .allocated(),
       60.72, 2);
   model.vocab = 131584;  // padded for 4 tp ranks
   const plan::Plan wide{.tp = 4, .dp = 2, .zero = 1, .micro_batch = 2};
   expect_measured(
       "7B tp 4 pp 1",
-      estimate_memory(run(model, wide, 8192, 2, megatron), 0, catalog::calibration()).allocated(),
+      estimate_memory(run(model, wide, 8192, 2, megatron), 0, catalog::get_calibration())
+          .allocated(),
       57.14, 1);
 }
 
@@ -116,7 +118,7 @@ TEST(Measured, SimuMaxLlamas) {
   const plan::Software megatron = software("megatron-core");
   const model::Model l70 = llama(12, 8192, 64, 28672);
   const auto peak = [&](const model::Model& model, const plan::Plan& plan, i64 sequence) {
-    return fullest(run(model, plan, sequence, 4, megatron), catalog::calibration()).allocated();
+    return fullest(run(model, plan, sequence, 4, megatron), catalog::get_calibration()).allocated();
   };
   expect_measured("70B of 12 layers, pp 2", peak(l70, {.dp = 4, .pp = 2, .zero = 1}, 4096), 71.46,
                   1);
@@ -146,7 +148,7 @@ TEST(Measured, SimuMaxDeepseek) {
   const plan::Plan plan{.dp = 4, .pp = 2, .ep = 4, .zero = 1};
   expect_measured(
       "DeepSeek-V3 of 4 layers, ep 4 pp 2",
-      fullest(run(model, plan, 4096, 4, software("megatron-core")), catalog::calibration())
+      fullest(run(model, plan, 4096, 4, software("megatron-core")), catalog::get_calibration())
           .allocated(),
       122.41, 1);
 }
@@ -162,7 +164,7 @@ TEST(Measured, ZeroBubble) {
     rankwright::plan::TrainingConfig config =
         run(gpt(22, 2304, 24, 50304, 1024), plan, 1024, 24, megatron);
     config.job.grad_dtype = plan::Dtype::fp16;
-    return fullest(config, catalog::calibration()).allocated();
+    return fullest(config, catalog::get_calibration()).allocated();
   };
   expect_measured("1.5B 1f1b", peak(pipeline::Schedule::one_f_one_b), 30, 7);
   expect_measured("1.5B zb-h1", peak(pipeline::Schedule::zb_h1), 32, 7);
@@ -178,7 +180,8 @@ TEST(Measured, Bloom) {
       run(gpt(72, 14336, 64, 250880, 0), plan, 2048, 84, software("megatron-deepspeed"));
   config.job.param_dtype = config.job.grad_dtype = plan::Dtype::fp16;
   config.cluster.device.memory = 85.2_GB;
-  expect_measured("BLOOM 181B tp 8 pp 8", fullest(config, catalog::calibration()).total(), 52, 7);
+  expect_measured("BLOOM 181B tp 8 pp 8", fullest(config, catalog::get_calibration()).total(), 52,
+                  7);
 }
 
 TEST(Measured, Torchtitan) {
@@ -190,7 +193,8 @@ TEST(Measured, Torchtitan) {
       .dp = 8, .zero = 3, .micro_batch = 2, .recompute = plan::Recompute::selective};
   rankwright::plan::TrainingConfig config = run(llama(32, 4096, 32, 14336), plan, 8192, 1, titan);
   config.cluster.device.memory = 101.9_GB;
-  expect_measured("Llama-3 8B FSDP", fullest(config, catalog::calibration()).reserved(), 88.5, 3);
+  expect_measured("Llama-3 8B FSDP", fullest(config, catalog::get_calibration()).reserved(), 88.5,
+                  3);
 }
 
 }  // namespace memory_published_test

@@ -17,11 +17,11 @@ Rates rates_on(const cluster::Device& device, plan::Matmul matmul = plan::Matmul
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
   config.cluster.device = device;
   config.job.matmul = matmul;
-  return compute_rates(config, catalog::calibration());
+  return compute_rates(config, catalog::get_calibration());
 }
 
 TEST(Rates, FittedDeviceUsesItsConstants) {
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Rates r = rates_on(hopper());
   EXPECT_DOUBLE_EQ(r.half.value, c[cluster::Constant::matmul_hopper] * 989e12);
   EXPECT_EQ(r.layers, r.half);
@@ -47,12 +47,12 @@ TEST(Rates, DecreaseWithLessPowerPerPeakFlop) {
   // 0.5^power.
   cluster::Device board = hopper();
   board.watts = 350;
-  const double power = std::pow(0.5, catalog::calibration()[cluster::Constant::power]);
+  const double power = std::pow(0.5, catalog::get_calibration()[cluster::Constant::power]);
   EXPECT_NEAR(rates_on(board).half / rates_on(hopper()).half, power, 1e-12);
 }
 
 TEST(Rates, UnknownGenerationIsMeasuredOrAssumed) {
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   cluster::Device other = hopper();
   other.generation = "other";
   EXPECT_FALSE(fitted_generation(other));
@@ -72,7 +72,7 @@ TEST(Rates, ProbedCpuUsesMeasuredRates) {
                            .launch = 2.0_us};
   const auto found = [&](plan::Dtype dtype) {
     config.job.param_dtype = dtype;
-    return compute_rates(config, calibration(config));
+    return compute_rates(config, select_calibration(config));
   };
   // Without tensor cores: fp32 at the measured rate, fp64 at half of it, bf16 at its own rate.
   EXPECT_EQ(found(plan::Dtype::fp32).layers, 0.02_TFLOPS);
@@ -97,7 +97,7 @@ TEST(Rates, EightBitsAreNeverSlowerOnHopper) {
 
 TEST(Rates, CastsMoveTheBytesOfTheirFormat) {
   // 16 bits in and twice 8 bits out: 4 bytes; block scales need another pass of 2.
-  const double share = catalog::calibration()[cluster::Constant::cast_share];
+  const double share = catalog::get_calibration()[cluster::Constant::cast_share];
   EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::fp8).casts, 4 * share);
   EXPECT_DOUBLE_EQ(rates_on(hopper(), plan::Matmul::mxfp8).casts, 6 * share);
 }
@@ -105,7 +105,7 @@ TEST(Rates, CastsMoveTheBytesOfTheirFormat) {
 TEST(Rates, FourBitsScaleWithEightBits) {
   cluster::Device device = hopper();
   device.fp4 = 4000.0_TFLOPS;
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   EXPECT_DOUBLE_EQ(
       rates_on(device, plan::Matmul::fp4).layers.value,
       c[cluster::Constant::matmul_fp4] * c[cluster::Constant::matmul_hopper_fp8] * 4000e12);
@@ -113,20 +113,20 @@ TEST(Rates, FourBitsScaleWithEightBits) {
 
 TEST(Rates, Fp32IsHalfUnlessFsdpCasts) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
-  const FlopsPerSecond half = compute_rates(config, catalog::calibration()).half;
+  const FlopsPerSecond half = compute_rates(config, catalog::get_calibration()).half;
   config.job.param_dtype = plan::Dtype::fp32;
-  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, 0.5 * half);
+  EXPECT_EQ(compute_rates(config, catalog::get_calibration()).half, 0.5 * half);
   config.software.fsdp = true;
-  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, half);
+  EXPECT_EQ(compute_rates(config, catalog::get_calibration()).half, half);
 }
 
 TEST(Rates, Fp64IsAQuarterInEveryFramework) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({}));
-  const Rates sixteen = compute_rates(config, catalog::calibration());
+  const Rates sixteen = compute_rates(config, catalog::get_calibration());
   config.job.param_dtype = plan::Dtype::fp64;
-  EXPECT_EQ(compute_rates(config, catalog::calibration()).half, 0.25 * sixteen.half);
+  EXPECT_EQ(compute_rates(config, catalog::get_calibration()).half, 0.25 * sixteen.half);
   config.software.fsdp = true;
-  EXPECT_EQ(compute_rates(config, catalog::calibration()).layers, 0.25 * sixteen.half);
+  EXPECT_EQ(compute_rates(config, catalog::get_calibration()).layers, 0.25 * sixteen.half);
 }
 
 TEST(Rates, UnsupportedFormatsUseSixteenBits) {

@@ -12,7 +12,7 @@ constexpr double kMinChange = 1e-9;   // smaller relative changes count as none
 ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration c,
                         cluster::Constant constant, double value) {
   c[constant] = value;
-  const Estimate e = estimate(config, c);
+  const Estimate e = estimate_plan(config, c);
   return {value, e.time(), e.memory.total(), e.fits()};
 }
 
@@ -46,7 +46,7 @@ Bounds find_bounds(const catalog::ConstantRow& row) {
 
 std::vector<Sensitivity> find_sensitivities(const plan::TrainingConfig& config,
                                             const cluster::Calibration& calibration) {
-  const Estimate now = estimate(config, calibration);
+  const Estimate now = estimate_plan(config, calibration);
   std::vector<Sensitivity> all;
   for (const catalog::ConstantRow& row : catalog::constants()) {
     if (is_measured(config, row.constant)) continue;

@@ -28,16 +28,16 @@ TEST(BoundsOf, VaryFittedConstantsByATenthAndOthersToTheirBounds) {
 
 TEST(Sensitivity, MatchesANewEstimate) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const Estimate now = estimate(config, catalog::calibration());
-  const std::vector<Sensitivity> found = find_sensitivities(config, catalog::calibration());
+  const Estimate now = estimate_plan(config, catalog::get_calibration());
+  const std::vector<Sensitivity> found = find_sensitivities(config, catalog::get_calibration());
   std::size_t matters = 0;
   for (const catalog::ConstantRow& row : catalog::constants()) {
     double moves = 0;
     bool fills = false;
     for (const double value : {find_bounds(row).low, find_bounds(row).high}) {
-      cluster::Calibration c = catalog::calibration();
+      cluster::Calibration c = catalog::get_calibration();
       c[row.constant] = value;
-      const Estimate then = estimate(config, c);
+      const Estimate then = estimate_plan(config, c);
       moves = std::max(moves, std::abs(then.time() / now.time() - 1));
       fills = fills || std::abs(then.memory.total() / now.memory.total() - 1) > 1e-9;
     }
@@ -54,7 +54,7 @@ TEST(Sensitivity, MatchesANewEstimate) {
 
 TEST(Sensitivity, OmitsUnusedConstants) {
   // A dense model on Hopper does not depend on constants of experts or of Ampere.
-  for (const Sensitivity& s : find_sensitivities(config_of(kPlan), catalog::calibration())) {
+  for (const Sensitivity& s : find_sensitivities(config_of(kPlan), catalog::get_calibration())) {
     EXPECT_NE(s.constant, cluster::Constant::imbalance_experts);
     EXPECT_NE(s.constant, cluster::Constant::matmul_ampere);
   }
@@ -63,11 +63,11 @@ TEST(Sensitivity, OmitsUnusedConstants) {
 TEST(Sensitivity, FindsConstantsThatDecideWhetherItFits) {
   // A device with slightly more memory than the plan needs.
   rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const Bytes total = fullest(config, catalog::calibration()).total();
+  const Bytes total = fullest(config, catalog::get_calibration()).total();
   config.cluster.device.memory = 1.001 * total;
   const auto flipping = [&] {
     std::vector<cluster::Constant> all;
-    for (const Sensitivity& s : find_sensitivities(config, catalog::calibration()))
+    for (const Sensitivity& s : find_sensitivities(config, catalog::get_calibration()))
       if (s.flips) all.push_back(s.constant);
     return all;
   };
@@ -82,7 +82,7 @@ TEST(Sensitivity, FindsConstantsThatDecideWhetherItFits) {
 
 TEST(Compare, EqualPlansHaveNoRivals) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const Comparison same = compare(config, config, catalog::calibration());
+  const Comparison same = compare(config, config, catalog::get_calibration());
   EXPECT_EQ(same.lead, 0);
   EXPECT_TRUE(same.rivals.empty());
 }
@@ -90,7 +90,7 @@ TEST(Compare, EqualPlansHaveNoRivals) {
 /// Computes the time per token directly.
 double token_time(const rankwright::plan::TrainingConfig& s, cluster::Constant constant,
                   double value) {
-  cluster::Calibration c = catalog::calibration();
+  cluster::Calibration c = catalog::get_calibration();
   c[constant] = value;
   return estimate_step_time(s, c).total().value / double(s.job.global_batch) /
          double(s.job.sequence);
@@ -101,8 +101,8 @@ TEST(Compare, ComparesTimePerToken) {
   const rankwright::plan::TrainingConfig first = config_of(kPlan);
   rankwright::plan::TrainingConfig second = first;
   second.job.global_batch *= 2;
-  const double lead = compare(first, second, catalog::calibration()).lead;
-  const double value = catalog::calibration()[cluster::Constant::reserve];
+  const double lead = compare(first, second, catalog::get_calibration()).lead;
+  const double value = catalog::get_calibration()[cluster::Constant::reserve];
   EXPECT_LT(lead, 0);
   EXPECT_NEAR(lead,
               token_time(second, cluster::Constant::reserve, value) /
@@ -122,13 +122,13 @@ TEST(Compare, FindsConstantsThatSwapClosePlans) {
   const auto faster = [&](double times) {
     second.cluster.device.bf16 = times * first.cluster.device.bf16;
     second.cluster.device.watts = times * first.cluster.device.watts;
-    return compare(first, second, catalog::calibration()).lead < 0;
+    return compare(first, second, catalog::get_calibration()).lead < 0;
   };
   double low = 1, high = 4;
   ASSERT_TRUE(!faster(low) && faster(high));
   for (int k = 0; k < 40; ++k) (faster((low + high) / 2) ? high : low) = (low + high) / 2;
   ASSERT_TRUE(faster(high));
-  const Comparison near = compare(first, second, catalog::calibration());
+  const Comparison near = compare(first, second, catalog::get_calibration());
   ASSERT_GT(near.lead, -1e-6);
   ASSERT_FALSE(near.rivals.empty());
   EXPECT_TRUE(near.rivals.front().swaps);

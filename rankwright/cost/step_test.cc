@@ -20,7 +20,7 @@ rankwright::plan::TrainingConfig dense(plan::Plan plan = {}, i64 microbatches = 
 }
 
 StepTime step_of(const rankwright::plan::TrainingConfig& config) {
-  return estimate_step_time(config, catalog::calibration());
+  return estimate_step_time(config, catalog::get_calibration());
 }
 
 TEST(Items, HaveOneRowEachInOrder) {
@@ -40,7 +40,7 @@ TEST(StepTime, OneDeviceDoesNotWait) {
 TEST(StepTime, LayersAddUp) {
   // 8 equal layers, 4 microbatches, forward and both gradients.
   const rankwright::plan::TrainingConfig config = dense();
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Links links(config, c);
   const LayerTime layer =
       estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c), links,
@@ -52,7 +52,7 @@ TEST(StepTime, LayersAddUp) {
 TEST(StepTime, OptimizerTakesTheBytesItMoves) {
   // 26 bytes per parameter of the rank, and 40 per parameter of its shard, a quarter.
   const rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   plan::Share all = 8 * count_layer_share(config.model, sample::dense_layer(), config.plan);
   all += plan::count_embedding_share(config.model, 1);
   all += plan::count_head_share(config.model, 1, true);
@@ -70,7 +70,7 @@ TEST(StepTime, GradientsExposeWhatBackwardDoesNotOverlap) {
   EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
   // At least the first and the last bucket are exposed.
   EXPECT_GE(hidden[Item::dp].value,
-            catalog::calibration()[cluster::Constant::dp_shown] * shown[Item::dp].value);
+            catalog::get_calibration()[cluster::Constant::dp_shown] * shown[Item::dp].value);
 }
 
 TEST(StepTime, BubbleDependsOnTheSchedule) {
@@ -89,7 +89,7 @@ TEST(StepTime, JitterGrowsWithNodes) {
   // 64 ranks are 8 nodes of 8: three doublings.
   EXPECT_EQ(step_of(dense({.dp = 8}))[Item::jitter], Seconds{});
   const StepTime t = step_of(dense({.dp = 64}));
-  const double share = 3 * catalog::calibration()[cluster::Constant::jitter] / 100;
+  const double share = 3 * catalog::get_calibration()[cluster::Constant::jitter] / 100;
   EXPECT_NEAR(t[Item::jitter] / (t.total() - t[Item::jitter]), share, 1e-12);
 }
 
@@ -107,7 +107,7 @@ TEST(StepTime, HasTwoSendsPerChunkAndMicrobatch) {
   const rankwright::plan::TrainingConfig config =
       dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8);
   const Seconds send =
-      Links(config, catalog::calibration())
+      Links(config, catalog::get_calibration())
           .time(plan::Op::send_recv, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::pp);
   EXPECT_NEAR(step_of(config)[Item::sends] / send, 32, 1e-9);
 }
@@ -116,7 +116,7 @@ TEST(StepTime, VocabularyHasOneHeadPerMtpModule) {
   // 4 microbatches: one embedding, the head and the head of one MTP module.
   rankwright::plan::TrainingConfig config = dense();
   config.model.mtp_layers = 1;
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Links links(config, c);
   const EmbeddingHeadTime head = estimate_head_time(config, compute_rates(config, c), links, {}, c);
   const EmbeddingHeadTime first =
@@ -133,7 +133,7 @@ TEST(StepTime, FsdpOptimizerTouchesOnlyItsShard) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 2});
   const double all = double(count_rank_share(config, 0).total());
   const BytesPerSecond memory =
-      catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps;
+      catalog::get_calibration()[cluster::Constant::memory_share] * 3000.0_GBps;
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (26 + 10)} / memory), 1, 1e-12);
   config.software.fsdp = true;
   EXPECT_NEAR(step_of(config)[Item::optimizer] / (Bytes{all * (6.5 + 10)} / memory), 1, 1e-12);
@@ -145,8 +145,9 @@ TEST(StepTime, OptimizerShardsExpertsOverTheirDataRanks) {
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1}));
   const plan::Share share = count_rank_share(config, 0);
   const double shard = double(share.dense) / 8 + double(share.expert) / 2;
-  const Seconds expected = Bytes{26.0 * double(share.total()) + 40 * shard} /
-                           (catalog::calibration()[cluster::Constant::memory_share] * 3000.0_GBps);
+  const Seconds expected =
+      Bytes{26.0 * double(share.total()) + 40 * shard} /
+      (catalog::get_calibration()[cluster::Constant::memory_share] * 3000.0_GBps);
   EXPECT_NEAR(step_of(config)[Item::optimizer] / expected, 1, 1e-12);
 }
 
@@ -159,7 +160,7 @@ TEST(StepTime, RecomputesTheFirstLayersOfARank) {
              .schedule = pipeline::Schedule::interleaved,
              .recompute = plan::Recompute::full,
              .recompute_layers = 3});
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Seconds again = estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c),
                                             Links(config, c), {}, c)
                             .again;
@@ -171,7 +172,7 @@ RC_GTEST_PROP(StepTime, OptimizerUsesTheHeaviestRank, ()) {
   config.plan.zero = 0;
   i64 max = 0;
   for (i64 r = 0; r < config.plan.pp; ++r) max = std::max(max, count_rank_share(config, r).total());
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const Seconds expected =
       Bytes{double(max) * (c[cluster::Constant::step_bytes] + c[cluster::Constant::adam_bytes])} /
       (c[cluster::Constant::memory_share] * 3000.0_GBps);
@@ -180,7 +181,7 @@ RC_GTEST_PROP(StepTime, OptimizerUsesTheHeaviestRank, ()) {
 
 RC_GTEST_PROP(CellTimes, ComputeIsAtMostTheTotal, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
-  const CellTimes times = estimate_cell_times(config, catalog::calibration());
+  const CellTimes times = estimate_cell_times(config, catalog::get_calibration());
   RC_ASSERT(times.compute.size() == times.stages.size());
   for (std::size_t s = 0; s < times.stages.size(); ++s) {
     const pipeline::StageTimes &all = times.stages[s], &part = times.compute[s];
@@ -193,7 +194,7 @@ RC_GTEST_PROP(CellTimes, ComputeIsAtMostTheTotal, ()) {
 TEST(CellTimes, Zero3AddsExposedCommunication) {
   rankwright::plan::TrainingConfig config = dense({.dp = 4, .zero = 1});
   config.software.tuned = true;
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const pipeline::StageTimes bare = estimate_cell_times(config, c).stages.at(0);
   config.plan.zero = 3;
   const pipeline::StageTimes cell = estimate_cell_times(config, c).stages.at(0);
@@ -247,7 +248,7 @@ RC_GTEST_PROP(StepTime, DoublesWithTheMicrobatchesWithoutAPipeline, ()) {
 
 RC_GTEST_PROP(CellTimes, HasOneEntryPerStage, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
-  const CellTimes times = estimate_cell_times(config, catalog::calibration());
+  const CellTimes times = estimate_cell_times(config, catalog::get_calibration());
   RC_ASSERT(i64(times.stages.size()) == config.plan.pp * config.plan.virtual_stages);
   RC_ASSERT(times.hop >= Seconds{} && (config.plan.pp > 1 || times.hop == Seconds{}));
 }
@@ -260,7 +261,7 @@ TEST(StepTime, Zero2ReducesEveryMicrobatch) {
   ASSERT_EQ(once.microbatches(), 4);
   rankwright::plan::TrainingConfig each = once;
   each.plan.zero = 2;
-  const cluster::Calibration& c = catalog::calibration();
+  const cluster::Calibration& c = catalog::get_calibration();
   const plan::Share share = count_rank_share(once, 0);
   const Seconds scatter = Links(once, c).time(
       plan::Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), mesh::GroupKind::shard);

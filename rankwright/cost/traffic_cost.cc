@@ -68,13 +68,13 @@ std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i6
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
                                           SpanTable& spans) {
   std::vector<TrafficCost> rows;
-  for (const plan::Traffic& t : traffic(config, pp_rank)) {
+  for (const plan::Traffic& t : list_traffic(config, pp_rank)) {
     std::optional<mesh::Span>& span = spans[std::size_t(t.group)];
     if (!span) span = find_span(config, t.group);
-    const CollectiveCost each =
-        estimate_collective_cost(t.op, t.bytes(), *span, config.cluster, calibration(config));
+    const CollectiveCost each = estimate_collective_cost(t.op, t.bytes(), *span, config.cluster,
+                                                         select_calibration(config));
     const Seconds inner = estimate_collective_time(t.op, t.bytes(), innermost(*span),
-                                                   config.cluster, calibration(config));
+                                                   config.cluster, select_calibration(config));
     rows.push_back({.traffic = t,
                     .span = *span,
                     .level = span->level,

@@ -62,7 +62,7 @@ TEST(EvaluatedPlan, AddsUpCalls) {
   const Bytes each = bytes(2048 * 1024, 2);
   EXPECT_DOUBLE_EQ(row.total.value,
                    32 * estimate_collective_time(plan::Op::all_reduce, each, span, config.cluster,
-                                                 catalog::calibration())
+                                                 catalog::get_calibration())
                             .value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // already inside
@@ -125,7 +125,7 @@ TEST(EvaluatedPlan, MirrorsOfAPipelineInsideANodeStayInside) {
 RC_GTEST_PROP(EvaluatedPlan, CoversAllTrafficWithoutNegativeTimes, ()) {
   const plan::TrainingConfig config = sample::random_config();
   const i64 pp_rank = *rc::gen::inRange<i64>(0, config.plan.pp);
-  const std::vector<plan::Traffic> rows = traffic(config, pp_rank);
+  const std::vector<plan::Traffic> rows = list_traffic(config, pp_rank);
   const std::vector<TrafficCost> all = estimate_traffic(config, pp_rank);
   RC_ASSERT(all.size() == rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {

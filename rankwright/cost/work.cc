@@ -27,7 +27,7 @@ i64 count_mtp_modules(const plan::TrainingConfig& config) {
   return modules;
 }
 
-split::StageMap stage_map(const plan::Plan& plan) {
+split::StageMap make_stage_map(const plan::Plan& plan) {
   switch (row(plan.schedule).stage_order) {
     case pipeline::StageOrder::loop:
       break;
@@ -69,7 +69,7 @@ split::SplitTask make_split_task(const plan::TrainingConfig& config) {
   for (const model::LayerRun& run : config.model.runs)
     task.layers.push_back(
         {run.count, {.weight = forward_flops(config.model, run.layer, config.job.sequence).value}});
-  task.map = stage_map(config.plan);
+  task.map = make_stage_map(config.plan);
   return task;
 }
 

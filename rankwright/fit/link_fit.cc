@@ -105,9 +105,9 @@ class LinkFit {
   double error(const std::vector<MeasuredCall>& calls) const {
     double sum = 0;
     for (const MeasuredCall& call : calls)
-      sum += std::log(
-          cost::estimate_collective_time(op_, call.size, span_, cluster_, catalog::calibration()) /
-          call.time);
+      sum += std::log(cost::estimate_collective_time(op_, call.size, span_, cluster_,
+                                                     catalog::get_calibration()) /
+                      call.time);
     return sum / double(calls.size());
   }
 

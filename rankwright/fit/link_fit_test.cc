@@ -28,7 +28,7 @@ MeasuredSeries modelled(const cluster::Cluster& cluster, plan::Op op, i64 ranks,
   for (double size = 8; size <= 0x1p33; size *= 2)
     series.calls.push_back(
         {Bytes{size}, cost::estimate_collective_time(op, Bytes{size}, group_span, cluster,
-                                                     catalog::calibration())});
+                                                     catalog::get_calibration())});
   return series;
 }
 
@@ -62,7 +62,7 @@ TEST(LinkFit, OneRankPerHost_FitsTheBandwidth) {
   series.calls = {{1.0_GB, 50.0_ms}};
   Diagnostics findings;
   ASSERT_TRUE(calibrate_links(cluster, series, findings));
-  const double share = catalog::calibration()[cluster::Constant::nic_share];
+  const double share = catalog::get_calibration()[cluster::Constant::nic_share];
   EXPECT_NEAR(cluster.levels[1].bandwidth.value * share, 20e9, 0.02e9);
   EXPECT_EQ(cluster.levels[1].latency, catalog::find_cluster("dgx-h100 x 2")->levels[1].latency);
   EXPECT_EQ(cluster.levels[1].latency_origin, cluster::Origin::assumed);

@@ -125,7 +125,7 @@ ConditionResult keeps_degrees(const plan::TrainingConfig& answer,
 }
 
 ConditionResult fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
-  const cost::Estimate e = cost::estimate(answer, calibration(answer));
+  const cost::Estimate e = cost::estimate_plan(answer, select_calibration(answer));
   return {e.fits(), fmt::format("{} on pp rank {}", show_memory(e.memory.total(), e.capacity),
                                 e.memory.pp_rank)};
 }
@@ -160,7 +160,7 @@ ConditionResult faster_by(const plan::TrainingConfig& answer, const plan::Traini
 }
 
 Seconds step_time_of(const plan::TrainingConfig& config) {
-  return cost::estimate_closely(config, calibration(config)).time();
+  return cost::estimate_closely(config, select_calibration(config)).time();
 }
 
 cost::TrafficCost find_max_traffic(const plan::TrainingConfig& config, plan::TrafficKind kind) {
@@ -213,7 +213,7 @@ Seconds sum_times(const std::vector<cost::TrafficCost>& rows) {
 }
 
 i64 count_parameters(const plan::TrainingConfig& config) {
-  return parameters(config.model).total();
+  return count_parameters(config.model).total();
 }
 
 }  // namespace rankwright::lab

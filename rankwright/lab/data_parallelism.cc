@@ -28,7 +28,7 @@ WorkedAnswer copies_held(const plan::TrainingConfig& s) {
 }
 
 WorkedAnswer states_held(const plan::TrainingConfig& s) {
-  const cost::MemoryEstimate l = cost::estimate_memory(s, 0, calibration(s));
+  const cost::MemoryEstimate l = cost::estimate_memory(s, 0, select_calibration(s));
   const i64 n = count_parameters(s);
   return {l.states().value,
           fmt::format("{} parameters x 16 bytes (2 weight, 2 gradient, 12 optimizer) = {}",
@@ -58,7 +58,7 @@ WorkedAnswer largest(const plan::TrainingConfig& s) {
   for (std::size_t i = 0; i < std::size(kModels); ++i) {
     plan::TrainingConfig one = s;
     one.model = *catalog::find_model(kModels[i]);
-    const cost::Estimate e = cost::estimate(one, calibration(one));
+    const cost::Estimate e = cost::estimate_plan(one, select_calibration(one));
     if (e.fits()) worked.value = double(i);
     worked.arithmetic += fmt::format("{}{} {}", i == 0 ? "" : ", ", kModels[i],
                                      show_memory(e.memory.total(), e.capacity));

@@ -13,7 +13,7 @@ namespace intuition_impl {
 namespace {
 
 WorkedAnswer needs(const plan::TrainingConfig& s) {
-  const cost::Estimate e = cost::estimate(s, calibration(s));
+  const cost::Estimate e = cost::estimate_plan(s, select_calibration(s));
   return {
       e.memory.total().value,
       fmt::format("states of {} parameters x 16 bytes are {}, with activations and buffers {}; "
@@ -31,7 +31,7 @@ Seconds pipeline_overhead(const cost::StepTime& t) {
 }
 
 WorkedAnswer pipeline(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
+  const cost::StepTime t = cost::estimate_closely(s, select_calibration(s)).step;
   return {pipeline_overhead(t).value,
           fmt::format("sends {} + bubble {} + uneven stages {} = {}", show(t[cost::Item::sends]),
                       show(t[cost::Item::bubble]), show(t[cost::Item::imbalance]),
@@ -46,7 +46,7 @@ WorkedAnswer pipeline(const plan::TrainingConfig& s) {
 constexpr cost::SlowRank kSlow{.rank = 17, .factor = 1.3};
 
 WorkedAnswer slow_rank(const plan::TrainingConfig& s) {
-  const cost::Straggler found = cost::estimate_straggler(s, calibration(s), {&kSlow, 1});
+  const cost::Straggler found = cost::estimate_straggler(s, select_calibration(s), {&kSlow, 1});
   const double longer = found.after / found.before - 1;
   return {longer,
           fmt::format("{} instead of {}, for all {} ranks: + {}", show(found.after),
@@ -79,7 +79,7 @@ WorkedAnswer copies_left(const plan::TrainingConfig& s) {
 constexpr std::string_view kWhere[] = {"first", "middle", "last"};
 
 WorkedAnswer slowest(const plan::TrainingConfig& s) {
-  const i64 rank = cost::estimate_closely(s, calibration(s)).step.slowest;
+  const i64 rank = cost::estimate_closely(s, select_calibration(s)).step.slowest;
   const double index = rank == 0 ? 0 : rank == s.plan.pp - 1 ? 2 : 1;
   return {index, fmt::format("pp rank {} of 0 to {}: all have {} layers, and it also computes the "
                              "output head over {} words",
@@ -89,10 +89,10 @@ WorkedAnswer slowest(const plan::TrainingConfig& s) {
 constexpr double kMinReduction = 0.4;
 
 ConditionResult evens_out(const plan::TrainingConfig& answer, const plan::TrainingConfig& given) {
-  const Seconds before =
-                    cost::estimate_closely(given, calibration(given)).step[cost::Item::imbalance],
-                after =
-                    cost::estimate_closely(answer, calibration(answer)).step[cost::Item::imbalance];
+  const Seconds
+      before = cost::estimate_closely(given, select_calibration(given)).step[cost::Item::imbalance],
+      after =
+          cost::estimate_closely(answer, select_calibration(answer)).step[cost::Item::imbalance];
   return {after <= (1 - kMinReduction) * before,
           fmt::format("uneven stages cost {} instead of {}", show(after), show(before))};
 }

@@ -17,7 +17,7 @@ constexpr i64 kChunks = 2;
 
 WorkedAnswer bubble(const plan::TrainingConfig& s) {
   const i64 p = s.plan.pp, m = s.microbatches();
-  const cost::Estimate e = cost::estimate_closely(s, calibration(s));
+  const cost::Estimate e = cost::estimate_closely(s, select_calibration(s));
   return {pipeline::bubble_fraction(s.plan.schedule, p, 1, m),
           fmt::format("(pp - 1) / (m + pp - 1) = {} / {} = {}", p - 1, m + p - 1,
                       percent(pipeline::bubble_fraction(s.plan.schedule, p, 1, m))),

@@ -20,9 +20,11 @@ plan::TrainingConfig with_sequence_parallelism(plan::TrainingConfig s) {
 }
 
 WorkedAnswer saved(const plan::TrainingConfig& s) {
-  const Bytes without = cost::estimate_memory(s, 0, calibration(s))[cost::Entry::activations];
+  const Bytes without =
+      cost::estimate_memory(s, 0, select_calibration(s))[cost::Entry::activations];
   const plan::TrainingConfig other = with_sequence_parallelism(s);
-  const Bytes with = cost::estimate_memory(other, 0, calibration(other))[cost::Entry::activations];
+  const Bytes with =
+      cost::estimate_memory(other, 0, select_calibration(other))[cost::Entry::activations];
   return {
       (without - with).value,
       fmt::format("activations {} - {} = {}: what norms keep is cut over {} ranks, too",

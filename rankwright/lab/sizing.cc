@@ -19,10 +19,12 @@ constexpr double kBytesPerParameter =
 Bytes model_states(const plan::TrainingConfig& s) {
   plan::TrainingConfig one = s;
   one.plan = plan::Plan{};
-  return cost::states(one, 0).total();
+  return cost::compute_states(one, 0).total();
 }
 
-Bytes capacity(const plan::TrainingConfig& s) { return cost::estimate(s, calibration(s)).capacity; }
+Bytes capacity(const plan::TrainingConfig& s) {
+  return cost::estimate_plan(s, select_calibration(s)).capacity;
+}
 
 WorkedAnswer whole_states(const plan::TrainingConfig& s) {
   const Bytes all = model_states(s);
@@ -51,7 +53,7 @@ WorkedAnswer nodes(const plan::TrainingConfig& s) {
 }
 
 WorkedAnswer cut_states(const plan::TrainingConfig& s) {
-  const Bytes held = cost::states(s, 0).total();
+  const Bytes held = cost::compute_states(s, 0).total();
   return {held.value,
           fmt::format("{} x 16 bytes over tp {} x pp {} ranks are {} on average; pp rank 0, with "
                       "the embedding, holds {}",

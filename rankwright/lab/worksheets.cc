@@ -51,7 +51,7 @@ WorkedAnswer stage_of(const plan::TrainingConfig& s) {
 constexpr std::string_view kAxes[] = {"tp", "pp", "dp"};
 
 WorkedAnswer longest(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
+  const cost::StepTime t = cost::estimate_closely(s, select_calibration(s)).step;
   const Seconds waits[] = {t[cost::Item::tp],
                            t[cost::Item::sends] + t[cost::Item::bubble] + t[cost::Item::imbalance],
                            t[cost::Item::dp]};
@@ -65,7 +65,7 @@ WorkedAnswer longest(const plan::TrainingConfig& s) {
 }
 
 WorkedAnswer exposed(const plan::TrainingConfig& s) {
-  const cost::StepTime t = cost::estimate_closely(s, calibration(s)).step;
+  const cost::StepTime t = cost::estimate_closely(s, select_calibration(s)).step;
   const Seconds all = t[cost::Item::dp] + t.hidden_dp;
   return {t[cost::Item::dp].value,
           fmt::format("of {} of gradient reduction {} runs beside backward: {}", show(all),

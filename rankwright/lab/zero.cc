@@ -23,13 +23,13 @@ plan::TrainingConfig with_zero(plan::TrainingConfig s, int stage) {
 /// Returns the states that a rank keeps between steps. Parameters that ZeRO-3 gathers for a layer
 /// are temporary.
 Bytes kept(const plan::TrainingConfig& s) {
-  const cost::States held = cost::states(s, 0);
+  const cost::States held = cost::compute_states(s, 0);
   return held.parameters + held.gradients + held.optimizer;
 }
 
 WorkedAnswer stage_states(const plan::TrainingConfig& s, int stage) {
   const plan::TrainingConfig one = with_zero(s, stage);
-  const cost::States held = cost::states(one, 0);
+  const cost::States held = cost::compute_states(one, 0);
   WorkedAnswer worked{
       kept(one).value,
       fmt::format("parameters {} + gradients {} + optimizer {} = {}: ", show(held.parameters),
@@ -52,7 +52,7 @@ WorkedAnswer stage_3(const plan::TrainingConfig& s) { return stage_states(s, 3);
 WorkedAnswer lowest_stage(const plan::TrainingConfig& s) {
   WorkedAnswer worked{.value = kStages, .arithmetic = {}};
   for (int stage = kStages - 1; stage >= 0; --stage) {
-    const cost::Estimate e = cost::estimate(with_zero(s, stage), calibration(s));
+    const cost::Estimate e = cost::estimate_plan(with_zero(s, stage), select_calibration(s));
     if (e.fits() && e.sure()) worked.value = stage;
     worked.slips.push_back(
         {double(stage), !e.fits()  ? "that does not fit"
@@ -76,7 +76,7 @@ Bytes dp_wire_bytes(const plan::TrainingConfig& s) {
   return sum;
 }
 
-WorkedAnswer traffic(const plan::TrainingConfig& s) {
+WorkedAnswer list_traffic(const plan::TrainingConfig& s) {
   const plan::TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
   const double ratio = dp_wire_bytes(sharded) / dp_wire_bytes(plain);
   return {
@@ -90,7 +90,7 @@ WorkedAnswer traffic(const plan::TrainingConfig& s) {
 }
 
 WorkedAnswer hidden(const plan::TrainingConfig& s) {
-  const cost::StepTime step = cost::estimate_closely(s, calibration(s)).step;
+  const cost::StepTime step = cost::estimate_closely(s, select_calibration(s)).step;
   const Seconds all = step[cost::Item::dp] + step.hidden_dp;
   const Seconds alone = find_max_traffic(s, plan::TrafficKind::dp_reduce_scatter).total +
                         find_max_traffic(s, plan::TrafficKind::dp_all_gather).total;
@@ -134,7 +134,7 @@ constexpr Question kQuestions[] = {
      "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
     {"least", AnswerKind::whole, kPlain, lowest_stage,
      "rankwright check examples/labs/zero-0.yaml"},
-    {"traffic", AnswerKind::number, kPlain, traffic, kSeeSharded, kEstimated},
+    {"traffic", AnswerKind::number, kPlain, list_traffic, kSeeSharded, kEstimated},
     {"hidden", AnswerKind::percent, kSharded, hidden, kSeeSharded, kEstimated},
     {"inside",
      AnswerKind::plan,

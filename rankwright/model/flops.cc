@@ -18,7 +18,7 @@ Parameters matmul_parameters(const Model& model, const Layer& layer) {
   stripped.attention.qkv_bias = stripped.attention.out_bias = stripped.ffn.bias = false;
   stripped.ffn.shared_gate = false;
   if (layer.ffn.sparse()) stripped.ffn.experts = layer.ffn.active;
-  return parameters(model, stripped);
+  return count_parameters(model, stripped);
 }
 
 double matmul_weights(const Model& model, const Layer& layer) {
@@ -55,7 +55,7 @@ Flops count_causal(const Model& model, i64 sequence) {
 /// Computes 6 (N - N_embedding) + 12 L H d s (F2), where N counts the parameters that one token
 /// visits and a tied head's matmul counts.
 Flops count_full(const Model& model, i64 sequence) {
-  double weights = double(count_active_parameters(model) - parameters(model).embedding);
+  double weights = double(count_active_parameters(model) - count_parameters(model).embedding);
   if (model.tied) weights += head_weights(model);
   double products = 0;
   for (const LayerRun& run : model.runs)
@@ -81,7 +81,7 @@ std::string_view name(FlopsConvention convention) {
   return "PaLM, full";
 }
 
-LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence) {
+LayerFlops count_layer_flops(const Model& model, const Layer& layer, i64 sequence) {
   const Parameters p = matmul_parameters(model, layer);
   return {.projections = Flops{2 * double(p.attention)},
           .core = Flops{attention_products(
@@ -91,7 +91,7 @@ LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence) {
 }
 
 Flops forward_flops(const Model& model, const Layer& layer, i64 sequence) {
-  return layer_flops(model, layer, sequence).total();
+  return count_layer_flops(model, layer, sequence).total();
 }
 
 Flops head_forward_flops(const Model& model) { return Flops{2 * head_weights(model)}; }

@@ -28,7 +28,7 @@ struct LayerFlops {
   Flops total() const { return projections + core + mlp + experts; }
 };
 /// Counts the forward FLOPs per token of one layer at sequence length `sequence`, by part.
-LayerFlops layer_flops(const Model& model, const Layer& layer, i64 sequence);
+LayerFlops count_layer_flops(const Model& model, const Layer& layer, i64 sequence);
 
 /// Returns the forward FLOPs per token of one layer at sequence length `sequence`, causal (F3): the
 /// weight of a layer in a stage split. Counts matmuls only, without the router, as Megatron does.

@@ -138,7 +138,7 @@ TEST(ForwardFlops, SparseLayer_CountsActiveAndSharedExperts) {
                               .shared_ffn = 5632});
   const double weights = 4.0 * 2048 * 2048 + 4.0 * 3 * 2048 * 1408 + 3.0 * 2048 * 5632;
   EXPECT_DOUBLE_EQ(forward_flops(model, model.layer(0), 1).value, 2 * weights + 4096);
-  const LayerFlops parts = layer_flops(model, model.layer(0), 1);
+  const LayerFlops parts = count_layer_flops(model, model.layer(0), 1);
   EXPECT_DOUBLE_EQ(parts.projections.value, 2 * 4.0 * 2048 * 2048);
   EXPECT_DOUBLE_EQ(parts.core.value, 4096);
   EXPECT_DOUBLE_EQ(parts.experts.value, 2 * 4.0 * 3 * 2048 * 1408);

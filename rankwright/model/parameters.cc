@@ -54,7 +54,7 @@ Parameters operator*(i64 n, const Parameters& p) {
           .head = n * p.head};
 }
 
-Parameters parameters(const Model& model, const Layer& layer) {
+Parameters count_parameters(const Model& model, const Layer& layer) {
   const i64 h = model.hidden;
   const FeedForward& f = layer.ffn;
   Parameters p{.attention = attention_parameters(h, layer.attention),
@@ -71,19 +71,19 @@ Parameters parameters(const Model& model, const Layer& layer) {
 }
 
 // P5: V h (+ P h learned positions) + the layers + the last norm + V h for the head unless tied.
-Parameters parameters(const Model& model) {
+Parameters count_parameters(const Model& model) {
   Parameters p{
       .embedding = (model.vocab + model.positions) * model.hidden,
       .norms = norm(model),
       .head = (model.tied ? 0 : model.vocab * model.hidden) + (model.head_bias ? model.vocab : 0)};
-  for (const LayerRun& run : model.runs) p += run.count * parameters(model, run.layer);
+  for (const LayerRun& run : model.runs) p += run.count * count_parameters(model, run.layer);
   return p;
 }
 
 // P6: per module a layer like the last, a 2h -> h projection and three norms.
 Parameters count_mtp_parameters(const Model& model) {
   if (model.mtp_layers == 0) return {};
-  Parameters p = parameters(model, model.runs.back().layer);
+  Parameters p = count_parameters(model, model.runs.back().layer);
   p.mlp += 2 * model.hidden * model.hidden;
   p.norms += 3 * norm(model);
   return model.mtp_layers * p;
@@ -97,7 +97,7 @@ i64 count_active_parameters(const Model& model) {
     if (!f.sparse()) continue;
     idle += run.count * (f.experts - f.active) * mlp_parameters(model.hidden, f.expert_width, f);
   }
-  return parameters(model).total() - idle;
+  return count_parameters(model).total() - idle;
 }
 
 }  // namespace rankwright::model

@@ -23,10 +23,10 @@ struct Parameters {
 };
 
 /// Counts the parameters of one decoder layer of `model`.
-Parameters parameters(const Model& model, const Layer& layer);
+Parameters count_parameters(const Model& model, const Layer& layer);
 
 /// Counts the parameters of the whole model without MTP modules, as published totals do.
-Parameters parameters(const Model& model);
+Parameters count_parameters(const Model& model);
 
 /// Counts the parameters of the MTP modules: each has a layer like the model's last, a 2h -> h
 /// projection and three norms; embedding and head are shared with the main model.

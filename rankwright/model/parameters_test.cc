@@ -200,7 +200,7 @@ TEST(Parameters, EqualThePublishedTotalsExactly) {
   for (const Published& p : kPublished) {
     const Result<Model> model = build(p.shapes);
     ASSERT_TRUE(model) << p.shapes.name << ": " << model.error().detail;
-    EXPECT_EQ(parameters(*model).total(), p.total) << p.shapes.name;
+    EXPECT_EQ(count_parameters(*model).total(), p.total) << p.shapes.name;
   }
 }
 
@@ -226,7 +226,7 @@ TEST(Parameters, Gpt_FollowsMegatronsFormula) {
   // 12*96*12288^2 + 13*96*12288 + (51200 + 2048)*12288; it omits the last norm's 2h.
   const i64 h = 12288;
   const i64 eq2 = 12 * 96 * h * h + 13 * 96 * h + (51200 + 2048) * h;
-  EXPECT_EQ(parameters(*build(kGpt175B)).total(), eq2 + 2 * h);
+  EXPECT_EQ(count_parameters(*build(kGpt175B)).total(), eq2 + 2 * h);
   EXPECT_NEAR(double(eq2) / 1e9, 174.6, 0.05);  // as in the paper's Table 1
 }
 
@@ -234,12 +234,12 @@ TEST(Parameters, AreCountedByKind) {
   // Qwen3-30B-A3B, one layer: A = 2*2048*4096 + 2*2048*512; router 2048*128; experts
   // 128 * 3*2048*768; norms 2*2048 + 2*128.
   const Model model = *build(kPublished[8].shapes);
-  const Parameters layer = parameters(model, model.layer(0));
+  const Parameters layer = count_parameters(model, model.layer(0));
   EXPECT_EQ(
       layer,
       (Parameters{
           .attention = 18'874'368, .router = 262'144, .experts = 603'979'776, .norms = 4'352}));
-  const Parameters all = parameters(model);
+  const Parameters all = count_parameters(model);
   EXPECT_EQ(all.embedding, 151936 * 2048);
   EXPECT_EQ(all.head, 151936 * 2048);
   EXPECT_EQ(all.norms, 48 * 4'352 + 2048);
@@ -268,7 +268,7 @@ TEST(Parameters, Biases_CountIfStated) {
   Shapes shapes = kPublished[0].shapes;
   shapes.qkv_bias = shapes.out_bias = shapes.ffn_bias = true;
   // 32 layers * ((4096 + 2*1024) Q, K, V + 4096 out + 2*14336 + 4096 feed-forward)
-  EXPECT_EQ(parameters(*build(shapes)).total(),
+  EXPECT_EQ(count_parameters(*build(shapes)).total(),
             8'030'261'248 + 32 * (6144 + 4096 + 2 * 14336 + 4096));
 }
 
@@ -282,8 +282,8 @@ RC_GTEST_PROP(Parameters, Total_IsTheSumOfItsParts, ()) {
   if (!model.tied) sum += model.vocab * model.hidden;
   if (model.head_bias) sum += model.vocab;
   sum += model.norm_bias ? 2 * model.hidden : model.hidden;
-  for (i64 i = 0; i < model.layers(); ++i) sum += parameters(model, model.layer(i)).total();
-  RC_ASSERT(parameters(model).total() == sum);
+  for (i64 i = 0; i < model.layers(); ++i) sum += count_parameters(model, model.layer(i)).total();
+  RC_ASSERT(count_parameters(model).total() == sum);
   RC_ASSERT(count_active_parameters(model) <= sum);
   RC_ASSERT((count_active_parameters(model) == sum) == !model.sparse());
 }

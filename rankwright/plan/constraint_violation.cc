@@ -191,7 +191,7 @@ ConstraintViolation shard(const TrainingConfig& s) {
 
 ConstraintViolation buckets(const TrainingConfig& s) {
   if (s.plan.bucket_size == 0) return {};
-  const i64 all = parameters(s.model).total() + count_mtp_parameters(s.model).total();
+  const i64 all = count_parameters(s.model).total() + count_mtp_parameters(s.model).total();
   const i64 min = ceil_div(all, kMaxBuckets);
   if (s.plan.bucket_size >= min) return {};
   return {Why::buckets, s.plan.bucket_size, min};

@@ -253,7 +253,7 @@ TEST(ConstraintViolations, ShardSizeMustDivideTheDataRanks) {
 
 TEST(ConstraintViolations, BucketCountIsLimited) {
   TrainingConfig s = config_of({});
-  const i64 all = parameters(s.model).total();
+  const i64 all = count_parameters(s.model).total();
   const i64 min = (all + kMaxBuckets - 1) / kMaxBuckets;
   s.plan.bucket_size = min;
   EXPECT_TRUE(find_violations(s).empty());

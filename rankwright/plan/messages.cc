@@ -15,7 +15,7 @@ Bytes activations(const TrainingConfig& config, i64 width) {
 
 bool sequence_parallel(const Plan& plan) { return plan.sequence_parallel && plan.tp > 1; }
 
-Messages messages(const TrainingConfig& config) {
+Messages compute_messages(const TrainingConfig& config) {
   const Bytes hidden = activations(config, config.model.hidden);
   return {.hidden = hidden,
           .kept = hidden / (sequence_parallel(config.plan) ? config.plan.tp : 1),
@@ -23,7 +23,7 @@ Messages messages(const TrainingConfig& config) {
                           config.job.scalar_bytes())};
 }
 
-AttentionMessages messages(const TrainingConfig& config, const model::Attention& a) {
+AttentionMessages compute_messages(const TrainingConfig& config, const model::Attention& a) {
   const bool latent = a.kind == model::Attention::Kind::latent;
   const i64 tp = config.plan.tp;
   const i64 query = a.query_width() / tp;
@@ -35,11 +35,11 @@ AttentionMessages messages(const TrainingConfig& config, const model::Attention&
 }
 
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
-  return ffn.active * messages(config).kept;
+  return ffn.active * compute_messages(config).kept;
 }
 
 Bytes compute_boundary_message(const TrainingConfig& config, i64 mtp) {
-  const Messages sizes = messages(config);
+  const Messages sizes = compute_messages(config);
   const bool parts = config.software.scatters_sends;
   return (1 + mtp) * (parts ? sizes.hidden / config.plan.tp : sizes.kept);
 }

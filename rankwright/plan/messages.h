@@ -14,14 +14,14 @@ struct Messages {
   Bytes scores{};  // one number per token, fp32 or wider
 };
 /// Returns the message sizes of one microbatch on one rank.
-Messages messages(const TrainingConfig& config);
+Messages compute_messages(const TrainingConfig& config);
 
 /// Inputs and output of attention on one tp rank, for the tokens of a cp rank.
 struct AttentionMessages {
   Bytes query{}, key{}, value{}, output{};
 };
 /// Returns the sizes of the inputs and of the output of attention.
-AttentionMessages messages(const TrainingConfig& config, const model::Attention& attention);
+AttentionMessages compute_messages(const TrainingConfig& config, const model::Attention& attention);
 
 /// Returns the bytes of the token copies that a rank dispatches to experts (T7).
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn);

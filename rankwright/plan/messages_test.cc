@@ -14,32 +14,33 @@ using sample::sparse_layer;
 TEST(Messages, HoldTheTokensOfACpRankInTheActivationFormat) {
   // 2 sequences x 2048 tokens / cp 4 = 1024 tokens, 1024 wide
   TrainingConfig config = dense_config({.cp = 4, .micro_batch = 2});
-  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
-  EXPECT_EQ(messages(config).kept, messages(config).hidden);
-  EXPECT_EQ(messages(config).scores, bytes(1024, 4));
+  EXPECT_EQ(compute_messages(config).hidden, bytes(1024 * 1024, 2));
+  EXPECT_EQ(compute_messages(config).kept, compute_messages(config).hidden);
+  EXPECT_EQ(compute_messages(config).scores, bytes(1024, 4));
   config.job.param_dtype = Dtype::fp8;  // activations stay at 16 bits
-  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 2));
+  EXPECT_EQ(compute_messages(config).hidden, bytes(1024 * 1024, 2));
 }
 
 TEST(Messages, Fp64_IsEightBytesPerElementIncludingTheLoss) {
   TrainingConfig config = dense_config({.cp = 4, .micro_batch = 2});
   config.job.param_dtype = Dtype::fp64;
-  EXPECT_EQ(messages(config).hidden, bytes(1024 * 1024, 8));
-  EXPECT_EQ(messages(config).scores, bytes(1024, 8));
+  EXPECT_EQ(compute_messages(config).hidden, bytes(1024 * 1024, 8));
+  EXPECT_EQ(compute_messages(config).scores, bytes(1024, 8));
 }
 
 TEST(Messages, SequenceParallelism_KeepsAPartPerTpRank) {
   TrainingConfig config = dense_config({.tp = 4, .sequence_parallel = true});
-  EXPECT_EQ(messages(config).hidden, bytes(2048 * 1024, 2));
-  EXPECT_EQ(messages(config).kept, bytes(512 * 1024, 2));
+  EXPECT_EQ(compute_messages(config).hidden, bytes(2048 * 1024, 2));
+  EXPECT_EQ(compute_messages(config).kept, bytes(512 * 1024, 2));
   config.plan.tp = 1;  // nothing to split
   EXPECT_FALSE(sequence_parallel(config.plan));
-  EXPECT_EQ(messages(config).kept, messages(config).hidden);
+  EXPECT_EQ(compute_messages(config).kept, compute_messages(config).hidden);
 }
 
 TEST(AttentionMessages, HoldTheHeadsOfATpRank) {
   // 16 heads of 64 over tp 8: 2 heads, 128 wide; 4 key-value heads: one each, 64 wide
-  const AttentionMessages sizes = messages(dense_config({.tp = 8}), dense_layer().attention);
+  const AttentionMessages sizes =
+      compute_messages(dense_config({.tp = 8}), dense_layer().attention);
   EXPECT_EQ(sizes.query, bytes(2048 * 128, 2));
   EXPECT_EQ(sizes.key, bytes(2048 * 64, 2));
   EXPECT_EQ(sizes.value, sizes.key);
@@ -54,7 +55,7 @@ TEST(AttentionMessages, LatentAttention_IsExpandedPerHead) {
                                 .nope_dim = 16,
                                 .rope_dim = 8,
                                 .value_dim = 12};
-  const AttentionMessages sizes = messages(dense_config({.tp = 2}), latent);
+  const AttentionMessages sizes = compute_messages(dense_config({.tp = 2}), latent);
   EXPECT_EQ(sizes.query, bytes(2048 * 48, 2));
   EXPECT_EQ(sizes.key, sizes.query);
   EXPECT_EQ(sizes.value, bytes(2048 * 24, 2));

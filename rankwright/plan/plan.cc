@@ -70,9 +70,9 @@ Stages TrainingConfig::stages() const {
   return split_evenly(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
 }
 
-const cluster::Calibration& calibration(const TrainingConfig& config) {
+const cluster::Calibration& select_calibration(const TrainingConfig& config) {
   if (config.calibrated) return config.calibrated->calibration;
-  return config.cluster.device.cpu() ? catalog::probed_calibration() : catalog::calibration();
+  return config.cluster.device.cpu() ? catalog::probed_calibration() : catalog::get_calibration();
 }
 
 pipeline::PipelineShape make_pipeline_shape(const TrainingConfig& config) {

@@ -114,7 +114,7 @@ struct TrainingConfig {
 
 /// Returns the constants for estimating this config: the shipped ones, those for a probed machine,
 /// or those calibrated with a measured run.
-const cluster::Calibration& calibration(const TrainingConfig& config);
+const cluster::Calibration& select_calibration(const TrainingConfig& config);
 
 /// Returns the shape of the pipeline. Requires: micro_batch x dp divides the global batch.
 pipeline::PipelineShape make_pipeline_shape(const TrainingConfig& config);

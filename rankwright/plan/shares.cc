@@ -141,7 +141,7 @@ Share count_head_share(const model::Model& model, i64 tp, bool own_weight) {
   return share;
 }
 
-std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents) {
+std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents) {
   const model::Model& model = config.model;
   const i64 tp = config.plan.tp;
   const bool apart = has_vocabulary_copies(config);
@@ -170,7 +170,7 @@ Share count_rank_share(const TrainingConfig& config, i64 pp_rank) {
 
 Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank) {
   Share sum;
-  for (const Unit& unit : units(config, on_rank)) sum += unit.count * unit.share;
+  for (const Unit& unit : list_units(config, on_rank)) sum += unit.count * unit.share;
   return sum;
 }
 
@@ -200,7 +200,7 @@ i64 largest_unit(const TrainingConfig& config, const RankContents& on_rank) {
   const bool dense = config.plan.shards() > 1;
   const bool expert = config.plan.expert_dp() > 1;
   i64 largest = 0;
-  for (const Unit& unit : units(config, on_rank))
+  for (const Unit& unit : list_units(config, on_rank))
     largest = std::max(largest, (dense ? unit.share.dense : 0) + (expert ? unit.share.expert : 0));
   return largest;
 }

@@ -71,7 +71,7 @@ struct Unit {
 
 /// Returns the units of a rank or of a stage: embedding first, head last. A tied head and the
 /// embedding that MTP reads are copies if the embedding itself is elsewhere.
-std::vector<Unit> units(const TrainingConfig& config, const RankContents& contents);
+std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents);
 
 /// Returns the number of parameters whose gradients the tp ranks sum up, because each rank's
 /// gradient is partial.

@@ -106,9 +106,9 @@ TEST(RankShare, EmbeddingIsFirstAndHeadIsLast) {
 TEST(RankShare, TiedWeight_IsHeldOncePerRankAndTwiceInAPipeline) {
   TrainingConfig one = dense_config({}), two = dense_config({.pp = 2});
   one.model.tied = two.model.tied = true;
-  EXPECT_EQ(count_rank_share(one, 0).dense, parameters(one.model).total());
+  EXPECT_EQ(count_rank_share(one, 0).dense, count_parameters(one.model).total());
   EXPECT_EQ(count_rank_share(two, 0).dense + count_rank_share(two, 1).dense,
-            parameters(two.model).total() + 32000 * 1024);
+            count_parameters(two.model).total() + 32000 * 1024);
 }
 
 TEST(RankShare, Mirror_HoldsTwoStages) {
@@ -124,14 +124,14 @@ TEST(RankShare, Mirror_HoldsTwoStages) {
 TEST(RankShare, Mirror_HoldsATiedWeightOnce) {
   TrainingConfig tied = dense_config({.pp = 2, .schedule = pipeline::Schedule::dualpipe});
   tied.model.tied = true;
-  EXPECT_EQ(count_rank_share(tied, 0).dense, parameters(tied.model).total());
-  EXPECT_EQ(count_rank_share(tied, 1).dense, parameters(tied.model).total());
+  EXPECT_EQ(count_rank_share(tied, 0).dense, count_parameters(tied.model).total());
+  EXPECT_EQ(count_rank_share(tied, 1).dense, count_parameters(tied.model).total());
 }
 
 TEST(RankShare, TiedHead_KeepsItsBias) {
   TrainingConfig config = dense_config({});
   config.model.tied = config.model.head_bias = true;
-  EXPECT_EQ(count_rank_share(config, 0).dense, parameters(config.model).total());
+  EXPECT_EQ(count_rank_share(config, 0).dense, count_parameters(config.model).total());
 }
 
 TEST(RankShare, Mtp_HasACopyOfTheEmbedding) {
@@ -165,9 +165,9 @@ RC_GTEST_PROP(RankShare, SumOverThePipeline_IsTheModel, ()) {
   for (i64 r = 0; r < config.plan.pp; ++r) sum += count_rank_share(config, r).total();
   const model::Model& m = config.model;
   const i64 positions = m.mtp_layers > 0 && !contents(config, 0).mtp ? m.positions * m.hidden : 0;
-  RC_ASSERT(sum ==
-            times(config) * (parameters(m).total() + count_mtp_parameters(m).total() + positions) +
-                copies(config) * m.vocab * m.hidden);
+  RC_ASSERT(sum == times(config) * (count_parameters(m).total() + count_mtp_parameters(m).total() +
+                                    positions) +
+                       copies(config) * m.vocab * m.hidden);
 }
 
 RC_GTEST_PROP(Holdings, Sum_IsTheRankShare, ()) {
@@ -206,7 +206,7 @@ RC_GTEST_PROP(LayerShare, SumOverTpEpAndEtp_IsTheLayer, ()) {
       layer.attention.kind == model::Attention::Kind::grouped && layer.attention.kv_heads < plan.tp;
   RC_PRE(!repeats);
   const Share share = count_layer_share(model, layer, plan);
-  const model::Parameters whole = parameters(model, layer);
+  const model::Parameters whole = count_parameters(model, layer);
   const i64 split = share.dense - share.sequence_shared;
   RC_ASSERT(plan.tp * split + share.sequence_shared == whole.total() - whole.experts);
   const model::FeedForward& ffn = layer.ffn;

@@ -22,7 +22,7 @@ class TrafficCollector {
         pp_rank_(pp_rank),
         on_rank_(contents(config, pp_rank)),
         share_(count_rank_share(config, on_rank_)),
-        sizes_(messages(config)) {
+        sizes_(compute_messages(config)) {
     // An MTP module contains a layer like the model's last.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
     i64 before = 0;
@@ -174,7 +174,7 @@ void TrafficCollector::add_context_parallel() {
   const i64 m = microbatches();
   const mesh::GroupKind cp = mesh::GroupKind::cp;
   for (const model::LayerRun& run : on_rank_.runs) {
-    const AttentionMessages sizes = messages(config_, run.layer.attention);
+    const AttentionMessages sizes = compute_messages(config_, run.layer.attention);
     const i64 again = plan_.recompute == Recompute::selective ? run.count : recomputed(run);
     const i64 forward = m * (run.count + again);
     const i64 backward = m * run.count;
@@ -253,7 +253,7 @@ TrafficCollector::Pieces TrafficCollector::pieces(i64 Share::*kind) const {
   };
   if (plan_.zero >= 3) {
     for (const RankContents& chunk : list_chunk_contents(config_, pp_rank_))
-      for (const Unit& unit : units(config_, chunk))
+      for (const Unit& unit : list_units(config_, chunk))
         if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
   } else {
     for (const Holding& chunk : list_chunk_holdings(config_, pp_rank_))
@@ -318,7 +318,7 @@ void TrafficCollector::add_mirror() {
 
 }  // namespace
 
-std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank) {
+std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank) {
   return TrafficCollector(config, pp_rank).collect();
 }
 

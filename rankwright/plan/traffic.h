@@ -78,7 +78,7 @@ struct Traffic {
 
 /// Returns what every rank of `pp_rank` sends per step, one row per kind, without rows that have no
 /// calls or whose group is a single rank. Requires: the config has no violation.
-std::vector<Traffic> traffic(const TrainingConfig& config, i64 pp_rank);
+std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank);
 
 /// Returns the elements per gradient bucket: as stated, or Megatron-LM's default, max(40M, 1M x dp
 /// x cp) (T9).

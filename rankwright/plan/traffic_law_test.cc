@@ -251,7 +251,7 @@ class ReferenceFramework {
     return list;
   }
   /// Returns the parts of stage s that ZeRO-3 wraps. Every stage gathers what it reads.
-  std::vector<Share> units(i64 s) const {
+  std::vector<Share> list_units(i64 s) const {
     const Stages stages = s_.stages();
     const Stage& stage = stages[std::size_t(s)];
     std::vector<Share> list = inner(s);
@@ -320,7 +320,7 @@ class ReferenceFramework {
       if (p_.zero < 3)
         for (const double bucket : buckets(held_by(s), expert)) list.push_back(bucket);
       else
-        for (const Share& unit : units(s))
+        for (const Share& unit : list_units(s))
           if (of(unit) > 0) list.push_back(double(of(unit)));
     }
     return list;
@@ -408,7 +408,7 @@ class ReferenceFramework {
 
 void compare(const TrainingConfig& config, i64 pp_rank) {
   Account expected = ReferenceFramework(config, pp_rank).step();
-  for (const Traffic& t : traffic(config, pp_rank)) {
+  for (const Traffic& t : list_traffic(config, pp_rank)) {
     RC_LOG() << row(t.kind).label << " " << name(t.op) << " on pp rank " << pp_rank << std::endl;
     const auto found = expected.find({t.kind, t.op, t.group});
     RC_ASSERT(found != expected.end());
@@ -435,7 +435,7 @@ RC_GTEST_PROP(Traffic, KnownModels_MatchIssuingCallsOneByOne, ()) {
 i64 calls_of(const TrainingConfig& config, K kind) {
   i64 calls = 0;
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const Traffic& t : traffic(config, r)) calls += t.kind == kind ? t.calls : 0;
+    for (const Traffic& t : list_traffic(config, r)) calls += t.kind == kind ? t.calls : 0;
   return calls;
 }
 
@@ -454,7 +454,7 @@ RC_GTEST_PROP(Traffic, OneRank_HasNone, ()) {
   TrainingConfig config = sample::random_config();
   config.plan = {.zero = config.plan.zero, .recompute = config.plan.recompute};
   config.world = 1;
-  RC_ASSERT(traffic(config, 0).empty());
+  RC_ASSERT(list_traffic(config, 0).empty());
 }
 
 }  // namespace traffic_law_test

@@ -23,7 +23,7 @@ TrainingConfig mirror_setup(Plan plan) {
 
 /// Returns the row of a kind; if there is none, a row without calls.
 Traffic find(const TrainingConfig& config, i64 pp_rank, K kind) {
-  for (const Traffic& t : traffic(config, pp_rank))
+  for (const Traffic& t : list_traffic(config, pp_rank))
     if (t.kind == kind) return t;
   return {.kind = kind, .op = {}, .group = {}};
 }

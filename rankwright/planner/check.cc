@@ -40,7 +40,7 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   answer.file = {std::move(input.file.name), std::move(input.file.text)};
   answer.config = std::move(input.config);
   if (!answer.config || !find_violations(*answer.config).empty()) return answer;
-  answer.estimate = cost::estimate_closely(*answer.config, calibration(*answer.config));
+  answer.estimate = cost::estimate_closely(*answer.config, select_calibration(*answer.config));
   answer.proof = rules::prove_plan(*answer.config);
   if (answer.proof)
     answer.findings.insert(answer.findings.end(), answer.proof->findings.begin(),

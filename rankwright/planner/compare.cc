@@ -45,7 +45,7 @@ Outcome<CompareLogAnswer> compare_with_log(const CompareLogRequest& request) {
   if (!log) return tl::unexpected(refuse_log(file, log.error()));
   const plan::TrainingConfig& config = plan->config();
   const std::optional<importer::PlanFile> ran = read_plan_of_log(file.text, file.name);
-  GapView view = make_gap_view(config, calibration(config), *log, ran ? &*ran : nullptr);
+  GapView view = make_gap_view(config, select_calibration(config), *log, ran ? &*ran : nullptr);
   view.plan = make_excerpt(plan->name(), kMaxName);
   view.log = make_excerpt(file.name, kMaxName);
   return CompareLogAnswer{std::move(*plan), std::move(view)};

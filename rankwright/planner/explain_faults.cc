@@ -224,16 +224,17 @@ Result<Faults> estimate_faults(const plan::TrainingConfig& config, const FaultOp
 
   Faults faults;
   slowed.cluster = with_links(config.cluster, *links);
-  if (!links->empty()) faults.links = estimate_link_loss(config, calibration(config), *links);
+  if (!links->empty())
+    faults.links = estimate_link_loss(config, select_calibration(config), *links);
   if (!slow->empty()) {
-    faults.slow = estimate_straggler(slowed, calibration(config), *slow);
-    faults.mitigation = mitigate_straggler(slowed, calibration(config), *faults.slow);
+    faults.slow = estimate_straggler(slowed, select_calibration(config), *slow);
+    faults.mitigation = mitigate_straggler(slowed, select_calibration(config), *faults.slow);
   }
   if (options.fail) {
     const Result<cost::FailureTask> task = read_failure(slowed, options, faults.from);
     if (!task) return fail(task.error());
     faults.dead = options.fail;
-    faults.failure = estimate_failure(slowed, calibration(config), *options.fail, *task);
+    faults.failure = estimate_failure(slowed, select_calibration(config), *options.fail, *task);
   }
   return faults;
 }

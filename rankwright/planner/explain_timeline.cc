@@ -46,7 +46,7 @@ std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool 
   const pipeline::PipelineShape shape = make_pipeline_shape(config);
   const i64 cells = pipeline::cell_count(shape).value_or(std::numeric_limits<i64>::max());
   if (cells > cost::kMaxSimulatedCells)
-    return refuse_cells(config, cells, cost::kMaxSimulatedCells, "played");
+    return refuse_cells(config, cells, cost::kMaxSimulatedCells, "simulated");
   if (const Bytes need = program::bound_expansion_bytes(config); need > program::kMaxExpansion)
     return make_refusal(
         fmt::format("the step's actions and collectives take {}; at most {} can be simulated",

@@ -45,7 +45,7 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
   ImportedModel answer{.model = std::move(*model)};
   answer.origins = {fmt::format("From {} (Hugging Face's config.json): {} parameters.",
                                 exporter::safe_name(config.name),
-                                count(parameters(answer.model).total()))};
+                                count(count_parameters(answer.model).total()))};
   std::optional<SourceFile> index = given.index;
   if (index && index->unreadable) return tl::unexpected(refuse_unreadable(*index->unreadable));
   if (!index && config.name != "-")

@@ -73,7 +73,7 @@ std::optional<search::CountRow> find_larger(const search::Problem& problem, cons
   search::Problem other = problem;
   other.config.cluster = *larger;
   run.begin("nothing fits; looking for more GPUs");
-  return fewest(other, calibration(other.config), run.options());
+  return fewest(other, select_calibration(other.config), run.options());
 }
 
 /// Chooses the world size if the request leaves it open.
@@ -82,7 +82,7 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   if (request.fit) {
     run.begin("the fewest GPUs");
     answer.fit_asked = true;
-    answer.fewest = fewest(answer.problem, calibration(config), run.options());
+    answer.fewest = fewest(answer.problem, select_calibration(config), run.options());
     if (answer.fewest) config.world = answer.fewest->gpus;
     run.begin("searching");
   }
@@ -98,7 +98,7 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
 /// Finds the neighbors of the best plan and its trade-offs. If nothing fits, looks for more GPUs.
 void look_around(PlanAnswer& answer, const SearchRun& run) {
   const search::Answer& found = answer.answer;
-  const cluster::Calibration& constants = calibration(answer.problem.config);
+  const cluster::Calibration& constants = select_calibration(answer.problem.config);
   if (!found.best) {
     if (!found.complete || found.stats.memory == 0) return;
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
@@ -107,9 +107,10 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (run.stopped()) return;
   run.begin_shown("why not otherwise");
   // Discard the results of a stopped search: half a table would mislead.
-  std::vector<search::Neighbor> around = neighbors(answer.problem, found, constants, run.options());
+  std::vector<search::Neighbor> around =
+      find_neighbors(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
-  answer.neighbours = std::move(around);
+  answer.neighbors = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
   std::vector<search::TradePoint> points = trade(answer.problem, found, constants, run.options());
   if (!run.stopped()) answer.trade = std::move(points);
@@ -119,7 +120,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
 bool add_count(PlansByCount& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
   std::vector<search::CountRow> row =
-      over_counts(answer.problem, {gpus}, calibration(answer.problem.config), run.options());
+      over_counts(answer.problem, {gpus}, select_calibration(answer.problem.config), run.options());
   if (run.stopped()) return false;
   answer.rows.push_back(std::move(row.front()));
   choose_count(answer);
@@ -153,7 +154,8 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
                    .training = request.training,
                    .budget = request.budget};
   choose_world(found, request, run);
-  found.answer = answer(found.problem, calibration(found.problem.config), run.options());
+  found.answer =
+      find_answer(found.problem, select_calibration(found.problem.config), run.options());
   look_around(found, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
@@ -182,16 +184,16 @@ Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
 PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draft& stated,
                          rules::Target target, const SearchControl& control) {
   const SearchRun run(control, {});
-  const cluster::Calibration& constants = calibration(plan.config);
+  const cluster::Calibration& constants = select_calibration(plan.config);
   PlanAnswer found{.problem = open_problem(plan.config, stated, {.target = target})};
-  found.answer = answer(found.problem, constants, run.options());
+  found.answer = find_answer(found.problem, constants, run.options());
   if (!run.stopped()) {
     run.begin_shown("why not otherwise");
     search::Answer around = found.answer;
     around.best = plan;
     std::vector<search::Neighbor> others =
-        neighbors(found.problem, around, constants, run.options());
-    if (!run.stopped()) found.neighbours = std::move(others);
+        find_neighbors(found.problem, around, constants, run.options());
+    if (!run.stopped()) found.neighbors = std::move(others);
   }
   found.stopped = run.stop_reason();
   complete_figures(found);

@@ -46,7 +46,7 @@ TEST(FindPlan, SmallModel_IsDataParallel) {
   ASSERT_TRUE(answer.answer.best);
   EXPECT_EQ(answer.best().config.plan.dp, 8);
   EXPECT_TRUE(find_violations(answer.best().config).empty());
-  EXPECT_FALSE(answer.neighbours.empty());
+  EXPECT_FALSE(answer.neighbors.empty());
   EXPECT_FALSE(answer.targets.empty());
   EXPECT_EQ(answer.stopped, StopReason::none);
   EXPECT_EQ(answer.explain_view.estimate.time(), answer.best().time());
@@ -80,7 +80,7 @@ TEST(FindPlan, TimeLimit_AnswersWithTheBestSoFar) {
   const PlanAnswer answer = find_plan(request).value();
   EXPECT_EQ(answer.stopped, StopReason::time);
   EXPECT_FALSE(answer.answer.complete);
-  EXPECT_TRUE(answer.neighbours.empty());
+  EXPECT_TRUE(answer.neighbors.empty());
 }
 
 TEST(FindPlan, MemoryLimit_AnswersWithTheBestSoFar) {

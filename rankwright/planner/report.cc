@@ -50,7 +50,7 @@ PlanReport build_plan_report(std::string name, const plan::TrainingConfig& confi
       .config = config,
       .explain_view = make_explain_view(config),
       .findings = std::move(findings),
-      .memory_per_pp_rank = cost::estimate_memory_per_pp_rank(config, calibration(config)),
+      .memory_per_pp_rank = cost::estimate_memory_per_pp_rank(config, select_calibration(config)),
       .ranks = make_rank_map(config),
       .targets = check_targets(config)};
   if (can_simulate(config)) {
@@ -67,7 +67,7 @@ void add_search(PlanReport& report, PlanAnswer search) {
   report.front.clear();
   for (std::size_t k = 0; k < std::min(kMaxFrontPlans, front.size()); ++k)
     report.front.push_back(
-        evaluate_plan(report.search->problem, front[k].plan, calibration(report.config)));
+        evaluate_plan(report.search->problem, front[k].plan, select_calibration(report.config)));
 }
 
 PlanReport report_best_plan(std::string name, const PlanAnswer& answer) {
@@ -91,7 +91,7 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   report.measured = std::move(measured);
   if (request.search && !report.config.reference_model)
     add_search(report,
-               search_around(report.priced(), plan->input.file.draft, request.target, control));
+               search_around(report.evaluated(), plan->input.file.draft, request.target, control));
   return report;
 }
 

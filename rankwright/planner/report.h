@@ -33,7 +33,7 @@ struct PlanReport {
       front{};  // Pareto front of the search: no plan is both faster and smaller, by closed form
 
   Seconds time() const { return explain_view.estimate.time(); }
-  search::EvaluatedPlan priced() const {
+  search::EvaluatedPlan evaluated() const {
     return {.config = config, .estimate = explain_view.estimate};
   }
 };

@@ -38,7 +38,7 @@ TEST(ReportPlan, Search_CanBeTurnedOff) {
   EXPECT_FALSE(report_plan(request).value().search);
   request.search = true;
   const PlanReport report = report_plan(request).value();
-  EXPECT_FALSE(report.search.value().neighbours.empty());
+  EXPECT_FALSE(report.search.value().neighbors.empty());
   EXPECT_FALSE(report.front.empty());
   EXPECT_EQ(report.config.plan.tp, 8);
 }

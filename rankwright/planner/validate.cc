@@ -34,7 +34,7 @@ Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& req
   Result<validate::MeasuredCollectives> measured = validate::read_collectives(table, file);
   if (!measured) return tl::unexpected(refuse_unreadable(measured.error(), file));
   return ValidateAnswer{.collectives =
-                            score_collectives(std::move(*measured), catalog::calibration())};
+                            score_collectives(std::move(*measured), catalog::get_calibration())};
 }
 
 /// Returns the runs of all files, including the excluded ones.

@@ -108,7 +108,7 @@ std::string difference(const plan::TrainingConfig& config) {
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Account account = account_of(config, program, std::size_t(r));
     const std::string where = " on pp rank " + std::to_string(r);
-    for (const plan::Traffic& t : traffic(config, r)) {
+    for (const plan::Traffic& t : list_traffic(config, r)) {
       const auto found = account.find({t.kind, t.op, t.group});
       const std::string what = std::string(row(t.kind).label) + where;
       if (found == account.end()) return what + ": not in the program";

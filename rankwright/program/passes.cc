@@ -17,7 +17,7 @@ Passes::Passes(const plan::TrainingConfig& config)
       plan_(config.plan),
       sequence_(sequence_parallel(config.plan)),
       losses_(1 + count_mtp_until(config.stages(), std::numeric_limits<i64>::max())),
-      sizes_(messages(config)),
+      sizes_(compute_messages(config)),
       calls_(config) {}
 
 void Passes::forward(const Piece& piece) {
@@ -162,7 +162,7 @@ void Passes::exchange(std::initializer_list<Bytes> tensors) {
 }
 
 void Passes::cp_before(const model::Attention& a) {
-  const plan::AttentionMessages sizes = messages(config_, a);
+  const plan::AttentionMessages sizes = compute_messages(config_, a);
   switch (plan_.cp_comm) {
     case plan::CpComm::p2p:
       return ring(sizes, 1);
@@ -175,11 +175,11 @@ void Passes::cp_before(const model::Attention& a) {
 }
 
 void Passes::cp_after(const model::Attention& a) {
-  if (plan_.cp_comm == plan::CpComm::a2a) exchange({messages(config_, a).output});
+  if (plan_.cp_comm == plan::CpComm::a2a) exchange({compute_messages(config_, a).output});
 }
 
 void Passes::cp_before_back(const model::Attention& a) {
-  const plan::AttentionMessages sizes = messages(config_, a);
+  const plan::AttentionMessages sizes = compute_messages(config_, a);
   switch (plan_.cp_comm) {
     case plan::CpComm::p2p:
       return ring(sizes, 2);  // keys and values again, then their gradients
@@ -191,7 +191,7 @@ void Passes::cp_before_back(const model::Attention& a) {
 }
 
 void Passes::cp_after_back(const model::Attention& a) {
-  const plan::AttentionMessages sizes = messages(config_, a);
+  const plan::AttentionMessages sizes = compute_messages(config_, a);
   switch (plan_.cp_comm) {
     case plan::CpComm::p2p:
       return;

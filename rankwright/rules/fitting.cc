@@ -69,8 +69,8 @@ class NextChanges {
       Change change = from_;
       change.recompute_layers(layers);
       const plan::TrainingConfig& after = change.config();
-      return cost::fullest(after, calibration(after)).total() <=
-             (1 - catalog::bands().memory.within) * after.cluster.device.memory;
+      return cost::fullest(after, select_calibration(after)).total() <=
+             (1 - catalog::get_bands().memory.within) * after.cluster.device.memory;
     };
     i64 low = 1, high = max;  // `high` itself is not tried: it is full recompute
     while (low < high) {
@@ -164,10 +164,11 @@ std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
         if (!seen.insert(std::move(keys)).second || find_first_violation(change.config())) continue;
-        const Bytes total = cost::fullest(change.config(), calibration(config)).total();
-        const double room = with_margin ? 1 - catalog::bands().memory.within : 1;
+        const Bytes total = cost::fullest(change.config(), select_calibration(config)).total();
+        const double room = with_margin ? 1 - catalog::get_bands().memory.within : 1;
         if (total <= room * capacity)
-          fitting.push_back({change, cost::estimate(change.config(), calibration(config))});
+          fitting.push_back(
+              {change, cost::estimate_plan(change.config(), select_calibration(config))});
         else
           left.push_back({std::move(change), total});
       }

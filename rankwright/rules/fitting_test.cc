@@ -39,7 +39,7 @@ TEST(CheapestFits, MatchTheEstimateOfTheEditedPlanFile) {
     for (const FittingChange& fit : fits) {
       const rankwright::plan::TrainingConfig typed =
           config_of(typed_plans::typed(plan, fit.change.edits()));
-      const cost::Estimate again = cost::estimate(typed, catalog::calibration());
+      const cost::Estimate again = cost::estimate_plan(typed, catalog::get_calibration());
       EXPECT_TRUE(again.fits()) << plan;
       EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
       EXPECT_EQ(again.time(), fit.estimate.time()) << plan;
@@ -72,7 +72,7 @@ TEST(CheapestFits, AreAtLeastAsFastAsAnySingleChangeByHand) {
   Seconds best{1e9};
   for (const Change& change : tried) {
     if (find_first_violation(change.config())) continue;
-    const cost::Estimate e = cost::estimate(change.config(), catalog::calibration());
+    const cost::Estimate e = cost::estimate_plan(change.config(), catalog::get_calibration());
     if (e.fits() && e.sure()) best = std::min(best, e.time());
   }
   const std::vector<FittingChange> fits = find_cheapest_fits(config, Target::any, 3);
@@ -83,13 +83,13 @@ TEST(CheapestFits, AreAtLeastAsFastAsAnySingleChangeByHand) {
 TEST(CheapestFits, RecomputeTheFewestLayersThatFitWithMargin) {
   // 4 sequences per microbatch through 32 layers do not fit; recomputing some of the layers does.
   const rankwright::plan::TrainingConfig config = config_of(kPlans[1]);
-  ASSERT_FALSE(cost::estimate(config, catalog::calibration()).fits());
+  ASSERT_FALSE(cost::estimate_plan(config, catalog::get_calibration()).fits());
   for (const FittingChange& fit : find_cheapest_fits(config, Target::any, 100)) {
     const i64 layers = fit.change.config().plan.recompute_layers;
     if (layers <= 1) continue;
     EXPECT_TRUE(fit.estimate.sure());
-    const cost::Estimate less = cost::estimate(Change(config).recompute_layers(layers - 1).config(),
-                                               catalog::calibration());
+    const cost::Estimate less = cost::estimate_plan(
+        Change(config).recompute_layers(layers - 1).config(), catalog::get_calibration());
     EXPECT_FALSE(less.fits() && less.sure()) << layers;
     return;
   }

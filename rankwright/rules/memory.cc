@@ -64,9 +64,9 @@ void propose(const Subject& subject, const cost::Estimate& now, bool with_margin
 std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes max = (1 + catalog::bands().memory.within) * s.cluster.device.memory;
-  if (cost::fullest(s, calibration(s)).total() <= max) return std::nullopt;
-  const cost::Estimate now = cost::estimate(s, calibration(s));
+  const Bytes max = (1 + catalog::get_bands().memory.within) * s.cluster.device.memory;
+  if (cost::fullest(s, select_calibration(s)).total() <= max) return std::nullopt;
+  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
@@ -82,11 +82,11 @@ std::optional<Finding> check_fits(const Subject& subject) {
 std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes total = cost::fullest(s, calibration(s)).total();
+  const Bytes total = cost::fullest(s, select_calibration(s)).total();
   const Bytes capacity = s.cluster.device.memory;
-  const double within = catalog::bands().memory.within;
+  const double within = catalog::get_bands().memory.within;
   if (std::abs(total / capacity - 1) > within) return std::nullopt;
-  const cost::Estimate now = cost::estimate(s, calibration(s));
+  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
   const std::string room = total <= capacity
                                ? fmt::format("{} are left", show_memory(capacity - total))
                                : fmt::format("{} too much", show_memory(total - capacity));
@@ -106,13 +106,13 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
   if (s.reference_model || s.plan.zero > 0 || s.plan.data_ranks() == 1 ||
       supported_zero_stages(subject.target).front() != 1)
     return std::nullopt;
-  const cost::MemoryEstimate now = cost::fullest(s, calibration(s));
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
   // RW0201 and RW0202 cover plans that do not fit with margin, and propose changes.
-  if (now.total() > (1 - catalog::bands().memory.within) * s.cluster.device.memory)
+  if (now.total() > (1 - catalog::get_bands().memory.within) * s.cluster.device.memory)
     return std::nullopt;
   const Bytes whole = now[cost::Entry::optimizer];
   const Bytes sharded = cost::estimate_memory(Change(s).zero(1).config(), now.pp_rank,
-                                              calibration(s))[cost::Entry::optimizer];
+                                              select_calibration(s))[cost::Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
       .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",

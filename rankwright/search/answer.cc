@@ -73,7 +73,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
 /// What decides a tie: a plan that surely fits, then fewer axes, fewer of them beside dp, no
 /// pipeline (it brings a schedule and stages), less ZeRO, less recompute.
 auto simplicity(const Candidate& one) {
-  const Family of = family(one.plan);
+  const Family of = find_family(one.plan);
   return std::tuple(!one.sure, of.axes(), of.cuts(), of.pp > 1, of.zero, of.recompute);
 }
 
@@ -149,10 +149,11 @@ Ranking::SimulatedPlan Ranking::fastest(const std::vector<Candidate>& some) {
 /// Of the fastest one's family, as sure to fit, and no slower than `tie`.
 const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
                                    Seconds tie) {
-  const Family same = family(fastest.candidate.plan);
+  const Family same = find_family(fastest.candidate.plan);
   std::vector<const Candidate*> plainer;
   for (const Candidate& one : some)
-    if (family(one.plan) == same && one.sure >= fastest.candidate.sure) plainer.push_back(&one);
+    if (find_family(one.plan) == same && one.sure >= fastest.candidate.sure)
+      plainer.push_back(&one);
   std::stable_sort(plainer.begin(), plainer.end(), [&](const Candidate* a, const Candidate* b) {
     return plainness(config_of(problem_, a->plan)) < plainness(config_of(problem_, b->plan));
   });
@@ -175,7 +176,7 @@ void Ranking::choose(const PartialResult& space) {
   for (const Candidate* one : simpler) {
     if (!simulations_.time(*one, tie)) continue;
     Problem inside = problem_;
-    inside.limits = only(problem_.limits, family(one->plan));
+    inside.limits = only(problem_.limits, find_family(one->plan));
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
@@ -193,12 +194,12 @@ void Ranking::choose(const PartialResult& space) {
 
 /// Everything that the best is held against.
 void Ranking::compare(const PartialResult& space) {
-  const Family chosen = family(answer_.best->config.plan);
-  const Family of_first = answer_.fastest ? family(answer_.fastest->config.plan) : chosen;
+  const Family chosen = find_family(answer_.best->config.plan);
+  const Family of_first = answer_.fastest ? find_family(answer_.fastest->config.plan) : chosen;
   const Seconds tie = (1 + answer_.band) * answer_.min;
   std::set<Family> seen;
   for (const Candidate& one : space.families) {
-    const Family of = family(one.plan);
+    const Family of = find_family(one.plan);
     if (!seen.insert(of).second) continue;  // the same, surely fitting and not
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
@@ -290,8 +291,8 @@ EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
   return one;
 }
 
-Answer answer(const Problem& problem, const cluster::Calibration& calibration,
-              const SearchOptions& options) {
+Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
+                   const SearchOptions& options) {
   return Ranking(problem, calibration, options).all();
 }
 

@@ -60,8 +60,8 @@ struct Answer {
 /// their simulate.
 inline constexpr double kClosedFormError = 0.02;
 
-Answer answer(const Problem& problem, const cluster::Calibration& calibration,
-              const SearchOptions& options = {});
+Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
+                   const SearchOptions& options = {});
 
 /// The fastest plan by closed form, ties or not: for limits and capacities beside the problem that
 /// is answered. Of the options threads and balance count.

@@ -27,7 +27,7 @@ auto simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
 auto simplicity(const EvaluatedPlan& one, const Problem& problem) {
-  return simplicity(family(one.config.plan), one.estimate.memory.total() <= problem.safe());
+  return simplicity(find_family(one.config.plan), one.estimate.memory.total() <= problem.safe());
 }
 
 /// A problem, all its plans that fit, the fastest first, and its answer.
@@ -37,7 +37,7 @@ struct Answered {
   Answer answer{};
 
   Seconds simulated(const Candidate& one) const {
-    return evaluate_plan(problem, one.plan, catalog::calibration()).time();
+    return evaluate_plan(problem, one.plan, catalog::get_calibration()).time();
   }
 };
 
@@ -45,7 +45,7 @@ struct Answered {
 Answered answered(std::uint64_t seed, double share) {
   Dice dice(seed);
   Answered made{.problem = problems::random_problem(dice)};
-  BruteForce force(made.problem, catalog::calibration());
+  BruteForce force(made.problem, catalog::get_calibration());
   constexpr i64 kMax = 1200;
   while (force.count(kMax) > kMax) problems::narrow(made.problem.limits, dice);
   made.fitting = force.all().runs;
@@ -58,7 +58,7 @@ Answered answered(std::uint64_t seed, double share) {
                   [&](const Candidate& one) { return one.memory > made.problem.capacity; });
   }
   std::stable_sort(made.fitting.begin(), made.fitting.end(), faster);
-  made.answer = answer(made.problem, catalog::calibration());
+  made.answer = find_answer(made.problem, catalog::get_calibration());
   return made;
 }
 
@@ -76,9 +76,10 @@ void expect_priced_as_any_plan(const Answered& one) {
   EXPECT_FALSE(find_first_violation(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
   EXPECT_TRUE(best.estimate.fits());
-  EXPECT_EQ(best.closed, cost::estimate_step_time(best.config, catalog::calibration()).total());
-  EXPECT_EQ(best.time(), cost::estimate_by_simulation(best.config, catalog::calibration()).time());
-  EXPECT_EQ(best.estimate.memory, cost::fullest(best.config, catalog::calibration()));
+  EXPECT_EQ(best.closed, cost::estimate_step_time(best.config, catalog::get_calibration()).total());
+  EXPECT_EQ(best.time(),
+            cost::estimate_by_simulation(best.config, catalog::get_calibration()).time());
+  EXPECT_EQ(best.estimate.memory, cost::fullest(best.config, catalog::get_calibration()));
   EXPECT_TRUE(one.answer.complete);
   EXPECT_GT(one.answer.ranked_again, 0);
 }
@@ -100,7 +101,7 @@ void expect_simplest(const Answered& one) {
   using Which = std::pair<Family, bool>;
   std::map<Which, std::pair<Seconds, Seconds>> families;  // closed, and the slowest such simulate
   for (const Candidate& run : one.fitting) {
-    const Which which(family(run.plan), run.memory <= one.problem.safe());
+    const Which which(find_family(run.plan), run.memory <= one.problem.safe());
     const auto [known, added] = families.try_emplace(which, run.time, Seconds{});
     if (run.time <= (1 + kRounding) * known->second.first)
       known->second.second = std::max(known->second.second, one.simulated(run));
@@ -118,9 +119,9 @@ void expect_rivals(const Answered& one) {
   EXPECT_GE(a.tied, 1);
   EXPECT_GE(a.tied, i64(a.rivals.size()) + 1);
   const EvaluatedPlan& first = a.fastest ? *a.fastest : *a.best;
-  std::set<Family> seen{family(a.best->config.plan), family(first.config.plan)};
+  std::set<Family> seen{find_family(a.best->config.plan), find_family(first.config.plan)};
   for (const EvaluatedPlan& rival : a.rivals) {
-    EXPECT_TRUE(seen.insert(family(rival.config.plan)).second);
+    EXPECT_TRUE(seen.insert(find_family(rival.config.plan)).second);
     EXPECT_LE(rival.time(), (1 + kRounding) * (1 + a.band) * a.min);
     EXPECT_LE(rival.estimate.memory.total(), one.problem.capacity);
     EXPECT_FALSE(find_first_violation(rival.config));
@@ -206,8 +207,8 @@ TEST(Answer, IsTheSameEveryTime) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     for (int k = 0; k < 5; ++k) problems::narrow(one.limits, dice);
-    const Answer first = answer(one, catalog::calibration(), {.threads = 1});
-    const Answer again = answer(one, catalog::calibration(), {.threads = 3});
+    const Answer first = find_answer(one, catalog::get_calibration(), {.threads = 1});
+    const Answer again = find_answer(one, catalog::get_calibration(), {.threads = 3});
     ASSERT_EQ(first.best.has_value(), again.best.has_value());
     EXPECT_EQ(first.stats, again.stats);
     if (!first.best) continue;
@@ -231,7 +232,7 @@ TEST(Answer, IsTheLeanestWhereNothingFits) {
         one.fitting.begin(), one.fitting.end(),
         [](const Candidate& a, const Candidate& b) { return a.memory < b.memory; });
     one.problem.capacity = 0.999 * leanest->memory;
-    const Answer told = answer(one.problem, catalog::calibration());
+    const Answer told = find_answer(one.problem, catalog::get_calibration());
     EXPECT_FALSE(told.best);
     EXPECT_FALSE(told.margin);
     EXPECT_TRUE(told.rivals.empty());
@@ -247,12 +248,12 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
   for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
     Dice dice(seed);
     const Problem one = problems::random_problem(dice);
-    const Answer all = answer(one, catalog::calibration());
+    const Answer all = find_answer(one, catalog::get_calibration());
     if (!all.best) continue;
     for (i64 rounds = 0;; ++rounds) {
       i64 left = rounds;
-      const Answer some = answer(one, catalog::calibration(),
-                                 {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
+      const Answer some = find_answer(one, catalog::get_calibration(),
+                                      {.go_on = [&](const SearchProgress&) { return left-- > 0; }});
       if (some.complete) break;
       ++ended;
       ASSERT_TRUE(some.best) << "seed " << seed << ", ended after " << rounds;
@@ -268,11 +269,11 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
 TEST(Answer, SaysWhatItDidNotDecide) {
   Dice dice(4800);
   Problem one = problems::random_problem(dice);
-  const Answer none =
-      answer(one, catalog::calibration(), {.go_on = [](const SearchProgress&) { return false; }});
+  const Answer none = find_answer(one, catalog::get_calibration(),
+                                  {.go_on = [](const SearchProgress&) { return false; }});
   EXPECT_FALSE(none.complete);
   EXPECT_GT(none.undecided, 0);
-  const Answer all = answer(one, catalog::calibration());
+  const Answer all = find_answer(one, catalog::get_calibration());
   EXPECT_TRUE(all.complete);
   EXPECT_EQ(all.undecided, 0);
   EXPECT_EQ(none.stats.candidates + none.undecided, all.stats.candidates);

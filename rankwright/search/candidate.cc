@@ -2,7 +2,7 @@
 
 namespace rankwright::search {
 
-Family family(const plan::Plan& p) {
+Family find_family(const plan::Plan& p) {
   return {.tp = p.tp,
           .cp = p.cp,
           .pp = p.pp,
@@ -25,7 +25,7 @@ SearchStats& SearchStats::operator+=(const SearchStats& other) {
   duplicates += other.duplicates;
   pruned += other.pruned;
   memory += other.memory;
-  priced += other.priced;
+  evaluated += other.evaluated;
   for (const auto& [why, count] : other.violations) violations[why] += count;
   for (const auto& [code, count] : other.rules) rules[code] += count;
   return *this;

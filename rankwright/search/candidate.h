@@ -34,19 +34,19 @@ struct Family {
 
   friend auto operator<=>(const Family&, const Family&) = default;
 };
-Family family(const plan::Plan& plan);
+Family find_family(const plan::Plan& plan);
 
 /// The better known of two: the faster, and of two that are equally fast the one found first.
 inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
 
 /// Where the candidates of a space went. They add up: candidates = alike + violations + rules
-/// + bounded + memory + priced.
+/// + bounded + memory + evaluated.
 struct SearchStats {
   i64 candidates = 0;
   i64 duplicates = 0;  // cost what a plainer one costs: its ranks lie, or its stages are, as there
   i64 pruned = 0;      // cannot be as fast as the best, whatever their inner choices
   i64 memory = 0;      // do not fit
-  i64 priced = 0;
+  i64 evaluated = 0;
   std::map<plan::ConstraintViolation::Why, i64> violations{};  // arithmetic forbids
   std::map<std::string_view, i64> rules{};                     // the target refuses: by code
 

@@ -19,7 +19,7 @@ Problem asked(const std::string& text, Limits limits = {}) {
   rankwright::plan::TrainingConfig config = resolve(file.draft);
   config.world = config.cluster.devices();
   config.plan.overlap = {};
-  return problem(std::move(config), std::move(limits));
+  return make_problem(std::move(config), std::move(limits));
 }
 
 Range just(i64 degree) { return {degree, degree}; }
@@ -34,11 +34,11 @@ bool inside_a_node(const plan::TrainingConfig& config, mesh::GroupKind kind) {
 TEST(Cases, OneBillionOnANodeIsDataParallelAlone) {
   const Problem one =
       asked("model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n");
-  const Answer told = answer(one, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(told.best);
   const plan::Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.dp, 8);
-  EXPECT_EQ(family(plan).axes(), 1);
+  EXPECT_EQ(find_family(plan).axes(), 1);
   EXPECT_EQ(plan.zero, 0);
   EXPECT_EQ(plan.recompute, plan::Recompute::none);
   EXPECT_TRUE(told.complete);
@@ -51,21 +51,21 @@ Problem thirty_billion(Limits limits = {}) {
 }
 
 TEST(Cases, ThirtyBillionOnANodeCutsItsLayers) {
-  const Answer told = answer(thirty_billion(), catalog::calibration());
+  const Answer told = find_answer(thirty_billion(), catalog::get_calibration());
   ASSERT_TRUE(told.best);
   const plan::Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
   EXPECT_TRUE(inside_a_node(told.best->config, mesh::GroupKind::tp));
-  EXPECT_LE(family(plan).axes(), 2);
+  EXPECT_LE(find_family(plan).axes(), 2);
   EXPECT_EQ(plan.recompute, plan::Recompute::none);
 }
 
 /// tp alone pays for its collectives, FSDP alone for running forward twice: by the model they take
 /// the same time, and both take longer than the answer, by more than the band of a tie.
 TEST(Cases, ThirtyBillionOnANodeIsSlowerWithOneAxis) {
-  const Answer told = answer(thirty_billion(), catalog::calibration());
-  const Answer cut = answer(thirty_billion({.tp = just(8)}), catalog::calibration());
-  const Answer sharded = answer(thirty_billion({.dp = just(8)}), catalog::calibration());
+  const Answer told = find_answer(thirty_billion(), catalog::get_calibration());
+  const Answer cut = find_answer(thirty_billion({.tp = just(8)}), catalog::get_calibration());
+  const Answer sharded = find_answer(thirty_billion({.dp = just(8)}), catalog::get_calibration());
   ASSERT_TRUE(told.best && cut.best && sharded.best);
   EXPECT_EQ(sharded.best->config.plan.zero, 3);
   EXPECT_EQ(sharded.best->config.plan.recompute, plan::Recompute::full);
@@ -79,7 +79,7 @@ TEST(Cases, ThirtyBillionOnANodeIsSlowerWithOneAxis) {
 /// two is among its rivals.
 TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
   const Problem one = thirty_billion({.cp = just(1), .pp = just(1)});
-  const Answer told = answer(one, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(told.best);
   EXPECT_GT(told.best->config.plan.tp, 1);
   EXPECT_GT(told.best->config.plan.zero, 0);
@@ -92,7 +92,7 @@ TEST(Cases, ThirtyBillionOnANodeWithoutPipelineIsTpAndZero) {
 TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {
   const Problem one = asked(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer told = answer(one, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(told.best);
   const plan::Plan& plan = told.best->config.plan;
   EXPECT_GT(plan.tp, 1);
@@ -107,8 +107,8 @@ TEST(Cases, TwoHundredBillionOnSlowNodesIsTpInsideAndPpAcross) {
 TEST(Cases, TwoHundredBillionPutAcrossNodesByTpIsManyTimesSlower) {
   const Problem one = asked(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer told = answer(one, catalog::calibration());
-  const std::vector<Neighbor> others = neighbors(one, told, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
+  const std::vector<Neighbor> others = find_neighbors(one, told, catalog::get_calibration());
   const auto order = std::find_if(others.begin(), others.end(), [](const Neighbor& other) {
     return other.kind == Neighbor::Kind::order;
   });
@@ -122,7 +122,7 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
   const Problem one = asked(
       "model: gpt-13b\ncluster: hgx-a100-100g x 2\njob: {global_batch: 256, sequence: 2048}\n",
       {.tp = just(1), .pp = just(1)});
-  const Answer told = answer(one, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(told.best);
   const plan::Plan& plan = told.best->config.plan;
   EXPECT_EQ(plan.tp * plan.pp * plan.cp, 1);
@@ -130,7 +130,7 @@ TEST(Cases, ThirteenBillionWithoutTpAndPpShardsItsStates) {
   EXPECT_GE(plan.zero, 1);
   plan::Plan replicas = plan;
   choose(replicas, 0, 0, one);
-  EXPECT_FALSE(evaluate_plan(one, replicas, catalog::calibration()).estimate.fits());
+  EXPECT_FALSE(evaluate_plan(one, replicas, catalog::get_calibration()).estimate.fits());
 }
 
 /// Racks of 64 behind a spine that has a quarter of their NICs' bandwidth: the fastest plan keeps
@@ -142,7 +142,7 @@ TEST(Cases, RacksBehindASlowSpineWantAnotherOrder) {
       "    - {name: nvlink, arity: 64, bandwidth: 900 GB/s, latency: 2 us}\n"
       "    - {name: spine, arity: 8, bandwidth: 50 GB/s, latency: 5 us, oversubscription: 4}\n",
       {.cp = just(1)});
-  const Answer told = answer(one, catalog::calibration());
+  const Answer told = find_answer(one, catalog::get_calibration());
   const EvaluatedPlan* other = told.reordered();
   ASSERT_NE(other, nullptr);
   EXPECT_TRUE(inside_a_node(other->config, mesh::GroupKind::pp));

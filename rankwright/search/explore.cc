@@ -322,9 +322,9 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   if (pipes.empty()) return;
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
-  const std::vector<PricedOrder> priced =
+  const std::vector<PricedOrder> evaluated =
       price_orders(plan, i64(space_.recomputes.size() * pipes.size()));
-  if (priced.empty()) return;
+  if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
@@ -334,7 +334,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
     unlinked.recompute(recompute);
     OrderLevel level{.plan = plan,
                      .activations = batch.activations[std::size_t(recompute)],
-                     .orders = order_by_bound(priced, plan, i64(pipes.size())),
+                     .orders = order_by_bound(evaluated, plan, i64(pipes.size())),
                      .unlinked = unlinked};
     for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
     if (level.orders.empty()) continue;
@@ -399,7 +399,7 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
   bound.violation = find_first_violation(config);
   if (bound.violation) return bound;
   const cost::Links links(config, context.calibration);
-  for (const i64 size : micro_batches(context.problem, node)) {
+  for (const i64 size : list_micro_batches(context.problem, node)) {
     config.plan.micro_batch = size;
     bound.min = std::min(bound.min, min_compute_time(context, config));
     bound.priority = std::min(

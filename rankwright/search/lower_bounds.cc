@@ -24,7 +24,7 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
 Bytes min_states(const NodeSpace& space) {
   const plan::Job& job = space.config.job;
   const Node& node = space.node;
-  const model::Parameters all = parameters(space.config.model);
+  const model::Parameters all = count_parameters(space.config.model);
   const double stages = double(node.pp);
   const double expert = double(all.experts) / double(node.etp * node.ep) / stages;
   const double dense = double(all.total() - all.experts) / double(node.tp) / stages;

@@ -29,7 +29,7 @@ void NodeResult::reject(const plan::Plan& plan, Bytes memory) {
 }
 
 void NodeResult::add(const plan::Plan& plan, Seconds time, Bytes memory) {
-  ++out_.stats.priced;
+  ++out_.stats.evaluated;
   if (time > limit()) return;
   const Windows& windows = context_.windows;
   const Candidate one{plan, time, memory, is_sure(memory)};

@@ -32,12 +32,12 @@ void add_to_front(std::vector<Candidate>& front, const Candidate& one) {
 void keep_families(std::vector<Candidate>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     const auto key = [](const Candidate& c) {
-      return std::tuple(family(c.plan), c.sure, c.time.value);
+      return std::tuple(find_family(c.plan), c.sure, c.time.value);
     };
     return key(a) < key(b);
   });
   const auto same = [](const Candidate& a, const Candidate& b) {
-    return family(a.plan) == family(b.plan) && a.sure == b.sure;
+    return find_family(a.plan) == find_family(b.plan) && a.sure == b.sure;
   };
   all.erase(std::unique(all.begin(), all.end(), same), all.end());
 }

@@ -79,7 +79,7 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
 void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   const i64 per_shard = space.candidates_per_shard();
   const i64 per_order = per_shard * i64(space.shardings.size());
-  for (const mesh::Order& order : orders(space.problem(), space.node)) {
+  for (const mesh::Order& order : list_orders(space.problem(), space.node)) {
     space.config.plan.order = order;
     if (const plan::ConstraintViolation violation = find_first_violation(space.config)) {
       stats.violations[violation.why] += per_order;
@@ -117,12 +117,12 @@ NodeSpace make_node_space(const SearchContext& context, const Node& node, Search
   NodeSpace space{.context = context,
                   .node = node,
                   .config = config_of(problem, node),
-                  .shardings = shardings(problem, node),
-                  .pipes = pipes(problem, node),
-                  .comms = cp_comms(problem, node),
-                  .micro_batches = micro_batches(problem, node),
-                  .sequence_parallels = sequence_parallels(problem, node),
-                  .recomputes = recomputes(problem)};
+                  .shardings = list_shardings(problem, node),
+                  .pipes = list_pipes(problem, node),
+                  .comms = list_cp_comms(problem, node),
+                  .micro_batches = list_micro_batches(problem, node),
+                  .sequence_parallels = list_sequence_parallels(problem, node),
+                  .recomputes = list_recomputes(problem)};
   const plan::Plan simplest = space.config.plan;
   enumerate_orders(space, stats);
   space.config.plan = simplest;

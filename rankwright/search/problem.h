@@ -53,6 +53,6 @@ struct Problem {
 };
 
 /// The whole device.
-Problem problem(plan::TrainingConfig config, Limits limits = {});
+Problem make_problem(plan::TrainingConfig config, Limits limits = {});
 
 }  // namespace rankwright::search

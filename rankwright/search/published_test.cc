@@ -21,15 +21,15 @@ EvaluatedPlan as_published(const std::string& example) {
   EXPECT_TRUE(file.findings.empty());
   const rankwright::plan::TrainingConfig config = resolve(file.draft);
   EXPECT_FALSE(find_first_violation(config));
-  return evaluate_plan(problem(config), config.plan, catalog::calibration());
+  return evaluate_plan(make_problem(config), config.plan, catalog::get_calibration());
 }
 
 /// The fastest for the same job, machine, software and overlap.
 EvaluatedPlan fastest(const EvaluatedPlan& published, const Limits& limits) {
-  const Problem one = problem(published.config, limits);
-  const SearchResult found = search(one, catalog::calibration());
+  const Problem one = make_problem(published.config, limits);
+  const SearchResult found = search(one, catalog::get_calibration());
   EXPECT_TRUE(found.space.best);
-  return evaluate_plan(one, found.space.best->plan, catalog::calibration());
+  return evaluate_plan(one, found.space.best->plan, catalog::get_calibration());
 }
 
 /// Of the time that the published layout takes longer, what these items make.
@@ -102,7 +102,7 @@ EvaluatedPlan deepseek_v3() {
   plan::Plan plan = example.config.plan;
   plan.schedule = pipeline::Schedule::dualpipe;
   plan.overlap.pp = true;
-  return evaluate_plan(problem(example.config), plan, catalog::calibration());
+  return evaluate_plan(make_problem(example.config), plan, catalog::get_calibration());
 }
 
 TEST(Published, DeepseekV3IsWithinFivePercentOfTheFastestWithItsDegrees) {

@@ -18,7 +18,7 @@ struct SearchProgress {
 
 struct SearchOptions {
   Windows windows{};
-  bool bounds = true;  // else everything that fits is priced
+  bool bounds = true;  // else everything that fits is evaluated
   int threads = 0;     // 0: as many as there are
   /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
   std::shared_ptr<StageSplitCache> split_cache{};

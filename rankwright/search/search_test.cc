@@ -82,7 +82,7 @@ Solved solved(std::uint64_t seed, i64 max) {
   Dice dice(seed);
   Solved made{.problem = problems::random_problem(dice), .brute = {}};
   for (i64 k = dice.below(4); k > 0; --k) problems::narrow(made.problem.limits, dice);
-  BruteForce force(made.problem, catalog::calibration());
+  BruteForce force(made.problem, catalog::get_calibration());
   i64 count = force.count(max);
   for (int tries = 0; count > max || (count < 50 && tries < 30); ++tries) {
     if (count < 50) made.problem.limits = {.target = made.problem.limits.target};
@@ -105,7 +105,7 @@ std::vector<Bytes> capacities(const Brute& brute, Dice& dice) {
 }
 
 void expect_adds_up(const SearchStats& t) {
-  EXPECT_EQ(t.candidates, t.duplicates + t.broken() + t.pruned + t.memory + t.priced);
+  EXPECT_EQ(t.candidates, t.duplicates + t.broken() + t.pruned + t.memory + t.evaluated);
 }
 
 /// All of `within` that are no slower than `limit` are in `found`, and nothing else is.
@@ -129,10 +129,10 @@ void expect_families(const std::vector<Candidate>& fitting, Bytes safe, Seconds 
   std::map<Which, Seconds> fastest, told;
   for (const Candidate& one : fitting)  // the fastest first
     if (one.time <= (1 + kRounding) * limit)
-      fastest.emplace(Which(family(one.plan), one.memory <= safe), one.time);
+      fastest.emplace(Which(find_family(one.plan), one.memory <= safe), one.time);
   for (const Candidate& one : found) {
     EXPECT_EQ(one.sure, one.memory <= safe);
-    const Which which(family(one.plan), one.sure);
+    const Which which(find_family(one.plan), one.sure);
     EXPECT_TRUE(told.emplace(which, one.time).second) << "a family twice";
     const auto known = fastest.find(which);
     ASSERT_NE(known, fastest.end());
@@ -165,7 +165,7 @@ void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
 /// What a search says, held against everything that there is.
 void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
   const SearchResult found =
-      search(solved.problem, catalog::calibration(), {.windows = windows, .bounds = bounds});
+      search(solved.problem, catalog::get_calibration(), {.windows = windows, .bounds = bounds});
   const std::vector<Candidate> fitting = solved.fitting();
   const PartialResult& space = found.space;
   EXPECT_TRUE(found.complete);
@@ -174,7 +174,7 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
   EXPECT_EQ(space.stats.candidates, solved.brute.candidates);
   ASSERT_EQ(space.best.has_value(), !fitting.empty());
   if (fitting.empty()) {
-    EXPECT_EQ(space.stats.priced, 0);
+    EXPECT_EQ(space.stats.evaluated, 0);
     EXPECT_TRUE(space.near.empty() && space.families.empty() && space.front.empty());
     const auto leanest =
         std::min_element(solved.brute.runs.begin(), solved.brute.runs.end(),
@@ -196,15 +196,15 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
 /// Without bounds every candidate is counted for what it is, but for those that are alike: which
 /// of several is the one that is looked at is the search's choice.
 void expect_counts(const Solved& solved) {
-  const SearchResult found = search(solved.problem, catalog::calibration(), {.bounds = false});
+  const SearchResult found = search(solved.problem, catalog::get_calibration(), {.bounds = false});
   const SearchStats& stats = found.space.stats;
   const i64 fit = i64(solved.fitting().size());
   const i64 all = i64(solved.brute.runs.size());
   EXPECT_EQ(stats.pruned, 0);
-  EXPECT_LE(stats.priced, fit);
+  EXPECT_LE(stats.evaluated, fit);
   EXPECT_LE(stats.memory, all - fit);
-  EXPECT_LE(stats.priced + stats.memory, all);
-  EXPECT_EQ(stats.priced > 0, fit > 0);
+  EXPECT_LE(stats.evaluated + stats.memory, all);
+  EXPECT_EQ(stats.evaluated > 0, fit > 0);
   EXPECT_EQ(stats.memory > 0, all > fit);
 }
 
@@ -259,10 +259,10 @@ TEST(Search, IsTheSameForAnyNumberOfThreads) {
     one.capacity = Bytes{double(dice.number({4, 20, 80})) * 1e9};
     const Windows windows{.near = 0.05, .family = 0.2};
     const SearchResult first =
-        search(one, catalog::calibration(), {.windows = windows, .threads = 1});
+        search(one, catalog::get_calibration(), {.windows = windows, .threads = 1});
     for (const int threads : {2, 4, 0}) {
       const SearchResult other =
-          search(one, catalog::calibration(), {.windows = windows, .threads = threads});
+          search(one, catalog::get_calibration(), {.windows = windows, .threads = threads});
       EXPECT_EQ(first.space.stats, other.space.stats);
       EXPECT_EQ(first.complete, other.complete);
       expect_identical(first.space.best, other.space.best);

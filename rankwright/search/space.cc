@@ -90,14 +90,14 @@ i64 max_chunks(const Problem& problem, const Node& node, const pipeline::Schedul
 
 }  // namespace
 
-Problem problem(plan::TrainingConfig config, Limits limits) {
+Problem make_problem(plan::TrainingConfig config, Limits limits) {
   const Bytes capacity = config.cluster.device.memory;
   return {std::move(config), std::move(limits), capacity};
 }
 
-Bytes Problem::safe() const { return (1 - catalog::bands().memory.within) * capacity; }
+Bytes Problem::safe() const { return (1 - catalog::get_bands().memory.within) * capacity; }
 
-std::vector<Node> nodes(const Problem& problem) {
+std::vector<Node> list_nodes(const Problem& problem) {
   std::vector<Node> all;
   for_each_node(problem, [&](const Node& node) {
     all.push_back(node);
@@ -132,12 +132,12 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
   return config;
 }
 
-std::vector<i64> micro_batches(const Problem& problem, const Node& node) {
+std::vector<i64> list_micro_batches(const Problem& problem, const Node& node) {
   const i64 batch = problem.config.job.global_batch;
   return list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
-std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {
+std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node) {
   const std::vector<mesh::Axis> live = live_axes(problem, node);
   std::vector<mesh::Axis> permuted = live;
   std::vector<mesh::Order> all;
@@ -148,24 +148,24 @@ std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {
   return all;
 }
 
-std::vector<bool> sequence_parallels(const Problem& problem, const Node& node) {
+std::vector<bool> list_sequence_parallels(const Problem& problem, const Node& node) {
   if (node.tp == 1) return {false};
   if (problem.limits.sequence_parallel) return {*problem.limits.sequence_parallel};
   return {false, true};
 }
 
-std::vector<plan::CpComm> cp_comms(const Problem& problem, const Node& node) {
+std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node) {
   if (node.cp == 1) return {plan::CpComm::p2p};
   if (problem.limits.cp_comm) return {*problem.limits.cp_comm};
   return {plan::CpComm::p2p, plan::CpComm::all_gather, plan::CpComm::a2a};
 }
 
-std::vector<plan::Recompute> recomputes(const Problem& problem) {
+std::vector<plan::Recompute> list_recomputes(const Problem& problem) {
   if (problem.limits.recompute) return {*problem.limits.recompute};
   return {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full};
 }
 
-std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
+std::vector<Pipe> list_pipes(const Problem& problem, const Node& node) {
   if (node.pp == 1) return {{}};
   std::vector<pipeline::Schedule> plainest_first{kPlain};
   for (const pipeline::ScheduleRow& row : pipeline::schedules())
@@ -185,7 +185,7 @@ std::vector<Pipe> pipes(const Problem& problem, const Node& node) {
   return all;
 }
 
-std::vector<Sharding> shardings(const Problem& problem, const Node& node) {
+std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
   const Limits& limits = problem.limits;
   const bool spread = node.dp * node.cp > 1 || problem.config.model.sparse();
   const int inner = int(problem.config.cluster.levels.size()) - 1;  // levels but the outermost
@@ -202,10 +202,11 @@ std::vector<Sharding> shardings(const Problem& problem, const Node& node) {
 }
 
 i64 candidates(const Problem& problem, const Node& node) {
-  const std::size_t count = micro_batches(problem, node).size() * orders(problem, node).size() *
-                            sequence_parallels(problem, node).size() *
-                            cp_comms(problem, node).size() * recomputes(problem).size() *
-                            pipes(problem, node).size() * shardings(problem, node).size();
+  const std::size_t count = list_micro_batches(problem, node).size() *
+                            list_orders(problem, node).size() *
+                            list_sequence_parallels(problem, node).size() *
+                            list_cp_comms(problem, node).size() * list_recomputes(problem).size() *
+                            list_pipes(problem, node).size() * list_shardings(problem, node).size();
   return i64(count);
 }
 

@@ -44,7 +44,7 @@ struct Sharding {
 
 /// All nodes, in an order that never changes: every way to write the world as tp x cp x pp x dp,
 /// with every ep and etp. Also those that break a rule: they are counted.
-std::vector<Node> nodes(const Problem& problem);
+std::vector<Node> list_nodes(const Problem& problem);
 /// Visits the same, one by one, until `visit` returns false: 720,720 GPUs have six million of them
 /// for a model with 256 experts.
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit);
@@ -55,13 +55,13 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node);
 
 /// The inner choices of a node, plainest first.
 /// Microbatches divide a replica's batch; 1 where the batch does not divide over the replicas.
-std::vector<i64> micro_batches(const Problem& problem, const Node& node);
-std::vector<mesh::Order> orders(const Problem& problem, const Node& node);
-std::vector<bool> sequence_parallels(const Problem& problem, const Node& node);
-std::vector<plan::CpComm> cp_comms(const Problem& problem, const Node& node);
-std::vector<plan::Recompute> recomputes(const Problem& problem);
-std::vector<Pipe> pipes(const Problem& problem, const Node& node);
-std::vector<Sharding> shardings(const Problem& problem, const Node& node);
+std::vector<i64> list_micro_batches(const Problem& problem, const Node& node);
+std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node);
+std::vector<bool> list_sequence_parallels(const Problem& problem, const Node& node);
+std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node);
+std::vector<plan::Recompute> list_recomputes(const Problem& problem);
+std::vector<Pipe> list_pipes(const Problem& problem, const Node& node);
+std::vector<Sharding> list_shardings(const Problem& problem, const Node& node);
 
 /// Candidates of a node: the product of its inner choices.
 i64 candidates(const Problem& problem, const Node& node);

@@ -36,7 +36,7 @@ std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
 /// No layout on so few GPUs can hold the states.
 bool too_few(const Problem& problem, i64 gpus) {
   const plan::Job& job = problem.config.job;
-  const Bytes states = bytes(parameters(problem.config.model).total(),
+  const Bytes states = bytes(count_parameters(problem.config.model).total(),
                              job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
   return states > double(gpus) * problem.capacity;
 }

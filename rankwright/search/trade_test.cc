@@ -33,7 +33,7 @@ Problem on_hosts(i64 hosts) {
   config.cluster.host_devices = 4;
   config.world = 4 * hosts;
   config.job.global_batch = 48;
-  return problem(std::move(config), few());
+  return make_problem(std::move(config), few());
 }
 
 TEST(CountLadder, IsHalvesAndThreeQuartersOfPowersOfTwo) {
@@ -83,7 +83,7 @@ std::optional<i64> first_that_fits(const Problem& problem) {
     if (count < host ? host % count != 0 : count % host != 0) continue;
     Problem other = problem;
     other.config.world = count;
-    if (search(other, catalog::calibration()).space.best) return count;
+    if (search(other, catalog::get_calibration()).space.best) return count;
   }
   return std::nullopt;
 }
@@ -92,7 +92,7 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
     Problem one = on_hosts(4);
     one.capacity = Bytes{gigabytes * 1e9};
-    const std::optional<CountRow> found = fewest(one, catalog::calibration(), {});
+    const std::optional<CountRow> found = fewest(one, catalog::get_calibration(), {});
     const std::optional<i64> expected = first_that_fits(one);
     ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
     if (!found) continue;
@@ -105,32 +105,32 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
 TEST(Fewest, IsNothingWhereNothingFits) {
   Problem one = on_hosts(2);
   one.capacity = Bytes{1e8};
-  EXPECT_FALSE(fewest(one, catalog::calibration(), {}));
+  EXPECT_FALSE(fewest(one, catalog::get_calibration(), {}));
 }
 
 TEST(Fewest, IsOneGpuWhereThatIsEnough) {
   Problem one = on_hosts(1);
   one.capacity = Bytes{1e12};
-  ASSERT_TRUE(fewest(one, catalog::calibration(), {}));
-  EXPECT_EQ(fewest(one, catalog::calibration(), {})->gpus, 1);
+  ASSERT_TRUE(fewest(one, catalog::get_calibration(), {}));
+  EXPECT_EQ(fewest(one, catalog::get_calibration(), {})->gpus, 1);
 }
 
 TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
   Problem one = on_hosts(4);
   one.capacity = Bytes{6e9};
   const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
-  const std::vector<CountRow> rows = over_counts(one, counts, catalog::calibration(), {});
+  const std::vector<CountRow> rows = over_counts(one, counts, catalog::get_calibration(), {});
   ASSERT_EQ(rows.size(), counts.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(rows[k].gpus, counts[k]);
     Problem other = one;
     other.config.world = counts[k];
-    const SearchResult alone = search(other, catalog::calibration());
+    const SearchResult alone = search(other, catalog::get_calibration());
     ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
     if (rows[k].plan) {
       // The fastest, or where that may not fit the fastest that surely does, if it ties.
       other.capacity = one.safe();
-      const SearchResult safe = search(other, catalog::calibration());
+      const SearchResult safe = search(other, catalog::get_calibration());
       const bool ties =
           safe.space.best &&
           safe.space.best->time <= (1 + cost::find_tie_band(other.config)) * alone.space.best->time;
@@ -152,12 +152,12 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     for (int k = 0; k < 8; ++k) problems::narrow(one.limits, dice);
-    const SearchResult roomy = search(one, catalog::calibration());
+    const SearchResult roomy = search(one, catalog::get_calibration());
     if (!roomy.space.best) continue;
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
-    const Answer told = answer(one, catalog::calibration());
+    const Answer told = find_answer(one, catalog::get_calibration());
     ASSERT_TRUE(told.best);
-    const std::vector<TradePoint> trades = trade(one, told, catalog::calibration());
+    const std::vector<TradePoint> trades = trade(one, told, catalog::get_calibration());
     ASSERT_FALSE(trades.empty());
     EXPECT_EQ(trades[0].gpus, one.config.world);
     EXPECT_EQ(trades[0].plan->config.plan, told.best->config.plan);

@@ -70,7 +70,7 @@ Neighbor WhyNot::judge(Kind kind, const plan::Plan& plan) const {
     }
   const EvaluatedPlan price = evaluate_plan(problem_, plan, calibration_);
   one.memory = price.estimate.memory;
-  one.verdict = price.estimate.fits() ? Verdict::priced : Verdict::memory;
+  one.verdict = price.estimate.fits() ? Verdict::evaluated : Verdict::memory;
   one.step = price.estimate.step;
   one.time = price.time();
   return one;
@@ -127,7 +127,7 @@ void WhyNot::data_alone() {
 void WhyNot::orders_but_this() {
   const Node node = node_of(plan_);
   std::optional<Neighbor> fastest;
-  for (const mesh::Order& order : orders(problem_, node)) {
+  for (const mesh::Order& order : list_orders(problem_, node)) {
     plan::Plan plan = plan_;
     plan.order = order;
     if (order == plan_.order) continue;
@@ -137,8 +137,8 @@ void WhyNot::orders_but_this() {
       continue;
     }
     // Ranks that lie alike are no other choice.
-    if (one.verdict == Verdict::priced && one.time == answer_.best->time()) continue;
-    const bool runs = one.verdict == Verdict::priced;
+    if (one.verdict == Verdict::evaluated && one.time == answer_.best->time()) continue;
+    const bool runs = one.verdict == Verdict::evaluated;
     if (runs && (!fastest || one.time < fastest->time)) fastest = std::move(one);
   }
   if (fastest) found_.push_back(std::move(*fastest));
@@ -148,13 +148,13 @@ void WhyNot::orders_but_this() {
 void WhyNot::schedules_but_this() {
   const Node node = node_of(plan_);
   std::optional<Neighbor> fastest, leanest;
-  for (const Pipe& pipe : pipes(problem_, node)) {
+  for (const Pipe& pipe : list_pipes(problem_, node)) {
     if (pipe.balanced || pipe.schedule == plan_.schedule) continue;
     plan::Plan plan = plan_;
     choose(plan, pipe);
     choose(plan, plan.zero, plan.shard_size, problem_);
     Neighbor one = judge(Kind::schedule, plan);
-    if (one.verdict == Verdict::priced && (!fastest || one.time < fastest->time))
+    if (one.verdict == Verdict::evaluated && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
     else if (one.verdict == Verdict::memory &&
              (!leanest || one.memory.total() < leanest->memory.total()))
@@ -210,9 +210,9 @@ std::vector<Neighbor> WhyNot::all() {
 
 }  // namespace
 
-std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
-                                const cluster::Calibration& calibration,
-                                const SearchOptions& options) {
+std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
+                                     const cluster::Calibration& calibration,
+                                     const SearchOptions& options) {
   return WhyNot(problem, answer, calibration, options).all();
 }
 

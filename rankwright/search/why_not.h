@@ -1,4 +1,4 @@
-// Why not otherwise: the neighbours of a plan, and what each would cost or what refuses it. Numbers
+// Why not otherwise: the neighbors of a plan, and what each would cost or what refuses it. Numbers
 // only; the sentences are report/.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Neighbor {
     data_alone,  // no axis but dp, and ep with experts: FSDP or plain replicas
   };
   enum class Verdict : unsigned char {
-    priced,     // it runs, and takes `time`
+    evaluated,  // it runs, and takes `time`
     violation,  // arithmetic refuses it
     rule,       // the target refuses it
     memory,     // it does not fit
@@ -40,9 +40,9 @@ struct Neighbor {
   i64 degree = 0;  // of an axis: what was asked
   Verdict verdict{};
   plan::TrainingConfig config;
-  Seconds time{};                 // priced
-  cost::StepTime step{};          // priced
-  cost::MemoryEstimate memory{};  // priced and memory: of the fullest rank
+  Seconds time{};                 // evaluated
+  cost::StepTime step{};          // evaluated
+  cost::MemoryEstimate memory{};  // evaluated and memory: of the fullest rank
   plan::ConstraintViolation violation{};
   std::string detail{};  // violation: what arithmetic says, with the numbers; planner/ fills it in
   std::string_view rule{};  // code
@@ -50,8 +50,8 @@ struct Neighbor {
 
 /// In the order of Kind, of the best that `answer` found for `problem`. Of the options threads and
 /// balance count.
-std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
-                                const cluster::Calibration& calibration,
-                                const SearchOptions& options = {});
+std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
+                                     const cluster::Calibration& calibration,
+                                     const SearchOptions& options = {});
 
 }  // namespace rankwright::search

@@ -17,11 +17,11 @@ using Verdict = Neighbor::Verdict;
 
 constexpr double kRounding = 1e-12;
 
-/// A problem whose answer is known, and its neighbours.
+/// A problem whose answer is known, and its neighbors.
 struct Asked {
   Problem problem;
   Answer answer{};
-  std::vector<Neighbor> neighbours{};
+  std::vector<Neighbor> neighbors{};
 
   const plan::Plan& plan() const { return answer.best->config.plan; }
 };
@@ -34,12 +34,12 @@ void over_problems(std::uint64_t first, std::uint64_t count, const Check& check)
     Dice dice(seed);
     Asked one{.problem = problems::random_problem(dice)};
     for (int k = 0; k < 4; ++k) problems::narrow(one.problem.limits, dice);
-    const SearchResult roomy = search(one.problem, catalog::calibration());
+    const SearchResult roomy = search(one.problem, catalog::get_calibration());
     if (!roomy.space.best) continue;
     one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
-    one.answer = answer(one.problem, catalog::calibration());
+    one.answer = find_answer(one.problem, catalog::get_calibration());
     ASSERT_TRUE(one.answer.best);
-    one.neighbours = neighbors(one.problem, one.answer, catalog::calibration());
+    one.neighbors = find_neighbors(one.problem, one.answer, catalog::get_calibration());
     check(one);
     ++checked;
     if (testing::Test::HasFailure()) return;
@@ -60,20 +60,20 @@ bool refused(const plan::TrainingConfig& config, rules::Target target) {
 Verdict verdict(const Problem& problem, const plan::TrainingConfig& config) {
   if (find_first_violation(config)) return Verdict::violation;
   if (refused(config, problem.limits.target)) return Verdict::rule;
-  const Bytes total = cost::fullest(config, catalog::calibration()).total();
-  return total <= problem.capacity ? Verdict::priced : Verdict::memory;
+  const Bytes total = cost::fullest(config, catalog::get_calibration()).total();
+  return total <= problem.capacity ? Verdict::evaluated : Verdict::memory;
 }
 
 TEST(Neighbours, AreJudgedAsAnyPlanIs) {
   over_problems(5000, 80, [](const Asked& one) {
-    for (const Neighbor& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbors) {
       EXPECT_EQ(int(other.verdict), int(verdict(one.problem, other.config))) << int(other.kind);
       EXPECT_EQ(bool(other.violation), other.verdict == Verdict::violation);
       EXPECT_EQ(!other.rule.empty(), other.verdict == Verdict::rule);
       if (other.verdict == Verdict::violation || other.verdict == Verdict::rule) continue;
-      EXPECT_EQ(other.memory, cost::fullest(other.config, catalog::calibration()));
+      EXPECT_EQ(other.memory, cost::fullest(other.config, catalog::get_calibration()));
       EXPECT_EQ(other.time,
-                cost::estimate_by_simulation(other.config, catalog::calibration()).time());
+                cost::estimate_by_simulation(other.config, catalog::get_calibration()).time());
       EXPECT_EQ(other.step.total(), other.time);
     }
   });
@@ -81,8 +81,8 @@ TEST(Neighbours, AreJudgedAsAnyPlanIs) {
 
 TEST(Neighbours, ComeInTheOrderOfTheirKinds) {
   over_problems(5100, 40, [](const Asked& one) {
-    for (std::size_t k = 1; k < one.neighbours.size(); ++k)
-      EXPECT_LE(one.neighbours[k - 1].kind, one.neighbours[k].kind);
+    for (std::size_t k = 1; k < one.neighbors.size(); ++k)
+      EXPECT_LE(one.neighbors[k - 1].kind, one.neighbors[k].kind);
   });
 }
 
@@ -104,7 +104,7 @@ plan::Plan with(plan::Plan plan, Kind kind, const plan::Plan& other) {
 
 TEST(Neighbours, DifferInOneThingOrWereSearched) {
   over_problems(5200, 60, [](const Asked& one) {
-    for (const Neighbor& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbors) {
       EXPECT_EQ(other.searched, other.kind <= Kind::ep || other.kind == Kind::data_alone);
       if (other.searched) continue;
       EXPECT_NE(other.config.plan, one.plan());
@@ -128,17 +128,17 @@ i64 degree(const plan::Plan& plan, Kind kind) {
 TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
   int seen = 0;
   over_problems(5400, 60, [&](const Asked& one) {
-    for (const Neighbor& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbors) {
       if (other.kind != Kind::data_alone) continue;
       ++seen;
       const plan::Plan& plan = other.config.plan;
       EXPECT_EQ(plan.tp * plan.cp * plan.pp, 1);
       Problem limited = one.problem;
       limited.limits.tp = limited.limits.cp = limited.limits.pp = {1, 1};
-      const PartialResult space = search(limited, catalog::calibration()).space;
-      EXPECT_EQ(other.verdict == Verdict::priced, space.best.has_value());
+      const PartialResult space = search(limited, catalog::get_calibration()).space;
+      EXPECT_EQ(other.verdict == Verdict::evaluated, space.best.has_value());
       if (space.best) {
-        EXPECT_NEAR(cost::estimate_step_time(other.config, catalog::calibration()).total() /
+        EXPECT_NEAR(cost::estimate_step_time(other.config, catalog::get_calibration()).total() /
                         space.best->time,
                     1, kRounding);
       }
@@ -149,16 +149,16 @@ TEST(Neighbours, DataParallelismAloneIsTheBestWithoutOtherAxes) {
 
 TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
   over_problems(5300, 60, [](const Asked& one) {
-    for (const Neighbor& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbors) {
       if (!other.searched || other.kind == Kind::data_alone) continue;
       Problem limited = one.problem;
       limited.limits.*range_of(other.kind) = {other.degree, other.degree};
-      const PartialResult space = search(limited, catalog::calibration()).space;
+      const PartialResult space = search(limited, catalog::get_calibration()).space;
       if (space.best) {
         EXPECT_EQ(degree(other.config.plan, other.kind), other.degree);
-        EXPECT_EQ(int(other.verdict), int(Verdict::priced));
+        EXPECT_EQ(int(other.verdict), int(Verdict::evaluated));
         const Seconds closed =
-            cost::estimate_step_time(other.config, catalog::calibration()).total();
+            cost::estimate_step_time(other.config, catalog::get_calibration()).total();
         EXPECT_NEAR(closed / space.best->time, 1, kRounding);
       } else if (space.leanest) {
         EXPECT_EQ(int(other.verdict), int(Verdict::memory));
@@ -176,7 +176,7 @@ TEST(Neighbours, OnAnAxisAreTheBestWithThatDegree) {
 TEST(Neighbours, LeaveNoDegreeOut) {
   over_problems(5400, 60, [](const Asked& one) {
     std::map<std::pair<Kind, i64>, int> told;
-    for (const Neighbor& other : one.neighbours)
+    for (const Neighbor& other : one.neighbors)
       if (other.searched) ++told[{other.kind, other.degree}];
     for (const auto& [which, times] : told) EXPECT_EQ(times, 1);
     for (const Kind kind : {Kind::tp, Kind::cp, Kind::pp, Kind::dp, Kind::ep}) {
@@ -186,7 +186,7 @@ TEST(Neighbours, LeaveNoDegreeOut) {
         Problem limited = one.problem;
         limited.limits.*range_of(kind) = {other, other};
         if (kind == Kind::ep && !one.problem.config.model.sparse()) continue;
-        const PartialResult space = search(limited, catalog::calibration()).space;
+        const PartialResult space = search(limited, catalog::get_calibration()).space;
         if (space.best || space.leanest) {
           EXPECT_TRUE(told.contains({kind, other})) << int(kind) << " " << other;
         }
@@ -201,20 +201,20 @@ TEST(Neighbours, TheOtherScheduleIsTheFastestOfAll) {
   over_problems(5500, 60, [&](const Asked& one) {
     if (one.plan().pp == 1) return;
     std::optional<Seconds> fastest;
-    for (const Pipe& pipe : pipes(one.problem, node_of(one.plan()))) {
+    for (const Pipe& pipe : list_pipes(one.problem, node_of(one.plan()))) {
       if (pipe.balanced || pipe.schedule == one.plan().schedule) continue;
       plan::Plan plan = one.plan();
       choose(plan, pipe);
       choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may follow the chunks
       const rankwright::plan::TrainingConfig config = config_of(one.problem, plan);
-      if (verdict(one.problem, config) != Verdict::priced) continue;
-      const Seconds time = cost::estimate_by_simulation(config, catalog::calibration()).time();
+      if (verdict(one.problem, config) != Verdict::evaluated) continue;
+      const Seconds time = cost::estimate_by_simulation(config, catalog::get_calibration()).time();
       fastest = std::min(fastest.value_or(time), time);
     }
-    for (const Neighbor& other : one.neighbours) {
+    for (const Neighbor& other : one.neighbors) {
       if (other.kind != Kind::schedule) continue;
       ++seen;
-      EXPECT_EQ(other.verdict == Verdict::priced, fastest.has_value());
+      EXPECT_EQ(other.verdict == Verdict::evaluated, fastest.has_value());
       if (fastest) {
         EXPECT_EQ(other.time, *fastest);
       }

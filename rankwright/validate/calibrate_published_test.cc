@@ -41,7 +41,7 @@ CalibrationErrors find_calibration_errors() {
   for (const Case& one : cases) {
     if (one.run.measured.value <= 0 || one.run.sparse) continue;
     const rankwright::plan::TrainingConfig& config =
-        one.options[predict(one, catalog::calibration()).option];
+        one.options[predict(one, catalog::get_calibration()).option];
     groups[{one.run.family, one.run.model, one.run.gpu, one.run.precision, config.job.sequence}]
         .push_back({&one.run, &config});
   }
@@ -51,7 +51,7 @@ CalibrationErrors find_calibration_errors() {
     importer::RunLog log;
     add_step(log, {.iteration = 1, .time = runs.front().first->measured});
     const Result<plan::RunCalibration> found =
-        calibrate(*runs.front().second, catalog::calibration(), log, "run.log");
+        calibrate(*runs.front().second, catalog::get_calibration(), log, "run.log");
     if (!found) {
       ++errors.refused;
       continue;
@@ -63,7 +63,7 @@ CalibrationErrors find_calibration_errors() {
       const auto error = [&](const cluster::Calibration& c) {
         return std::abs(cost::estimate_step_time(config, c).total() / run.measured - 1);
       };
-      errors.before.push_back(error(catalog::calibration()));
+      errors.before.push_back(error(catalog::get_calibration()));
       errors.after.push_back(error(found->calibration));
     }
   }

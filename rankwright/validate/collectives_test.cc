@@ -40,7 +40,7 @@ const CollectiveScore& published() {
     RW_CHECK(table && holds_collectives(*table));
     Result<MeasuredCollectives> rows = read_collectives(*table, path);
     RW_CHECK(rows);
-    return score_collectives(std::move(*rows), catalog::calibration());
+    return score_collectives(std::move(*rows), catalog::get_calibration());
   }();
   return score;
 }
@@ -127,7 +127,7 @@ TEST(ErrorStats, MatchTheWorkedExample) {
 
 TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
   const CollectiveScore score = score_collectives(
-      *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::calibration());
+      *read("a,8,all_gather,800000000,2000,,,dgx-h100,,\n"), catalog::get_calibration());
   EXPECT_EQ(score.total[1].rows, 1);
   EXPECT_EQ(score.total[2].rows, 1);
   EXPECT_EQ(score.total_held_out[1].rows, 0);
@@ -135,7 +135,7 @@ TEST(ScoreCollectives, OneSystemHoldsNothingOut) {
 }
 
 TEST(ScoreCollectives, NoRowsAreEmptyAndFitThePriors) {
-  const CollectiveScore score = score_collectives(*read(""), catalog::calibration());
+  const CollectiveScore score = score_collectives(*read(""), catalog::get_calibration());
   EXPECT_TRUE(score.systems.empty() && score.predictions.empty());
   for (const cluster::Constant c : kCollectiveConstants)
     EXPECT_DOUBLE_EQ(score.fitted.constants[c], catalog::constants()[std::size_t(c)].prior);
@@ -157,12 +157,12 @@ MeasuredCollectives made_with(const cluster::Calibration& truth) {
 }
 
 RC_GTEST_PROP(FitCollectives, RecoversTheConstantsOfSyntheticRows, ()) {
-  cluster::Calibration truth = catalog::calibration();
+  cluster::Calibration truth = catalog::get_calibration();
   truth[cluster::Constant::collective_floor] = double(sample::one_of({6, 8, 12, 18}));
   truth[cluster::Constant::collective_ramp] = double(sample::one_of({2, 3, 5, 7}));
   truth[cluster::Constant::in_network] = double(sample::one_of({60, 70, 80})) / 100;
   const cluster::Calibration found =
-      fit_collectives(made_with(truth), catalog::calibration()).constants;
+      fit_collectives(made_with(truth), catalog::get_calibration()).constants;
   for (const cluster::Constant c : kCollectiveConstants)
     RC_ASSERT(std::abs(std::log(found[c] / truth[c])) < 0.06);
 }
@@ -179,19 +179,19 @@ TEST(FitCollectives, RecoversACalibratedLatency) {
     CollectiveSetting at = made.settings[row.setting];
     at.cluster.levels[1].latency = 0.7 * at.cluster.levels[1].latency;
     row.time = cost::estimate_collective_time(row.op, row.size, at.span, at.cluster,
-                                              catalog::calibration());
+                                              catalog::get_calibration());
   }
-  EXPECT_NEAR(fit_collectives(made, catalog::calibration()).latency, 0.7, 0.02);
-  EXPECT_EQ(fit_collectives(made, catalog::calibration(), "a").latency,
+  EXPECT_NEAR(fit_collectives(made, catalog::get_calibration()).latency, 0.7, 0.02);
+  EXPECT_EQ(fit_collectives(made, catalog::get_calibration(), "a").latency,
             1);  // no row determines it
 }
 
 TEST(FitCollectives, IgnoresTheHeldOutSystem) {
-  MeasuredCollectives made = made_with(catalog::calibration());
-  const CollectiveFit before = fit_collectives(made, catalog::calibration(), "dgx-a100");
+  MeasuredCollectives made = made_with(catalog::get_calibration());
+  const CollectiveFit before = fit_collectives(made, catalog::get_calibration(), "dgx-a100");
   for (MeasuredCollective& row : made.rows)
     if (row.system == "dgx-a100") row.time = 7 * row.time;
-  EXPECT_EQ(fit_collectives(made, catalog::calibration(), "dgx-a100"), before);
+  EXPECT_EQ(fit_collectives(made, catalog::get_calibration(), "dgx-a100"), before);
 }
 
 TEST(PublishedCollectives, AreAllAccountedFor) {
@@ -215,7 +215,7 @@ TEST(PublishedCollectives, ErrorsAreWithinTheirLimits) {
 
 TEST(PublishedCollectives, FitReproducesTheShippedConstants) {
   for (const cluster::Constant c : kCollectiveConstants)
-    EXPECT_NEAR(published().fitted.constants[c] / catalog::calibration()[c], 1, 0.005)
+    EXPECT_NEAR(published().fitted.constants[c] / catalog::get_calibration()[c], 1, 0.005)
         << catalog::constants()[std::size_t(c)].name;
   // Poorly determined: systems on EFA give widely different values.
   EXPECT_NEAR(published().fitted.latency, 1, 0.15);

@@ -57,7 +57,7 @@ class Fit {
   }
 
   cluster::Calibration run() {
-    cluster::Calibration values = catalog::calibration();
+    cluster::Calibration values = catalog::get_calibration();
     for (const catalog::ConstantRow* row : free_) values[row->constant] = row->prior;
     if (cases_.empty()) return values;
     for (int round = 0; round < kRounds; ++round) {
@@ -155,7 +155,7 @@ Case make_case(const Run& run) {
   Bytes min{INFINITY};
   const plan::TrainingConfig* smallest = &all.front().config;
   for (const Run& choice : all) {
-    const Bytes memory = cost::fullest(choice.config, catalog::calibration()).total();
+    const Bytes memory = cost::fullest(choice.config, catalog::get_calibration()).total();
     if (memory <= choice.config.cluster.device.memory) one.options.push_back(choice.config);
     if (memory < min) min = memory, smallest = &choice.config;
   }

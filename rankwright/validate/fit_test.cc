@@ -12,7 +12,7 @@ namespace rankwright::validate {
 namespace fit_test {
 
 cluster::Calibration priors() {
-  cluster::Calibration values = catalog::calibration();
+  cluster::Calibration values = catalog::get_calibration();
   for (const catalog::ConstantRow& row : catalog::constants())
     if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
       values[row.constant] = row.prior;
@@ -108,9 +108,9 @@ TEST(Case, KeepsTheSmallestOptionIfNoneFits) {
   const Case one = make_case(runs.scored.at(0));
   ASSERT_EQ(one.options.size(), 1u);
   ASSERT_GT(list_choices(one.run).size(), 1u);
-  const Bytes held = cost::fullest(one.options[0], catalog::calibration()).total();
+  const Bytes held = cost::fullest(one.options[0], catalog::get_calibration()).total();
   for (const rankwright::validate::Run& choice : list_choices(one.run))
-    EXPECT_LE(held, cost::fullest(choice.config, catalog::calibration()).total());
+    EXPECT_LE(held, cost::fullest(choice.config, catalog::get_calibration()).total());
 }
 
 TEST(Case, KeepsTheOptionsThatFit) {
@@ -130,11 +130,12 @@ TEST(Case, KeepsTheOptionsThatFit) {
 TEST(Predict, UsesTheFastestOption) {
   const Runs runs = *read_runs(run_table({with_cells({{"micro_batch", ""}})}), "own.csv");
   const Case open = make_case(runs.scored.at(0));
-  const Prediction best = predict(open, catalog::calibration());
+  const Prediction best = predict(open, catalog::get_calibration());
   for (const rankwright::plan::TrainingConfig& option : open.options)
-    EXPECT_LE(best.step, cost::estimate_step_time(option, catalog::calibration()).total());
-  EXPECT_EQ(best.step,
-            cost::estimate_step_time(open.options[best.option], catalog::calibration()).total());
+    EXPECT_LE(best.step, cost::estimate_step_time(option, catalog::get_calibration()).total());
+  EXPECT_EQ(
+      best.step,
+      cost::estimate_step_time(open.options[best.option], catalog::get_calibration()).total());
 }
 
 }  // namespace fit_test

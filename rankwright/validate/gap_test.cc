@@ -32,13 +32,13 @@ constexpr double kMinChange = 0.03;  // fraction of the step; smaller changes ar
 
 double moved(const InjectedFault& fault) {
   return predict_trial(fault.trial).step /
-             predict_trial({fault.config, catalog::calibration()}).step -
+             predict_trial({fault.config, catalog::get_calibration()}).step -
          1;
 }
 
 /// Moves a quarter of the middle stage's layers to stage 1, which then has the most work.
 std::optional<Trial> uneven(const rankwright::plan::TrainingConfig& config) {
-  Trial trial{config, catalog::calibration()};
+  Trial trial{config, catalog::get_calibration()};
   plan::Stages stages = config.stages();
   const std::size_t middle = stages.size() / 2;
   if (config.plan.pp < 4 || config.plan.virtual_stages > 1 || stages[middle].layers < 4)
@@ -61,7 +61,7 @@ std::vector<InjectedFault> injected_faults() {
     };
     for (const Suspect& suspect : find_suspects(config))
       for (const double part : {0.5, 1.0}) {  // of the plausible range
-        Trial trial{config, catalog::calibration()};
+        Trial trial{config, catalog::get_calibration()};
         suspect.grow(trial, std::pow(suspect.slower, part), suspect.level);
         add(suspect.name, trial);
       }
@@ -81,7 +81,7 @@ Found found(const InjectedFault& fault, bool timers) {
   const importer::RunLog log =
       run_logs::read(run_logs::steps(predicted.step) + (timers ? run_logs::timers(predicted) : ""));
   const TimeGap gap =
-      explain_time_gap(fault.config, catalog::calibration(), log, *measure_step(log, 0));
+      explain_time_gap(fault.config, catalog::get_calibration(), log, *measure_step(log, 0));
   Found out{gap.explanations.at(0).name, gap.explanations.size()};
   const auto link = [&](const std::string& name) {
     const std::vector<cluster::Level>& levels = fault.config.cluster.levels;

@@ -127,7 +127,7 @@ constexpr importer::RunPhase kEdgeWeights[] = {importer::RunPhase::backward,
 
 void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
                 const plan::RankContents& on) {
-  const plan::Messages sent = messages(config);
+  const plan::Messages sent = compute_messages(config);
   const double tokens =
       sent.hidden.value / double(config.model.hidden) / double(config.job.activation_bytes());
   const double tp = double(config.plan.tp);
@@ -227,7 +227,7 @@ bool in_phase(const Tensor& tensor, importer::RunPhase phase) {
 
 /// Finds the entry whose allocation failed (V11).
 void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
-  for (const Tensor& tensor : tensors(config, gap.memory_estimate.pp_rank))
+  for (const Tensor& tensor : list_tensors(config, gap.memory_estimate.pp_rank))
     if (std::abs(tensor.bytes / gap.oom.wanted - 1) <= kSame) gap.alike.push_back(tensor);
   std::stable_partition(gap.alike.begin(), gap.alike.end(),
                         [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
@@ -269,7 +269,7 @@ std::optional<MemoryGap> explain_memory_gap(const plan::TrainingConfig& config,
   if (gap.measured <= Bytes{} || config.reference_model) return std::nullopt;
   gap.memory_estimate = estimate_rank_memory(config, calibration, gap.rank);
   gap.predicted = get_figure(gap.memory_estimate, gap.figure);
-  gap.band = cost::estimate(config, calibration).memory_band;
+  gap.band = cost::estimate_plan(config, calibration).memory_band;
   add_growths(gap);
   add_settings(gap, config, calibration);
   std::stable_sort(gap.explanations.begin(), gap.explanations.end(),
@@ -279,7 +279,7 @@ std::optional<MemoryGap> explain_memory_gap(const plan::TrainingConfig& config,
   return gap;
 }
 
-std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank) {
+std::vector<Tensor> list_tensors(const plan::TrainingConfig& config, i64 pp_rank) {
   std::vector<Tensor> all;
   add_states(all, config, pp_rank);
   add_passes(all, config, contents(config, pp_rank));
@@ -290,7 +290,7 @@ std::optional<OomGap> explain_oom(const plan::TrainingConfig& config,
                                   const cluster::Calibration& calibration,
                                   const importer::RunLog& log) {
   if (!log.oom || config.reference_model) return std::nullopt;
-  const cost::Estimate now = cost::estimate(config, calibration);
+  const cost::Estimate now = cost::estimate_plan(config, calibration);
   OomGap gap{.oom = *log.oom,
              .memory_estimate = estimate_rank_memory(
                  config, calibration, log.oom->rank.value_or(importer::kUnknownRank)),

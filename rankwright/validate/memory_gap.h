@@ -57,7 +57,7 @@ struct Tensor {
 };
 
 /// Returns the tensors that a rank of `pp_rank` allocates.
-std::vector<Tensor> tensors(const plan::TrainingConfig& config, i64 pp_rank);
+std::vector<Tensor> list_tensors(const plan::TrainingConfig& config, i64 pp_rank);
 
 /// The analysis of an out-of-memory failure.
 struct OomGap {

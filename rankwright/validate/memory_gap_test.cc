@@ -32,12 +32,14 @@ TEST(MemoryGap, ComparesTheRankWithTheHighestPeak) {
   importer::RunLog log;
   add_peak(log, 1, {.allocated = 20.0_GB});
   add_peak(log, 5, {.allocated = 30.0_GB});  // order tp-dp-pp: ranks 4 to 7 are pp rank 1
-  const std::optional<MemoryGap> gap = explain_memory_gap(config, catalog::calibration(), log);
+  const std::optional<MemoryGap> gap = explain_memory_gap(config, catalog::get_calibration(), log);
   ASSERT_TRUE(gap.has_value());
   EXPECT_EQ(gap->rank, 5);
   EXPECT_EQ(gap->memory_estimate.pp_rank, 1);
-  EXPECT_EQ(gap->predicted, cost::estimate_memory(config, 1, catalog::calibration()).allocated());
-  EXPECT_FALSE(explain_memory_gap(config, catalog::calibration(), importer::RunLog{}).has_value());
+  EXPECT_EQ(gap->predicted,
+            cost::estimate_memory(config, 1, catalog::get_calibration()).allocated());
+  EXPECT_FALSE(
+      explain_memory_gap(config, catalog::get_calibration(), importer::RunLog{}).has_value());
 }
 
 TEST(MemoryGap, IdentifiesTheSettingOfTheRun) {
@@ -47,8 +49,8 @@ TEST(MemoryGap, IdentifiesTheSettingOfTheRun) {
       rules::Change(config).sequence_parallel(false), rules::Change(config).micro_batch(2)};
   for (const rules::Change& change : changes) {
     const cost::MemoryEstimate ran =
-        cost::estimate_memory(change.config(), 0, catalog::calibration());
-    const MemoryGap gap = *explain_memory_gap(config, catalog::calibration(),
+        cost::estimate_memory(change.config(), 0, catalog::get_calibration());
+    const MemoryGap gap = *explain_memory_gap(config, catalog::get_calibration(),
                                               log_of(0, {.allocated = ran.allocated()}));
     ASSERT_FALSE(gap.explanations.empty());
     const MemoryExplanation& first = gap.explanations.front();
@@ -59,9 +61,9 @@ TEST(MemoryGap, IdentifiesTheSettingOfTheRun) {
 
 TEST(MemoryGap, ExplainsExcessReservedMemoryByFragmentation) {
   const rankwright::plan::TrainingConfig config = small();
-  const cost::MemoryEstimate here = cost::estimate_memory(config, 0, catalog::calibration());
+  const cost::MemoryEstimate here = cost::estimate_memory(config, 0, catalog::get_calibration());
   const MemoryGap gap =
-      *explain_memory_gap(config, catalog::calibration(),
+      *explain_memory_gap(config, catalog::get_calibration(),
                           log_of(0, {.reserved = here.reserved() + here[cost::Entry::reserve]}));
   EXPECT_EQ(gap.figure, MemoryFigure::reserved);
   const auto reserve =
@@ -81,8 +83,8 @@ importer::RunLog failed(Bytes wanted, importer::RunPhase phase, i64 rank) {
 TEST(OomGap, IdentifiesLogitsByTheirSize) {
   // 8192 tokens x 128,256 / 2 vocabulary rows x 4 bytes
   const Bytes logits = bytes(8192.0 * 64128, 4);
-  const OomGap gap =
-      *explain_oom(small(), catalog::calibration(), failed(logits, importer::RunPhase::loss, 7));
+  const OomGap gap = *explain_oom(small(), catalog::get_calibration(),
+                                  failed(logits, importer::RunPhase::loss, 7));
   EXPECT_EQ(gap.memory_estimate.pp_rank, 1);  // where the loss is
   EXPECT_EQ(gap.entry, cost::Entry::logits);
   ASSERT_FALSE(gap.alike.empty());
@@ -92,8 +94,8 @@ TEST(OomGap, IdentifiesLogitsByTheirSize) {
 TEST(OomGap, IdentifiesTheGradientBufferDuringModelBuilding) {
   const rankwright::plan::TrainingConfig config = small();
   const Bytes buffer = bytes(count_rank_share(config, 0).dense, config.job.grad_bytes());
-  const OomGap gap =
-      *explain_oom(config, catalog::calibration(), failed(buffer, importer::RunPhase::building, 0));
+  const OomGap gap = *explain_oom(config, catalog::get_calibration(),
+                                  failed(buffer, importer::RunPhase::building, 0));
   EXPECT_THAT(gap.alike.front().name, ::testing::HasSubstr("buffer of all"));
   EXPECT_THAT((std::vector{cost::Entry::gradients, cost::Entry::parameters}),
               ::testing::Contains(gap.entry));
@@ -103,27 +105,28 @@ TEST(OomGap, UsesThePhaseIfNoTensorHasTheSize) {
   const rankwright::plan::TrainingConfig config = small();
   const Bytes odd{123456789};
   EXPECT_EQ(
-      explain_oom(config, catalog::calibration(), failed(odd, importer::RunPhase::optimizer, 0))
+      explain_oom(config, catalog::get_calibration(), failed(odd, importer::RunPhase::optimizer, 0))
           ->entry,
       cost::Entry::optimizer);
-  EXPECT_EQ(explain_oom(config, catalog::calibration(), failed(odd, importer::RunPhase::forward, 0))
-                ->entry,
-            cost::Entry::activations);
-  EXPECT_FALSE(explain_oom(config, catalog::calibration(), importer::RunLog{}).has_value());
+  EXPECT_EQ(
+      explain_oom(config, catalog::get_calibration(), failed(odd, importer::RunPhase::forward, 0))
+          ->entry,
+      cost::Entry::activations);
+  EXPECT_FALSE(explain_oom(config, catalog::get_calibration(), importer::RunLog{}).has_value());
 }
 
 TEST(OomGap, ReportsFragmentationIfEnoughMemoryIsUnused) {
   importer::RunLog log = failed(2.0_GB, importer::RunPhase::forward, 0);
   log.oom->unallocated = 3.0_GB;
-  EXPECT_EQ(explain_oom(small(), catalog::calibration(), log)->entry, cost::Entry::reserve);
+  EXPECT_EQ(explain_oom(small(), catalog::get_calibration(), log)->entry, cost::Entry::reserve);
 }
 
 TEST(OomGap, ProposesPlansThatFreeTheMissingMemory) {
   const rankwright::plan::TrainingConfig config = small();
-  const Bytes before = cost::estimate_memory(config, 0, catalog::calibration()).total();
+  const Bytes before = cost::estimate_memory(config, 0, catalog::get_calibration()).total();
   importer::RunLog log = failed(4.0_GB, importer::RunPhase::forward, 0);
   log.oom->free = 1.0_GB;
-  const OomGap gap = *explain_oom(config, catalog::calibration(), log);
+  const OomGap gap = *explain_oom(config, catalog::get_calibration(), log);
   ASSERT_FALSE(gap.fits.empty());
   for (const rules::FittingChange& fit : gap.fits)
     EXPECT_LE(fit.estimate.memory.total(), before - 3.0_GB);

@@ -56,20 +56,20 @@ void expect_bands(const Score& runs) {
     EXPECT_NEAR(band.within, errors.p90, 0.015) << errors.name;
     EXPECT_EQ(band.rows, i64(errors.rows)) << errors.name;
   };
-  expect(runs.dense, catalog::bands().dense);
-  expect(runs.sparse, catalog::bands().sparse);
-  expect(runs.memory, catalog::bands().memory);
+  expect(runs.dense, catalog::get_bands().dense);
+  expect(runs.sparse, catalog::get_bands().sparse);
+  expect(runs.memory, catalog::get_bands().memory);
   const auto expect_pairs = [](const PairErrors& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.median, 0.005);
     EXPECT_EQ(band.rows, errors.pairs);
     EXPECT_GE(errors.groups, 8);  // fewer are not enough for a band
   };
-  expect_pairs(runs.dense_pairs, catalog::bands().pair);
-  expect_pairs(runs.sparse_pairs, catalog::bands().pair_sparse);
-  EXPECT_NEAR(catalog::bands().pair_max.within, runs.dense_pairs.p90, 0.015);
-  EXPECT_EQ(catalog::bands().pair_max.rows, runs.dense_pairs.pairs);
-  EXPECT_NEAR(catalog::bands().pair_max_sparse.within, runs.sparse_pairs.p90, 0.015);
-  EXPECT_EQ(catalog::bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
+  expect_pairs(runs.dense_pairs, catalog::get_bands().pair);
+  expect_pairs(runs.sparse_pairs, catalog::get_bands().pair_sparse);
+  EXPECT_NEAR(catalog::get_bands().pair_max.within, runs.dense_pairs.p90, 0.015);
+  EXPECT_EQ(catalog::get_bands().pair_max.rows, runs.dense_pairs.pairs);
+  EXPECT_NEAR(catalog::get_bands().pair_max_sparse.within, runs.sparse_pairs.p90, 0.015);
+  EXPECT_EQ(catalog::get_bands().pair_max_sparse.rows, runs.sparse_pairs.pairs);
 }
 
 TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
@@ -77,11 +77,11 @@ TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
   const Validation held_out =
       validate(cases, {}, {.mode = Mode::leave_one_family_out}, no_progress);
   std::vector<ScoredRun> rows = of_runs(held_out.rows);
-  const Score runs = score(rows);
+  const Score runs = compute_score(rows);
   calibrate_one(rows);
   EXPECT_LE(runs.dense.mape, 0.15);
   if (kSanitized) GTEST_SKIP() << "the ceilings are of all rows";
-  expect_steps(held_out.score, runs, score(rows));
+  expect_steps(held_out.score, runs, compute_score(rows));
   expect_bands(runs);
   EXPECT_LE(runs.allocated.mape, 0.05);
   EXPECT_LE(runs.memory.mape, 0.10);
@@ -89,7 +89,7 @@ TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
 
 TEST(Published, ShippedConstantsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
-  const Score runs = score(of_runs(validate(cases, {}, {}, no_progress).rows));
+  const Score runs = compute_score(of_runs(validate(cases, {}, {}, no_progress).rows));
   EXPECT_LE(runs.dense.mape, 0.07);
   EXPECT_LE(runs.memory.mape, 0.05);
 }

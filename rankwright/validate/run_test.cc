@@ -127,7 +127,8 @@ TEST(Run, IndivisibleWidthsAreScored) {
   for (const Cells& other : {Cells{{"heads", "30"}, {"kv_heads", "6"}}, Cells{{"ffn", "16386"}},
                              Cells{{"cp", "2"}, {"dp", "4"}, {"seq", "2049"}}}) {
     const rankwright::validate::Run run = one(other);
-    const double time = cost::estimate_step_time(run.config, catalog::calibration()).total().value;
+    const double time =
+        cost::estimate_step_time(run.config, catalog::get_calibration()).total().value;
     EXPECT_TRUE(time > 0 && std::isfinite(time));
   }
 }

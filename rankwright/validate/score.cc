@@ -275,7 +275,7 @@ Errors average_families(std::string name, const std::vector<Errors>& families) {
   return out;
 }
 
-Score score(const std::vector<ScoredRun>& rows) {
+Score compute_score(const std::vector<ScoredRun>& rows) {
   Score score;
   std::vector<const ScoredRun*> timed;
   for (const ScoredRun& row : rows)
@@ -313,7 +313,7 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
   for (const Case& one : cases) {
     const auto found = out.refits.find(one.run.publication);
     const cluster::Calibration& values =
-        found == out.refits.end() ? catalog::calibration() : found->second;
+        found == out.refits.end() ? catalog::get_calibration() : found->second;
     const Prediction predicted = predict(one, values);
     const plan::TrainingConfig& config = one.options[predicted.option];
     ScoredRun row{.run = &one.run, .config = &config, .step = predicted.step};
@@ -322,7 +322,7 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
   }
   set_baselines(out.rows);
   if (options.calibrate_one) calibrate_one(out.rows);
-  out.score = score(out.rows);
+  out.score = compute_score(out.rows);
   return out;
 }
 

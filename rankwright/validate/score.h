@@ -119,7 +119,7 @@ Validation validate(const std::vector<Case>& cases, const std::vector<Case>& als
 void calibrate_one(std::vector<ScoredRun>& rows);
 
 /// Scores the rows that have a measurement and are not used for calibration.
-Score score(const std::vector<ScoredRun>& rows);
+Score compute_score(const std::vector<ScoredRun>& rows);
 
 /// Computes Spearman's rank correlation; 0 if one list is constant.
 double spearman(const std::vector<double>& a, const std::vector<double>& b);

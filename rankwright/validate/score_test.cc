@@ -71,7 +71,7 @@ struct Rows {
 TEST(Sweep, ComputesTheRegretOfThePick) {
   // r1 is predicted fastest and took 12 s; r2 took 10: 20 % longer. Ranks 1 0 2 3 and 2 1 0 3.
   const Rows rows({{8, 14}, {7, 12}, {9, 10}, {20, 20}});
-  const Score s = score(rows.scored);
+  const Score s = compute_score(rows.scored);
   ASSERT_EQ(s.sweeps.size(), 1u);
   EXPECT_DOUBLE_EQ(s.sweeps[0].regret, 0.2);
   EXPECT_EQ(s.sweeps[0].picked, "r1");
@@ -81,10 +81,10 @@ TEST(Sweep, ComputesTheRegretOfThePick) {
 }
 
 TEST(Sweep, NeedsFourLayouts) {
-  EXPECT_TRUE(score(Rows({{1, 1}, {2, 2}, {3, 3}}).scored).sweeps.empty());
+  EXPECT_TRUE(compute_score(Rows({{1, 1}, {2, 2}, {3, 3}}).scored).sweeps.empty());
   Rows same({{1, 1}, {2, 2}, {3, 3}, {4, 4}});
   same.runs[3].layout = same.runs[0].layout;
-  EXPECT_TRUE(score(same.scored).sweeps.empty());
+  EXPECT_TRUE(compute_score(same.scored).sweeps.empty());
 }
 
 TEST(Pairs, GroupByModelGpuWorldAndSequence) {
@@ -95,19 +95,19 @@ TEST(Pairs, GroupByModelGpuWorldAndSequence) {
   rows.runs[3].config.world = 16;
   rows.runs[4].config.model.hidden = 128;
   rows.runs[5].sparse = true;
-  const Score s = score(rows.scored);
+  const Score s = compute_score(rows.scored);
   EXPECT_EQ(s.dense_pairs.pairs, 1);
   EXPECT_NEAR(s.dense_pairs.median, 0.375, 1e-12);
   EXPECT_EQ(s.sparse_pairs, PairErrors{});
   rows.runs[0].sparse = rows.runs[1].sparse = true;  // 1.1, 0.8 and 1.5: 1.3636, 1.375, 1.875
-  EXPECT_NEAR(score(rows.scored).sparse_pairs.median, 0.375, 1e-12);
-  EXPECT_NEAR(score(rows.scored).sparse_pairs.p90, 0.875, 1e-12);
+  EXPECT_NEAR(compute_score(rows.scored).sparse_pairs.median, 0.375, 1e-12);
+  EXPECT_NEAR(compute_score(rows.scored).sparse_pairs.p90, 0.875, 1e-12);
 }
 
 TEST(Score, SeparatesDenseAndSparse) {
   Rows rows({{11, 10}, {8, 10}, {15, 10}});
   rows.runs[2].sparse = true;
-  const Score s = score(rows.scored);
+  const Score s = compute_score(rows.scored);
   EXPECT_NEAR(s.dense.mape, 0.15, 1e-12);
   EXPECT_NEAR(s.sparse.mape, 0.5, 1e-12);
   EXPECT_NEAR(s.all.mape, 0.8 / 3, 1e-12);
@@ -121,7 +121,7 @@ TEST(Score, SeparatesAllocatedAndReservedMemory) {
   for (rankwright::validate::Run& run : rows.runs) run.measured_memory = 10.0_GB;
   rows.runs[1].memory_figure = MemoryFigure::reserved;
   rows.runs[2].measured_memory = {};
-  const Score s = score(rows.scored);
+  const Score s = compute_score(rows.scored);
   EXPECT_EQ(s.memory.rows, 2u);
   EXPECT_NEAR(s.allocated.mape, 0.1, 1e-12);
   EXPECT_EQ(s.reserved.worst_id, "r1");

@@ -10,6 +10,6 @@ int fuzz_hf_config(const std::uint8_t* data, std::size_t size) {
     check_finding(model.error());
     return 0;
   }
-  RW_CHECK(parameters(*model).total() >= 1);
+  RW_CHECK(count_parameters(*model).total() >= 1);
   return 0;
 }

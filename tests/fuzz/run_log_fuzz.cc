@@ -36,7 +36,7 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
     RW_CHECK(step.time.value > 0 || step.tokens > 0);
   }
   const planner::GapView view =
-      planner::make_gap_view(example_plan(), catalog::calibration(), *log, nullptr);
+      planner::make_gap_view(example_plan(), catalog::get_calibration(), *log, nullptr);
   if (view.time) {
     const importer::MeasuredStep& m = view.time->measured;
     RW_CHECK(m.min <= m.low && m.low <= m.median && m.median <= m.high);
@@ -46,7 +46,7 @@ int fuzz_run_log(const std::uint8_t* data, std::size_t size) {
   RW_CHECK(!report::render_gap_text(example_plan(), view, {}, 100).empty());
   RW_CHECK(!report::make_gap_json(example_plan(), view).empty());
   const Result<plan::RunCalibration> found =
-      validate::calibrate(example_plan(), catalog::calibration(), *log, "fuzz.log");
+      validate::calibrate(example_plan(), catalog::get_calibration(), *log, "fuzz.log");
   if (!found) {
     check_finding(found.error());
   } else {

@@ -101,7 +101,7 @@ class BruteForce {
     const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
     for (plan.micro_batch = 1; plan.micro_batch <= replica; ++plan.micro_batch)
       if (replica % plan.micro_batch == 0 && limits_.micro_batch.has(plan.micro_batch))
-        orders(plan);
+        list_orders(plan);
   }
 
   using Axes = std::vector<mesh::Axis>;
@@ -133,7 +133,7 @@ class BruteForce {
 
   /// Visits all 120 orders. Orders with the same sequence of split axes are one candidate; orders
   /// with the same groups are duplicates that cost the same.
-  void orders(plan::Plan plan) {
+  void list_orders(plan::Plan plan) {
     const bool meshes =
         world() % (plan.etp * plan.ep * plan.pp) == 0;  // otherwise groups are undefined
     std::vector<Axes> seen;

@@ -35,7 +35,7 @@ class PlainTransformer {
   }
 
   std::map<std::string, torch::Tensor>& weights() { return weights_; }
-  std::vector<torch::Tensor> parameters() const {
+  std::vector<torch::Tensor> count_parameters() const {
     std::vector<torch::Tensor> all;
     for (const auto& [name, weight] : weights_) all.push_back(weight);
     return all;

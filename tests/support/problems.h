@@ -188,7 +188,7 @@ inline search::Problem random_problem(Dice& dice) {
   config.software =
       dice.of(std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
-  search::Problem made = search::problem(std::move(config));
+  search::Problem made = search::make_problem(std::move(config));
   made.overlap_chunks = dice.coin();
   if (dice.below(3) == 0) made.limits.target = rules::Target(1 + dice.below(4));
   return made;

@@ -131,7 +131,7 @@ inline plan::Plan random_plan(const model::Model& model, pipeline::Schedule whic
   plan.zero = int(one_of({0, 1, 2, 3}));
   plan.shard_size = one_of({0, 0, 1, 2, 4});
   if (const i64 buckets = one_of({0, 0, 3, 17}); buckets > 0)
-    plan.bucket_size = ceil_div(parameters(model).total(), buckets);
+    plan.bucket_size = ceil_div(count_parameters(model).total(), buckets);
   plan.sequence_parallel = coin();
   plan.cp_comm = plan::CpComm(one_of({0, 1, 2}));
   plan.micro_batch = one_of({1, 2, 3});

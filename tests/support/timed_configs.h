@@ -42,7 +42,7 @@ inline plan::TrainingConfig random_timed_config() {
 
 /// Returns constants with which a layer takes exactly the time of its FLOPs.
 inline cluster::Calibration plain() {
-  cluster::Calibration c = catalog::calibration();
+  cluster::Calibration c = catalog::get_calibration();
   c[cluster::Constant::matmul_bytes] = c[cluster::Constant::wave] =
       c[cluster::Constant::launch_floor] = 0;
   c[cluster::Constant::backward] = 1;

@@ -13,7 +13,7 @@ export interface Report {
 export interface PlanReport {
   name: string; // the file; "plan.yaml" if the plan was found but not written
   verdict: Verdict;
-  chips: string[]; // "tp 8 on nvlink", "pp 16 x 8 chunks on leaf", "ZeRO-1", ...
+  tags: string[]; // "tp 8 on nvlink", "pp 16 x 8 chunks on leaf", "ZeRO-1", ...
   explain: Explain; // as `explain --json`
   findings: Finding[]; // as `check` finds them, most severe first
   ranks: Ranks;
@@ -89,7 +89,7 @@ export interface Group {
   kind: string; // "tp", "pp", "dp", "dp-cp", "ep", ...
   size: number;
   count: number; // such groups in the world
-  lies: string; // "inside nvlink", "8 inside nvlink x 16 across infiniband"
+  spans: string; // "inside nvlink", "8 inside nvlink x 16 across infiniband"
   level: number; // the outermost level whose links it crosses
   of_device: number[]; // by drawn device: its group's number; equal numbers are highlighted together; -1 idle
   collectives: number[]; // that any of them calls: indices in explain.communication

@@ -70,7 +70,7 @@ Uptime compute_uptime(Seconds interval, const FailureModel& model) {
 }
 
 Bytes count_checkpoint_bytes(const plan::TrainingConfig& config) {
-  return bytes(parameters(config.model).total(),
+  return bytes(count_parameters(config.model).total(),
                config.job.param_bytes() + config.job.optimizer_bytes());
 }
 

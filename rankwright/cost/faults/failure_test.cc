@@ -177,7 +177,7 @@ TEST(Failure, HangsLengthenRestarts) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
   const FailureTask task{{100.0_s, 30.0_s, 10.0_s}, 40.0_s, 20.0_s};
-  const Failure out = estimate_failure(config, catalog::calibration(), 0, task);
+  const Failure out = estimate_failure(config, catalog::get_calibration(), 0, task);
   EXPECT_NEAR(out.uptime.restarts, 1 - std::exp(-0.3), 1e-12);
   EXPECT_NEAR(out.when_hung.restarts, 1 - std::exp(-0.5), 1e-12);
 }

@@ -20,7 +20,7 @@ const std::string kPlan =
 
 LinkLoss loss(const rankwright::plan::TrainingConfig& config, int level, double factor) {
   const SlowLink links[] = {{level, factor * config.cluster.levels[std::size_t(level)].bandwidth}};
-  return estimate_link_loss(config, catalog::calibration(), links);
+  return estimate_link_loss(config, catalog::get_calibration(), links);
 }
 
 TEST(LinkLoss, IsZeroAtTheSpecifiedBandwidth) {
@@ -86,12 +86,12 @@ TEST(LinkLoss, BestOrderMatchesBruteForce) {
     do {
       slow.plan.order = order;
       if (find_first_violation(slow)) continue;
-      EXPECT_GE(estimate_step_time(slow, catalog::calibration()).total(),
+      EXPECT_GE(estimate_step_time(slow, catalog::get_calibration()).total(),
                 (1 - 1e-3) * out.best.after)
           << show(order);
     } while (std::next_permutation(order.begin(), order.end()));
     slow.plan.order = out.best.order;
-    EXPECT_EQ(estimate_step_time(slow, catalog::calibration()).total(), out.best.after);
+    EXPECT_EQ(estimate_step_time(slow, catalog::get_calibration()).total(), out.best.after);
   }
 }
 

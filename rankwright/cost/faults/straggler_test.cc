@@ -21,7 +21,7 @@ const std::string kPipeline =
 Seconds after(const rankwright::plan::TrainingConfig& config, i64 rank, double factor,
               bool simulate = true) {
   const SlowRank slow[] = {{rank, factor}};
-  return SlowSteps(config, catalog::calibration(), simulate).step(slow);
+  return SlowSteps(config, catalog::get_calibration(), simulate).step(slow);
 }
 
 TEST(Straggler, FactorOneChangesNothing) {
@@ -29,7 +29,7 @@ TEST(Straggler, FactorOneChangesNothing) {
   for (const bool simulate : {false, true})
     for (i64 rank = 0; rank < 16; ++rank)
       EXPECT_EQ(after(config, rank, 1, simulate),
-                estimate_step_time(config, catalog::calibration()).total());
+                estimate_step_time(config, catalog::get_calibration()).total());
 }
 
 TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
@@ -37,7 +37,7 @@ TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
       "world_size: 1\n");
-  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
   EXPECT_NEAR(after(config, 0, 2, false) / before, 2, 1e-9);
   // A faster single GPU is faster, because no other rank limits it.
   EXPECT_NEAR(after(config, 0, 0.5, false) / before, 0.5, 1e-9);
@@ -49,7 +49,7 @@ TEST(Straggler, FasterStageNeedsAllItsRanks) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 8, sequence: 2048}\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2}\n");
-  const SlowSteps steps(config, catalog::calibration(), false);
+  const SlowSteps steps(config, catalog::get_calibration(), false);
   const SlowRank all[] = {{0, 0.5}, {1, 0.5}, {2, 0.5}, {3, 0.5}};
   ASSERT_EQ(config.plan.meshes().dense.coordinate(3, mesh::Axis::dp), 0);
   EXPECT_EQ(steps.factors(all, 0), std::vector<double>{0.5});
@@ -58,7 +58,7 @@ TEST(Straggler, FasterStageNeedsAllItsRanks) {
 
 TEST(Straggler, FasterRankDoesNotSpeedUpItsPeers) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
-  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
   EXPECT_EQ(after(config, 5, 0.5), before);  // neither its tp peer nor the other replica is faster
   EXPECT_GT(after(config, 5, 1.5), before);
 }
@@ -74,7 +74,7 @@ TEST(Straggler, RanksOfOneStageCostTheSame) {
 TEST(Straggler, SameStageInTwoReplicasCountsOnce) {
   // Two replicas with the same slow stage end together; two slow stages of one replica do not.
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
-  const SlowSteps steps(config, catalog::calibration(), true);
+  const SlowSteps steps(config, catalog::get_calibration(), true);
   const SlowRank apart[] = {{0, 1.5}, {2, 1.5}}, together[] = {{0, 1.5}, {4, 1.5}};
   EXPECT_EQ(config.plan.meshes().dense.coordinate(2, mesh::Axis::dp), 1);
   EXPECT_EQ(steps.step(apart), after(config, 0, 1.5));
@@ -87,9 +87,9 @@ TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, overlap: {pp: true}}\nworld_size: 4\n");
-  const CellTimes cells = estimate_cell_times(config, catalog::calibration());
+  const CellTimes cells = estimate_cell_times(config, catalog::get_calibration());
   const program::Program program = program::expand(config);
-  program::Durations times = compute_durations(config, program, catalog::calibration());
+  program::Durations times = compute_durations(config, program, catalog::get_calibration());
   const Seconds before = simulate(program, times).end;
   for (std::size_t kind = 0; kind < 4; ++kind) {
     const pipeline::StageTimes& c = cells.compute[2];
@@ -99,7 +99,7 @@ TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
   for (std::size_t k = 0; k < program.steps[2].size(); ++k)
     if (program.steps[2][k].computes()) times.steps[2][k] = 1.5 * times.steps[2][k];
   const Seconds more = simulate(program, times).end - before;
-  const Seconds whole = estimate_step_time(config, catalog::calibration()).total();
+  const Seconds whole = estimate_step_time(config, catalog::get_calibration()).total();
   const Seconds said = after(config, 2, 1.5) - whole;
   EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
 }
@@ -125,7 +125,7 @@ TEST(Straggler, BestPlaceMatchesBruteForce) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 1.4}};
-    const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
+    const Straggler out = estimate_straggler(config, catalog::get_calibration(), slow);
     ASSERT_EQ(out.places.size(), 4u);
     Seconds min = out.places[0].after;
     for (i64 pp = 0; pp < 4; ++pp) {
@@ -155,7 +155,7 @@ RC_GTEST_PROP(Straggler, StepGrowsByAtMostTheFactor, ()) {
   const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
-  const Seconds before = estimate_step_time(config, catalog::calibration()).total();
+  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
   for (const bool simulate : {false, true}) {
     const Seconds slow = after(config, rank, factor, simulate);
     RC_ASSERT(slow >= before * (1 - 1e-12));
@@ -175,8 +175,8 @@ TEST(StragglerMitigation, OffersOnlyShorterSteps) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
   for (i64 rank = 0; rank < 16; ++rank) {
     const SlowRank slow[] = {{rank, 2}};
-    const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
-    const StragglerMitigation offer = mitigate_straggler(config, catalog::calibration(), out);
+    const Straggler out = estimate_straggler(config, catalog::get_calibration(), slow);
+    const StragglerMitigation offer = mitigate_straggler(config, catalog::get_calibration(), out);
     if (offer.place) {
       EXPECT_LT(offer.place->after, out.after);
     }
@@ -195,8 +195,8 @@ TEST(StragglerMitigation, SwapsWholeNodesAndEstimatesTheResult) {
       "model: llama-3.2-1b\ncluster: dgx-h100 x 4\njob: {global_batch: 16, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 8}\n");
   const SlowRank slow[] = {{30, 3}};
-  const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
-  const std::optional<Swap> swap = find_better_place(config, catalog::calibration(), out);
+  const Straggler out = estimate_straggler(config, catalog::get_calibration(), slow);
+  const std::optional<Swap> swap = find_better_place(config, catalog::get_calibration(), out);
   ASSERT_TRUE(swap);
   EXPECT_TRUE(swap->hosts);
   EXPECT_EQ(swap->first, 3);
@@ -216,8 +216,9 @@ TEST(StragglerMitigation, MovesLayersOffTheSlowStage) {
       "model: llama-3.1-8b\ncluster: dgx-h100\njob: {global_batch: 32, sequence: 2048}\n"
       "parallelism: {pp_size: 4, tp_size: 2}\n");
   const SlowRank slow[] = {{2, 2}};
-  const Straggler out = estimate_straggler(config, catalog::calibration(), slow);
-  const std::optional<Rebalance> lighter = find_lighter_stages(config, catalog::calibration(), out);
+  const Straggler out = estimate_straggler(config, catalog::get_calibration(), slow);
+  const std::optional<Rebalance> lighter =
+      find_lighter_stages(config, catalog::get_calibration(), out);
   ASSERT_TRUE(lighter);
   EXPECT_EQ(config.stages()[1].layers - lighter->stages[1].layers, lighter->moved);
   EXPECT_GT(lighter->moved, 0);

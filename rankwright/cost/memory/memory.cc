@@ -76,7 +76,7 @@ class MemoryEstimator {
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
-        tokens_(messages(config).hidden / bytes(config.model.hidden, activation_)),
+        tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
 
   MemoryEstimate estimate(const RankLoad& load) const;
@@ -99,7 +99,8 @@ class MemoryEstimator {
 void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Job& job = config_.job;
   const plan::Plan& plan = config_.plan;
-  const States all = states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
+  const States all =
+      compute_states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
   out[Entry::parameters] = all.parameters;
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;

@@ -24,7 +24,7 @@ constexpr double kRows = 2 * 32000 * 1024.0;  // the vocabulary in 16 bits
 
 /// Estimates memory with the constants of the worked examples instead of the fitted ones.
 cluster::Calibration stated() {
-  cluster::Calibration c = catalog::calibration();
+  cluster::Calibration c = catalog::get_calibration();
   c[cluster::Constant::workspace] = 0.09;
   c[cluster::Constant::communicator] = 0.54;
   c[cluster::Constant::reserve] = 0.057;
@@ -244,7 +244,7 @@ plan::TrainingConfig random_config() {
 
 RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
   const plan::TrainingConfig config = random_config();
-  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration())) {
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::get_calibration())) {
     Bytes sum, allocated;
     for (const EntryRow& r : entries()) {
       RC_ASSERT(l[r.entry] >= Bytes{});
@@ -261,8 +261,8 @@ RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
   plan::TrainingConfig config = random_config();
   config.software.fsdp = config.software.fp32_gradients = false;
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    const States expected = states(config, r);
-    const MemoryEstimate l = estimate_memory(config, r, catalog::calibration());
+    const States expected = compute_states(config, r);
+    const MemoryEstimate l = estimate_memory(config, r, catalog::get_calibration());
     RC_ASSERT(l[Entry::parameters] == expected.parameters);
     RC_ASSERT(l[Entry::gradients] == expected.gradients);
     RC_ASSERT(l[Entry::optimizer] == expected.optimizer);
@@ -274,19 +274,19 @@ RC_GTEST_PROP(MemoryEstimate, StatesNeverGrowWithTheZeroStage, ()) {
   plan::TrainingConfig config = random_config();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
-    return estimate_memory(config, 0, catalog::calibration()).states();
+    return estimate_memory(config, 0, catalog::get_calibration()).states();
   };
   for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));
 }
 
 RC_GTEST_PROP(Fullest, MatchesBruteForce, ()) {
   const plan::TrainingConfig config = random_config();
-  const MemoryEstimate max = fullest(config, catalog::calibration());
+  const MemoryEstimate max = fullest(config, catalog::get_calibration());
   const std::vector<MemoryEstimate> all =
-      estimate_memory_per_pp_rank(config, catalog::calibration());
+      estimate_memory_per_pp_rank(config, catalog::get_calibration());
   RC_ASSERT(i64(all.size()) == config.plan.pp);
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    RC_ASSERT(all[std::size_t(r)] == estimate_memory(config, r, catalog::calibration()));
+    RC_ASSERT(all[std::size_t(r)] == estimate_memory(config, r, catalog::get_calibration()));
     RC_ASSERT(all[std::size_t(r)].total() <= max.total());
   }
   RC_ASSERT(max == all[std::size_t(max.pp_rank)]);
@@ -295,7 +295,7 @@ RC_GTEST_PROP(Fullest, MatchesBruteForce, ()) {
 /// Finds the largest total over all pp ranks by brute force.
 Bytes largest(const rankwright::plan::TrainingConfig& config) {
   Bytes max{};
-  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::calibration()))
+  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::get_calibration()))
     max = std::max(max, l.total());
   return max;
 }
@@ -313,7 +313,7 @@ TEST(Fullest, HandlesChunksWithDifferentRecomputation) {
                                 .recompute = plan::Recompute::full,
                                 .recompute_layers = layers},
                                8);
-      EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config))
+      EXPECT_EQ(fullest(config, catalog::get_calibration()).total(), largest(config))
           << name(schedule) << layers;
     }
 }
@@ -333,14 +333,14 @@ RC_GTEST_PROP(Fullest, MatchesBruteForceForAnyStagesAndRecompute, ()) {
     ++layers[*rc::gen::inRange<std::size_t>(0, layers.size())];
   config.plan.stages = plan::make_listed_stages(layers, 0);
   RC_PRE(!find_shape_fault(make_pipeline_shape(config)));
-  RC_ASSERT(fullest(config, catalog::calibration()).total() == largest(config));
+  RC_ASSERT(fullest(config, catalog::get_calibration()).total() == largest(config));
 }
 
 TEST(Fullest, HandlesUnevenStages) {
   rankwright::plan::TrainingConfig config =
       sample::dense_config({.pp = 2, .virtual_stages = 2, .schedule = pipeline::Schedule::zb_v}, 8);
   config.plan.stages = plan::make_listed_stages({1, 1, 3, 3}, 0);
-  EXPECT_EQ(fullest(config, catalog::calibration()).total(), largest(config));
+  EXPECT_EQ(fullest(config, catalog::get_calibration()).total(), largest(config));
 }
 
 }  // namespace memory_test

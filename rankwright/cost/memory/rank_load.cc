@@ -41,8 +41,8 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
     mtp_.sharded = sharded(mtp_.share);
     mtp_.activations = compute_mtp_activations(config);
   }
-  if (config.software.keeps_outputs && plan.pp > 1) output_ = messages(config).kept;
-  const plan::Messages sizes = messages(config);
+  if (config.software.keeps_outputs && plan.pp > 1) output_ = compute_messages(config).kept;
+  const plan::Messages sizes = compute_messages(config);
   if (config.software.keeps_logits)  // and the inputs of the last norm and the head
     logits_ = (1 + model.mtp_layers) *
               (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + 2 * sizes.kept);

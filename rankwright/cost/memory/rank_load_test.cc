@@ -16,8 +16,9 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
   i64 before = 0;
   const std::vector<plan::RankContents> chunks = list_chunk_contents(config, pp_rank);
   for (const plan::RankContents& chunk : chunks) {
-    double sum =
-        config.software.keeps_outputs && config.plan.pp > 1 ? messages(config).kept.value : 0;
+    double sum = config.software.keeps_outputs && config.plan.pp > 1
+                     ? compute_messages(config).kept.value
+                     : 0;
     for (const model::LayerRun& run : chunk.runs) {
       const LayerActivations a = activations(config, run.layer);
       const i64 again = count_recomputed_layers(config.plan, before, run.count);
@@ -26,7 +27,7 @@ std::vector<double> weights(const plan::TrainingConfig& config, i64 pp_rank) {
     }
     // One logit per token and vocabulary row, for the model and for every MTP module, and the
     // inputs of the last norm and the head.
-    const plan::Messages sizes = messages(config);
+    const plan::Messages sizes = compute_messages(config);
     const double logits =
         (sizes.scores.value * double(plan::count_vocabulary_rows(config.model, config.plan.tp)) +
          2 * sizes.kept.value) *

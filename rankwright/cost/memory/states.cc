@@ -2,15 +2,16 @@
 
 namespace rankwright::cost {
 
-States states(const plan::TrainingConfig& config, i64 pp_rank) {
-  return states(config, contents(config, pp_rank));
+States compute_states(const plan::TrainingConfig& config, i64 pp_rank) {
+  return compute_states(config, contents(config, pp_rank));
 }
 
-States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
-  return states(config, count_rank_share(config, on_rank), largest_unit(config, on_rank));
+States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
+  return compute_states(config, count_rank_share(config, on_rank), largest_unit(config, on_rank));
 }
 
-States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit) {
+States compute_states(const plan::TrainingConfig& config, const plan::Share& share,
+                      i64 largest_unit) {
   const plan::Plan& plan = config.plan;
   const plan::Job& job = config.job;
   // Without overlap nothing is prefetched, but frameworks keep the second unit anyway.

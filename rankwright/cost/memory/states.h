@@ -20,11 +20,12 @@ struct States {
 };
 
 /// Computes the states of a rank of `pp_rank`, or of a rank with the given contents.
-States states(const plan::TrainingConfig& config, i64 pp_rank);
-States states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
+States compute_states(const plan::TrainingConfig& config, i64 pp_rank);
+States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
 
 /// Computes the states from the parameters of a rank and of its largest unit.
-States states(const plan::TrainingConfig& config, const plan::Share& share, i64 largest_unit);
+States compute_states(const plan::TrainingConfig& config, const plan::Share& share,
+                      i64 largest_unit);
 
 /// Returns whether a rank stores only its shard of the weights: from ZeRO-3 on. FSDP stores fp32
 /// shards from ZeRO-2 on, even if the gathered weights are kept.

@@ -14,7 +14,7 @@ namespace states_test {
 constexpr double kParameters = 8 * 15'206'400.0 + 2 * 32'768'000.0 + 1024;
 
 double per_parameter(int zero, i64 dp) {
-  const States s = states(sample::dense_config({.dp = dp, .zero = zero}), 0);
+  const States s = compute_states(sample::dense_config({.dp = dp, .zero = zero}), 0);
   return (s.parameters + s.gradients + s.optimizer).value / kParameters;
 }
 
@@ -23,8 +23,8 @@ TEST(States, SevenBillionParametersTake112GB) {
   rankwright::plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-7b"), {});
   const double parameters = double(count_rank_share(config, 0).total());
   EXPECT_NEAR(parameters, 7e9, 0.3e9);
-  EXPECT_DOUBLE_EQ(states(config, 0).total().value, 16 * parameters);
-  EXPECT_NEAR(states(config, 0).total().value / parameters * 7e9, 112e9, 1);
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).total().value, 16 * parameters);
+  EXPECT_NEAR(compute_states(config, 0).total().value / parameters * 7e9, 112e9, 1);
 }
 
 TEST(States, ZeroStagesShardOneKindEach) {
@@ -37,21 +37,22 @@ TEST(States, ZeroStagesShardOneKindEach) {
 TEST(States, MegatronDistributedOptimizerTakes6Plus12OverN) {
   rankwright::plan::TrainingConfig config = sample::dense_config({.cp = 2, .dp = 4, .zero = 1});
   config.job.grad_dtype = plan::Dtype::fp32;
-  EXPECT_DOUBLE_EQ(states(config, 0).total().value, (6 + 12.0 / 8) * kParameters);
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).total().value, (6 + 12.0 / 8) * kParameters);
 }
 
 TEST(States, HybridShardingDividesByTheShardSize) {
   const rankwright::plan::TrainingConfig config =
       sample::dense_config({.dp = 8, .zero = 1, .shard_size = 4});
-  EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * kParameters / 4);
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).optimizer.value, 12 * kParameters / 4);
 }
 
 TEST(States, Zero3GathersTheLargestUnitTwice) {
   // the head and the last norm: 2 x (32,768,000 + 1024) x 2 bytes
-  const States s = states(sample::dense_config({.dp = 8, .zero = 3}), 0);
+  const States s = compute_states(sample::dense_config({.dp = 8, .zero = 3}), 0);
   EXPECT_EQ(s.gathered.value, 2 * 32'769'024.0 * 2);
-  EXPECT_EQ(states(sample::dense_config({.dp = 8, .zero = 2}), 0).gathered, 0.0_B);
-  EXPECT_EQ(states(sample::dense_config({.zero = 3}), 0).gathered, 0.0_B);  // nothing to gather
+  EXPECT_EQ(compute_states(sample::dense_config({.dp = 8, .zero = 2}), 0).gathered, 0.0_B);
+  EXPECT_EQ(compute_states(sample::dense_config({.zero = 3}), 0).gathered,
+            0.0_B);  // nothing to gather
 }
 
 TEST(States, ExpertsAreShardedOverTheirDataRanks) {
@@ -59,7 +60,7 @@ TEST(States, ExpertsAreShardedOverTheirDataRanks) {
   const rankwright::plan::TrainingConfig config = sample::config_of(
       sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 4, .zero = 1});
   const double dense = double(count_rank_share(config, 0).dense);
-  EXPECT_DOUBLE_EQ(states(config, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).optimizer.value, 12 * (dense / 8 + 25'165'824.0 / 2));
 }
 
 TEST(States, MirroredRankHoldsTwoStages) {
@@ -67,15 +68,15 @@ TEST(States, MirroredRankHoldsTwoStages) {
   const rankwright::plan::TrainingConfig plain = sample::dense_config({.pp = 4});
   const rankwright::plan::TrainingConfig mirror =
       sample::dense_config({.pp = 4, .schedule = pipeline::Schedule::dualpipe}, 8);
-  EXPECT_DOUBLE_EQ(states(plain, 1).total().value, 16 * 2 * 15'206'400.0);
-  EXPECT_DOUBLE_EQ(states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
+  EXPECT_DOUBLE_EQ(compute_states(plain, 1).total().value, 16 * 2 * 15'206'400.0);
+  EXPECT_DOUBLE_EQ(compute_states(mirror, 1).total().value, 16 * 4 * 15'206'400.0);
 }
 
 RC_GTEST_PROP(States, NeverGrowWithTheZeroStageExceptGathered, ()) {
   plan::TrainingConfig config = sample::random_config();
   const auto held = [&](int zero) {
     config.plan.zero = zero;
-    const States s = states(config, 0);
+    const States s = compute_states(config, 0);
     return s.total() - s.gathered;
   };
   for (int zero = 0; zero < 3; ++zero) RC_ASSERT(held(zero + 1) <= held(zero));

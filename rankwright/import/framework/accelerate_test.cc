@@ -39,7 +39,7 @@ TEST(AccelerateImport, ReadsFsdpAndItsMesh) {
   EXPECT_EQ(config.job.grad_dtype, plan::Dtype::bf16);
   EXPECT_EQ(config.cluster.host_devices, 8);  // 16 processes on 2 machines
   EXPECT_EQ(config.software.name, "fsdp");
-  EXPECT_THAT(plan.passed_over, ElementsAre("compute_environment"));
+  EXPECT_THAT(plan.ignored_keys, ElementsAre("compute_environment"));
   EXPECT_EQ(plan.where("parallelism.zero_stage").line, 2);
 }
 

@@ -43,7 +43,7 @@ TEST(DeepspeedImport, ReadsZeroAndRelatedSettings) {
   EXPECT_EQ(config.job.optimizer, plan::Optimizer::adam);
   EXPECT_EQ(config.software.name, "deepspeed");
   EXPECT_EQ(config.plan.bucket_size, 500'000'000);
-  EXPECT_THAT(plan.passed_over, ElementsAre("optimizer.params.lr"));
+  EXPECT_THAT(plan.ignored_keys, ElementsAre("optimizer.params.lr"));
 }
 
 TEST(DeepspeedImport, AutoValues_AreLeftToDefaults) {

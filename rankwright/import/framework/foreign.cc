@@ -99,7 +99,7 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
       if (row.read != nullptr) row.read(reading, *value);
     });
   }
-  list_ignored(reading.root, "", rows, plan.passed_over, reading);
+  list_ignored(reading.root, "", rows, plan.ignored_keys, reading);
 }
 
 const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key) {

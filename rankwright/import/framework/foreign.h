@@ -43,7 +43,7 @@ struct ForeignKey {
 const YamlNode* find_path(const YamlNode& root, std::string_view path);
 
 /// Reads every row whose key is in the file, in table order, and records locations in `plan`. Keys
-/// without a row are added to `plan.passed_over`.
+/// without a row are added to `plan.ignored_keys`.
 void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan);
 
 /// Reports that the estimate ignores `value` (RW0601), and why.

@@ -32,7 +32,7 @@ TEST(Foreign, ReadsKeysWithRowsAndListsTheRest) {
   const PlanFile plan = read("size: {tp: 8, other: 1}\nlr: 0.1\nempty: {}\n");
   EXPECT_EQ(plan.draft.tp, 8);
   EXPECT_EQ(plan.where("parallelism.tp_size").column, 12);
-  EXPECT_THAT(plan.passed_over, ElementsAre("size.other", "lr", "empty"));
+  EXPECT_THAT(plan.ignored_keys, ElementsAre("size.other", "lr", "empty"));
   EXPECT_TRUE(plan.findings.empty());
 }
 

@@ -174,10 +174,10 @@ TEST(MegatronModel, MatchesPublishedParameterCounts) {
   // Mixtral-8x7B as published; DeepSeek-V3 without its MTP module (formulas P1..P5).
   const Draft mixtral = sample_file("megatron_mixtral_ep.sh").draft;
   ASSERT_TRUE(mixtral.model.has_value());
-  EXPECT_EQ(parameters(*mixtral.model).total(), 46702792704);
+  EXPECT_EQ(count_parameters(*mixtral.model).total(), 46702792704);
   model::Model deepseek = *sample_file("megatron_deepseek_v3.sh").draft.model;
   deepseek.mtp_layers = 0;
-  EXPECT_EQ(parameters(deepseek).total(), 671026419200);
+  EXPECT_EQ(count_parameters(deepseek).total(), 671026419200);
 }
 
 TEST(MegatronModel, AssumedVocabulary_IsReported) {

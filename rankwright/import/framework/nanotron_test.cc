@@ -37,7 +37,7 @@ TEST(NanotronImport, ReadsDegreesAndTheBatch) {
   EXPECT_EQ(config.plan.zero, 1);
   EXPECT_TRUE(config.plan.sequence_parallel);
   EXPECT_EQ(config.job.grad_dtype, plan::Dtype::fp32);
-  EXPECT_THAT(plan.passed_over, ElementsAre("general.project"));
+  EXPECT_THAT(plan.ignored_keys, ElementsAre("general.project"));
 }
 
 TEST(NanotronImport, RecordsTheLocationOfEachKey) {
@@ -84,7 +84,7 @@ TEST(NanotronImport, ReadsTheModel) {
   ASSERT_TRUE(plan.draft.model.has_value());
   // TinyLlama: 2 x 32,000 x 2,048 + 22 (2 x 2,048 x 2,048 + 2 x 2,048 x 256 + 3 x 2,048 x 5,632 +
   // 2 x 2,048) + 2,048
-  EXPECT_EQ(parameters(*plan.draft.model).total(), 1100048384);
+  EXPECT_EQ(count_parameters(*plan.draft.model).total(), 1100048384);
 }
 
 }  // namespace nanotron_test

@@ -60,7 +60,7 @@ TEST(HfConfig, EveryFileMatchesItsCatalogModel) {
     ASSERT_TRUE(known) << name << " is not in the catalog";
     Result<model::Model> read = read_hf_config(contents(entry.path()), name);
     ASSERT_TRUE(read) << name << ": " << read.error().detail;
-    EXPECT_EQ(parameters(*read), parameters(*known)) << name;
+    EXPECT_EQ(count_parameters(*read), count_parameters(*known)) << name;
     EXPECT_TRUE(*read == *known) << name;
     architectures_read.insert(read->architecture);
   }

@@ -23,7 +23,7 @@ struct PlanFile {
   std::vector<FieldReader::Key> keys{};  // the keys that were given, with their locations
   Diagnostics findings{};
   std::vector<std::string>
-      passed_over{};  // keys of a framework's file that do not affect the layout
+      ignored_keys{};  // keys of a framework's file that do not affect the layout
   std::vector<std::string_view> answered{};  // codes of findings that the file itself answers
   const PlanFormat* format = nullptr;        // null: our own plan file
 

@@ -105,7 +105,7 @@ Result<Bytes> read_safetensors_size(std::string_view text, std::string_view file
 
 std::optional<Diagnostic> check_size(const model::Model& model, std::string_view config_text,
                                      Bytes size, std::string_view index_file) {
-  const i64 weights = parameters(model).total();
+  const i64 weights = count_parameters(model).total();
   const std::optional<double> each = weight_bytes(config_text);
   Diagnostic finding{.code = "RW0605",
                      .severity = Severity::warning,

@@ -12,7 +12,7 @@ namespace {
 
 const CommunicationRow* find_traffic(const ExplainView& explain_view, plan::TrafficKind kind) {
   for (const CommunicationRow& c : explain_view.communication)
-    if (c.priced.traffic.kind == kind) return &c;
+    if (c.evaluated.traffic.kind == kind) return &c;
   return nullptr;
 }
 
@@ -20,8 +20,8 @@ const CommunicationRow* find_traffic(const ExplainView& explain_view, plan::Traf
 const CommunicationRow* find_longest(const ExplainView& explain_view, cost::Item item) {
   const CommunicationRow* max = nullptr;
   for (const CommunicationRow& c : explain_view.communication)
-    if (waits_for(item, c.priced.traffic.group) &&
-        (max == nullptr || c.priced.total > max->priced.total))
+    if (waits_for(item, c.evaluated.traffic.group) &&
+        (max == nullptr || c.evaluated.total > max->evaluated.total))
       max = &c;
   return max;
 }
@@ -34,9 +34,9 @@ void select_collectives(FactContext& a, FactContext& b) {
     const CommunicationRow* const in_a = find_traffic(a.plan.explain_view, kind.kind);
     const CommunicationRow* const in_b = find_traffic(b.plan.explain_view, kind.kind);
     const CommunicationRow* const any = in_a != nullptr ? in_a : in_b;
-    if (any == nullptr || !waits_for(a.item, any->priced.traffic.group)) continue;
+    if (any == nullptr || !waits_for(a.item, any->evaluated.traffic.group)) continue;
     const auto time = [](const CommunicationRow* c) {
-      return c == nullptr ? Seconds{} : c->priced.total;
+      return c == nullptr ? Seconds{} : c->evaluated.total;
     };
     const Seconds apart{std::abs((time(in_b) - time(in_a)).value)};
     if (apart <= max) continue;
@@ -63,12 +63,12 @@ std::string name_collectives(const FactContext& a, const FactContext& b) {
   const auto kinds = [](const FactContext& s) {
     const std::vector<CommunicationRow>& all = s.plan.explain_view.communication;
     return std::count_if(all.begin(), all.end(), [&](const CommunicationRow& c) {
-      return waits_for(s.item, c.priced.traffic.group);
+      return waits_for(s.item, c.evaluated.traffic.group);
     });
   };
   const auto label = [](const FactContext& s) {
     return s.collective == nullptr ? std::string()
-                                   : std::string(row(s.collective->priced.traffic.kind).label);
+                                   : std::string(row(s.collective->evaluated.traffic.kind).label);
   };
   const std::string in_a = label(a), in_b = label(b);
   if (kinds(a) < 2 && kinds(b) < 2 && (in_a.empty() || in_b.empty() || in_a == in_b)) return {};
@@ -118,8 +118,8 @@ std::string explain_item(const CauseRow& row, const TimeRow& time, const Compare
 
 }  // namespace
 
-std::vector<Cause> causes(const ComparedPlan& a, const ComparedPlan& b,
-                          const std::vector<TimeRow>& rows) {
+std::vector<Cause> find_causes(const ComparedPlan& a, const ComparedPlan& b,
+                               const std::vector<TimeRow>& rows) {
   constexpr std::size_t kMax = 3;
   constexpr double kMin = 0.1;  // of the largest difference
   std::vector<TimeRow> largest = rows;

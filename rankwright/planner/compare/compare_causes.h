@@ -20,7 +20,7 @@ struct ComparedPlan {
 
 /// Returns up to three items that differ most, each by at least a tenth of the first. Items that
 /// are a share of all others are left out if that share is equal.
-std::vector<Cause> causes(const ComparedPlan& a, const ComparedPlan& b,
-                          const std::vector<TimeRow>& rows);
+std::vector<Cause> find_causes(const ComparedPlan& a, const ComparedPlan& b,
+                               const std::vector<TimeRow>& rows);
 
 }  // namespace rankwright::planner

@@ -30,11 +30,11 @@ struct LayerWork {
 };
 
 /// Returns the work of one device in a step, forward and backward, including MTP modules.
-LayerWork layer_work(const FactContext& s) {
+LayerWork compute_layer_work(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   LayerWork sum;
   const auto add = [&](i64 layers, const model::Layer& layer) {
-    const model::LayerFlops each = layer_flops(config.model, layer, config.job.sequence);
+    const model::LayerFlops each = count_layer_flops(config.model, layer, config.job.sequence);
     sum.matmuls += layers * (each.projections + each.mlp + each.experts);
     sum.core += layers * each.core;
   };
@@ -66,7 +66,8 @@ Fact matmul_shape(const plan::TrainingConfig& s) {
 Facts list_matmul_facts(const FactContext& s) {
   return {
       {"",
-       percent_of_peak(layer_work(s).matmuls, s.step()[s.item], cost::find_layer_peak(s.config())),
+       percent_of_peak(compute_layer_work(s).matmuls, s.step()[s.item],
+                       cost::find_layer_peak(s.config())),
        " of peak"},
       matmul_shape(s.config()),
       {"",
@@ -78,16 +79,17 @@ Facts list_matmul_facts(const FactContext& s) {
 Facts list_attention_facts(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   const FlopsPerSecond max = cost::peak(config.cluster.device, plan::Dtype::bf16);
-  return {{"", percent_of_peak(layer_work(s).core, s.step()[s.item], max), " of peak"},
+  return {{"", percent_of_peak(compute_layer_work(s).core, s.step()[s.item], max), " of peak"},
           {"", count(config.job.sequence), " tokens a sequence"},
           {"", std::string(name(config.software.attention)), " kernel"}};
 }
 
 Facts list_elementwise_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
-  return {{"layers cut over tp ", count(p.tp), ""},
-          {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
-          {"at ", show(cost::compute_rates(s.config(), calibration(s.config())).memory), ""}};
+  return {
+      {"layers cut over tp ", count(p.tp), ""},
+      {"norms ", p.tp > 1 && p.sequence_parallel ? "cut along the sequence" : "whole", ""},
+      {"at ", show(cost::compute_rates(s.config(), select_calibration(s.config())).memory), ""}};
 }
 
 Facts list_cast_facts(const FactContext& s) {
@@ -142,7 +144,7 @@ Fact count_calls(const FactContext& s, i64 n) {
 /// Returns the collective's link, its calls and its bytes.
 Facts list_collective_facts(const FactContext& s) {
   if (s.collective == nullptr) return {};
-  const cost::TrafficCost& p = s.collective->priced;
+  const cost::TrafficCost& p = s.collective->evaluated;
   return {{"on ", s.collective->level, ""},
           {"over ", count(p.span.size), " ranks"},
           count_calls(s, p.traffic.calls),

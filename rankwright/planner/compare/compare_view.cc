@@ -40,8 +40,8 @@ double find_scale(const plan::TrainingConfig& s, Basis basis) {
   return 1;
 }
 
-std::vector<TimeRow> time_rows(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                               const CompareView& view) {
+std::vector<TimeRow> make_time_rows(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                                    const CompareView& view) {
   const double of_a = find_scale(a, view.basis), of_b = find_scale(b, view.basis);
   std::vector<TimeRow> rows;
   for (const cost::ItemRow& of : cost::items()) {
@@ -51,7 +51,7 @@ std::vector<TimeRow> time_rows(const plan::TrainingConfig& a, const plan::Traini
   return rows;
 }
 
-std::vector<MemoryRow> memory_rows(const CompareView& view) {
+std::vector<MemoryRow> make_memory_rows(const CompareView& view) {
   std::vector<MemoryRow> rows;
   for (const cost::EntryRow& of : cost::entries()) {
     const MemoryRow row{of.entry, view.a.memory[of.entry], view.b.memory[of.entry]};
@@ -81,12 +81,12 @@ CompareView make_compare_view(const plan::TrainingConfig& a, const plan::Trainin
                    .within = cost::find_tie_band(a, b),
                    .paired = cost::paired(a, b)};
   view.keys = find_key_differences(a, b);
-  view.items = time_rows(a, b, view);
+  view.items = make_time_rows(a, b, view);
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
-  if (!a.reference_model && !b.reference_model) view.entries = memory_rows(view);
+  if (!a.reference_model && !b.reference_model) view.entries = make_memory_rows(view);
   const bool by_token = view.basis != Basis::step;
-  view.causes = causes({a, view_a, find_scale(a, view.basis), by_token},
-                       {b, view_b, find_scale(b, view.basis), by_token}, view.items);
+  view.causes = find_causes({a, view_a, find_scale(a, view.basis), by_token},
+                            {b, view_b, find_scale(b, view.basis), by_token}, view.items);
   return view;
 }
 

@@ -23,15 +23,16 @@ rankwright::plan::TrainingConfig config_of(const std::string& text) {
 importer::RunLog log_of(const rankwright::plan::TrainingConfig& config, double times) {
   importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
-    add_step(log,
-             {.iteration = i,
-              .time = times * cost::estimate_step_time(config, catalog::calibration()).total()});
+    add_step(log, {.iteration = i,
+                   .time = times *
+                           cost::estimate_step_time(config, catalog::get_calibration()).total()});
   return log;
 }
 
 TEST(GapView, PredictedStepTime_IsInside) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const GapView view = make_gap_view(config, catalog::calibration(), log_of(config, 1.05), nullptr);
+  const GapView view =
+      make_gap_view(config, catalog::get_calibration(), log_of(config, 1.05), nullptr);
   EXPECT_FALSE(view.outside());
 }
 
@@ -42,7 +43,7 @@ TEST(GapView, DifferingSettings_AreListedFirst) {
   log.steps.back().global_batch = 64;
   const importer::PlanFile ran =
       plan_file("world_size: 16\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 2}\n");
-  const GapView view = make_gap_view(config, catalog::calibration(), log, &ran);
+  const GapView view = make_gap_view(config, catalog::get_calibration(), log, &ran);
   std::vector<std::string> keys;
   for (const SettingGap& s : view.settings) keys.push_back(s.key);
   // Settings that the log's arguments leave open, such as the model, are not listed.
@@ -53,7 +54,8 @@ TEST(GapView, DifferingSettings_AreListedFirst) {
 
 TEST(GapView, NoTimers_IsReported) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const GapView view = make_gap_view(config, catalog::calibration(), log_of(config, 1.18), nullptr);
+  const GapView view =
+      make_gap_view(config, catalog::get_calibration(), log_of(config, 1.18), nullptr);
   EXPECT_FALSE(view.timed);
 }
 
@@ -63,7 +65,7 @@ TEST(GapView, NoModel_HasNoMemoryGap) {
   importer::RunLog log = log_of(config, 1);
   add_peak(log, 0, {.allocated = 1.0_GB});
   log.oom = importer::OutOfMemory{.wanted = 1.0_GB};
-  const GapView view = make_gap_view(config, catalog::calibration(), log, nullptr);
+  const GapView view = make_gap_view(config, catalog::get_calibration(), log, nullptr);
   EXPECT_FALSE(view.memory.has_value());
   EXPECT_FALSE(view.oom.has_value());
 }

@@ -43,7 +43,8 @@ std::string model_name(const plan::TrainingConfig& s) { return s.model.name; }
 std::string model_details(const plan::TrainingConfig& s) {
   return fmt::format("{}: {}, hidden {}, vocabulary {}, {} parameters", s.model.name,
                      plural(s.model.layers(), "layer", "layers"), count(s.model.hidden),
-                     count(s.model.vocab), format_short_count(double(parameters(s.model).total())));
+                     count(s.model.vocab),
+                     format_short_count(double(count_parameters(s.model).total())));
 }
 
 std::string cluster_details(const plan::TrainingConfig& s) {

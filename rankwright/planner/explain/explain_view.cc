@@ -22,21 +22,21 @@ std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& con
   for (i64 r = 0; r < config.plan.pp; ++r)
     for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, spans)) {
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
-        return c.priced.traffic.kind == row.traffic.kind;
+        return c.evaluated.traffic.kind == row.traffic.kind;
       });
       if (same == rows.end())
-        rows.push_back({.priced = row, .pp_rank = r});
-      else if (row.total > same->priced.total)
-        *same = {.priced = row, .pp_rank = r};
+        rows.push_back({.evaluated = row, .pp_rank = r});
+      else if (row.total > same->evaluated.total)
+        *same = {.evaluated = row, .pp_rank = r};
     }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const CommunicationRow& a, const CommunicationRow& b) {
-                     return a.priced.traffic.kind < b.priced.traffic.kind;
+                     return a.evaluated.traffic.kind < b.evaluated.traffic.kind;
                    });
   for (CommunicationRow& c : rows) {
-    c.level = level_name(config, c.priced.level);
-    c.slowest = level_name(config, c.priced.slowest);
-    c.preferred = row(c.priced.traffic.kind).wants_fastest ? level_name(config, 0) : "any";
+    c.level = level_name(config, c.evaluated.level);
+    c.slowest = level_name(config, c.evaluated.slowest);
+    c.preferred = row(c.evaluated.traffic.kind).wants_fastest ? level_name(config, 0) : "any";
   }
   return rows;
 }
@@ -46,9 +46,9 @@ plan::Traffic sum_traffic(const std::vector<CommunicationRow>& rows,
                           std::initializer_list<mesh::GroupKind> kinds) {
   plan::Traffic sum{};
   for (const CommunicationRow& c : rows)
-    if (std::find(kinds.begin(), kinds.end(), c.priced.traffic.group) != kinds.end()) {
-      sum.calls += c.priced.traffic.calls;
-      sum.total += c.priced.traffic.total;
+    if (std::find(kinds.begin(), kinds.end(), c.evaluated.traffic.group) != kinds.end()) {
+      sum.calls += c.evaluated.traffic.calls;
+      sum.total += c.evaluated.traffic.total;
     }
   return sum;
 }
@@ -101,7 +101,7 @@ AxisRow zero_row(const plan::TrainingConfig& s) {
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
           describe_span(s.cluster, cost::find_span(s, kind)),
           fmt::format("{} sharded: {} of states on the fullest rank", kSharded[p.zero],
-                      show_memory(cost::fullest(s, calibration(s)).states()))};
+                      show_memory(cost::fullest(s, select_calibration(s)).states()))};
 }
 
 std::vector<AxisRow> list_axes(const plan::TrainingConfig& s,
@@ -240,7 +240,7 @@ std::string describe_span(const cluster::Cluster& cluster, const mesh::Span& spa
 }
 
 ExplainView make_explain_view(const plan::TrainingConfig& config) {
-  return make_explain_view(config, cost::estimate_closely(config, calibration(config)));
+  return make_explain_view(config, cost::estimate_closely(config, select_calibration(config)));
 }
 
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {
@@ -251,7 +251,7 @@ ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Es
   view.estimate = estimate;
   view.waterfall = make_waterfall(config, view.communication, view.estimate);
   for (const cost::MemoryEstimate& of_rank :
-       cost::estimate_memory_per_pp_rank(config, calibration(config)))
+       cost::estimate_memory_per_pp_rank(config, select_calibration(config)))
     view.totals.push_back(of_rank.total());
   return view;
 }

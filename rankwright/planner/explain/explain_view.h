@@ -23,7 +23,7 @@ struct AxisRow {
 
 /// One kind of collective, on the pp rank where it takes longest.
 struct CommunicationRow {
-  cost::TrafficCost priced;
+  cost::TrafficCost evaluated;
   i64 pp_rank = 0;
   std::string level{};      // outermost link that it crosses
   std::string slowest{};    // link that determines its time

@@ -218,12 +218,12 @@ TEST(Communication, EachRow_NamesItsLinkAndThePreferredOne) {
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
   bool tensor = false, sent = false;
   for (const CommunicationRow& c : view.communication) {
-    if (c.priced.traffic.kind == plan::TrafficKind::tp_all_gather) {
+    if (c.evaluated.traffic.kind == plan::TrafficKind::tp_all_gather) {
       tensor = true;
       EXPECT_EQ(c.level, "nvlink");
       EXPECT_EQ(c.preferred, "nvlink");
     }
-    if (c.priced.traffic.kind == plan::TrafficKind::pp_forward) {
+    if (c.evaluated.traffic.kind == plan::TrafficKind::pp_forward) {
       sent = true;
       EXPECT_EQ(c.level, "infiniband");
       EXPECT_EQ(c.preferred, "any");
@@ -237,8 +237,8 @@ TEST(Communication, EachKind_HasOneRowInTableOrder) {
       config_of("model: llama-3.1-70b\ncluster: dgx-h100 x 8\n"
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
   for (std::size_t i = 1; i < view.communication.size(); ++i)
-    EXPECT_LT(view.communication[i - 1].priced.traffic.kind,
-              view.communication[i].priced.traffic.kind);
+    EXPECT_LT(view.communication[i - 1].evaluated.traffic.kind,
+              view.communication[i].evaluated.traffic.kind);
 }
 
 }  // namespace worksheet_test

@@ -106,8 +106,8 @@ RankView make_rank_view(const plan::TrainingConfig& config, i64 rank) {
   if (plan.pp > 1 && (ring || view.pp > 0)) view.previous = rank + (view.pp > 0 ? -stride : round);
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
-  view.memory = cost::estimate_memory(config, view.pp, calibration(config));
-  view.memory_band = {catalog::bands().memory.within, catalog::bands().memory.rows};
+  view.memory = cost::estimate_memory(config, view.pp, select_calibration(config));
+  view.memory_band = {catalog::get_bands().memory.within, catalog::get_bands().memory.rows};
   return view;
 }
 

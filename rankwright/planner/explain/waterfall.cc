@@ -21,10 +21,10 @@ std::string describe_traffic(const Communication& rows, cost::Item item) {
   Bytes sent{};
   const CommunicationRow* farthest = nullptr;
   for (const CommunicationRow& c : rows) {
-    if (!waits_for(item, c.priced.traffic.group)) continue;
-    calls += c.priced.traffic.calls;
-    sent += c.priced.traffic.total;
-    if (farthest == nullptr || c.priced.level > farthest->priced.level) farthest = &c;
+    if (!waits_for(item, c.evaluated.traffic.group)) continue;
+    calls += c.evaluated.traffic.calls;
+    sent += c.evaluated.traffic.total;
+    if (farthest == nullptr || c.evaluated.level > farthest->evaluated.level) farthest = &c;
   }
   if (farthest == nullptr) return {};
   return fmt::format("{}, {} a rank, on {}", plural(calls, "call", "calls"), show(sent),
@@ -63,7 +63,7 @@ std::string rate_remark(FlopsPerSecond rate, FlopsPerSecond max) {
 }
 
 std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) {
-  const cost::Rates reached = cost::compute_rates(config, calibration(config));
+  const cost::Rates reached = cost::compute_rates(config, select_calibration(config));
   const cluster::Device& device = config.cluster.device;
   switch (item) {
     case cost::Item::matmul:
@@ -83,7 +83,7 @@ std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) 
 
 std::string make_remark(const plan::TrainingConfig& config, const Communication& rows,
                         const cost::StepTime& step, cost::Item item) {
-  const cluster::Calibration& c = calibration(config);
+  const cluster::Calibration& c = select_calibration(config);
   switch (item) {
     case cost::Item::tp:
     case cost::Item::cp:
@@ -123,10 +123,10 @@ void name_links(const plan::TrainingConfig& config, const Communication& rows,
                 Waterfall::Bar& bar) {
   int outermost = -1;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const cost::TrafficCost& priced = rows[k].priced;
-    if (!waits_for(bar.item, priced.traffic.group)) continue;
+    const cost::TrafficCost& evaluated = rows[k].evaluated;
+    if (!waits_for(bar.item, evaluated.traffic.group)) continue;
     bar.collectives.push_back(k);
-    outermost = std::max(outermost, priced.level);
+    outermost = std::max(outermost, evaluated.level);
   }
   if (outermost >= 0) bar.level = config.cluster.levels[std::size_t(outermost)].name;
 }

@@ -12,7 +12,8 @@ Result<std::shared_ptr<const plan::RunCalibration>> read_calibration(
     const std::string& text, const std::string& name, const plan::TrainingConfig& ran) {
   const Result<importer::RunLog> log = importer::read_run_log(text, name);
   if (!log) return fail(log.error());
-  Result<plan::RunCalibration> found = validate::calibrate(ran, catalog::calibration(), *log, name);
+  Result<plan::RunCalibration> found =
+      validate::calibrate(ran, catalog::get_calibration(), *log, name);
   if (!found) return fail(found.error());
   return std::make_shared<const plan::RunCalibration>(std::move(*found));
 }

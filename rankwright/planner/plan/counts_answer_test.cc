@@ -11,7 +11,7 @@ PlansByCount three_counts() {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 64, sequence: 4096}\n"
       "parallelism: {dp_size: 16}");
-  PlansByCount answer{.problem = search::problem(config)};
+  PlansByCount answer{.problem = search::make_problem(config)};
   for (const double seconds : {8.0, 4.0, 5.0}) {
     search::EvaluatedPlan one{.config = config};
     one.estimate.step[cost::Item::matmul] = Seconds{seconds};

@@ -24,7 +24,7 @@ std::string describe_violation(const plan::TrainingConfig& config) {
 void complete_figures(PlanAnswer& answer) {
   const search::Answer& found = answer.answer;
   answer.degree_choices = count_degree_choices(answer.problem);
-  for (search::Neighbor& n : answer.neighbours)
+  for (search::Neighbor& n : answer.neighbors)
     if (n.verdict == search::Neighbor::Verdict::violation) n.detail = describe_violation(n.config);
   if (found.best) {
     const plan::TrainingConfig& best = found.best->config;
@@ -33,7 +33,7 @@ void complete_figures(PlanAnswer& answer) {
     answer.targets = check_targets(best);
   } else if (found.leanest) {
     const plan::TrainingConfig lean = config_of(answer.problem, found.leanest->plan);
-    answer.leanest = LeanestPlan{lean, cost::fullest(lean, calibration(lean))};
+    answer.leanest = LeanestPlan{lean, cost::fullest(lean, select_calibration(lean))};
   }
 }
 

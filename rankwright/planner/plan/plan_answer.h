@@ -22,7 +22,7 @@ namespace rankwright::planner {
 struct OwnPlan {
   std::string name{};
   plan::TrainingConfig config;
-  std::optional<search::EvaluatedPlan> priced{};  // empty if it has constraint violations
+  std::optional<search::EvaluatedPlan> evaluated{};  // empty if it has constraint violations
 };
 
 /// The hosts in use when some are excluded.
@@ -49,7 +49,7 @@ struct PlanAnswer {
   search::Problem problem;
   search::Answer answer{};
   i64 degree_choices = 0;  // factorizations of the world size into degrees, within the limits
-  std::vector<search::Neighbor> neighbours{};
+  std::vector<search::Neighbor> neighbors{};
   std::vector<search::TradePoint> trade{};
   std::optional<OwnPlan> own{};
   TrainingRequest training{};

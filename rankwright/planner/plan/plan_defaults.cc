@@ -104,7 +104,7 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),
                          .pp = stated.overlap_pp.value_or(false)};
-  search::Problem open = problem(std::move(config), limits);
+  search::Problem open = make_problem(std::move(config), limits);
   open.overlap_chunks = !stated.overlap_pp;
   return open;
 }

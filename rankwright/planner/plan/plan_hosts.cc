@@ -16,7 +16,7 @@ using ViolationCounts = std::vector<std::pair<plan::ConstraintViolation::Why, i6
 /// else empty.
 ViolationCounts find_violated(const search::Problem& problem) {
   std::map<plan::ConstraintViolation::Why, i64> broken;
-  for (const search::Node& node : nodes(problem)) {
+  for (const search::Node& node : list_nodes(problem)) {
     const plan::ConstraintViolation violation = find_first_violation(config_of(problem, node));
     if (!violation) return {};
     ++broken[violation.why];
@@ -42,7 +42,7 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
     search::Problem fewer = problem;
     fewer.config.world = hosts * host;
     ViolationCounts broken = find_violated(fewer);
-    const bool possible = broken.empty() && !nodes(fewer).empty();
+    const bool possible = broken.empty() && !list_nodes(fewer).empty();
     if (hosts == out.left) out.broken = std::move(broken);
     if (!possible) continue;
     if (out.counts_tried == kMaxSearches) {
@@ -50,10 +50,11 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
       break;
     }
     ++out.counts_tried;
-    const search::SearchResult found = search::search(fewer, calibration(fewer.config), options);
+    const search::SearchResult found =
+        search::search(fewer, select_calibration(fewer.config), options);
     if (found.space.best) {
       search::EvaluatedPlan one =
-          evaluate_plan(fewer, found.space.best->plan, calibration(fewer.config));
+          evaluate_plan(fewer, found.space.best->plan, select_calibration(fewer.config));
       if (!best || one.time() < best->time()) best = std::move(one), out.used = hosts;
     }
     if (!found.complete) {
@@ -79,18 +80,18 @@ void apply_placement(PlanAnswer& view, const mesh::Placement& placement) {
   if (placement.kind == mesh::Placement::Kind::block || !view.answer.best) return;
   const auto reestimate = [&](search::EvaluatedPlan& one) {
     one.config.plan.placement = placement;
-    one = evaluate_plan(view.problem, one.config.plan, calibration(view.problem.config));
+    one = evaluate_plan(view.problem, one.config.plan, select_calibration(view.problem.config));
   };
   search::Answer& answer = view.answer;
   for (std::optional<search::EvaluatedPlan>* one :
        {&answer.best, &answer.fastest, &answer.safe, &answer.usual})
     if (*one) reestimate(**one);
   for (search::EvaluatedPlan& rival : answer.rivals) reestimate(rival);
-  for (search::Neighbor& n : view.neighbours) {
+  for (search::Neighbor& n : view.neighbors) {
     n.config.plan.placement = placement;
-    if (n.verdict != search::Neighbor::Verdict::priced) continue;
+    if (n.verdict != search::Neighbor::Verdict::evaluated) continue;
     const search::EvaluatedPlan price =
-        evaluate_plan(view.problem, n.config.plan, calibration(view.problem.config));
+        evaluate_plan(view.problem, n.config.plan, select_calibration(view.problem.config));
     n.step = price.estimate.step;
     n.time = price.time();
   }

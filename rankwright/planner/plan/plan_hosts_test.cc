@@ -28,7 +28,7 @@ search::Problem racks(i64 batch) {
   limits.cp = {1, 1};
   limits.schedule = pipeline::Schedule::one_f_one_b;
   limits.recompute = plan::Recompute::none;
-  return problem(std::move(config), limits);
+  return make_problem(std::move(config), limits);
 }
 
 TEST(ChooseHosts, ExcludedHosts_ChoosesTheFastestOverAllCounts) {
@@ -40,10 +40,10 @@ TEST(ChooseHosts, ExcludedHosts_ChoosesTheFastestOverAllCounts) {
       for (i64 hosts = 8 - out; hosts >= 1; --hosts) {
         search::Problem fewer = asked;
         fewer.config.world = 2 * hosts;
-        const search::SearchResult found = search(fewer, catalog::calibration());
+        const search::SearchResult found = search(fewer, catalog::get_calibration());
         if (!found.space.best) continue;
         const search::EvaluatedPlan one =
-            evaluate_plan(fewer, found.space.best->plan, catalog::calibration());
+            evaluate_plan(fewer, found.space.best->plan, catalog::get_calibration());
         if (one.time() < min) min = one.time(), best = hosts;
       }
       const HostUse used = choose_hosts(asked, {.count = out}, {});
@@ -82,7 +82,7 @@ TEST(ApplyPlacement, SkippedHost_MakesTheEstimateSlower) {
   PlanAnswer view{.problem = racks(8)};
   view.problem.config.world = 4;
   plan::Plan plan{.dp = 4};
-  view.answer.best = evaluate_plan(view.problem, plan, catalog::calibration());
+  view.answer.best = evaluate_plan(view.problem, plan, catalog::get_calibration());
   view.answer.rivals.push_back(*view.answer.best);
   const Seconds before = view.best().time();
   apply_placement(view, place_around({.count = 1, .listed = {1}, .left = 7, .used = 2},
@@ -91,7 +91,8 @@ TEST(ApplyPlacement, SkippedHost_MakesTheEstimateSlower) {
   EXPECT_GT(view.best().time(), before);
   EXPECT_EQ(view.answer.rivals[0].time(), view.best().time());
   plan.placement = view.best().config.plan.placement;
-  EXPECT_EQ(view.best().time(), evaluate_plan(view.problem, plan, catalog::calibration()).time());
+  EXPECT_EQ(view.best().time(),
+            evaluate_plan(view.problem, plan, catalog::get_calibration()).time());
 }
 
 }  // namespace plan_hosts_test

@@ -129,7 +129,7 @@ OwnPlan own_plan_of(const std::string& name, importer::Draft draft,
   if (!find_violations(own.config).empty()) return own;
   search::Problem same = problem;
   same.config = own.config;
-  own.priced = evaluate_plan(same, own.config.plan, calibration(asked));
+  own.evaluated = evaluate_plan(same, own.config.plan, select_calibration(asked));
   return own;
 }
 

@@ -97,7 +97,7 @@ std::vector<RunMemory> compare_run_memory(const plan::TrainingConfig& config,
                                           const std::vector<Bytes>& peaks) {
   std::vector<RunMemory> all;
   for (const cost::MemoryEstimate& memory :
-       cost::estimate_memory_per_pp_rank(config, calibration(config)))
+       cost::estimate_memory_per_pp_rank(config, select_calibration(config)))
     all.push_back({.pp_rank = memory.pp_rank, .predicted = memory.allocated(), .rank = -1});
   for (std::size_t rank = 0; rank < peaks.size(); ++rank) {
     RunMemory& of = all[std::size_t(find_pp_rank(config, rank))];
@@ -134,7 +134,7 @@ bool is_measured(const cluster::Cluster& cluster) {
 std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
                                          const program::Program& program) {
   if (!is_measured(config.cluster)) return std::nullopt;
-  const cluster::Calibration& constants = calibration(config);
+  const cluster::Calibration& constants = select_calibration(config);
   const program::Timeline timeline =
       simulate(program, cost::compute_durations(config, program, constants));
   return RunPrediction{.step = cost::estimate_by_simulation(config, constants).time(),

@@ -116,7 +116,8 @@ TEST(RunMemory, EachPpRank_ReportsItsFullestRank) {
   EXPECT_EQ(memory[0].rank, 2);
   EXPECT_EQ(memory[0].peak, Bytes{300});
   EXPECT_EQ(memory[1].rank, 7);
-  EXPECT_EQ(memory[1].predicted, cost::estimate_memory(config, 1, calibration(config)).allocated());
+  EXPECT_EQ(memory[1].predicted,
+            cost::estimate_memory(config, 1, select_calibration(config)).allocated());
 }
 
 TEST(IdleShare, SimulatedEvents_EqualTheTimelinesShare) {

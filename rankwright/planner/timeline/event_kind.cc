@@ -2,7 +2,7 @@
 
 namespace rankwright::planner {
 
-EventKind event_kind(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
+EventKind classify_event(const program::Program& program, i64 pp_rank, const pipeline::Action& a) {
   if (is_cell(a.kind)) return EventKind(a.kind);
   const program::Step& step = program.steps[std::size_t(pp_rank)][a.microbatch];
   return step.computes() ? EventKind::optimizer : EventKind::collective;

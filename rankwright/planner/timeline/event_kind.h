@@ -17,7 +17,8 @@ enum class EventKind : unsigned char {
 inline constexpr std::size_t kEventKinds = 6;
 
 /// Returns the kind of a cell, or of an action outside cells: a collective or the optimizer.
-EventKind event_kind(const program::Program& program, i64 pp_rank, const pipeline::Action& action);
+EventKind classify_event(const program::Program& program, i64 pp_rank,
+                         const pipeline::Action& action);
 
 constexpr bool is_backward(EventKind kind) {
   return kind >= EventKind::backward && kind <= EventKind::weight_grad;

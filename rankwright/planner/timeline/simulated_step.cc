@@ -23,9 +23,9 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times)
       "calibrated on published runs, as explain's; cells have the collectives and sends that are "
       "not hidden; --unit-times draws the schedule alone";
   program::Program program = program::expand(config);
-  program::Durations times = unit_times
-                                 ? alike(program, 1.0_s, 1.0_s, 1.0_s)
-                                 : cost::compute_durations(config, program, calibration(config));
+  program::Durations times =
+      unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
+                 : cost::compute_durations(config, program, select_calibration(config));
   return simulate_step(make_pipeline_shape(config), std::move(program), std::move(times),
                        std::string(unit_times ? kUnitTimes : kCalibrated));
 }

@@ -34,11 +34,11 @@ TEST(SliceCount, CellsAndSteps_AreCounted_TransfersAreNot) {
 TEST(EventKind, Steps_AreCollectivesOrTheOptimizer) {
   SimulatedStep p = sample::four_by_eight();
   sample::add_steps(p.program);
-  EXPECT_EQ(event_kind(p.program, 0, pipeline::cell::F(0, 0)), EventKind::forward);
-  EXPECT_EQ(event_kind(p.program, 0, pipeline::cell::W(0, 0)), EventKind::weight_grad);
-  EXPECT_EQ(event_kind(p.program, 0, action(pipeline::ActionKind::step, 0, 1)),
+  EXPECT_EQ(classify_event(p.program, 0, pipeline::cell::F(0, 0)), EventKind::forward);
+  EXPECT_EQ(classify_event(p.program, 0, pipeline::cell::W(0, 0)), EventKind::weight_grad);
+  EXPECT_EQ(classify_event(p.program, 0, action(pipeline::ActionKind::step, 0, 1)),
             EventKind::collective);
-  EXPECT_EQ(event_kind(p.program, 0, action(pipeline::ActionKind::step, 0, 2)),
+  EXPECT_EQ(classify_event(p.program, 0, action(pipeline::ActionKind::step, 0, 2)),
             EventKind::optimizer);
 }
 

@@ -50,7 +50,8 @@ void add_links(const SimulatedStep& p, const std::vector<program::Event>& events
     for (std::size_t i = first; i <= at; ++i) {
       const Seconds length = events[i].end - events[i].start;
       rank.critical += length;
-      all.critical[std::size_t(event_kind(p.program, rank.pp_rank, events[i].action))] += length;
+      all.critical[std::size_t(classify_event(p.program, rank.pp_rank, events[i].action))] +=
+          length;
     }
     ++at;
   }

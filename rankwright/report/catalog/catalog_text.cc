@@ -45,7 +45,7 @@ Table list_models() {
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     const model::Model& m = known.model;
     const model::Attention& a = m.layer(0).attention;
-    table.rows.push_back({known.name, format_short_count(double(parameters(m).total())),
+    table.rows.push_back({known.name, format_short_count(double(count_parameters(m).total())),
                           format_short_count(double(count_active_parameters(m))), count(m.layers()),
                           count(m.hidden), count(a.heads),
                           a.kind == model::Attention::Kind::latent ? "latent" : count(a.kv_heads),
@@ -59,7 +59,7 @@ Result<Table> show_model(std::string_view name) {
   const Result<model::Model> found = catalog::find_model(name);
   if (!found) return fail(found.error());
   const model::Model& m = *found;
-  const model::Parameters all = parameters(m);
+  const model::Parameters all = count_parameters(m);
   Table table{{{m.name}, {"value", kRight}}};
   const auto add = [&](std::string what, std::string value) {
     table.rows.push_back({std::move(what), std::move(value)});
@@ -80,7 +80,7 @@ Result<Table> show_model(std::string_view name) {
     add(run.count == 1 ? fmt::format("layer {}{}", first, run.layer.ffn.sparse() ? ", MoE" : "")
                        : fmt::format("each of layers {} to {}{}", first, first + run.count - 1,
                                      run.layer.ffn.sparse() ? ", MoE" : ""),
-        count(parameters(m, run.layer).total()));
+        count(count_parameters(m, run.layer).total()));
     first += run.count;
   }
   for (const i64 sequence : {i64{4096}, i64{8192}})

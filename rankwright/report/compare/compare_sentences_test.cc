@@ -59,7 +59,7 @@ TEST(Verdict, NamesTheFasterAndTheError) {
   slow.plan.recompute = plan::Recompute::full;  // one more forward: a third more work
   const std::string verdict = compare_configs(slow, make_two_node_config(kPlan)).verdict;
   EXPECT_THAT(verdict, StartsWith("B is "));
-  EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(catalog::bands().pair.within) +
+  EXPECT_THAT(verdict, HasSubstr("more than ±" + percent(catalog::get_bands().pair.within) +
                                  ", the median error between two plans of one model."));
 }
 
@@ -67,14 +67,14 @@ TEST(Verdict, DifferentDevices_UseTheErrorOfEach) {
   const rankwright::plan::TrainingConfig a = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig b = a;
   b.cluster.device = *catalog::find_device("h200-sxm");
-  EXPECT_THAT(compare_configs(a, b).verdict,
-              HasSubstr("inside the model's error of ±" + percent(catalog::bands().dense.within)));
+  EXPECT_THAT(compare_configs(a, b).verdict, HasSubstr("inside the model's error of ±" +
+                                                       percent(catalog::get_bands().dense.within)));
 }
 
 TEST(Fit, NamesThePlanThatCannotRun) {
   const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig full = fits;
-  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::get_calibration()).total();
   EXPECT_THAT(compare_configs(fits, full).fit, StartsWith("B does not fit: "));
   EXPECT_THAT(compare_configs(fits, full).fit, HasSubstr("Only A can run."));
   full.plan.overlap.grad_reduce = false;
@@ -91,7 +91,7 @@ TEST(Fit, IsStatedForThePlanWithAModel) {
   EXPECT_THAT(compare_configs(open, named).fit, StartsWith("B fits: "));
   EXPECT_THAT(compare_configs(open, open).fit, StartsWith("Whether they fit cannot be said"));
   rankwright::plan::TrainingConfig full = named;
-  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::get_calibration()).total();
   EXPECT_THAT(compare_configs(open, full).fit, StartsWith("B does not fit: "));
   EXPECT_THAT(compare_configs(open, full).fit, Not(HasSubstr("can run")));
 }
@@ -100,7 +100,7 @@ TEST(Fit, IsUncertainInsideTheErrorBand) {
   const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   EXPECT_EQ(compare_configs(fits, fits).fit, "");
   rankwright::plan::TrainingConfig near = fits;
-  near.cluster.device.memory = 1.01 * cost::fullest(near, catalog::calibration()).total();
+  near.cluster.device.memory = 1.01 * cost::fullest(near, catalog::get_calibration()).total();
   EXPECT_THAT(compare_configs(fits, near).fit, StartsWith("B fits, but not for sure: "));
 }
 

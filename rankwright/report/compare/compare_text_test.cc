@@ -40,7 +40,7 @@ TEST(CompareText, SamePlan_SaysThatNoKeyDiffers) {
 TEST(CompareText, SaysWhatFitsBeforeWhichIsFaster) {
   const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
   rankwright::plan::TrainingConfig full = fits;
-  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::calibration()).total();
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::get_calibration()).total();
   const planner::CompareView view = planner::make_compare_view(fits, full);
   const std::string verdict = describe_comparison(fits, full, view).verdict;
   const std::string text = render_compare_text({"a", fits}, {"b", full}, view, {}, 120);

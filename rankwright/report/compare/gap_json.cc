@@ -9,8 +9,8 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json make_sample_json(const importer::TimerSample& sample) {
-  return {{"least_seconds", sample.both ? ordered_json(sample.min.value) : ordered_json()},
-          {"most_seconds", sample.max.value}};
+  return {{"min_seconds", sample.both ? ordered_json(sample.min.value) : ordered_json()},
+          {"max_seconds", sample.max.value}};
 }
 
 ordered_json make_time_json(const validate::TimeGap& gap) {
@@ -87,7 +87,7 @@ ordered_json make_oom_json(const validate::OomGap& gap) {
           {"capacity_bytes", gap.capacity.value},
           {"steps_done", gap.oom.steps},
           {"phase", name(gap.oom.phase)},
-          {"ledger_bytes", gap.memory_estimate.total().value},
+          {"estimate_bytes", gap.memory_estimate.total().value},
           {"foreseen", gap.foreseen()},
           {"entry", row(gap.entry).name},
           {"why", gap.why},

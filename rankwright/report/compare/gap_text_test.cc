@@ -23,9 +23,9 @@ rankwright::plan::TrainingConfig config_of(const std::string& text) {
 importer::RunLog make_log(const rankwright::plan::TrainingConfig& config, double times) {
   importer::RunLog log;
   for (i64 i = 1; i <= 10; ++i)
-    add_step(log,
-             {.iteration = i,
-              .time = times * cost::estimate_step_time(config, catalog::calibration()).total()});
+    add_step(log, {.iteration = i,
+                   .time = times *
+                           cost::estimate_step_time(config, catalog::get_calibration()).total()});
   return log;
 }
 
@@ -33,8 +33,8 @@ TEST(GapText, InsideTheError_OffersNoExplanation) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const std::string text = render_gap_text(
       config,
-      planner::make_gap_view(config, catalog::calibration(), make_log(config, 1.05), nullptr), {},
-      100);
+      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 1.05), nullptr),
+      {}, 100);
   EXPECT_THAT(text, HasSubstr("5 % longer, which is inside the error"));
   EXPECT_THAT(text, Not(HasSubstr("look at:")));
 }
@@ -44,14 +44,14 @@ TEST(GapText, ListsSettingsThatDifferFromTheLogFirst) {
   importer::RunLog log = make_log(config, 1.5);
   log.world = 16;
   const std::string text = render_gap_text(
-      config, planner::make_gap_view(config, catalog::calibration(), log, nullptr), {}, 100);
+      config, planner::make_gap_view(config, catalog::get_calibration(), log, nullptr), {}, 100);
   EXPECT_LT(text.find("says otherwise"), text.find("measured "));
 }
 
 TEST(GapText, WithoutTimers_SaysThatTheStepTimeIsNotEnough) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
-      planner::make_gap_view(config, catalog::calibration(), make_log(config, 1.18), nullptr);
+      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 1.18), nullptr);
   EXPECT_THAT(render_gap_text(config, view, {}, 100), HasSubstr("timers would"));
   EXPECT_THAT(render_gap_markdown(config, view), HasSubstr("## step"));
 }
@@ -59,7 +59,7 @@ TEST(GapText, WithoutTimers_SaysThatTheStepTimeIsNotEnough) {
 TEST(GapText, UnexplainedRun_SaysSo) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const planner::GapView view =
-      planner::make_gap_view(config, catalog::calibration(), make_log(config, 20), nullptr);
+      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 20), nullptr);
   EXPECT_THAT(render_gap_text(config, view, {}, 100), HasSubstr("nothing that is plausible"));
 }
 

@@ -9,7 +9,7 @@ namespace rankwright::report {
 using nlohmann::ordered_json;
 
 ordered_json make_model_json(const plan::TrainingConfig& s) {
-  const model::Parameters p = parameters(s.model);
+  const model::Parameters p = count_parameters(s.model);
   const auto flops = [&](model::FlopsConvention convention) {
     return training_flops_per_token(s.model, s.job.sequence, convention).value;
   };

@@ -13,24 +13,24 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json make_communication_json(const planner::CommunicationRow& c) {
-  const plan::Traffic& t = c.priced.traffic;
+  const plan::Traffic& t = c.evaluated.traffic;
   const plan::TrafficKindRow& kind = row(t.kind);
   return {{"communication", kind.label},
           {"collective", name(t.op)},
           {"group", name(t.group)},
-          {"group_size", c.priced.span.size},
+          {"group_size", c.evaluated.span.size},
           {"frequency", kind.frequency},
           {"pp_rank", c.pp_rank},
           {"calls", t.calls},
           {"bytes", t.bytes().value},
           {"total_bytes", t.total.value},
-          {"wire_bytes", c.priced.wire.value},
+          {"wire_bytes", c.evaluated.wire.value},
           {"preferred_level", c.preferred},
           {"level", c.level},
           {"slowest_level", c.slowest},
-          {"algorithm", name(c.priced.algorithm)},
-          {"groups_per_link", c.priced.sharers},
-          {"seconds", c.priced.total.value},
+          {"algorithm", name(c.evaluated.algorithm)},
+          {"groups_per_link", c.evaluated.sharers},
+          {"seconds", c.evaluated.total.value},
           {"seconds_origin", name(cluster::Origin::calibrated)},
           {"critical_path", kind.critical},
           {"risk", kind.risk}};

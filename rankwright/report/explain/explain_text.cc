@@ -41,10 +41,10 @@ Table make_communication_table(const planner::ExplainView& view) {
                {"time", kRight},
                {"risk"}}};
   for (const planner::CommunicationRow& c : view.communication) {
-    const plan::TrafficKindRow& kind = row(c.priced.traffic.kind);
+    const plan::TrafficKindRow& kind = row(c.evaluated.traffic.kind);
     table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
-                          count(c.priced.traffic.calls), show(c.priced.traffic.bytes()),
-                          c.preferred, c.level, count(c.priced.sharers), show(c.priced.total),
+                          count(c.evaluated.traffic.calls), show(c.evaluated.traffic.bytes()),
+                          c.preferred, c.level, count(c.evaluated.sharers), show(c.evaluated.total),
                           std::string(kind.risk)});
   }
   return table;

@@ -88,7 +88,7 @@ std::string render_rank_text(const plan::TrainingConfig& config, const planner::
   out += fmt::format("  pipeline     receives from {}, sends to {}\n\n",
                      list_partners(view, &planner::RankView::Chunk::receives_from),
                      list_partners(view, &planner::RankView::Chunk::sends_to));
-  Table table{{{"group"}, {"ranks", Table::Align::right}, {"lies"}, {"members"}}};
+  Table table{{{"group"}, {"ranks", Table::Align::right}, {"spans"}, {"members"}}};
   for (const planner::RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, list_members(group)});
   out += table.text(paint, "  ");
@@ -116,7 +116,7 @@ std::string make_rank_json(const plan::TrainingConfig& config, const planner::Ra
   for (const planner::RankView::GroupView& g : view.groups)
     groups.push_back({{"group", g.name},
                       {"size", g.size},
-                      {"lies", g.levels},
+                      {"spans", g.levels},
                       {"members", g.members},
                       {"shortened", g.shortened}});
   const ordered_json json = {

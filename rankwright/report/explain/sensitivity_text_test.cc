@@ -24,12 +24,12 @@ TEST(SensitivityText, SaysThatNoConstantChangesTheVerdict) {
 
 TEST(SensitivityText, NamesConstantsThatWouldChangeTheVerdict) {
   rankwright::plan::TrainingConfig config = config_of(kPlan);
-  config.cluster.device.memory = 1.001 * cost::fullest(config, catalog::calibration()).total();
+  config.cluster.device.memory = 1.001 * cost::fullest(config, catalog::get_calibration()).total();
   const std::string text =
       render_sensitivity_text(config, planner::make_sensitivity_view(config), {}, 120);
   EXPECT_THAT(text, HasSubstr("It fits; it would not at one end of "));
   EXPECT_THAT(text, HasSubstr("communicator"));
-  config.cluster.device.memory = 0.999 * cost::fullest(config, catalog::calibration()).total();
+  config.cluster.device.memory = 0.999 * cost::fullest(config, catalog::get_calibration()).total();
   EXPECT_THAT(render_sensitivity_text(config, planner::make_sensitivity_view(config), {}, 120),
               HasSubstr("It does not fit; it would at one end of "));
 }

@@ -16,7 +16,8 @@ std::string describe(const std::string& parallelism) {
       "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64}\nparallelism: " +
       parallelism + "\n");
   const cost::FailureTask task{.model = {Seconds{1e5}, 200.0_s, 10.0_s}, .hang = 600.0_s};
-  return render_failure_text(config, 9, estimate_failure(config, catalog::calibration(), 9, task),
+  return render_failure_text(config, 9,
+                             estimate_failure(config, catalog::get_calibration(), 9, task),
                              {.hang = "somebody's"}, {}, 100);
 }
 

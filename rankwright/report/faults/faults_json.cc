@@ -73,12 +73,12 @@ ordered_json make_slow_json(const cost::Straggler& slow,
           {"step_before", slow.before.value},
           {"step_after", slow.after.value},
           {"throughput_lost", slow.lost()},
-          {"times", slow.simulated ? "played" : "closed form"},
+          {"times", slow.simulated ? "simulated" : "closed form"},
           {"replicas_meet", kMeet[std::size_t(slow.meet)]},
           {"waited_for", slow.waited_for},
           {"pp_ranks", by_pp},
           {"places", places},
-          {"relief", make_mitigation_json(mitigation)}};
+          {"mitigation", make_mitigation_json(mitigation)}};
 }
 
 ordered_json make_uptime_json(const cost::Uptime& up) {

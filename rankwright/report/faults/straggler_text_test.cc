@@ -21,9 +21,9 @@ const std::string kPlan =
 std::string describe(const std::string& plan, i64 rank, double factor) {
   const rankwright::plan::TrainingConfig config = config_of(plan);
   const cost::SlowRank slow[] = {{rank, factor}};
-  const cost::Straggler out = estimate_straggler(config, catalog::calibration(), slow);
-  return render_straggler_text(config, out, mitigate_straggler(config, catalog::calibration(), out),
-                               {}, 100);
+  const cost::Straggler out = estimate_straggler(config, catalog::get_calibration(), slow);
+  return render_straggler_text(
+      config, out, mitigate_straggler(config, catalog::get_calibration(), out), {}, 100);
 }
 
 TEST(StragglerText, NamesTheRankAndWhichRanksWait) {
@@ -55,8 +55,8 @@ TEST(StragglerText, Zero3_SaysThatAllReplicasSlowDown) {
 TEST(LinkText, ListsTheCollectivesThatCrossTheLink) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const cost::SlowLink links[] = {{1, 25.0_GBps}};
-  const std::string text =
-      render_link_text(config, estimate_link_loss(config, catalog::calibration(), links), {}, 100);
+  const std::string text = render_link_text(
+      config, estimate_link_loss(config, catalog::get_calibration(), links), {}, 100);
   EXPECT_THAT(text, HasSubstr("infiniband gives 25 GB/s instead of 50 GB/s."));
   EXPECT_THAT(text, HasSubstr("DP all-reduce"));
   EXPECT_THAT(text, Not(HasSubstr("TP all-gather")));
@@ -96,7 +96,7 @@ TEST(Typed, ReadsBackAsThePlacement) {
 TEST(FaultsJson, PartsThatWereNotRequestedAreNull) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const cost::SlowRank slow[] = {{17, 1.3}};
-  planner::Faults faults{.slow = estimate_straggler(config, catalog::calibration(), slow)};
+  planner::Faults faults{.slow = estimate_straggler(config, catalog::get_calibration(), slow)};
   const nlohmann::json json = nlohmann::json::parse(make_faults_json(config, faults));
   EXPECT_EQ(json["schema"], "rankwright.faults/1");
   EXPECT_TRUE(json["slow_links"].is_null());

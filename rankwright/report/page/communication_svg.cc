@@ -44,7 +44,7 @@ class CommunicationDrawing {
         column_width_((kChartRight - kChartMargin - kCollectiveNames) /
                       double(cluster_.levels.size())) {
     for (const planner::CommunicationRow& row : rows_)
-      longest_ = std::max(longest_, row.priced.total);
+      longest_ = std::max(longest_, row.evaluated.total);
     chart_.css += ".hot{fill:#0072b2}";
   }
 
@@ -87,60 +87,61 @@ class CommunicationDrawing {
 
   /// Returns the figures in the cell of the outermost level.
   std::vector<std::string> list_figures(const planner::CommunicationRow& row) const {
-    const cost::TrafficCost& priced = row.priced;
-    std::vector<std::string> parts{plural(priced.traffic.calls, "call", "calls"),
-                                   show(priced.traffic.total),
-                                   plural(priced.sharers, "group", "groups") + " on a link"};
-    if (priced.slowest >= 0 && priced.slowest != priced.level)
+    const cost::TrafficCost& evaluated = row.evaluated;
+    std::vector<std::string> parts{plural(evaluated.traffic.calls, "call", "calls"),
+                                   show(evaluated.traffic.total),
+                                   plural(evaluated.sharers, "group", "groups") + " on a link"};
+    if (evaluated.slowest >= 0 && evaluated.slowest != evaluated.level)
       parts.push_back(row.slowest + " sets the time");
     return pack_lines(parts, inner());
   }
 
   /// Says how many ranks of a group are inside a domain of an inner level; empty if the group
   /// does not cross that level.
-  static std::string describe_inner_level(const cost::TrafficCost& priced, std::size_t level) {
-    const i64 here = priced.span.inside[level],
-              below = level == 0 ? 1 : priced.span.inside[level - 1];
+  static std::string describe_inner_level(const cost::TrafficCost& evaluated, std::size_t level) {
+    const i64 here = evaluated.span.inside[level],
+              below = level == 0 ? 1 : evaluated.span.inside[level - 1];
     return here > below ? plural(here, "rank", "ranks") + " inside" : std::string();
   }
 
   void draw(const planner::CommunicationRow& row) {
-    const cost::TrafficCost& priced = row.priced;
-    const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
+    const cost::TrafficCost& evaluated = row.evaluated;
+    const plan::TrafficKindRow& kind = rankwright::plan::row(evaluated.traffic.kind);
     const std::vector<std::string> lines = list_figures(row);
-    const std::vector<std::string> who =
-        pack_lines({fmt::format("{} of {}", name(priced.traffic.group), count(priced.span.size)),
-                    std::string(kind.frequency)},
-                   kCollectiveNames - kPad);
+    const std::vector<std::string> who = pack_lines(
+        {fmt::format("{} of {}", name(evaluated.traffic.group), count(evaluated.span.size)),
+         std::string(kind.frequency)},
+        kCollectiveNames - kPad);
     const double height =
         20 + kSmallLine * double(std::max(lines.size(), who.size())) + kPad - kCellGap;
     chart_.write(kChartMargin, chart_.y + 16, "", fitted(kind.label, kCollectiveNames - kPad));
     write_lines(kChartMargin, chart_.y + 16 + kSmallLine, "q s", who);
     for (std::size_t k = 0; k < cluster_.levels.size(); ++k) {
       chart_.body += svg::rect(left(k), chart_.y, column_width_ - kCellGap, height, "b") + "/>\n";
-      if (int(k) == priced.level)
+      if (int(k) == evaluated.level)
         draw_crossed(row, left(k), height, lines);
-      else if (int(k) < priced.level)
+      else if (int(k) < evaluated.level)
         write_lines(left(k) + kPad, chart_.y + 16, "q s",
-                    break_text(describe_inner_level(priced, k), inner(), "s"));
+                    break_text(describe_inner_level(evaluated, k), inner(), "s"));
     }
     chart_.y += height + kCellGap;
   }
 
   void draw_crossed(const planner::CommunicationRow& row, double at, double height,
                     const std::vector<std::string>& lines) {
-    const cost::TrafficCost& priced = row.priced;
-    const plan::TrafficKindRow& kind = rankwright::plan::row(priced.traffic.kind);
+    const cost::TrafficCost& evaluated = row.evaluated;
+    const plan::TrafficKindRow& kind = rankwright::plan::row(evaluated.traffic.kind);
     // The square root keeps short collectives visible.
-    const double share = longest_ > Seconds{} ? std::sqrt(priced.total / longest_) : 0;
+    const double share = longest_ > Seconds{} ? std::sqrt(evaluated.total / longest_) : 0;
     std::string cell = svg::rect(at, chart_.y, column_width_ - kCellGap, height, "hot");
     cell += fmt::format(" fill-opacity=\"{:.2f}\"", kFaintest + (kDarkest - kFaintest) * share);
     chart_.body +=
-        cell + svg::titled("rect", fmt::format("{} on pp rank {}: {} calls of {}, {}. {}",
-                                               kind.label, row.pp_rank, count(priced.traffic.calls),
-                                               show(priced.traffic.bytes()), show(priced.total),
-                                               kind.risk));
-    chart_.write(at + kPad, chart_.y + 16, "n", fitted(show(priced.total), inner(), "n"));
+        cell +
+        svg::titled("rect",
+                    fmt::format("{} on pp rank {}: {} calls of {}, {}. {}", kind.label, row.pp_rank,
+                                count(evaluated.traffic.calls), show(evaluated.traffic.bytes()),
+                                show(evaluated.total), kind.risk));
+    chart_.write(at + kPad, chart_.y + 16, "n", fitted(show(evaluated.total), inner(), "n"));
     write_lines(at + kPad, chart_.y + 16 + kSmallLine, "s", lines);
   }
 

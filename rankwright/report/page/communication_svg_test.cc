@@ -16,7 +16,7 @@ using ::testing::Not;
 TEST(CommunicationSvg, PutsEveryCollectiveInTheColumnOfItsLevel) {
   planner::PlanReport report = course_report();
   report.explain_view.communication.resize(1);
-  cost::TrafficCost& gather = report.explain_view.communication[0].priced;
+  cost::TrafficCost& gather = report.explain_view.communication[0].evaluated;
   ASSERT_EQ(gather.traffic.kind, plan::TrafficKind::tp_all_gather);
   gather.traffic.calls = 3840;
   gather.traffic.total = 258.0_GB;
@@ -37,8 +37,8 @@ TEST(CommunicationSvg, PutsEveryCollectiveInTheColumnOfItsLevel) {
 TEST(CommunicationSvg, LongestCollectiveIsDarkest) {
   planner::PlanReport report = course_report();
   report.explain_view.communication.resize(2);
-  report.explain_view.communication[0].priced.total = 4.0_s;
-  report.explain_view.communication[1].priced.total = 0.64_s;
+  report.explain_view.communication[0].evaluated.total = 4.0_s;
+  report.explain_view.communication[1].evaluated.total = 0.64_s;
   const std::string svg = draw_communication_svg(report);
   // 0.05 + 0.55 x the square root of the share of the longest: 0.05 + 0.55 x 0.4.
   EXPECT_THAT(svg, HasSubstr("class=\"hot\" fill-opacity=\"0.60\""));
@@ -89,7 +89,7 @@ RC_GTEST_PROP(CommunicationSvg, HasOneCellPerCollective, ()) {
   RC_ASSERT(svg.size() < 1'000'000u);
   std::size_t crossing = 0;
   for (const planner::CommunicationRow& row : report.explain_view.communication)
-    crossing += row.priced.level >= 0;
+    crossing += row.evaluated.level >= 0;
   RC_ASSERT(picture.rects_of("hot").size() == crossing);
 }
 

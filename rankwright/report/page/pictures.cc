@@ -35,7 +35,7 @@ constexpr PictureRow kPictures[] = {
 
 }  // namespace
 
-std::vector<Picture> pictures(const planner::PlanReport& report) {
+std::vector<Picture> draw_pictures(const planner::PlanReport& report) {
   std::vector<Picture> all;
   for (const PictureRow& row : kPictures)
     if (row.can_be_drawn(report)) all.push_back({row.name, row.draw(report)});

@@ -17,7 +17,7 @@ struct Picture {
 
 /// Draws the pictures in the order of the page. Leaves out the memory if no model is given, the
 /// timeline if the step was not simulated, and the alternatives if nothing was searched.
-std::vector<Picture> pictures(const planner::PlanReport& report);
+std::vector<Picture> draw_pictures(const planner::PlanReport& report);
 
 /// Returns the names of those pictures without drawing them.
 std::vector<std::string_view> list_picture_names(const planner::PlanReport& report);

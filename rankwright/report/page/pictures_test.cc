@@ -15,7 +15,7 @@ using ::testing::Not;
 
 std::vector<std::string> names(const planner::PlanReport& report) {
   std::vector<std::string> all;
-  for (const rankwright::report::Picture& picture : pictures(report))
+  for (const rankwright::report::Picture& picture : draw_pictures(report))
     all.emplace_back(picture.name);
   return all;
 }
@@ -23,7 +23,7 @@ std::vector<std::string> names(const planner::PlanReport& report) {
 TEST(Pictures, AreInTheOrderOfThePage) {
   planner::PlanReport report = course_report();
   EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
-  report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
+  report.search = planner::PlanAnswer{.problem = search::make_problem(report.config)};
   EXPECT_THAT(names(report),
               ElementsAre("cluster", "step", "memory", "timeline", "communication", "why-not"));
 }
@@ -37,7 +37,7 @@ TEST(Pictures, OmitPicturesThatCannotBeDrawn) {
 }
 
 TEST(Pictures, AreSelfContainedForLightAndDarkPages) {
-  for (const rankwright::report::Picture& picture : pictures(course_report())) {
+  for (const rankwright::report::Picture& picture : draw_pictures(course_report())) {
     EXPECT_THAT(picture.svg, HasSubstr("@media (prefers-color-scheme:dark)")) << picture.name;
     EXPECT_THAT(picture.svg, HasSubstr("llama-3.1-70b (70.6 B parameters) on 64 h100-sxm"));
     // The only address is the name of the format.
@@ -47,8 +47,8 @@ TEST(Pictures, AreSelfContainedForLightAndDarkPages) {
 }
 
 TEST(Pictures, AreDeterministic) {
-  const std::vector<rankwright::report::Picture> first = pictures(course_report()),
-                                                 second = pictures(course_report());
+  const std::vector<rankwright::report::Picture> first = draw_pictures(course_report()),
+                                                 second = draw_pictures(course_report());
   ASSERT_EQ(first.size(), second.size());
   for (std::size_t k = 0; k < first.size(); ++k) EXPECT_EQ(first[k].svg, second[k].svg);
 }

@@ -58,10 +58,10 @@ ordered_json make_domain_json(const planner::MapDomain& domain) {
 /// pp rank, and dense layers send no tokens to experts. Pipeline traffic concerns every pp rank,
 /// as sender or receiver.
 ordered_json list_calls(const planner::PlanReport& report, i64 pp_rank) {
-  const std::vector<plan::Traffic> sent = traffic(report.config, pp_rank);
+  const std::vector<plan::Traffic> sent = list_traffic(report.config, pp_rank);
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.explain_view.communication.size(); ++k) {
-    const plan::Traffic& row = report.explain_view.communication[k].priced.traffic;
+    const plan::Traffic& row = report.explain_view.communication[k].evaluated.traffic;
     if (row.group == mesh::GroupKind::pp ||
         std::any_of(sent.begin(), sent.end(),
                     [&](const plan::Traffic& t) { return t.kind == row.kind; }))
@@ -101,7 +101,7 @@ ordered_json list_collectives(const planner::PlanReport& report, mesh::GroupKind
   const mesh::GroupShape shape = make_group_shape(meshes, kind, plan.shards());
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < report.explain_view.communication.size(); ++k) {
-    const mesh::GroupKind calling = report.explain_view.communication[k].priced.traffic.group;
+    const mesh::GroupKind calling = report.explain_view.communication[k].evaluated.traffic.group;
     if (calling == kind || make_group_shape(meshes, calling, plan.shards()) == shape)
       all.push_back(k);
   }
@@ -125,7 +125,7 @@ ordered_json make_ranks_json(const planner::PlanReport& report) {
     groups.push_back({{"kind", name(of.kind)},
                       {"size", of.span.size},
                       {"count", of.groups},
-                      {"lies", planner::describe_span(config.cluster, of.span)},
+                      {"spans", planner::describe_span(config.cluster, of.span)},
                       {"level", of.span.level},
                       {"of_device", of.of_device},
                       {"collectives", list_collectives(report, of.kind)}});
@@ -201,7 +201,7 @@ ordered_json make_plan_report_json(const planner::PlanReport& report) {
       .head = {format_headline(report.config), format_degree_tags(report.config)}};
   return {{"name", report.name},
           {"verdict", make_verdict_json(report)},
-          {"chips", list_all_tags(report.config)},
+          {"tags", list_all_tags(report.config)},
           {"explain", make_explain_document(report.config, report.explain_view)},
           {"findings", make_findings_json(report.findings)},
           {"ranks", make_ranks_json(report)},

@@ -29,8 +29,8 @@ planner::PlanReport report_with(const std::string& degrees, bool searched = true
   if (!searched) return planner::build_plan_report("plan.yaml", config, {});
   rankwright::plan::TrainingConfig open = config;
   open.plan = {};
-  planner::PlanAnswer view{.problem = search::problem(open)};
-  view.answer = answer(view.problem, calibration(open));
+  planner::PlanAnswer view{.problem = search::make_problem(open)};
+  view.answer = find_answer(view.problem, select_calibration(open));
   planner::PlanReport report = planner::build_plan_report("plan.yaml", config, {});
   add_search(report, view);
   return report;
@@ -45,10 +45,10 @@ planner::PlanReport report_against(const std::string& degrees, const InventedSea
   planner::PlanReport report = report_with(degrees, false);
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  planner::PlanAnswer view{.problem = search::problem(open)};
+  planner::PlanAnswer view{.problem = search::make_problem(open)};
   view.answer.band = found.band;
-  view.answer.best = report_with(found.best, false).priced();
-  if (!found.fastest.empty()) view.answer.fastest = report_with(found.fastest, false).priced();
+  view.answer.best = report_with(found.best, false).evaluated();
+  if (!found.fastest.empty()) view.answer.fastest = report_with(found.fastest, false).evaluated();
   add_search(report, view);
   return report;
 }

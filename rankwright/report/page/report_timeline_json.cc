@@ -45,7 +45,7 @@ ordered_json make_event_json(const planner::SimulatedStep& p, i64 rank, const pr
                              Seconds tick, Names& steps) {
   const i64 begin = to_ticks(e.start, tick);
   const i64 length = to_ticks(e.end, tick) - begin;
-  const std::size_t kind = std::size_t(planner::event_kind(p.program, rank, e.action));
+  const std::size_t kind = std::size_t(planner::classify_event(p.program, rank, e.action));
   if (is_cell(e.action.kind))
     return {begin,          length,
             kind,           find_shade(p.shape, rank, e.action),

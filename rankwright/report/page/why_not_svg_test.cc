@@ -26,7 +26,7 @@ struct Drawing {
 Drawing make_drawing(std::vector<PlanPoint> points, const planner::PlanReport& base) {
   planner::PlanReport report = base;
   report.explain_view.estimate.capacity = 80.0_GiB;
-  report.search = planner::PlanAnswer{.problem = search::problem(report.config)};
+  report.search = planner::PlanAnswer{.problem = search::make_problem(report.config)};
   for (std::size_t k = 0; k < points.size(); ++k) {
     points[k].config.plan.micro_batch = i64(k) + 1;  // makes the plans distinct
     if (points[k].role == Role::best && !report.search->answer.best)

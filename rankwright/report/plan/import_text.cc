@@ -33,7 +33,7 @@ std::string make_imported_plan_json(const planner::ImportedPlan& plan) {
   const Json out{{"schema", "rankwright.import/1"},
                  {"format", file.format->name},
                  {"plan", render_imported_plan(plan)},
-                 {"passed_over", file.passed_over},
+                 {"ignored", file.ignored_keys},
                  {"check", Json::parse(make_findings_json(plan.findings, file.name))}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

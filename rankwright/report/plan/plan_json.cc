@@ -63,12 +63,12 @@ ordered_json make_optional_json(const std::optional<search::EvaluatedPlan>& one)
 }
 
 ordered_json make_neighbors_json(const planner::PlanAnswer& view) {
-  constexpr std::string_view kVerdicts[] = {"priced", "misfit", "rule", "memory"};
+  constexpr std::string_view kVerdicts[] = {"evaluated", "violation", "rule", "memory"};
   ordered_json all = ordered_json::array();
   if (!view.answer.best) return all;
   for (const WhyRow& row : make_why_rows(view)) {
-    const search::Neighbor& n = view.neighbours[row.neighbour];
-    const bool runs = n.verdict == search::Neighbor::Verdict::priced;
+    const search::Neighbor& n = view.neighbors[row.neighbour];
+    const bool runs = n.verdict == search::Neighbor::Verdict::evaluated;
     const bool held = runs || n.verdict == search::Neighbor::Verdict::memory;
     all.push_back(
         {{"change", row.change},
@@ -80,7 +80,7 @@ ordered_json make_neighbors_json(const planner::PlanAnswer& view) {
          {"difference",
           runs ? ordered_json(n.time / view.best().time() - 1) : ordered_json(nullptr)},
          {"memory_bytes", held ? ordered_json(n.memory.total().value) : ordered_json(nullptr)},
-         {"misfit", n.violation ? ordered_json(name(n.violation.why)) : ordered_json(nullptr)},
+         {"violation", n.violation ? ordered_json(name(n.violation.why)) : ordered_json(nullptr)},
          {"rule", n.rule.empty() ? ordered_json(nullptr) : ordered_json(n.rule)},
          {"because", row.because}});
   }
@@ -101,12 +101,12 @@ ordered_json make_search_json(const planner::PlanAnswer& view) {
   ordered_json violations = ordered_json::object(), rules = ordered_json::object();
   for (const auto& [why, n] : a.stats.violations) violations[std::string(name(why))] = n;
   for (const auto& [code, n] : a.stats.rules) rules[std::string(code)] = n;
-  return {{"complete", a.complete},       {"candidates", a.stats.candidates + a.undecided},
-          {"misfits", violations},        {"rules", rules},
-          {"alike", a.stats.duplicates},  {"memory", a.stats.memory},
-          {"bounded", a.stats.pruned},    {"priced", a.stats.priced},
-          {"undecided", a.undecided},     {"ranked_again", a.ranked_again},
-          {"played", a.simulated},        {"closed_form_error", a.simulation_error},
+  return {{"complete", a.complete},           {"candidates", a.stats.candidates + a.undecided},
+          {"violations", violations},         {"rules", rules},
+          {"duplicates", a.stats.duplicates}, {"memory", a.stats.memory},
+          {"pruned", a.stats.pruned},         {"evaluated", a.stats.evaluated},
+          {"undecided", a.undecided},         {"ranked_again", a.ranked_again},
+          {"simulated", a.simulated},         {"closed_form_error", a.simulation_error},
           {"space", describe_space(view)}};
 }
 
@@ -160,9 +160,9 @@ ordered_json make_leanest_json(const planner::PlanAnswer& view) {
 ordered_json make_own_json(const planner::PlanAnswer& view) {
   if (!view.own) return nullptr;
   return {{"name", view.own->name},
-          {"possible", view.own->priced.has_value()},
+          {"possible", view.own->evaluated.has_value()},
           {"plan", make_plan_json(view.own->config)},
-          {"priced", make_optional_json(view.own->priced)}};
+          {"evaluated", make_optional_json(view.own->evaluated)}};
 }
 
 ordered_json make_hosts_json(const planner::PlanAnswer& view) {
@@ -217,7 +217,7 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
       {"safe", make_optional_json(a.safe)},
       {"usual_order", make_optional_json(a.usual)},
       {"front", make_front_json(a, view.problem)},
-      {"neighbours", make_neighbors_json(view)},
+      {"neighbors", make_neighbors_json(view)},
       {"trade", make_trade_json(view)},
       {"own", make_own_json(view)},
       {"training", make_training_json(view)},

@@ -31,7 +31,7 @@ void add_neighbors(const planner::PlanAnswer& search, const search::EvaluatedPla
                    PointList& points, std::vector<RefusedChange>& refused) {
   using Verdict = search::Neighbor::Verdict;
   for (const WhyRow& row : make_why_rows(search, plan)) {
-    const search::Neighbor& n = search.neighbours[row.neighbour];
+    const search::Neighbor& n = search.neighbors[row.neighbour];
     if (n.verdict == Verdict::violation || n.verdict == Verdict::rule) {
       refused.push_back({row.change, row.plan, row.because});
       continue;
@@ -41,7 +41,7 @@ void add_neighbors(const planner::PlanAnswer& search, const search::EvaluatedPla
                 .config = n.config,
                 .time = n.time,
                 .memory = n.memory.total(),
-                .fits = n.verdict == Verdict::priced,
+                .fits = n.verdict == Verdict::evaluated,
                 .because = row.because});
   }
 }
@@ -72,7 +72,7 @@ PlanPoints collect_points(const planner::PlanReport& report) {
   if (!report.search) return {};
   const planner::PlanAnswer& search = *report.search;
   const search::Answer& found = search.answer;
-  const search::EvaluatedPlan itself = report.priced();
+  const search::EvaluatedPlan itself = report.evaluated();
   PointList list;
   std::vector<RefusedChange> refused;
   list.add(make_point(Role::itself, itself, "the plan that this is about"));

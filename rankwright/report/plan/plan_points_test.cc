@@ -37,7 +37,7 @@ TEST(CollectPoints, DropsDominatedFrontPoints) {
   wasteful.schedule = pipeline::Schedule::gpipe;
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  planner::PlanAnswer view{.problem = search::problem(open)};
+  planner::PlanAnswer view{.problem = search::make_problem(open)};
   view.answer.front = {{.plan = wasteful}, {.plan = lean.config.plan}};
   add_search(report, view);
   const std::vector<PlanPoint> front = find_front(report);
@@ -49,8 +49,8 @@ TEST(CollectPoints, NoPointDominatesTheFront) {
   planner::PlanReport report = with("tp_size: 8, recompute: full");
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
-  planner::PlanAnswer view{.problem = search::problem(open)};
-  view.answer = answer(view.problem, calibration(open));
+  planner::PlanAnswer view{.problem = search::make_problem(open)};
+  view.answer = find_answer(view.problem, select_calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
   for (const PlanPoint& p : find_front(report))

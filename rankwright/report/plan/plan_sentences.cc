@@ -122,7 +122,7 @@ std::string explain_rule_refusal(std::string_view code) {
 
 WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanAnswer& view,
                     const search::EvaluatedPlan& plan) {
-  const search::Neighbor& n = view.neighbours[index];
+  const search::Neighbor& n = view.neighbors[index];
   WhyRow row{.key = kind.key,
              .change = kind.change(n),
              .step = "-",
@@ -131,7 +131,7 @@ WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanA
              .because = {},
              .neighbour = index};
   switch (n.verdict) {
-    case Verdict::priced:
+    case Verdict::evaluated:
       row.step = show(n.time);
       row.difference = format_difference(n.time, plan.time());
       row.because = describe_items(plan.estimate.step, n.step);
@@ -213,8 +213,8 @@ std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view,
                                   const search::EvaluatedPlan& plan) {
   std::vector<WhyRow> rows;
   for (const KindRow& kind : kNeighborKinds)
-    for (std::size_t k = 0; k < view.neighbours.size(); ++k)
-      if (view.neighbours[k].kind == kind.kind) rows.push_back(make_why_row(kind, k, view, plan));
+    for (std::size_t k = 0; k < view.neighbors.size(); ++k)
+      if (view.neighbors[k].kind == kind.kind) rows.push_back(make_why_row(kind, k, view, plan));
   return rows;
 }
 
@@ -224,8 +224,8 @@ namespace {
 /// in their order.
 std::string explain_preference(const search::EvaluatedPlan& chosen,
                                const search::EvaluatedPlan& fastest, Bytes safe) {
-  const search::Family a = search::family(chosen.config.plan),
-                       b = search::family(fastest.config.plan);
+  const search::Family a = search::find_family(chosen.config.plan),
+                       b = search::find_family(fastest.config.plan);
   if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
     return fmt::format("fits with margin, while that one takes {}",
                        show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));

@@ -30,7 +30,7 @@ struct WhyRow {
   std::string difference;  // "-2.5 %", or "does not fit"
   std::string plan;        // the best plan with this setting, if the others were searched again
   std::string because;     // the items that grew and shrank, or why it is refused
-  std::size_t neighbour;   // index into PlanAnswer::neighbours
+  std::size_t neighbour;   // index into PlanAnswer::neighbors
 };
 /// Returns the alternatives to the best plan, in the order in which people usually ask.
 std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view);

@@ -19,8 +19,8 @@ rankwright::plan::TrainingConfig config_of(const std::string& plan) {
 }
 
 planner::PlanAnswer make_view(const rankwright::plan::TrainingConfig& config) {
-  planner::PlanAnswer view{.problem = search::problem(config)};
-  view.answer.best = evaluate_plan(view.problem, config.plan, catalog::calibration());
+  planner::PlanAnswer view{.problem = search::make_problem(config)};
+  view.answer.best = evaluate_plan(view.problem, config.plan, catalog::get_calibration());
   return view;
 }
 
@@ -68,9 +68,9 @@ TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
       .kind = search::Neighbor::Kind::tp,
       .searched = true,
       .degree = 16,
-      .verdict = search::Neighbor::Verdict::priced,
+      .verdict = search::Neighbor::Verdict::evaluated,
       .config = config_of("job: {global_batch: 64}\nparallelism: {tp_size: 16}")};
-  slower.step = cost::estimate_step_time(slower.config, catalog::calibration());
+  slower.step = cost::estimate_step_time(slower.config, catalog::get_calibration());
   slower.time = slower.step.total();
   search::Neighbor full{.kind = search::Neighbor::Kind::zero,
                         .verdict = search::Neighbor::Verdict::memory,
@@ -83,7 +83,7 @@ TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
       .verdict = search::Neighbor::Verdict::violation,
       .config = config_of("world_size: 3\njob: {global_batch: 64}\nparallelism: {tp_size: 3}")};
   broken.violation = find_first_violation(broken.config);
-  view.neighbours = {full, slower, broken};
+  view.neighbors = {full, slower, broken};
   complete_figures(view);
   const std::vector<WhyRow> rows = make_why_rows(view);
   ASSERT_EQ(rows.size(), 3u);
@@ -102,7 +102,7 @@ TEST(DescribeSearch, CountsAddUpAndCompletenessIsStated) {
   answer.stats.candidates = 60;
   answer.stats.duplicates = 10;
   answer.stats.memory = 20;
-  answer.stats.priced = 30;
+  answer.stats.evaluated = 30;
   EXPECT_EQ(describe_search(answer),
             "60 layouts: 10 cost what a plainer one costs, 20 do not fit, 30 priced. Complete.");
   answer.complete = false;
@@ -128,7 +128,7 @@ TEST(DescribeHosts, SaysHowManyAreIdleAndWhy) {
 TEST(CountsText, SaysThatNoCountMeetsTheDeadline) {
   const rankwright::plan::TrainingConfig config =
       config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
-  planner::PlansByCount answer{.problem = search::problem(config)};
+  planner::PlansByCount answer{.problem = search::make_problem(config)};
   answer.rows.push_back(
       {.gpus = 16, .plan = search::EvaluatedPlan{.config = config}, .leanest = {}});
   answer.rows[0].plan->estimate.step[cost::Item::matmul] = 8.0_s;

@@ -111,17 +111,17 @@ Table make_trade_table(const planner::PlanAnswer& view) {
 std::string describe_own_plan(const planner::PlanAnswer& view) {
   if (!view.own) return {};
   const planner::OwnPlan& own = *view.own;
-  if (!own.priced)
+  if (!own.evaluated)
     return fmt::format("{} cannot be: rankwright check {}", make_excerpt(own.name, 200),
                        quote_shell_path(own.name));
-  const cost::Estimate& e = own.priced->estimate;
+  const cost::Estimate& e = own.evaluated->estimate;
   return fmt::format(
       "Your plan{}: {} ({}){}: {}.",
       own.config.world == view.best().config.world
           ? ""
           : fmt::format(", on {} GPUs instead of {}", count(own.config.world),
                         count(view.best().config.world)),
-      show(own.priced->time()), format_difference(own.priced->time(), view.best().time()),
+      show(own.evaluated->time()), format_difference(own.evaluated->time(), view.best().time()),
       e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
       brief(own.config));
 }

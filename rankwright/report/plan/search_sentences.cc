@@ -96,7 +96,7 @@ std::string describe_search(const search::Answer& answer) {
   add(t.duplicates, "cost what a plainer one costs");
   add(t.memory, "do not fit");
   add(t.pruned, "cannot be as fast as the best");
-  add(t.priced, "priced");
+  add(t.evaluated, "evaluated");
   add(answer.undecided, "not looked at");
   if (!parts.empty()) text += ": " + parts;
   text += answer.complete ? ". Complete."

@@ -18,9 +18,10 @@ std::string find_level_name(const plan::TrainingConfig& s, mesh::GroupKind kind)
 
 std::string format_headline(const plan::TrainingConfig& s) {
   const std::string model =
-      s.reference_model ? fmt::format("no model given (estimated with {} layers)", s.model.name)
-                        : fmt::format("{} ({} parameters)", s.model.name,
-                                      format_short_count(double(parameters(s.model).total())));
+      s.reference_model
+          ? fmt::format("no model given (estimated with {} layers)", s.model.name)
+          : fmt::format("{} ({} parameters)", s.model.name,
+                        format_short_count(double(count_parameters(s.model).total())));
   const i64 host = std::max<i64>(1, s.cluster.host_devices);
   const double tokens = double(s.job.global_batch) * double(s.job.sequence);
   return fmt::format("{} on {} {}, {} x {} · {} x {} = {} tokens a step", model, count(s.world),

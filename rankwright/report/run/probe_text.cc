@@ -119,7 +119,7 @@ std::string make_probe_json(const fit::ProbeFigures& probe, const cluster::Clust
                       {"latency_seconds", level.latency.value}});
   const ordered_json json = {{"schema", "rankwright.probe/1"},
                              {"hosts", probe.hosts},
-                             {"ranks_a_host", probe.host_ranks.front()},
+                             {"ranks_per_host", probe.host_ranks.front()},
                              {"processor", probe.processor},
                              {"memory_bytes", probe.memory.value},
                              {"matmuls", matmuls},

@@ -116,7 +116,7 @@ std::vector<Slot> draw_cells(const planner::SimulatedStep& p, i64 rank, const Ga
   std::vector<Slot> slots(where.columns);
   const i64 max = count_shades(p.shape);
   const auto draw = [&](const program::Event& e) {
-    const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
+    const planner::EventKind kind = planner::classify_event(p.program, rank, e.action);
     const std::size_t begin = where.column(e.start), end = where.column(e.end);
     const std::string label = make_label(p, rank, e.action, end - begin, color);
     const Rgb background = shade(kind, find_shade(p.shape, rank, e.action), max);

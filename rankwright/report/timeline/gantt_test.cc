@@ -134,7 +134,7 @@ RC_GTEST_PROP(Gantt, ShowsEveryCellThatIsWideEnough, ()) {
     std::string expected;
     for (const program::Event& e : events(p, r))
       expected += fmt::format("{}{} ", e.action.microbatch,
-                              row(planner::event_kind(p.program, r, e.action)).fill);
+                              row(planner::classify_event(p.program, r, e.action)).fill);
     RC_ASSERT(find_cells(all.at(r)) == expected);
   }
 }

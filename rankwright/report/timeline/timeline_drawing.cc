@@ -55,7 +55,7 @@ std::vector<planner::EventKind> find_used_kinds(const program::Program& program)
   std::array<bool, planner::kEventKinds> used{};
   for (i64 r = 0; r < program.pp(); ++r)
     for (const pipeline::Action& a : program.roles[std::size_t(r)])
-      if (!is_transfer(a.kind)) used[std::size_t(planner::event_kind(program, r, a))] = true;
+      if (!is_transfer(a.kind)) used[std::size_t(planner::classify_event(program, r, a))] = true;
   std::vector<planner::EventKind> found;
   for (std::size_t i = 0; i < planner::kEventKinds; ++i)
     if (used[i]) found.push_back(planner::EventKind(i));
@@ -87,7 +87,7 @@ std::vector<Column> columns(const planner::SimulatedStep& p, i64 pp_rank, std::s
   if (!(width > 0)) return all;
   std::vector<Column> beside(count);
   for (const program::Event& e : events(p, pp_rank)) {
-    const planner::EventKind kind = planner::event_kind(p.program, pp_rank, e.action);
+    const planner::EventKind kind = planner::classify_event(p.program, pp_rank, e.action);
     add_event(e, width, kind, planner::is_beside(p.program, pp_rank, e.action) ? beside : all);
   }
   // Overlapped steps are visible only where no cell runs.

@@ -91,7 +91,7 @@ std::string draw_cell(const planner::SimulatedStep& p, i64 rank, const program::
   const double x = where.x(e.start);
   const double width = where.x(e.end) - x;
   const double height = beside ? kOverlappedHeight * where.height : where.height;
-  const planner::EventKind kind = planner::event_kind(p.program, rank, e.action);
+  const planner::EventKind kind = planner::classify_event(p.program, rank, e.action);
   const i64 shade_index = find_shade(p.shape, rank, e.action);
   std::string out = rect(x, y + where.height - height, width > 4 * kGap ? width - kGap : width,
                          height, name_color_class(kind, shade_index));

@@ -72,7 +72,7 @@ bool has_overlapped_steps(const program::Program& p, i64 rank) {
 }
 
 std::string_view find_category(const program::Program& p, i64 rank, const pipeline::Action& a) {
-  return row(planner::event_kind(p, rank, a)).category;
+  return row(planner::classify_event(p, rank, a)).category;
 }
 
 constexpr i64 kProcess = 1;  // rank 0 is its main thread, which viewers show first

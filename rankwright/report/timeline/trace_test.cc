@@ -230,7 +230,7 @@ RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
       RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
       RC_ASSERT(read[i].name == name_event(p.program, r, a));
-      RC_ASSERT(read[i].category == row(planner::event_kind(p.program, r, a)).category);
+      RC_ASSERT(read[i].category == row(planner::classify_event(p.program, r, a)).category);
       RC_ASSERT(read[i].beside == planner::is_beside(p.program, r, a));
       RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
       if (is_cell(a.kind)) RC_ASSERT(*read[i].cell == action(a.kind, a.stage, a.microbatch));

@@ -15,7 +15,8 @@ using testing::Not;
 validate::CollectiveScore make_score(const std::string& rows) {
   const Result<Csv> table =
       parse_csv("system,nranks,collective,bytes,time_us,cluster,skip\n" + rows, "c.csv");
-  return score_collectives(*validate::read_collectives(*table, "c.csv"), catalog::calibration());
+  return score_collectives(*validate::read_collectives(*table, "c.csv"),
+                           catalog::get_calibration());
 }
 
 const char* const kTwo =

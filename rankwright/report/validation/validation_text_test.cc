@@ -76,7 +76,7 @@ TEST(ValidationText, IsAtMostAHundredColumnsWide) {
   Sample sample;
   for (rankwright::validate::Run& run : sample.runs) run.id.append(200, 'x');
   sample.validation.score = score(sample.validation.rows);
-  sample.validation.refits["own"] = catalog::calibration();
+  sample.validation.refits["own"] = catalog::get_calibration();
   std::istringstream lines(render_validation_text(sample.validation, sample.source, true));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }

@@ -83,7 +83,7 @@ int check(const World& world, const std::string& only) {
     const Corpus corpus = Corpus::synthetic(config.model.vocab, 3);
     for (i64 step = 0; step < 2; ++step) (*trainer)->step(corpus, step);
     const cost::MemoryEstimate estimate =
-        cost::estimate_memory(config, (*trainer)->pp_rank(), calibration(config));
+        cost::estimate_memory(config, (*trainer)->pp_rank(), select_calibration(config));
     const std::vector<double> rows =
         world.gather({(*trainer)->peak().value, estimate.allocated().value});
     ++done;

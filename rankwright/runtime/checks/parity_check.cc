@@ -55,7 +55,7 @@ void collect_gradients(Engine& engine, Training& into) {
 std::string list_differences(const Counters& counters, const plan::TrainingConfig& config,
                              i64 pp_rank) {
   std::map<plan::TrafficKind, plan::Traffic> predicted, counted;
-  for (const plan::Traffic& row : traffic(config, pp_rank)) predicted[row.kind] = row;
+  for (const plan::Traffic& row : list_traffic(config, pp_rank)) predicted[row.kind] = row;
   for (const TrafficCount& row : counters.rows()) counted[row.traffic.kind] = row.traffic;
   std::string text;
   for (const plan::TrafficKindRow& kind : plan::list_traffic_kinds()) {

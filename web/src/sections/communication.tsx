@@ -60,7 +60,7 @@ export function Communication({ plan, at, lit, point }: SectionProps) {
               aria-label={sentence(row)}
               {...stop(c)}
               {...pointing(point, { on: "collective", collective: c }, () => (
-                <Words row={row} lies={liesOf(plan, c)} />
+                <Words row={row} spans={spansOf(plan, c)} />
               ))}
             >
               <th scope="row">
@@ -130,13 +130,13 @@ function Crossed(props: { row: Row; path: string; shade: (seconds: number) => nu
 }
 
 /** Returns the placement of a collective's groups; "" for a group of all ranks. */
-function liesOf(plan: PlanReport, collective: number): string {
-  return plan.ranks.groups.find((g) => g.collectives.includes(collective))?.lies ?? "";
+function spansOf(plan: PlanReport, collective: number): string {
+  return plan.ranks.groups.find((g) => g.collectives.includes(collective))?.spans ?? "";
 }
 
-function Words({ row, lies }: { row: Row; lies: string }) {
+function Words({ row, spans }: { row: Row; spans: string }) {
   const facts: [string, string][] = [
-    ...(lies ? [["lies", lies] as [string, string]] : []),
+    ...(spans ? [["spans", spans] as [string, string]] : []),
     ["level", row.level],
     ["preferred", row.preferred_level],
     ["slowest", row.slowest_level],

@@ -27,7 +27,7 @@ export function Verdict({ plan, at }: SectionProps) {
         </span>
         <span {...cite(`${at}.verdict.sentence`, sentence)}>{unbroken(sentence)}</span>
       </p>
-      <Chips chips={plan.chips} />
+      <Tags tags={plan.tags} />
       <dl class="figures">
         {figures.map((figure, i) => (
           <div>
@@ -59,22 +59,22 @@ function Large({ text }: { text: string }) {
 }
 
 /** The plan's tags; a tag that begins with an axis has the axis's color. */
-export function Chips({ chips }: { chips: string[] }) {
+export function Tags({ tags }: { tags: string[] }) {
   return (
-    <ul class="chips" aria-label="The plan">
-      {chips.map((chip) => (
+    <ul class="tags" aria-label="The plan">
+      {tags.map((tag) => (
         <li>
-          {hasColor(axisOf(chip)) && (
-            <span class="swatch round" style={{ background: kindColor(axisOf(chip)) }} />
+          {hasColor(axisOf(tag)) && (
+            <span class="swatch round" style={{ background: kindColor(axisOf(tag)) }} />
           )}
-          {chip}
+          {tag}
         </li>
       ))}
     </ul>
   );
 }
 
-const axisOf = (chip: string) => chip.split(" ")[0];
+const axisOf = (tag: string) => tag.split(" ")[0];
 
 const kSeverities = ["error", "warning", "note"] as const;
 

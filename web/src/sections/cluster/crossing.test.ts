@@ -27,7 +27,7 @@ function draw(root: Domain): Box {
 }
 
 function group(of_device: number[], level: number, size = 2): Group {
-  return { kind: "tp", size, count: 1, lies: "", level, of_device, collectives: [] };
+  return { kind: "tp", size, count: 1, spans: "", level, of_device, collectives: [] };
 }
 
 /** Returns the links by level and the devices below them, outermost first. */

@@ -68,7 +68,7 @@ function GroupWords(props: { plan: PlanReport; at: string; group: Group; path: s
     <>
       <div>
         <b>{group.kind}</b>{" "}
-        <span {...cite(`${path}.size`, group.size)}>of {count(group.size)}</span>: {group.lies}{" "}
+        <span {...cite(`${path}.size`, group.size)}>of {count(group.size)}</span>: {group.spans}{" "}
         <span class="quiet" {...cite(`${path}.count`, group.count)}>
           ({plural(group.count, "group", "groups")} in all)
         </span>
