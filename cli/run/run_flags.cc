@@ -97,19 +97,19 @@ std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFla
   const i64 ranks = config.plan.ranks();
   const std::string typed =
       fmt::format("mpirun -n {} rankwright run {}", ranks, quote_shell_path(flags.plan.plan));
-  const auto say = [&](const std::string& what, const std::string& help) {
+  const auto refuse = [&](const std::string& what, const std::string& help) {
     io.err << fmt::format("rankwright run: {}\n  help: {}\n", what, help);
     return kUsage;
   };
   if (by && flags.local)
-    return run_command("--local starts mpirun, and this already is one of its ranks",
+    return refuse("--local starts mpirun, and this already is one of its ranks",
                        "leave out --local");
   if (by && by->ranks && *by->ranks != ranks)
-    return run_command(fmt::format("the plan has {}, and {} started", ranks_text(config),
+    return refuse(fmt::format("the plan has {}, and {} started", ranks_text(config),
                                    *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
                        typed);
   if (!by && !flags.local && ranks > 1)
-    return run_command(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
+    return refuse(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
                        fmt::format("add --local, or {}", typed));
   return std::nullopt;
 }

@@ -76,7 +76,7 @@ Bytes dp_wire_bytes(const plan::TrainingConfig& s) {
   return sum;
 }
 
-WorkedAnswer list_traffic(const plan::TrainingConfig& s) {
+WorkedAnswer compute_traffic(const plan::TrainingConfig& s) {
   const plan::TrainingConfig plain = with_zero(s, 0), sharded = with_zero(s, 3);
   const double ratio = dp_wire_bytes(sharded) / dp_wire_bytes(plain);
   return {
@@ -134,7 +134,7 @@ constexpr Question kQuestions[] = {
      "rankwright explain examples/labs/zero-3.yaml --rank 0", kRounded},
     {"least", AnswerKind::whole, kPlain, lowest_stage,
      "rankwright check examples/labs/zero-0.yaml"},
-    {"traffic", AnswerKind::number, kPlain, list_traffic, kSeeSharded, kEstimated},
+    {"traffic", AnswerKind::number, kPlain, compute_traffic, kSeeSharded, kEstimated},
     {"hidden", AnswerKind::percent, kSharded, hidden, kSeeSharded, kEstimated},
     {"inside",
      AnswerKind::plan,
