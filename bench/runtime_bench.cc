@@ -71,7 +71,7 @@ struct Turns {
   double ratio() const { return median(ours) / median(theirs); }
 };
 
-/// The same step in plain libtorch: microbatches, clipping, AdamW with its two parameter groups.
+/// The reference step in plain libtorch: microbatches, clipping, AdamW with two parameter groups.
 class PlainStep {
  public:
   PlainStep(const plan::TrainingConfig& config, Engine& engine)

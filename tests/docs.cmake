@@ -1,4 +1,4 @@
-# What the documents show is what the program prints: whole commands of real size, in two minutes each.
+# Checks that the documents show what the program prints: whole commands of real size, up to two minutes each.
 set(check_docs ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_docs
   $<TARGET_FILE:rankwright_exe>)
 add_test(NAME docs.commands COMMAND ${check_docs})

@@ -1,6 +1,7 @@
-// What the links between MPI ranks carry, as one JSON object from rank 0: the host of each rank,
-// bandwidth inside a node, between two nodes, and from all nodes into the first, and the time of an
-// all-reduce with the ring laid by node and interleaved over nodes. For tests; it asserts nothing.
+// Measures the links between MPI ranks and prints one JSON object from rank 0: the host of each
+// rank, the bandwidth inside a node, between two nodes, and from all nodes into the first, and the
+// time of an all-reduce with the ring ordered by node and interleaved over nodes. For tests;
+// asserts nothing.
 #include <mpi.h>
 
 #include <algorithm>

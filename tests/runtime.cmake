@@ -12,7 +12,7 @@ rankwright_add_gtest(runtime_test unit.runtime 1)
 add_executable(mpi_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/mpi_check.cc)
 target_link_libraries(mpi_check PRIVATE rankwright_runtime rankwright_flags)
 
-# MPI keeps memory until the process ends, which is no leak of ours.
+# MPI keeps memory until the process ends, so leak detection is off.
 set(mpi_environment OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
   ASAN_OPTIONS=detect_leaks=0)
@@ -43,7 +43,7 @@ foreach(ranks 1 2 4 8)
   set_tests_properties(runtime.long_parity_${ranks} PROPERTIES LABELS nightly)
 endforeach()
 
-# The ledger against what tensors took.
+# Compares the memory estimate with the memory of the tensors.
 add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/memory_check.cc
   ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/layouts.cc)
 target_link_libraries(memory_check PRIVATE rankwright_runtime rankwright_flags)

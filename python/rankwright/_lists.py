@@ -7,7 +7,7 @@ from ._errors import Finding
 
 
 class Checked(list):
-    """What `check` found, most severe first: a list of Finding."""
+    """The findings of `check`, most severe first: a list of Finding."""
 
     def __init__(self, data, text):
         super().__init__(Finding.of(row) for row in data["findings"])

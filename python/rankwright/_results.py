@@ -81,7 +81,7 @@ class Result(View):
         return self._form("_text").rstrip("\n")
 
     def json(self):
-        """What `--json` prints, byte for byte."""
+        """Returns the output of `--json`, byte for byte."""
         return self._form("_json") or json.dumps(self.data, ensure_ascii=False, indent=2) + "\n"
 
     def _form(self, name):
@@ -114,7 +114,8 @@ class Result(View):
 class Planned(Result):
     """The fastest plan that was found. It is itself a plan: `check(planned)`, `export(planned, to)`.
 
-    Of several counts of GPUs `counts` has the fastest on each, and the plan is that of `chosen_gpus`.
+    If several GPU counts were asked for, `counts` has the fastest plan of each, and the plan is that of
+    `chosen_gpus`.
     """
 
     def __init__(self, data, text, plan, markdown):
@@ -140,7 +141,7 @@ class Planned(Result):
 
     @property
     def best(self):
-        """What was found, of several counts the row of the chosen one; None where nothing fits."""
+        """The best plan, or the row of the chosen GPU count if there are several; None if nothing fits."""
         return view(self._best())
 
     @property
@@ -231,7 +232,7 @@ def _fits(row):
 
 
 class Explained(Result):
-    """What a plan comes to: `estimate`, `communication`, `states`, `axes` and what was assumed."""
+    """The predictions of a plan: `estimate`, `communication`, `states`, `axes` and the assumptions."""
 
     @property
     def step_seconds(self):

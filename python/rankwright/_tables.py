@@ -21,7 +21,7 @@ def validate(files, *, leave_one_family_out=False, calibrate_one=False, with_=No
 
 
 def catalog(kind, name=None):
-    """What is known by name: a list of dicts. `kind` is one of those of `rankwright catalog`.
+    """Returns the catalog entries of a kind as a list of dicts. `kind` is one that `rankwright catalog` lists.
 
     >>> catalog("devices")[0]["device"] in [row["device"] for row in devices()]
     True

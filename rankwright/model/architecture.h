@@ -41,7 +41,7 @@ struct ShapeField {
 
 std::span<const ShapeField> list_shape_fields();
 
-/// What a model family implies without stating it.
+/// The defaults of a model family, which its configs do not state.
 struct Architecture {
   std::string_view name;     // Hugging Face's model_type
   std::string_view summary;  // one line for `catalog`

@@ -25,7 +25,7 @@ namespace rankwright::plan {
 
 struct RunCalibration;
 
-/// What activation recomputation runs again in backward.
+/// The part of the forward pass that activation recomputation runs again in backward.
 enum class Recompute : unsigned char { none, selective, full };
 std::span<const std::string_view> recompute_names();
 std::string_view name(Recompute);

@@ -155,7 +155,7 @@ constexpr Rule kRules[] = {
     {{"RW0202", Severity::warning, "the plan may not fit in memory",
       "What the fullest rank needs is nearer to what its device has than the error of the memory "
       "estimate: "
-      "nine of ten published runs lie within that band, on either side.",
+      "nine of ten published runs are within that band, on either side.",
       "Run a step before booking, or take one of the changes that the notes name: each leaves more "
       "than the error.",
       "",

@@ -138,7 +138,7 @@ Result<std::vector<std::int64_t>> Corpus::read(i64 first, i64 count) const {
     const i64 high = width == 2 ? i64(std::uint8_t(bytes[i + 1])) : 0;
     const i64 token = i64(std::uint8_t(bytes[i])) + kBytes * high;
     if (token >= vocabulary_)
-      return refused(fmt::format("token {} at byte {} lies outside a vocabulary of {}", token,
+      return refused(fmt::format("token {} at byte {} is outside a vocabulary of {}", token,
                                  begin + i64(i), vocabulary_),
                      kTokensHint, file_->path());
     words.push_back(token);

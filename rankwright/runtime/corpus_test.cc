@@ -93,7 +93,7 @@ TEST_F(CorpusFile, TokenOutsideTheVocabulary_IsNamedWithItsByte) {
   ASSERT_TRUE(corpus.has_value());
   const Result<Words> words = corpus->sequence(0, 0, 1);
   ASSERT_FALSE(words.has_value());
-  EXPECT_EQ(words.error().detail, "token 1000 at byte 2 lies outside a vocabulary of 1000");
+  EXPECT_EQ(words.error().detail, "token 1000 at byte 2 is outside a vocabulary of 1000");
 }
 
 TEST_F(CorpusFile, CutWhileItIsRead_IsAnError) {

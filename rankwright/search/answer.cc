@@ -14,21 +14,22 @@ namespace rankwright::search {
 namespace {
 
 constexpr std::size_t kRivals = 4;
-constexpr double kEqual = 0.005;  // plans of one family closer than this differ in nothing to gain
+constexpr double kEqual = 0.005;  // plans of one family closer than this count as equally fast
 
-/// Closed forms within kClosedFormError of their simulations: whoever is the fastest when simulated
-/// is no slower than this over the fastest closed form.
+/// In closed form, the plan with the fastest simulation is at most this much slower than the
+/// fastest plan, if closed forms are within kClosedFormError of their simulations.
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 
-/// Simulations candidates, each pipeline once: many differ in what is outside it.
+/// Simulates candidates. Each pipeline is simulated once: many candidates differ only outside it.
 class Simulations {
  public:
   Simulations(const Problem& problem, const cluster::Calibration& calibration,
               std::function<bool()> stop)
       : problem_(problem), calibration_(calibration), stop_(std::move(stop)) {}
 
-  /// The step of a candidate with its pipeline simulated; nothing where it is certain without a
-  /// simulate that it takes longer than `than`.
+  /// Returns the step time of a candidate with its pipeline simulated; nothing if that is longer
+  /// than `than`. Simulates only if a lower bound does not show it. Falls back to the closed form
+  /// for pipelines that are too large, and once the search is stopped.
   std::optional<Seconds> time(const Candidate& candidate, Seconds than);
 
   i64 judged() const { return judged_; }
@@ -38,8 +39,8 @@ class Simulations {
  private:
   const Problem& problem_;
   const cluster::Calibration& calibration_;
-  std::function<bool()> stop_;  // then closed forms stand for what is not simulated yet
-  std::map<std::vector<double>, Seconds> ends_{};
+  std::function<bool()> stop_;
+  std::map<std::vector<double>, Seconds> ends_{};  // simulated ends by stage times and schedule
   i64 judged_ = 0;
   double error_ = 0;
 };
@@ -70,22 +71,25 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
   return time > than ? std::nullopt : std::optional(time);
 }
 
-/// What decides a tie: a plan that surely fits, then fewer axes, fewer of them beside dp, no
-/// pipeline (it brings a schedule and stages), less ZeRO, less recompute.
-auto simplicity(const Candidate& one) {
-  const Family of = find_family(one.plan);
+/// Returns a key that orders plans that tie, preferred first: fits with margin, fewer axes, fewer
+/// of them besides dp, no pipeline (it adds a schedule and stages), lower ZeRO stage, less
+/// recompute.
+auto rank_by_simplicity(const Candidate& one) {
+  const Family of = family(one.plan);
   return std::tuple(!one.sure, of.axes(), of.cuts(), of.pp > 1, of.zero, of.recompute);
 }
 
-/// Inside a family: what a person would have to explain.
-auto plainness(const plan::TrainingConfig& config) {
+/// Returns a key that orders the plans of one family, the one with the fewest special settings
+/// first.
+auto rank_by_settings(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   return std::tuple(!rules::same_order(config, mesh::kDefaultOrder), !p.stages.empty(),
                     p.shard_size != 0, p.schedule != pipeline::Schedule::one_f_one_b,
                     p.schedule != pipeline::Schedule::interleaved, p.virtual_stages, p.cp_comm);
 }
 
-Limits only(Limits limits, const Family& f) {
+/// Restricts limits to one family.
+Limits limit_to(Limits limits, const Family& f) {
   const auto just = [](i64 value) { return Range{value, value}; };
   limits.tp = just(f.tp);
   limits.cp = just(f.cp);
@@ -98,6 +102,7 @@ Limits only(Limits limits, const Family& f) {
   return limits;
 }
 
+/// Searches a problem and ranks what it finds.
 class Ranking {
  public:
   Ranking(const Problem& problem, const cluster::Calibration& calibration,
@@ -112,21 +117,21 @@ class Ranking {
     options_.windows = {.near = kNear, .family = answer_.window};
   }
 
-  Answer all();
+  Answer run();
 
  private:
   struct SimulatedPlan {
     Candidate candidate;
     Seconds time{};
   };
-  SimulatedPlan fastest(const std::vector<Candidate>& some);
-  const Candidate& plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
-                            Seconds tie);
+  SimulatedPlan find_fastest(const std::vector<Candidate>& some);
+  const Candidate& find_plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
+                                 Seconds tie);
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
-  std::optional<EvaluatedPlan> fastest_within(Bytes capacity) const;
-  std::optional<EvaluatedPlan> fastest_with(Limits limits, Bytes capacity) const;
-  EvaluatedPlan price(const Candidate& one) const {
+  std::optional<EvaluatedPlan> find_fastest_within(Bytes capacity) const;
+  std::optional<EvaluatedPlan> find_fastest_with(Limits limits, Bytes capacity) const;
+  EvaluatedPlan evaluate(const Candidate& one) const {
     return evaluate_plan(problem_, one.plan, calibration_);
   }
 
@@ -137,7 +142,7 @@ class Ranking {
   Answer answer_{};
 };
 
-Ranking::SimulatedPlan Ranking::fastest(const std::vector<Candidate>& some) {
+Ranking::SimulatedPlan Ranking::find_fastest(const std::vector<Candidate>& some) {
   SimulatedPlan best{some.front(), simulations_.time(some.front(), kInfiniteTime).value()};
   for (const Candidate& one : some)
     if (const std::optional<Seconds> time = simulations_.time(one, best.time);
@@ -146,65 +151,69 @@ Ranking::SimulatedPlan Ranking::fastest(const std::vector<Candidate>& some) {
   return best;
 }
 
-/// Of the fastest one's family, as sure to fit, and no slower than `tie`.
-const Candidate& Ranking::plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
-                                   Seconds tie) {
-  const Family same = find_family(fastest.candidate.plan);
+/// Returns the plan of the fastest one's family with the fewest special settings that is as certain
+/// to fit, and within kEqual of the fastest time, and no slower than `tie`.
+const Candidate& Ranking::find_plainest(const std::vector<Candidate>& some,
+                                        const SimulatedPlan& fastest, Seconds tie) {
+  const Family same = family(fastest.candidate.plan);
   std::vector<const Candidate*> plainer;
   for (const Candidate& one : some)
     if (find_family(one.plan) == same && one.sure >= fastest.candidate.sure)
       plainer.push_back(&one);
   std::stable_sort(plainer.begin(), plainer.end(), [&](const Candidate* a, const Candidate* b) {
-    return plainness(config_of(problem_, a->plan)) < plainness(config_of(problem_, b->plan));
+    return rank_by_settings(config_of(problem_, a->plan)) <
+           rank_by_settings(config_of(problem_, b->plan));
   });
   for (const Candidate* one : plainer)
     if (simulations_.time(*one, std::min(tie, (1 + kEqual) * fastest.time))) return *one;
   return fastest.candidate;
 }
 
-/// The simplest family that ties with the fastest plan; of its plans the plainest of the fastest.
+/// Chooses the best plan: finds the simplest family that ties with the fastest plan, and in it the
+/// plan with the fewest special settings among those that are equally fast.
 void Ranking::choose(const PartialResult& space) {
-  const SimulatedPlan first = fastest(space.near);
+  const SimulatedPlan first = find_fastest(space.near);
   const Seconds tie = (1 + answer_.band) * first.time;
   answer_.min = first.time;
   std::vector<const Candidate*> simpler;
   for (const Candidate& one : space.families)
-    if (simplicity(one) < simplicity(first.candidate)) simpler.push_back(&one);
+    if (rank_by_simplicity(one) < rank_by_simplicity(first.candidate)) simpler.push_back(&one);
   std::stable_sort(simpler.begin(), simpler.end(), [](const Candidate* a, const Candidate* b) {
-    return simplicity(*a) < simplicity(*b);
+    return rank_by_simplicity(*a) < rank_by_simplicity(*b);
   });
   for (const Candidate* one : simpler) {
     if (!simulations_.time(*one, tie)) continue;
     Problem inside = problem_;
-    inside.limits = only(problem_.limits, find_family(one->plan));
+    inside.limits = limit_to(problem_.limits, family(one->plan));
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
-    // What surely fits in the problem is all that fits in this one, and none of it is in doubt.
+    // The smaller capacity leaves exactly the plans that fit with margin.
     if (one->sure) inside.capacity = problem_.safe();
     std::vector<Candidate> found = search(inside, calibration_, options).space.near;
-    if (found.empty()) found.push_back(*one);  // the search was stopped before
+    if (found.empty()) found.push_back(*one);  // the search was stopped
     for (Candidate& each : found) each.sure = one->sure;
-    answer_.best = price(plainest(found, fastest(found), tie));
-    answer_.fastest = price(first.candidate);
+    answer_.best = evaluate(find_plainest(found, find_fastest(found), tie));
+    answer_.fastest = evaluate(first.candidate);
     return;
   }
-  answer_.best = price(plainest(space.near, first, tie));
+  answer_.best = evaluate(find_plainest(space.near, first, tie));
 }
 
-/// Everything that the best is held against.
+/// Compares the best plan with others: fills in the rivals, the margin, the front, and the fastest
+/// plans that fit with margin or have the default order.
 void Ranking::compare(const PartialResult& space) {
   const Family chosen = find_family(answer_.best->config.plan);
   const Family of_first = answer_.fastest ? find_family(answer_.fastest->config.plan) : chosen;
   const Seconds tie = (1 + answer_.band) * answer_.min;
   std::set<Family> seen;
   for (const Candidate& one : space.families) {
-    const Family of = find_family(one.plan);
-    if (!seen.insert(of).second) continue;  // the same, surely fitting and not
+    const Family of = family(one.plan);
+    if (!seen.insert(of).second) continue;  // listed twice: with and without margin
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
     if (options_.stop && options_.stop()) break;
-    EvaluatedPlan other = price(one);
+    EvaluatedPlan other = evaluate(one);
     const double more = other.time() / answer_.min - 1;
     answer_.margin = std::min(answer_.margin.value_or(more), more);
     if (of != chosen && other.time() <= tie && answer_.rivals.size() < kRivals)
@@ -213,20 +222,20 @@ void Ranking::compare(const PartialResult& space) {
   answer_.families = space.families;
   answer_.front = space.front;
   if (answer_.best->estimate.memory.total() > problem_.safe())
-    answer_.safe = fastest_within(problem_.safe());
+    answer_.safe = find_fastest_within(problem_.safe());
   if (answer_.reordered()) {
     Limits limits = problem_.limits;
     limits.order = mesh::kDefaultOrder;
-    answer_.usual = fastest_with(limits, problem_.capacity);
+    answer_.usual = find_fastest_with(limits, problem_.capacity);
   }
 }
 
-std::optional<EvaluatedPlan> Ranking::fastest_within(Bytes capacity) const {
-  if (const Candidate* known = smaller(answer_.front, capacity)) return price(*known);
-  return fastest_with(problem_.limits, capacity);
+std::optional<EvaluatedPlan> Ranking::find_fastest_within(Bytes capacity) const {
+  if (const Candidate* known = smaller(answer_.front, capacity)) return evaluate(*known);
+  return find_fastest_with(problem_.limits, capacity);
 }
 
-std::optional<EvaluatedPlan> Ranking::fastest_with(Limits limits, Bytes capacity) const {
+std::optional<EvaluatedPlan> Ranking::find_fastest_with(Limits limits, Bytes capacity) const {
   Problem other = problem_;
   other.limits = std::move(limits);
   other.capacity = capacity;
@@ -235,7 +244,7 @@ std::optional<EvaluatedPlan> Ranking::fastest_with(Limits limits, Bytes capacity
   return found;
 }
 
-Answer Ranking::all() {
+Answer Ranking::run() {
   const SearchResult found = search(problem_, calibration_, options_);
   answer_.stats = found.space.stats;
   answer_.complete = found.complete;
@@ -254,10 +263,10 @@ Answer Ranking::all() {
 }  // namespace
 
 const EvaluatedPlan* Answer::reordered() const {
-  const auto other = [](const std::optional<EvaluatedPlan>& one) {
+  const auto is_reordered = [](const std::optional<EvaluatedPlan>& one) {
     return one && !rules::same_order(one->config, mesh::kDefaultOrder);
   };
-  return other(best) ? &*best : other(fastest) ? &*fastest : nullptr;
+  return is_reordered(best) ? &*best : is_reordered(fastest) ? &*fastest : nullptr;
 }
 
 std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
@@ -291,9 +300,9 @@ EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
   return one;
 }
 
-Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
-                   const SearchOptions& options) {
-  return Ranking(problem, calibration, options).all();
+Answer answer(const Problem& problem, const cluster::Calibration& calibration,
+              const SearchOptions& options) {
+  return Ranking(problem, calibration, options).run();
 }
 
 }  // namespace rankwright::search

@@ -1,7 +1,7 @@
-// The answer to a Problem: what to run, what it was held against, and the certificate. The search
-// ranks by closed form; everything within its error of the fastest is simulated and ranked again,
-// and within the error of any comparison a plan that surely fits wins, then the simpler one. Words
-// for people are report/.
+// The answer to a Problem: the plan to run, its alternatives, and the statistics of the search. The
+// search ranks by closed form; plans within its error of the fastest are simulated and ranked
+// again. Among plans that tie, one that fits with margin wins, then the simpler one. report/ writes
+// the text.
 #pragma once
 
 #include <optional>
@@ -12,69 +12,71 @@
 
 namespace rankwright::search {
 
-/// A plan with its whole price, its pipeline simulated.
+/// A plan and its estimate, with a simulated pipeline where that is affordable.
 struct EvaluatedPlan {
   plan::TrainingConfig config;
   cost::Estimate estimate{};
-  Seconds closed{};  // the step by closed form
+  Seconds closed{};  // step time in closed form
 
   Seconds time() const { return estimate.time(); }
 };
 
+/// The plan to run for a Problem, and what is known about the others.
 struct Answer {
-  std::optional<EvaluatedPlan> best{};  // what to run; nothing where nothing fits
-  std::optional<EvaluatedPlan>
-      fastest{};  // of all, where a safer or simpler plan that ties with it won
-  Seconds min{};  // what the fastest of all takes
-  /// The fastest of each other family that ties with the fastest, fastest first; the first few.
+  std::optional<EvaluatedPlan> best{};  // the plan to run; nothing if no plan fits
+  /// The fastest plan, if a plan that ties with it and is safer or simpler is the best.
+  std::optional<EvaluatedPlan> fastest{};
+  Seconds min{};  // step time of the fastest plan
+  /// The fastest plan of each other family that ties with the fastest, fastest first. Only the
+  /// first few.
   std::vector<EvaluatedPlan> rivals{};
-  i64 tied = 0;     // families that tie, the best's among them
-  double band = 0;  // two plans closer than this are a tie
-  /// Of the fastest plan to the runner-up, the fastest of another family: how much slower, as a
-  /// share. Nothing where there is no other.
+  i64 tied = 0;     // families that tie, including that of `best`
+  double band = 0;  // relative difference up to which two plans tie
+  /// How much slower the fastest plan of another family is than the fastest plan, as a fraction.
+  /// Nothing if there is no other family.
   std::optional<double> margin{};
-  /// What else the search is certain of, as far as `window` (a share) from the fastest: the fastest
-  /// of each family, and the front: nothing is faster and smaller. By closed form, fastest first.
+  /// `families` and `front` are complete up to (1 + window) * the fastest time. Both are in closed
+  /// form, fastest first.
   double window = 0;
-  std::vector<Candidate> families{};
-  std::vector<Candidate> front{};
-  std::optional<EvaluatedPlan> safe{};   // the fastest that fits with margin
-  std::optional<EvaluatedPlan> usual{};  // where there is a reordered() plan: the fastest without
-  std::optional<Candidate> leanest{};    // where nothing fits: what needs least
-  // The certificate.
+  std::vector<Candidate> families{};     // the fastest of each family
+  std::vector<Candidate> front{};        // Pareto front of step time and memory
+  std::optional<EvaluatedPlan> safe{};   // the fastest that fits with margin, if `best` does not
+  std::optional<EvaluatedPlan> usual{};  // the fastest in the default order, if one is reordered()
+  std::optional<Candidate> leanest{};    // the plan with the least memory, if none fits
   SearchStats stats{};
   bool complete = true;
-  i64 undecided = 0;
-  i64 ranked_again =
-      0;  // plans near the fastest: simulated, or certain to be slower without a simulate
-  i64 simulated = 0;  // pipelines
-  double simulation_error =
-      0;  // the largest difference of closed form and simulate among them, as a share
+  i64 undecided = 0;  // candidates that an incomplete search did not decide
+  /// Plans near the fastest that were simulated, or were certain to be slower without a simulation.
+  i64 ranked_again = 0;
+  i64 simulated = 0;            // pipelines
+  double simulation_error = 0;  // maximum of |closed form / simulated - 1| among them
 
-  /// The best, or else the fastest, where it numbers its ranks otherwise than frameworks do by
-  /// default.
+  /// Returns the best plan, or else the fastest, if its axis order is not the frameworks' default.
   const EvaluatedPlan* reordered() const;
 };
 
-/// Of the closed form: nine hundred and ninety-nine of a thousand random plans are within it of
-/// their simulate.
+/// Relative error of the closed form against the simulation, which 999 of 1000 random plans do not
+/// exceed.
 inline constexpr double kClosedFormError = 0.02;
 
-Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
-                   const SearchOptions& options = {});
+/// Searches the space of a problem, and ranks the fastest plans by simulation.
+Answer answer(const Problem& problem, const cluster::Calibration& calibration,
+              const SearchOptions& options = {});
 
-/// The fastest plan by closed form, ties or not: for limits and capacities beside the problem that
-/// is answered. Of the options threads and balance count.
+/// Returns the fastest plan in closed form, regardless of ties; nothing if no plan fits or the
+/// search was stopped. For variants of a problem with other limits or capacity. Uses only threads,
+/// split_cache and stop of the options.
 std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
                                           const cluster::Calibration& calibration,
                                           const SearchOptions& options);
 
-/// The fastest of a front that takes no more; nothing where none does.
+/// Returns the fastest candidate of a front that takes at most `capacity`; null if there is none.
+/// Requires: the front is sorted, fastest first.
 const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
 
-/// A candidate as a config that stands alone.
+/// Returns the problem's config with this plan.
 plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan);
-/// And with its whole price.
+/// Evaluates a plan against the problem's capacity. Requires: it violates no constraint.
 EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
                             const cluster::Calibration& calibration);
 

@@ -16,36 +16,36 @@ namespace answer_test {
 
 using problems::Dice;
 
-constexpr double kRounding = 1e-9;  // simulations add up in other orders
-// How far from the fastest closed form the fastest simulate may be, when neither errs by more.
+constexpr double kRounding = 1e-9;  // simulations sum in another order
+// How much slower than the fastest closed form the plan with the fastest simulation may be.
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
-constexpr double kEqual = 0.005;  // plans of one family that differ by less: the plainer one
+constexpr double kEqual = 0.005;  // plans of one family closer than this count as equally fast
 
-/// What surely fits comes first, then fewer axes, fewer beside dp, no pipeline, less ZeRO, less
-/// recompute.
-auto simplicity(const Family& f, bool sure) {
+/// Returns a key that orders plans that tie: fits with margin, fewer axes, fewer besides dp, no
+/// pipeline, lower ZeRO stage, less recompute.
+auto rank_by_simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
-auto simplicity(const EvaluatedPlan& one, const Problem& problem) {
-  return simplicity(find_family(one.config.plan), one.estimate.memory.total() <= problem.safe());
+auto rank_by_simplicity(const EvaluatedPlan& one, const Problem& problem) {
+  return rank_by_simplicity(family(one.config.plan), one.estimate.memory.total() <= problem.safe());
 }
 
-/// A problem, all its plans that fit, the fastest first, and its answer.
-struct Answered {
+/// A problem, all its plans that fit, fastest first, and its answer.
+struct SolvedProblem {
   Problem problem;
   std::vector<Candidate> fitting{};
   Answer answer{};
 
-  Seconds simulated(const Candidate& one) const {
-    return evaluate_plan(problem, one.plan, catalog::get_calibration()).time();
+  Seconds simulate(const Candidate& one) const {
+    return evaluate_plan(problem, one.plan, catalog::calibration()).time();
   }
 };
 
-/// Where only the first `share` of the plans fit.
-Answered answered(std::uint64_t seed, double share) {
+/// Solves a random problem. Its capacity is set so that only a fraction `share` of the plans fits.
+SolvedProblem solve_random(std::uint64_t seed, double share) {
   Dice dice(seed);
-  Answered made{.problem = problems::random_problem(dice)};
-  BruteForce force(made.problem, catalog::get_calibration());
+  SolvedProblem made{.problem = problems::random_problem(dice)};
+  BruteForce force(made.problem, catalog::calibration());
   constexpr i64 kMax = 1200;
   while (force.count(kMax) > kMax) problems::narrow(made.problem.limits, dice);
   made.fitting = force.all().runs;
@@ -62,16 +62,16 @@ Answered answered(std::uint64_t seed, double share) {
   return made;
 }
 
-/// By simulate, of those that can be the fastest.
-Seconds fastest_simulated(const Answered& one) {
-  Seconds fastest = one.simulated(one.fitting.front());
+/// Returns the shortest simulated step time.
+Seconds find_fastest_simulated(const SolvedProblem& one) {
+  Seconds fastest = one.simulate(one.fitting.front());
   for (const Candidate& run : one.fitting)
     if (run.time <= (1 + kNear) * one.fitting.front().time)
-      fastest = std::min(fastest, one.simulated(run));
+      fastest = std::min(fastest, one.simulate(run));
   return fastest;
 }
 
-void expect_priced_as_any_plan(const Answered& one) {
+void expect_consistent_estimate(const SolvedProblem& one) {
   const EvaluatedPlan& best = *one.answer.best;
   EXPECT_FALSE(find_first_violation(best.config));
   EXPECT_LE(best.estimate.memory.total(), one.problem.capacity);
@@ -84,37 +84,41 @@ void expect_priced_as_any_plan(const Answered& one) {
   EXPECT_GT(one.answer.ranked_again, 0);
 }
 
-void expect_tie(const Answered& one) {
+void expect_tie(const SolvedProblem& one) {
   const Answer& a = one.answer;
-  const Seconds fastest = fastest_simulated(one);
+  const Seconds fastest = find_fastest_simulated(one);
   EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + a.band) * fastest);
   if (a.fastest) {
     EXPECT_NEAR(a.fastest->time() / fastest, 1, kRounding);
-    EXPECT_LT(simplicity(*a.best, one.problem), simplicity(*a.fastest, one.problem));
+    EXPECT_LT(rank_by_simplicity(*a.best, one.problem),
+              rank_by_simplicity(*a.fastest, one.problem));
   } else {
     EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + kEqual) * fastest);
   }
 }
 
-/// Families are known by their fastest closed form; of several that are equally fast any may be it.
-void expect_simplest(const Answered& one) {
+/// Checks that no simpler family ties. A family is represented by its fastest plan in closed form,
+/// or any of several that are equally fast.
+void expect_simplest(const SolvedProblem& one) {
   using Which = std::pair<Family, bool>;
-  std::map<Which, std::pair<Seconds, Seconds>> families;  // closed, and the slowest such simulate
+  // The fastest closed form, and the slowest simulation of plans that have it.
+  std::map<Which, std::pair<Seconds, Seconds>> families;
   for (const Candidate& run : one.fitting) {
     const Which which(find_family(run.plan), run.memory <= one.problem.safe());
     const auto [known, added] = families.try_emplace(which, run.time, Seconds{});
     if (run.time <= (1 + kRounding) * known->second.first)
-      known->second.second = std::max(known->second.second, one.simulated(run));
+      known->second.second = std::max(known->second.second, one.simulate(run));
   }
-  const Seconds tie = (1 - kRounding) * (1 + one.answer.band) * fastest_simulated(one);
+  const Seconds tie = (1 - kRounding) * (1 + one.answer.band) * find_fastest_simulated(one);
   for (const auto& [other, times] : families)
     if (times.second <= tie) {
-      EXPECT_GE(simplicity(other.first, other.second), simplicity(*one.answer.best, one.problem))
+      EXPECT_GE(rank_by_simplicity(other.first, other.second),
+                rank_by_simplicity(*one.answer.best, one.problem))
           << times.second.value;
     }
 }
 
-void expect_rivals(const Answered& one) {
+void expect_rivals(const SolvedProblem& one) {
   const Answer& a = one.answer;
   EXPECT_GE(a.tied, 1);
   EXPECT_GE(a.tied, i64(a.rivals.size()) + 1);
@@ -133,7 +137,7 @@ void expect_rivals(const Answered& one) {
   }
 }
 
-void expect_safe(const Answered& one) {
+void expect_safe(const SolvedProblem& one) {
   const Answer& a = one.answer;
   if (a.best->estimate.sure()) {
     EXPECT_FALSE(a.safe);
@@ -148,7 +152,7 @@ void expect_safe(const Answered& one) {
   EXPECT_NEAR(a.safe->closed / expected->time, 1, kRounding);
 }
 
-void expect_usual(const Answered& one) {
+void expect_usual(const SolvedProblem& one) {
   const Answer& a = one.answer;
   const bool fastest_too = !a.fastest || rules::same_order(a.fastest->config, mesh::kDefaultOrder);
   if (rules::same_order(a.best->config, mesh::kDefaultOrder) && fastest_too) {
@@ -160,7 +164,7 @@ void expect_usual(const Answered& one) {
   const auto usual = [&](const Candidate& run) {
     return rules::same_order(config_of(one.problem, run.plan), mesh::kDefaultOrder);
   };
-  // Where an order is asked for, that is the order: the default one is not among the plans.
+  // With a limit on the order, the default one is not among the plans.
   const auto expected = std::find_if(one.fitting.begin(), one.fitting.end(), usual);
   if (one.problem.limits.order) return;
   ASSERT_EQ(a.usual.has_value(), expected != one.fitting.end());
@@ -169,13 +173,13 @@ void expect_usual(const Answered& one) {
   EXPECT_LE(a.usual->closed, (1 + kRounding) * expected->time);
 }
 
-/// Whether a problem was found that has an answer.
+/// Returns whether the problem of the seed has an answer.
 bool expect_all(std::uint64_t seed) {
   SCOPED_TRACE(testing::Message() << "seed " << seed);
-  const Answered one = answered(seed, seed % 3 == 0 ? 0.3 : 1);
+  const SolvedProblem one = solve_random(seed, seed % 3 == 0 ? 0.3 : 1);
   EXPECT_EQ(one.answer.best.has_value(), !one.fitting.empty());
   if (!one.answer.best || one.fitting.empty()) return false;
-  expect_priced_as_any_plan(one);
+  expect_consistent_estimate(one);
   expect_tie(one);
   expect_simplest(one);
   expect_rivals(one);
@@ -184,9 +188,9 @@ bool expect_all(std::uint64_t seed) {
   return true;
 }
 
-class AnswerIs : public testing::TestWithParam<int> {};
+class AnswerOfRandomProblems : public testing::TestWithParam<int> {};
 
-TEST_P(AnswerIs, WhatTryingEverythingFinds) {
+TEST_P(AnswerOfRandomProblems, EqualsBruteForce) {
   constexpr int kProblems = 20;
   int answers = 0;
   for (int k = 0; k < kProblems; ++k)
@@ -194,15 +198,15 @@ TEST_P(AnswerIs, WhatTryingEverythingFinds) {
   EXPECT_GT(answers, kProblems / 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, AnswerIs, testing::Range(0, 4));
+INSTANTIATE_TEST_SUITE_P(Random, AnswerOfRandomProblems, testing::Range(0, 4));
 
-// A runner-up between the fastest plan of a family and the plainer one that is as good.
-TEST(Answer, HasAMarginToTheFastest) { EXPECT_TRUE(expect_all(4344)); }
+// The runner-up is between the fastest plan of a family and its plainer plan that is chosen.
+TEST(Answer, MarginIsRelativeToTheFastestPlan) { EXPECT_TRUE(expect_all(4344)); }
 
-// A family at the end of the band, with a plainer plan beyond it.
-TEST(Answer, TiesAlsoWhenItIsThePlainerOfItsFamily) { EXPECT_TRUE(expect_all(14161)); }
+// A family at the end of the tie band has a plainer plan outside it.
+TEST(Answer, PlainerPlanOfAFamilyIsChosenOnlyInsideTheTieBand) { EXPECT_TRUE(expect_all(14161)); }
 
-TEST(Answer, IsTheSameEveryTime) {
+TEST(Answer, DoesNotDependOnTheNumberOfThreads) {
   for (std::uint64_t seed = 4600; seed < 4630; ++seed) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
@@ -224,26 +228,25 @@ TEST(Answer, IsTheSameEveryTime) {
   }
 }
 
-TEST(Answer, IsTheLeanestWhereNothingFits) {
+TEST(Answer, HasTheLeanestPlanIfNoneFits) {
   for (std::uint64_t seed = 4700; seed < 4730; ++seed) {
-    Answered one = answered(seed, 1);
+    SolvedProblem one = solve_random(seed, 1);
     if (one.fitting.empty()) continue;
     const auto leanest = std::min_element(
         one.fitting.begin(), one.fitting.end(),
         [](const Candidate& a, const Candidate& b) { return a.memory < b.memory; });
     one.problem.capacity = 0.999 * leanest->memory;
-    const Answer told = find_answer(one.problem, catalog::get_calibration());
-    EXPECT_FALSE(told.best);
-    EXPECT_FALSE(told.margin);
-    EXPECT_TRUE(told.rivals.empty());
-    ASSERT_TRUE(told.leanest) << "seed " << seed;
-    EXPECT_EQ(told.leanest->memory, leanest->memory);
+    const Answer result = answer(one.problem, catalog::calibration());
+    EXPECT_FALSE(result.best);
+    EXPECT_FALSE(result.margin);
+    EXPECT_TRUE(result.rivals.empty());
+    ASSERT_TRUE(result.leanest) << "seed " << seed;
+    EXPECT_EQ(result.leanest->memory, leanest->memory);
   }
 }
 
-/// Wherever it is ended, what was found by then is an answer: one that fits, no faster than the
-/// best.
-TEST(Answer, IsThereWhereverASearchIsEnded) {
+/// A search that is ended early has a plan that fits, and is not faster than the best.
+TEST(Answer, HasAPlanWheneverTheSearchIsEnded) {
   i64 ended = 0;
   for (std::uint64_t seed = 4900; seed < 4920; ++seed) {
     Dice dice(seed);
@@ -265,8 +268,7 @@ TEST(Answer, IsThereWhereverASearchIsEnded) {
   EXPECT_GT(ended, 20);
 }
 
-/// Ended before it looked at anything, a search says so.
-TEST(Answer, SaysWhatItDidNotDecide) {
+TEST(Answer, CountsUndecidedCandidatesIfEndedAtOnce) {
   Dice dice(4800);
   Problem one = problems::random_problem(dice);
   const Answer none = find_answer(one, catalog::get_calibration(),

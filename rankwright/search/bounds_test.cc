@@ -1,4 +1,4 @@
-// What a bound promises: nothing that it bounds takes less.
+// Tests that lower bounds hold: no plan is faster than its bound.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,8 +16,9 @@ using problems::Dice;
 
 constexpr double kRounding = 1e-12;
 
-/// Any schedule, stages, ZeRO and recompute, on links of three speeds.
-rankwright::plan::TrainingConfig random_laid() {
+/// Returns a random config: any schedule, stages, ZeRO stage and recompute, on links of three
+/// speeds.
+rankwright::plan::TrainingConfig make_random_config() {
   rankwright::plan::TrainingConfig config = sample::random_timed_config();
   config.software = *rc::gen::elementOf(
       std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
@@ -25,8 +26,8 @@ rankwright::plan::TrainingConfig random_laid() {
   return config;
 }
 
-RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayers, ()) {
-  const rankwright::plan::TrainingConfig config = random_laid();
+RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayers, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
   const cost::LayerCosts prices = estimate_layer_costs(
       config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
   const Seconds min = min_time(config, catalog::get_calibration(), prices);
@@ -34,9 +35,8 @@ RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayers, ()) {
   RC_ASSERT(min <= (1 + kRounding) * total);
 }
 
-/// Every chunk sends.
-RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayersAndTheSendsOfItsChunks, ()) {
-  const rankwright::plan::TrainingConfig config = random_laid();
+RC_GTEST_PROP(Bounds, StepTakesAtLeastTheTimeOfItsLayersAndTheSendsOfItsChunks, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
   const cost::LayerCosts prices = estimate_layer_costs(
       config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
   const double more = double(config.plan.virtual_stages - 1);
@@ -46,8 +46,8 @@ RC_GTEST_PROP(Bounds, NoStepTakesLessThanItsLayersAndTheSendsOfItsChunks, ()) {
             (1 + kRounding) * cost::estimate_step_time(config, catalog::get_calibration()).total());
 }
 
-RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
-  const rankwright::plan::TrainingConfig config = random_laid();
+RC_GTEST_PROP(Bounds, CommunicationOnlyAddsTime, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
   const cost::LayerCosts linked = estimate_layer_costs(
       config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
   const cost::LayerCosts unlinked = estimate_layer_costs(
@@ -56,8 +56,8 @@ RC_GTEST_PROP(Bounds, LinksOnlyAdd, ()) {
             (1 + kRounding) * min_time(config, catalog::get_calibration(), linked));
 }
 
-RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
-  const rankwright::plan::TrainingConfig config = random_laid();
+RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLowerBound, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
   const cost::LayerCosts prices = estimate_layer_costs(
       config, cost::Links(config, catalog::get_calibration()), catalog::get_calibration());
   const cost::StageCosts staged = estimate_stage_costs(config, catalog::get_calibration(), prices);
@@ -69,9 +69,8 @@ RC_GTEST_PROP(Bounds, NoPipelineEndsBeforeItsLeast, ()) {
   }
 }
 
-/// A later end of the pipeline costs what apply_overheads() says, whatever else the step has.
-RC_GTEST_PROP(Bounds, AStepGrowsByItsPipelineAlone, ()) {
-  const rankwright::plan::TrainingConfig config = random_laid();
+RC_GTEST_PROP(Bounds, LaterPipelineEndLengthensTheStepByItsOverheadsAlone, ()) {
+  const rankwright::plan::TrainingConfig config = make_random_config();
   RC_PRE(config.plan.pp > 1);
   const cost::Links links(config, catalog::get_calibration());
   const cost::LayerCosts prices = estimate_layer_costs(config, links, catalog::get_calibration());
@@ -87,40 +86,38 @@ RC_GTEST_PROP(Bounds, AStepGrowsByItsPipelineAlone, ()) {
             1e-9);
 }
 
-/// Of every node of random problems, by trying all that is in it.
-TEST(Bounds, NoCandidateIsFasterThanItsNodePromises) {
+TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {
   for (std::uint64_t seed = 2000; seed < 2025; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     BruteForce force(one, catalog::get_calibration());
     while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
-    const SearchContext on = make_context(one, catalog::get_calibration(), {});
-    std::map<std::vector<i64>, NodeBound> prospects;
+    const SearchContext context = make_context(one, catalog::calibration(), {});
+    std::map<std::vector<i64>, NodeBound> bounds;
     const auto degrees = [](const auto& p) {
       return std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.etp};
     };
-    for (const Node& node : list_nodes(one)) prospects[degrees(node)] = bound_node(on, node);
+    for (const Node& node : nodes(one)) bounds[degrees(node)] = bound_node(context, node);
     for (const Candidate& run : force.all().runs) {
-      ASSERT_TRUE(prospects.contains(degrees(run.plan))) << format_findings(run);
-      const NodeBound& of = prospects[degrees(run.plan)];
-      EXPECT_FALSE(of.violation) << format_findings(run);
-      EXPECT_LE(of.min, (1 + kRounding) * run.time) << format_findings(run);
+      ASSERT_TRUE(bounds.contains(degrees(run.plan))) << format_findings(run);
+      const NodeBound& bound = bounds[degrees(run.plan)];
+      EXPECT_FALSE(bound.violation) << format_findings(run);
+      EXPECT_LE(bound.min, (1 + kRounding) * run.time) << format_findings(run);
     }
   }
 }
 
-/// Candidates of the nodes are all that there are.
-TEST(Bounds, NodesCountTheSpace) {
+TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
   for (std::uint64_t seed = 2100; seed < 2125; ++seed) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
     BruteForce force(one, catalog::get_calibration());
     constexpr i64 kMax = 5'000;
     while (force.count(kMax) > kMax) problems::narrow(one.limits, dice);
-    const SearchContext on = make_context(one, catalog::get_calibration(), {});
+    const SearchContext context = make_context(one, catalog::calibration(), {});
     i64 sum = 0;
-    for (const Node& node : list_nodes(one)) sum += bound_node(on, node).candidates;
+    for (const Node& node : nodes(one)) sum += bound_node(context, node).candidates;
     EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;
   }
 }

@@ -20,8 +20,8 @@ struct BatchLevel {
   ActivationsByRecompute activations;
 };
 
-/// One choice of recompute, and pipelines that all hide their sends or all do not: axis orders with
-/// the times of their layers.
+/// The axis orders with the times of their layers, for one choice of recompute and for pipelines
+/// that either all overlap their sends or all do not.
 struct OrderLevel {
   plan::Plan plan;
   ActivationBytes activations;
@@ -84,11 +84,11 @@ class NodeSearch {
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
   std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
                                          Seconds min, plan::TrainingConfig& config);
-  Bytes find_memory(const PipelineLevel& level, const Shard& shard,
-                    const plan::TrainingConfig& config);
-  bool fits_never(const BatchLevel& batch) const;
+  Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
+                        const plan::TrainingConfig& config);
+  bool never_fits(const BatchLevel& batch) const;
   bool is_refused(const plan::TrainingConfig& config);
-  /// The config of a plan, to evaluate it. Valid until the next call.
+  /// Returns the config of a plan. Valid until the next call.
   plan::TrainingConfig& config_with(const plan::Plan& plan) {
     scratch_.plan = plan;
     return scratch_;
@@ -101,7 +101,7 @@ class NodeSearch {
   StageSplitCache& split_cache_;
   NodeResult result_;
   const NodeSpace space_;
-  plan::TrainingConfig scratch_;       // copies of the model and the cluster would cost more
+  plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
   std::vector<Bytes> shard_memory_{};  // of the current pipeline by Shard::at
   bool stopped_ = false;
 };
@@ -116,9 +116,10 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
   return false;
 }
 
-/// Memory does not depend on the axis order: one estimate per pipeline and way to shard.
-Bytes NodeSearch::find_memory(const PipelineLevel& level, const Shard& shard,
-                              const plan::TrainingConfig& config) {
+/// Returns the memory of the fullest rank, estimated once per pipeline and way to shard: it does
+/// not depend on the axis order.
+Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
+                                  const plan::TrainingConfig& config) {
   Bytes& total = shard_memory_[shard.at];
   if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
   return total;
@@ -133,7 +134,7 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
   for (const Shard& shard : order.placed->shards) {
     choose(config.plan, shard.zero, shard.size, problem_);
     if (is_refused(config)) continue;
-    const Bytes total = find_memory(level, shard, config);
+    const Bytes total = estimate_memory(level, shard, config);
     if (total <= problem_.capacity)
       fitting.push_back({&shard, total, min});
     else
@@ -184,8 +185,8 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   }
 }
 
-/// Chooses the stages of a pipeline. Returns nothing, and counts its candidates, where a constraint
-/// is violated or all of them are duplicates, too slow or too large.
+/// Chooses the stages of a pipeline. Returns nothing, and counts its candidates, if they violate a
+/// constraint or are all duplicates, too slow or too large.
 std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, const Pipe& pipe) {
   SearchStats& stats = result_.stats();
   const auto all_slower = [&](auto&& bound) {
@@ -312,7 +313,8 @@ std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> ord
   return orders;
 }
 
-/// Searches the pipelines with one chunk per pp rank, or the others: those may hide sends.
+/// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
+/// the former may overlap their sends.
 void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   std::vector<Pipe> pipes = space_.pipes;
   if (problem_.overlap_chunks)
@@ -342,8 +344,8 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   }
 }
 
-/// Returns whether no pipeline of any recompute fits.
-bool NodeSearch::fits_never(const BatchLevel& batch) const {
+/// Returns whether no pipeline fits with any choice of recompute.
+bool NodeSearch::never_fits(const BatchLevel& batch) const {
   return std::all_of(
       space_.recomputes.begin(), space_.recomputes.end(), [&](plan::Recompute recompute) {
         const ActivationBytes& activations = batch.activations[std::size_t(recompute)];
@@ -367,10 +369,10 @@ void NodeSearch::search_micro_batch(i64 size) {
     choose(plan, Pipe{});
     plan.sequence_parallel = sequence_parallel;
     plan.recompute = plan::Recompute::none;
-    choose(plan, 0, 0, problem_);  // what tp overlaps follows from the above
+    choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
     const BatchLevel batch{.plan = plan,
-                           .activations = weigh_activations(space_, config_with(plan))};
-    if (fits_never(batch)) {
+                           .activations = estimate_activations(space_, config_with(plan))};
+    if (never_fits(batch)) {
       result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
       continue;
     }
@@ -395,7 +397,7 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
                   .min = kInfiniteTime,
                   .priority = kInfiniteTime,
                   .candidates = candidates(context.problem, node)};
-  // What the pipeline's schedule or the order requires may be met by another choice.
+  // Requirements of the schedule or the order are checked later: another choice may meet them.
   bound.violation = find_first_violation(config);
   if (bound.violation) return bound;
   const cost::Links links(config, context.calibration);

@@ -25,6 +25,7 @@ struct SearchContext {
 
   bool stopped() const { return stop && stop(); }
 };
+/// Makes the context of a search with bounds and without a stop callback.
 SearchContext make_context(const Problem& problem, const cluster::Calibration& calibration,
                            const Windows& windows);
 
@@ -36,6 +37,7 @@ struct NodeBound {
   i64 candidates = 0;
   plan::ConstraintViolation violation{};  // of all its candidates
 };
+/// Computes the bound of a node. `min` and `priority` are infinite if it has a violation.
 NodeBound bound_node(const SearchContext& context, const Node& node);
 
 /// The best plans found so far in the rest of the space.

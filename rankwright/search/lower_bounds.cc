@@ -45,7 +45,7 @@ Bytes min_states(const NodeSpace& space) {
   return min;
 }
 
-ActivationsByRecompute weigh_activations(const NodeSpace& space, plan::TrainingConfig& config) {
+ActivationsByRecompute estimate_activations(const NodeSpace& space, plan::TrainingConfig& config) {
   ActivationsByRecompute all{};
   const plan::Recompute before = config.plan.recompute;
   for (const plan::Recompute recompute : space.recomputes) {
@@ -63,7 +63,7 @@ ActivationsByRecompute weigh_activations(const NodeSpace& space, plan::TrainingC
 }
 
 Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe) {
-  // With DualPipe the mean rank holds a microbatch of one of its two stages.
+  // With DualPipe, ranks hold the activations of one of their two stages on average.
   const bool mirror = row(pipe.schedule).stage_order == pipeline::StageOrder::mirror;
   return (mirror ? 0.5 : 1) / double(space.node.pp) * activations.kept + space.min_states;
 }

@@ -18,23 +18,23 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
 /// the node's choices allow.
 Bytes min_states(const NodeSpace& space);
 
-/// Activations of one microbatch: of all layers, as if one rank held them, and of the layer that
-/// keeps least.
+/// Activations that one microbatch keeps until its backward.
 struct ActivationBytes {
-  Bytes kept{}, lightest{};
+  Bytes kept{};      // sum over all layers
+  Bytes lightest{};  // of the layer with the fewest
 };
 using ActivationsByRecompute = std::array<ActivationBytes, 3>;
 
 /// Computes the activations of the node's choices of recompute, with the microbatch and the
 /// sequence parallelism of `config`, which is changed meanwhile and restored.
-ActivationsByRecompute weigh_activations(const NodeSpace& space, plan::TrainingConfig& config);
+ActivationsByRecompute estimate_activations(const NodeSpace& space, plan::TrainingConfig& config);
 
-/// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of their chunks of
-/// one microbatch, whose backward begins after its last forward, and of their states.
+/// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of the model states
+/// and of the activations of one microbatch, which all exist when its last forward ends.
 Bytes min_memory(const NodeSpace& space, const ActivationBytes& activations, const Pipe& pipe);
 
-/// Returns a lower bound of the memory of pp rank 0, which holds its microbatches in flight of its
-/// smallest chunk. Requires: `stages` are those of `config`.
+/// Returns a lower bound of the memory of pp rank 0: its microbatches in flight, each with the
+/// activations of the rank's smallest chunk. Requires: `stages` are those of `config`.
 Bytes min_memory_on_first_rank(const NodeSpace& space, const ActivationBytes& activations,
                                const plan::TrainingConfig& config, const plan::Stages& stages);
 
@@ -44,9 +44,10 @@ struct PricedOrder {
   plan::CpComm comm{};
   cost::LayerCosts prices;
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
-  Seconds per_chunk{};            // what sends add per additional chunk
+  Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds
 
+  /// Returns the lower bound of a step with the chunks of `pipe`.
   Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * per_chunk; }
 };
 
@@ -56,6 +57,7 @@ struct EndStages {
   bool known = false;
   double first = 0, last = 0, before = 0;
 };
+/// Counts the layers of the end stages.
 EndStages find_end_stages(const plan::Stages& stages, const Pipe& pipe, i64 pp);
 
 /// Returns a lower bound of the step time from the first and the last pp rank (PT8), in constant

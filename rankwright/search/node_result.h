@@ -1,5 +1,5 @@
-// Collects what the search of one node finds, and decides from it which candidates can still
-// matter.
+// Collects the results of the search of one node, and decides from them which candidates can be
+// pruned.
 #pragma once
 
 #include <array>
@@ -8,31 +8,32 @@
 
 namespace rankwright::search {
 
+/// The results of one node so far.
 class NodeResult {
  public:
   NodeResult(const SearchContext& context, const Incumbent& incumbent);
 
-  /// Step time above which a candidate is of no interest.
+  /// Returns the step time above which a candidate can be pruned.
   Seconds limit() const {
     return context_.bounds ? (1 + context_.windows.widest()) * best_ : kInfiniteTime;
   }
-  /// Returns whether candidates that take at least `min` do not fit, and are not the leanest either
-  /// where nothing is known to fit.
+  /// Returns whether candidates that take at least `min` bytes can be skipped: they do not fit and,
+  /// if no plan is known to fit, none of them is the leanest.
   bool is_too_large(Bytes min) const {
     return context_.bounds && min > context_.problem.capacity &&
            (best_ < kInfiniteTime || min >= leanest_);
   }
-  /// Returns whether a candidate that takes at least `min` is neither near the best, nor the
-  /// fastest of its family, nor on the front of time and memory.
+  /// Returns whether a candidate that takes at least `min` seconds is neither near the best, nor
+  /// the fastest of its family, nor on the Pareto front of time and memory.
   bool can_prune(Seconds min, plan::Recompute recompute, int zero, Bytes memory) const;
 
-  /// Counts a plan that does not fit, and keeps it if none needs less.
+  /// Counts a plan that does not fit, and keeps it if it is the leanest.
   void reject(const plan::Plan& plan, Bytes memory);
-  /// Counts a plan that fits, and keeps it if it is of interest.
+  /// Counts a plan that fits, and keeps it if it is within the windows.
   void add(const plan::Plan& plan, Seconds time, Bytes memory);
 
   SearchStats& stats() { return out_.stats; }
-  /// Returns the result. Stopped early, none of the node's candidates counts as decided.
+  /// Returns the result. If the search was stopped, all candidates of the node count as undecided.
   PartialResult finish(i64 candidates, bool stopped);
 
  private:

@@ -1,5 +1,5 @@
-// The choices of one node that do not depend on its pipeline: the axis orders with the topology of
-// their groups and the ways to shard on each. Computed once per node.
+// The choices of one node that do not depend on its pipeline: the axis orders with the spans of
+// their groups, and the ways to shard on each. Computed once per node.
 #pragma once
 
 #include <utility>
@@ -27,11 +27,11 @@ struct PlacedOrder {
   std::vector<Shard> shards{};
   std::size_t layer_placement = 0;   // orders with equal groups inside layers share a number
   std::size_t tensor_placement = 0;  // orders with equal tensor-parallel groups share a number
-  i64 duplicates = 0;                // ways to shard that are equivalent to another one
+  i64 duplicates = 0;                // ways to shard that are equivalent to another
   i64 broken = 0;                    // ways to shard that violate a constraint
 };
 
-/// The state of the node level of a search. Immutable once it is made.
+/// All choices of one node. Immutable once it is made.
 struct NodeSpace {
   const SearchContext& context;
   Node node;
@@ -49,14 +49,14 @@ struct NodeSpace {
   Bytes min_states{};  // lower bound of the model states of the fullest rank
 
   const Problem& problem() const { return context.problem; }
-  /// Number of candidates that differ in neither order nor sharding.
+  /// Returns the number of candidates per axis order and way to shard.
   i64 candidates_per_shard() const {
     return i64(micro_batches.size() * sequence_parallels.size() * recomputes.size() * comms.size() *
                pipes.size());
   }
 };
 
-/// Counts duplicates and violations of the node's orders in `stats`.
+/// Enumerates the choices of a node. Counts duplicates and violations of its orders in `stats`.
 NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats);
 
 }  // namespace rankwright::search

@@ -13,7 +13,7 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
 }  // namespace
 
 bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
-  // Memory falls as time grows: of those that are as fast the last is the smallest.
+  // Memory falls as time grows: the last of those that are as fast is the smallest.
   const auto slower = std::partition_point(front.begin(), front.end(),
                                            [&](const Candidate& one) { return one.time <= time; });
   return slower != front.begin() && std::prev(slower)->memory <= memory;

@@ -1,5 +1,5 @@
-// What is kept of the candidates of a part of the space, and how two parts are put together: the
-// best, all that are near it, the fastest of each family, the front of time and memory.
+// The result of a part of the search space, and how to merge two of them: the best candidate, those
+// near it, the fastest of each family, and the Pareto front of step time and memory.
 #pragma once
 
 #include <optional>
@@ -9,32 +9,34 @@
 
 namespace rankwright::search {
 
-/// How much slower than the best a candidate may be and still be of interest.
+/// How much slower than the best a candidate may be and still be kept, as a fraction.
 struct Windows {
-  double near = 0;    // all of these are kept: one of them is the fastest when they are simulated
-  double family = 0;  // the fastest of each family is kept, and the front of time and memory
+  double near = 0;    // all are kept: any may be the fastest once simulated
+  double family = 0;  // the fastest of each family and the front are kept
 
   double widest() const { return near > family ? near : family; }
 };
 
+/// The result of a part of the search space.
 struct PartialResult {
   SearchStats stats{};
-  i64 undecided = 0;  // candidates of nodes at which the search was stopped; not in the tally
+  i64 undecided = 0;  // candidates of nodes at which the search was stopped; not in `stats`
   std::optional<Candidate> best{};
-  std::vector<Candidate> near{};       // as found
-  std::vector<Candidate> families{};   // the fastest of each that fits for sure, and that may not
-  std::vector<Candidate> front{};      // nothing is faster and smaller; the fastest first
-  std::optional<Candidate> leanest{};  // of those that do not fit the one that needs least
+  std::vector<Candidate> near{};       // in the order found
+  std::vector<Candidate> families{};   // the fastest of each, with margin and without
+  std::vector<Candidate> front{};      // Pareto front of time and memory, fastest first
+  std::optional<Candidate> leanest{};  // the smallest found that does not fit
 
-  /// Takes in what another part of the space has; what is then outside the windows goes.
+  /// Adds the result of another part, and drops candidates that are then outside the windows.
   void merge(PartialResult&& other, const Windows& windows);
 };
 
-/// Something in a front is as fast and as small.
+/// Returns whether a candidate of the front is at least as fast and as small.
 bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory);
+/// Adds a candidate unless it is covered, and drops those that it covers.
 void add_to_front(std::vector<Candidate>& front, const Candidate& one);
 
-/// The fastest of each family that fits for sure, and that may not.
+/// Keeps, per family, the fastest candidate that fits with margin and the fastest without.
 void keep_families(std::vector<Candidate>& all);
 
 }  // namespace rankwright::search

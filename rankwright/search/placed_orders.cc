@@ -27,7 +27,7 @@ bool is_duplicate(const PlacedOrder& a, const PlacedOrder& b) {
   return a.shards == b.shards && has_equal_spans(a, b, kKinds);
 }
 
-/// Returns the index of a way to shard in the node's list, and adds it where it is new.
+/// Returns the index of a way to shard in the node's list, and adds it if it is new.
 std::size_t index_shard(std::vector<std::pair<int, i64>>& sizes, int zero, i64 size) {
   const std::pair<int, i64> key{zero, size};
   const auto found = std::find(sizes.begin(), sizes.end(), key);
@@ -36,8 +36,8 @@ std::size_t index_shard(std::vector<std::pair<int, i64>>& sizes, int zero, i64 s
   return at;
 }
 
-/// Finds the spans of an order's groups and the ways to shard on it. Hybrid sharding is over the
-/// data ranks that one domain of the level holds.
+/// Finds the spans of an order's groups and the ways to shard on it. A hybrid shard is the data
+/// ranks inside one domain of its level.
 PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
   plan::TrainingConfig& config = space.config;
   config.plan.order = order;

@@ -1,5 +1,5 @@
-// A Problem is what a search is asked: what to train on what (a TrainingConfig without its plan),
-// what the plan may be, and what it may take. No results.
+// A Problem is the input of a search: a TrainingConfig without its plan, limits of the plan, and
+// the memory that it may take.
 #pragma once
 
 #include <limits>
@@ -12,7 +12,7 @@
 
 namespace rankwright::search {
 
-/// What a number may be, both ends included.
+/// Allowed values of a number, from `min` to `max` inclusive.
 struct Range {
   i64 min = 1;
   i64 max = std::numeric_limits<i64>::max();
@@ -21,38 +21,39 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-/// What a plan may be. As it stands: anything.
+/// Restrictions of the search space. The default allows every plan.
 struct Limits {
   Range tp{}, cp{}, pp{}, dp{}, ep{}, etp{};
   Range micro_batch{};
   Range chunks{};
   Range zero{0, 3};
-  bool hybrid = true;                            // sharding inside a level
-  std::optional<plan::Recompute> recompute{};    // else all
-  std::optional<pipeline::Schedule> schedule{};  // else all
-  std::optional<bool> sequence_parallel{};       // else both
-  std::optional<plan::CpComm> cp_comm{};         // else all
-  std::optional<mesh::Order> order{};            // else all
-  bool even = false;                             // no stage split but the even one
-  rules::Target target = rules::Target::any;     // what this framework can run without a warning
+  bool hybrid = true;                            // also shard inside one network level
+  std::optional<plan::Recompute> recompute{};    // nothing: all
+  std::optional<pipeline::Schedule> schedule{};  // nothing: all
+  std::optional<bool> sequence_parallel{};       // nothing: both
+  std::optional<plan::CpComm> cp_comm{};         // nothing: all
+  std::optional<mesh::Order> order{};            // nothing: all
+  bool even = false;                             // only even stage splits
+  rules::Target target = rules::Target::any;     // only plans that it runs without warning
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };
 
+/// The input of a search.
 struct Problem {
-  /// Model, cluster, job, software and world; of the plan what is not searched: overlap.
+  /// Model, cluster, job, software and world. Only the overlap of its plan is used.
   plan::TrainingConfig config;
   Limits limits{};
   Bytes capacity{};  // a plan that takes more does not fit
-  /// Sends are hidden where a pp rank has several chunks, as frameworks do it; else as the plan's
-  /// overlap says.
+  /// True: sends overlap if a pp rank has several chunks, as in frameworks. False: as in the
+  /// overlap of the config's plan.
   bool overlap_chunks = false;
 
-  /// A plan that takes no more fits with margin.
+  /// Returns the memory up to which a plan fits with margin.
   Bytes safe() const;
 };
 
-/// The whole device.
-Problem make_problem(plan::TrainingConfig config, Limits limits = {});
+/// Makes a problem whose capacity is the whole memory of a device.
+Problem problem(plan::TrainingConfig config, Limits limits = {});
 
 }  // namespace rankwright::search

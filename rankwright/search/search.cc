@@ -9,16 +9,14 @@
 namespace rankwright::search {
 namespace {
 
-// A round is what is explored before its finds bound the rest: small at first, when a find tells
-// most.
+// Nodes per round. Rounds are small at first, because the first results prune the most.
 constexpr std::size_t kFirstRound = 8, kLastRound = 64;
-constexpr std::size_t kProbed = 64;  // nodes
-constexpr std::size_t kBatch =
-    1 << 14;  // nodes that are looked at before those that break a rule go
+constexpr std::size_t kProbed = 64;      // nodes that are probed
+constexpr std::size_t kBatch = 1 << 14;  // nodes whose bounds are computed at a time
 
-/// A small part of a space that is likely to hold something good: what it holds bounds the rest
-/// before anything else is known. One schedule, even stages, no sharding inside levels.
-Problem part(Problem problem, pipeline::Schedule schedule, const Range& chunks) {
+/// Narrows a problem to a small part of its space that is likely to have a fast plan: one schedule,
+/// even stages, no hybrid sharding.
+Problem narrow_to(Problem problem, pipeline::Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
   if (!limits.schedule) {
     limits.schedule = schedule;
@@ -30,13 +28,14 @@ Problem part(Problem problem, pipeline::Schedule schedule, const Range& chunks) 
   return problem;
 }
 
-/// The fastest that fits in such parts of the nodes that promise most.
+/// Returns the fastest plan that fits in such parts of the given nodes: the initial incumbent.
 std::optional<Candidate> probe(const SearchContext& context, std::span<const NodeBound> some,
                                StageSplitCache& split_cache) {
   std::optional<Candidate> best;
-  for (const Problem& small : {part(context.problem, pipeline::Schedule::one_f_one_b, {1, 1}),
-                               part(context.problem, pipeline::Schedule::interleaved, {2, 4}),
-                               part(context.problem, pipeline::Schedule::interleaved_zb, {2, 4})}) {
+  for (const Problem& small :
+       {narrow_to(context.problem, pipeline::Schedule::one_f_one_b, {1, 1}),
+        narrow_to(context.problem, pipeline::Schedule::interleaved, {2, 4}),
+        narrow_to(context.problem, pipeline::Schedule::interleaved_zb, {2, 4})}) {
     SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
@@ -51,8 +50,9 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
   return best;
 }
 
-PartialResult round(const SearchContext& context, std::span<const NodeBound> some,
-                    const Incumbent& incumbent, StageSplitCache& split_cache) {
+/// Searches the given nodes in parallel, all against one incumbent.
+PartialResult run_round(const SearchContext& context, std::span<const NodeBound> some,
+                        const Incumbent& incumbent, StageSplitCache& split_cache) {
   std::vector<PartialResult> each(some.size());
   tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
     each[k] = explore(context, some[k].node, incumbent, split_cache);
@@ -62,6 +62,7 @@ PartialResult round(const SearchContext& context, std::span<const NodeBound> som
   return all;
 }
 
+/// Searches all nodes, those with the lowest priority value first.
 class BestFirstSearch {
  public:
   BestFirstSearch(const SearchContext& context, const SearchOptions& options)
@@ -70,40 +71,39 @@ class BestFirstSearch {
         split_cache_(options.split_cache ? options.split_cache
                                          : std::make_shared<StageSplitCache>()) {}
 
-  SearchResult all();
+  SearchResult run();
 
  private:
   PartialResult& space() { return found_.space; }
-  void find_prospects();
-  void add_prospects(const std::vector<Node>& nodes);
-  /// Nothing on it can be of interest.
+  void find_node_bounds();
+  void add_node_bounds(const std::vector<Node>& nodes);
   bool can_prune(const NodeBound& one) const {
     return context_.bounds && best_ && one.min > (1 + context_.windows.widest()) * *best_;
   }
-  /// The next so many that are not can_prune; those before them are counted.
-  std::vector<NodeBound> next(std::size_t count);
-  bool go_on();
-  void stop();
+  /// Returns the next `count` nodes that cannot be pruned. Counts the pruned ones before them.
+  std::vector<NodeBound> take_next(std::size_t count);
+  bool report_progress();
+  void end_early();
 
   const SearchContext& context_;
   const SearchOptions& options_;
-  std::vector<NodeBound> left_{};  // what promises most first
-  std::size_t at_ = 0;             // of the first that is not decided
+  std::vector<NodeBound> left_{};  // lowest priority value first
+  std::size_t at_ = 0;             // index of the first undecided node
   i64 candidates_ = 0;
   std::optional<Candidate> probed_{};
-  std::optional<Seconds> best_{};  // the fastest that is known, found or probed
+  std::optional<Seconds> best_{};  // step time of the incumbent, probed or found
   std::shared_ptr<StageSplitCache> split_cache_;
   SearchResult found_{};
 };
 
-/// Counts the nodes that break a rule and keeps the others.
-void BestFirstSearch::add_prospects(const std::vector<Node>& nodes) {
+/// Computes the bounds of some nodes. Counts those that violate a constraint and keeps the others.
+void BestFirstSearch::add_node_bounds(const std::vector<Node>& nodes) {
   std::vector<NodeBound> found(nodes.size());
   tbb::parallel_for(std::size_t{0}, nodes.size(), [&](std::size_t k) {
     if (!context_.stopped()) found[k] = bound_node(context_, nodes[k]);
   });
   for (const NodeBound& one : found) {
-    if (one.candidates == 0) continue;  // the search was stopped before
+    if (one.candidates == 0) continue;  // the search was stopped
     candidates_ += one.candidates;
     if (one.violation) {
       space().stats.candidates += one.candidates;
@@ -114,19 +114,20 @@ void BestFirstSearch::add_prospects(const std::vector<Node>& nodes) {
   }
 }
 
-void BestFirstSearch::find_prospects() {
+/// Computes the bounds of all nodes, in batches.
+void BestFirstSearch::find_node_bounds() {
   std::vector<Node> batch;
   for_each_node(context_.problem, [&](const Node& node) {
     batch.push_back(node);
     if (batch.size() < kBatch) return true;
-    add_prospects(batch);
+    add_node_bounds(batch);
     batch.clear();
     return !context_.stopped();
   });
-  add_prospects(batch);
+  add_node_bounds(batch);
 }
 
-std::vector<NodeBound> BestFirstSearch::next(std::size_t count) {
+std::vector<NodeBound> BestFirstSearch::take_next(std::size_t count) {
   std::vector<NodeBound> some;
   for (; at_ < left_.size() && some.size() < count; ++at_) {
     if (!can_prune(left_[at_])) {
@@ -139,7 +140,8 @@ std::vector<NodeBound> BestFirstSearch::next(std::size_t count) {
   return some;
 }
 
-bool BestFirstSearch::go_on() {
+/// Calls the progress callback. Returns whether to continue.
+bool BestFirstSearch::report_progress() {
   if (context_.stopped()) return false;
   if (!options_.go_on) return true;
   SearchProgress progress{.done = space().stats.candidates, .candidates = candidates_};
@@ -147,17 +149,17 @@ bool BestFirstSearch::go_on() {
   return options_.go_on(progress);
 }
 
-/// What was probed bounds what was found. A search that goes on meets it again; one that ends here
-/// has it from the probe.
-void BestFirstSearch::stop() {
+/// Marks the result incomplete and adds the probe's plan if nothing faster was found. A complete
+/// search does not need it: it finds that plan again.
+void BestFirstSearch::end_early() {
   found_.complete = false;
   if (!probed_ || (space().best && space().best->time <= probed_->time)) return;
   space().merge({.best = probed_, .near = {*probed_}, .families = {*probed_}, .front = {*probed_}},
                 context_.windows);
 }
 
-SearchResult BestFirstSearch::all() {
-  find_prospects();
+SearchResult BestFirstSearch::run() {
+  find_node_bounds();
   std::stable_sort(left_.begin(), left_.end(),
                    [](const NodeBound& a, const NodeBound& b) { return a.priority < b.priority; });
   if (context_.bounds)
@@ -165,18 +167,18 @@ SearchResult BestFirstSearch::all() {
         probe(context_, std::span(left_).first(std::min(kProbed, left_.size())), *split_cache_);
   if (probed_) best_ = probed_->time;
   for (std::size_t size = kFirstRound;; size = std::min(2 * size, kLastRound)) {
-    if (!go_on()) {
-      stop();
+    if (!report_progress()) {
+      end_early();
       break;
     }
-    const std::vector<NodeBound> some = next(size);
+    const std::vector<NodeBound> some = take_next(size);
     if (some.empty()) break;
     Incumbent incumbent{.best = best_, .leanest = {}};
     if (space().leanest) incumbent.leanest = space().leanest->memory;
-    space().merge(round(context_, some, incumbent, *split_cache_), context_.windows);
+    space().merge(run_round(context_, some, incumbent, *split_cache_), context_.windows);
     if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }
-  for (const NodeBound& one : next(left_.size())) found_.undecided += one.candidates;
+  for (const NodeBound& one : take_next(left_.size())) found_.undecided += one.candidates;
   found_.undecided += space().undecided;
   std::stable_sort(space().near.begin(), space().near.end(), faster);
   std::stable_sort(space().families.begin(), space().families.end(), faster);
@@ -187,13 +189,13 @@ SearchResult BestFirstSearch::all() {
 
 SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options) {
-  SearchContext on = make_context(problem, calibration, options.windows);
-  on.bounds = options.bounds;
-  on.stop = options.stop;
+  SearchContext context = make_context(problem, calibration, options.windows);
+  context.bounds = options.bounds;
+  context.stop = options.stop;
   SearchResult found;
   const int cores = tbb::info::default_concurrency();
   tbb::task_arena arena(options.threads > 0 ? std::min(options.threads, cores) : cores);
-  arena.execute([&] { found = BestFirstSearch(on, options).all(); });
+  arena.execute([&] { found = BestFirstSearch(context, options).run(); });
   return found;
 }
 

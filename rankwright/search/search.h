@@ -1,6 +1,6 @@
-// The search: all nodes of the space, those that promise most first, until what is left cannot be
-// as fast as what was found. The same answer for any number of threads: they work in rounds, and
-// what one round found bounds the next.
+// Best-first search over all nodes of the space, until the lower bounds of the rest exceed the best
+// plan found. Threads work in rounds, and only the results of earlier rounds prune, so the result
+// does not depend on the number of threads.
 #pragma once
 
 #include <functional>
@@ -10,30 +10,34 @@
 
 namespace rankwright::search {
 
-/// CommandResult between rounds.
+/// Passed to the progress callback between rounds.
 struct SearchProgress {
-  i64 done = 0, candidates = 0;  // candidates that are decided, of all
-  std::optional<Seconds> best{};
+  i64 done = 0;                   // candidates that are decided
+  i64 candidates = 0;             // all candidates
+  std::optional<Seconds> best{};  // step time of the fastest plan so far
 };
 
 struct SearchOptions {
   Windows windows{};
-  bool bounds = true;  // else everything that fits is evaluated
-  int threads = 0;     // 0: as many as there are
-  /// Stage splits that earlier searches for the same model found; nothing: this one keeps its own.
+  bool bounds = true;  // false: evaluate everything that fits
+  int threads = 0;     // 0: all cores
+  /// Stage splits of earlier searches for the same model. Null: the search makes its own cache.
   std::shared_ptr<StageSplitCache> split_cache{};
-  /// Called between rounds; false ends the search.
+  /// Called between rounds. Returns false to end the search.
   std::function<bool(const SearchProgress&)> go_on{};
-  /// Called by all threads, many times per second; true ends the search. Once true, stays true.
+  /// Called by all threads many times per second. Returns true to end the search, and then must
+  /// stay true.
   std::function<bool()> stop{};
 };
 
+/// The result of a whole search.
 struct SearchResult {
   PartialResult space{};
-  bool complete = true;  // else nothing is known of what was not decided
-  i64 undecided = 0;     // candidates
+  bool complete = true;  // false: the search was ended early
+  i64 undecided = 0;     // candidates that were not decided
 };
 
+/// Searches the whole space of a problem.
 SearchResult search(const Problem& problem, const cluster::Calibration& calibration,
                     const SearchOptions& options = {});
 

@@ -15,13 +15,13 @@ namespace search_test {
 
 using problems::Dice;
 
-constexpr double kRounding = 1e-12;  // the search adds the same parts in another order
-constexpr double kAll = 1e9;         // a window that lets everything in
+constexpr double kRounding = 1e-12;  // the search sums the same terms in another order
+constexpr double kAll = 1e9;         // a window that contains everything
 
-bool same(Seconds a, Seconds b) { return std::abs(a / b - 1) <= kRounding; }
+bool is_same(Seconds a, Seconds b) { return std::abs(a / b - 1) <= kRounding; }
 
-/// A plan but for its order.
-auto key(const plan::Plan& p) {
+/// Returns all of a plan but its axis order.
+auto make_key(const plan::Plan& p) {
   std::vector<i64> stages;
   for (const plan::Stage& s : p.stages) {
     stages.push_back(s.layers);
@@ -31,23 +31,23 @@ auto key(const plan::Plan& p) {
                     std::tuple(p.zero, p.shard_size, p.sequence_parallel, p.cp_comm, p.recompute),
                     std::tuple(p.schedule, p.virtual_stages, stages));
 }
-using Key = decltype(key(plan::Plan{}));
+using Key = decltype(make_key(plan::Plan{}));
 
-std::multimap<Key, Candidate> by_key(const std::vector<Candidate>& all) {
+std::multimap<Key, Candidate> index_by_key(const std::vector<Candidate>& all) {
   std::multimap<Key, Candidate> sorted;
-  for (const Candidate& one : all) sorted.emplace(key(one.plan), one);
+  for (const Candidate& one : all) sorted.emplace(make_key(one.plan), one);
   return sorted;
 }
 
-/// Among `all` is a plan that is `one`, or lies on the cluster as it does.
+/// Returns whether `all` has a plan that is `one` or has an equivalent placement.
 bool has(const std::multimap<Key, Candidate>& all, const Candidate& one) {
-  const auto [begin, end] = all.equal_range(key(one.plan));
+  const auto [begin, end] = all.equal_range(make_key(one.plan));
   return std::any_of(begin, end, [&](const auto& entry) {
-    return same(entry.second.time, one.time) && entry.second.memory == one.memory;
+    return is_same(entry.second.time, one.time) && entry.second.memory == one.memory;
   });
 }
 
-std::vector<Candidate> front_of(std::vector<Candidate> all) {
+std::vector<Candidate> find_front(std::vector<Candidate> all) {
   std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
     return std::pair(a.time, a.memory) < std::pair(b.time, b.memory);
   });
@@ -57,14 +57,14 @@ std::vector<Candidate> front_of(std::vector<Candidate> all) {
   return front;
 }
 
-bool covered(const std::vector<Candidate>& front, const Candidate& one) {
+bool is_covered(const std::vector<Candidate>& front, const Candidate& one) {
   return std::any_of(front.begin(), front.end(), [&](const Candidate& other) {
     return other.time <= (1 + kRounding) * one.time && other.memory <= one.memory;
   });
 }
 
-/// A problem, with everything that there is to be found.
-struct Solved {
+/// A problem and all its candidates.
+struct SolvedProblem {
   Problem problem;
   Brute brute;
 
@@ -77,10 +77,11 @@ struct Solved {
   }
 };
 
-/// `most`: candidates. What is larger is limited at random until it is not.
-Solved solved(std::uint64_t seed, i64 max) {
+/// Solves a random problem by brute force. Adds random limits until it has at most `max`
+/// candidates.
+SolvedProblem solve_random(std::uint64_t seed, i64 max) {
   Dice dice(seed);
-  Solved made{.problem = problems::random_problem(dice), .brute = {}};
+  SolvedProblem made{.problem = problems::random_problem(dice), .brute = {}};
   for (i64 k = dice.below(4); k > 0; --k) problems::narrow(made.problem.limits, dice);
   BruteForce force(made.problem, catalog::get_calibration());
   i64 count = force.count(max);
@@ -93,8 +94,8 @@ Solved solved(std::uint64_t seed, i64 max) {
   return made;
 }
 
-/// So that all fit, some, or none; now and then one does, or nothing comes near.
-std::vector<Bytes> capacities(const Brute& brute, Dice& dice) {
+/// Returns capacities at which all plans fit, some fit, and at most a few fit.
+std::vector<Bytes> choose_capacities(const Brute& brute, Dice& dice) {
   std::vector<Bytes> sizes;
   for (const Candidate& one : brute.runs) sizes.push_back(one.memory);
   std::sort(sizes.begin(), sizes.end());
@@ -108,10 +109,10 @@ void expect_adds_up(const SearchStats& t) {
   EXPECT_EQ(t.candidates, t.duplicates + t.broken() + t.pruned + t.memory + t.evaluated);
 }
 
-/// All of `within` that are no slower than `limit` are in `found`, and nothing else is.
+/// Checks that `found` has exactly the candidates of `within` that are not slower than `limit`.
 void expect_same_set(const std::vector<Candidate>& within, Seconds limit,
                      const std::vector<Candidate>& found) {
-  const std::multimap<Key, Candidate> all = by_key(within), kept = by_key(found);
+  const std::multimap<Key, Candidate> all = index_by_key(within), kept = index_by_key(found);
   for (const Candidate& one : within)
     if (one.time <= (1 - kRounding) * limit) {
       EXPECT_TRUE(has(kept, one)) << "lost: " << format_findings(one);
@@ -122,38 +123,38 @@ void expect_same_set(const std::vector<Candidate>& within, Seconds limit,
   }
 }
 
-/// Of each family the fastest that fits for sure, and the fastest of the others.
+/// Checks that `found` has, per family, the fastest that fits with margin and the fastest without.
 void expect_families(const std::vector<Candidate>& fitting, Bytes safe, Seconds limit,
                      const std::vector<Candidate>& found) {
   using Which = std::pair<Family, bool>;
-  std::map<Which, Seconds> fastest, told;
-  for (const Candidate& one : fitting)  // the fastest first
+  std::map<Which, Seconds> fastest, listed;
+  for (const Candidate& one : fitting)  // fastest first
     if (one.time <= (1 + kRounding) * limit)
       fastest.emplace(Which(find_family(one.plan), one.memory <= safe), one.time);
   for (const Candidate& one : found) {
     EXPECT_EQ(one.sure, one.memory <= safe);
-    const Which which(find_family(one.plan), one.sure);
-    EXPECT_TRUE(told.emplace(which, one.time).second) << "a family twice";
+    const Which which(family(one.plan), one.sure);
+    EXPECT_TRUE(listed.emplace(which, one.time).second) << "a family twice";
     const auto known = fastest.find(which);
     ASSERT_NE(known, fastest.end());
-    EXPECT_TRUE(same(known->second, one.time));
+    EXPECT_TRUE(is_same(known->second, one.time));
   }
   for (const auto& [which, time] : fastest)
     if (time <= (1 - kRounding) * limit) {
-      EXPECT_TRUE(told.contains(which));
+      EXPECT_TRUE(listed.contains(which));
     }
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end(), faster));
 }
 
 void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
                   const std::vector<Candidate>& found) {
-  const std::vector<Candidate> front = front_of(fitting);
+  const std::vector<Candidate> front = find_front(fitting);
   for (const Candidate& one : front)
     if (one.time <= (1 - kRounding) * limit) {
-      EXPECT_TRUE(covered(found, one)) << format_findings(one);
+      EXPECT_TRUE(is_covered(found, one)) << format_findings(one);
     }
   for (const Candidate& one : found) {
-    EXPECT_TRUE(covered(front, one));
+    EXPECT_TRUE(is_covered(front, one));
     EXPECT_LE(one.time, (1 + kRounding) * limit);
   }
   for (std::size_t k = 1; k < found.size(); ++k) {
@@ -162,8 +163,8 @@ void expect_front(const std::vector<Candidate>& fitting, Seconds limit,
   }
 }
 
-/// What a search says, held against everything that there is.
-void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
+/// Compares the result of a search with brute force.
+void expect_equals_brute_force(const SolvedProblem& solved, const Windows& windows, bool bounds) {
   const SearchResult found =
       search(solved.problem, catalog::get_calibration(), {.windows = windows, .bounds = bounds});
   const std::vector<Candidate> fitting = solved.fitting();
@@ -185,7 +186,7 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
     }
     return;
   }
-  EXPECT_TRUE(same(space.best->time, fitting.front().time))
+  EXPECT_TRUE(is_same(space.best->time, fitting.front().time))
       << format_findings(*space.best) << " is not " << format_findings(fitting.front());
   const Seconds fastest = fitting.front().time;
   expect_same_set(fitting, (1 + windows.near) * fastest, space.near);
@@ -193,10 +194,10 @@ void expect_right(const Solved& solved, const Windows& windows, bool bounds) {
   expect_front(fitting, (1 + windows.family) * fastest, space.front);
 }
 
-/// Without bounds every candidate is counted for what it is, but for those that are alike: which
-/// of several is the one that is looked at is the search's choice.
-void expect_counts(const Solved& solved) {
-  const SearchResult found = search(solved.problem, catalog::get_calibration(), {.bounds = false});
+/// Checks the statistics of a search without bounds. They need not equal those of brute force,
+/// because the search chooses which of several duplicates it evaluates.
+void expect_counts(const SolvedProblem& solved) {
+  const SearchResult found = search(solved.problem, catalog::calibration(), {.bounds = false});
   const SearchStats& stats = found.space.stats;
   const i64 fit = i64(solved.fitting().size());
   const i64 all = i64(solved.brute.runs.size());
@@ -208,33 +209,33 @@ void expect_counts(const Solved& solved) {
   EXPECT_EQ(stats.memory > 0, all > fit);
 }
 
-class SearchFinds : public testing::TestWithParam<int> {};
+class SearchOfRandomProblems : public testing::TestWithParam<int> {};
 
-/// 24 problems each, so that a failure is found quickly and they run beside each other.
+/// Problems per test. Several small tests run in parallel and fail early.
 constexpr int kProblems = 24;
 constexpr i64 kMax = 2500;
 
-TEST_P(SearchFinds, WhatTryingEverythingFinds) {
+TEST_P(SearchOfRandomProblems, EqualsBruteForce) {
   for (int k = 0; k < kProblems; ++k) {
     const int seed = GetParam() * kProblems + k;
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(std::uint64_t(seed) + 7'000'000);
-    Solved one = solved(std::uint64_t(seed), kMax);
-    expect_right(one, {.near = kAll, .family = kAll}, dice.coin());
-    for (const Bytes capacity : capacities(one.brute, dice)) {
+    SolvedProblem one = solve_random(std::uint64_t(seed), kMax);
+    expect_equals_brute_force(one, {.near = kAll, .family = kAll}, dice.coin());
+    for (const Bytes capacity : choose_capacities(one.brute, dice)) {
       SCOPED_TRACE(testing::Message() << "capacity " << capacity.value);
       one.problem.capacity = capacity;
       const Windows windows{.near = dice.of<double>({0, 0.02, 0.3}),
                             .family = dice.of<double>({0, 0.05, 0.5})};
-      expect_right(one, windows, true);
-      expect_right(one, windows, false);
+      expect_equals_brute_force(one, windows, true);
+      expect_equals_brute_force(one, windows, false);
       expect_counts(one);
       if (HasFailure()) return;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, SearchFinds, testing::Range(0, 9));
+INSTANTIATE_TEST_SUITE_P(Random, SearchOfRandomProblems, testing::Range(0, 9));
 
 void expect_identical(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
   ASSERT_EQ(a.size(), b.size());
@@ -250,7 +251,7 @@ void expect_identical(const std::optional<Candidate>& a, const std::optional<Can
   if (a) expect_identical(std::vector{*a}, std::vector{*b});
 }
 
-TEST(Search, IsTheSameForAnyNumberOfThreads) {
+TEST(Search, DoesNotDependOnTheNumberOfThreads) {
   for (std::uint64_t seed = 900; seed < 960; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);

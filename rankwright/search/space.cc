@@ -7,7 +7,7 @@
 namespace rankwright::search {
 namespace {
 
-constexpr pipeline::Schedule kPlain = pipeline::Schedule::one_f_one_b;
+constexpr pipeline::Schedule kSimplest = pipeline::Schedule::one_f_one_b;
 
 std::vector<i64> list_divisors(i64 number) {
   std::vector<i64> low, high;
@@ -26,29 +26,29 @@ std::vector<i64> list_divisors(i64 number, const Range& range) {
   return all;
 }
 
-/// The experts of a layer; 0 for a dense model.
-i64 experts(const model::Model& model) {
+/// Returns the number of experts per layer; 0 for a dense model.
+i64 count_experts(const model::Model& model) {
   for (const model::LayerRun& run : model.runs)
     if (run.layer.ffn.sparse()) return run.layer.ffn.experts;
   return 0;
 }
 
-struct Experts {
+struct ExpertDegrees {
   i64 ep = 1, etp = 1;
 };
 
-/// Expert tensor parallelism cuts no finer than tp does. A dense model has neither.
-std::vector<Experts> expert_degrees(const Problem& problem, i64 tp) {
-  const i64 count = experts(problem.config.model);
+/// Returns the allowed ep and etp. etp divides tp. A dense model has neither: ep = 1, etp = tp.
+std::vector<ExpertDegrees> list_expert_degrees(const Problem& problem, i64 tp) {
+  const i64 count = count_experts(problem.config.model);
   if (count == 0) return {{1, tp}};
-  std::vector<Experts> all;
+  std::vector<ExpertDegrees> all;
   for (const i64 ep : list_divisors(count, problem.limits.ep))
     for (const i64 etp : list_divisors(tp, problem.limits.etp)) all.push_back({ep, etp});
   return all;
 }
 
-/// Axes along which the node's ranks differ: only their order matters.
-std::vector<mesh::Axis> live_axes(const Problem& problem, const Node& node) {
+/// Returns the axes with more than one rank. Only the order of these matters.
+std::vector<mesh::Axis> list_live_axes(const Problem& problem, const Node& node) {
   const bool sparse = problem.config.model.sparse();
   const i64 world = node.tp * node.cp * node.pp * node.dp;
   const bool expert_data = sparse && world > node.etp * node.ep * node.pp;
@@ -64,8 +64,8 @@ std::vector<mesh::Axis> live_axes(const Problem& problem, const Node& node) {
   return live;
 }
 
-/// The default order with the live axes in this order instead.
-mesh::Order with(const std::vector<mesh::Axis>& live, const std::vector<mesh::Axis>& permuted) {
+/// Returns the default order with its live axes permuted.
+mesh::Order permute(const std::vector<mesh::Axis>& live, const std::vector<mesh::Axis>& permuted) {
   mesh::Order order = mesh::kDefaultOrder;
   std::size_t next = 0;
   for (mesh::Axis& axis : order)
@@ -73,6 +73,7 @@ mesh::Order with(const std::vector<mesh::Axis>& live, const std::vector<mesh::Ax
   return order;
 }
 
+/// Returns whether two orders have the live axes in the same order.
 bool same_on(const std::vector<mesh::Axis>& live, const mesh::Order& a, const mesh::Order& b) {
   const auto kept = [&](const mesh::Order& order) {
     std::vector<mesh::Axis> axes;
@@ -83,8 +84,9 @@ bool same_on(const std::vector<mesh::Axis>& live, const mesh::Order& a, const me
   return kept(a) == kept(b);
 }
 
-i64 max_chunks(const Problem& problem, const Node& node, const pipeline::ScheduleRow& row) {
-  const i64 whole = problem.config.model.layers() / node.pp;  // a stage has at least a layer
+/// Returns the maximum number of chunks per pp rank: every stage has at least one layer.
+i64 find_max_chunks(const Problem& problem, const Node& node, const pipeline::ScheduleRow& row) {
+  const i64 whole = problem.config.model.layers() / node.pp;
   return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
 
@@ -114,7 +116,7 @@ void for_each_node(const Problem& problem, const std::function<bool(const Node&)
       for (const i64 tp : list_divisors(world / pp / cp, limits.tp)) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
-        for (const Experts& experts : expert_degrees(problem, tp))
+        for (const ExpertDegrees& experts : list_expert_degrees(problem, tp))
           if (!visit({tp, cp, pp, dp, experts.ep, experts.etp})) return;
       }
 }
@@ -137,12 +139,12 @@ std::vector<i64> list_micro_batches(const Problem& problem, const Node& node) {
   return list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
-std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node) {
-  const std::vector<mesh::Axis> live = live_axes(problem, node);
+std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {
+  const std::vector<mesh::Axis> live = list_live_axes(problem, node);
   std::vector<mesh::Axis> permuted = live;
   std::vector<mesh::Order> all;
   do {
-    const mesh::Order order = with(live, permuted);
+    const mesh::Order order = permute(live, permuted);
     if (!problem.limits.order || same_on(live, order, *problem.limits.order)) all.push_back(order);
   } while (std::next_permutation(permuted.begin(), permuted.end()));
   return all;
@@ -167,14 +169,14 @@ std::vector<plan::Recompute> list_recomputes(const Problem& problem) {
 
 std::vector<Pipe> list_pipes(const Problem& problem, const Node& node) {
   if (node.pp == 1) return {{}};
-  std::vector<pipeline::Schedule> plainest_first{kPlain};
+  std::vector<pipeline::Schedule> simplest_first{kSimplest};
   for (const pipeline::ScheduleRow& row : pipeline::schedules())
-    if (row.schedule != kPlain) plainest_first.push_back(row.schedule);
+    if (row.schedule != kSimplest) simplest_first.push_back(row.schedule);
   std::vector<Pipe> all;
-  for (const pipeline::Schedule schedule : plainest_first) {
+  for (const pipeline::Schedule schedule : simplest_first) {
     if (problem.limits.schedule && *problem.limits.schedule != schedule) continue;
     const pipeline::ScheduleRow& facts = row(schedule);
-    const i64 max = max_chunks(problem, node, facts);
+    const i64 max = find_max_chunks(problem, node, facts);
     for (i64 chunks = std::max(facts.min_chunks, problem.limits.chunks.min); chunks <= max;
          ++chunks) {
       if (!problem.limits.chunks.has(chunks)) continue;
@@ -188,7 +190,7 @@ std::vector<Pipe> list_pipes(const Problem& problem, const Node& node) {
 std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
   const Limits& limits = problem.limits;
   const bool spread = node.dp * node.cp > 1 || problem.config.model.sparse();
-  const int inner = int(problem.config.cluster.levels.size()) - 1;  // levels but the outermost
+  const int inner = int(problem.config.cluster.levels.size()) - 1;  // without the outermost level
   std::vector<Sharding> all;
   for (int zero = int(limits.zero.min); zero <= std::min<i64>(3, limits.zero.max); ++zero) {
     if (zero > 0 && !spread) break;
@@ -196,7 +198,7 @@ std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
     if (zero == 0 || !limits.hybrid) continue;
     for (int level = 0; level < inner; ++level) all.push_back({.zero = zero, .level = level});
   }
-  // One rank has nothing to shard, whatever is asked for.
+  // One rank has nothing to shard, even if the limits require ZeRO.
   if (all.empty()) all.push_back({});
   return all;
 }

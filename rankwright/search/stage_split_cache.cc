@@ -8,9 +8,9 @@
 namespace rankwright::search {
 namespace {
 
-constexpr double kUnits = 16;    // of the heaviest layer
-constexpr i64 kSteps = 200'000;  // of the search for a split: a millisecond at most
-// Stages of all splits that are kept, about 64 MB; those of a deep model are found again instead.
+constexpr double kUnits = 16;    // weight of the heaviest layer
+constexpr i64 kSteps = 200'000;  // per split: at most a millisecond
+// Maximum number of cached stages, about 64 MB. Splits beyond it are computed again.
 constexpr std::size_t kMaxKept = 2'000'000;
 
 template <class Time>

@@ -1,5 +1,5 @@
-// The stage split that evens out time: layers, embedding and head weighed by what they take on the
-// node's ranks. A search asks for the same splits again and again, so they are kept.
+// Stage splits balanced by time: layers, embedding and head are weighted by their times on the
+// node's ranks. A search needs the same splits many times, so they are cached.
 #pragma once
 
 #include <map>
@@ -11,12 +11,12 @@
 
 namespace rankwright::search {
 
-/// Splits by what decides them. Weights count to a 16th of the heaviest layer, so that nodes which
-/// differ by less share a split; the same question has the same answer, whoever asks first.
+/// Splits by their input. Weights are rounded to 1/16 of the heaviest layer, so that nodes with
+/// similar times share a split; the result does not depend on which node asks first. Thread-safe.
 class StageSplitCache {
  public:
-  /// For the config's pp, chunks and schedule, the layers weighed by `prices`. Empty where there
-  /// are fewer layers than stages.
+  /// Returns the balanced stages for the config's pp, chunks and schedule, with layers weighted by
+  /// `prices`. Empty if there are fewer layers than stages.
   plan::Stages stages(const plan::TrainingConfig& config, const cost::LayerCosts& prices);
 
  private:

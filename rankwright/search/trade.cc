@@ -7,20 +7,19 @@
 namespace rankwright::search {
 namespace {
 
-/// Shares of the memory that a plan may take, and parts of the GPUs.
+/// Fractions of the memory that a plan may take, and divisors of the number of GPUs.
 constexpr double kShares[] = {0.875, 0.75, 0.5};
 constexpr i64 kParts[] = {2, 4};
 
-/// `a` is as good as `b` in everything.
+/// Returns whether `a` has no more GPUs, time and memory than `b`.
 bool covers(const TradePoint& a, const TradePoint& b) {
   if (!a.plan || !b.plan) return false;
   return a.gpus <= b.gpus && a.plan->time() <= b.plan->time() &&
          a.plan->estimate.memory.total() <= b.plan->estimate.memory.total();
 }
 
-/// The first, whatever the others are, and those that no other is as good as; of two that are
-/// equally good the one before.
-std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
+/// Returns the first point and those that no other covers. The earlier of two equal points stays.
+std::vector<TradePoint> keep_uncovered(std::vector<TradePoint> points) {
   std::vector<TradePoint> kept;
   for (std::size_t k = 0; k < points.size(); ++k) {
     const auto better = [&](const TradePoint& other) {
@@ -33,8 +32,8 @@ std::vector<TradePoint> uncovered(std::vector<TradePoint> points) {
   return kept;
 }
 
-/// No layout on so few GPUs can hold the states.
-bool too_few(const Problem& problem, i64 gpus) {
+/// Returns whether the model states exceed the memory of that many GPUs.
+bool has_too_few(const Problem& problem, i64 gpus) {
   const plan::Job& job = problem.config.job;
   const Bytes states = bytes(count_parameters(problem.config.model).total(),
                              job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
@@ -64,12 +63,12 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     Problem fewer = problem;
     fewer.config.world /= part;
     std::optional<EvaluatedPlan> plan;
-    if (!too_few(fewer, fewer.config.world)) plan = fastest_plan(fewer, calibration, options);
+    if (!has_too_few(fewer, fewer.config.world)) plan = fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({fewer.config.world, problem.capacity, std::move(plan)});
     if (!fits) break;
   }
-  return uncovered(std::move(points));
+  return keep_uncovered(std::move(points));
 }
 
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
@@ -141,7 +140,7 @@ std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibratio
     return count;
   };
   for (i64 count = 1; count <= max; count = next(count)) {
-    if (too_few(problem, count)) continue;
+    if (has_too_few(problem, count)) continue;
     std::vector<CountRow> row = over_counts(problem, {count}, calibration, options);
     if (row.front().plan) return std::move(row.front());
     if (options.go_on && !options.go_on({})) return std::nullopt;

@@ -1,5 +1,6 @@
-// What more headroom or fewer GPUs cost: the front of step time, memory and GPUs, point by point.
-// Each point is a search of its own with a tighter limit, so it is as certain as the answer.
+// The cost of more headroom or fewer GPUs: points of the Pareto front of step time, memory and
+// GPUs, and plans for a range of GPU counts. Each point is a search of its own with a tighter
+// limit.
 #pragma once
 
 #include <vector>
@@ -8,41 +9,44 @@
 
 namespace rankwright::search {
 
+/// The fastest plan for one number of GPUs and one capacity.
 struct TradePoint {
   i64 gpus = 0;
-  Bytes capacity{};                     // that the plan had to keep to
-  std::optional<EvaluatedPlan> plan{};  // nothing where nothing fits
+  Bytes capacity{};                     // memory limit of the plan
+  std::optional<EvaluatedPlan> plan{};  // nothing if no plan fits
 };
 
-/// The answer itself; plans that leave an eighth, a quarter and a half of the memory free, and
-/// plans on a half and a quarter of the GPUs. Points that another is no worse than in everything
-/// are left out.
+/// Returns the answer itself, plans that leave 1/8, 1/4 and 1/2 of the memory free, and plans on
+/// 1/2 and 1/4 of the GPUs. Leaves out other points than the answer that are dominated. Requires:
+/// `answer` has a best plan.
 std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
                               const cluster::Calibration& calibration,
                               const SearchOptions& options = {});
 
-/// The same job on other numbers of GPUs, in rising order: whole hosts, or parts of one that divide
-/// it. The fastest plan; or the fastest that surely fits, where it ties with that one.
+/// The plan for one number of GPUs: the fastest, or the fastest that fits with margin if the two
+/// tie.
 struct CountRow {
   i64 gpus = 0;
   std::optional<EvaluatedPlan> plan{};
-  std::optional<Candidate> leanest{};  // where nothing fits
+  std::optional<Candidate> leanest{};  // the smallest plan, if none fits
   bool sure = true;                    // the plan fits with margin
 };
+/// Searches the job on each number of GPUs. Stops at the first search that is ended early.
 std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
                                   const cluster::Calibration& calibration,
                                   const SearchOptions& options);
 
-/// Counts from `least` to `most` that a person would try: 1, 1.5, 2, 3, 4, 6, 8 ... hosts, and both
-/// ends.
+/// Returns GPU counts from `min` to `max` to try, rising: divisors of a host, then 1, 2, 3, 4, 6,
+/// 8, 12 ... hosts, and both ends. `host` is the GPUs per host.
 std::vector<i64> count_ladder(i64 host, i64 min, i64 max);
 
-/// Counts between two, without them: eighths of the way in whole hosts, rising. Nothing inside a
-/// host.
+/// Returns GPU counts between `less` and `more`, exclusive: whole hosts at about 1/8 of the
+/// distance, rising. Empty if no whole host is between them.
 std::vector<i64> counts_between(i64 host, i64 less, i64 more);
 
-/// The fewest GPUs on which something fits, up to the cluster: every count of whole hosts, and the
-/// parts of one, from below. Counts whose memory cannot hold the states are skipped.
+/// Returns the plan on the fewest GPUs on which one fits; nothing if none fits on the whole
+/// cluster. Tries the divisors of a host, then every number of hosts. Skips counts whose memory
+/// cannot hold the model states.
 std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibration& calibration,
                                const SearchOptions& options);
 

@@ -14,8 +14,8 @@ using problems::Dice;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Few enough candidates for many searches.
-Limits few() {
+/// Returns limits that leave few candidates, because the tests run many searches.
+Limits make_narrow_limits() {
   Limits limits;
   limits.schedule = pipeline::Schedule::one_f_one_b;
   limits.recompute = plan::Recompute::none;
@@ -25,23 +25,24 @@ Limits few() {
   return limits;
 }
 
-/// 8 layers of hidden 1024 on hosts of 4: 16 bytes a parameter are 2.7 GB.
-Problem on_hosts(i64 hosts) {
+/// Makes a problem of 8 layers of hidden size 1024 on hosts of 4 GPUs. Its states take 2.7 GB at 16
+/// bytes per parameter.
+Problem make_problem(i64 hosts) {
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.dp = 4 * hosts}));
   config.cluster.levels = {{.name = "nvlink", .arity = 4, .bandwidth = 300.0_GBps},
                            {.name = "ib", .arity = hosts, .bandwidth = 25.0_GBps}};
   config.cluster.host_devices = 4;
   config.world = 4 * hosts;
   config.job.global_batch = 48;
-  return make_problem(std::move(config), few());
+  return problem(std::move(config), make_narrow_limits());
 }
 
-TEST(CountLadder, IsHalvesAndThreeQuartersOfPowersOfTwo) {
-  // Parts of a host of 8; then 1, 2, 3, 4, 6 and 8 hosts of it.
+TEST(CountLadder, HasPowersOfTwoAndOneAndAHalfTimesThem) {
+  // Divisors of a host of 8 GPUs, then 1, 2, 3, 4, 6 and 8 hosts.
   EXPECT_THAT(count_ladder(8, 1, 64), ElementsAre(1, 2, 4, 8, 16, 24, 32, 48, 64));
 }
 
-TEST(CountLadder, HasBothEndsWhereverTheyStand) {
+TEST(CountLadder, AlwaysHasBothEnds) {
   EXPECT_THAT(count_ladder(8, 3, 40), ElementsAre(3, 4, 8, 16, 24, 32, 40));
   EXPECT_THAT(count_ladder(8, 64, 64), ElementsAre(64));
   EXPECT_THAT(count_ladder(8, 1, 1), ElementsAre(1));
@@ -49,11 +50,11 @@ TEST(CountLadder, HasBothEndsWhereverTheyStand) {
   EXPECT_THAT(count_ladder(6, 1, 12), ElementsAre(1, 2, 3, 6, 12));
 }
 
-TEST(CountLadder, IsAboveThePartsOfAHostWhereItBeginsThere) {
+TEST(CountLadder, FromOneHost_HasOnlyWholeHosts) {
   EXPECT_THAT(count_ladder(8, 8, 24), ElementsAre(8, 16, 24));
 }
 
-TEST(CountLadder, RisesWithinItsEndsForAnyHost) {
+TEST(CountLadder, RisesFromMinToMaxForAnyHostSize) {
   for (const i64 host : {1, 3, 4, 8, 72})
     for (const i64 min : {1, 2, 8, 100})
       for (const i64 max : {100, 288, 4096}) {
@@ -66,8 +67,8 @@ TEST(CountLadder, RisesWithinItsEndsForAnyHost) {
       }
 }
 
-TEST(CountsBetween, AreEighthsInWholeHosts) {
-  // 384 to 512 hosts: 16 hosts a step.
+TEST(CountsBetween, AreWholeHostsAtEighthsOfTheDistance) {
+  // 384 to 512 hosts: 16 hosts per step.
   EXPECT_THAT(counts_between(8, 3072, 4096), ElementsAre(3200, 3328, 3456, 3584, 3712, 3840, 3968));
   EXPECT_THAT(counts_between(8, 16, 40), ElementsAre(24, 32));
   EXPECT_THAT(counts_between(8, 32, 40), IsEmpty());
@@ -76,8 +77,8 @@ TEST(CountsBetween, AreEighthsInWholeHosts) {
   EXPECT_THAT(counts_between(8, 20, 44), ElementsAre(24, 32, 40));
 }
 
-/// The first of all counts on which something fits, tried one by one.
-std::optional<i64> first_that_fits(const Problem& problem) {
+/// Returns the smallest count on which a plan fits, by trying all counts.
+std::optional<i64> find_first_that_fits(const Problem& problem) {
   const i64 host = problem.config.cluster.host_devices;
   for (i64 count = 1; count <= problem.config.cluster.devices(); ++count) {
     if (count < host ? host % count != 0 : count % host != 0) continue;
@@ -88,12 +89,12 @@ std::optional<i64> first_that_fits(const Problem& problem) {
   return std::nullopt;
 }
 
-TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
+TEST(Fewest, EqualsTryingAllCounts) {
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
-    Problem one = on_hosts(4);
+    Problem one = make_problem(4);
     one.capacity = Bytes{gigabytes * 1e9};
-    const std::optional<CountRow> found = fewest(one, catalog::get_calibration(), {});
-    const std::optional<i64> expected = first_that_fits(one);
+    const std::optional<CountRow> found = fewest(one, catalog::calibration(), {});
+    const std::optional<i64> expected = find_first_that_fits(one);
     ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
     if (!found) continue;
     EXPECT_EQ(found->gpus, *expected) << gigabytes;
@@ -102,21 +103,21 @@ TEST(Fewest, IsTheFirstOfAllCountsThatFits) {
   }
 }
 
-TEST(Fewest, IsNothingWhereNothingFits) {
-  Problem one = on_hosts(2);
+TEST(Fewest, NothingFits_ReturnsNothing) {
+  Problem one = make_problem(2);
   one.capacity = Bytes{1e8};
   EXPECT_FALSE(fewest(one, catalog::get_calibration(), {}));
 }
 
-TEST(Fewest, IsOneGpuWhereThatIsEnough) {
-  Problem one = on_hosts(1);
+TEST(Fewest, OneGpuIsEnough_ReturnsOneGpu) {
+  Problem one = make_problem(1);
   one.capacity = Bytes{1e12};
   ASSERT_TRUE(fewest(one, catalog::get_calibration(), {}));
   EXPECT_EQ(fewest(one, catalog::get_calibration(), {})->gpus, 1);
 }
 
-TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
-  Problem one = on_hosts(4);
+TEST(OverCounts, EachRowEqualsASeparateSearch) {
+  Problem one = make_problem(4);
   one.capacity = Bytes{6e9};
   const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
   const std::vector<CountRow> rows = over_counts(one, counts, catalog::get_calibration(), {});
@@ -128,7 +129,7 @@ TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
     const SearchResult alone = search(other, catalog::get_calibration());
     ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
     if (rows[k].plan) {
-      // The fastest, or where that may not fit the fastest that surely does, if it ties.
+      // The fastest, or the fastest that fits with margin if the two tie.
       other.capacity = one.safe();
       const SearchResult safe = search(other, catalog::get_calibration());
       const bool ties =
@@ -145,7 +146,7 @@ TEST(OverCounts, SolvesEachCountAsASearchOfItsOwn) {
   }
 }
 
-TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
+TEST(Trade, PointsKeepTheirCapacityAndAreNotDominated) {
   int points = 0;
   for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -155,12 +156,12 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
     const SearchResult roomy = search(one, catalog::get_calibration());
     if (!roomy.space.best) continue;
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
-    const Answer told = find_answer(one, catalog::get_calibration());
-    ASSERT_TRUE(told.best);
-    const std::vector<TradePoint> trades = trade(one, told, catalog::get_calibration());
+    const Answer found = answer(one, catalog::calibration());
+    ASSERT_TRUE(found.best);
+    const std::vector<TradePoint> trades = trade(one, found, catalog::calibration());
     ASSERT_FALSE(trades.empty());
     EXPECT_EQ(trades[0].gpus, one.config.world);
-    EXPECT_EQ(trades[0].plan->config.plan, told.best->config.plan);
+    EXPECT_EQ(trades[0].plan->config.plan, found.best->config.plan);
     for (const TradePoint& a : trades) {
       if (!a.plan) continue;
       ++points;
@@ -168,7 +169,7 @@ TEST(Trade, EachPointKeepsItsCapacityAndNoneCoversAnother) {
       EXPECT_EQ(a.plan->config.plan.ranks(), a.gpus);
       EXPECT_FALSE(find_first_violation(a.plan->config));
       for (const TradePoint& b : trades) {
-        // The answer itself stands first whatever the others are: it is what they are held against.
+        // The answer is always the first point, even if another one dominates it.
         if (&a == &b || !b.plan || &b == &trades.front()) continue;
         EXPECT_FALSE(a.gpus <= b.gpus && a.plan->time() <= b.plan->time() &&
                      a.plan->estimate.memory.total() <= b.plan->estimate.memory.total())

@@ -1,5 +1,5 @@
-// Why not otherwise: the neighbors of a plan, and what each would cost or what refuses it. Numbers
-// only; the sentences are report/.
+// Explains why a plan was chosen by its neighbors: what each would cost, or why it is impossible.
+// report/ writes the sentences.
 #pragma once
 
 #include <optional>
@@ -11,6 +11,7 @@
 
 namespace rankwright::search {
 
+/// A plan with one setting changed.
 struct Neighbor {
   enum class Kind : unsigned char {
     tp,
@@ -24,34 +25,35 @@ struct Neighbor {
     micro_batch,
     sequence_parallel,
     schedule,
-    data_alone,  // no axis but dp, and ep with experts: FSDP or plain replicas
+    data_alone,  // only dp, and ep with experts: FSDP or plain data parallelism
   };
   enum class Verdict : unsigned char {
-    evaluated,  // it runs, and takes `time`
-    violation,  // arithmetic refuses it
-    rule,       // the target refuses it
+    priced,     // it fits and takes `time`
+    violation,  // it violates a constraint
+    rule,       // a rule of the target refuses it
     memory,     // it does not fit
   };
   Kind kind{};
-  /// A degree doubled or halved is the whole change of an axis, and of data_alone that the others
-  /// are 1: everything else was searched anew, and `config` is the fastest plan of those, or the
-  /// leanest where none fits. Else one key was changed and all others were kept.
+  /// True for a changed degree and for data_alone: all other settings were searched, and `config`
+  /// is the fastest plan, or the leanest if none fits. False: all other settings are those of the
+  /// plan.
   bool searched = false;
-  i64 degree = 0;  // of an axis: what was asked
+  i64 degree = 0;  // of a changed axis; all GPUs for data_alone
   Verdict verdict{};
   plan::TrainingConfig config;
-  Seconds time{};                 // evaluated
-  cost::StepTime step{};          // evaluated
-  cost::MemoryEstimate memory{};  // evaluated and memory: of the fullest rank
+  Seconds time{};                 // if priced
+  cost::StepTime step{};          // if priced
+  cost::MemoryEstimate memory{};  // of the fullest rank, if priced or memory
   plan::ConstraintViolation violation{};
-  std::string detail{};  // violation: what arithmetic says, with the numbers; planner/ fills it in
-  std::string_view rule{};  // code
+  std::string detail{};     // violation: the message with numbers; planner/ fills it in
+  std::string_view rule{};  // code of the rule
 };
 
-/// In the order of Kind, of the best that `answer` found for `problem`. Of the options threads and
-/// balance count.
-std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
-                                     const cluster::Calibration& calibration,
-                                     const SearchOptions& options = {});
+/// Returns the neighbors of the best plan of `answer`, in the order of Kind. Uses only threads,
+/// split_cache and stop of the options. Requires: `answer` is that of `problem` and has a best
+/// plan.
+std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
+                                const cluster::Calibration& calibration,
+                                const SearchOptions& options = {});
 
 }  // namespace rankwright::search

@@ -62,7 +62,7 @@ std::vector<Tensor> list_tensors(const plan::TrainingConfig& config, i64 pp_rank
 /// The analysis of an out-of-memory failure.
 struct OomGap {
   importer::OutOfMemory oom{};
-  /// Of the rank's pp rank, or of the fullest one if the rank is not known.
+  /// The estimate for the rank's pp rank, or for the fullest one if the rank is not known.
   cost::MemoryEstimate memory_estimate{};
   Bytes capacity{};
   cost::ErrorBand band{};

@@ -1,6 +1,6 @@
-// What holds for every file about a cluster, of whatever format: it is read or refused with
-// findings, and what is read resolves to a cluster whose devices can be counted and whose links
-// carry something.
+// Checks that hold for every cluster file of any format: it is read or refused with findings, and a
+// file that is read resolves to a cluster with a countable number of devices and positive
+// bandwidths.
 #pragma once
 
 #include "rankwright/import/cluster/cluster_format.h"

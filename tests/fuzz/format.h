@@ -1,5 +1,5 @@
-// What holds for every framework's format: any text is read or refused with findings, and what is
-// read resolves to a config that can be linted and held against the file.
+// Checks that hold for every framework's format: any text is read or refused with findings, and a
+// file that is read resolves to a config that can be linted and compared with the file.
 #pragma once
 
 #include "rankwright/import/plan/plan_format.h"

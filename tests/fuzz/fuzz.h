@@ -14,7 +14,7 @@ inline std::string_view as_text(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// What holds for every finding about a file: it can be looked up, and its place exists.
+/// Checks a finding about a file: it has a code and a message, and its location is valid.
 inline void check_finding(const Diagnostic& finding) {
   RW_CHECK(finding.code.size() == 6 && finding.code.starts_with("RW0"));
   RW_CHECK(!finding.message.empty());

@@ -19,7 +19,7 @@ constexpr std::string_view kOrigins =
     "compute "
     "and of collectives are calibrated on published runs (rankwright validate); nine of ten of "
     "those "
-    "lie within the band. Latencies, and which part of sends and all-to-alls is hidden, are "
+    "are within the band. Latencies, and which part of sends and all-to-alls is hidden, are "
     "assumed. "
     "The table's times are those of calls one after another, hidden or not.";
 

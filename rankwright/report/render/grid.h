@@ -1,6 +1,6 @@
 // Draws the ranks on their devices: one box per node, the ranks of a tensor-parallel group side by
-// side, colored by pp rank. Of more than 16 nodes only the first 6 are drawn, followed by the
-// number of nodes.
+// side, colored by pp rank. Beyond 16 nodes, draws only the first 6 and the total
+// number.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Draws a simulated step as a Gantt chart for a terminal: one row per pp rank, time from left to
 // right, phases above and times below, then a description. Cells wider than a character show their
-// microbatch; otherwise each column shows the mix of work. Of many ranks a sample is drawn.
+// microbatch; otherwise each column shows the mix of work. Draws a sample of many ranks.
 #pragma once
 
 #include <string>

@@ -148,7 +148,7 @@ TEST(Trace, ReadsBackWhatWasWritten) {
 }
 
 TEST(Trace, MeasuredTransfersBecomeArrows) {
-  // The same step with measured times, which include sends and receives.
+  // The step above with measured times, which include sends and receives.
   const program::Program program = sample::program_of({.pp = 2, .microbatches = 1});
   const auto event = [](const pipeline::Action& a, double begin, double end) {
     return program::Event{a, begin * 1.0_ms, end * 1.0_ms};

@@ -95,7 +95,7 @@ int check(const World& world, const std::string& only) {
       each += fmt::format(" {:+.1f}", 100 * (rows[r] / rows[r + 1] - 1));
     }
     failed += worst > kBound ? 1 : 0;
-    std::cout << fmt::format("{} {}: {:.2f} MB on rank 0, ledger {:.2f}; by rank, %:{}\n",
+    std::cout << fmt::format("{} {}: {:.2f} MB on rank 0, estimate {:.2f}; by rank, %:{}\n",
                              worst > kBound ? "FAIL" : "ok  ", show(layout), rows[0] / 1e6,
                              rows[1] / 1e6, each)
               << std::flush;
