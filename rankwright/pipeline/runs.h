@@ -33,7 +33,7 @@ struct PatternCell {
   constexpr std::size_t index() const { return 4 * chunk + std::size_t(kind); }
 };
 
-/// A few cells, written as kind and chunk: "F0 I0 W0". '&' joins two cells: "F0&B1".
+/// A few cells, written as kind and chunk: "F0 I0 W0". '&' joins two cells: "F1&I0".
 class Pattern {
  public:
   consteval explicit Pattern(std::string_view text) {

@@ -70,9 +70,9 @@ struct ScheduleRow {
   /// Returns the maximum weight held by a pp rank if an activation of its k-th chunk weighs
   /// weights[k].
   double (*held)(const PipelineShape&, i64 pp_rank, std::span<const double> weights);
-  /// Returns the idle time of a step in units of F = I = W = 1 (formulas B1 to B5).
+  /// Returns the idle time of a step in units of F = I = W = 1; see bubble.h.
   double (*bubble)(double pp, double chunks);
-  /// Returns the time of all cells in closed form, in seconds (formulas PT2 to PT7).
+  /// Returns the time of all cells in closed form, in seconds; see pipeline_time.h.
   double (*time)(const PipelineTask&);
 };
 

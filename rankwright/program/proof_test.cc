@@ -183,7 +183,7 @@ TEST(Proof, MaximumNumberOfRanksIsFast) {
 
 /// Returns a pipeline of two ranks that also issue collectives over both.
 Program with_steps(std::vector<Body> steps) {
-  pipeline::Sequences ranks = cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
+  pipeline::Sequences ranks = pipeline::cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
   for (std::size_t r = 0; r < steps.size(); ++r)
     for (std::size_t i = 0; i < steps[r].size(); ++i)
       ranks[r].push_back(action(pipeline::ActionKind::step, 0, i64(i)));

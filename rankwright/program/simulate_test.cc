@@ -243,7 +243,7 @@ TEST(Simulate, CollectiveWaitsForAllMembers) {
   const Step adam{.part = Part::optimizer};
   const Step beside{
       .kind = plan::TrafficKind::dp_all_reduce, .group = mesh::GroupKind::dp_cp, .beside = true};
-  pipeline::Sequences ranks = cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
+  pipeline::Sequences ranks = pipeline::cells({pipeline::Schedule::one_f_one_b, 2, 1, 2});
   for (i64 r = 0; r < 2; ++r) {
     const i64 first = r == 1 ? 0 : 1;
     for (i64 i = first; i < 3; ++i)

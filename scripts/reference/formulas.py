@@ -13,7 +13,7 @@ LETTERS = "SP|PT|[PFSTECGBKMWRLXZV]"
 STATED = re.compile(rf"^(?:\| )?((?:{LETTERS})\d+)(?: \||[,:] )(.*)$")
 CITED = re.compile(rf"(?<![\w-])({LETTERS})(\d+)(?: (?:to|and) \1(\d+))?\b")
 DEFINED = re.compile(r"^ {0,2}(?! |return |else )[\w:<>&*,\[\] ]*[\w>&*\]][ &*]+(?:\w+::)*([a-z_]\w+)\(")
-NAMED = re.compile(r"^ {0,2}(?:template.*> )?(?:struct|class|enum class) (\w+)|^constexpr .*\b(k[A-Z]\w+)\b")
+NAMED = re.compile(r"^ {0,2}(?:template.*> )?(?:struct|class|enum class) (\w+)|^(?:constexpr|constinit) .*\b(k[A-Z]\w+)\b")
 
 
 class Formula:

@@ -1,14 +1,15 @@
+#include "rankwright/pipeline/order.h"
+
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <set>
 
-#include "rankwright/pipeline/order.h"
 #include "rankwright/program/cells.h"
 #include "tests/support/pipelines.h"
 
 namespace rankwright::pipeline {
-namespace schedule_test {
+namespace order_test {
 
 using pipelines::program_of;
 using pipelines::valid_shape;
@@ -223,5 +224,5 @@ RC_GTEST_PROP(EverySchedule, RoundTripsThroughText, ()) {
   RC_ASSERT(!read->transfers);
 }
 
-}  // namespace schedule_test
+}  // namespace order_test
 }  // namespace rankwright::pipeline
