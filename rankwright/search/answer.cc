@@ -75,7 +75,7 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
 /// of them besides dp, no pipeline (it adds a schedule and stages), lower ZeRO stage, less
 /// recompute.
 auto rank_by_simplicity(const Candidate& one) {
-  const Family of = family(one.plan);
+  const Family of = find_family(one.plan);
   return std::tuple(!one.sure, of.axes(), of.cuts(), of.pp > 1, of.zero, of.recompute);
 }
 
@@ -155,7 +155,7 @@ Ranking::SimulatedPlan Ranking::find_fastest(const std::vector<Candidate>& some)
 /// to fit, and within kEqual of the fastest time, and no slower than `tie`.
 const Candidate& Ranking::find_plainest(const std::vector<Candidate>& some,
                                         const SimulatedPlan& fastest, Seconds tie) {
-  const Family same = family(fastest.candidate.plan);
+  const Family same = find_family(fastest.candidate.plan);
   std::vector<const Candidate*> plainer;
   for (const Candidate& one : some)
     if (find_family(one.plan) == same && one.sure >= fastest.candidate.sure)
@@ -184,7 +184,7 @@ void Ranking::choose(const PartialResult& space) {
   for (const Candidate* one : simpler) {
     if (!simulations_.time(*one, tie)) continue;
     Problem inside = problem_;
-    inside.limits = limit_to(problem_.limits, family(one->plan));
+    inside.limits = limit_to(problem_.limits, find_family(one->plan));
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
@@ -208,7 +208,7 @@ void Ranking::compare(const PartialResult& space) {
   const Seconds tie = (1 + answer_.band) * answer_.min;
   std::set<Family> seen;
   for (const Candidate& one : space.families) {
-    const Family of = family(one.plan);
+    const Family of = find_family(one.plan);
     if (!seen.insert(of).second) continue;  // listed twice: with and without margin
     if (one.time <= tie) ++answer_.tied;
     if (of == of_first || (answer_.margin && answer_.rivals.size() >= kRivals)) continue;
@@ -300,7 +300,7 @@ EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
   return one;
 }
 
-Answer answer(const Problem& problem, const cluster::Calibration& calibration,
+Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
               const SearchOptions& options) {
   return Ranking(problem, calibration, options).run();
 }

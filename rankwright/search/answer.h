@@ -60,7 +60,7 @@ struct Answer {
 inline constexpr double kClosedFormError = 0.02;
 
 /// Searches the space of a problem, and ranks the fastest plans by simulation.
-Answer answer(const Problem& problem, const cluster::Calibration& calibration,
+Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
               const SearchOptions& options = {});
 
 /// Returns the fastest plan in closed form, regardless of ties; nothing if no plan fits or the

@@ -27,7 +27,7 @@ auto rank_by_simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
 auto rank_by_simplicity(const EvaluatedPlan& one, const Problem& problem) {
-  return rank_by_simplicity(family(one.config.plan), one.estimate.memory.total() <= problem.safe());
+  return rank_by_simplicity(find_family(one.config.plan), one.estimate.memory.total() <= problem.safe());
 }
 
 /// A problem, all its plans that fit, fastest first, and its answer.
@@ -37,7 +37,7 @@ struct SolvedProblem {
   Answer answer{};
 
   Seconds simulate(const Candidate& one) const {
-    return evaluate_plan(problem, one.plan, catalog::calibration()).time();
+    return evaluate_plan(problem, one.plan, catalog::get_calibration()).time();
   }
 };
 
@@ -45,7 +45,7 @@ struct SolvedProblem {
 SolvedProblem solve_random(std::uint64_t seed, double share) {
   Dice dice(seed);
   SolvedProblem made{.problem = problems::random_problem(dice)};
-  BruteForce force(made.problem, catalog::calibration());
+  BruteForce force(made.problem, catalog::get_calibration());
   constexpr i64 kMax = 1200;
   while (force.count(kMax) > kMax) problems::narrow(made.problem.limits, dice);
   made.fitting = force.all().runs;
@@ -236,7 +236,7 @@ TEST(Answer, HasTheLeanestPlanIfNoneFits) {
         one.fitting.begin(), one.fitting.end(),
         [](const Candidate& a, const Candidate& b) { return a.memory < b.memory; });
     one.problem.capacity = 0.999 * leanest->memory;
-    const Answer result = answer(one.problem, catalog::calibration());
+    const Answer result = find_answer(one.problem, catalog::get_calibration());
     EXPECT_FALSE(result.best);
     EXPECT_FALSE(result.margin);
     EXPECT_TRUE(result.rivals.empty());

@@ -93,12 +93,12 @@ TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {
     Problem one = problems::random_problem(dice);
     BruteForce force(one, catalog::get_calibration());
     while (force.count(1500) > 1500) problems::narrow(one.limits, dice);
-    const SearchContext context = make_context(one, catalog::calibration(), {});
+    const SearchContext context = make_context(one, catalog::get_calibration(), {});
     std::map<std::vector<i64>, NodeBound> bounds;
     const auto degrees = [](const auto& p) {
       return std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.etp};
     };
-    for (const Node& node : nodes(one)) bounds[degrees(node)] = bound_node(context, node);
+    for (const Node& node : list_nodes(one)) bounds[degrees(node)] = bound_node(context, node);
     for (const Candidate& run : force.all().runs) {
       ASSERT_TRUE(bounds.contains(degrees(run.plan))) << format_findings(run);
       const NodeBound& bound = bounds[degrees(run.plan)];
@@ -115,9 +115,9 @@ TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
     BruteForce force(one, catalog::get_calibration());
     constexpr i64 kMax = 5'000;
     while (force.count(kMax) > kMax) problems::narrow(one.limits, dice);
-    const SearchContext context = make_context(one, catalog::calibration(), {});
+    const SearchContext context = make_context(one, catalog::get_calibration(), {});
     i64 sum = 0;
-    for (const Node& node : nodes(one)) sum += bound_node(context, node).candidates;
+    for (const Node& node : list_nodes(one)) sum += bound_node(context, node).candidates;
     EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;
   }
 }

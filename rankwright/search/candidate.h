@@ -43,13 +43,13 @@ Family find_family(const plan::Plan& plan);
 inline bool faster(const Candidate& a, const Candidate& b) { return a.time < b.time; }
 
 /// How many candidates of a space were rejected, pruned or evaluated. candidates = duplicates +
-/// violations + rules + pruned + memory + priced.
+/// violations + rules + pruned + memory + evaluated.
 struct SearchStats {
   i64 candidates = 0;
   i64 duplicates = 0;  // equivalent to a simpler candidate: equal placement or equal stages
   i64 pruned = 0;      // lower bound exceeds the fastest
   i64 memory = 0;      // do not fit
-  i64 priced = 0;      // evaluated
+  i64 evaluated = 0;      // evaluated
   std::map<plan::ConstraintViolation::Why, i64> violations{};  // by constraint
   std::map<std::string_view, i64> rules{};  // refused by the target, by rule code
 

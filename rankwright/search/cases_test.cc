@@ -32,7 +32,7 @@ bool is_inside_node(const plan::TrainingConfig& config, mesh::GroupKind kind) {
 TEST(Cases, OneBillionParametersOnANode_DataParallelismAlone) {
   const Problem one = read_problem(
       "model: llama-3.2-1b\ncluster: dgx-a100\njob: {global_batch: 256, sequence: 2048}\n");
-  const Answer found = answer(one, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(found.best);
   const plan::Plan& plan = found.best->config.plan;
   EXPECT_EQ(plan.dp, 8);
@@ -50,21 +50,21 @@ Problem make_30b_problem(Limits limits = {}) {
 }
 
 TEST(Cases, ThirtyBillionParametersOnANode_TensorParallelism) {
-  const Answer found = answer(make_30b_problem(), catalog::calibration());
+  const Answer found = find_answer(make_30b_problem(), catalog::get_calibration());
   ASSERT_TRUE(found.best);
   const plan::Plan& plan = found.best->config.plan;
   EXPECT_GT(plan.tp, 1);
   EXPECT_TRUE(is_inside_node(found.best->config, mesh::GroupKind::tp));
-  EXPECT_LE(family(plan).axes(), 2);
+  EXPECT_LE(find_family(plan).axes(), 2);
   EXPECT_EQ(plan.recompute, plan::Recompute::none);
 }
 
 /// tp alone spends time on its collectives, FSDP alone on recomputation. They tie with each other,
 /// and both are slower than the answer by more than the tie band.
 TEST(Cases, ThirtyBillionParametersOnANode_SlowerWithOneAxis) {
-  const Answer found = answer(make_30b_problem(), catalog::calibration());
-  const Answer cut = answer(make_30b_problem({.tp = just(8)}), catalog::calibration());
-  const Answer sharded = answer(make_30b_problem({.dp = just(8)}), catalog::calibration());
+  const Answer found = find_answer(make_30b_problem(), catalog::get_calibration());
+  const Answer cut = find_answer(make_30b_problem({.tp = just(8)}), catalog::get_calibration());
+  const Answer sharded = find_answer(make_30b_problem({.dp = just(8)}), catalog::get_calibration());
   ASSERT_TRUE(found.best && cut.best && sharded.best);
   EXPECT_EQ(sharded.best->config.plan.zero, 3);
   EXPECT_EQ(sharded.best->config.plan.recompute, plan::Recompute::full);
@@ -77,7 +77,7 @@ TEST(Cases, ThirtyBillionParametersOnANode_SlowerWithOneAxis) {
 /// Without a pipeline: tp inside the node with ZeRO over the rest. A plan with ZeRO-3 is a rival.
 TEST(Cases, ThirtyBillionParametersOnANodeWithoutPipeline_TpAndZero) {
   const Problem one = make_30b_problem({.cp = just(1), .pp = just(1)});
-  const Answer found = answer(one, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(found.best);
   EXPECT_GT(found.best->config.plan.tp, 1);
   EXPECT_GT(found.best->config.plan.zero, 0);
@@ -90,7 +90,7 @@ TEST(Cases, ThirtyBillionParametersOnANodeWithoutPipeline_TpAndZero) {
 TEST(Cases, TwoHundredBillionParametersOnSlowNodes_TpInsideAndPpAcross) {
   const Problem one = read_problem(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer found = answer(one, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(found.best);
   const plan::Plan& plan = found.best->config.plan;
   EXPECT_GT(plan.tp, 1);
@@ -105,8 +105,8 @@ TEST(Cases, TwoHundredBillionParametersOnSlowNodes_TpInsideAndPpAcross) {
 TEST(Cases, TwoHundredBillionParametersWithTpAcrossNodes_ManyTimesSlower) {
   const Problem one = read_problem(
       "model: gpt-200b\ncluster: hgx-a100-100g x 8\njob: {global_batch: 1024, sequence: 2048}\n");
-  const Answer found = answer(one, catalog::calibration());
-  const std::vector<Neighbor> others = neighbors(one, found, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
+  const std::vector<Neighbor> others = find_neighbors(one, found, catalog::get_calibration());
   const auto order = std::find_if(others.begin(), others.end(), [](const Neighbor& other) {
     return other.kind == Neighbor::Kind::order;
   });
@@ -120,7 +120,7 @@ TEST(Cases, ThirteenBillionParametersWithoutTpAndPp_ShardedStates) {
   const Problem one = read_problem(
       "model: gpt-13b\ncluster: hgx-a100-100g x 2\njob: {global_batch: 256, sequence: 2048}\n",
       {.tp = just(1), .pp = just(1)});
-  const Answer found = answer(one, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
   ASSERT_TRUE(found.best);
   const plan::Plan& plan = found.best->config.plan;
   EXPECT_EQ(plan.tp * plan.pp * plan.cp, 1);
@@ -140,7 +140,7 @@ TEST(Cases, RacksBehindASlowSpine_PipelineInsideARack) {
       "    - {name: nvlink, arity: 64, bandwidth: 900 GB/s, latency: 2 us}\n"
       "    - {name: spine, arity: 8, bandwidth: 50 GB/s, latency: 5 us, oversubscription: 4}\n",
       {.cp = just(1)});
-  const Answer found = answer(one, catalog::calibration());
+  const Answer found = find_answer(one, catalog::get_calibration());
   const EvaluatedPlan* other = found.reordered();
   ASSERT_NE(other, nullptr);
   EXPECT_TRUE(is_inside_node(other->config, mesh::GroupKind::pp));

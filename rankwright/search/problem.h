@@ -54,6 +54,6 @@ struct Problem {
 };
 
 /// Makes a problem whose capacity is the whole memory of a device.
-Problem problem(plan::TrainingConfig config, Limits limits = {});
+Problem make_problem(plan::TrainingConfig config, Limits limits = {});
 
 }  // namespace rankwright::search

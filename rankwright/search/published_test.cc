@@ -26,8 +26,8 @@ EvaluatedPlan evaluate_published(const std::string& example) {
 
 /// Finds the fastest plan for the same job, cluster, software and overlap.
 EvaluatedPlan find_fastest(const EvaluatedPlan& published, const Limits& limits) {
-  const Problem one = problem(published.config, limits);
-  const SearchResult found = search(one, catalog::calibration());
+  const Problem one = make_problem(published.config, limits);
+  const SearchResult found = search(one, catalog::get_calibration());
   EXPECT_TRUE(found.space.best);
   return evaluate_plan(one, found.space.best->plan, catalog::get_calibration());
 }

@@ -133,7 +133,7 @@ void expect_families(const std::vector<Candidate>& fitting, Bytes safe, Seconds 
       fastest.emplace(Which(find_family(one.plan), one.memory <= safe), one.time);
   for (const Candidate& one : found) {
     EXPECT_EQ(one.sure, one.memory <= safe);
-    const Which which(family(one.plan), one.sure);
+    const Which which(find_family(one.plan), one.sure);
     EXPECT_TRUE(listed.emplace(which, one.time).second) << "a family twice";
     const auto known = fastest.find(which);
     ASSERT_NE(known, fastest.end());
@@ -197,7 +197,7 @@ void expect_equals_brute_force(const SolvedProblem& solved, const Windows& windo
 /// Checks the statistics of a search without bounds. They need not equal those of brute force,
 /// because the search chooses which of several duplicates it evaluates.
 void expect_counts(const SolvedProblem& solved) {
-  const SearchResult found = search(solved.problem, catalog::calibration(), {.bounds = false});
+  const SearchResult found = search(solved.problem, catalog::get_calibration(), {.bounds = false});
   const SearchStats& stats = found.space.stats;
   const i64 fit = i64(solved.fitting().size());
   const i64 all = i64(solved.brute.runs.size());

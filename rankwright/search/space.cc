@@ -139,7 +139,7 @@ std::vector<i64> list_micro_batches(const Problem& problem, const Node& node) {
   return list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
 }
 
-std::vector<mesh::Order> orders(const Problem& problem, const Node& node) {
+std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node) {
   const std::vector<mesh::Axis> live = list_live_axes(problem, node);
   std::vector<mesh::Axis> permuted = live;
   std::vector<mesh::Order> all;

@@ -44,7 +44,7 @@ struct Sharding {
 
 /// Returns all nodes, in a fixed order: every factorization of the world into tp x cp x pp x dp,
 /// with every ep and etp. Includes nodes that violate constraints, because they are counted.
-std::vector<Node> nodes(const Problem& problem);
+std::vector<Node> list_nodes(const Problem& problem);
 /// Visits these nodes until `visit` returns false. Does not store them: on 720,720 GPUs, a model
 /// with 256 experts has six million.
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit);
@@ -57,14 +57,14 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node);
 // These functions return the inner choices of a node, simplest first.
 
 /// Returns the divisors of a replica's batch; only 1 if dp does not divide the global batch.
-std::vector<i64> micro_batches(const Problem& problem, const Node& node);
+std::vector<i64> list_micro_batches(const Problem& problem, const Node& node);
 /// Returns the axis orders that differ on the axes with a degree above 1.
-std::vector<mesh::Order> orders(const Problem& problem, const Node& node);
-std::vector<bool> sequence_parallels(const Problem& problem, const Node& node);
-std::vector<plan::CpComm> cp_comms(const Problem& problem, const Node& node);
-std::vector<plan::Recompute> recomputes(const Problem& problem);
-std::vector<Pipe> pipes(const Problem& problem, const Node& node);
-std::vector<Sharding> shardings(const Problem& problem, const Node& node);
+std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node);
+std::vector<bool> list_sequence_parallels(const Problem& problem, const Node& node);
+std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node);
+std::vector<plan::Recompute> list_recomputes(const Problem& problem);
+std::vector<Pipe> list_pipes(const Problem& problem, const Node& node);
+std::vector<Sharding> list_shardings(const Problem& problem, const Node& node);
 
 /// Returns the number of candidates of a node: the product of its inner choices.
 i64 candidates(const Problem& problem, const Node& node);

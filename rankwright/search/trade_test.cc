@@ -34,7 +34,7 @@ Problem make_problem(i64 hosts) {
   config.cluster.host_devices = 4;
   config.world = 4 * hosts;
   config.job.global_batch = 48;
-  return problem(std::move(config), make_narrow_limits());
+  return make_problem(std::move(config), make_narrow_limits());
 }
 
 TEST(CountLadder, HasPowersOfTwoAndOneAndAHalfTimesThem) {
@@ -93,7 +93,7 @@ TEST(Fewest, EqualsTryingAllCounts) {
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
     Problem one = make_problem(4);
     one.capacity = Bytes{gigabytes * 1e9};
-    const std::optional<CountRow> found = fewest(one, catalog::calibration(), {});
+    const std::optional<CountRow> found = fewest(one, catalog::get_calibration(), {});
     const std::optional<i64> expected = find_first_that_fits(one);
     ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
     if (!found) continue;
@@ -156,9 +156,9 @@ TEST(Trade, PointsKeepTheirCapacityAndAreNotDominated) {
     const SearchResult roomy = search(one, catalog::get_calibration());
     if (!roomy.space.best) continue;
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
-    const Answer found = answer(one, catalog::calibration());
+    const Answer found = find_answer(one, catalog::get_calibration());
     ASSERT_TRUE(found.best);
-    const std::vector<TradePoint> trades = trade(one, found, catalog::calibration());
+    const std::vector<TradePoint> trades = trade(one, found, catalog::get_calibration());
     ASSERT_FALSE(trades.empty());
     EXPECT_EQ(trades[0].gpus, one.config.world);
     EXPECT_EQ(trades[0].plan->config.plan, found.best->config.plan);

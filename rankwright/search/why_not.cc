@@ -140,8 +140,8 @@ void NeighborFinder::add_orders() {
       continue;
     }
     // An order with the same time has an equivalent placement.
-    if (one.verdict == Verdict::priced && one.time == answer_.best->time()) continue;
-    const bool runs = one.verdict == Verdict::priced;
+    if (one.verdict == Verdict::evaluated && one.time == answer_.best->time()) continue;
+    const bool runs = one.verdict == Verdict::evaluated;
     if (runs && (!fastest || one.time < fastest->time)) fastest = std::move(one);
   }
   if (fastest) found_.push_back(std::move(*fastest));
@@ -157,7 +157,7 @@ void NeighborFinder::add_schedule() {
     choose(plan, pipe);
     choose(plan, plan.zero, plan.shard_size, problem_);
     Neighbor one = evaluate(Kind::schedule, plan);
-    if (one.verdict == Verdict::priced && (!fastest || one.time < fastest->time))
+    if (one.verdict == Verdict::evaluated && (!fastest || one.time < fastest->time))
       fastest = std::move(one);
     else if (one.verdict == Verdict::memory &&
              (!leanest || one.memory.total() < leanest->memory.total()))
@@ -213,7 +213,7 @@ std::vector<Neighbor> NeighborFinder::run() {
 
 }  // namespace
 
-std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
+std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
                                 const cluster::Calibration& calibration,
                                 const SearchOptions& options) {
   return NeighborFinder(problem, answer, calibration, options).run();

@@ -28,7 +28,7 @@ struct Neighbor {
     data_alone,  // only dp, and ep with experts: FSDP or plain data parallelism
   };
   enum class Verdict : unsigned char {
-    priced,     // it fits and takes `time`
+    evaluated,     // it fits and takes `time`
     violation,  // it violates a constraint
     rule,       // a rule of the target refuses it
     memory,     // it does not fit
@@ -41,9 +41,9 @@ struct Neighbor {
   i64 degree = 0;  // of a changed axis; all GPUs for data_alone
   Verdict verdict{};
   plan::TrainingConfig config;
-  Seconds time{};                 // if priced
-  cost::StepTime step{};          // if priced
-  cost::MemoryEstimate memory{};  // of the fullest rank, if priced or memory
+  Seconds time{};                 // if evaluated
+  cost::StepTime step{};          // if evaluated
+  cost::MemoryEstimate memory{};  // of the fullest rank, if evaluated or memory
   plan::ConstraintViolation violation{};
   std::string detail{};     // violation: the message with numbers; planner/ fills it in
   std::string_view rule{};  // code of the rule
@@ -52,7 +52,7 @@ struct Neighbor {
 /// Returns the neighbors of the best plan of `answer`, in the order of Kind. Uses only threads,
 /// split_cache and stop of the options. Requires: `answer` is that of `problem` and has a best
 /// plan.
-std::vector<Neighbor> neighbors(const Problem& problem, const Answer& answer,
+std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
                                 const cluster::Calibration& calibration,
                                 const SearchOptions& options = {});
 

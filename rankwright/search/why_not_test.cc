@@ -40,7 +40,7 @@ void for_each_problem(std::uint64_t first, std::uint64_t count, const Check& che
     one.problem.capacity = dice.of<double>({1, 1.2, 10}) * roomy.space.best->memory;
     one.answer = find_answer(one.problem, catalog::get_calibration());
     ASSERT_TRUE(one.answer.best);
-    one.neighbors = neighbors(one.problem, one.answer, catalog::calibration());
+    one.neighbors = find_neighbors(one.problem, one.answer, catalog::get_calibration());
     check(one);
     ++checked;
     if (testing::Test::HasFailure()) return;
@@ -61,8 +61,8 @@ bool is_refused(const plan::TrainingConfig& config, rules::Target target) {
 Verdict find_verdict(const Problem& problem, const plan::TrainingConfig& config) {
   if (find_first_violation(config)) return Verdict::violation;
   if (is_refused(config, problem.limits.target)) return Verdict::rule;
-  const Bytes total = cost::fullest(config, catalog::calibration()).total();
-  return total <= problem.capacity ? Verdict::priced : Verdict::memory;
+  const Bytes total = cost::fullest(config, catalog::get_calibration()).total();
+  return total <= problem.capacity ? Verdict::evaluated : Verdict::memory;
 }
 
 TEST(Neighbors, VerdictsAndEstimatesEqualThoseOfAnyPlan) {
@@ -158,7 +158,7 @@ TEST(Neighbors, ChangedDegree_IsTheBestPlanWithThatDegree) {
       const PartialResult space = search(limited, catalog::get_calibration()).space;
       if (space.best) {
         EXPECT_EQ(get_degree(other.config.plan, other.kind), other.degree);
-        EXPECT_EQ(int(other.verdict), int(Verdict::priced));
+        EXPECT_EQ(int(other.verdict), int(Verdict::evaluated));
         const Seconds closed =
             cost::estimate_step_time(other.config, catalog::get_calibration()).total();
         EXPECT_NEAR(closed / space.best->time, 1, kRounding);
@@ -209,8 +209,8 @@ TEST(Neighbors, Schedule_IsTheFastestOfAllOthers) {
       choose(plan, pipe);
       choose(plan, plan.zero, plan.shard_size, one.problem);  // overlap may depend on the chunks
       const rankwright::plan::TrainingConfig config = config_of(one.problem, plan);
-      if (find_verdict(one.problem, config) != Verdict::priced) continue;
-      const Seconds time = cost::estimate_by_simulation(config, catalog::calibration()).time();
+      if (find_verdict(one.problem, config) != Verdict::evaluated) continue;
+      const Seconds time = cost::estimate_by_simulation(config, catalog::get_calibration()).time();
       fastest = std::min(fastest.value_or(time), time);
     }
     for (const Neighbor& other : one.neighbors) {
