@@ -35,7 +35,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void run_command(const std::string& what) {
+  void report_step(const std::string& what) {
     if (!on_) return;
     if (io_.err_terminal) {
       io_.err << "\r\033[K" << what << std::flush;
