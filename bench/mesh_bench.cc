@@ -10,22 +10,22 @@ namespace {
 
 constexpr i64 kWorld = 1'048'576;
 
-cluster::Cluster cluster_of(std::initializer_list<i64> arities) {
+cluster::Cluster make_cluster(std::initializer_list<i64> arities) {
   cluster::Cluster cluster;
   for (const i64 arity : arities) cluster.levels.push_back({.name = "", .arity = arity});
   return cluster;
 }
 
-cluster::Cluster five_levels() { return cluster_of({8, 4, 32, 32, 32}); }
+cluster::Cluster make_five_levels() { return make_cluster({8, 4, 32, 32, 32}); }
 
-mesh::MeshPair million() {
+mesh::MeshPair make_million_ranks() {
   return {.dense = {.tp = 8, .cp = 4, .dp = 2048, .pp = 16},
           .expert = {.tp = 1, .ep = 64, .dp = 1024, .pp = 16}};
 }
 
 void everything_about_one_rank(benchmark::State& state) {
-  const cluster::Cluster cluster = five_levels();
-  const mesh::MeshPair meshes = million();
+  const cluster::Cluster cluster = make_five_levels();
+  const mesh::MeshPair meshes = make_million_ranks();
   i64 rank = 777'777;
   for (auto _ : state) {
     benchmark::DoNotOptimize(rank);
@@ -46,7 +46,7 @@ void everything_about_one_rank(benchmark::State& state) {
 BENCHMARK(everything_about_one_rank)->Unit(benchmark::kMicrosecond);
 
 void shape_of_a_group(benchmark::State& state) {
-  const mesh::MeshPair meshes = million();
+  const mesh::MeshPair meshes = make_million_ranks();
   for (auto _ : state) {
     benchmark::DoNotOptimize(&meshes);
     benchmark::DoNotOptimize(make_group_shape(meshes, mesh::GroupKind(state.range(0)), 256));
@@ -56,9 +56,10 @@ void shape_of_a_group(benchmark::State& state) {
 BENCHMARK(shape_of_a_group)->Arg(int(mesh::GroupKind::dp))->Arg(int(mesh::GroupKind::shard));
 
 void span_in_closed_form(benchmark::State& state) {
-  const cluster::Cluster cluster = five_levels();
+  const cluster::Cluster cluster = make_five_levels();
   const mesh::Placement block;
-  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const mesh::GroupShape shape =
+      make_group_shape(make_million_ranks(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, block, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
@@ -66,8 +67,9 @@ BENCHMARK(span_in_closed_form)->DenseRange(0, int(mesh::kGroupKinds) - 1);
 
 /// Domains of 72 and 12 * 72 devices do not align with a mesh of powers of two, so span() counts.
 void span_counted_in_domains_of_72(benchmark::State& state) {
-  const cluster::Cluster cluster = cluster_of({72, 12, 8, 16, 16});
-  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const cluster::Cluster cluster = make_cluster({72, 12, 8, 16, 16});
+  const mesh::GroupShape shape =
+      make_group_shape(make_million_ranks(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, {}, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }
@@ -76,10 +78,11 @@ BENCHMARK(span_counted_in_domains_of_72)
     ->Unit(benchmark::kMillisecond);
 
 void span_of_cyclic_placement(benchmark::State& state) {
-  const cluster::Cluster cluster = five_levels();
+  const cluster::Cluster cluster = make_five_levels();
   const mesh::Placement cyclic{
       .kind = mesh::Placement::Kind::cyclic, .host_devices = 8, .hosts = kWorld / 8, .devices = {}};
-  const mesh::GroupShape shape = make_group_shape(million(), mesh::GroupKind(state.range(0)), 256);
+  const mesh::GroupShape shape =
+      make_group_shape(make_million_ranks(), mesh::GroupKind(state.range(0)), 256);
   for (auto _ : state) benchmark::DoNotOptimize(span(shape, kWorld, cyclic, cluster));
   state.SetLabel(std::string(name(mesh::GroupKind(state.range(0)))));
 }

@@ -12,12 +12,12 @@
 namespace rankwright {
 namespace {
 
-pipeline::PipelineShape shape(const benchmark::State& state) {
+pipeline::PipelineShape make_shape(const benchmark::State& state) {
   return {pipeline::Schedule(state.range(0)), state.range(1), state.range(2), state.range(3)};
 }
 
 program::Program expand_pipeline(const pipeline::PipelineShape& s) {
-  return add_transfers(pipeline::cells(s), s.stages(), s.microbatches);
+  return program::add_transfers(pipeline::cells(s), s.stages(), s.microbatches);
 }
 
 /// Returns the peak memory of this process. To measure a single benchmark, run it alone
@@ -29,7 +29,7 @@ double peak_megabytes() {
 }
 
 void expand_and_simulate(benchmark::State& state) {
-  const pipeline::PipelineShape s = shape(state);
+  const pipeline::PipelineShape s = make_shape(state);
   i64 actions = 0;
   for (auto _ : state) {
     const program::Program program = expand_pipeline(s);
@@ -45,7 +45,7 @@ void expand_and_simulate(benchmark::State& state) {
 }
 
 void proof(benchmark::State& state) {
-  const pipeline::PipelineShape s = shape(state);
+  const pipeline::PipelineShape s = make_shape(state);
   const program::Program program = expand_pipeline(s);
   for (auto _ : state) benchmark::DoNotOptimize(prove(program).holds());
   state.SetLabel(std::string(name(s.schedule)));

@@ -1,4 +1,4 @@
-// Measures the search. `price_everything`: evaluates all candidates in full, time and memory, on
+// Measures the search. `evaluate_everything`: evaluates all candidates in full, time and memory, on
 // one core and without pruning; the label has Calculon's published rate for comparison.
 // `whole_space`: the search as `plan` runs it, with pruning. `from_8_to_a_million`: how it scales
 // with the cluster.
@@ -15,7 +15,7 @@
 namespace rankwright {
 namespace {
 
-search::Problem problem_of(const std::string& text) {
+search::Problem make_problem(const std::string& text) {
   const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
   plan::TrainingConfig config = resolve(file.draft);
   config.world = config.cluster.devices();
@@ -25,9 +25,9 @@ search::Problem problem_of(const std::string& text) {
 const std::string kGpt3 =
     "model: gpt3-175b\ncluster: dgx-a100 x 8\njob: {global_batch: 1536, sequence: 2048}\n";
 
-/// Every candidate fits, so every one is evaluated.
-void price_everything(benchmark::State& state) {
-  search::Problem all = problem_of(kGpt3);
+/// Every candidate fits, so all are evaluated.
+void evaluate_everything(benchmark::State& state) {
+  search::Problem all = make_problem(kGpt3);
   all.capacity = Bytes{1e18};
   all.limits.cp = {1, 1};
   i64 evaluated = 0;
@@ -37,11 +37,11 @@ void price_everything(benchmark::State& state) {
   state.counters["priced"] = benchmark::Counter(double(evaluated), benchmark::Counter::kIsRate);
   state.SetLabel("Calculon: 59 to 110/s, as stated for its own search; not run here");
 }
-BENCHMARK(price_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK(evaluate_everything)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 /// Arguments: whether lower bounds are used, and the number of threads.
 void whole_space(benchmark::State& state) {
-  const search::Problem all = problem_of(kGpt3);
+  const search::Problem all = make_problem(kGpt3);
   const search::SearchOptions options{.bounds = state.range(0) != 0,
                                       .threads = int(state.range(1))};
   search::SearchStats stats;
@@ -58,33 +58,33 @@ BENCHMARK(whole_space)
     ->Iterations(1)
     ->UseRealTime();
 
-/// Returns a problem with a model and a batch that suit the cluster; from more than 512 hosts on,
+/// Returns a problem with a model and a batch that suit the cluster; above 512 hosts,
 /// pods of 64 hosts below a spine.
-search::Problem at_scale(i64 gpus) {
+search::Problem make_problem_at_scale(i64 gpus) {
   const std::string model = gpus <= 8    ? "llama-3.1-8b"
                             : gpus <= 64 ? "llama-3.1-70b"
                                          : "llama-3.1-405b";
   const i64 batch = gpus <= 64 ? 512 : gpus <= 4096 ? 2048 : gpus <= 32768 ? 16384 : 65536;
   const i64 hosts = gpus / 8;
   std::string levels = "    - {name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 2 us}\n";
-  const auto fabric = [&](std::string_view name, i64 arity, double oversubscription) {
+  const auto add_level = [&](std::string_view name, i64 arity, double oversubscription) {
     levels += "    - {name: " + std::string(name) + ", arity: " + std::to_string(arity) +
               ", bandwidth: 50 GB/s, latency: 5 us, oversubscription: " +
               std::to_string(oversubscription) + "}\n";
   };
   if (hosts > 512) {
-    fabric("rail", 64, 1);
-    fabric("spine", hosts / 64, 2);
+    add_level("rail", 64, 1);
+    add_level("spine", hosts / 64, 2);
   } else if (hosts > 1) {
-    fabric("rail", hosts, 1);
+    add_level("rail", hosts, 1);
   }
-  return problem_of("model: " + model + "\ncluster:\n  device: h100-sxm\n  levels:\n" + levels +
-                    "job: {global_batch: " + std::to_string(batch) + ", sequence: 8192}\n");
+  return make_problem("model: " + model + "\ncluster:\n  device: h100-sxm\n  levels:\n" + levels +
+                      "job: {global_batch: " + std::to_string(batch) + ", sequence: 8192}\n");
 }
 
 /// Runs the search of `plan` on two threads.
 void from_8_to_a_million(benchmark::State& state) {
-  const search::Problem all = at_scale(state.range(0));
+  const search::Problem all = make_problem_at_scale(state.range(0));
   search::Answer found;
   for (auto _ : state) found = find_answer(all, catalog::get_calibration(), {.threads = 2});
   rusage used{};

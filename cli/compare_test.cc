@@ -160,7 +160,7 @@ TEST(Calibrated, OwnLog_EstimateMatchesTheRun) {
   for (const std::string verb : {"check", "explain"})
     EXPECT_THAT(run_command({verb, kGpt, "--calibrate", log}).out,
                 HasSubstr("lines of tests/data/import/step-alone.log: computation at 0."));
-  // ComparedPlan with its own run after calibration, the gap is zero.
+  // Compared with its own run after calibration, the gap is zero.
   const json closed =
       json::parse(run_command({"compare", kGpt, "--log", log, "--calibrate", log, "--json"}).out);
   EXPECT_EQ(closed["time"]["inside"], true);

@@ -10,7 +10,7 @@
 namespace rankwright::cli {
 namespace {
 
-std::string joined_targets() {
+std::string join_targets() {
   std::vector<std::string_view> all;
   for (const rules::TargetRow& row : rules::targets()) all.push_back(row.name);
   return fmt::format("{}", fmt::join(all, ", "));
@@ -19,7 +19,7 @@ std::string joined_targets() {
 }  // namespace
 
 void TargetFlag::add_to(Options& options, std::string_view help) {
-  options.add("--for", word_, fmt::format("{}: {}", help, joined_targets()));
+  options.add("--for", word_, fmt::format("{}: {}", help, join_targets()));
 }
 
 tl::expected<rules::Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {

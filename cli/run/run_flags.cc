@@ -17,7 +17,8 @@ namespace {
 
 constexpr i64 kMaxSteps = 10'000'000;  // the summary keeps all of them in memory
 
-std::optional<i64> number_in(const char* name) {
+/// Reads an environment variable; nothing if it is not set or not an integer.
+std::optional<i64> read_number(const char* name) {
   const char* const text = std::getenv(name);
   if (text == nullptr) return std::nullopt;
   const std::string_view digits(text);
@@ -35,14 +36,14 @@ void RunFlags::add_to(Options& options) {
   options.add("--data", data, "tokens: one byte each, or two for vocabularies beyond 256")
       .type_name("FILE");
   options.add("--steps", steps, "optimizer steps").show_default().range(i64{1}, kMaxSteps);
-  options.add_switch("--local", local, "start all ranks on this machine, by mpirun");
+  options.add_switch("--local", local, "start all ranks on this machine with mpirun");
   add_ranks_per_core(options, ranks_per_core);
-  options.add("--seed", seed, "of weights and batches").show_default();
+  options.add("--seed", seed, "random seed of weights and batches").show_default();
   options.add("--lr", learning_rate, "learning rate").show_default().range(0.0, 1e6);
-  options.add("--clip", clip, "most global norm of the gradients; 0: any")
+  options.add("--clip", clip, "maximum global norm of the gradients; 0: no clipping")
       .show_default()
       .range(0.0, 1e12);
-  options.add("--backend", backend, "what carries collectives: mpi, nccl").show_default();
+  options.add("--backend", backend, "communication backend: mpi or nccl").show_default();
   options.add("--trace", trace, "write the last step: .json for Chrome's viewer, else Perfetto's")
       .type_name("FILE");
   options.add("--csv", csv, "write loss, gradient norm and time of every step").type_name("FILE");
@@ -71,9 +72,10 @@ std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64
 }
 
 std::optional<Launched> find_launcher() {
-  // Open MPI's mpirun; PMI of MPICH and Slurm; PMIx, which gives the rank but not their number.
+  // Open MPI's mpirun; PMI of MPICH and Slurm; PMIx, which sets the rank but not the number of
+  // ranks.
   for (const char* const size : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
-    if (const std::optional<i64> ranks = number_in(size)) return Launched{ranks};
+    if (const std::optional<i64> ranks = read_number(size)) return Launched{ranks};
   if (std::getenv("PMIX_RANK") != nullptr) return Launched{};
   return std::nullopt;
 }
@@ -103,14 +105,14 @@ std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFla
   };
   if (by && flags.local)
     return refuse("--local starts mpirun, and this already is one of its ranks",
-                       "leave out --local");
+                  "leave out --local");
   if (by && by->ranks && *by->ranks != ranks)
     return refuse(fmt::format("the plan has {}, and {} started", ranks_text(config),
-                                   *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
-                       typed);
+                              *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
+                  typed);
   if (!by && !flags.local && ranks > 1)
     return refuse(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
-                       fmt::format("add --local, or {}", typed));
+                  fmt::format("add --local, or {}", typed));
   return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ cluster::Cluster cluster_of(const std::vector<i64>& arities) {
 }
 
 /// Returns by level the domain of each device, by walking the tree leaf by leaf.
-std::vector<std::vector<i64>> domains(const cluster::Cluster& cluster) {
+std::vector<std::vector<i64>> list_domains(const cluster::Cluster& cluster) {
   std::vector<std::vector<i64>> by_level;
   i64 size = 1;
   for (const cluster::Level& level : cluster.levels) {
@@ -33,11 +33,11 @@ std::vector<std::vector<i64>> domains(const cluster::Cluster& cluster) {
 }
 
 /// Computes a Span directly from its definition.
-Span enumerated_span(const enumeration::Groups& groups, const Placement& placement,
-                     const cluster::Cluster& cluster) {
+Span enumerate_span(const enumeration::Groups& groups, const Placement& placement,
+                    const cluster::Cluster& cluster) {
   Span span;
   span.size = i64(groups.front().size());
-  std::vector<std::vector<i64>> by_level = domains(cluster);
+  std::vector<std::vector<i64>> by_level = list_domains(cluster);
   std::vector<i64> devices(by_level[0].size());
   std::iota(devices.begin(), devices.end(), 0);
   by_level.insert(by_level.begin(), devices);  // below level 0 each device is its own domain
@@ -84,7 +84,7 @@ TEST(Placement, Listed_UsesTheList) {
   EXPECT_EQ(listed.rank(3), -1);  // idle
 }
 
-/// A permutation of 0 .. n-1.
+/// Returns a random permutation of 0 .. n-1.
 std::vector<i64> random_devices(i64 n) {
   std::vector<i64> devices(std::size_t(n), 0);
   std::iota(devices.begin(), devices.end(), 0);
@@ -190,7 +190,7 @@ RC_GTEST_PROP(Span, MatchesEnumeration, ()) {
   const MeshPair meshes = enumeration::random_meshes(world);
   const Placement placement = random_placement(world, cluster.devices());
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
-    const Span expected = enumerated_span(enumeration::groups(meshes, kind), placement, cluster);
+    const Span expected = enumerate_span(enumeration::groups(meshes, kind), placement, cluster);
     const Span found = span(make_group_shape(meshes, kind.kind, 1), world, placement, cluster);
     RC_ASSERT(found == expected);
   }
@@ -228,7 +228,7 @@ TEST(LevelBetween, ReturnsTheInnermostLevelThatHoldsBoth) {
 RC_GTEST_PROP(LevelBetween, MatchesEnumeration, ()) {
   const cluster::Cluster cluster = cluster_of(*rc::gen::resize(
       4, rc::gen::nonEmpty(rc::gen::container<std::vector<i64>>(rc::gen::inRange<i64>(1, 6)))));
-  const auto by_level = domains(cluster);
+  const auto by_level = list_domains(cluster);
   const i64 a = *rc::gen::inRange<i64>(0, cluster.devices());
   const i64 b = *rc::gen::inRange<i64>(0, cluster.devices());
   int expected = a == b ? -1 : 0;

@@ -72,8 +72,8 @@ TEST(ParseCells, RejectsAFileWithoutCells) {
 }
 
 TEST(ParseCell, ReadsShownCellsOfEveryKind) {
-  for (const pipeline::Action& a :
-       {cell::F(0, 0), cell::B(2, 0), cell::I(8191, 268435455), cell::W(1, 9)})
+  for (const pipeline::Action& a : {pipeline::cell::F(0, 0), pipeline::cell::B(2, 0),
+                                    pipeline::cell::I(8191, 268435455), pipeline::cell::W(1, 9)})
     EXPECT_EQ(parse_cell(show(a)), a) << show(a);
 }
 
@@ -85,7 +85,7 @@ TEST(ParseCell, RejectsAnythingElse) {
 }
 
 TEST(ShowCells, KeepsARankWithoutCells) {
-  const pipeline::Sequences ranks = {{}, {cell::F(0, 0), cell::B(0, 0)}};
+  const pipeline::Sequences ranks = {{}, {pipeline::cell::F(0, 0), pipeline::cell::B(0, 0)}};
   EXPECT_EQ(show_cells(ranks), ",\n0F0,0B0\n");
   EXPECT_EQ(read(show_cells(ranks)).ranks, ranks);
 }

@@ -176,7 +176,8 @@ TEST(Proof, MaximumNumberOfRanksIsFast) {
   // With all backwards first, every rank waits for the next one, up to the last, which waits for
   // its input.
   pipeline::Sequences wrong;
-  for (i64 r = 0; r < kRanks; ++r) wrong.push_back({cell::B(r, 0), cell::F(r, 0)});
+  for (i64 r = 0; r < kRanks; ++r)
+    wrong.push_back({pipeline::cell::B(r, 0), pipeline::cell::F(r, 0)});
   std::swap(wrong.back()[0], wrong.back()[1]);
   EXPECT_FALSE(prove(add_transfers(wrong, kRanks, 1)).buffered.empty());
 }

@@ -1,5 +1,5 @@
-// Worked examples of a role's own steps, as text. A layer has 15,206,400 parameters, embedding and
-// head 32,768,000 each, in bf16: 30.4 MB and 65.5 MB.
+// Worked examples of the steps of a pp rank outside its cells, as text. A layer has 15,206,400
+// parameters, embedding and head 32,768,000 each, in bf16: 30.4 MB and 65.5 MB.
 #include "rankwright/program/steps.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using sample::model_of;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<std::string> words(const Body& body) {
+std::vector<std::string> show_steps(const Body& body) {
   std::vector<std::string> list;
   for (const Step& step : body) list.push_back(show(step));
   return list;
@@ -28,11 +28,11 @@ TEST(RankSteps, OneRankOnlyRunsTheOptimizer) {
   const RankSteps steps = build_rank_steps(config_of(model_of({{2, dense_layer()}}), {}, 1))[0];
   EXPECT_THAT(steps.first, IsEmpty());
   EXPECT_THAT(steps.behind, ElementsAre(IsEmpty()));
-  EXPECT_THAT(words(steps.last), ElementsAre("optimizer"));
+  EXPECT_THAT(show_steps(steps.last), ElementsAre("optimizer"));
 }
 
-/// Four layers on two ranks with two chunks each: E t | t | t | t L.
-plan::TrainingConfig interleaved(int zero, bool hidden) {
+/// Makes a config of four layers on two ranks with two chunks each: E t | t | t | t L.
+plan::TrainingConfig make_interleaved(int zero, bool hidden) {
   plan::TrainingConfig config = config_of(model_of({{4, dense_layer()}}),
                                           {.dp = 4,
                                            .pp = 2,
@@ -45,45 +45,47 @@ plan::TrainingConfig interleaved(int zero, bool hidden) {
 }
 
 TEST(RankSteps, ReduceGradientsAfterTheirChunk) {
-  const RankSteps first = build_rank_steps(interleaved(0, true))[0];
-  // 15,206,400 + 32,768,000: a bucket of 40 million, 80 MB, and 15.9 MB; the other chunk is a layer
-  EXPECT_THAT(words(first.behind[0]),
+  const RankSteps first = build_rank_steps(make_interleaved(0, true))[0];
+  // 15,206,400 + 32,768,000: a bucket of 40 million, 80 MB, and 15.9 MB; the other chunk is one
+  // layer
+  EXPECT_THAT(show_steps(first.behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
-  EXPECT_THAT(words(first.behind[1]), ElementsAre("DP all-reduce 30.4 MB beside"));
-  EXPECT_THAT(words(first.last), ElementsAre("gradient norm 4 B", "optimizer"));
+  EXPECT_THAT(show_steps(first.behind[1]), ElementsAre("DP all-reduce 30.4 MB beside"));
+  EXPECT_THAT(show_steps(first.last), ElementsAre("gradient norm 4 B", "optimizer"));
 }
 
 TEST(RankSteps, ReduceGradientsAtTheEndWithoutOverlap) {
-  const RankSteps first = build_rank_steps(interleaved(0, false))[0];
+  const RankSteps first = build_rank_steps(make_interleaved(0, false))[0];
   EXPECT_THAT(first.behind, ElementsAre(IsEmpty(), IsEmpty()));
-  EXPECT_THAT(words(first.last),
+  EXPECT_THAT(show_steps(first.last),
               ElementsAre("DP all-reduce 80 MB", "DP all-reduce 15.9 MB", "DP all-reduce 30.4 MB",
                           "gradient norm 4 B", "optimizer"));
 }
 
 TEST(RankSteps, Zero1GathersBeforeTheFirstCellOrAfterTheOptimizer) {
   const std::string gather = "FSDP/ZeRO all-gather ";
-  const RankSteps hidden = build_rank_steps(interleaved(1, true))[0];
-  EXPECT_THAT(words(hidden.first), ElementsAre(gather + "80 MB beside", gather + "15.9 MB beside",
-                                               gather + "30.4 MB beside"));
-  EXPECT_THAT(words(hidden.behind[1]), ElementsAre("DP reduce-scatter 30.4 MB beside"));
-  EXPECT_THAT(words(hidden.last), ElementsAre("gradient norm 4 B", "optimizer"));
-  const RankSteps shown = build_rank_steps(interleaved(1, false))[0];
+  const RankSteps hidden = build_rank_steps(make_interleaved(1, true))[0];
+  EXPECT_THAT(
+      show_steps(hidden.first),
+      ElementsAre(gather + "80 MB beside", gather + "15.9 MB beside", gather + "30.4 MB beside"));
+  EXPECT_THAT(show_steps(hidden.behind[1]), ElementsAre("DP reduce-scatter 30.4 MB beside"));
+  EXPECT_THAT(show_steps(hidden.last), ElementsAre("gradient norm 4 B", "optimizer"));
+  const RankSteps shown = build_rank_steps(make_interleaved(1, false))[0];
   EXPECT_THAT(shown.first, IsEmpty());
-  EXPECT_THAT(words(shown.last),
+  EXPECT_THAT(show_steps(shown.last),
               ElementsAre("DP reduce-scatter 80 MB", "DP reduce-scatter 15.9 MB",
                           "DP reduce-scatter 30.4 MB", "gradient norm 4 B", "optimizer",
                           gather + "80 MB", gather + "15.9 MB", gather + "30.4 MB"));
 }
 
 TEST(RankSteps, Zero2OnlyGathersAndZero3DoesNeither) {
-  const RankSteps two = build_rank_steps(interleaved(2, true))[0];
+  const RankSteps two = build_rank_steps(make_interleaved(2, true))[0];
   EXPECT_EQ(two.first.size(), 3u);
   EXPECT_THAT(two.behind, ElementsAre(IsEmpty(), IsEmpty()));  // reduced inside the cells
-  const RankSteps three = build_rank_steps(interleaved(3, true))[0];
+  const RankSteps three = build_rank_steps(make_interleaved(3, true))[0];
   EXPECT_THAT(three.first, IsEmpty());
   EXPECT_THAT(three.behind, ElementsAre(IsEmpty(), IsEmpty()));
-  EXPECT_THAT(words(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
+  EXPECT_THAT(show_steps(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
 }
 
 TEST(RankSteps, SumNormGradientsOverTpThenTheTiedEmbedding) {
@@ -94,13 +96,14 @@ TEST(RankSteps, SumNormGradientsOverTpThenTheTiedEmbedding) {
   const std::vector<RankSteps> all = build_rank_steps(config);
   // A layer's matmuls 15,204,352 / 2 and its two norms of 1024, 16,000 rows of the vocabulary:
   // 7,604,224 + 16,384,000 parameters. The norms are 2048 x 2 bytes.
-  EXPECT_THAT(words(all[0].last),
+  EXPECT_THAT(show_steps(all[0].last),
               ElementsAre("DP all-reduce 48 MB", "TP norm gradients 4.1 kB",
                           "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
-  EXPECT_THAT(words(all[1].last), ElementsAre("DP all-reduce 15.2 MB", "TP norm gradients 4.1 kB",
-                                              "gradient norm 4 B", "optimizer"));
+  EXPECT_THAT(show_steps(all[1].last),
+              ElementsAre("DP all-reduce 15.2 MB", "TP norm gradients 4.1 kB", "gradient norm 4 B",
+                          "optimizer"));
   // with the last norm, and the head's copy of the weight
-  EXPECT_THAT(words(all[2].last),
+  EXPECT_THAT(show_steps(all[2].last),
               ElementsAre("DP all-reduce 48 MB", "TP norm gradients 6.14 kB",
                           "tied embedding grad 32.8 MB", "gradient norm 4 B", "optimizer"));
 }
@@ -110,23 +113,23 @@ TEST(RankSteps, ReduceASharedVocabularyWeightSeparately) {
       config_of(model_of({{2, dense_layer()}}), {.dp = 4, .pp = 2}, 2);
   config.model.tied = true;
   // 65.5 MB of the weight and 30.4 of a layer are more than a bucket of 40 million, 80 MB
-  EXPECT_THAT(words(build_rank_steps(config)[0].behind[0]),
+  EXPECT_THAT(show_steps(build_rank_steps(config)[0].behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
   config.plan.zero = 1;
   for (const RankSteps& rank : build_rank_steps(config)) {
-    EXPECT_THAT(words(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
-                                                   "DP reduce-scatter 30.4 MB beside"));
-    EXPECT_EQ(words(rank.last)[0], "tied embedding grad 65.5 MB");
+    EXPECT_THAT(show_steps(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
+                                                        "DP reduce-scatter 30.4 MB beside"));
+    EXPECT_EQ(show_steps(rank.last)[0], "tied embedding grad 65.5 MB");
   }
   config.plan.zero = 2;  // each rank keeps a quarter of it
-  EXPECT_EQ(words(build_rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
+  EXPECT_EQ(show_steps(build_rank_steps(config)[1].last)[0], "tied embedding grad 16.4 MB");
 }
 
 TEST(RankSteps, ExpertsUseTheExpertDataParallelGroup) {
   const rankwright::plan::TrainingConfig config =
       config_of(model_of({{1, sample::sparse_layer()}}), {.dp = 8, .ep = 4}, 1);
   // 2 of 8 experts of 3 x 1024 x 512, 2 bytes each: 6.29 MB
-  EXPECT_EQ(words(build_rank_steps(config)[0].behind[0]).back(),
+  EXPECT_EQ(show_steps(build_rank_steps(config)[0].behind[0]).back(),
             "expert DP all-reduce 6.29 MB beside");
 }
 

@@ -72,7 +72,7 @@ TEST(ProofFindings, NameCollectivesThatAreCalledInDifferentOrders) {
       .index = 1,
       .group = mesh::GroupKind::world,
       .of_one = program::Step{.kind = plan::TrafficKind::gradient_norm, .bytes = {4}}};
-  const Diagnostics all = proof_findings({}, program::Proof{.disorder = d}, nullptr);
+  const Diagnostics all = proof_findings({}, program::Proof{.mismatch = d}, nullptr);
   ASSERT_EQ(codes(all), std::vector<std::string>{"RW0426"});
   EXPECT_EQ(all[0].detail,
             "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
@@ -125,7 +125,7 @@ TEST(ProofFindings, NameAReceiveThatTakesTheWrongMessage) {
 
 RC_GTEST_PROP(ProofFindings, BuiltInScheduleRoundTrip_HasNone, ()) {
   const pipeline::Sequences ranks = pipeline::cells(pipelines::valid_shape());
-  RC_ASSERT(found(show_cells(ranks)).empty());
+  RC_ASSERT(found(program::show_cells(ranks)).empty());
 }
 
 /// Returns a plan with a pipeline of that shape and a model with one layer per stage.

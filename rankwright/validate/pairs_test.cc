@@ -39,7 +39,7 @@ TEST(PairErrors, OneGroupGivesItsMedianAndP90) {
   EXPECT_NEAR(e.p90, std::expm1(0.14), 1e-12);
 }
 
-/// Returns hundredths, so that many values are equal.
+/// Returns groups of multiples of 0.01, so that many values are equal.
 Groups random_groups() {
   const auto runs = rc::gen::container<std::vector<int>>(rc::gen::inRange(-40, 40));
   Groups groups;
@@ -50,8 +50,8 @@ Groups random_groups() {
   return groups;
 }
 
-/// Computes the statistics by listing every pair.
-double listed(const Groups& groups, double share) {
+/// Computes the quantile `share` by listing every pair.
+double find_quantile(const Groups& groups, double share) {
   struct Pair {
     double difference, weight;
   };
@@ -74,8 +74,8 @@ double listed(const Groups& groups, double share) {
 RC_GTEST_PROP(PairErrors, MatchBruteForce, ()) {
   const Groups groups = random_groups();
   const PairErrors e = compute_pair_errors(groups);
-  RC_ASSERT(std::abs(e.median - listed(groups, 0.5)) < 1e-9);
-  RC_ASSERT(std::abs(e.p90 - listed(groups, 0.9)) < 1e-9);
+  RC_ASSERT(std::abs(e.median - find_quantile(groups, 0.5)) < 1e-9);
+  RC_ASSERT(std::abs(e.p90 - find_quantile(groups, 0.9)) < 1e-9);
   RC_ASSERT(e.median <= e.p90);
 }
 

@@ -127,8 +127,8 @@ TEST(Score, SeparatesAllocatedAndReservedMemory) {
   EXPECT_EQ(s.reserved.worst_id, "r1");
 }
 
-/// Three rows that differ only in the measurement.
-std::vector<Case> alike() {
+/// Makes three rows that differ only in the measurement.
+std::vector<Case> make_similar_cases() {
   const Runs runs = *read_runs(run_table({with_cells({{"id", "c"}, {"measured_step_s", "2"}}),
                                           with_cells({{"id", "a"}, {"measured_step_s", "4"}}),
                                           with_cells({{"id", "b"}, {"measured_step_s", "8"}})}),
@@ -138,7 +138,7 @@ std::vector<Case> alike() {
 
 TEST(Baseline, UsesTheMedianOfTheOtherRows) {
   // The rates are 4 : 2 : 1. The medians of the others: 1.5, 2.5, 3.
-  const std::vector<Case> cases = alike();
+  const std::vector<Case> cases = make_similar_cases();
   const Validation v = validate(cases, {}, {}, no_progress);
   EXPECT_NEAR(*v.rows[0].baseline, 4 / 1.5 - 1, 1e-12);
   EXPECT_NEAR(*v.rows[1].baseline, 2 / 2.5 - 1, 1e-12);
@@ -149,7 +149,7 @@ TEST(Baseline, UsesTheMedianOfTheOtherRows) {
 }
 
 TEST(CalibrateOne, CorrectsTheOthersHalfWayAndIsNotScored) {
-  const std::vector<Case> cases = alike();
+  const std::vector<Case> cases = make_similar_cases();
   const Validation plain = validate(cases, {}, {}, no_progress);
   const Validation moved = validate(cases, {}, {.calibrate_one = true}, no_progress);
   // The first row by id is a, with 4 s; all are multiplied by sqrt(4 / predicted).
@@ -161,7 +161,7 @@ TEST(CalibrateOne, CorrectsTheOthersHalfWayAndIsNotScored) {
 }
 
 TEST(LeaveOneFamilyOut, UsesThePriorsIfNoRowIsLeft) {
-  const std::vector<Case> cases = alike();
+  const std::vector<Case> cases = make_similar_cases();
   const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
   const Validation v = validate(cases, {}, held_out, no_progress);
   EXPECT_EQ(v.at_priors, std::vector<std::string>{"own"});
@@ -169,8 +169,8 @@ TEST(LeaveOneFamilyOut, UsesThePriorsIfNoRowIsLeft) {
 }
 
 TEST(LeaveOneFamilyOut, UsesOtherRowsWithoutScoringThem) {
-  const std::vector<Case> cases = alike();
-  std::vector<Case> also = alike();
+  const std::vector<Case> cases = make_similar_cases();
+  std::vector<Case> also = make_similar_cases();
   for (Case& one : also) one.run.publication = one.run.family = "other";
   const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
   const Validation v = validate(cases, also, held_out, no_progress);
@@ -183,8 +183,8 @@ TEST(LeaveOneFamilyOut, UsesOtherRowsWithoutScoringThem) {
 
 TEST(LeaveOneFamilyOut, LeavesOutAPublicationUnderEveryFamily) {
   // A publication may have rows of several families; none of them may influence its own score.
-  const std::vector<Case> cases = alike();
-  std::vector<Case> also = alike();
+  const std::vector<Case> cases = make_similar_cases();
+  std::vector<Case> also = make_similar_cases();
   for (Case& one : also) one.run.family = "another";
   const ValidateOptions held_out{.mode = Mode::leave_one_family_out};
   EXPECT_EQ(validate(cases, also, held_out, no_progress).at_priors.size(), 1u);

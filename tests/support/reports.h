@@ -40,8 +40,8 @@ inline planner::PlanReport hostile_report() {
 /// anywhere.
 inline planner::PlanReport random_report() {
   plan::TrainingConfig config = sample::random_config();
-  config.cluster = any::random_cluster(config.world);
-  config.plan.placement = any::random_placement(config.world, config.cluster.host_devices);
+  config.cluster = any_config::random_cluster(config.world);
+  config.plan.placement = any_config::random_placement(config.world, config.cluster.host_devices);
   RC_PRE(find_violations(config).empty());
   return planner::build_plan_report("plan.yaml", config, {});
 }

@@ -16,9 +16,9 @@ struct CommandResult {
   std::string err;
 };
 
-/// Runs in the repository's root, so that paths of examples are short.
-inline CommandResult say(const std::vector<std::string>& args, const std::string& input = "",
-                         bool color = false) {
+/// Runs a command line in the root of the repository, so that paths of examples are short.
+inline CommandResult run_command(const std::vector<std::string>& args,
+                                 const std::string& input = "", bool color = false) {
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
   std::istringstream in(input);
   std::ostringstream out, err;
@@ -30,7 +30,7 @@ inline CommandResult say(const std::vector<std::string>& args, const std::string
 inline CommandResult render_check_text(const std::string& plan,
                                        std::vector<std::string> flags = {}) {
   flags.insert(flags.begin(), {"check", "-"});
-  return say(flags, plan);
+  return run_command(flags, plan);
 }
 
 /// A temporary file that is removed at the end of the test.

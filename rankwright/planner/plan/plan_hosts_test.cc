@@ -40,7 +40,7 @@ TEST(ChooseHosts, ExcludedHosts_ChoosesTheFastestOverAllCounts) {
       for (i64 hosts = 8 - out; hosts >= 1; --hosts) {
         search::Problem fewer = asked;
         fewer.config.world = 2 * hosts;
-        const search::SearchResult found = search(fewer, catalog::get_calibration());
+        const search::SearchResult found = search::search(fewer, catalog::get_calibration());
         if (!found.space.best) continue;
         const search::EvaluatedPlan one =
             evaluate_plan(fewer, found.space.best->plan, catalog::get_calibration());

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr i64 kMaxJsonRows = 128;            // of more pp ranks a sample is drawn
+constexpr i64 kMaxJsonRows = 128;            // a sample of more pp ranks is drawn
 constexpr std::size_t kJsonColumns = 320;    // per row, if there are too many cells
 constexpr std::size_t kMaxJsonRuns = 4'000;  // maximum length of the critical path
 
@@ -26,10 +26,11 @@ Seconds choose_tick(Seconds end) {
 
 i64 to_ticks(Seconds time, Seconds tick) { return i64(std::llround(time / tick)); }
 
-/// A list of distinct names, each with its index.
+/// A list of distinct names.
 class Names {
  public:
-  std::size_t of(const std::string& name) {
+  /// Returns the index of a name, and adds it if it is new.
+  std::size_t index_of(const std::string& name) {
     for (std::size_t k = 0; k < all_.size(); ++k)
       if (all_[k] == name) return k;
     all_.push_back(name);
@@ -52,7 +53,7 @@ ordered_json make_event_json(const planner::SimulatedStep& p, i64 rank, const pr
             e.action.stage, e.action.microbatch};
   return {begin, length,
           kind,  planner::is_beside(p.program, rank, e.action) ? 1 : 0,
-          -1,    steps.of(name_event(p.program, rank, e.action))};
+          -1,    steps.index_of(name_event(p.program, rank, e.action))};
 }
 
 ordered_json make_rows_json(const planner::SimulatedStep& p, const std::vector<i64>& ranks,
@@ -87,7 +88,7 @@ ordered_json make_slice_json(const pipeline::PipelineShape& shape, i64 rank,
             find_shade(shape, rank, *slice.cell),
             slice.cell->stage,
             slice.cell->microbatch};
-  return {begin, length, kind, slice.beside ? 1 : 0, -1, steps.of(slice.name)};
+  return {begin, length, kind, slice.beside ? 1 : 0, -1, steps.index_of(slice.name)};
 }
 
 /// Lists shares in percent, which keeps the document short.
@@ -109,11 +110,12 @@ ordered_json make_columns_json(const planner::SimulatedStep& p, const std::vecto
 ordered_json make_kinds_json(i64 chunks) {
   ordered_json all = ordered_json::array();
   for (std::size_t k = 0; k < planner::kEventKinds; ++k) {
-    const EventColor& of = row(planner::EventKind(k));
+    const EventColor& color = row(planner::EventKind(k));
     ordered_json colors = ordered_json::array();
     for (i64 chunk = 0; chunk < chunks; ++chunk)
       colors.push_back(hex(shade(planner::EventKind(k), chunk, chunks)));
-    all.push_back({{"name", of.name}, {"category", of.category}, {"colors", std::move(colors)}});
+    all.push_back(
+        {{"name", color.name}, {"category", color.category}, {"colors", std::move(colors)}});
   }
   return all;
 }

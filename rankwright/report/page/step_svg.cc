@@ -35,7 +35,7 @@ constexpr ItemGroup kItemGroups[] = {
     {"the model's FLOPs", "#005a8f", [](const auto& bar) { return is_model_math(bar); }},
     {"other computing", "#3f93c9",
      [](const auto& bar) { return bar.computes && !is_model_math(bar); }},
-    {"communication that shows", "#e69f00",
+    {"exposed communication", "#e69f00",
      [](const auto& bar) { return !bar.computes && !bar.level.empty(); }},
     {"idle", "#f5cf7d", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
 };

@@ -54,7 +54,7 @@ TEST(StepSvg, WritesNameTimeShareAndLevel) {
   const parsed_svg::Picture picture(draw_step_svg(make_ten_second_report()));
   for (const char* words :
        {"matmuls", "60.0 %", "tp collectives", "on nvlink", "bubble", "step", "±10 %",
-        "the model's FLOPs · 60.0 %", "communication that shows · 20.0 %", "idle · 20.0 %"})
+        "the model's FLOPs · 60.0 %", "exposed communication · 20.0 %", "idle · 20.0 %"})
     EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
   // An item, the step, two items; and one tick for each.
   EXPECT_EQ(picture.texts_that_are("6 s").size(), 2u);

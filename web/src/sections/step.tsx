@@ -86,7 +86,7 @@ type Family = "math" | "computes" | "communicates" | "waits";
 const kFamilies: [Family, string][] = [
   ["math", "the model's FLOPs"],
   ["computes", "other computing"],
-  ["communicates", "communication that shows"],
+  ["communicates", "exposed communication"],
   ["waits", "idle"],
 ];
 const kMath = ["matmuls", "attention", "vocabulary"];
