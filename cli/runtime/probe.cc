@@ -35,7 +35,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void report_step(const std::string& what) {
+  void show(const std::string& what) {
     if (!on_) return;
     if (io_.err_terminal) {
       io_.err << "\r\033[K" << what << std::flush;
@@ -91,7 +91,7 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
   std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);
   const Result<fit::ProbeFigures> found = runtime::probe(
       **world, *backend,
-      {.quick = flags.quick, .said = [&](const std::string& what) { progress->say(what); }});
+      {.quick = flags.quick, .said = [&](const std::string& what) { progress->show(what); }});
   progress.reset();
   if (!found) return complain(found.error(), said);
   // Only rank 0 writes; all ranks return the same code.

@@ -119,8 +119,8 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
 /// Adds the row of one GPU count. Returns false if the search was stopped.
 bool add_count(PlansByCount& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
-  std::vector<search::CountRow> row =
-      over_counts(answer.problem, {gpus}, select_calibration(answer.problem.config), run.options());
+  std::vector<search::CountRow> row = search_counts(
+      answer.problem, {gpus}, select_calibration(answer.problem.config), run.options());
   if (run.stopped()) return false;
   answer.rows.push_back(std::move(row.front()));
   choose_count(answer);

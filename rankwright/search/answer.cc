@@ -239,7 +239,7 @@ std::optional<EvaluatedPlan> Ranking::find_fastest_with(Limits limits, Bytes cap
   Problem other = problem_;
   other.limits = std::move(limits);
   other.capacity = capacity;
-  std::optional<EvaluatedPlan> found = fastest_plan(other, calibration_, options_);
+  std::optional<EvaluatedPlan> found = find_fastest_plan(other, calibration_, options_);
   if (found) found->estimate.capacity = problem_.capacity;
   return found;
 }
@@ -269,9 +269,9 @@ const EvaluatedPlan* Answer::reordered() const {
   return is_reordered(best) ? &*best : is_reordered(fastest) ? &*fastest : nullptr;
 }
 
-std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
-                                          const cluster::Calibration& calibration,
-                                          const SearchOptions& options) {
+std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
+                                               const cluster::Calibration& calibration,
+                                               const SearchOptions& options) {
   const SearchResult found = search(
       problem, calibration,
       {.threads = options.threads, .split_cache = options.split_cache, .stop = options.stop});
@@ -301,7 +301,7 @@ EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
 }
 
 Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
-              const SearchOptions& options) {
+                   const SearchOptions& options) {
   return Ranking(problem, calibration, options).run();
 }
 

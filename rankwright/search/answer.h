@@ -61,14 +61,14 @@ inline constexpr double kClosedFormError = 0.02;
 
 /// Searches the space of a problem, and ranks the fastest plans by simulation.
 Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
-              const SearchOptions& options = {});
+                   const SearchOptions& options = {});
 
 /// Returns the fastest plan in closed form, regardless of ties; nothing if no plan fits or the
 /// search was stopped. For variants of a problem with other limits or capacity. Uses only threads,
 /// split_cache and stop of the options.
-std::optional<EvaluatedPlan> fastest_plan(const Problem& problem,
-                                          const cluster::Calibration& calibration,
-                                          const SearchOptions& options);
+std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
+                                               const cluster::Calibration& calibration,
+                                               const SearchOptions& options);
 
 /// Returns the fastest candidate of a front that takes at most `capacity`; null if there is none.
 /// Requires: the front is sorted, fastest first.

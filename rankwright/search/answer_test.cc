@@ -27,7 +27,8 @@ auto rank_by_simplicity(const Family& f, bool sure) {
   return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
 }
 auto rank_by_simplicity(const EvaluatedPlan& one, const Problem& problem) {
-  return rank_by_simplicity(find_family(one.config.plan), one.estimate.memory.total() <= problem.safe());
+  return rank_by_simplicity(find_family(one.config.plan),
+                            one.estimate.memory.total() <= problem.safe());
 }
 
 /// A problem, all its plans that fit, fastest first, and its answer.

@@ -49,7 +49,7 @@ struct SearchStats {
   i64 duplicates = 0;  // equivalent to a simpler candidate: equal placement or equal stages
   i64 pruned = 0;      // lower bound exceeds the fastest
   i64 memory = 0;      // do not fit
-  i64 evaluated = 0;      // evaluated
+  i64 evaluated = 0;   // evaluated
   std::map<plan::ConstraintViolation::Why, i64> violations{};  // by constraint
   std::map<std::string_view, i64> rules{};  // refused by the target, by rule code
 

@@ -53,7 +53,7 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     if (best.estimate.memory.total() <= tighter.capacity) continue;
     const Candidate* known = smaller(answer.front, tighter.capacity);
     std::optional<EvaluatedPlan> plan = known ? evaluate_plan(problem, known->plan, calibration)
-                                              : fastest_plan(tighter, calibration, options);
+                                              : find_fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({problem.config.world, tighter.capacity, std::move(plan)});
     if (!fits) break;
@@ -63,7 +63,8 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
     Problem fewer = problem;
     fewer.config.world /= part;
     std::optional<EvaluatedPlan> plan;
-    if (!has_too_few(fewer, fewer.config.world)) plan = fastest_plan(fewer, calibration, options);
+    if (!has_too_few(fewer, fewer.config.world))
+      plan = find_fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
     points.push_back({fewer.config.world, problem.capacity, std::move(plan)});
     if (!fits) break;
@@ -71,9 +72,9 @@ std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
   return keep_uncovered(std::move(points));
 }
 
-std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
-                                  const cluster::Calibration& calibration,
-                                  const SearchOptions& options) {
+std::vector<CountRow> search_counts(const Problem& problem, const std::vector<i64>& counts,
+                                    const cluster::Calibration& calibration,
+                                    const SearchOptions& options) {
   std::vector<CountRow> rows;
   for (const i64 count : counts) {
     Problem other = problem;
@@ -88,7 +89,7 @@ std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>
       row.plan = evaluate_plan(other, best.plan, calibration);
       other.capacity = problem.safe();
       std::optional<EvaluatedPlan> safe;
-      if (!best.sure && found.complete) safe = fastest_plan(other, calibration, options);
+      if (!best.sure && found.complete) safe = find_fastest_plan(other, calibration, options);
       if (safe && safe->time() <= (1 + cost::find_tie_band(other.config)) * row.plan->time()) {
         row.sure = true;
         row.plan = std::move(safe);
@@ -141,7 +142,7 @@ std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibratio
   };
   for (i64 count = 1; count <= max; count = next(count)) {
     if (has_too_few(problem, count)) continue;
-    std::vector<CountRow> row = over_counts(problem, {count}, calibration, options);
+    std::vector<CountRow> row = search_counts(problem, {count}, calibration, options);
     if (row.front().plan) return std::move(row.front());
     if (options.go_on && !options.go_on({})) return std::nullopt;
   }

@@ -32,9 +32,9 @@ struct CountRow {
   bool sure = true;                    // the plan fits with margin
 };
 /// Searches the job on each number of GPUs. Stops at the first search that is ended early.
-std::vector<CountRow> over_counts(const Problem& problem, const std::vector<i64>& counts,
-                                  const cluster::Calibration& calibration,
-                                  const SearchOptions& options);
+std::vector<CountRow> search_counts(const Problem& problem, const std::vector<i64>& counts,
+                                    const cluster::Calibration& calibration,
+                                    const SearchOptions& options);
 
 /// Returns GPU counts from `min` to `max` to try, rising: divisors of a host, then 1, 2, 3, 4, 6,
 /// 8, 12 ... hosts, and both ends. `host` is the GPUs per host.

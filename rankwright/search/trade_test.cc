@@ -120,7 +120,7 @@ TEST(OverCounts, EachRowEqualsASeparateSearch) {
   Problem one = make_problem(4);
   one.capacity = Bytes{6e9};
   const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
-  const std::vector<CountRow> rows = over_counts(one, counts, catalog::get_calibration(), {});
+  const std::vector<CountRow> rows = search_counts(one, counts, catalog::get_calibration(), {});
   ASSERT_EQ(rows.size(), counts.size());
   for (std::size_t k = 0; k < rows.size(); ++k) {
     EXPECT_EQ(rows[k].gpus, counts[k]);

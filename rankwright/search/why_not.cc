@@ -214,8 +214,8 @@ std::vector<Neighbor> NeighborFinder::run() {
 }  // namespace
 
 std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
-                                const cluster::Calibration& calibration,
-                                const SearchOptions& options) {
+                                     const cluster::Calibration& calibration,
+                                     const SearchOptions& options) {
   return NeighborFinder(problem, answer, calibration, options).run();
 }
 

@@ -28,7 +28,7 @@ struct Neighbor {
     data_alone,  // only dp, and ep with experts: FSDP or plain data parallelism
   };
   enum class Verdict : unsigned char {
-    evaluated,     // it fits and takes `time`
+    evaluated,  // it fits and takes `time`
     violation,  // it violates a constraint
     rule,       // a rule of the target refuses it
     memory,     // it does not fit
@@ -53,7 +53,7 @@ struct Neighbor {
 /// split_cache and stop of the options. Requires: `answer` is that of `problem` and has a best
 /// plan.
 std::vector<Neighbor> find_neighbors(const Problem& problem, const Answer& answer,
-                                const cluster::Calibration& calibration,
-                                const SearchOptions& options = {});
+                                     const cluster::Calibration& calibration,
+                                     const SearchOptions& options = {});
 
 }  // namespace rankwright::search
