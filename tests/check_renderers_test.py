@@ -1,5 +1,6 @@
 """scripts/check_renderers passes this tree, and finds each call injected into a small one."""
 import pathlib
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -32,12 +33,12 @@ class CheckRenderers(unittest.TestCase):
             (
                 1,
                 "rankwright/report/plan_text.cc:2: calls make_explain_view(), which "
-                "computes: take PlanAnswer::sheet\n",
+                "computes: take PlanAnswer::explain_view\n",
             ),
         )
 
     def test_checks_every_kind_of_renderer(self):
-        for name in ("a_text.cc", "a_json.cc", "a_svg.cc", "a_markdown.cc", "a_words.cc", "words.cc"):
+        for name in ("a_text.cc", "a_json.cc", "a_svg.cc", "a_markdown.cc", "a_sentences.cc", "labels.cc"):
             with self.subTest(name):
                 self.assertEqual(check_planted(name, "lint(config, Target::any);\n")[0], 1)
 
@@ -46,6 +47,14 @@ class CheckRenderers(unittest.TestCase):
         self.assertEqual(check_planted("plan_text.cc", text)[0], 0)
         self.assertEqual(check_planted("plan_text_test.cc", "lint(config);\n")[0], 0)
         self.assertEqual(check_planted("plan_points.cc", "why_rows(search);\n")[0], 0)
+
+    def test_every_computing_function_is_declared_in_the_library(self):
+        script = runpy.run_path(str(ROOT / "scripts" / "check_renderers"), run_name="table")
+        headers = "\n".join(path.read_text() for path in (ROOT / "rankwright").rglob("*.h"))
+        self.assertGreater(len(script["COMPUTING"]), 30)
+        for name in script["COMPUTING"]:
+            with self.subTest(name):
+                self.assertRegex(headers, rf"(?m)^[\w:<>&* ]+ {name}\(")
 
 
 unittest.main()

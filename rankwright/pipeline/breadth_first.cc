@@ -1,7 +1,8 @@
-#include "rankwright/pipeline/breadth_first.h"
-
+// Shared by GPipe and looped BFS: all forwards, chunk by chunk, then all backwards.
 #include <algorithm>
 #include <vector>
+
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

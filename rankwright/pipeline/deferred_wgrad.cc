@@ -1,8 +1,10 @@
-#include "rankwright/pipeline/deferred_wgrad.h"
-
+// The common order of ZB-H1 and interleaved zero-bubble: 1F1B with the input gradient in place of
+// the backward, so that the previous stage gets it sooner. Rank r defers each weight gradient by r
+// input gradients, into what would be the bubble.
 #include <algorithm>
 
 #include "rankwright/pipeline/chunk_order.h"
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

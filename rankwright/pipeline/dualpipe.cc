@@ -2,9 +2,9 @@
 // each end. It takes twice the parameter memory and halves the bubble.
 #include <algorithm>
 
-#include "rankwright/pipeline/dualpipe_common.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 #include "rankwright/pipeline/v_shape.h"
 
 namespace rankwright::pipeline {

@@ -1,6 +1,9 @@
-#include "rankwright/pipeline/dualpipe_common.h"
-
+// Shared by DualPipe and DualPipeV (DeepSeek-V3 report and DeepSeek's DualPipe code): two streams
+// of microbatches meet on a rank. In the steady state, the forward of one runs together with the
+// backward of the other, so that the communication of each overlaps the computation of both.
 #include <algorithm>
+
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

@@ -1,8 +1,8 @@
 // DualPipeV: DualPipe folded at its middle, two chunks per rank in a V shape and no second copy of
 // the parameters.
-#include "rankwright/pipeline/dualpipe_common.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 #include "rankwright/pipeline/v_shape.h"
 
 namespace rankwright::pipeline {

@@ -1,7 +1,7 @@
 // GPipe (Huang et al. 2019): all forwards, then all backwards.
-#include "rankwright/pipeline/breadth_first.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

@@ -2,9 +2,9 @@
 // ScheduleInterleavedZeroBubble.
 #include "rankwright/pipeline/chunk_order.h"
 #include "rankwright/pipeline/chunked_pipeline_sim.h"
-#include "rankwright/pipeline/deferred_wgrad.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

@@ -1,8 +1,8 @@
 // Looped breadth-first (Lamy-Poirier 2023): GPipe with several chunks per rank. All microbatches
 // pass through a chunk before the next one, so each layer's weights are used once per pass.
-#include "rankwright/pipeline/breadth_first.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

@@ -3,8 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/pipeline/dualpipe_common.h"
-#include "rankwright/pipeline/zb_v.h"
+#include "rankwright/pipeline/shared_orders.h"
 #include "rankwright/program/cells.h"
 
 namespace rankwright::pipeline {

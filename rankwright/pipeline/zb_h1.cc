@@ -1,8 +1,8 @@
 // ZB-H1 (Qi et al. 2024): 1F1B's memory, and a third of its bubble if F, I and W take equal time.
 #include "rankwright/pipeline/chunked_pipeline_sim.h"
-#include "rankwright/pipeline/deferred_wgrad.h"
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 
 namespace rankwright::pipeline {
 

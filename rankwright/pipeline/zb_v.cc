@@ -1,12 +1,11 @@
 // ZB-V (Qi et al. 2024, "Pipeline parallelism with controllable memory"): two chunks per rank in a
 // V shape, so that the first rank also has the last stage. Every rank holds at most 2 pp
 // activations.
-#include "rankwright/pipeline/zb_v.h"
-
 #include <algorithm>
 
 #include "rankwright/pipeline/held.h"
 #include "rankwright/pipeline/rows.h"
+#include "rankwright/pipeline/shared_orders.h"
 #include "rankwright/pipeline/v_shape.h"
 
 namespace rankwright::pipeline {

@@ -336,7 +336,7 @@ Result<Table> show_failure(std::string_view name) {
   return refuse_unknown("failure rate", name, known);
 }
 
-Table term_list() {
+Table list_terms() {
   Table table{{{"term"}, {"also"}, {"definition"}}};
   for (const catalog::Term& term : catalog::glossary())
     table.rows.push_back({term.name, fmt::format("{}", fmt::join(term.also, ", ")),
@@ -344,7 +344,7 @@ Table term_list() {
   return table;
 }
 
-Result<Table> term_show(std::string_view name) {
+Result<Table> show_term(std::string_view name) {
   if (const catalog::Term* const term = catalog::find_term(name))
     return Table{{{term->name}, {"value"}},
                  {{"also", fmt::format("{}", fmt::join(term->also, ", "))},
@@ -365,6 +365,7 @@ constexpr CatalogKind kKinds[] = {
     {"failures", "published failure rates, restarts and storage", list_failures, show_failure},
     {"codes", "diagnostics of `check`", list_codes, show_code},
     {"keys", "keys of a plan file", list_keys, show_key},
+    {"terms", "words of the output and of the documentation", list_terms, show_term},
 };
 
 constexpr std::string_view kOverview = "kinds";
