@@ -32,7 +32,7 @@ Engine::Engine(const plan::TrainingConfig& config, const TrainOptions& options, 
       shard_(build(rank_)),
       params_(rank_, shard_, adam_options(options), options.seed),
       executor_(rank_, program_, shard_, params_, options.clip) {
-  rank_.move_on = [this] { params_.move_on(); };
+  rank_.progress_calls = [this] { params_.progress_calls(); };
 }
 
 }  // namespace rankwright::runtime

@@ -57,7 +57,7 @@ struct ColumnLinear : Function<ColumnLinear> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
     save_address(ctx, linear);
     ctx->save_for_backward({x});
-    linear->rank->move_on();
+    linear->rank->progress_calls();
     const Rank& rank = *linear->rank;
     return multiply(rank.sequence_parallel ? gather(rank, x, linear->gathers) : x, *linear,
                     linear->bias);
@@ -66,7 +66,7 @@ struct ColumnLinear : Function<ColumnLinear> {
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
     const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
-    rank.move_on();
+    rank.progress_calls();
     const Tensor x = ctx->get_saved_variables()[0];
     const Tensor output = gradients[0].contiguous();
     rank.weight_gradient(
@@ -90,7 +90,7 @@ struct RowLinear : Function<RowLinear> {
     save_address(ctx, linear);
     ctx->save_for_backward({x});
     const Rank& rank = *linear->rank;
-    rank.move_on();
+    rank.progress_calls();
     Tensor sum = multiply(x, *linear, nullptr);
     if (rank.sequence_parallel)
       sum = scatter(rank, sum, linear->scatters);
@@ -102,7 +102,7 @@ struct RowLinear : Function<RowLinear> {
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
     const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
-    rank.move_on();
+    rank.progress_calls();
     const Tensor x = ctx->get_saved_variables()[0];
     const Tensor own = gradients[0].contiguous();
     const Tensor output = rank.sequence_parallel ? gather(rank, own, linear.gathers) : own;
@@ -228,7 +228,7 @@ Tensor scores(const Tensor& q, const Tensor& k, const Heads& heads) {
 struct Attention : Function<Attention> {
   static Tensor forward(AutogradContext* ctx, const Tensor& qkv, const Heads* heads) {
     save_address(ctx, heads);
-    heads->rank->move_on();
+    heads->rank->progress_calls();
     std::array<Tensor, 3> parts;
     for (std::size_t i = 0; i < 3; ++i) {
       const Columns c = columns(*heads)[i];
@@ -248,7 +248,7 @@ struct Attention : Function<Attention> {
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
     const Heads& heads = load_address<Heads>(ctx);
-    heads.rank->move_on();
+    heads.rank->progress_calls();
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor q = saved[0], k = saved[1], v = saved[2];
     const Tensor p = saved[3].defined() ? saved[3] : scores(q, k, heads);

@@ -151,7 +151,7 @@ void PipelineExecutor::forward(const pipeline::Action& cell) {
     x = runtime::forward(stage.pieces[i], x, f.tokens, f.saved[i]);
     for (Unit& unit : stage.units)
       if (unit.last == i) params_.reshard(unit);
-    rank_.move_on();
+    rank_.progress_calls();
   }
   if (last) {
     loss_ += x.item<double>();
@@ -183,7 +183,7 @@ void PipelineExecutor::backward(const pipeline::Action& cell, bool last) {
     for (Unit& unit : stage.units)
       if (unit.first == i) params_.reshard(unit);
     if (!split) finish_piece(stage, i, last);
-    rank_.move_on();
+    rank_.progress_calls();
   }
   if (cell.stage > 0) {
     if (program_.stage_to_rank.of(cell.stage - 1, cell.microbatch) == rank_.pp_rank)
@@ -204,7 +204,7 @@ void PipelineExecutor::compute_weight_grads(const pipeline::Action& cell, bool l
       if (unit.first <= i && i <= unit.last) params_.open(unit);
     for (const std::function<void()>& work : std::exchange(f.weights[i], {})) work();
     finish_piece(stage, i, last);
-    rank_.move_on();
+    rank_.progress_calls();
   }
   in_flight_.erase({cell.stage, cell.microbatch});
 }
