@@ -30,7 +30,7 @@ TEST(ClusterYaml, LineBreakInComment_DoesNotAddKeys) {
 }
 
 RC_GTEST_PROP(ClusterYaml, RandomCluster_ReadsBackEqual, ()) {
-  const cluster::Cluster cluster = any::random_cluster(any::one_of({1, 8, 24, 64}));
+  const cluster::Cluster cluster = any_config::random_cluster(any_config::one_of({1, 8, 24, 64}));
   Diagnostics findings;
   const std::optional<cluster::Cluster> back =
       importer::read_cluster_file(write_cluster_yaml(cluster), "c.yaml", findings);

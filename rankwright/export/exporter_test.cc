@@ -27,7 +27,7 @@ TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
 }
 
 RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_config();
+  const rankwright::plan::TrainingConfig config = any_config::random_config();
   RC_PRE(find_violations(config).empty());
   for (const Exporter& exporter : exporters()) {
     const std::vector<ExportFile> one = export_plan(exporter, config);

@@ -278,20 +278,20 @@ TEST(PlanYaml, PublishedRuns_ReadBack) {
     // Tables of runs describe models by a few numbers, without an architecture, so use catalog
     // models.
     config.model = *catalog::find_model(config.model.sparse() ? "mixtral-8x7b" : "llama-3.1-8b");
-    any::settle(config);
+    any_config::settle(config);
     EXPECT_EQ(find_differences(config), "");
   }
 }
 
 RC_GTEST_PROP(PlanYaml, RandomConfig_ReadsBack, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_config();
+  const rankwright::plan::TrainingConfig config = any_config::random_config();
   RC_ASSERT(find_differences(config) == "");
 }
 
 RC_GTEST_PROP(PlanYaml, ConfigWithoutViolations_ReadsBackWithoutViolations, ()) {
   rankwright::plan::TrainingConfig config = sample::random_config(sample::random_known_model());
-  config.cluster = any::random_cluster(config.world);
-  any::settle(config);
+  config.cluster = any_config::random_cluster(config.world);
+  any_config::settle(config);
   const importer::PlanFile file =
       importer::read_plan(write_plan_yaml(config), "w.yaml", importer::refuse_file);
   RC_ASSERT(find_violations(resolve(file.draft)).size() == find_violations(config).size());
@@ -310,7 +310,7 @@ std::vector<std::string> list_written_keys(const plan::TrainingConfig& config) {
 }
 
 RC_GTEST_PROP(PlanYaml, RandomConfig_WritesKeysInTableOrder, ()) {
-  const std::vector<std::string> keys = list_written_keys(any::random_config());
+  const std::vector<std::string> keys = list_written_keys(any_config::random_config());
   std::vector<std::string> in_order;
   for (const importer::KeyRow& row : importer::key_rows())
     if (std::find(keys.begin(), keys.end(), row.key.path) != keys.end())

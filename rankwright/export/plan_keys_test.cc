@@ -45,7 +45,7 @@ TEST(SetupKeys, UnwrittenKeys_GiveTheirDefaults) {
 }
 
 RC_GTEST_PROP(SetupKeys, WrittenKeys_HaveAValue, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_config();
+  const rankwright::plan::TrainingConfig config = any_config::random_config();
   for (const ConfigKey& row : config_keys())
     if (row.written(config)) RC_ASSERT(!row.value(config).empty());
 }

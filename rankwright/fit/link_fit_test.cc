@@ -35,13 +35,13 @@ MeasuredSeries modelled(const cluster::Cluster& cluster, plan::Op op, i64 ranks,
 bool near(double found, double wanted) { return std::abs(found / wanted - 1) < 0.01; }
 
 RC_GTEST_PROP(LinkFit, SimulatedMeasurements_RecoverTheLink, ()) {
-  const i64 hosts = any::one_of({1, 2, 4});
+  const i64 hosts = any_config::one_of({1, 2, 4});
   const cluster::Cluster start = *catalog::find_cluster(fmt::format("dgx-h100 x {}", hosts));
   const std::size_t level = hosts == 1 ? 0 : 1;
   cluster::Cluster real = start;
   real.levels[level].bandwidth =
-      (hosts == 1 ? 300.0_GBps : 12.5_GBps) * any::random_share();  // 1 to 2 times
-  real.levels[level].latency = any::random_share() * 2.0_us;
+      (hosts == 1 ? 300.0_GBps : 12.5_GBps) * any_config::random_share();  // 1 to 2 times
+  real.levels[level].latency = any_config::random_share() * 2.0_us;
   const plan::Op op = *rc::gen::element(plan::Op::all_reduce, plan::Op::all_gather,
                                         plan::Op::reduce_scatter, plan::Op::all_to_all);
   cluster::Cluster found = start;

@@ -77,11 +77,11 @@ bool near(double found, double wanted, double within) {
 }
 
 RC_GTEST_PROP(Probed, SimulatedMeasurements_RecoverTheLinks, ()) {
-  const i64 hosts = any::one_of({1, 2, 4}), inside = any::one_of({2, 3, 4, 8});
+  const i64 hosts = any_config::one_of({1, 2, 4}), inside = any_config::one_of({2, 3, 4, 8});
   cluster::Cluster real = cpus(hosts, inside);
   for (cluster::Level& level : real.levels) {
-    level.bandwidth = any::random_share() * level.bandwidth;
-    level.latency = any::random_share() * level.latency;
+    level.bandwidth = any_config::random_share() * level.bandwidth;
+    level.latency = any_config::random_share() * level.latency;
   }
   const cluster::Cluster found = make_probed_cluster(measured(real, [] { return 1.0; }));
   RC_ASSERT(found.levels.size() == real.levels.size());
@@ -97,8 +97,8 @@ RC_GTEST_PROP(Probed, SimulatedMeasurements_RecoverTheLinks, ()) {
 
 RC_GTEST_PROP(Probed, Noise_MovesLinksNoMoreThanItself, ()) {
   const cluster::Cluster real = cpus(2, 4);
-  const cluster::Cluster found =
-      make_probed_cluster(measured(real, [] { return 0.8 + 0.4 * (any::random_share() - 1); }));
+  const cluster::Cluster found = make_probed_cluster(
+      measured(real, [] { return 0.8 + 0.4 * (any_config::random_share() - 1); }));
   for (std::size_t k = 0; k < real.levels.size(); ++k) {
     RC_ASSERT(near(found.levels[k].bandwidth.value, real.levels[k].bandwidth.value, 0.25));
     RC_ASSERT(near(found.levels[k].latency.value, real.levels[k].latency.value, 0.35));

@@ -7,8 +7,8 @@
 namespace rankwright::plan {
 namespace messages_test {
 
+using sample::dense_config;
 using sample::dense_layer;
-using sample::dense_setup;
 using sample::sparse_layer;
 
 TEST(Messages, HoldTheTokensOfACpRankInTheActivationFormat) {

@@ -13,8 +13,8 @@ namespace rankwright::plan {
 namespace plan_test {
 
 using sample::config_of;
+using sample::dense_config;
 using sample::dense_layer;
-using sample::dense_setup;
 using sample::model_of;
 using sample::sparse_layer;
 using testing::ElementsAre;
@@ -100,7 +100,7 @@ TEST(MicrobatchesOf, Mirror_IsHalfOfThem) {
   EXPECT_EQ(config.stage_microbatches(), 5);
 }
 
-TEST(pipeline::PipelineShape, ComesFromTheConfig) {
+TEST(PipelineShape, ComesFromTheConfig) {
   TrainingConfig config = dense_config(pipeline(pipeline::Schedule::interleaved, 4, 3), 12);
   config.plan.microbatch_group = 6;
   EXPECT_EQ(make_pipeline_shape(config),
@@ -181,7 +181,7 @@ TEST(Contents, VShape_HasEmbeddingAndLossOnTheFirstRank) {
   EXPECT_FALSE(contents(config, 3).embedding || contents(config, 3).loss);
 }
 
-TEST(pipeline::PipelineShape, IncludesMicrobatchesAndGroup) {
+TEST(PipelineShape, IncludesMicrobatchesAndGroup) {
   Plan plan = pipeline(pipeline::Schedule::interleaved, 2, 4);
   plan.microbatch_group = 3;
   EXPECT_EQ(make_pipeline_shape(dense_config(plan, 6)),

@@ -10,8 +10,8 @@ namespace rankwright::plan {
 namespace shares_test {
 
 using sample::config_of;
+using sample::dense_config;
 using sample::dense_layer;
-using sample::dense_setup;
 using sample::model_of;
 using sample::sparse_layer;
 

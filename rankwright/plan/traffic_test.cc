@@ -12,8 +12,8 @@ namespace traffic_test {
 
 using K = TrafficKind;
 using sample::config_of;
+using sample::dense_config;
 using sample::dense_layer;
-using sample::dense_setup;
 using sample::model_of;
 using sample::sparse_layer;
 

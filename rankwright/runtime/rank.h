@@ -39,8 +39,9 @@ struct Rank {
   Groups groups{};
   i64 tp_rank = 0, dp_rank = 0, pp_rank = 0;
   bool sequence_parallel = false;
-  WeightWork* deferred = nullptr;         // if null, weight gradients are computed at once
-  std::function<void()> progress_calls = [] {};  // progresses nonblocking calls between computations
+  WeightWork* deferred = nullptr;  // if null, weight gradients are computed at once
+  std::function<void()> progress_calls = [] {
+  };  // progresses nonblocking calls between computations
 
   i64 tp() const { return config.plan.tp; }
   i64 sequence() const { return config.job.sequence; }

@@ -108,8 +108,8 @@ inline std::string differences(const exporter::Exporter& exporter,
 inline void hold(const exporter::Exporter& exporter) {
   const importer::PlanFormat& format = *importer::find_plan_format(row(exporter.target).name);
   for (int i = 0; i < 4; ++i) {
-    plan::TrainingConfig config = any::random_config();
-    while (!find_violations(config).empty()) config = any::random_config();
+    plan::TrainingConfig config = any_config::random_config();
+    while (!find_violations(config).empty()) config = any_config::random_config();
     Diagnostics findings;
     const plan::TrainingConfig again = export_and_import(exporter, format, config, findings);
     for (const Diagnostic& finding : findings) RC_LOG() << finding.detail << "\n";

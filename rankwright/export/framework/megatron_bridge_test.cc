@@ -62,7 +62,7 @@ std::map<std::string, std::string> fields_of(const std::string& text) {
 }
 
 RC_GTEST_PROP(MegatronBridgeExport, RandomPlan_SetsTheValuesOfMegatronsFlags, ()) {
-  const rankwright::plan::TrainingConfig config = any::random_config();
+  const rankwright::plan::TrainingConfig config = any_config::random_config();
   const std::map<std::string, std::string> fields = fields_of(export_text(config));
   constexpr std::pair<std::string_view, const char*> kSame[] = {
       {"tensor-model-parallel-size", "model.tensor_model_parallel_size"},

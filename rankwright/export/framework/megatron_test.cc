@@ -95,7 +95,7 @@ TEST(MegatronExport, RandomPlan_ReadsBackExceptForListedLosses) {
     RC_ASSERT(find_changes(config) == "");
   };
   EXPECT_TRUE(rc::check("any setup", [&] {
-    for (int i = 0; i < 20; ++i) law(any::random_config());
+    for (int i = 0; i < 20; ++i) law(any_config::random_config());
   }));
   EXPECT_GE(tried, 300);
   const int before = tried;

@@ -43,10 +43,10 @@ rankwright::plan::TrainingConfig random_placed() {
   const i64 host = *rc::gen::inRange<i64>(1, 10), world = *rc::gen::inRange<i64>(1, 60);
   rankwright::plan::TrainingConfig config =
       make_config(world, host, ceil_div(world, host) + *rc::gen::inRange<i64>(0, 3));
-  config.plan.placement = any::random_placement(world, host);
+  config.plan.placement = any_config::random_placement(world, host);
   std::vector<i64>& devices = config.plan.placement.devices;
   const i64 spare = (config.cluster.devices() / host - ceil_div(world, host)) * host;
-  if (any::coin() && spare > 0 && !devices.empty())  // leave the first hosts unused
+  if (any_config::coin() && spare > 0 && !devices.empty())  // leave the first hosts unused
     for (i64& device : devices) device += spare;
   return config;
 }
@@ -55,8 +55,8 @@ rankwright::plan::TrainingConfig random_placed() {
 std::vector<std::string> random_names(i64 count) {
   std::vector<std::string> names;
   const i64 from = *rc::gen::inRange<i64>(0, 120);
-  const std::string ends = any::coin() ? "" : "-ib";
-  const bool padded = any::coin(), down = any::coin();
+  const std::string ends = any_config::coin() ? "" : "-ib";
+  const bool padded = any_config::coin(), down = any_config::coin();
   for (i64 i = 0; i < count; ++i) {
     const i64 number = down ? from + count - i : from + i;
     names.push_back(padded ? fmt::format("n{:03}{}", number, ends)

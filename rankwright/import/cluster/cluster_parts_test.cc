@@ -75,10 +75,10 @@ RC_GTEST_PROP(ClusterParts, StatedCountsAreKept, ()) {
   ClusterParts parts;
   parts.device = stated(std::string(
       catalog::devices()[*rc::gen::inRange<std::size_t>(0, catalog::devices().size())].name));
-  parts.host_devices = stated(any::one_of({1, 2, 4, 8, 16}));
-  parts.hosts = stated(any::one_of({1, 2, 3, 8, 18, 36, 100}));
-  if (any::coin()) parts.nics = stated(any::one_of({1, 2, 4, 8, 10, 16}));
-  if (any::coin()) parts.nvlinks = stated(NvLinks{6, 12});
+  parts.host_devices = stated(any_config::one_of({1, 2, 4, 8, 16}));
+  parts.hosts = stated(any_config::one_of({1, 2, 3, 8, 18, 36, 100}));
+  if (any_config::coin()) parts.nics = stated(any_config::one_of({1, 2, 4, 8, 10, 16}));
+  if (any_config::coin()) parts.nvlinks = stated(NvLinks{6, 12});
   Diagnostics findings;
   const std::optional<cluster::Cluster> cluster = resolve_cluster(parts, findings);
   RC_ASSERT(cluster.has_value());

@@ -92,7 +92,7 @@ TEST(ReportJson, DenseStagesHaveNoExpertCollectives) {
   i64 without = 0;
   for (i64 r = 0; r < report.config.plan.pp; ++r) {
     bool sent = false;
-    for (const plan::Traffic& of : traffic(report.config, r))
+    for (const plan::Traffic& of : list_traffic(report.config, r))
       sent |= of.kind == plan::TrafficKind::ep_all_to_all;
     if (!sent) ++without;
     EXPECT_EQ(list_collectives(plan, r).count(experts), sent ? 1u : 0u) << r;

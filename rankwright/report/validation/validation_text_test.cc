@@ -37,7 +37,7 @@ struct Sample {
     runs[0].open_micro_batch = true;
     runs[0].measured_memory = 10.0_GB;
     validation.rows[0].memory = 9.0_GB;
-    validation.score = score(validation.rows);
+    validation.score = compute_score(validation.rows);
   }
 };
 
@@ -75,7 +75,7 @@ TEST(ValidationText, SaysThatConstantsEqualTheirPriors) {
 TEST(ValidationText, IsAtMostAHundredColumnsWide) {
   Sample sample;
   for (rankwright::validate::Run& run : sample.runs) run.id.append(200, 'x');
-  sample.validation.score = score(sample.validation.rows);
+  sample.validation.score = compute_score(sample.validation.rows);
   sample.validation.refits["own"] = catalog::get_calibration();
   std::istringstream lines(render_validation_text(sample.validation, sample.source, true));
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
