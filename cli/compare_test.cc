@@ -195,7 +195,7 @@ TEST(Calibrated, Search_UsesTheCalibration) {
 TEST(CompareLog, PlanWithoutModel_ReportsNoMemoryEstimate) {
   const CommandResult said =
       run_command({"compare", "examples/course-64.yaml", "--log", "tests/data/import/oom.log"});
-  EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no ledger"));
+  EXPECT_THAT(said.out, HasSubstr("the plan names no model, so there is no memory estimate"));
 }
 
 }  // namespace compare_test

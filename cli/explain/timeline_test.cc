@@ -103,7 +103,7 @@ TEST(ExplainTimeline, JsonAndMarkdown_AreWritten) {
   EXPECT_EQ(all["ranks"].size(), 4u);
   const std::string text =
       run_command({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
-  EXPECT_THAT(text, StartsWith("# a model that is not named"));
+  EXPECT_THAT(text, StartsWith("# no model given"));
   EXPECT_THAT(text, HasSubstr("```text\n1f1b"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }

@@ -145,7 +145,7 @@ TEST(Judge, CommonMistakes_AreRecognized) {
   };
   const Case cases[] = {
       {1, "copies", "1", "every rank of the node has a copy"},
-      {3, "bubble", "21.3 %", "of the priced step"},
+      {3, "bubble", "21.3 %", "of the estimated step"},
       {4, "least", "3", "a lower stage does, too"},
       {4, "least", "0", "does not fit"},
       {4, "traffic", "48", "an all-reduce sends its tensor twice"},

@@ -104,7 +104,7 @@ TEST(DescribeSearch, CountsAddUpAndCompletenessIsStated) {
   answer.stats.memory = 20;
   answer.stats.evaluated = 30;
   EXPECT_EQ(describe_search(answer),
-            "60 layouts: 10 cost what a plainer one costs, 20 do not fit, 30 priced. Complete.");
+            "60 layouts: 10 cost what a plainer one costs, 20 do not fit, 30 evaluated. Complete.");
   answer.complete = false;
   answer.undecided = 180;
   EXPECT_THAT(describe_search(answer), HasSubstr("240 layouts: "));

@@ -21,7 +21,7 @@ TEST(Headline, NamesModelClusterAndBatch) {
 TEST(Headline, SaysThatNoModelIsGiven) {
   EXPECT_THAT(
       format_headline(config_of("cluster: dgx-h100 x 8\nparallelism: {tp_size: 8, dp_size: 8}\n")),
-      HasSubstr("a model that is not named (llama-3.1-70b's layers for prices)"));
+      HasSubstr("no model given (estimated with llama-3.1-70b layers)"));
 }
 
 TEST(DegreeTags, ListThePlanInOneLine) {
