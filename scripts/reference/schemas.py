@@ -17,6 +17,7 @@ def constants(root):
     pattern = r"constexpr (?:i64|std::size_t) (kMax\w+) = ([^;]+);"
     for header in ["cluster/cluster.h", "base/integer.h", "plan/job.h", "plan/stages.h", "import/plan/draft.h"]:
         for name, value in re.findall(pattern, (root / "rankwright" / header).read_text("utf-8")):
+            value = value.rpartition("::")[2]
             shifted = re.fullmatch(r"i64\{1\} << (\d+)", value)
             found[name] = 1 << int(shifted[1]) if shifted else found.get(value) or int(value)
     return found
@@ -94,7 +95,7 @@ def plan_key(key, values, limits, high, specials):
 
 def plan_schema(tool, root):
     limits, source = constants(root), (root / "rankwright/import/plan/plan_keys.cc").read_text("utf-8")
-    row = r'\{\{"([\w.]+)",(?:(?!\{\{").)*?whole<&Draft::\w+, (kMax\w+)>'
+    row = r'\{\{"([\w.]+)",(?:(?!\{\{").)*?whole<&Draft::\w+, (?:\w+::)?(kMax\w+)>'
     high, specials = dict(re.findall(row, source, re.DOTALL)), special(limits)
     schema = {
         "$schema": DRAFT,
@@ -153,7 +154,7 @@ def reader_schema(root, read, limits):
     if number := re.search(r"r\.(whole|number)\(n, (\d+), ([\w']+)\)", read):
         high = number[3].replace("'", "")
         if not high.isdigit():
-            stated = re.search(rf"{high} = (\w+);", file)[1]
+            stated = re.search(rf"{high} = (?:\w+::)*(\w+);", file)[1]
             high = stated if stated.isdigit() else limits[stated]
         low, high = int(number[2]), int(high)
         if number[1] == "whole":
