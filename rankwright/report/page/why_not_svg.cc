@@ -14,7 +14,7 @@
 namespace rankwright::report {
 namespace {
 
-using Role = PlanPoint::Role;
+using PointRole = PlanPoint::Role;
 
 constexpr double kAxis = 64, kEnd = 24;  // pixels for figures at the left and beyond the last point
 constexpr double kHeight = 430;
@@ -26,20 +26,20 @@ constexpr double kLogarithmic =
 
 /// How the plans of a role are drawn. Later rows are drawn on top and are labeled first.
 struct RoleRow {
-  Role role;
+  PointRole role;
   std::string_view words;
   std::string_view color;
   std::string_view path;
 };
 constexpr RoleRow kRoles[] = {
-    {Role::front, "nothing faster takes less memory", "#56b4e9",
+    {PointRole::front, "nothing faster takes less memory", "#56b4e9",
      "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"},
-    {Role::tie, "within the model's error of the fastest", "#0072b2", "M-4 -4h8v8h-8z"},
-    {Role::neighbour, "one thing chosen otherwise", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
-    {Role::safe, "fits with margin", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
-    {Role::best, "what the search would run, and the fastest", "#009e73",
+    {PointRole::tie, "within the model's error of the fastest", "#0072b2", "M-4 -4h8v8h-8z"},
+    {PointRole::neighbour, "one thing chosen otherwise", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
+    {PointRole::safe, "fits with margin", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
+    {PointRole::best, "what the search would run, and the fastest", "#009e73",
      "M0 -7l2 5h5l-4 3l2 5.5l-5 -3.5l-5 3.5l2 -5.5l-4 -3h5z"},
-    {Role::itself, "this plan", "#d55e00", "M0 -7l7 7l-7 7l-7 -7z"},
+    {PointRole::itself, "this plan", "#d55e00", "M0 -7l7 7l-7 7l-7 -7z"},
 };
 
 std::string name_role_class(std::size_t row) { return fmt::format("r{} z", row); }
@@ -167,9 +167,9 @@ class WhyNotDrawing {
   }
 
   std::string make_label(const PlanPoint& p) const {
-    if (p.role == Role::itself) return fmt::format("this plan, {}", show(p.time));
-    if (p.role == Role::neighbour) return p.change;
-    if (p.role == Role::best) return fmt::format("{}, {}", name_best(p), show(p.time));
+    if (p.role == PointRole::itself) return fmt::format("this plan, {}", show(p.time));
+    if (p.role == PointRole::neighbour) return p.change;
+    if (p.role == PointRole::best) return fmt::format("{}, {}", name_best(p), show(p.time));
     return brief(p.config);
   }
 
@@ -197,7 +197,7 @@ class WhyNotDrawing {
     for (std::size_t k = std::size(kRoles); k-- > 0;)
       for (const PlanPoint& p : points_.points) {
         if (p.role != kRoles[k].role) continue;
-        const bool first = p.role == Role::itself || p.role == Role::best;
+        const bool first = p.role == PointRole::itself || p.role == PointRole::best;
         const std::string_view classes = first ? "s n" : "s q";
         const std::string text = make_label(p);
         const double width = measure_text_width(text, classes);
@@ -248,8 +248,8 @@ class WhyNotDrawing {
     };
     chart_.y += 8;
     for (const PlanPoint& p : points_.points)
-      if (p.role == Role::itself || p.role == Role::best)
-        add(p.role == Role::itself ? "this plan" : name_best(p), brief(p.config));
+      if (p.role == PointRole::itself || p.role == PointRole::best)
+        add(p.role == PointRole::itself ? "this plan" : name_best(p), brief(p.config));
     std::string refused;
     for (const RefusedChange& one : points_.refused)
       refused += (refused.empty() ? "" : ", ") + one.change;

@@ -142,7 +142,7 @@ std::string fitted(std::string_view words, double width, std::string_view classe
 
 std::vector<std::string> break_text(std::string_view words, double width, std::string_view classes,
                                     std::size_t max) {
-  constexpr std::string_view kBetween = " · ";
+  constexpr std::string_view kTagSeparator = " · ";
   std::vector<std::string> lines;
   while (!words.empty()) {
     if (lines.size() + 1 == max || measure_text_width(words, classes) <= width) {
@@ -157,8 +157,9 @@ std::vector<std::string> break_text(std::string_view words, double width, std::s
     }
     // Prefer a break between two listed items.
     std::size_t blank = 1;
-    if (const std::size_t dot = words.substr(0, end).rfind(kBetween); dot != std::string_view::npos)
-      end = dot, blank = kBetween.size();
+    if (const std::size_t dot = words.substr(0, end).rfind(kTagSeparator);
+        dot != std::string_view::npos)
+      end = dot, blank = kTagSeparator.size();
     if (end == 0) end = std::min(words.find(' '), words.size());
     lines.push_back(fitted(words.substr(0, end), width, classes));
     words.remove_prefix(std::min(words.size(), end + blank));
@@ -167,7 +168,7 @@ std::vector<std::string> break_text(std::string_view words, double width, std::s
 }
 
 void add_legend(Chart& chart, std::span<const LegendKey> keys) {
-  constexpr double kSample = 18, kGap = 7, kApart = 20;
+  constexpr double kSample = 18, kGap = 7, kKeySpacing = 20;
   double x = kChartMargin;
   for (const LegendKey& key : keys) {
     const std::string words = fitted(key.words, kChartRight - kChartMargin - kSample - kGap);
@@ -180,7 +181,7 @@ void add_legend(Chart& chart, std::span<const LegendKey> keys) {
                                     : marker(key.path, x + kSample / 2, chart.y - 5, key.classes)) +
                   "/>\n";
     chart.body += svg::text(x + kSample + kGap, chart.y, "q", words);
-    x += width + kApart;
+    x += width + kKeySpacing;
   }
   chart.y += kChartLine;
 }

@@ -98,7 +98,7 @@ std::string break_lines(const std::string& text, std::string_view gap, std::stri
 
 std::string format_remarked_table(const Table& table, const Paint& paint, std::string_view indent,
                                   std::size_t width) {
-  constexpr std::size_t kNarrowest = 36, kBelow = 4;
+  constexpr std::size_t kMinRemarkWidth = 36, kBelow = 4;
   const std::size_t last = table.columns.size() - 1;
   Table figures{table.columns};
   figures.columns.back().name.clear();
@@ -113,7 +113,7 @@ std::string format_remarked_table(const Table& table, const Paint& paint, std::s
       widest = std::max(widest, display_width(row[c]));
     before += widest + 2;
   }
-  const bool beside = before + kNarrowest <= width;
+  const bool beside = before + kMinRemarkWidth <= width;
   const std::size_t column = beside ? before : indent.size() + kBelow;
   const std::string blanks(column, ' ');
   const std::string lines = figures.text({}, indent);
@@ -130,7 +130,7 @@ std::string format_remarked_table(const Table& table, const Paint& paint, std::s
       continue;
     }
     const std::string remark =
-        wrap_text(words, width > column ? width - column : kNarrowest, blanks);
+        wrap_text(words, width > column ? width - column : kMinRemarkWidth, blanks);
     if (!beside) {
       out += line + "\n" + remark;
     } else {
