@@ -122,7 +122,7 @@ def report(
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> report(course).markdown.splitlines()[0][:7]
-    '# a mod'
+    '# no mo'
     """
     plan, model = with_shapes(plan, model)
     request = Request()
