@@ -30,12 +30,12 @@ planner::Outcome<Answer> explain_term(const std::string& term) {
       [](const A& a) {
         return a.page != nullptr  ? report::make_page_json(*a.page)
                : a.key != nullptr ? report::make_key_json(*a.key)
-                                  : report::term_json(*a.term);
+                                  : report::make_term_json(*a.term);
       },
       [](const A& a) {
         return a.page != nullptr  ? report::render_page_text(*a.page, {}, kTextWidth)
                : a.key != nullptr ? report::render_key_text(*a.key, {}, kTextWidth)
-                                  : report::term_text(*a.term, {}, kTextWidth);
+                                  : report::render_term_text(*a.term, {}, kTextWidth);
       });
 }
 

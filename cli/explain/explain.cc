@@ -128,8 +128,8 @@ int show_word(const std::string& word, const Options& options, const Io& io) {
     return options.write(options.json() ? report::make_key_json(*answer->key)
                                         : render_key_text(*answer->key, paint, io.prose()),
                          io);
-  return options.write(options.json() ? report::term_json(*answer->term)
-                                      : report::term_text(*answer->term, paint, io.prose()),
+  return options.write(options.json() ? report::make_term_json(*answer->term)
+                                      : report::render_term_text(*answer->term, paint, io.prose()),
                        io);
 }
 

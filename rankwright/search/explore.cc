@@ -34,7 +34,6 @@ struct OrderLevel {
 struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
-  plan::Stages stages;
   EndStages ends;
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
@@ -232,7 +231,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
   }
   return PipelineLevel{.plan = config.plan,
                        .pipe = pipe,
-                       .stages = std::move(stages),
                        .ends = ends,
                        .loads = cost::RankLoads(config).peak_candidates()};
 }

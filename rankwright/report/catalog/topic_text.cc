@@ -67,14 +67,14 @@ std::string make_key_json(const importer::PlanKey& key) {
   return json.dump(2) + "\n";
 }
 
-std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width) {
+std::string render_term_text(const catalog::Term& term, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(term.name) + "\n\n" + wrap_text(term.definition, width - 4, "  ");
   if (!term.also.empty())
     out += "\n" + wrap_text(fmt::format("Also: {}.", fmt::join(term.also, ", ")), width - 4, "  ");
   return out;
 }
 
-std::string term_json(const catalog::Term& term) {
+std::string make_term_json(const catalog::Term& term) {
   const ordered_json json = {{"schema", "rankwright.term/1"},
                              {"term", term.name},
                              {"also", term.also},

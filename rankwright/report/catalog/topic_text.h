@@ -16,7 +16,7 @@ std::string make_page_json(const rules::Page& page);
 std::string render_key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width);
 std::string make_key_json(const importer::PlanKey& key);
 
-std::string term_text(const catalog::Term& term, const Paint& paint, std::size_t width);
-std::string term_json(const catalog::Term& term);
+std::string render_term_text(const catalog::Term& term, const Paint& paint, std::size_t width);
+std::string make_term_json(const catalog::Term& term);
 
 }  // namespace rankwright::report

@@ -284,7 +284,7 @@ std::string render_compare_text(const NamedPlan& a, const NamedPlan& b,
   out += make_bold(paragraph(words.verdict), paint) + paragraph(words.unlike);
   if (!named) out += paragraph(words.fit);
   out += paragraph(planner::describe_calibration(a.config));
-  out += "\n" + sections_text(make_sections(view), paint, width);
+  out += "\n" + render_sections_text(make_sections(view), paint, width);
   out.pop_back();  // the last blank line
   return out;
 }
@@ -302,7 +302,7 @@ std::string render_compare_markdown(const NamedPlan& a, const NamedPlan& b,
       {"A", format_headline(a.config), write_plan_line(a.config), figures(a.config, view.a)});
   plans.rows.push_back(
       {"B", format_headline(b.config), write_plan_line(b.config), figures(b.config, view.b)});
-  out += plans.markdown() + "\n" + sections_markdown(make_sections(view));
+  out += plans.markdown() + "\n" + render_sections_markdown(make_sections(view));
   out.pop_back();  // the last blank line
   return out;
 }

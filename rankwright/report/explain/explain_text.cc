@@ -111,7 +111,7 @@ std::string render_explain_text(const plan::TrainingConfig& config,
                                 std::size_t width) {
   return paint.bold(format_headline(config)) + "\n\n  " + format_degree_tags(config) + "\n\n" +
          wrap_text(describe_plan(config, view), width - 4, "  ") + "\n" +
-         sections_text(make_sections(config, view), paint, width) +
+         render_sections_text(make_sections(config, view), paint, width) +
          wrap_text(kOrigins, width - 2, "");
 }
 
@@ -125,7 +125,7 @@ std::string render_explain_markdown(const plan::TrainingConfig& config,
 
 std::string render_explain_tables(const plan::TrainingConfig& config,
                                   const planner::ExplainView& view) {
-  return sections_markdown(make_sections(config, view)) + std::string(kOrigins) + "\n";
+  return render_sections_markdown(make_sections(config, view)) + std::string(kOrigins) + "\n";
 }
 
 }  // namespace rankwright::report

@@ -258,7 +258,7 @@ std::string render_plan_text(const planner::PlanAnswer& view, const Paint& paint
   const std::string safe = describe_safe(view);
   if (!safe.empty()) out += wrap_text(safe, width - 2, "  ");
   out += "\n" + render_waterfall_text(view.explain_view.waterfall, paint, width) + "\n";
-  return out + sections_text(make_sections(view, saved), paint, width);
+  return out + render_sections_text(make_sections(view, saved), paint, width);
 }
 
 std::string render_plan_markdown(const planner::PlanAnswer& view) {
@@ -268,7 +268,7 @@ std::string render_plan_markdown(const planner::PlanAnswer& view) {
        {format_degree_tags(best.config), details(best.config), figures(best.config, best.estimate),
         describe_more_figures(best), describe_safe(view)})
     if (!words.empty()) out += escape_markdown(words) + "\n\n";
-  out += sections_markdown(make_sections(view, {}));
+  out += render_sections_markdown(make_sections(view, {}));
   out.pop_back();  // the last blank line
   return out;
 }
@@ -313,7 +313,7 @@ std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& pa
   const search::Answer& a = view.answer;
   std::string out = write_head(view, view.problem.config, paint, width);
   const auto say = [&](std::string_view label, const std::string& words) {
-    out += labeled_text(label, words, paint, width);
+    out += render_labeled_text(label, words, paint, width);
   };
   std::string next;
   if (!a.complete) {

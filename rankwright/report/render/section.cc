@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kLabel = 11;       // columns of a label including its indent
 constexpr std::size_t kPageWidth = 100;  // columns of a drawing in Markdown
 
-std::string table_text(const Section& section, const Paint& paint, std::size_t width) {
+std::string render_table(const Section& section, const Paint& paint, std::size_t width) {
   std::string out;
   if (section.drawing)
     out = section.drawing(paint, width);
@@ -23,7 +23,7 @@ std::string table_text(const Section& section, const Paint& paint, std::size_t w
   return out + "\n";
 }
 
-std::string paragraph_text(const Section& section, const Paint& paint, std::size_t width) {
+std::string render_paragraph(const Section& section, const Paint& paint, std::size_t width) {
   if (section.text.empty()) return {};
   if (section.strong) return paint.bold("  " + section.text) + "\n\n";
   return wrap_text(section.text, width - 4, "  ") + "\n";
@@ -31,30 +31,30 @@ std::string paragraph_text(const Section& section, const Paint& paint, std::size
 
 }  // namespace
 
-std::string labeled_text(std::string_view label, const std::string& text, const Paint& paint,
-                         std::size_t width) {
+std::string render_labeled_text(std::string_view label, const std::string& text, const Paint& paint,
+                                std::size_t width) {
   if (text.empty()) return {};
   const std::string name = "  " + std::string(label);
   return paint.bold(name) + std::string(kLabel - name.size(), ' ') +
          wrap_text(text, width - kLabel, std::string(kLabel, ' ')).substr(kLabel);
 }
 
-std::string sections_text(std::span<const Section> sections, const Paint& paint,
-                          std::size_t width) {
+std::string render_sections_text(std::span<const Section> sections, const Paint& paint,
+                                 std::size_t width) {
   std::string out;
   for (const Section& section : sections) {
     if (section.only == Section::Only::markdown) continue;
     if (section.label)
-      out += labeled_text(*section.label, section.text, paint, width) +
-             labeled_text("", section.more, paint, width);
+      out += render_labeled_text(*section.label, section.text, paint, width) +
+             render_labeled_text("", section.more, paint, width);
     else
-      out += paragraph_text(section, paint, width);
-    out += table_text(section, paint, width);
+      out += render_paragraph(section, paint, width);
+    out += render_table(section, paint, width);
   }
   return out;
 }
 
-std::string sections_markdown(std::span<const Section> sections) {
+std::string render_sections_markdown(std::span<const Section> sections) {
   std::string out;
   const auto add = [&](const std::string& text) {
     if (!text.empty()) out += escape_markdown(text) + "\n\n";

@@ -34,14 +34,15 @@ struct Section {
 
 /// Writes sections with blank lines between them. Sections with a label are a column of texts
 /// without blank lines, each table below its text.
-std::string sections_text(std::span<const Section> sections, const Paint& paint, std::size_t width);
+std::string render_sections_text(std::span<const Section> sections, const Paint& paint,
+                                 std::size_t width);
 
 /// Writes sections below headings of the second level, each part followed by a blank line.
-std::string sections_markdown(std::span<const Section> sections);
+std::string render_sections_markdown(std::span<const Section> sections);
 
 /// Writes a bold label and text that is wrapped in its own column: "  why      The fastest ...".
 /// Returns nothing for no text.
-std::string labeled_text(std::string_view label, const std::string& text, const Paint& paint,
-                         std::size_t width);
+std::string render_labeled_text(std::string_view label, const std::string& text, const Paint& paint,
+                                std::size_t width);
 
 }  // namespace rankwright::report
