@@ -7,6 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/collective.h"
+#include "rankwright/fit/level_fit.h"
 #include "rankwright/plan/plan.h"
 
 namespace rankwright::fit {
@@ -45,12 +46,6 @@ mesh::Span find_span(const MeasuredSeries& series, const cluster::Cluster& clust
       placement.devices.push_back(rank / each * cluster.host_devices + rank % each);
   }
   return span(shape, series.ranks, placement, cluster);
-}
-
-/// Rounds to four significant digits: more would overstate the precision of a measurement.
-double round_to_four_digits(double value) {
-  const double unit = std::pow(10, std::floor(std::log10(value)) - 3);
-  return std::round(value / unit) * unit;
 }
 
 class LinkFit {
