@@ -31,30 +31,30 @@ std::vector<ScoredRun> of_runs(const std::vector<ScoredRun>& rows) {
 
 double mape(const Score& score, std::string_view family) {
   for (const FamilyErrors& f : score.families)
-    if (f.family == family && !f.sparse) return f.errors.mape;
+    if (f.family == family && !f.sparse) return f.errors.mean_absolute;
   ADD_FAILURE() << "no family " << family;
   return 1;
 }
 
 void expect_steps(const Score& all, const Score& runs, const Score& calibrated) {
-  EXPECT_LE(all.dense.mape, 0.09);
-  EXPECT_LE(all.all.mape, 0.11);
-  EXPECT_LE(runs.dense.mape, 0.09);
-  EXPECT_LE(runs.all.mape, 0.11);
+  EXPECT_LE(all.dense.mean_absolute, 0.09);
+  EXPECT_LE(all.all.mean_absolute, 0.11);
+  EXPECT_LE(runs.dense.mean_absolute, 0.09);
+  EXPECT_LE(runs.all.mean_absolute, 0.11);
   EXPECT_LE(mape(all, "vtrain"), 0.10);
   EXPECT_LE(mape(all, "vtrain single"), 0.10);
-  EXPECT_LE(calibrated.dense.mape, 0.07);
+  EXPECT_LE(calibrated.dense.mean_absolute, 0.07);
   EXPECT_LE(runs.mean_regret, 0.04);
   EXPECT_GE(runs.mean_model_spearman, 0.75);
   // Better than the other predictors on the same rows.
-  EXPECT_LT(runs.calculon.ours.mape, 0.6 * runs.calculon.theirs.mape);
-  EXPECT_LT(runs.baseline.ours.mape, 0.5 * runs.baseline.theirs.mape);
+  EXPECT_LT(runs.calculon.ours.mean_absolute, 0.6 * runs.calculon.theirs.mean_absolute);
+  EXPECT_LT(runs.baseline.ours.mean_absolute, 0.5 * runs.baseline.theirs.mean_absolute);
 }
 
 void expect_bands(const Score& runs) {
-  const auto expect = [](const Errors& errors, const catalog::BandRow& band) {
+  const auto expect = [](const ErrorStats& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.p90, 0.015) << errors.name;
-    EXPECT_EQ(band.rows, i64(errors.rows)) << errors.name;
+    EXPECT_EQ(band.rows, errors.rows) << errors.name;
   };
   expect(runs.dense, catalog::get_bands().dense);
   expect(runs.sparse, catalog::get_bands().sparse);
@@ -79,19 +79,19 @@ TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
   std::vector<ScoredRun> rows = of_runs(held_out.rows);
   const Score runs = compute_score(rows);
   calibrate_one(rows);
-  EXPECT_LE(runs.dense.mape, 0.15);
+  EXPECT_LE(runs.dense.mean_absolute, 0.15);
   if (kSanitized) GTEST_SKIP() << "the ceilings are of all rows";
   expect_steps(held_out.score, runs, compute_score(rows));
   expect_bands(runs);
-  EXPECT_LE(runs.allocated.mape, 0.05);
-  EXPECT_LE(runs.memory.mape, 0.10);
+  EXPECT_LE(runs.allocated.mean_absolute, 0.05);
+  EXPECT_LE(runs.memory.mean_absolute, 0.10);
 }
 
 TEST(Published, ShippedConstantsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
   const Score runs = compute_score(of_runs(validate(cases, {}, {}, no_progress).rows));
-  EXPECT_LE(runs.dense.mape, 0.07);
-  EXPECT_LE(runs.memory.mape, 0.05);
+  EXPECT_LE(runs.dense.mean_absolute, 0.07);
+  EXPECT_LE(runs.memory.mean_absolute, 0.05);
 }
 
 TEST(Published, AlmostAllRunsAreScored) {

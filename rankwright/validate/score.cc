@@ -128,13 +128,13 @@ void add_errors(Score& score, const std::vector<const ScoredRun*>& rows) {
     (row->run->sparse ? sparse : dense).push_back(error);
     families[{row->run->family, row->run->sparse}].push_back(error);
   }
-  score.all = errors("all", all);
-  score.dense = errors("dense", dense);
-  score.sparse = errors("MoE", sparse);
-  std::vector<Errors> each, each_dense, each_sparse;
+  score.all = compute_error_stats("all", all);
+  score.dense = compute_error_stats("dense", dense);
+  score.sparse = compute_error_stats("MoE", sparse);
+  std::vector<ErrorStats> each, each_dense, each_sparse;
   for (const auto& [key, list] : families) {
     const auto& [family, is_sparse] = key;
-    const Errors one = errors(family + (is_sparse ? " MoE" : ""), list);
+    const ErrorStats one = compute_error_stats(family + (is_sparse ? " MoE" : ""), list);
     score.families.push_back({family, is_sparse, one});
     each.push_back(one);
     (is_sparse ? each_sparse : each_dense).push_back(one);
@@ -181,7 +181,8 @@ void add_others(Score& score, const std::vector<const ScoredRun*>& rows) {
       theirs.push_back({row->run->id, *error});
       ours.push_back({row->run->id, row->error()});
     }
-    return PredictorComparison{errors(std::move(name), theirs), errors("here", ours)};
+    return PredictorComparison{compute_error_stats(std::move(name), theirs),
+                               compute_error_stats("here", ours)};
   };
   score.calculon =
       compare("Calculon", [](const ScoredRun& row) { return find_calculon_error(row.run->id); });
@@ -211,10 +212,11 @@ void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
     (row.run->memory_figure == MemoryFigure::allocated ? allocated : reserved).push_back(error);
     families[row.run->family].push_back(error);
   }
-  score.memory = errors("all", all);
-  score.allocated = errors("allocated", allocated);
-  score.reserved = errors("reserved", reserved);
-  for (const auto& [name, list] : families) score.memory_families.push_back(errors(name, list));
+  score.memory = compute_error_stats("all", all);
+  score.allocated = compute_error_stats("allocated", allocated);
+  score.reserved = compute_error_stats("reserved", reserved);
+  for (const auto& [name, list] : families)
+    score.memory_families.push_back(compute_error_stats(name, list));
 }
 
 /// Fits the constants without each publication in turn.
@@ -245,34 +247,6 @@ double spearman(const std::vector<double>& a, const std::vector<double>& b) {
     yy += (y[i] - my) * (y[i] - my);
   }
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
-}
-
-Errors errors(std::string name, const std::vector<Error>& all) {
-  std::vector<double> values;
-  const Error* worst = nullptr;
-  for (const Error& e : all) {
-    values.push_back(e.value);
-    if (worst == nullptr || std::abs(e.value) > std::abs(worst->value)) worst = &e;
-  }
-  const ErrorStats stats = compute_error_stats(std::move(values));
-  Errors out{.name = std::move(name),
-             .rows = all.size(),
-             .mape = stats.mean_absolute,
-             .bias = stats.bias,
-             .p90 = stats.p90};
-  if (worst != nullptr) out.worst = worst->value, out.worst_id = worst->id;
-  return out;
-}
-
-Errors average_families(std::string name, const std::vector<Errors>& families) {
-  Errors out{.name = std::move(name), .rows = families.size()};
-  for (const Errors& family : families) {
-    out.mape += family.mape / double(families.size());
-    out.bias += family.bias / double(families.size());
-    out.p90 += family.p90 / double(families.size());
-    if (family.mape > out.worst) out.worst = family.mape, out.worst_id = family.name;
-  }
-  return out;
 }
 
 Score compute_score(const std::vector<ScoredRun>& rows) {

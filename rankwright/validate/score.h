@@ -16,27 +16,6 @@
 
 namespace rankwright::validate {
 
-/// Named error statistics of some rows; an error is predicted / measured - 1.
-struct Errors {
-  std::string name{};
-  std::size_t rows = 0;
-  double mape = 0, bias = 0;
-  double p90 = 0;    // nine tenths of the absolute errors are at most this
-  double worst = 0;  // the largest by absolute value, with its sign
-  std::string worst_id{};
-};
-/// The error of one row.
-struct Error {
-  std::string id{};
-  double value = 0;
-};
-/// Computes the statistics of a list of errors.
-Errors errors(std::string name, const std::vector<Error>& all);
-
-/// Averages the statistics of families, which all weigh the same; `worst` is the largest MAPE of a
-/// family.
-Errors average_families(std::string name, const std::vector<Errors>& families);
-
 /// The prediction of one run.
 struct ScoredRun {
   const Run* run = nullptr;
@@ -62,26 +41,26 @@ struct Sweep {
 
 /// The errors of another predictor, and ours on the rows that it supports.
 struct PredictorComparison {
-  Errors theirs{}, ours{};
+  ErrorStats theirs{}, ours{};
 };
 
 /// The errors of the dense or the MoE rows of one family.
 struct FamilyErrors {
   std::string family{};
   bool sparse = false;
-  Errors errors{};
+  ErrorStats errors{};
 };
 
 /// All scores of a validation.
 struct Score {
-  Errors all{}, dense{}, sparse{};
+  ErrorStats all{}, dense{}, sparse{};
   std::vector<FamilyErrors> families{};  // dense and MoE rows of a family separately
-  Errors over_families{}, dense_over_families{}, sparse_over_families{};
+  ErrorStats over_families{}, dense_over_families{}, sparse_over_families{};
   PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
   PredictorComparison calculon{};
   PredictorComparison baseline{};  // a constant MFU per device and precision, from the other rows
-  Errors memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
-  std::vector<Errors> memory_families{};
+  ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
+  std::vector<ErrorStats> memory_families{};
   std::vector<Sweep> sweeps{};
   double mean_regret = 0, mean_spearman = 0;
   std::vector<Sweep> models{};  // vTrain's multi-node rows, by model

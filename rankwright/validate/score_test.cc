@@ -26,27 +26,33 @@ RC_GTEST_PROP(Spearman, DependsOnlyOnTheOrder, (const std::vector<int>& values))
   RC_ASSERT(rho == 0 || std::abs(rho - 1) < 1e-9);
 }
 
-TEST(Errors, MatchTheWorkedExample) {
+TEST(ErrorStats, NameTheWorstRow) {
   std::vector<Error> ten;
   for (int i = 1; i <= 10; ++i)
     ten.push_back({"r" + std::to_string(i), i % 2 == 0 ? 0.01 * i : -0.01 * i});
-  const Errors e = errors("ten", ten);
-  EXPECT_EQ(e.rows, 10u);
-  EXPECT_DOUBLE_EQ(e.mape, 0.055);    // mean of 1 to 10 %
-  EXPECT_NEAR(e.bias, 0.005, 1e-12);  // (30 - 25) / 10 %
-  EXPECT_DOUBLE_EQ(e.p90, 0.09);      // nine of ten are within 9 %
+  const ErrorStats e = compute_error_stats("ten", ten);
+  EXPECT_EQ(e.rows, 10);
+  EXPECT_DOUBLE_EQ(e.mean_absolute, 0.055);  // mean of 1 to 10 %
+  EXPECT_NEAR(e.bias, 0.005, 1e-12);         // (30 - 25) / 10 %
+  EXPECT_DOUBLE_EQ(e.p90, 0.09);             // nine of ten are within 9 %
   EXPECT_DOUBLE_EQ(e.worst, 0.10);
   EXPECT_EQ(e.worst_id, "r10");
-  EXPECT_EQ(errors("none", {}).rows, 0u);
-  EXPECT_DOUBLE_EQ(errors("one", {{"a", -0.3}}).p90, 0.3);
+  EXPECT_EQ(compute_error_stats("none", {}).rows, 0);
+  EXPECT_DOUBLE_EQ(compute_error_stats("one", {{"a", -0.3}}).p90, 0.3);
 }
 
-TEST(Errors, OverFamiliesWeighEachFamilyEqually) {
-  const Errors few = errors("few", {{"a", 0.3}});
-  const Errors many = errors("many", {{"b", 0.1}, {"c", 0.1}, {"d", -0.1}});
-  const Errors e = average_families("all", {few, many});
-  EXPECT_EQ(e.rows, 2u);
-  EXPECT_DOUBLE_EQ(e.mape, 0.2);
+TEST(ErrorStats, OnATieTheFirstRowIsTheWorst) {
+  const ErrorStats e = compute_error_stats("tie", {{"a", 0.1}, {"b", -0.2}, {"c", 0.2}});
+  EXPECT_DOUBLE_EQ(e.worst, -0.2);
+  EXPECT_EQ(e.worst_id, "b");
+}
+
+TEST(AverageFamilies, WeighsEachFamilyEqually) {
+  const ErrorStats few = compute_error_stats("few", {{"a", 0.3}});
+  const ErrorStats many = compute_error_stats("many", {{"b", 0.1}, {"c", 0.1}, {"d", -0.1}});
+  const ErrorStats e = average_families("all", {few, many});
+  EXPECT_EQ(e.rows, 2);
+  EXPECT_DOUBLE_EQ(e.mean_absolute, 0.2);
   EXPECT_DOUBLE_EQ(e.worst, 0.3);
   EXPECT_EQ(e.worst_id, "few");
 }
@@ -108,11 +114,11 @@ TEST(Score, SeparatesDenseAndSparse) {
   Rows rows({{11, 10}, {8, 10}, {15, 10}});
   rows.runs[2].sparse = true;
   const Score s = compute_score(rows.scored);
-  EXPECT_NEAR(s.dense.mape, 0.15, 1e-12);
-  EXPECT_NEAR(s.sparse.mape, 0.5, 1e-12);
-  EXPECT_NEAR(s.all.mape, 0.8 / 3, 1e-12);
+  EXPECT_NEAR(s.dense.mean_absolute, 0.15, 1e-12);
+  EXPECT_NEAR(s.sparse.mean_absolute, 0.5, 1e-12);
+  EXPECT_NEAR(s.all.mean_absolute, 0.8 / 3, 1e-12);
   ASSERT_EQ(s.families.size(), 2u);
-  EXPECT_NEAR(s.over_families.mape, 0.325, 1e-12);
+  EXPECT_NEAR(s.over_families.mean_absolute, 0.325, 1e-12);
 }
 
 TEST(Score, SeparatesAllocatedAndReservedMemory) {
@@ -122,8 +128,8 @@ TEST(Score, SeparatesAllocatedAndReservedMemory) {
   rows.runs[1].memory_figure = MemoryFigure::reserved;
   rows.runs[2].measured_memory = {};
   const Score s = compute_score(rows.scored);
-  EXPECT_EQ(s.memory.rows, 2u);
-  EXPECT_NEAR(s.allocated.mape, 0.1, 1e-12);
+  EXPECT_EQ(s.memory.rows, 2);
+  EXPECT_NEAR(s.allocated.mean_absolute, 0.1, 1e-12);
   EXPECT_EQ(s.reserved.worst_id, "r1");
 }
 

@@ -8,16 +8,16 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json make_errors_json(const validate::Errors& e) {
-  return {{"rows", e.rows},     {"mape", 100 * e.mape},   {"bias", 100 * e.bias},
-          {"p90", 100 * e.p90}, {"worst", 100 * e.worst}, {"worst_id", e.worst_id}};
+ordered_json make_errors_json(const validate::ErrorStats& e) {
+  return {{"rows", e.rows},     {"mape", 100 * e.mean_absolute}, {"bias", 100 * e.bias},
+          {"p90", 100 * e.p90}, {"worst", 100 * e.worst},        {"worst_id", e.worst_id}};
 }
 
 /// Describes errors over families: `rows` counts families, and the worst is the family with the
 /// highest MAPE.
-ordered_json make_families_json(const validate::Errors& e) {
-  return {{"families", e.rows}, {"mape", 100 * e.mape},        {"bias", 100 * e.bias},
-          {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst}, {"worst_family", e.worst_id}};
+ordered_json make_families_json(const validate::ErrorStats& e) {
+  return {{"families", e.rows}, {"mape", 100 * e.mean_absolute}, {"bias", 100 * e.bias},
+          {"p90", 100 * e.p90}, {"worst_mape", 100 * e.worst},   {"worst_family", e.worst_id}};
 }
 
 ordered_json make_beside_json(const validate::PredictorComparison& beside) {
@@ -55,7 +55,7 @@ ordered_json make_memory_json(const validate::Score& s) {
                        {"allocated", make_errors_json(s.allocated)},
                        {"reserved", make_errors_json(s.reserved)},
                        {"families", ordered_json::array()}};
-  for (const validate::Errors& f : s.memory_families) {
+  for (const validate::ErrorStats& f : s.memory_families) {
     ordered_json one = {{"family", f.name}};
     one.update(make_errors_json(f));
     json["families"].push_back(one);

@@ -145,9 +145,9 @@ std::string draw_points(const validate::Validation& v, const PlotScale& scale,
                         const std::vector<std::string>& families) {
   std::string out;
   // Families with many rows are drawn first, below the others.
-  std::vector<std::pair<std::size_t, std::size_t>> order;  // rows, family
+  std::vector<std::pair<i64, std::size_t>> order;  // rows, family
   for (std::size_t i = 0; i < families.size(); ++i) {
-    std::size_t rows = 0;
+    i64 rows = 0;
     for (const validate::FamilyErrors& f : v.score.families)
       if (f.family == families[i]) rows += f.errors.rows;
     order.emplace_back(rows, i);
@@ -177,7 +177,8 @@ std::string draw_family_legend(const validate::Validation& v,
       y += kLine;
       out += draw_family_marker(i, f.sparse, kLegend + 6, y - 4.5) + "/>\n";
       out += svg::text(kLegend + 20, y, "", make_excerpt(f.errors.name, 18));
-      out += svg::text(kPlotWidth - 14, y, "e q", fmt::format("{:.1f} %", 100 * f.errors.mape));
+      out += svg::text(kPlotWidth - 14, y, "e q",
+                       fmt::format("{:.1f} %", 100 * f.errors.mean_absolute));
     }
   if (families.size() > kMaxFamilies)
     out += svg::text(kLegend + 20, y += kLine, "q",
@@ -200,13 +201,13 @@ std::string draw_validation_svg(const validate::Validation& v) {
   const PlotScale scale = choose_scale(v);
   const std::vector<std::string> families = list_families(v);
   const std::string title = fmt::format("{}, predicted and measured",
-                                        plural(i64(s.all.rows), "training run", "training runs"));
+                                        plural(s.all.rows, "training run", "training runs"));
   std::string heading = v.options.mode == validate::Mode::shipped
                             ? "with the shipped constants"
                             : "each family with constants that were fitted without it";
   if (v.options.calibrate_one) heading += ", and one of its rows";
-  if (s.dense.rows > 0) heading += fmt::format(" · dense {:.1f} %", 100 * s.dense.mape);
-  if (s.sparse.rows > 0) heading += fmt::format(" · MoE {:.1f} %", 100 * s.sparse.mape);
+  if (s.dense.rows > 0) heading += fmt::format(" · dense {:.1f} %", 100 * s.dense.mean_absolute);
+  if (s.sparse.rows > 0) heading += fmt::format(" · MoE {:.1f} %", 100 * s.sparse.mean_absolute);
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
       "{1}\" role=\"img\">\n<title>{2}</title>\n",

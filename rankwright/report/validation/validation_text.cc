@@ -16,8 +16,6 @@ constexpr std::size_t kId = 42;          // of a row's ID
 constexpr std::size_t kMaxSweeps =
     20;  // more sweeps of a family are summarized unless all are requested
 
-std::string format_rows(std::size_t rows) { return count(i64(rows)); }
-
 Table make_error_table(std::string_view title) {
   return {{{std::string(title)},
            {"rows", kRight},
@@ -29,9 +27,10 @@ Table make_error_table(std::string_view title) {
 }
 
 /// Adds a row of errors. Over families the worst is a MAPE, which has no sign.
-void add_errors(Table& table, std::string label, const validate::Errors& e, bool families = false) {
+void add_errors(Table& table, std::string label, const validate::ErrorStats& e,
+                bool families = false) {
   if (e.rows == 0) return;
-  table.rows.push_back({std::move(label), format_rows(e.rows), format_exact_percent(e.mape),
+  table.rows.push_back({std::move(label), count(e.rows), format_exact_percent(e.mean_absolute),
                         format_signed_percent(e.bias), format_exact_percent(e.p90),
                         families ? format_exact_percent(e.worst) : format_signed_percent(e.worst),
                         make_excerpt(e.worst_id, kId)});
@@ -106,10 +105,11 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
                 {"bias", kRight}}};
   for (const validate::PredictorComparison* other : {&s.calculon, &s.baseline})
     if (other->theirs.rows > 0)
-      beside.rows.push_back(
-          {other->theirs.name, format_rows(other->theirs.rows),
-           format_exact_percent(other->theirs.mape), format_signed_percent(other->theirs.bias),
-           format_exact_percent(other->ours.mape), format_signed_percent(other->ours.bias)});
+      beside.rows.push_back({other->theirs.name, count(other->theirs.rows),
+                             format_exact_percent(other->theirs.mean_absolute),
+                             format_signed_percent(other->theirs.bias),
+                             format_exact_percent(other->ours.mean_absolute),
+                             format_signed_percent(other->ours.bias)});
   if (!beside.rows.empty()) out += "\n" + beside.text(paint);
 
   Table memory = make_error_table("memory");
@@ -128,7 +128,7 @@ std::string write_families(const validate::Score& s, const Paint& paint) {
     add_errors(table, make_excerpt(f.errors.name, 20), f.errors);
   std::string out = table.rows.empty() ? "" : "\n" + table.text(paint);
   Table memory = make_error_table("memory of");
-  for (const validate::Errors& f : s.memory_families)
+  for (const validate::ErrorStats& f : s.memory_families)
     add_errors(memory, make_excerpt(f.name, 20), f);
   return out + (memory.rows.empty() ? "" : "\n" + memory.text(paint));
 }
@@ -136,7 +136,7 @@ std::string write_families(const validate::Score& s, const Paint& paint) {
 std::string write_sweeps(const validate::Score& s, bool all, const Paint& paint) {
   Table table{{{"sweep"}, {"rows", kRight}, {"Spearman", kRight}, {"regret", kRight}}};
   const auto line = [&](const std::string& name, std::size_t rows, double rank, double regret) {
-    table.rows.push_back({make_excerpt(name, 66), format_rows(rows), fmt::format("{:.3f}", rank),
+    table.rows.push_back({make_excerpt(name, 66), count(i64(rows)), fmt::format("{:.3f}", rank),
                           format_exact_percent(regret)});
   };
   for (auto begin = s.sweeps.begin(); begin != s.sweeps.end();) {
