@@ -23,8 +23,9 @@ std::string joined_names() {
 
 std::string list_targets() {
   std::vector<FormatRow> rows;
-  for (const exporter::Exporter& exporter : exporter::exporters())
-    rows.push_back({"", row(exporter.target).name, exporter.summary, row(exporter.target).checked});
+  for (const exporter::Exporter* exporter : exporter::exporters())
+    rows.push_back(
+        {"", row(exporter->target).name, exporter->summary, row(exporter->target).checked});
   return make_format_list(rows);
 }
 

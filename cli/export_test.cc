@@ -23,8 +23,8 @@ TEST(Export, OneFile_GoesToStandardOutput) {
 TEST(Export, List_ShowsEveryExporter) {
   const CommandResult said = run_command({"export", "--list"});
   EXPECT_EQ(said.code, 0);
-  for (const exporter::Exporter& exporter : exporter::exporters())
-    EXPECT_THAT(said.out, HasSubstr(std::string(row(exporter.target).checked)));
+  for (const exporter::Exporter* exporter : exporter::exporters())
+    EXPECT_THAT(said.out, HasSubstr(std::string(row(exporter->target).checked)));
 }
 
 TEST(Export, UnknownTarget_SuggestsTheNearest) {

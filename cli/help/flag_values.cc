@@ -48,8 +48,9 @@ Values frameworks(Args) {
 
 Values exports(Args) {
   Values values;
-  for (const exporter::Exporter& exporter : exporter::exporters())
-    values.names.push_back({std::string(row(exporter.target).name), std::string(exporter.summary)});
+  for (const exporter::Exporter* exporter : exporter::exporters())
+    values.names.push_back(
+        {std::string(row(exporter->target).name), std::string(exporter->summary)});
   return values;
 }
 

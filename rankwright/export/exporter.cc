@@ -5,34 +5,10 @@
 #include <algorithm>
 
 #include "rankwright/export/plan_keys.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
 namespace {
-
-constexpr Exporter kExporters[] = {
-    {rules::Target::megatron, "flags for Megatron-LM's pretrain_gpt.py", list_megatron_keys,
-     find_unsupported_by_megatron, write_megatron},
-    {rules::Target::megatron_bridge, "fields of a Megatron-Bridge configuration, in Python",
-     list_megatron_keys, find_unsupported_by_megatron_bridge, write_megatron_bridge},
-    {rules::Target::torchtitan_0_2, "torchtitan's TOML config, and its schedule file",
-     list_torchtitan_0_2_keys, find_unsupported_by_torchtitan_0_2, write_torchtitan_0_2},
-    {rules::Target::torchtitan, "a Python config for torchtitan's main", list_torchtitan_keys,
-     find_unsupported_by_torchtitan, write_torchtitan},
-    {rules::Target::deepspeed, "DeepSpeed's JSON config", list_deepspeed_keys,
-     find_unsupported_by_deepspeed, write_deepspeed},
-    {rules::Target::nanotron, "nanotron's YAML config", list_nanotron_keys,
-     find_unsupported_by_nanotron, write_nanotron},
-    {rules::Target::accelerate, "accelerate's YAML config for FSDP2", list_accelerate_keys,
-     find_unsupported_by_accelerate, write_accelerate},
-    {rules::Target::rankwright, "a plan file, complete, for rankwright run", list_rankwright_keys,
-     nullptr, write_rankwright},
-    {rules::Target::slurm, "a batch script: every rank on its host", list_launcher_keys, nullptr,
-     write_slurm},
-    {rules::Target::torchrun, "a script for each node, numbered by the plan", list_launcher_keys,
-     nullptr, write_torchrun},
-    {rules::Target::openmpi, "a rankfile, and a script that runs mpirun", list_launcher_keys,
-     nullptr, write_openmpi},
-};
 
 /// Keys that no framework's configuration states: the hardware and how fast its kernels are.
 constexpr std::string_view kNotInFrameworkFiles[] = {"world_size", "node_shape", "cluster",
@@ -79,13 +55,13 @@ std::string explain_unstated(const Exporter& exporter, const ConfigKey& key,
 
 }  // namespace
 
-std::span<const Exporter> exporters() { return kExporters; }
+std::span<const Exporter* const> exporters() { return kExporters; }
 
 const Exporter* find_exporter(std::string_view name) {
   const auto found =
       std::find_if(std::begin(kExporters), std::end(kExporters),
-                   [&](const Exporter& one) { return row(one.target).name == name; });
-  return found == std::end(kExporters) ? nullptr : found;
+                   [&](const Exporter* one) { return row(one->target).name == name; });
+  return found == std::end(kExporters) ? nullptr : *found;
 }
 
 std::vector<UnsupportedSetting> find_unsupported(const Exporter& exporter,

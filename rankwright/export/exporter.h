@@ -35,7 +35,8 @@ struct ExportFile {
   std::string text;
 };
 
-/// One row of the exporter table: a target and the functions that write its files.
+/// One row of the exporter table: a target and the functions that write its files. The row of a
+/// target is in the file that writes for it; rows.h lists them.
 struct Exporter {
   rules::Target target;
   std::string_view summary;  // one line of `rankwright export --list`
@@ -50,7 +51,7 @@ struct Exporter {
 };
 
 /// Returns all exporters, in the order of targets().
-std::span<const Exporter> exporters();
+std::span<const Exporter* const> exporters();
 
 /// Returns the exporter of the target called `name`, or null.
 const Exporter* find_exporter(std::string_view name);
@@ -68,44 +69,5 @@ std::vector<std::string> make_head_lines(const Exporter& exporter,
 /// constraint violations.
 std::vector<ExportFile> export_plan(const Exporter& exporter, const plan::TrainingConfig& config,
                                     const ExportOptions& options = {});
-
-// Functions of the table's rows, one source file per target.
-std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::TrainingConfig&);
-std::vector<ExportFile> write_megatron(const plan::TrainingConfig&, const ExportOptions&,
-                                       const std::vector<std::string>& head);
-std::span<const std::string_view> list_megatron_keys();
-std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::TrainingConfig&);
-std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig&, const ExportOptions&,
-                                              const std::vector<std::string>& head);
-std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::TrainingConfig&);
-std::vector<ExportFile> write_nanotron(const plan::TrainingConfig&, const ExportOptions&,
-                                       const std::vector<std::string>& head);
-std::span<const std::string_view> list_nanotron_keys();
-std::span<const std::string_view> list_launcher_keys();
-std::vector<ExportFile> write_slurm(const plan::TrainingConfig&, const ExportOptions&,
-                                    const std::vector<std::string>& head);
-std::vector<ExportFile> write_torchrun(const plan::TrainingConfig&, const ExportOptions&,
-                                       const std::vector<std::string>& head);
-std::vector<ExportFile> write_openmpi(const plan::TrainingConfig&, const ExportOptions&,
-                                      const std::vector<std::string>& head);
-std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::TrainingConfig&);
-std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig&, const ExportOptions&,
-                                        const std::vector<std::string>& head);
-std::span<const std::string_view> list_deepspeed_keys();
-std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::TrainingConfig&);
-std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig&, const ExportOptions&,
-                                             const std::vector<std::string>& head);
-std::span<const std::string_view> list_torchtitan_0_2_keys();
-std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::TrainingConfig&);
-std::vector<ExportFile> write_accelerate(const plan::TrainingConfig&, const ExportOptions&,
-                                         const std::vector<std::string>& head);
-std::span<const std::string_view> list_accelerate_keys();
-std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig&);
-std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig&, const ExportOptions&,
-                                         const std::vector<std::string>& head);
-std::span<const std::string_view> list_torchtitan_keys();
-std::vector<ExportFile> write_rankwright(const plan::TrainingConfig&, const ExportOptions&,
-                                         const std::vector<std::string>& head);
-std::span<const std::string_view> list_rankwright_keys();
 
 }  // namespace rankwright::exporter

@@ -17,7 +17,8 @@ TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
   std::set<rules::Target> seen;
   std::set<std::string_view> keys;
   for (const ConfigKey& key : config_keys()) keys.insert(key.path);
-  for (const Exporter& exporter : exporters()) {
+  for (const Exporter* entry : exporters()) {
+    const Exporter& exporter = *entry;
     const std::string_view name = row(exporter.target).name;
     EXPECT_TRUE(seen.insert(exporter.target).second) << name;
     EXPECT_EQ(find_exporter(name), &exporter);
@@ -29,7 +30,8 @@ TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
 RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()) {
   const rankwright::plan::TrainingConfig config = any_config::random_config();
   RC_PRE(find_violations(config).empty());
-  for (const Exporter& exporter : exporters()) {
+  for (const Exporter* entry : exporters()) {
+    const Exporter& exporter = *entry;
     const std::vector<ExportFile> one = export_plan(exporter, config);
     const std::vector<ExportFile> two = export_plan(exporter, config);
     RC_ASSERT(!one.empty());

@@ -2,11 +2,12 @@
 #include <algorithm>
 
 #include "rankwright/base/check.h"
-#include "rankwright/export/exporter.h"
 #include "rankwright/export/plan_file.h"
 #include "rankwright/export/plan_keys.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
+namespace {
 
 /// Returns all keys.
 std::span<const std::string_view> list_rankwright_keys() {
@@ -29,5 +30,14 @@ std::vector<ExportFile> write_rankwright(const plan::TrainingConfig& s, const Ex
   runtime_config.software = *own;
   return {{"plan.yaml", write_plan_yaml(runtime_config, {.head = head})}};
 }
+
+}  // namespace
+
+constinit const Exporter kRankwrightExporter{
+    .target = rules::Target::rankwright,
+    .summary = "a plan file, complete, for rankwright run",
+    .states = list_rankwright_keys,
+    .write = write_rankwright,
+};
 
 }  // namespace rankwright::exporter

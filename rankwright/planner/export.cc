@@ -85,8 +85,8 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
 
 std::vector<std::string> list_export_targets() {
   std::vector<std::string> names;
-  for (const exporter::Exporter& exporter : exporter::exporters())
-    names.emplace_back(row(exporter.target).name);
+  for (const exporter::Exporter* exporter : exporter::exporters())
+    names.emplace_back(row(exporter->target).name);
   return names;
 }
 

@@ -1,30 +1,9 @@
 #include "rankwright/rules/rule.h"
 
-#include <algorithm>
-
-#include "rankwright/base/check.h"
 #include "rankwright/rules/proof_findings.h"
 
 namespace rankwright::rules {
 namespace {
-
-constexpr TargetRow kTargets[] = {
-    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev", Target::megatron,
-     "megatron-core"},
-    {Target::megatron_bridge, "megatron-bridge", "Megatron-Bridge 0.7 dev", Target::megatron,
-     "megatron-core"},
-    {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
-     "torchtitan"},
-    {Target::torchtitan, "torchtitan", "torchtitan main of mid-2026", Target::torchtitan,
-     "torchtitan"},
-    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
-    {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
-    {Target::accelerate, "accelerate", "accelerate 1.15 dev", Target::accelerate, "fsdp"},
-    {Target::rankwright, "rankwright", "this version's runtime", Target::rankwright, "rankwright"},
-    {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
-    {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
-    {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
-};
 
 using RulesOfTopic = std::span<const Rule> (*)();
 
@@ -48,28 +27,6 @@ Diagnostic make_diagnostic(const Page& page, Finding finding) {
 }
 
 }  // namespace
-
-std::span<const TargetRow> targets() { return kTargets; }
-
-const TargetRow* find_target(std::string_view name) {
-  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
-                                  [&](const TargetRow& row) { return row.name == name; });
-  return found == std::end(kTargets) ? nullptr : found;
-}
-
-const TargetRow& row(Target target) {
-  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
-                                  [&](const TargetRow& one) { return one.target == target; });
-  RW_CHECK(found != std::end(kTargets));
-  return *found;
-}
-
-std::vector<const TargetRow*> frameworks_to_check() {
-  std::vector<const TargetRow*> all;
-  for (const TargetRow& one : kTargets)
-    if (one.rules == one.target && !one.launcher) all.push_back(&one);
-  return all;
-}
 
 bool holds_for(const Rule& rule, Target target) {
   if (rule.target == Target::any) return true;

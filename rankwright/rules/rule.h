@@ -12,42 +12,9 @@
 #include "rankwright/base/diagnostic.h"
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/rules/target.h"
 
 namespace rankwright::rules {
-
-/// The frameworks and launchers that a plan can be checked for. Their names are the same for --for
-/// and --to.
-enum class Target : unsigned char {
-  any,
-  megatron,
-  megatron_bridge,
-  torchtitan_0_2,
-  torchtitan,
-  deepspeed,
-  nanotron,
-  accelerate,
-  rankwright,  // this project's runtime
-  slurm,
-  torchrun,
-  openmpi,
-};
-
-/// One target and the version that its rules and exports were checked against.
-struct TargetRow {
-  Target target;
-  std::string_view name;
-  std::string_view checked;  // version that the rules and exported files were checked against
-  Target rules;  // target whose rules apply; differs from `target` for a second front end of the
-                 // same code
-  std::string_view software{};  // row of plan/software that it runs on; empty if there is none
-  bool launcher = false;  // only starts ranks on their devices; the layout belongs to a framework
-};
-std::span<const TargetRow> targets();  // all targets except `any`
-const TargetRow* find_target(std::string_view name);
-const TargetRow& row(Target target);  // Requires: not `any`
-
-/// Returns the training frameworks with layout rules of their own.
-std::vector<const TargetRow*> frameworks_to_check();
 
 /// The page of one code, for `explain CODE` and the reference manual.
 struct Page {

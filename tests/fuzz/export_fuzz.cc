@@ -155,7 +155,8 @@ int fuzz_export(const std::uint8_t* data, std::size_t size) {
   plan::TrainingConfig plain = config;
   for (std::string* const name : names_of(plain)) *name = "plain";
   const std::vector<std::string> hosts = hosts_of(config);
-  for (const exporter::Exporter& exporter : exporter::exporters()) {
+  for (const exporter::Exporter* one : exporter::exporters()) {
+    const exporter::Exporter& exporter = *one;
     if (has_errors(lint(config, exporter.target))) continue;
     check_exporter(exporter, config, plain, {});
     if (row(exporter.target).launcher) check_exporter(exporter, config, plain, {.hosts = hosts});

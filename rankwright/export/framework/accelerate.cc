@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/export/framework/torchtitan.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
 
 namespace rankwright::exporter {
@@ -25,8 +26,6 @@ constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16"
 plan::Dtype reduction_dtype(const plan::TrainingConfig& s) {
   return s.plan.zero == 0 ? plan::Dtype::fp32 : s.job.param_dtype;
 }
-
-}  // namespace
 
 std::span<const std::string_view> list_accelerate_keys() { return kAccelerateStates; }
 
@@ -88,5 +87,15 @@ std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const Ex
   add("  parallelism_config_tp_size", p.tp);
   return {{"accelerate.yaml", text}};
 }
+
+}  // namespace
+
+constinit const Exporter kAccelerateExporter{
+    .target = rules::Target::accelerate,
+    .summary = "accelerate's YAML config for FSDP2",
+    .states = list_accelerate_keys,
+    .lost = find_unsupported_by_accelerate,
+    .write = write_accelerate,
+};
 
 }  // namespace rankwright::exporter

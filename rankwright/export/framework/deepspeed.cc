@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "rankwright/export/exporter.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
 
 namespace rankwright::exporter {
@@ -48,8 +48,6 @@ Json zero_optimization(const plan::Plan& p) {
   if (shards_hybrid(p)) zero["mics_shard_size"] = p.shards();
   return zero;
 }
-
-}  // namespace
 
 std::span<const std::string_view> list_deepspeed_keys() { return kDeepspeedStates; }
 
@@ -116,5 +114,15 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
     config["zero_allow_untested_optimizer"] = true;
   return {{"deepspeed.json", config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"}};
 }
+
+}  // namespace
+
+constinit const Exporter kDeepspeedExporter{
+    .target = rules::Target::deepspeed,
+    .summary = "DeepSpeed's JSON config",
+    .states = list_deepspeed_keys,
+    .lost = find_unsupported_by_deepspeed,
+    .write = write_deepspeed,
+};
 
 }  // namespace rankwright::exporter

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/export/framework/megatron_settings.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -36,8 +37,6 @@ std::string write_environment(const plan::TrainingConfig& s) {
   return "";
 }
 
-}  // namespace
-
 std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
   std::string text =
@@ -47,5 +46,15 @@ std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const Expo
     for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", format_flag(row));
   return {{"megatron.sh", text + ")\n"}};
 }
+
+}  // namespace
+
+constinit const Exporter kMegatronExporter{
+    .target = rules::Target::megatron,
+    .summary = "flags for Megatron-LM's pretrain_gpt.py",
+    .states = list_megatron_keys,
+    .lost = find_unsupported_by_megatron,
+    .write = write_megatron,
+};
 
 }  // namespace rankwright::exporter

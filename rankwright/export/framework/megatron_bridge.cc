@@ -8,6 +8,7 @@
 
 #include "rankwright/export/framework/megatron_settings.h"
 #include "rankwright/export/quote.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -196,8 +197,6 @@ std::string write_model(const plan::TrainingConfig& s) {
   return b.text;
 }
 
-}  // namespace
-
 std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost = find_unsupported_by_megatron(s);
   if (s.plan.overlap.tp)
@@ -227,5 +226,15 @@ std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, con
         write_model(s) + "    return cfg\n";
   return {{"megatron_bridge.py", text}};
 }
+
+}  // namespace
+
+constinit const Exporter kMegatronBridgeExporter{
+    .target = rules::Target::megatron_bridge,
+    .summary = "fields of a Megatron-Bridge configuration, in Python",
+    .states = list_megatron_keys,
+    .lost = find_unsupported_by_megatron_bridge,
+    .write = write_megatron_bridge,
+};
 
 }  // namespace rankwright::exporter

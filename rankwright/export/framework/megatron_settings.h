@@ -2,6 +2,7 @@
 // flags, the one for Megatron-Bridge as fields of a configuration.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,11 @@ std::vector<MegatronSetting> list_megatron_model(const plan::TrainingConfig& con
 
 /// Returns "--num-layers 32", with the value quoted for a shell where necessary.
 std::string format_flag(const MegatronSetting& setting);
+
+/// Returns the plan keys that the settings state or imply.
+std::span<const std::string_view> list_megatron_keys();
+
+/// Returns the settings of the plan that Megatron-LM's flags cannot express.
+std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::exporter

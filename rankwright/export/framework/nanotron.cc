@@ -2,7 +2,7 @@
 // learning rates are left to the user. Checked against nanotron 0.4.
 #include <fmt/format.h>
 
-#include "rankwright/export/exporter.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/model/architecture.h"
 
@@ -76,8 +76,6 @@ std::string model_config(const model::Model& model) {
   return text;
 }
 
-}  // namespace
-
 std::span<const std::string_view> list_nanotron_keys() { return kNanotronStates; }
 
 std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::TrainingConfig& s) {
@@ -125,5 +123,15 @@ std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const Expo
   if (!s.reference_model && has_module(s.model)) text += model_config(s.model);
   return {{"nanotron.yaml", text}};
 }
+
+}  // namespace
+
+constinit const Exporter kNanotronExporter{
+    .target = rules::Target::nanotron,
+    .summary = "nanotron's YAML config",
+    .states = list_nanotron_keys,
+    .lost = find_unsupported_by_nanotron,
+    .write = write_nanotron,
+};
 
 }  // namespace rankwright::exporter

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "rankwright/export/quote.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 
 namespace rankwright::exporter {
@@ -110,8 +111,6 @@ std::vector<std::string> list_unverified(const plan::TrainingConfig& s, std::str
   return lines;
 }
 
-}  // namespace
-
 std::span<const std::string_view> list_torchtitan_keys() { return kTorchtitanStates; }
 
 std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig& s) {
@@ -153,5 +152,15 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
   for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;
 }
+
+}  // namespace
+
+constinit const Exporter kTorchtitanExporter{
+    .target = rules::Target::torchtitan,
+    .summary = "a Python config for torchtitan's main",
+    .states = list_torchtitan_keys,
+    .lost = find_unsupported_by_torchtitan,
+    .write = write_torchtitan,
+};
 
 }  // namespace rankwright::exporter

@@ -4,6 +4,7 @@
 
 #include "rankwright/export/framework/torchtitan.h"
 #include "rankwright/export/quote.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/export/typed.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 
@@ -125,8 +126,6 @@ std::string compile_section(const plan::Plan& p) {
   return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
 }
 
-}  // namespace
-
 std::span<const std::string_view> list_torchtitan_0_2_keys() { return kTorchtitan02States; }
 
 std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::TrainingConfig& s) {
@@ -151,5 +150,15 @@ std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig& s, cons
   for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;
 }
+
+}  // namespace
+
+constinit const Exporter kTorchtitan02Exporter{
+    .target = rules::Target::torchtitan_0_2,
+    .summary = "torchtitan's TOML config, and its schedule file",
+    .states = list_torchtitan_0_2_keys,
+    .lost = find_unsupported_by_torchtitan_0_2,
+    .write = write_torchtitan_0_2,
+};
 
 }  // namespace rankwright::exporter

@@ -12,6 +12,8 @@
 namespace rankwright::exporter {
 namespace {
 
+constexpr std::string_view kLauncherStates[] = {"world_size", "node_shape", "placement"};
+
 constexpr std::size_t kColumns = 100;
 constexpr std::size_t kMaxHostName = 253;  // maximum length of a DNS name
 
@@ -86,6 +88,8 @@ std::size_t count_consecutive(const std::vector<std::string>& lines, std::size_t
 }
 
 }  // namespace
+
+std::span<const std::string_view> list_launcher_keys() { return kLauncherStates; }
 
 std::span<const i64> HostTable::devices_of(i64 host) const {
   const i64 begin = begins[std::size_t(host)], end = begins[std::size_t(host) + 1];

@@ -39,6 +39,9 @@ struct HostTable {
   std::vector<i64> by_first_rank() const;
 };
 
+/// Returns the plan keys that a launcher's files state.
+std::span<const std::string_view> list_launcher_keys();
+
 /// Returns the hosts of the plan's placement. Time and memory grow linearly with the world size.
 /// Requires: a config without constraint violations.
 HostTable make_host_table(const plan::TrainingConfig& config);

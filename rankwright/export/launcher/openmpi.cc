@@ -6,9 +6,9 @@
 // because a training rank needs more than one core.
 #include <fmt/format.h>
 
-#include "rankwright/export/exporter.h"
 #include "rankwright/export/launcher/host_table.h"
 #include "rankwright/export/quote.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -87,8 +87,6 @@ std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
              table.all_in_order() ? "" : kOpenmpiFindDevices);
 }
 
-}  // namespace
-
 std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const ExportOptions& options,
                                       const std::vector<std::string>& head) {
   const HostTable table = make_host_table(s);
@@ -102,5 +100,14 @@ std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const Expor
   return {{"openmpi.rankfile", write_comments(slots, "#") + write_rank_lines(table, names)},
           {"openmpi.sh", write_script(s, table, names, about)}};
 }
+
+}  // namespace
+
+constinit const Exporter kOpenmpiExporter{
+    .target = rules::Target::openmpi,
+    .summary = "a rankfile, and a script that runs mpirun",
+    .states = list_launcher_keys,
+    .write = write_openmpi,
+};
 
 }  // namespace rankwright::exporter

@@ -5,15 +5,13 @@
 
 #include <algorithm>
 
-#include "rankwright/export/exporter.h"
 #include "rankwright/export/launcher/host_table.h"
 #include "rankwright/export/quote.h"
+#include "rankwright/export/rows.h"
 #include "rankwright/import/cluster/host_list.h"
 
 namespace rankwright::exporter {
 namespace {
-
-constexpr std::string_view kSlurmStates[] = {"world_size", "node_shape", "placement"};
 
 constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
 
@@ -114,10 +112,6 @@ std::string write_srun(const plan::TrainingConfig& s, const HostTable& table) {
       s.world, table.size(), table.all_in_order() ? "" : kSlurmFindDevices);
 }
 
-}  // namespace
-
-std::span<const std::string_view> list_launcher_keys() { return kSlurmStates; }
-
 std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportOptions& options,
                                     const std::vector<std::string>& head) {
   const HostTable table = make_host_table(s);
@@ -128,5 +122,14 @@ std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportO
   if (!table.all_in_order()) text += write_device_table(table) + "\n";
   return {{"slurm.sbatch", text + write_srun(s, table)}};
 }
+
+}  // namespace
+
+constinit const Exporter kSlurmExporter{
+    .target = rules::Target::slurm,
+    .summary = "a batch script: every rank on its host",
+    .states = list_launcher_keys,
+    .write = write_slurm,
+};
 
 }  // namespace rankwright::exporter

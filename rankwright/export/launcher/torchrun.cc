@@ -5,8 +5,8 @@
 // order; rules/launchers.cc warns about other placements (RW0591).
 #include <fmt/format.h>
 
-#include "rankwright/export/exporter.h"
 #include "rankwright/export/launcher/host_table.h"
+#include "rankwright/export/rows.h"
 
 namespace rankwright::exporter {
 namespace {
@@ -42,8 +42,6 @@ std::string write_node_lookup(bool named) {
             : "set NODE_RANK, or write this script with rankwright export --hosts");
 }
 
-}  // namespace
-
 std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const ExportOptions& options,
                                        const std::vector<std::string>& head) {
   const HostTable table = make_host_table(s);
@@ -70,5 +68,14 @@ std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const Expo
       lines.size());
   return {{"torchrun.sh", text}};
 }
+
+}  // namespace
+
+constinit const Exporter kTorchrunExporter{
+    .target = rules::Target::torchrun,
+    .summary = "a script for each node, numbered by the plan",
+    .states = list_launcher_keys,
+    .write = write_torchrun,
+};
 
 }  // namespace rankwright::exporter

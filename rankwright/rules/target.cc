@@ -1,0 +1,31 @@
+#include "rankwright/rules/target.h"
+
+#include <algorithm>
+
+#include "rankwright/base/check.h"
+
+namespace rankwright::rules {
+
+std::span<const TargetRow> targets() { return kTargets; }
+
+const TargetRow* find_target(std::string_view name) {
+  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                  [&](const TargetRow& row) { return row.name == name; });
+  return found == std::end(kTargets) ? nullptr : found;
+}
+
+const TargetRow& row(Target target) {
+  const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
+                                  [&](const TargetRow& one) { return one.target == target; });
+  RW_CHECK(found != std::end(kTargets));
+  return *found;
+}
+
+std::vector<const TargetRow*> frameworks_to_check() {
+  std::vector<const TargetRow*> all;
+  for (const TargetRow& one : kTargets)
+    if (one.rules == one.target && !one.launcher) all.push_back(&one);
+  return all;
+}
+
+}  // namespace rankwright::rules

@@ -1,0 +1,72 @@
+// The frameworks and launchers that a plan can be checked for (--for) and written for (--to), and
+// the version of each that was checked. To add a target, add an enumerator and its row. Its rules
+// are in rule.h, its files in export/.
+#pragma once
+
+#include <iterator>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace rankwright::rules {
+
+enum class Target : unsigned char {
+  any,
+  megatron,
+  megatron_bridge,
+  torchtitan_0_2,
+  torchtitan,
+  deepspeed,
+  nanotron,
+  accelerate,
+  rankwright,  // this project's runtime
+  slurm,
+  torchrun,
+  openmpi,
+};
+
+/// One target and the version that its rules and exports were checked against.
+struct TargetRow {
+  Target target;
+  std::string_view name;     // the word of --for and --to
+  std::string_view checked;  // version that the rules and exported files were checked against
+  Target rules;  // target whose rules apply; differs from `target` for a second front end of the
+                 // same code
+  std::string_view software{};  // row of plan/software that it runs on; empty if there is none
+  bool launcher = false;  // only starts ranks on their devices; the layout belongs to a framework
+};
+
+/// In the order of the enumerators.
+inline constexpr TargetRow kTargets[] = {
+    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev", Target::megatron,
+     "megatron-core"},
+    {Target::megatron_bridge, "megatron-bridge", "Megatron-Bridge 0.7 dev", Target::megatron,
+     "megatron-core"},
+    {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
+     "torchtitan"},
+    {Target::torchtitan, "torchtitan", "torchtitan main of mid-2026", Target::torchtitan,
+     "torchtitan"},
+    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
+    {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
+    {Target::accelerate, "accelerate", "accelerate 1.15 dev", Target::accelerate, "fsdp"},
+    {Target::rankwright, "rankwright", "this version's runtime", Target::rankwright, "rankwright"},
+    {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
+    {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
+    {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
+};
+
+consteval bool targets_match_enumerators() {
+  for (std::size_t i = 0; i < std::size(kTargets); ++i)
+    if (std::size_t(kTargets[i].target) != i + 1) return false;
+  return true;
+}
+static_assert(targets_match_enumerators());
+
+std::span<const TargetRow> targets();  // all targets except `any`
+const TargetRow* find_target(std::string_view name);
+const TargetRow& row(Target target);  // Requires: not `any`
+
+/// Returns the training frameworks with layout rules of their own.
+std::vector<const TargetRow*> frameworks_to_check();
+
+}  // namespace rankwright::rules
