@@ -18,6 +18,8 @@ import sys
 import tempfile
 import time
 
+from hostile_payloads import TARGETS
+
 SECONDS = 5
 BYTES = 1 << 30
 LARGEST_INPUT = 1_000_000
@@ -27,8 +29,6 @@ OUT_OF_MEMORY_BELOW = 200 << 20  # bytes of address space; explain --timeline of
 VIEWS = [[], ["--rank", "0"], ["--stages"], ["--sensitivity"], ["--timeline"], ["--json"],
          ["--csv", "out.csv"], ["--trace", "out.trace"], ["--svg", "out.svg"], ["--fail", "0"],
          ["--slow", "0:1.5x"], ["--markdown"]]
-TARGETS = ["megatron", "megatron-bridge", "torchtitan-0.2", "torchtitan", "deepspeed", "nanotron",
-           "accelerate", "rankwright", "slurm", "torchrun", "openmpi"]
 
 
 def verbs_on_plan(name):
