@@ -34,7 +34,7 @@ void expand_and_simulate(benchmark::State& state) {
   for (auto _ : state) {
     const program::Program program = expand_pipeline(s);
     const program::Timeline timeline =
-        simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
+        simulate(program, make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1}));
     benchmark::DoNotOptimize(timeline.end);
     actions = 0;
     for (const pipeline::Sequence& role : program.roles) actions += i64(role.size());

@@ -65,7 +65,7 @@ int write(const planner::ImportedPlan& plan, const Options& options, const Io& i
   if (options.quiet()) return kOk;
   tell_passed_over(file, io);
   if (!plan.findings.empty())
-    io.err << fmt::format("{} · rankwright check {}\n", report::stats(plan.findings),
+    io.err << fmt::format("{} · rankwright check {}\n", report::count_findings(plan.findings),
                           quote_shell_path(file.name));
   return kOk;
 }

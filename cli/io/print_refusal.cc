@@ -17,7 +17,7 @@ void print_findings(const Diagnostics& findings, std::string_view file, std::str
 
 int print_finding_counts(const planner::ValidPlan& plan, bool quiet, const Io& io) {
   if (!plan.findings.empty() && !quiet)
-    io.err << fmt::format("{} · rankwright check {}\n", report::stats(plan.findings),
+    io.err << fmt::format("{} · rankwright check {}\n", report::count_findings(plan.findings),
                           quote_shell_path(plan.name()));
   return has_errors(plan.findings) ? kRefused : kOk;
 }

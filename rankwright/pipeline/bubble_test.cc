@@ -59,7 +59,7 @@ RC_GTEST_PROP(Bubble, MatchesTheSimulation, ()) {
   shape.microbatches = shape.pp * *rc::gen::inRange<i64>(2, 6);
   const program::Program program = pipelines::program_of(shape);
   const program::Timeline timeline =
-      simulate(program, alike(program, Seconds{1}, Seconds{1}, Seconds{1}));
+      simulate(program, make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1}));
   const double work = 3 * double(shape.chunks * shape.microbatches);
   const double ratio = bubble_ratio(shape.schedule, shape.pp, shape.chunks, shape.microbatches);
   RC_ASSERT(std::abs(timeline.end.value - work * (1 + ratio)) < 1e-9 * work);

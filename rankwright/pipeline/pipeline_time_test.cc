@@ -25,7 +25,7 @@ struct Timed {
   Seconds closed() const { return estimate_pipeline_time(shape, stages, hop); }
   Seconds simulated() const {
     const program::Program program = pipelines::program_of(shape);
-    program::Durations times = alike(program, {}, {}, {});
+    program::Durations times = make_equal_durations(program, {}, {}, {});
     for (std::size_t k = 0; k < stages.size(); ++k) {
       const StageTimes& t = stages[k];
       times.cells[k] = {t.forward, t.input + t.weight, t.input, t.weight};

@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/cost/durations.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/import/log/trace_format.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/program/cells.h"
@@ -99,7 +100,7 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
         make_refusal(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
                                  count(cells), count(importer::kMaxSlices)),
                      ""));
-  program::Durations times = alike(program, 1.0_s, 1.0_s, 1.0_s);
+  program::Durations times = make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s);
   SimulatedStep step = simulate_step(drawn_shape(checked), std::move(program), std::move(times),
                                      std::string(kUnitTimes));
   step.what = "as written";

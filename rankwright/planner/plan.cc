@@ -73,7 +73,7 @@ std::optional<search::CountRow> find_larger(const search::Problem& problem, cons
   search::Problem other = problem;
   other.config.cluster = *larger;
   run.begin("nothing fits; looking for more GPUs");
-  return fewest(other, select_calibration(other.config), run.options());
+  return find_fewest_gpus(other, select_calibration(other.config), run.options());
 }
 
 /// Chooses the world size if the request leaves it open.
@@ -82,7 +82,7 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   if (request.fit) {
     run.begin("the fewest GPUs");
     answer.fit_asked = true;
-    answer.fewest = fewest(answer.problem, select_calibration(config), run.options());
+    answer.fewest = find_fewest_gpus(answer.problem, select_calibration(config), run.options());
     if (answer.fewest) config.world = answer.fewest->gpus;
     run.begin("searching");
   }
@@ -112,7 +112,8 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (run.stopped()) return;
   answer.neighbors = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
-  std::vector<search::TradePoint> points = trade(answer.problem, found, constants, run.options());
+  std::vector<search::TradePoint> points =
+      find_trade_points(answer.problem, found, constants, run.options());
   if (!run.stopped()) answer.trade = std::move(points);
 }
 

@@ -178,7 +178,8 @@ class Simulator {
 
 }  // namespace
 
-Durations alike(const Program& program, Seconds forward, Seconds input, Seconds weight) {
+Durations make_equal_durations(const Program& program, Seconds forward, Seconds input,
+                               Seconds weight) {
   Durations times;
   times.cells.assign(std::size_t(program.stages), {forward, input + weight, input, weight});
   times.activation.assign(std::size_t(program.stages), Seconds{});

@@ -27,7 +27,8 @@ struct Durations {
 
 /// Returns equal durations for all stages with free transfers and B = I + W, the case that the
 /// closed forms describe.
-Durations alike(const Program& program, Seconds forward, Seconds input, Seconds weight);
+Durations make_equal_durations(const Program& program, Seconds forward, Seconds input,
+                               Seconds weight);
 
 /// The start times of one simulated step.
 struct Timeline {

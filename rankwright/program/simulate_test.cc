@@ -20,7 +20,7 @@ constexpr Seconds kUnit{1};
 /// Returns the step time minus the work of one rank.
 double bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
-  const Durations times = alike(program, {f}, {i}, {w});
+  const Durations times = make_equal_durations(program, {f}, {i}, {w});
   const double work = double(shape.chunks * shape.microbatches) * (f + i + w);
   return simulate(program, times).end.value - work;
 }
@@ -33,7 +33,7 @@ TEST(Simulate, MatchesTheWorkedExample) {
   // Two ranks, one microbatch, F 2, I 3, W 1, a transfer 5 forward and 7 back:
   // F on rank 0 until 2, F on rank 1 from 7 to 9, B to 13, B on rank 0 from 20 to 24.
   const Program program = program_of({pipeline::Schedule::one_f_one_b, 2, 1, 1});
-  Durations times = alike(program, {2}, {3}, {1});
+  Durations times = make_equal_durations(program, {2}, {3}, {1});
   times.activation[0] = {5};
   times.gradient[0] = {7};
   const Timeline timeline = simulate(program, times);
@@ -87,7 +87,7 @@ TEST(Simulate, ZbH1BubbleIsAtLeastTheFill) {
 /// Returns the longest time of any rank from its first cell to its last, minus its work.
 double own_bubble(const pipeline::PipelineShape& shape, double f, double i, double w) {
   const Program program = program_of(shape);
-  const Durations times = alike(program, {f}, {i}, {w});
+  const Durations times = make_equal_durations(program, {f}, {i}, {w});
   const Timeline timeline = simulate(program, times);
   double longest = 0;
   for (i64 r = 0; r < shape.pp; ++r) {
@@ -128,7 +128,7 @@ TEST(Simulate, DualPipeMatchesB5IfFEqualsI) {
 TEST(Simulate, JoinedCellsTakeTheOverlapFraction) {
   // pp 2, 4 microbatches: one joined pair per rank, F 1 and B 2, takes 2/3 of their sum, 2.
   const Program program = program_of({pipeline::Schedule::dualpipe, 2, 1, 4});
-  Durations times = alike(program, kUnit, kUnit, kUnit);
+  Durations times = make_equal_durations(program, kUnit, kUnit, kUnit);
   const Seconds before = simulate(program, times).end;
   times.together = 2.0 / 3;
   const Timeline timeline = simulate(program, times);
@@ -138,7 +138,7 @@ TEST(Simulate, JoinedCellsTakeTheOverlapFraction) {
 
 /// Returns random durations for all stages and transfers.
 Durations random_durations(const Program& program) {
-  Durations times = alike(program, kUnit, kUnit, kUnit);
+  Durations times = make_equal_durations(program, kUnit, kUnit, kUnit);
   const auto some = [] { return Seconds{double(*rc::gen::inRange(1, 20))}; };
   for (std::array<Seconds, 4>& stage : times.cells) {
     stage = {some(), {}, some(), some()};
@@ -251,7 +251,7 @@ TEST(Simulate, CollectiveWaitsForAllMembers) {
   }
   Program program = add_transfers(ranks, 2, 2);
   program.steps = {{beside, norm, adam}, {beside, norm, adam}};
-  Durations times = alike(program, kUnit, kUnit, kUnit);
+  Durations times = make_equal_durations(program, kUnit, kUnit, kUnit);
   times.steps = {{{5}, {1}, {2}}, {{5}, {1}, {2}}};
   const Timeline timeline = simulate(program, times);
   EXPECT_EQ(timeline.starts[0][4], Seconds{12});  // 7 + 5, later than its own 9

@@ -231,7 +231,7 @@ void Ranking::compare(const PartialResult& space) {
 }
 
 std::optional<EvaluatedPlan> Ranking::find_fastest_within(Bytes capacity) const {
-  if (const Candidate* known = smaller(answer_.front, capacity)) return evaluate(*known);
+  if (const Candidate* known = select_from_front(answer_.front, capacity)) return evaluate(*known);
   return find_fastest_with(problem_.limits, capacity);
 }
 
@@ -279,7 +279,7 @@ std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
   return evaluate_plan(problem, found.space.best->plan, calibration);
 }
 
-const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity) {
+const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes capacity) {
   for (const Candidate& one : front)
     if (one.memory <= capacity) return &one;
   return nullptr;

@@ -72,7 +72,7 @@ std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
 
 /// Returns the fastest candidate of a front that takes at most `capacity`; null if there is none.
 /// Requires: the front is sorted, fastest first.
-const Candidate* smaller(const std::vector<Candidate>& front, Bytes capacity);
+const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes capacity);
 
 /// Returns the problem's config with this plan.
 plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan);

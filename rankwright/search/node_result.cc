@@ -18,7 +18,7 @@ bool NodeResult::can_prune(Seconds min, plan::Recompute recompute, int zero, Byt
   const Seconds fastest =
       fastest_[std::size_t(recompute)][std::size_t(zero)][is_sure(memory) ? 1 : 0];
   return min > (1 + context_.windows.near) * best_ && min >= fastest &&
-         covered(out_.front, min, memory);
+         is_covered(out_.front, min, memory);
 }
 
 void NodeResult::reject(const plan::Plan& plan, Bytes memory) {

@@ -12,7 +12,7 @@ void drop_slower(std::vector<Candidate>& all, Seconds than) {
 
 }  // namespace
 
-bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
+bool is_covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
   // Memory falls as time grows: the last of those that are as fast is the smallest.
   const auto slower = std::partition_point(front.begin(), front.end(),
                                            [&](const Candidate& one) { return one.time <= time; });
@@ -20,7 +20,7 @@ bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory) {
 }
 
 void add_to_front(std::vector<Candidate>& front, const Candidate& one) {
-  if (covered(front, one.time, one.memory)) return;
+  if (is_covered(front, one.time, one.memory)) return;
   std::erase_if(front, [&](const Candidate& other) {
     return other.time >= one.time && other.memory >= one.memory;
   });

@@ -32,7 +32,7 @@ struct PartialResult {
 };
 
 /// Returns whether a candidate of the front is at least as fast and as small.
-bool covered(const std::vector<Candidate>& front, Seconds time, Bytes memory);
+bool is_covered(const std::vector<Candidate>& front, Seconds time, Bytes memory);
 /// Adds a candidate unless it is covered, and drops those that it covers.
 void add_to_front(std::vector<Candidate>& front, const Candidate& one);
 

@@ -42,16 +42,16 @@ bool has_too_few(const Problem& problem, i64 gpus) {
 
 }  // namespace
 
-std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
-                              const cluster::Calibration& calibration,
-                              const SearchOptions& options) {
+std::vector<TradePoint> find_trade_points(const Problem& problem, const Answer& answer,
+                                          const cluster::Calibration& calibration,
+                                          const SearchOptions& options) {
   const EvaluatedPlan& best = *answer.best;
   std::vector<TradePoint> points{{problem.config.world, problem.capacity, best}};
   for (const double share : kShares) {
     Problem tighter = problem;
     tighter.capacity = share * problem.capacity;
     if (best.estimate.memory.total() <= tighter.capacity) continue;
-    const Candidate* known = smaller(answer.front, tighter.capacity);
+    const Candidate* known = select_from_front(answer.front, tighter.capacity);
     std::optional<EvaluatedPlan> plan = known ? evaluate_plan(problem, known->plan, calibration)
                                               : find_fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
@@ -130,8 +130,9 @@ std::vector<i64> counts_between(i64 host, i64 less, i64 more) {
   return counts;
 }
 
-std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibration& calibration,
-                               const SearchOptions& options) {
+std::optional<CountRow> find_fewest_gpus(const Problem& problem,
+                                         const cluster::Calibration& calibration,
+                                         const SearchOptions& options) {
   const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
   const i64 max = problem.config.cluster.devices();
   const auto next = [&](i64 count) {

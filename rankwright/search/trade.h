@@ -19,9 +19,9 @@ struct TradePoint {
 /// Returns the answer itself, plans that leave 1/8, 1/4 and 1/2 of the memory free, and plans on
 /// 1/2 and 1/4 of the GPUs. Leaves out other points than the answer that are dominated. Requires:
 /// `answer` has a best plan.
-std::vector<TradePoint> trade(const Problem& problem, const Answer& answer,
-                              const cluster::Calibration& calibration,
-                              const SearchOptions& options = {});
+std::vector<TradePoint> find_trade_points(const Problem& problem, const Answer& answer,
+                                          const cluster::Calibration& calibration,
+                                          const SearchOptions& options = {});
 
 /// The plan for one number of GPUs: the fastest, or the fastest that fits with margin if the two
 /// tie.
@@ -47,7 +47,8 @@ std::vector<i64> counts_between(i64 host, i64 less, i64 more);
 /// Returns the plan on the fewest GPUs on which one fits; nothing if none fits on the whole
 /// cluster. Tries the divisors of a host, then every number of hosts. Skips counts whose memory
 /// cannot hold the model states.
-std::optional<CountRow> fewest(const Problem& problem, const cluster::Calibration& calibration,
-                               const SearchOptions& options);
+std::optional<CountRow> find_fewest_gpus(const Problem& problem,
+                                         const cluster::Calibration& calibration,
+                                         const SearchOptions& options);
 
 }  // namespace rankwright::search

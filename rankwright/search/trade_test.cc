@@ -93,7 +93,7 @@ TEST(Fewest, EqualsTryingAllCounts) {
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
     Problem one = make_problem(4);
     one.capacity = Bytes{gigabytes * 1e9};
-    const std::optional<CountRow> found = fewest(one, catalog::get_calibration(), {});
+    const std::optional<CountRow> found = find_fewest_gpus(one, catalog::get_calibration(), {});
     const std::optional<i64> expected = find_first_that_fits(one);
     ASSERT_EQ(found.has_value(), expected.has_value()) << gigabytes;
     if (!found) continue;
@@ -106,14 +106,14 @@ TEST(Fewest, EqualsTryingAllCounts) {
 TEST(Fewest, NothingFits_ReturnsNothing) {
   Problem one = make_problem(2);
   one.capacity = Bytes{1e8};
-  EXPECT_FALSE(fewest(one, catalog::get_calibration(), {}));
+  EXPECT_FALSE(find_fewest_gpus(one, catalog::get_calibration(), {}));
 }
 
 TEST(Fewest, OneGpuIsEnough_ReturnsOneGpu) {
   Problem one = make_problem(1);
   one.capacity = Bytes{1e12};
-  ASSERT_TRUE(fewest(one, catalog::get_calibration(), {}));
-  EXPECT_EQ(fewest(one, catalog::get_calibration(), {})->gpus, 1);
+  ASSERT_TRUE(find_fewest_gpus(one, catalog::get_calibration(), {}));
+  EXPECT_EQ(find_fewest_gpus(one, catalog::get_calibration(), {})->gpus, 1);
 }
 
 TEST(OverCounts, EachRowEqualsASeparateSearch) {
@@ -158,7 +158,8 @@ TEST(Trade, PointsKeepTheirCapacityAndAreNotDominated) {
     one.capacity = dice.of<double>({1, 1.1, 1.5}) * roomy.space.best->memory;
     const Answer found = find_answer(one, catalog::get_calibration());
     ASSERT_TRUE(found.best);
-    const std::vector<TradePoint> trades = trade(one, found, catalog::get_calibration());
+    const std::vector<TradePoint> trades =
+        find_trade_points(one, found, catalog::get_calibration());
     ASSERT_FALSE(trades.empty());
     EXPECT_EQ(trades[0].gpus, one.config.world);
     EXPECT_EQ(trades[0].plan->config.plan, found.best->config.plan);

@@ -22,7 +22,8 @@ int fuzz_schedule(const std::uint8_t* data, std::size_t size) {
   RW_CHECK(again && again->ranks == written->ranks);
   const program::Program program =
       program::add_transfers(written->ranks, checked.stages, checked.microbatches);
-  const program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  const program::Durations times =
+      make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1});
   const program::Timeline timeline = simulate(program, times);
   RW_CHECK(!find_critical_path(program, times, timeline).empty());
   return 0;

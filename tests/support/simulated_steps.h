@@ -20,7 +20,7 @@ inline program::Program program_of(const pipeline::PipelineShape& shape) {
 /// Simulates a pipeline with equal stages: F, I and W take one second each, B two.
 inline planner::SimulatedStep simulate_unit_step(const pipeline::PipelineShape& shape) {
   program::Program program = program_of(shape);
-  program::Durations durations = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations durations = make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1});
   return planner::simulate_step(shape, std::move(program), std::move(durations));
 }
 
@@ -69,7 +69,7 @@ inline planner::SimulatedStep simulate_random_step() {
   program::Program program = program_of(shape);
   if (*rc::gen::arbitrary<bool>()) add_steps(program);
   const auto time = [](i64 min) { return double(*rc::gen::inRange<i64>(min, 20)) * 1.0_ms; };
-  program::Durations durations = alike(program, 1.0_ms, 1.0_ms, 1.0_ms);
+  program::Durations durations = make_equal_durations(program, 1.0_ms, 1.0_ms, 1.0_ms);
   for (std::array<Seconds, 4>& stage : durations.cells)
     for (Seconds& one : stage) one = time(1);
   for (Seconds& one : durations.activation) one = time(0);

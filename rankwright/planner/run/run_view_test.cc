@@ -123,7 +123,7 @@ TEST(RunMemory, EachPpRank_ReportsItsFullestRank) {
 TEST(IdleShare, SimulatedEvents_EqualTheTimelinesShare) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   const program::Program program = program::expand(config);
-  const program::Durations times = alike(program, 3.0_ms, 2.0_ms, 1.0_ms);
+  const program::Durations times = make_equal_durations(program, 3.0_ms, 2.0_ms, 1.0_ms);
   const program::Timeline timeline = simulate(program, times);
   Seconds busy{}, end{};
   for (i64 r = 0; r < program.pp(); ++r) {

@@ -24,7 +24,7 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times)
       "not hidden; --unit-times draws the schedule alone";
   program::Program program = program::expand(config);
   program::Durations times =
-      unit_times ? alike(program, 1.0_s, 1.0_s, 1.0_s)
+      unit_times ? make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s)
                  : cost::compute_durations(config, program, select_calibration(config));
   return simulate_step(make_pipeline_shape(config), std::move(program), std::move(times),
                        std::string(unit_times ? kUnitTimes : kCalibrated));

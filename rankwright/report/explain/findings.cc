@@ -136,7 +136,7 @@ std::string dump(const ordered_json& json) {
 
 }  // namespace
 
-std::string stats(const Diagnostics& findings) {
+std::string count_findings(const Diagnostics& findings) {
   std::string text;
   const auto add = [&](Severity severity, std::string_view one, std::string_view many) {
     const i64 n = count_severity(findings, severity);
@@ -154,7 +154,8 @@ std::string render_findings_text(const Diagnostics& findings, std::string_view f
   const std::vector<importer::TextLine> lines = importer::split_lines(text);
   std::string out;
   for (const Diagnostic& d : findings) out += write_finding(d, file, lines, paint) + "\n";
-  return out + fmt::format("{} · rankwright explain {}\n", stats(findings), findings.front().code);
+  return out + fmt::format("{} · rankwright explain {}\n", count_findings(findings),
+                           findings.front().code);
 }
 
 std::string make_findings_json(const Diagnostics& findings, std::string_view file) {

@@ -15,7 +15,7 @@ std::string render_findings_text(const Diagnostics& findings, std::string_view f
                                  std::string_view text, const Paint& paint);
 
 /// Counts findings by severity: "2 errors, 1 warning".
-std::string stats(const Diagnostics& findings);
+std::string count_findings(const Diagnostics& findings);
 
 /// Writes schema rankwright.check/1.
 std::string make_findings_json(const Diagnostics& findings, std::string_view file);

@@ -109,11 +109,11 @@ RC_GTEST_PROP(FindingsText, CaretStaysInsideAnyLine, ()) {
 
 TEST(FindingsCount, CountsBySeverity) {
   Diagnostics all(3);
-  EXPECT_EQ(stats(all), "3 errors");
+  EXPECT_EQ(count_findings(all), "3 errors");
   all[1].severity = Severity::warning;
   all[2].severity = Severity::note;
-  EXPECT_EQ(stats(all), "1 error, 1 warning, 1 note");
-  EXPECT_EQ(stats({}), "");
+  EXPECT_EQ(count_findings(all), "1 error, 1 warning, 1 note");
+  EXPECT_EQ(count_findings({}), "");
 }
 
 TEST(FindingsText, IsColoredBySeverity) {

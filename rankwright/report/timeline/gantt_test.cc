@@ -84,7 +84,7 @@ TEST(Gantt, DrawsASampleOfManyRanksAndSaysSo) {
 
 TEST(Gantt, ZeroTime_IsEmpty) {
   planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
-  p.durations = alike(p.program, {}, {}, {});
+  p.durations = make_equal_durations(p.program, {}, {}, {});
   const std::map<i64, std::string> all =
       find_rows(draw(planner::simulate_step(p.shape, p.program, p.durations), 80));
   EXPECT_EQ(all.at(0), std::string(all.at(0).size(), ' '));
@@ -93,7 +93,7 @@ TEST(Gantt, ZeroTime_IsEmpty) {
 TEST(Gantt, ShowsOverlappedStepsOnlyWhereNoCellRuns) {
   program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const std::string text =
       draw(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times), 60);

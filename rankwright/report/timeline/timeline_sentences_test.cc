@@ -42,7 +42,7 @@ TEST(TimelineSentences, NamesTheRankWithMoreWork) {
 
 TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
   planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
-  p.durations = alike(p.program, {}, {}, {});
+  p.durations = make_equal_durations(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
   EXPECT_EQ(summary(p).bubble, 0);
   EXPECT_THAT(write_timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));

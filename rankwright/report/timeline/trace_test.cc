@@ -173,7 +173,7 @@ TEST(Trace, MeasuredTransfersBecomeArrows) {
 TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
   program::Program program = sample::program_of({.pp = 1, .microbatches = 2});
   sample::add_steps(program);
-  program::Durations times = alike(program, Seconds{1}, Seconds{1}, Seconds{1});
+  program::Durations times = make_equal_durations(program, Seconds{1}, Seconds{1}, Seconds{1});
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const Trace trace = read_perfetto(
       write_perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
