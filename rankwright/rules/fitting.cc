@@ -144,10 +144,11 @@ Seconds FittingChange::time_per_sequence() const {
 }
 
 std::vector<int> supported_zero_stages(Target target) {
-  if (target == Target::torchtitan) return {2, 3};
-  if (target == Target::nanotron) return {1};
-  if (target == Target::accelerate) return {2, 3};
-  return {1, 2, 3};
+  if (target == Target::any) return {1, 2, 3};
+  const TargetRow& code = row_of_rules(target);
+  std::vector<int> stages;
+  for (int stage = code.min_zero; stage <= code.max_zero; ++stage) stages.push_back(stage);
+  return stages;
 }
 
 std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config, Target target,

@@ -103,6 +103,15 @@ TEST(CheapestFits, UseOnlyTheZeroStagesOfTheTarget) {
     EXPECT_NE(fit.change.config().plan.zero, 1);
 }
 
+TEST(SupportedZeroStages, SecondFrontEnd_HasThoseOfItsCode) {
+  for (const TargetRow& target : targets())
+    EXPECT_EQ(supported_zero_stages(target.target), supported_zero_stages(target.rules))
+        << target.name;
+  EXPECT_EQ(supported_zero_stages(Target::torchtitan_0_2), (std::vector<int>{2, 3}));
+  EXPECT_EQ(supported_zero_stages(Target::nanotron), (std::vector<int>{1}));
+  EXPECT_EQ(supported_zero_stages(Target::any), (std::vector<int>{1, 2, 3}));
+}
+
 TEST(CheapestFits, WithMargin_LeaveMoreThanTheEstimateError) {
   for (const std::string& plan : kPlans)
     for (const FittingChange& fit : find_cheapest_fits(config_of(plan), Target::any, 100, true))

@@ -117,9 +117,8 @@ std::optional<Finding> check_uneven_layers(const Subject& subject) {
 
 std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  // torchtitan defers the reduction to the last microbatch.
-  if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1 ||
-      subject.target == Target::torchtitan)
+  if (s.plan.pp == 1 || s.plan.zero < 2 || s.plan.data_ranks() == 1) return std::nullopt;
+  if (subject.target != Target::any && row_of_rules(subject.target).reduces_once)
     return std::nullopt;
   const auto data_bytes = [](const plan::TrainingConfig& config) {
     Bytes sum{};

@@ -29,6 +29,17 @@ Diagnostic lint_uneven_stages(const std::string& stages) {
   return mine == found.end() ? Diagnostic{} : *mine;
 }
 
+TEST(ShardedGradients, BothTorchtitans_ReduceThemOnce) {
+  const std::string plan =
+      "world_size: 64\ncluster: dgx-h100 x 8\nmodel: llama-3.1-70b\n"
+      "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 2}\n"
+      "job: {global_batch: 128, sequence: 8192}\n";
+  const auto codes_for = [&](Target target) { return typed_plans::codes(diagnose(plan, target)); };
+  EXPECT_THAT(codes_for(Target::megatron), testing::Contains("RW0406"));
+  for (const Target target : {Target::torchtitan, Target::torchtitan_0_2})
+    EXPECT_THAT(codes_for(target), testing::Not(testing::Contains("RW0406")));
+}
+
 TEST(UnevenWork, ProposesTheBestStages) {
   // The arithmetic is in cost/work_test.cc.
   const Diagnostic found = lint_uneven_stages("");

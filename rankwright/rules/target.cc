@@ -21,6 +21,8 @@ const TargetRow& row(Target target) {
   return *found;
 }
 
+const TargetRow& row_of_rules(Target target) { return row(row(target).rules); }
+
 std::vector<const TargetRow*> frameworks_to_check() {
   std::vector<const TargetRow*> all;
   for (const TargetRow& one : kTargets)

@@ -34,6 +34,9 @@ struct TargetRow {
                  // same code
   std::string_view software{};  // row of plan/software that it runs on; empty if there is none
   bool launcher = false;  // only starts ranks on their devices; the layout belongs to a framework
+  // Facts about the code. Stated by the target whose rules apply; see row_of_rules().
+  int min_zero = 1, max_zero = 3;  // ZeRO stages that it runs, besides 0
+  bool reduces_once = false;       // ZeRO-2 and 3 reduce gradients after the last microbatch only
 };
 
 /// In the order of the enumerators.
@@ -44,11 +47,25 @@ inline constexpr TargetRow kTargets[] = {
      "megatron-core"},
     {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
      "torchtitan"},
-    {Target::torchtitan, "torchtitan", "torchtitan main of mid-2026", Target::torchtitan,
-     "torchtitan"},
+    {.target = Target::torchtitan,
+     .name = "torchtitan",
+     .checked = "torchtitan main of mid-2026",
+     .rules = Target::torchtitan,
+     .software = "torchtitan",
+     .min_zero = 2,
+     .reduces_once = true},
     {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
-    {Target::nanotron, "nanotron", "nanotron 0.4", Target::nanotron},
-    {Target::accelerate, "accelerate", "accelerate 1.15 dev", Target::accelerate, "fsdp"},
+    {.target = Target::nanotron,
+     .name = "nanotron",
+     .checked = "nanotron 0.4",
+     .rules = Target::nanotron,
+     .max_zero = 1},
+    {.target = Target::accelerate,
+     .name = "accelerate",
+     .checked = "accelerate 1.15 dev",
+     .rules = Target::accelerate,
+     .software = "fsdp",
+     .min_zero = 2},
     {Target::rankwright, "rankwright", "this version's runtime", Target::rankwright, "rankwright"},
     {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
     {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
@@ -65,6 +82,10 @@ static_assert(targets_match_enumerators());
 std::span<const TargetRow> targets();  // all targets except `any`
 const TargetRow* find_target(std::string_view name);
 const TargetRow& row(Target target);  // Requires: not `any`
+
+/// Returns the row of the target whose rules apply to `target`, with the facts about its code.
+/// Requires: not `any`.
+const TargetRow& row_of_rules(Target target);
 
 /// Returns the training frameworks with layout rules of their own.
 std::vector<const TargetRow*> frameworks_to_check();
