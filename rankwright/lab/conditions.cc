@@ -95,8 +95,9 @@ constexpr TaskPart kTask[] = {
      }},
 };
 
-std::string describe_degrees(const plan::Plan& p) {
-  return fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp);
+std::string describe_degrees(const plan::Plan& p, bool with_cp) {
+  return fmt::format("tp {} {}pp {} dp {}", p.tp, with_cp ? fmt::format("cp {} ", p.cp) : "", p.pp,
+                     p.dp);
 }
 
 std::string describe_difference(const TaskPart& part, const plan::TrainingConfig& answer,
@@ -120,8 +121,10 @@ ConditionResult keeps_degrees(const plan::TrainingConfig& answer,
                               const plan::TrainingConfig& given) {
   const plan::Plan &a = answer.plan, &b = given.plan;
   const bool same = a.tp == b.tp && a.pp == b.pp && a.dp == b.dp && a.cp == b.cp;
-  return {same, same ? describe_degrees(a)
-                     : fmt::format("{} instead of {}", describe_degrees(a), describe_degrees(b))};
+  const bool with_cp = a.cp > 1 || b.cp > 1;
+  return {same, same ? describe_degrees(a, with_cp)
+                     : fmt::format("{} instead of {}", describe_degrees(a, with_cp),
+                                   describe_degrees(b, with_cp))};
 }
 
 ConditionResult fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {

@@ -85,6 +85,8 @@ TEST(Judge, PlanThatBreaksACondition_IsWrongWithTheCondition) {
   };
   const Case cases[] = {
       {3, "faster", "{parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}}", "pp 2 dp 2 instead of"},
+      {3, "faster", "{parallelism: {tp_size: 4, cp_size: 2, pp_size: 2}}",
+       "tp 4 cp 2 pp 2 dp 1 instead of tp 4 cp 1 pp 4 dp 1"},
       {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {global_batch: 64}}",
        "job.global_batch: 64 instead of 8"},
       {3, "faster", "{model: llama-3.2-1b, parallelism: {tp_size: 4, pp_size: 4}}", "llama-3.2-1b"},
