@@ -8,6 +8,7 @@
 #include "rankwright/report/explain/memory_text.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/table.h"
 
 namespace rankwright::report {
@@ -197,15 +198,16 @@ std::string render_gap_text(const plan::TrainingConfig& config, const planner::G
 
 std::string render_gap_markdown(const plan::TrainingConfig& config, const planner::GapView& view) {
   std::string text =
-      fmt::format("# {} against {}\n\n{}\n", view.log, view.plan, format_headline(config));
+      fmt::format("# {} against {}\n\n{}\n", escape_markdown(view.log), escape_markdown(view.plan),
+                  escape_markdown(format_headline(config)));
   for (const Block& block : make_blocks(view)) {
-    text += fmt::format("\n## {}\n\n", block.title);
+    text += fmt::format("\n## {}\n\n", escape_markdown(block.title));
     for (const std::string& line : block.lines)
       text += (line.starts_with("   ") || line.starts_with("1.") || line.starts_with("2.") ||
                        line.starts_with("3.")
                    ? ""
                    : "- ") +
-              line + "\n";
+              escape_markdown(line) + "\n";
     if (block.table) text += block.table->markdown();
   }
   return text;

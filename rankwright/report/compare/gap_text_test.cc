@@ -63,5 +63,17 @@ TEST(GapText, UnexplainedRun_SaysSo) {
   EXPECT_THAT(render_gap_text(config, view, {}, 100), HasSubstr("nothing that is plausible"));
 }
 
+TEST(GapMarkdown, NamesAreEscaped) {
+  rankwright::plan::TrainingConfig config = config_of(kPlan);
+  planner::GapView view =
+      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 1.05), nullptr);
+  config.model.name = "<b>llama";
+  view.log = "a*b*.log";
+  view.plan = "[plan](x)";
+  const std::string text = render_gap_markdown(config, view);
+  EXPECT_THAT(text, HasSubstr("# a\\*b\\*.log against \\[plan](x)\n"));
+  EXPECT_THAT(text, HasSubstr("&lt;b>llama"));
+}
+
 }  // namespace gap_text_test
 }  // namespace rankwright::report

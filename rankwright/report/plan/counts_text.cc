@@ -11,6 +11,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/labels.h"
+#include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/table.h"
 
 namespace rankwright::report {
@@ -134,14 +135,17 @@ std::string render_counts_text(const planner::PlansByCount& view, const Paint& p
 }
 
 std::string render_counts_markdown(const planner::PlansByCount& view) {
-  std::string out =
-      "# " + write_headline(view) + "\n\n" + make_counts_table(view).markdown() + "\n";
-  out += describe_choice(view) + "\n\n";
+  std::string out = "# " + escape_markdown(write_headline(view)) + "\n\n" +
+                    make_counts_table(view).markdown() + "\n";
+  const auto add = [&](const std::string& paragraph) {
+    out += escape_markdown(paragraph) + "\n\n";
+  };
+  add(describe_choice(view));
   const std::string unrunnable = describe_unrunnable(view);
-  if (!unrunnable.empty()) out += unrunnable + "\n\n";
-  if (view.stopped != planner::StopReason::none) out += describe_stopped_counts(view) + "\n\n";
+  if (!unrunnable.empty()) add(unrunnable);
+  if (view.stopped != planner::StopReason::none) add(describe_stopped_counts(view));
   const std::string assumed = describe_assumptions(view.problem.config);
-  if (!assumed.empty()) out += "Assumed: " + assumed + "\n\n";
+  if (!assumed.empty()) add("Assumed: " + assumed);
   return out + std::string(kNote) + "\n";
 }
 
