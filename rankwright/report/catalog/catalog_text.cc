@@ -339,8 +339,8 @@ Result<Table> show_failure(std::string_view name) {
 Table list_terms() {
   Table table{{{"term"}, {"also"}, {"definition"}}};
   for (const catalog::Term& term : catalog::glossary())
-    table.rows.push_back({term.name, fmt::format("{}", fmt::join(term.also, ", ")),
-                          make_excerpt(term.definition, 80)});
+    table.rows.push_back(
+        {term.name, fmt::format("{}", fmt::join(term.also, ", ")), term.definition});
   return table;
 }
 
@@ -365,7 +365,7 @@ constexpr CatalogKind kKinds[] = {
     {"failures", "published failure rates, restarts and storage", list_failures, show_failure},
     {"codes", "diagnostics of `check`", list_codes, show_code},
     {"keys", "keys of a plan file", list_keys, show_key},
-    {"terms", "words of the output and of the documentation", list_terms, show_term},
+    {"terms", "words of the output and of the documentation", list_terms, show_term, true},
 };
 
 constexpr std::string_view kOverview = "kinds";
@@ -399,9 +399,9 @@ planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std:
     unknown.kind = planner::Refusal::Kind::unreadable;
     return tl::unexpected(std::move(unknown));
   }
-  if (name.empty()) return CatalogAnswer{row->name, row->list()};
+  if (name.empty()) return CatalogAnswer{row->name, row->list(), row->prose};
   Result<Table> one = row->show(name);
-  if (one) return CatalogAnswer{row->name, std::move(*one)};
+  if (one) return CatalogAnswer{row->name, std::move(*one), row->prose};
   const Diagnostic& fault = one.error();
   return tl::unexpected(
       planner::Refusal{.kind = planner::Refusal::Kind::unreadable,
@@ -409,8 +409,10 @@ planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std:
                        .hint = help(fault)});
 }
 
-std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint) {
-  return answer.table.text(paint) +
+std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint,
+                                std::size_t width) {
+  return (answer.prose ? format_remarked_table(answer.table, paint, "", width)
+                       : answer.table.text(paint)) +
          (answer.kind == kOverview ? "\nrankwright catalog KIND lists them, KIND NAME shows one.\n"
                                    : "");
 }

@@ -17,6 +17,7 @@ struct CatalogKind {
   std::string_view summary;
   Table (*list)();
   Result<Table> (*show)(std::string_view name);
+  bool prose = false;  // the last column is prose, which is wrapped
 };
 
 std::span<const CatalogKind> list_catalog_kinds();
@@ -29,14 +30,17 @@ Table make_catalog_overview();
 struct CatalogAnswer {
   std::string_view kind;
   Table table;
+  bool prose = false;  // the last column is prose, which is wrapped
 };
 
 /// Finds the requested table. An empty `kind` requests the list of kinds, an empty `name` all
 /// entries of a kind.
 planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
 
-/// Formats the table; below the list of kinds, explains how to see more.
-std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint);
+/// Formats the table; below the list of kinds, explains how to see more. Prose is wrapped between
+/// words to lines of `width` characters.
+std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint,
+                                std::size_t width = 100);
 
 /// Writes schema rankwright.catalog/1: one object per row, keyed by the columns.
 std::string make_table_json(std::string_view kind, const Table& table);

@@ -105,6 +105,26 @@ TEST(ShowCatalog, ShowsKindsEntriesAndOneEntry) {
   EXPECT_EQ(show_catalog("models", "gpt2")->kind, "models");
 }
 
+TEST(CatalogTerms, DefinitionsAreWrappedBetweenWords) {
+  constexpr std::size_t kWidth = 80;
+  const CatalogAnswer terms = show_catalog("terms", "").value();
+  const std::string text = render_catalog_text(terms, {}, kWidth);
+  std::string words;  // all blanks are single
+  for (const char c : text)
+    if (c != '\n' && c != ' ')
+      words += c;
+    else if (!words.ends_with(' '))
+      words += ' ';
+  for (const std::vector<std::string>& row : terms.table.rows)
+    EXPECT_THAT(words, HasSubstr(row.back())) << row[0];
+  for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    const std::string line = text.substr(at, end - at);
+    if (!line.starts_with(' ')) continue;  // a term and its other names
+    EXPECT_LE(display_width(line), kWidth) << line;
+  }
+}
+
 TEST(ShowCatalog, UnknownName_SuggestsTheNearest) {
   const planner::Refusal kind = show_catalog("modls", "").error();
   EXPECT_EQ(kind.kind, planner::Refusal::Kind::unreadable);
