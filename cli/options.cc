@@ -122,8 +122,8 @@ Options::Options(const Verb& verb)
       name_(verb.name) {
   add_switch("--json", json_, "write JSON with a versioned schema");
   add("-o,--output", output_, "write to this file").type_name("FILE");
-  add_switch("--no-color", no_color_, "no colour, even on a terminal (so does NO_COLOR)");
-  add_switch("--quiet", quiet_, "write nothing but what was asked for");
+  add_switch("--no-color", no_color_, "no color, even on a terminal (so does NO_COLOR)");
+  add_switch("--quiet", quiet_, "suppress progress and notices");
 }
 
 Options::~Options() = default;

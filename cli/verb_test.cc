@@ -74,6 +74,8 @@ TEST(Help, Verb_StartsWithItsExample) {
     EXPECT_EQ(said.code, 0);
     EXPECT_THAT(said.out, StartsWith("Example: " + std::string(verb.example) + "\n"));
     EXPECT_EQ(run_command({"help", std::string(verb.name)}).out, said.out);
+    EXPECT_THAT(said.out, Not(HasSubstr("colour")));
+    EXPECT_THAT(said.out, HasSubstr("suppress progress and notices"));
   }
   EXPECT_EQ(run_command({"help", "chek"}).err,
             "rankwright: 'chek' is not a verb\n  help: did you mean check?\n");

@@ -131,7 +131,7 @@ std::string make_man_page() {
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH VERBS\n", escape_roff(inputs_sentence()));
   for (const Verb& one : verbs()) text += entry(bold(one.name), sentence(one.summary));
   text += entry(bold("help"), "The verbs, or what a verb takes.");
-  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "Where set, no colour on a terminal.");
+  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "Where set, no color on a terminal.");
   return text + example(example_command()) + exit_status() + see_also("rankwright");
 }
 
