@@ -85,6 +85,13 @@ class Picture {
     return all;
   }
 
+  /// Returns the words of every text in drawing order, one text per line.
+  std::string list_texts() const {
+    std::string lines;
+    for (const Box& box : texts) lines += box.words + "\n";
+    return lines;
+  }
+
   /// Returns what is wrong with the picture as a standalone file; empty if nothing is.
   std::string fault() const {
     if (!fault_.empty()) return fault_;

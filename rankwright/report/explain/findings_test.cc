@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/report/render/table.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::report {
 namespace findings_test {
@@ -29,16 +30,7 @@ TEST(FindingsText, PointsAtTheLocation) {
   Diagnostic d = at(2, 4, 3);
   d.notes = {"a note"};
   d.hint = "b: 2";
-  EXPECT_EQ(text_of(d, "a: 1\nb: 100\n"),
-            "error[RW0102]: wrong\n"
-            "  --> plan.yaml:2:4\n"
-            "    |\n"
-            "  2 | b: 100\n"
-            "    |    ^^^ so\n"
-            "  note: a note\n"
-            "  help: b: 2\n"
-            "\n"
-            "1 error · rankwright explain RW0102\n");
+  golden::expect("report/finding.txt", text_of(d, "a: 1\nb: 100\n"));
 }
 
 TEST(FindingsText, IsEmptyWithoutFindings) { EXPECT_EQ(render_findings_text({}, "", "", {}), ""); }
@@ -108,12 +100,13 @@ RC_GTEST_PROP(FindingsText, CaretStaysInsideAnyLine, ()) {
 }
 
 TEST(FindingsCount, CountsBySeverity) {
+  EXPECT_EQ(count_findings({}), "");
   Diagnostics all(3);
-  EXPECT_EQ(count_findings(all), "3 errors");
+  std::string text = "three errors: " + count_findings(all) + "\n";
   all[1].severity = Severity::warning;
   all[2].severity = Severity::note;
-  EXPECT_EQ(count_findings(all), "1 error, 1 warning, 1 note");
-  EXPECT_EQ(count_findings({}), "");
+  text += "one of each severity: " + count_findings(all) + "\n";
+  golden::expect("report/finding-counts.txt", text);
 }
 
 TEST(FindingsText, IsColoredBySeverity) {

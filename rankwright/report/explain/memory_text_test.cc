@@ -1,12 +1,12 @@
 #include "rankwright/report/explain/memory_text.h"
 
-#include <gmock/gmock.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/golden.h"
 
 namespace rankwright::report {
 namespace memory_text_test {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr cost::ErrorBand kBand{0.1, 20};
 
@@ -19,45 +19,38 @@ cost::MemoryEstimate make_sixty_gib() {
 }
 
 TEST(MemoryTitle, NamesRankInstantAndVerdict) {
-  EXPECT_EQ(write_memory_title(make_sixty_gib(), 80.0_GiB, kBand),
-            "memory of pp rank 3 at the loss: 60 of 80 GiB ±10 %, fits");
-  EXPECT_THAT(write_memory_title(make_sixty_gib(), 62.0_GiB, kBand),
-              HasSubstr("fits, but not for sure"));
-  EXPECT_THAT(write_memory_title(make_sixty_gib(), 58.0_GiB, kBand),
-              HasSubstr("the error is as large"));
-  EXPECT_THAT(write_memory_title(make_sixty_gib(), 40.0_GiB, kBand), HasSubstr("does not fit"));
+  // 60 GiB ±10 % is 54 to 66 GiB: surely within 80, surely beyond 40, and neither for 62 and 58.
+  std::string titles;
+  for (const double gib : {80.0, 62.0, 58.0, 40.0})
+    titles += write_memory_title(make_sixty_gib(), gib * 1.0_GiB, kBand) + "\n";
+  golden::expect("report/memory-titles.txt", titles);
 }
 
 TEST(MemoryText, ShowsItemsTotalAndDevice) {
-  // The longest bar is 80 GiB in 40 columns; the others are 40, 20 and 60 GiB.
-  const std::string text = render_memory_text(make_sixty_gib(), 80.0_GiB, kBand, {}, 160);
-  const auto line = [](const char* name, std::size_t bars, const char* figures) {
-    return "  " + std::string(name) + std::string(bars, '#') + std::string(40 - bars, ' ') +
-           figures;
-  };
-  EXPECT_THAT(text, HasSubstr(line("parameters   ", 20, "  40 GiB   50.0 %")));
-  EXPECT_THAT(text, HasSubstr(line("activations  ", 10, "  20 GiB   25.0 %")));
-  EXPECT_THAT(text, HasSubstr(line("total        ", 30, "  60 GiB   75.0 %  20 GiB are left")));
-  EXPECT_THAT(text, HasSubstr(line("device       ", 40, "  80 GiB  100.0 %")));
-  EXPECT_THAT(text, Not(HasSubstr("gradients")));
+  // The longest bar is 80 GiB in 40 columns; parameters, activations and total are 40, 20 and
+  // 60 GiB: 20, 10 and 30 columns. Items of zero bytes are left out.
+  golden::expect("report/memory.txt",
+                 render_memory_text(make_sixty_gib(), 80.0_GiB, kBand, {}, 160));
 }
 
 TEST(MemoryText, MergesSmallItemsIntoOther) {
+  // Two items of 64 MiB are 128 MiB, 0.2 % of 80 GiB.
   cost::MemoryEstimate memory = make_sixty_gib();
   memory[cost::Entry::workspace] = 0.0625_GiB;
   memory[cost::Entry::buckets] = 0.0625_GiB;
-  EXPECT_THAT(render_memory_text(memory, 80.0_GiB, kBand, {}, 120),
-              HasSubstr("128 MiB    0.2 %  buckets, workspace"));
+  golden::expect("report/memory-small-items.txt",
+                 render_memory_text(memory, 80.0_GiB, kBand, {}, 120));
   EXPECT_EQ(make_memory_table(memory, 80.0_GiB).rows.size(), 4u);
 }
 
 TEST(TotalsText, IsEmptyForOneAndShortForMany) {
   EXPECT_EQ(format_totals(std::vector<Bytes>{60.0_GiB}), "");
-  EXPECT_EQ(format_totals(std::vector<Bytes>{60.0_GiB, 50.0_GiB, 50.0_GiB}),
-            "by pp rank: 0 has 60 GiB, 1-2 have 50 GiB");
-  std::vector<Bytes> many;
+  std::vector<Bytes> many;  // 100 GiB on pp rank 0 down to 37 GiB on pp rank 63
   for (int r = 0; r < 64; ++r) many.push_back((100.0 - r) * 1.0_GiB);
-  EXPECT_EQ(format_totals(many), "64 pp ranks: least 37 GiB on 63, most 100 GiB on 0, last 37 GiB");
+  golden::expect("report/memory-totals.txt",
+                 fmt::format("3 pp ranks, two of them equal: {}\n64 pp ranks, all different: {}\n",
+                             format_totals(std::vector<Bytes>{60.0_GiB, 50.0_GiB, 50.0_GiB}),
+                             format_totals(many)));
 }
 
 }  // namespace memory_text_test

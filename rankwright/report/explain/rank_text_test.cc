@@ -1,65 +1,55 @@
 #include "rankwright/report/explain/rank_text.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
+#include "tests/support/golden.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::report {
 namespace rank_text_test {
 
-using ::testing::HasSubstr;
-
 const std::string kPipeline =
     "model: llama-3.2-1b\ncluster: dgx-h100 x 1\nparallelism: {pp_size: 4, dp_size: 2, ";
 const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32 microbatches
 
+/// Writes the rank's text up to the memory estimate, which explain/course-64-rank-17.txt has.
+std::string write_rank(const std::string& plan, i64 rank) {
+  const rankwright::plan::TrainingConfig config = config_of(plan);
+  const std::string text = render_rank_text(config, planner::make_rank_view(config, rank), {});
+  return text.substr(0, text.find("\nmemory of pp rank "));
+}
+
 TEST(RankText, LargeGroup_ListsTheFirstAndTheLast) {
-  const rankwright::plan::TrainingConfig config =
-      config_of("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n");
-  EXPECT_THAT(render_rank_text(config, planner::make_rank_view(config, 17), {}),
-              HasSubstr("0 1 2 ... 31\n"));
+  golden::expect(
+      "report/rank-large-group.txt",
+      write_rank("model: llama-3.2-1b\ncluster: dgx-h100 x 4\nparallelism: {dp_size: 32}\n", 17));
 }
 
 TEST(RankText, NamesPreviousAndNextRanks) {
-  const rankwright::plan::TrainingConfig vee =
-      config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
-  EXPECT_THAT(render_rank_text(vee, planner::make_rank_view(vee, 0), {}),
-              HasSubstr("receives from 2, sends to 2\n"));
-  const rankwright::plan::TrainingConfig line = config_of(kPipeline + "schedule: 1f1b}\n");
-  EXPECT_THAT(render_rank_text(line, planner::make_rank_view(line, 0), {}),
-              HasSubstr("receives from none, sends to 2"));
+  // pp ranks 0 to 3 are ranks 0 2 4 6 (dp 0). In a V, rank 0 has the first and the last of 8
+  // stages, and receives from rank 2; in a line it has only the first, and receives from none.
+  golden::expect("report/rank-neighbors.txt",
+                 "zb-v:\n" + write_rank(kPipeline + "virtual_stages: 2, schedule: zb-v}\n", 0) +
+                     "\n1f1b:\n" + write_rank(kPipeline + "schedule: 1f1b}\n", 0));
 }
 
 TEST(RankText, ListsTheLayersOfItsStages) {
   // 16 layers in 8 stages of 2. pp rank 1 has stages 1 and 5 in a loop, and stages 1 and 6 in a
   // V.
-  const rankwright::plan::TrainingConfig loop =
-      config_of(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n");
-  EXPECT_THAT(render_rank_text(loop, planner::make_rank_view(loop, 2), {}),
-              HasSubstr("  stage 1      layers 2 to 3\n  stage 5      layers 10 to 11\n"));
-  const rankwright::plan::TrainingConfig vee =
-      config_of(kPipeline + "virtual_stages: 2, schedule: zb-v}\n");
-  EXPECT_THAT(render_rank_text(vee, planner::make_rank_view(vee, 2), {}),
-              HasSubstr("  stage 1      layers 2 to 3\n  stage 6      layers 12 to 13\n"));
-  EXPECT_THAT(render_rank_text(vee, planner::make_rank_view(vee, 0), {}),
-              HasSubstr("  stage 0      embedding, layers 0 to 1\n"
-                        "  stage 7      layers 14 to 15, output head and loss\n"));
+  golden::expect("report/rank-stages.txt",
+                 "interleaved-1f1b:\n" +
+                     write_rank(kPipeline + "virtual_stages: 2, schedule: interleaved-1f1b}\n", 2) +
+                     "\nzb-v:\n" +
+                     write_rank(kPipeline + "virtual_stages: 2, schedule: zb-v}\n", 2));
 }
 
 TEST(RankText, DualPipe_ListsTwoStagesAndTheirMicrobatches) {
-  // pp ranks 0 to 3 are ranks 0 2 4 6 (dp 0); 16 layers in 4 stages.
-  const rankwright::plan::TrainingConfig config = config_of(kMirror);
-  EXPECT_THAT(render_rank_text(config, planner::make_rank_view(config, 2), {}),
-              HasSubstr("  stage 1      layers 4 to 7; microbatches 0 to 15\n"
-                        "  stage 2      layers 8 to 11; microbatches 16 to 31\n"
-                        "  pipeline     receives from 0 and 4, sends to 0 and 4\n"));
-  EXPECT_THAT(
-      render_rank_text(config, planner::make_rank_view(config, 6), {}),
-      HasSubstr("  stage 0      embedding, layers 0 to 3; microbatches 16 to 31\n"
-                "  stage 3      layers 12 to 15, output head and loss; microbatches 0 to 15\n"
-                "  pipeline     receives from 4, sends to 4\n"));
+  // pp ranks 0 to 3 are ranks 0 2 4 6 (dp 0); 16 layers in 4 stages. Rank 2 has stages 1 and 2,
+  // rank 6 stages 0 and 3, each with half of the 32 microbatches.
+  golden::expect("report/rank-dualpipe.txt",
+                 "rank 2:\n" + write_rank(kMirror, 2) + "\nrank 6:\n" + write_rank(kMirror, 6));
 }
 
 TEST(RankJson, AgreesWithTheText) {

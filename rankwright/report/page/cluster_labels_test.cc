@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/golden.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::report {
@@ -66,10 +67,11 @@ TEST(DomainLabel, ListsTheStagesThatShareADomain) {
 
 TEST(DescribeLink, SaysWhetherBandwidthIsPerDeviceOrDomain) {
   cluster::Level level{.name = "spine", .bandwidth = 50.0_GBps, .oversubscription = 2};
-  EXPECT_EQ(describe_link(level), "50 GB/s a device, 2 : 1 oversubscribed");
+  std::string text = "per device, oversubscribed: " + describe_link(level) + "\n";
   level.oversubscription = 1;
   level.per = cluster::Level::Per::domain;
-  EXPECT_EQ(describe_link(level), "50 GB/s a domain");
+  text += "per domain: " + describe_link(level) + "\n";
+  golden::expect("report/cluster-links.txt", text);
 }
 
 TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
@@ -82,11 +84,11 @@ TEST(TimesInDomain, AreOneUnlessAnInnermostDomainIsFolded) {
 
 TEST(DescribeDevice, NamesTheCoordinatesOfARank) {
   const rankwright::plan::TrainingConfig config = config_of(kCourse);
-  EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19}),
-            "rank 19 on device 19: tp 3 dp 0 pp 1");
-  EXPECT_EQ(describe_device(config, {.device = 19, .rank = 19, .stands_for = 4}),
-            "rank 19 on device 19: tp 3 dp 0 pp 1, and 3 more like it");
-  EXPECT_EQ(describe_device(config, {.device = 1000}), "device 1,000: idle");
+  // Rank 19 = 16 x pp 1 + 8 x dp 0 + tp 3; a device that represents four has three more like it.
+  golden::expect("report/cluster-devices.txt",
+                 describe_device(config, {.device = 19, .rank = 19}) + "\n" +
+                     describe_device(config, {.device = 19, .rank = 19, .stands_for = 4}) + "\n" +
+                     describe_device(config, {.device = 1000}) + "\n");
 }
 
 }  // namespace cluster_labels_test

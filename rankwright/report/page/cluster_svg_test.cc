@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include "tests/support/golden.h"
 #include "tests/support/parsed_svg.h"
 #include "tests/support/reports.h"
 
@@ -44,12 +45,13 @@ TEST(ClusterSvg, DrawsEveryRankOnceInTheColorOfItsStage) {
 }
 
 TEST(ClusterSvg, ListsWhereGroupsArePlaced) {
+  // 64 ranks: 8 groups of tp 8 inside a node, 16 of pp 4 and 32 of dp 2 across nodes.
   const parsed_svg::Picture picture(draw_cluster_svg(course_report()));
-  for (const char* words :
-       {"tp 8", "8 groups, inside nvlink", "pp 4", "16 groups, 4 across infiniband", "dp 2",
-        "32 groups, 2 across infiniband", "8 devices, 450 GB/s a device",
-        "8 x nvlink, 50 GB/s a device", "infiniband · 50 GB/s a device"})
-    EXPECT_EQ(picture.texts_that_are(words).size(), 1u) << words;
+  std::string labels;  // all texts but the numbers of ranks
+  for (const Box& text : picture.texts)
+    if (text.words.find_first_not_of("0123456789") != std::string::npos)
+      labels += text.words + "\n";
+  golden::expect("report/cluster-svg.txt", labels);
 }
 
 TEST(ClusterSvg, FoldsEqualDomainsAndCountsThem) {

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <sstream>
 
+#include "tests/support/golden.h"
 #include "tests/support/reports.h"
 
 namespace rankwright::report {
@@ -38,17 +40,18 @@ std::string strip_code(const std::string& document) {
   return prose;
 }
 
+/// Returns what comes before the section of the step, then the headings and the last line.
+std::string make_outline(const std::string& document) {
+  const std::size_t step = document.find("## Step\n");
+  std::string outline = document.substr(0, step), last;
+  std::istringstream rest(document.substr(std::min(step, document.size())));
+  for (std::string line; std::getline(rest, line); last = line)
+    if (line.starts_with("#")) outline += line + "\n";
+  return outline + last + "\n";
+}
+
 TEST(ReportMarkdown, HasItsSectionsInOrder) {
-  const std::string text = write_document(course_report());
-  EXPECT_THAT(text, StartsWith("# llama-3.1-70b "));
-  std::size_t before = 0;
-  for (const char* part :
-       {"a step ", "| figure | value | note |", "## What else could be chosen", "## Step",
-        "## Memory", "## Communication", "## Pipeline", "## The plan", "## Commands", "Made by "}) {
-    const std::size_t at = text.find(part, before);
-    ASSERT_NE(at, std::string::npos) << part;
-    before = at;
-  }
+  golden::expect("report/course-64-outline.md", make_outline(write_document(course_report())));
 }
 
 // A name appears literally and never becomes a tag, link, code or heading.

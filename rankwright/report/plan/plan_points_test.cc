@@ -53,7 +53,9 @@ TEST(CollectPoints, NoPointDominatesTheFront) {
   view.answer = find_answer(view.problem, select_calibration(open));
   ASSERT_FALSE(view.answer.front.empty());
   add_search(report, view);
-  for (const PlanPoint& p : find_front(report))
+  const std::vector<PlanPoint> front = find_front(report);
+  ASSERT_FALSE(front.empty());
+  for (const PlanPoint& p : front)
     for (const PlanPoint& q : collect_points(report).points) EXPECT_FALSE(dominates(q, p));
 }
 

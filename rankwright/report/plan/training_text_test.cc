@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.h"
+
 namespace rankwright::report {
 namespace training_text_test {
 
@@ -14,13 +16,12 @@ TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
                               .gpu_hours = 504,
                               .cost = 1260,
                               .in_time = {}};
-  EXPECT_EQ(describe_training_run(run, ask),
-            "1 M tokens: 63 steps, 2.62 days ±6.3 h, 504 GPU-hours, $1.26 k ±$126.00 at $2.50 a "
-            "GPU-hour");
+  // 63 h are 2.62 days, and a tenth of them 6.3 h; 504 GPU-hours at $2.50 are $1,260 ±$126.
+  golden::expect("report/training-cost.txt", describe_training_run(run, ask) + "\n");
 }
 
 TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
-  const auto said = [](double days) {
+  const auto describe = [](double days) {
     const planner::TrainingRequest ask{
         .tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
     const planner::Training run{.steps = 100,
@@ -29,13 +30,11 @@ TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
                                 .gpu_hours = 192,
                                 .cost = {},
                                 .in_time = days >= 1};
-    return describe_training_run(run, ask);
+    return describe_training_run(run, ask) + "\n";
   };
-  EXPECT_EQ(said(2), "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; in time for 2 days");
-  EXPECT_EQ(said(0.5),
-            "1.6 M tokens: 100 steps, 1 day ±2.4 h, 192 GPU-hours; 12 h too late for 12 h");
-  // A tenth of a day is within the error.
-  EXPECT_TRUE(said(1.05).ends_with("in time for 1.05 days, within the error"));
+  // One day ±10 %: surely in time for 2 days, 12 h late for half a day, and 1.05 days are within
+  // the error.
+  golden::expect("report/training-deadline.txt", describe(2) + describe(0.5) + describe(1.05));
 }
 
 TEST(Money, HasItsCurrency) {
