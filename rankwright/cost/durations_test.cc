@@ -90,6 +90,7 @@ Seconds simulated(const rankwright::plan::TrainingConfig& config) {
 }
 
 TEST(Durations, SimulationMatchesTheStepForEverySchedule) {
+  ASSERT_FALSE(pipeline::schedules().empty());
   for (const pipeline::ScheduleRow& schedule : pipeline::schedules())
     for (const i64 pp : {2, 4, 8}) {
       const i64 chunks = schedule.min_chunks;

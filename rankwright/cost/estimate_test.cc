@@ -106,9 +106,10 @@ TEST(Estimate, IsSureOutsideItsBand) {
 RC_GTEST_PROP(Estimate, HasTheMemoryOfTheFullestRank, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
   const Estimate e = estimate_plan(config, catalog::get_calibration());
-  for (const MemoryEstimate& other :
-       estimate_memory_per_pp_rank(config, catalog::get_calibration()))
-    RC_ASSERT(other.total() <= e.memory.total());
+  const std::vector<MemoryEstimate> all =
+      estimate_memory_per_pp_rank(config, catalog::get_calibration());
+  RC_ASSERT(i64(all.size()) == config.plan.pp);
+  for (const MemoryEstimate& other : all) RC_ASSERT(other.total() <= e.memory.total());
   RC_ASSERT(e.memory.pp_rank >= 0 && e.memory.pp_rank < config.plan.pp);
   RC_ASSERT(mfu(config, e.time()) > 0 && mfu(config, e.time()) < 1);
 }

@@ -358,6 +358,7 @@ TEST(HeadTime, UsesSixteenBitsAndItsVocabularyShard) {
 
 RC_GTEST_PROP(LayerTime, IsNeverNegative, ()) {
   const rankwright::plan::TrainingConfig config = sample::random_timed_config();
+  RC_ASSERT(!config.model.runs.empty());
   for (const model::LayerRun& run : config.model.runs) {
     const LayerTime t = time_of(config, run.layer, catalog::get_calibration());
     for (const Pass& p : {t.forward, t.input, t.weight})

@@ -48,13 +48,17 @@ TEST(Sensitivity, MatchesANewEstimate) {
     ++matters;
     EXPECT_DOUBLE_EQ(at->moves, moves) << row.name;
   }
+  EXPECT_GT(matters, 0u);
   EXPECT_EQ(matters, found.size());
   EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
 }
 
 TEST(Sensitivity, OmitsUnusedConstants) {
   // A dense model on Hopper does not depend on constants of experts or of Ampere.
-  for (const Sensitivity& s : find_sensitivities(config_of(kPlan), catalog::get_calibration())) {
+  const std::vector<Sensitivity> all =
+      find_sensitivities(config_of(kPlan), catalog::get_calibration());
+  ASSERT_FALSE(all.empty());
+  for (const Sensitivity& s : all) {
     EXPECT_NE(s.constant, cluster::Constant::imbalance_experts);
     EXPECT_NE(s.constant, cluster::Constant::matmul_ampere);
   }

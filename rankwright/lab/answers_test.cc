@@ -34,6 +34,7 @@ std::vector<std::string> list_faults(const std::string& text,
 using Faults = std::vector<std::string>;
 
 TEST(AnswerFile, Template_IsReadWithAllQuestionsOpen) {
+  ASSERT_FALSE(labs().empty());
   for (const Lab& lab : labs()) {
     const GivenAnswers all =
         read_answers(lab, template_text(lab), "answer.yaml", importer::refuse_file);
@@ -46,6 +47,7 @@ TEST(AnswerFile, Template_IsReadWithAllQuestionsOpen) {
 TEST(AnswerFile, MissingQuestions_AreOpen) {
   const GivenAnswers all = read("held: 4\n");
   EXPECT_TRUE(all.findings.empty());
+  ASSERT_EQ(all.answers.size(), kLab.questions.size());
   for (const GivenAnswer& one : all.answers) EXPECT_EQ(one.given, one.question->key == "held");
 }
 
@@ -62,6 +64,7 @@ TEST(AnswerFile, InvalidAnswers_AreReportedWithTheirPosition) {
 TEST(AnswerFile, OneUnreadableAnswer_DoesNotAffectOthers) {
   const GivenAnswers all = read("bubble: 27.3\nheld: 4\n");
   EXPECT_TRUE(all.findings.empty());
+  ASSERT_EQ(all.answers.size(), kLab.questions.size());
   for (const GivenAnswer& one : all.answers) {
     EXPECT_EQ(one.given, one.question->key == "held");
     EXPECT_EQ(one.faults.size(), one.question->key == "bubble" ? 1u : 0u);
@@ -140,6 +143,7 @@ TEST(AnswerFile, FrameworkFile_UsesTheSoftwareOfTheQuestion) {
 
 TEST(AnswerFile, TruncatedFile_IsReadOrRefused) {
   const std::string whole = golden::read(RANKWRIGHT_SOURCE_DIR "/tests/data/labs/04.yaml");
+  ASSERT_FALSE(whole.empty());
   for (std::size_t n = 0; n <= whole.size(); ++n) {
     const GivenAnswers all =
         read_answers(*find_lab(4), whole.substr(0, n), "answer.yaml", importer::refuse_file);

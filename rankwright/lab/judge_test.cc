@@ -3,7 +3,7 @@
 #include "rankwright/lab/judge.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/lab/lab_text.h"
@@ -11,8 +11,6 @@
 
 namespace rankwright::lab {
 namespace judge_test {
-
-using ::testing::HasSubstr;
 
 std::string stored_path(const Lab& lab) {
   return fmt::format("{}/tests/data/labs/{:02}.yaml", RANKWRIGHT_SOURCE_DIR, lab.number);
@@ -38,16 +36,19 @@ Verdict judge_key(i64 number, const std::string& text, std::string_view key) {
 }
 
 TEST(Judge, StoredAnswersOfEveryLab_AreRight) {
+  ASSERT_FALSE(labs().empty());
   for (const Lab& lab : labs()) {
     const std::string path = stored_path(lab);
     const GivenAnswers all = read_answers(lab, golden::read(path), path, importer::read_file);
     EXPECT_TRUE(all.findings.empty()) << path;
     const std::vector<Verdict> verdicts = judge(all);
+    EXPECT_EQ(verdicts.size(), lab.questions.size()) << path;
     EXPECT_TRUE(all_right(verdicts)) << verdicts_text(lab, verdicts, {}, 100);
   }
 }
 
 TEST(Judge, WrongAnswerToEveryQuestion_IsWrongWithAReason) {
+  std::string reasons;
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.work == nullptr) continue;
@@ -59,62 +60,61 @@ TEST(Judge, WrongAnswerToEveryQuestion_IsWrongWithAReason) {
       if (choice) continue;
       const Verdict wrong = judge(answer_value(q, 3 * worked.value + 1));
       EXPECT_EQ(wrong.outcome, LabOutcome::wrong) << q.key;
-      const bool count = q.kind == AnswerKind::whole;
-      EXPECT_THAT(wrong.reason, HasSubstr(count ? "" : "times too much")) << q.key;
+      EXPECT_EQ(wrong.reason.empty(), q.kind == AnswerKind::whole) << q.key;
+      if (!wrong.reason.empty())
+        reasons += fmt::format("{} {}: {}\n", lab.number, q.key, wrong.reason);
       EXPECT_FALSE(wrong.expected.empty()) << q.key;
       EXPECT_EQ(wrong.arithmetic, worked.arithmetic) << q.key;
       for (const CommonMistake& slip : worked.slips)
         EXPECT_EQ(judge(answer_value(q, slip.value)).reason, slip.why) << q.key;
     }
+  // Answers are three times the right value, plus 1. A wrong count gets no reason.
+  golden::expect("lab/reasons-too-much.txt", reasons);
 }
 
-TEST(Judge, QuestionsOwnPlan_IsWrong) {
+TEST(Judge, QuestionsOwnPlan_IsWrongWithTheConditionThatItBreaks) {
+  std::string reasons;
   for (const Lab& lab : labs())
     for (const Question& q : lab.questions) {
       if (q.kind != AnswerKind::plan) continue;
       const Verdict verdict = judge(answer_plan(q, load_example_config(q.file)));
       EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << lab.page << " " << q.key;
-      EXPECT_THAT(verdict.reason, HasSubstr("it must ")) << q.key;
+      reasons += fmt::format("{} {}: {}\n", lab.number, q.key, verdict.reason);
     }
+  golden::expect("lab/reasons-own-plan.txt", reasons);
 }
 
 TEST(Judge, PlanThatBreaksACondition_IsWrongWithTheCondition) {
   struct Case {
     i64 lab;
-    std::string_view key, plan, reason;
+    std::string_view key, plan;
   };
   const Case cases[] = {
-      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}}", "pp 2 dp 2 instead of"},
-      {3, "faster", "{parallelism: {tp_size: 4, cp_size: 2, pp_size: 2}}",
-       "tp 4 cp 2 pp 2 dp 1 instead of tp 4 cp 1 pp 4 dp 1"},
-      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {global_batch: 64}}",
-       "job.global_batch: 64 instead of 8"},
-      {3, "faster", "{model: llama-3.2-1b, parallelism: {tp_size: 4, pp_size: 4}}", "llama-3.2-1b"},
-      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {param_dtype: fp32}}",
-       "job.param_dtype: fp32 instead of bf16"},
-      {3, "faster", "{cluster: dgx-a100 x 2, parallelism: {tp_size: 4, pp_size: 4}}",
-       "cluster: dgx-a100 x 2 (16 a100-80g, "},
-      {3, "faster", "{cluster: hgx-h100-1nic x 2, parallelism: {tp_size: 4, pp_size: 4}}",
-       "cluster: hgx-h100-1nic x 2 (16 h100-sxm, "},
-      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4, recompute: full}}", " longer"},
-      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, software: {tuned: true}}",
-       "software.tuned: true instead of false"},
-      {7, "better", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}, software: {tuned: true}}",
-       "software.tuned: true instead of false"},
-      {4, "inside", "{parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}}", "zero_stage: 2"},
-      {4, "inside", "{parallelism: {tp_size: 4, pp_size: 4, dp_size: 1, zero_stage: 3}}",
-       "groups of one rank"},
-      {5, "plan", "{parallelism: {tp_size: 2, dp_size: 32}}", "fit in memory"},
-      {5, "plan", "{parallelism: {tp_size: 16, pp_size: 4}}", "cross infiniband"},
-      {6, "cyclic", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}", "another placement"},
-      {7, "better", "{parallelism: {tp_size: 16, pp_size: 4}}", "RW0301"},
-      {9, "inside", "{parallelism: {tp_size: 8, dp_size: 4}}", "cp 1"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 2, dp_size: 2}}"},
+      {3, "faster", "{parallelism: {tp_size: 4, cp_size: 2, pp_size: 2}}"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {global_batch: 64}}"},
+      {3, "faster", "{model: llama-3.2-1b, parallelism: {tp_size: 4, pp_size: 4}}"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, job: {param_dtype: fp32}}"},
+      {3, "faster", "{cluster: dgx-a100 x 2, parallelism: {tp_size: 4, pp_size: 4}}"},
+      {3, "faster", "{cluster: hgx-h100-1nic x 2, parallelism: {tp_size: 4, pp_size: 4}}"},
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4, recompute: full}}"},  // takes longer
+      {3, "faster", "{parallelism: {tp_size: 4, pp_size: 4}, software: {tuned: true}}"},
+      {7, "better", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}, software: {tuned: true}}"},
+      {4, "inside", "{parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}}"},
+      {4, "inside", "{parallelism: {tp_size: 4, pp_size: 4, dp_size: 1, zero_stage: 3}}"},
+      {5, "plan", "{parallelism: {tp_size: 2, dp_size: 32}}"},  // does not fit in memory
+      {5, "plan", "{parallelism: {tp_size: 16, pp_size: 4}}"},  // tp crosses nodes of 8
+      {6, "cyclic", "{parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}"},  // another placement
+      {7, "better", "{parallelism: {tp_size: 16, pp_size: 4}}"},             // RW0301
+      {9, "inside", "{parallelism: {tp_size: 8, dp_size: 4}}"},              // no cp
   };
+  std::string reasons;
   for (const Case& one : cases) {
     const Verdict verdict = judge_key(one.lab, fmt::format("{}: {}\n", one.key, one.plan), one.key);
     EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.plan;
-    EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.plan;
+    reasons += fmt::format("{} {}: {}\n  {}\n", one.lab, one.key, one.plan, verdict.reason);
   }
+  golden::expect("lab/reasons-conditions.txt", reasons);
 }
 
 TEST(Judge, PlanWithAViolation_IsWrongWithTheViolation) {
@@ -122,8 +122,7 @@ TEST(Judge, PlanWithAViolation_IsWrongWithTheViolation) {
   const Verdict verdict =
       judge_key(3, "faster: {parallelism: {tp_size: 4, pp_size: 3, dp_size: 1}}\n", "faster");
   EXPECT_EQ(verdict.outcome, LabOutcome::wrong);
-  EXPECT_THAT(verdict.reason, HasSubstr("tp 4 x pp 3 x dp 1 = 12, but world_size is 16"));
-  EXPECT_THAT(verdict.reason, HasSubstr("[RW0102]"));
+  golden::expect("lab/reason-violation.txt", verdict.reason + "\n");
   EXPECT_TRUE(verdict.conditions.empty());
 }
 
@@ -134,8 +133,7 @@ TEST(Judge, UnreadableAnswer_IsReported_OthersAreJudged) {
   EXPECT_EQ(verdicts[0].outcome, LabOutcome::unread);
   EXPECT_EQ(verdicts[0].given, "27.3");
   EXPECT_EQ(verdicts[0].expected, "");
-  EXPECT_THAT(verdicts[0].reason, HasSubstr("answer.yaml:1:9: not a quantity with a unit"));
-  EXPECT_THAT(verdicts[0].reason, HasSubstr("has no % sign [RW0909]; such as"));
+  golden::expect("lab/reason-unreadable.txt", verdicts[0].reason + "\n");
   EXPECT_EQ(verdicts[2].outcome, LabOutcome::right);
   EXPECT_FALSE(all_right(verdicts));
 }
@@ -143,32 +141,24 @@ TEST(Judge, UnreadableAnswer_IsReported_OthersAreJudged) {
 TEST(Judge, CommonMistakes_AreRecognized) {
   struct Case {
     i64 lab;
-    std::string_view key, answer, reason;
+    std::string_view key, answer;
   };
   const Case cases[] = {
-      {1, "copies", "1", "every rank of the node has a copy"},
-      {3, "bubble", "21.3 %", "of the estimated step"},
-      {4, "least", "3", "a lower stage does, too"},
-      {4, "least", "0", "does not fit"},
-      {4, "traffic", "48", "an all-reduce sends its tensor twice"},
-      {4, "hidden", "77 %", "which the calls take alone"},
-      {5, "states", "112 GB", "of 7 billion parameters"},
-      {6, "peer", "56", "the last of its group"},
-      {6, "slower", "1.78", "how much longer"},
-      {7, "tp_calls", "6,400", "inside the layers"},
-      {7, "tp_calls", "6,657", "no rank runs all kinds"},
-      {9, "ulysses", "8", "also divide the key-value heads"},
-      {10, "needs", "1.03 TiB", "the states alone"},
-      {10, "slow_rank", "1.56 %", "one of 64"},
-      {10, "stopped", "8", "its tp group"},
-      {10, "stopped", "32", "its copy of the model"},
+      {1, "copies", "1"},        {3, "bubble", "21.3 %"},     {4, "least", "3"},
+      {4, "least", "0"},         {4, "traffic", "48"},        {4, "hidden", "77 %"},
+      {5, "states", "112 GB"},   {6, "peer", "56"},           {6, "slower", "1.78"},
+      {7, "tp_calls", "6,400"},  {7, "tp_calls", "6,657"},    {9, "ulysses", "8"},
+      {10, "needs", "1.03 TiB"}, {10, "slow_rank", "1.56 %"}, {10, "stopped", "8"},
+      {10, "stopped", "32"},
   };
+  std::string reasons;
   for (const Case& one : cases) {
     const Verdict verdict =
         judge_key(one.lab, fmt::format("{}: {}\n", one.key, one.answer), one.key);
     EXPECT_EQ(verdict.outcome, LabOutcome::wrong) << one.key << " " << one.answer;
-    EXPECT_THAT(verdict.reason, HasSubstr(std::string(one.reason))) << one.key;
+    reasons += fmt::format("{} {}: {}\n  {}\n", one.lab, one.key, one.answer, verdict.reason);
   }
+  golden::expect("lab/reasons-mistakes.txt", reasons);
 }
 
 TEST(Judge, MissingAnswer_IsOpen) {

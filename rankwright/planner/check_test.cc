@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.h"
+#include "tests/support/refusal_lines.h"
+
 namespace rankwright::planner {
 namespace check_test {
 
@@ -56,8 +59,8 @@ TEST(CheckPlan, ScheduleWithAModel_IsRefused) {
       check_plan({.plan = {.plan = {"order.csv", "0F0,0B0\n"}, .model = "llama-3.2-1b"}});
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
-  EXPECT_EQ(answer.error().message,
-            "--for, --model and --cluster are about a plan, and this is a schedule");
+  golden::expect("planner/check-refusals.txt",
+                 format_refusal("check order.csv --model llama-3.2-1b", answer));
 }
 
 }  // namespace check_test

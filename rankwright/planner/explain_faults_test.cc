@@ -1,11 +1,12 @@
 #include "rankwright/planner/explain_faults.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/golden.h"
+#include "tests/support/refusal_lines.h"
 
 namespace rankwright::planner {
 namespace explain_faults_test {
-
-using ::testing::HasSubstr;
 
 Outcome<FaultsAnswer> explain(const FaultOptions& faults) {
   return explain_faults(
@@ -14,13 +15,6 @@ Outcome<FaultsAnswer> explain(const FaultOptions& faults) {
                          "job: {global_batch: 32, sequence: 4096}\n"
                          "parallelism: {tp_size: 4, pp_size: 2, dp_size: 2, zero_stage: 1}\n"}},
        .faults = faults});
-}
-
-std::string refusal_of(const FaultOptions& faults) {
-  const Outcome<FaultsAnswer> answer = explain(faults);
-  if (answer) return "answered";
-  EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
-  return answer.error().message;
 }
 
 TEST(ExplainFaults, SlowRank_MakesTheStepLonger) {
@@ -48,14 +42,21 @@ TEST(ExplainFaults, SlowLink_ChangesTheClusterForAllEstimates) {
 }
 
 TEST(ExplainFaults, InvalidOptions_AreRefused) {
-  EXPECT_EQ(refusal_of({.slow = {"16:2x"}}), "there is no rank 16: the plan has ranks 0 to 15");
-  EXPECT_EQ(refusal_of({.slow = {"3"}}), "--slow '3' is not a rank and a factor");
-  EXPECT_EQ(refusal_of({.slow = {"3:2x", "3:3x"}}), "--slow 3 is given twice");
-  EXPECT_EQ(refusal_of({.slow_link = {"nvlnk:0.5x"}}), "the cluster has no level 'nvlnk'");
-  EXPECT_EQ(refusal_of({.fail = -1}), "there is no rank -1: the plan has ranks 0 to 15");
-  EXPECT_THAT(refusal_of({.mtbf = "3 h"}), HasSubstr("are about a rank that dies"));
-  EXPECT_EQ(refusal_of({.fail = 0, .failures = "bloom", .mtbf = "3 h"}),
-            "--mtbf and --failures both say how often ranks fail");
+  std::string text;
+  const auto add = [&](const char* options, const FaultOptions& faults) {
+    const Outcome<FaultsAnswer> answer = explain(faults);
+    ASSERT_FALSE(answer.has_value()) << options;
+    EXPECT_EQ(answer.error().kind, Refusal::Kind::usage) << options;
+    text += format_refusal(options, answer);
+  };
+  add("--slow 16:2x", {.slow = {"16:2x"}});  // the plan has 4 x 2 x 2 ranks
+  add("--slow 3", {.slow = {"3"}});
+  add("--slow 3:2x --slow 3:3x", {.slow = {"3:2x", "3:3x"}});
+  add("--slow-link nvlnk:0.5x", {.slow_link = {"nvlnk:0.5x"}});
+  add("--fail -1", {.fail = -1});
+  add("--mtbf '3 h'", {.mtbf = "3 h"});
+  add("--fail 0 --failures bloom --mtbf '3 h'", {.fail = 0, .failures = "bloom", .mtbf = "3 h"});
+  golden::expect("planner/faults-refusals.txt", text);
 }
 
 }  // namespace explain_faults_test

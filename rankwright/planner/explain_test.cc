@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/golden.h"
+#include "tests/support/refusal_lines.h"
+
 namespace rankwright::planner {
 namespace explain_test {
 
@@ -34,7 +37,6 @@ TEST(ExplainRank, LastRank_IsDescribed_NextIsRefused) {
   const Outcome<ExplainRankAnswer> next = explain_rank(kPlan, 8);
   ASSERT_FALSE(next.has_value());
   EXPECT_EQ(next.error().kind, Refusal::Kind::usage);
-  EXPECT_EQ(next.error().message, "there is no rank 8: the plan has ranks 0 to 7");
   EXPECT_EQ(next.error().hint, "--rank 7");
 }
 
@@ -67,7 +69,6 @@ TEST(ExplainWord, Misspelling_IsRefusedWithTheNearestName) {
   const Outcome<ExplainTermAnswer> answer = explain_term("zero_stge");
   ASSERT_FALSE(answer.has_value());
   EXPECT_EQ(answer.error().kind, Refusal::Kind::unreadable);
-  EXPECT_EQ(answer.error().hint, "did you mean zero_stage?");
 }
 
 TEST(CheckViews, SeveralViews_AreRefused_AgainstNeedsSensitivity) {
@@ -75,7 +76,14 @@ TEST(CheckViews, SeveralViews_AreRefused_AgainstNeedsSensitivity) {
   EXPECT_FALSE(check_views({.rank = true}));
   EXPECT_FALSE(check_views({.sensitivity = true, .against = true}));
   EXPECT_TRUE(check_views({.rank = true, .stages = true}));
-  EXPECT_EQ(check_views({.against = true})->message, "--against belongs to --sensitivity");
+  EXPECT_TRUE(check_views({.against = true}));
+}
+
+TEST(ExplainPlan, Refusals_SayWhatIsWrongAndNameTheNearestName) {
+  golden::expect("planner/explain-refusals.txt",
+                 format_refusal("--rank 8", explain_rank(kPlan, 8)) +
+                     format_refusal("explain zero_stge", explain_term("zero_stge")) +
+                     format_refusal("--against", check_views({.against = true}).value()));
 }
 
 TEST(CheckViews, Schedule_HasNoPlanViews) {

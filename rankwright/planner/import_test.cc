@@ -2,10 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/golden.h"
+#include "tests/support/refusal_lines.h"
+
 namespace rankwright::planner {
 namespace import_test {
-
-using ::testing::HasSubstr;
 
 constexpr const char* kScript =
     "torchrun pretrain_gpt.py --tensor-model-parallel-size 2 --num-layers 16 --hidden-size 2048 "
@@ -34,7 +35,7 @@ TEST(ImportFile, HuggingFaceConfig_IsAModel) {
   ASSERT_NE(made, nullptr);
   EXPECT_EQ(made->model.layers(), 16);
   ASSERT_EQ(made->origins.size(), 1u);
-  EXPECT_THAT(made->origins[0], HasSubstr("From config.json"));
+  golden::expect("planner/import-origin.txt", made->origins[0] + "\n");
 }
 
 TEST(ImportFile, ConfigNextToAnIndex_IsReadWithTheGivenReader) {
@@ -51,10 +52,15 @@ TEST(ImportFile, ConfigNextToAnIndex_IsReadWithTheGivenReader) {
 }
 
 TEST(ImportFile, UnknownFormatOrCollective_IsAUsageError) {
-  EXPECT_EQ(import_file({.inputs = {{"x", ""}}, .from = "megatrn"}).error().hint,
-            "did you mean megatron?");
-  EXPECT_EQ(import_file({.inputs = {{"x", ""}}, .collective = "gather"}).error().message,
-            "there is no collective 'gather'");
+  const Outcome<ImportAnswer> format = import_file({.inputs = {{"x", ""}}, .from = "megatrn"});
+  const Outcome<ImportAnswer> collective =
+      import_file({.inputs = {{"x", ""}}, .collective = "gather"});
+  ASSERT_FALSE(format.has_value() || collective.has_value());
+  EXPECT_EQ(format.error().kind, Refusal::Kind::usage);
+  EXPECT_EQ(collective.error().kind, Refusal::Kind::usage);
+  golden::expect(
+      "planner/import-refusals.txt",
+      format_refusal("--from megatrn", format) + format_refusal("--collective gather", collective));
 }
 
 TEST(ImportFile, UnrecognizedClusterFile_IsRefusedWithItsSources) {
@@ -70,7 +76,8 @@ TEST(ImportFile, TwoFilesForAPlan_AreRefused) {
   const Outcome<ImportAnswer> answer =
       import_file({.inputs = {{"train.sh", kScript}, {"other.sh", kScript}}});
   ASSERT_FALSE(answer.has_value());
-  EXPECT_EQ(answer.error().message, "one thing too many: 'other.sh'");
+  golden::expect("planner/import-two-files.txt",
+                 format_refusal("import train.sh other.sh", answer));
 }
 
 }  // namespace import_test

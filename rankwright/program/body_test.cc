@@ -101,9 +101,11 @@ TEST(Body, TpOverlapMarksSequenceParallelCollectives) {
       alone(dense_layer(), {.tp = 2, .sequence_parallel = true});
   config.plan.overlap.tp = true;
   const std::vector<std::array<Body, 4>> cut = build_bodies(config);
+  ASSERT_FALSE(cut[1][kB].empty());
   for (const Step& step : cut[1][kB]) EXPECT_EQ(step.beside, !step.computes());
   config.plan.sequence_parallel = false;  // an all-reduce cannot be split
   const std::vector<std::array<Body, 4>> whole = build_bodies(config);
+  ASSERT_FALSE(whole[1][kB].empty());
   for (const Step& step : whole[1][kB]) EXPECT_FALSE(step.beside);
 }
 
@@ -346,7 +348,9 @@ std::vector<std::string> collectives(const Body& body) {
 
 RC_GTEST_PROP(Body, BackwardHasTheCollectivesOfInputAndWeightGradient, ()) {
   const plan::TrainingConfig config = sample::random_config();
-  for (const std::array<Body, 4>& stage : build_bodies(config)) {
+  const std::vector<std::array<Body, 4>> bodies = build_bodies(config);
+  RC_ASSERT(!bodies.empty());
+  for (const std::array<Body, 4>& stage : bodies) {
     Body halves = stage[kI];
     halves.insert(halves.end(), stage[kW].begin(), stage[kW].end());
     RC_ASSERT(collectives(stage[kB]) == collectives(halves));
@@ -384,7 +388,9 @@ RC_GTEST_PROP(Body, RecomputationEqualsForward, ()) {
                      [](const Step& a, const Step& b) { return a.layer < b.layer; });
     return kept;
   };
-  for (const std::array<Body, 4>& stage : build_bodies(config)) {
+  const std::vector<std::array<Body, 4>> bodies = build_bodies(config);
+  RC_ASSERT(!bodies.empty());
+  for (const std::array<Body, 4>& stage : bodies) {
     RC_ASSERT(inner(stage[kB], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kI], true) == inner(stage[kF], false));
     RC_ASSERT(inner(stage[kW], true).empty());

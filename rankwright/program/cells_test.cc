@@ -1,12 +1,11 @@
 #include "rankwright/program/cells.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "tests/support/golden.h"
 
 namespace rankwright::program {
 namespace cells_test {
-
-using testing::HasSubstr;
 
 Diagnostic fault_in(const std::string& text) {
   const Result<WrittenSchedule> read = parse_cells(text, "a.csv");
@@ -51,7 +50,6 @@ TEST(ParseCells, ReadsTorchsOverlappedPair) {
 TEST(ParseCells, ReportsTheInvalidCell) {
   const Diagnostic d = fault_in("0F0,0F1\n1F0,1X1\n");
   EXPECT_EQ(d.code, "RW0916");
-  EXPECT_EQ(d.detail, "'1X1' is no cell");
   EXPECT_EQ(d.where, (Location{"a.csv", 2, 5, 3}));
 }
 
@@ -61,14 +59,22 @@ TEST(ParseCells, RejectsNumbersOutOfRangeAndIncompleteGroups) {
                            "0F99999999999999999999", "(0F1)OVERLAP_F_B", "(0F1;1F0)OVERLAP_F_B",
                            "(0F2;1B0;2B0)OVERLAP_F_B", "(0F1;1W0)OVERLAP_F_B", "()", "(;0SEND_F0)"})
     EXPECT_EQ(fault_in(text).code, "RW0916") << text;
-  EXPECT_THAT(fault_in("8192F0").detail, HasSubstr("stages go to 8,191"));
-  EXPECT_THAT(fault_in("0F268435456").detail, HasSubstr("microbatches to 268,435,455"));
+  EXPECT_EQ(fault_in("8192F0").code, "RW0916");
+  EXPECT_EQ(fault_in("0F268435456").code, "RW0916");
 }
 
 TEST(ParseCells, RejectsAFileWithoutCells) {
-  EXPECT_EQ(fault_in("\n# nothing\n").detail, "there is no cell in it");
-  EXPECT_EQ(fault_in(", \n,,\n").detail, "there is no cell in it");  // found by fuzzing
-  EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, "there is no cell in it");
+  const std::string detail = fault_in("\n# nothing\n").detail;
+  EXPECT_EQ(fault_in(", \n,,\n").detail, detail);  // found by fuzzing
+  EXPECT_EQ(fault_in(",\n0UNSHARD,0RESHARD\n").detail, detail);
+}
+
+TEST(ParseCells, NamesTheFault) {
+  // There are at most 8,192 stages and 2^28 microbatches, counted from 0.
+  std::string text;
+  for (const std::string cells : {"1X1", "8192F0", "0F268435456", ","})
+    text += cells + "\n  " + fault_in(cells).detail + "\n";
+  golden::expect("program/cell-faults.txt", text);
 }
 
 TEST(ParseCell, ReadsShownCellsOfEveryKind) {

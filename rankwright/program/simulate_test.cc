@@ -158,6 +158,7 @@ RC_GTEST_PROP(Simulate, RespectsEveryDependency, ()) {
   std::vector<std::vector<Event>> all;
   for (i64 r = 0; r < program.pp(); ++r) {
     all.push_back(events(program, times, timeline, r));
+    RC_ASSERT(!all.back().empty());
     Seconds free{};
     for (const Event& e : all.back()) {
       RC_ASSERT(e.start >= free);

@@ -116,7 +116,9 @@ TEST(RankSteps, ReduceASharedVocabularyWeightSeparately) {
   EXPECT_THAT(show_steps(build_rank_steps(config)[0].behind[0]),
               ElementsAre("DP all-reduce 80 MB beside", "DP all-reduce 15.9 MB beside"));
   config.plan.zero = 1;
-  for (const RankSteps& rank : build_rank_steps(config)) {
+  const std::vector<RankSteps> ranks = build_rank_steps(config);
+  ASSERT_EQ(ranks.size(), 2u);
+  for (const RankSteps& rank : ranks) {
     EXPECT_THAT(show_steps(rank.behind[0]), ElementsAre("DP reduce-scatter 65.5 MB beside",
                                                         "DP reduce-scatter 30.4 MB beside"));
     EXPECT_EQ(show_steps(rank.last)[0], "tied embedding grad 65.5 MB");

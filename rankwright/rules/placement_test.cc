@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "rankwright/rules/rule.h"
+#include "tests/support/golden.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::rules {
@@ -18,16 +19,18 @@ std::string expert_help(const std::string& parallelism) {
 
 // With 64 ranks, ep 8 and dp before ep, the eight ranks of a group are 8 apart, one on each node.
 TEST(ExpertsCrossNodes, DpBeforeEp_ProposesTheDefaultOrder) {
-  EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-dp-ep-pp}"),
-            "order: tp-cp-ep-dp-pp puts the ranks of a group side by side");
+  golden::expect(
+      "rules/experts-order.txt",
+      expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-dp-ep-pp}") + "\n");
   EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 8, zero_stage: 1, order: tp-cp-ep-dp-pp}"), "");
 }
 
 // With etp 4, a node of eight holds two expert ranks: 8 / 4 = 2.
 TEST(ExpertsCrossNodes, ProposesOnlyADegreeThatStaysInsideANode) {
-  EXPECT_EQ(expert_help("{tp_size: 8, dp_size: 8, ep_size: 8, etp_size: 4, zero_stage: 1, "
-                        "order: tp-cp-ep-dp-pp}"),
-            "ep_size: 2 stays inside, if the experts then fit");
+  golden::expect("rules/experts-degree.txt",
+                 expert_help("{tp_size: 8, dp_size: 8, ep_size: 8, etp_size: 4, zero_stage: 1, "
+                             "order: tp-cp-ep-dp-pp}") +
+                     "\n");
 }
 
 }  // namespace placement_test

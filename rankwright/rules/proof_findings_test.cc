@@ -6,6 +6,7 @@
 
 #include <set>
 
+#include "tests/support/golden.h"
 #include "tests/support/pipelines.h"
 #include "tests/support/sample.h"
 #include "tests/support/sanitized.h"
@@ -16,7 +17,6 @@ namespace proof_findings_test {
 
 using testing::Contains;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Diagnostics found(const std::string& text) {
   const Result<program::WrittenSchedule> written = program::parse_cells(text, "order.csv");
@@ -30,14 +30,28 @@ std::vector<std::string> codes(const Diagnostics& all) {
   return out;
 }
 
+/// Formats the cells, then the details, notes and hints of their findings.
+std::string describe(const std::string& cells) {
+  std::string text = cells;
+  for (const Diagnostic& d : found(cells)) {
+    text += "  " + std::string(d.code) + ": " + d.detail + "\n";
+    for (const std::string& note : d.notes) text += "    note: " + note + "\n";
+    if (!d.hint.empty()) text += "    help: " + d.hint + "\n";
+  }
+  return text;
+}
+
 TEST(ProofPages, HaveExamplesThatAreReported) {
+  int examples = 0;
   for (const Page& page : proof_pages()) {
     EXPECT_TRUE(page.why.ends_with('.')) << page.code;
     EXPECT_TRUE(page.remedy.ends_with('.')) << page.code;
     EXPECT_EQ(find_page(page.code), &page);
     if (page.example.empty()) continue;
     EXPECT_THAT(codes(found(std::string(page.example))), Contains(std::string(page.code)));
+    ++examples;
   }
+  EXPECT_GT(examples, 0);
 }
 
 TEST(ProofFindings, DeadlockedCells_NameTheCycleAndTheCellToMove) {
@@ -46,23 +60,19 @@ TEST(ProofFindings, DeadlockedCells_NameTheCycleAndTheCellToMove) {
   EXPECT_TRUE(all.empty());
   // A cycle: rank 2 needs microbatch 1 first, but rank 0 sends it only after a gradient that rank 2
   // computes later.
-  const Diagnostics cycle = found("0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n2F1,2B1,2F0,2B0\n");
+  const std::string cells = "0F0,0B0,0F1,0B1\n1F0,1F1,1B0,1B1\n2F1,2B1,2F0,2B0\n";
+  const Diagnostics cycle = found(cells);
   ASSERT_EQ(codes(cycle), std::vector<std::string>{"RW0422"});
-  EXPECT_EQ(cycle[0].detail, "2 pp ranks wait for each other in a circle");
-  EXPECT_THAT(
-      cycle[0].notes,
-      ElementsAre("pp rank 0 waits before 0B0: it needs the gradient of 1B0 from pp rank 1",
-                  "pp rank 1 waits before 1F1: it needs the activation of 0F1 from pp rank 0"));
-  EXPECT_EQ(cycle[0].hint, "on pp rank 0 put 0F1 before 0B0");
   EXPECT_EQ(cycle[0].where, (Location{"order.csv", 1, 5, 3}));
+  golden::expect("rules/deadlocked-cells.txt", describe(cells));
 }
 
 TEST(ProofFindings, NameDuplicateAndMissingCells) {
-  const Diagnostics all = found("0F0,0F0,0B0\n1F0\n");
-  EXPECT_THAT(codes(all), ElementsAre("RW0421", "RW0421"));
-  EXPECT_EQ(all[0].detail, "0F0 stands a second time on pp rank 0");
+  const std::string cells = "0F0,0F0,0B0\n1F0\n";
+  const Diagnostics all = found(cells);
+  ASSERT_THAT(codes(all), ElementsAre("RW0421", "RW0421"));
   EXPECT_EQ(all[0].where, (Location{"order.csv", 1, 5, 3}));
-  EXPECT_EQ(all[1].detail, "1B0 stands nowhere");
+  golden::expect("rules/duplicate-and-missing-cells.txt", describe(cells));
 }
 
 TEST(ProofFindings, NameCollectivesThatAreCalledInDifferentOrders) {
@@ -74,52 +84,43 @@ TEST(ProofFindings, NameCollectivesThatAreCalledInDifferentOrders) {
       .of_one = program::Step{.kind = plan::TrafficKind::gradient_norm, .bytes = {4}}};
   const Diagnostics all = proof_findings({}, program::Proof{.mismatch = d}, nullptr);
   ASSERT_EQ(codes(all), std::vector<std::string>{"RW0426"});
-  EXPECT_EQ(all[0].detail,
-            "call 2 over world: pp rank 0 calls gradient norm of 4 B, pp rank 3 calls nothing");
+  golden::expect("rules/collective-order.txt", all[0].detail + "\n");
 }
 
 TEST(ProofFindings, WrittenTransfers_NameTheTransferToMove) {
   // Rank 0 waits for a gradient before it has run and sent the forward pass that leads to it.
-  const Diagnostics cycle = found(
+  const std::string cycle =
       "0F0,0SEND_F0,0RECV_B0,0B0,0F1,0SEND_F1,0RECV_B1,0B1\n"
-      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
-  ASSERT_EQ(codes(cycle), std::vector<std::string>{"RW0422"});
-  EXPECT_THAT(
-      cycle[0].notes,
-      ElementsAre("pp rank 0 waits at 0RECV_B0: it needs the gradient of 1B0 from pp rank 1",
-                  "pp rank 1 waits at 1RECV_F1: it needs the activation of 0F1 from pp "
-                  "rank 0"));
-  EXPECT_EQ(cycle[0].hint, "on pp rank 0 put 0F1,0SEND_F1 before 0RECV_B0");
-  // The cell is early enough, but its send is not.
-  const Diagnostics late = found("1RECV_F0,0F0,0SEND_F0,1F0,1B0,0B0\n");
-  ASSERT_EQ(codes(late), std::vector<std::string>{"RW0422"});
-  EXPECT_EQ(late[0].detail, "pp rank 0 waits for itself");
-  EXPECT_EQ(late[0].hint, "on pp rank 0 put 0F0,0SEND_F0 before 1RECV_F0");
-  EXPECT_EQ(found("0F0,1RECV_F0,0SEND_F0,1F0,1B0,0B0\n")[0].hint,
-            "on pp rank 0 put 0SEND_F0 before 1RECV_F0");
+      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n";
+  ASSERT_EQ(codes(found(cycle)), std::vector<std::string>{"RW0422"});
+  // One rank waits for itself: the cell and its send are too late, or only the send is.
+  const std::string late = "1RECV_F0,0F0,0SEND_F0,1F0,1B0,0B0\n";
+  const std::string late_send = "0F0,1RECV_F0,0SEND_F0,1F0,1B0,0B0\n";
+  ASSERT_EQ(codes(found(late)), std::vector<std::string>{"RW0422"});
+  golden::expect("rules/deadlocked-transfers.txt",
+                 describe(cycle) + describe(late) + describe(late_send));
 }
 
 TEST(ProofFindings, NeedsBufferedSends_NameTheTransfersToBatch) {
-  const Diagnostics sends = found(
+  const std::string sends =
       "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
-      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n");
-  ASSERT_EQ(codes(sends), std::vector<std::string>{"RW0423"});
-  EXPECT_EQ(sends[0].hint, "on pp rank 0 post together: (0SEND_F1;0RECV_B0)");
+      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n";
+  ASSERT_EQ(codes(found(sends)), std::vector<std::string>{"RW0423"});
   // Rank 0 waits at a receive: the fix is on the rank that waits at a send.
-  const Diagnostics receive = found(
+  const std::string receive =
       "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B1,0B1,0RECV_B0,0B0\n"
-      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n");
-  ASSERT_EQ(codes(receive), (std::vector<std::string>{"RW0427", "RW0427", "RW0423"}));
-  EXPECT_EQ(receive[2].hint, "on pp rank 1 post together: (1SEND_B0;1SEND_B1)");
+      "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n";
+  ASSERT_EQ(codes(found(receive)), (std::vector<std::string>{"RW0427", "RW0427", "RW0423"}));
+  golden::expect("rules/unbuffered-sends.txt", describe(sends) + describe(receive));
 }
 
 TEST(ProofFindings, NameAReceiveThatTakesTheWrongMessage) {
-  const Diagnostics all = found(
+  const std::string cells =
       "0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
-      "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n");
+      "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n";
+  const Diagnostics all = found(cells);
   ASSERT_EQ(codes(all), (std::vector<std::string>{"RW0427", "RW0427"}));
-  EXPECT_EQ(all[0].detail,
-            "pp rank 1: 1RECV_F1 takes message 1 from pp rank 0, which sends it as message 2");
+  golden::expect("rules/crossed-messages.txt", describe(cells));
   EXPECT_EQ(all[0].where, (Location{"order.csv", 2, 1, 19}));
 }
 

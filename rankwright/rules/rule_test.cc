@@ -23,12 +23,14 @@ Diagnostics found_in_example(const Rule& rule) {
 }
 
 TEST(EveryRule, HasACodeOfATopic) {
+  ASSERT_FALSE(rules().empty());
   const std::regex code("RW0[1-6][0-9][0-9]");
   for (const Rule* rule : rules())
     EXPECT_TRUE(std::regex_match(std::string(rule->page.code), code)) << rule->page.code;
 }
 
 TEST(EveryRule, IsExplainedInSentences) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules()) {
     const Page& page = rule->page;
     EXPECT_FALSE(page.title.empty()) << page.code;
@@ -40,10 +42,12 @@ TEST(EveryRule, IsExplainedInSentences) {
 }
 
 TEST(EveryRule, IsFoundByItsCode) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules()) EXPECT_EQ(find_page(rule->page.code), &rule->page);
 }
 
 TEST(EveryRule, HasAnExampleThatCanBeRead) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules()) {
     const std::string example(rule->page.example);
     const importer::PlanFile file =
@@ -53,6 +57,7 @@ TEST(EveryRule, HasAnExampleThatCanBeRead) {
 }
 
 TEST(EveryRule, IsBrokenByItsExample) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules()) {
     const Page& page = rule->page;
     const Diagnostics all = found_in_example(*rule);
@@ -68,6 +73,7 @@ TEST(EveryRule, IsBrokenByItsExample) {
 }
 
 TEST(EveryRule, IsTheOnlyErrorOfItsExample) {
+  ASSERT_FALSE(rules().empty());
   // Examples demonstrate one rule each; whether they fit in memory does not matter.
   for (const Rule* rule : rules())
     for (const Diagnostic& d : found_in_example(*rule)) {
@@ -78,20 +84,24 @@ TEST(EveryRule, IsTheOnlyErrorOfItsExample) {
 }
 
 TEST(EveryRule, ProposedFix_RemovesTheFinding) {
+  std::size_t fixes = 0;
   for (const Rule* rule : rules()) {
     const std::string example(rule->page.example);
     const Diagnostics before = found_in_example(*rule);
     for (const Diagnostic& d : before) {
       if (d.fix.empty()) continue;
+      ++fixes;
       const std::string fixed = typed(example, d.fix);
       EXPECT_EQ(typed_plans::unhealed(before, diagnose(fixed, rule->target), d.code), "")
           << d.code << " in the example of " << rule->page.code << " with:\n"
           << fixed;
     }
   }
+  EXPECT_GT(fixes, rules().size() / 2);
 }
 
 TEST(EveryRule, IsSilentWithoutItsTarget) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules()) {
     const Diagnostics general = diagnose(std::string(rule->page.example), Target::any);
     EXPECT_EQ(codes(general).contains(std::string(rule->page.code)), rule->target == Target::any)
@@ -100,6 +110,7 @@ TEST(EveryRule, IsSilentWithoutItsTarget) {
 }
 
 TEST(Rules, HaveCodesThatAscendWithinATopicAndAreUnique) {
+  ASSERT_FALSE(rules().empty());
   std::set<std::string_view> seen;
   const Rule* last = nullptr;
   for (const Rule* rule : rules()) {
@@ -112,17 +123,20 @@ TEST(Rules, HaveCodesThatAscendWithinATopicAndAreUnique) {
 }
 
 TEST(Rules, OfTargetsHaveCodesInRW05) {
+  ASSERT_FALSE(rules().empty());
   for (const Rule* rule : rules())
     EXPECT_EQ(rule->target != Target::any, rule->page.code.starts_with("RW05")) << rule->page.code;
 }
 
 TEST(Targets, AreFoundByTheirNames) {
+  ASSERT_FALSE(targets().empty());
   for (const TargetRow& row : targets()) EXPECT_EQ(find_target(row.name), &row);
   EXPECT_EQ(find_target("any"), nullptr);
   EXPECT_EQ(find_target(""), nullptr);
 }
 
 TEST(Lint, SoundPlan_HasNoErrors) {
+  ASSERT_FALSE(targets().empty());
   for (const TargetRow& row : targets())
     EXPECT_FALSE(
         has_errors(diagnose("world_size: 8\n"

@@ -46,6 +46,7 @@ TEST_P(PlainParity, OneRank_LossAndGradientsEqualPlainLibtorch) {
   engine.step(corpus, 0);
 
   EXPECT_NEAR(engine.executor().loss(), loss.item<double>(), 1e-12 * loss.item<double>());
+  ASSERT_FALSE(plain.weights().empty());
   for (auto& [name, weight] : plain.weights()) {
     const double max = weight.grad().abs().max().item<double>();
     const double off = (gradients.at(name) - weight.grad()).abs().max().item<double>();

@@ -208,6 +208,7 @@ TEST(Answer, MarginIsRelativeToTheFastestPlan) { EXPECT_TRUE(expect_all(4344)); 
 TEST(Answer, PlainerPlanOfAFamilyIsChosenOnlyInsideTheTieBand) { EXPECT_TRUE(expect_all(14161)); }
 
 TEST(Answer, DoesNotDependOnTheNumberOfThreads) {
+  int answers = 0;
   for (std::uint64_t seed = 4600; seed < 4630; ++seed) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
@@ -217,6 +218,7 @@ TEST(Answer, DoesNotDependOnTheNumberOfThreads) {
     ASSERT_EQ(first.best.has_value(), again.best.has_value());
     EXPECT_EQ(first.stats, again.stats);
     if (!first.best) continue;
+    ++answers;
     EXPECT_EQ(first.best->config.plan, again.best->config.plan) << "seed " << seed;
     EXPECT_EQ(first.best->time(), again.best->time());
     EXPECT_EQ(first.margin, again.margin);
@@ -227,9 +229,11 @@ TEST(Answer, DoesNotDependOnTheNumberOfThreads) {
     for (std::size_t k = 0; k < first.rivals.size(); ++k)
       EXPECT_EQ(first.rivals[k].config.plan, again.rivals[k].config.plan);
   }
+  EXPECT_GT(answers, 10);
 }
 
 TEST(Answer, HasTheLeanestPlanIfNoneFits) {
+  int checked = 0;
   for (std::uint64_t seed = 4700; seed < 4730; ++seed) {
     SolvedProblem one = solve_random(seed, 1);
     if (one.fitting.empty()) continue;
@@ -243,7 +247,9 @@ TEST(Answer, HasTheLeanestPlanIfNoneFits) {
     EXPECT_TRUE(result.rivals.empty());
     ASSERT_TRUE(result.leanest) << "seed " << seed;
     EXPECT_EQ(result.leanest->memory, leanest->memory);
+    ++checked;
   }
+  EXPECT_GT(checked, 10);
 }
 
 /// A search that is ended early has a plan that fits, and is not faster than the best.

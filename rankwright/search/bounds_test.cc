@@ -87,6 +87,7 @@ RC_GTEST_PROP(Bounds, LaterPipelineEndLengthensTheStepByItsOverheadsAlone, ()) {
 }
 
 TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {
+  std::size_t candidates = 0;
   for (std::uint64_t seed = 2000; seed < 2025; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
@@ -100,15 +101,18 @@ TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {
     };
     for (const Node& node : list_nodes(one)) bounds[degrees(node)] = bound_node(context, node);
     for (const Candidate& run : force.all().runs) {
+      ++candidates;
       ASSERT_TRUE(bounds.contains(degrees(run.plan))) << format_findings(run);
       const NodeBound& bound = bounds[degrees(run.plan)];
       EXPECT_FALSE(bound.violation) << format_findings(run);
       EXPECT_LE(bound.min, (1 + kRounding) * run.time) << format_findings(run);
     }
   }
+  EXPECT_GT(candidates, 1000u);
 }
 
 TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
+  i64 candidates = 0;
   for (std::uint64_t seed = 2100; seed < 2125; ++seed) {
     Dice dice(seed);
     Problem one = problems::random_problem(dice);
@@ -119,7 +123,9 @@ TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
     i64 sum = 0;
     for (const Node& node : list_nodes(one)) sum += bound_node(context, node).candidates;
     EXPECT_EQ(sum, force.count(kMax)) << "seed " << seed;
+    candidates += sum;
   }
+  EXPECT_GT(candidates, 1000);
 }
 
 }  // namespace bounds_test

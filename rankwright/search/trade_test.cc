@@ -90,6 +90,7 @@ std::optional<i64> find_first_that_fits(const Problem& problem) {
 }
 
 TEST(Fewest, EqualsTryingAllCounts) {
+  int fitting = 0;
   for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 30.0}) {
     Problem one = make_problem(4);
     one.capacity = Bytes{gigabytes * 1e9};
@@ -100,7 +101,9 @@ TEST(Fewest, EqualsTryingAllCounts) {
     EXPECT_EQ(found->gpus, *expected) << gigabytes;
     EXPECT_TRUE(found->plan->estimate.fits());
     EXPECT_EQ(found->plan->config.plan.ranks(), found->gpus);
+    ++fitting;
   }
+  EXPECT_GT(fitting, 3);
 }
 
 TEST(Fewest, NothingFits_ReturnsNothing) {

@@ -30,6 +30,7 @@ struct Explained {
 template <class Check>
 void for_each_problem(std::uint64_t first, std::uint64_t count, const Check& check) {
   int checked = 0;
+  std::size_t neighbors = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
@@ -43,9 +44,11 @@ void for_each_problem(std::uint64_t first, std::uint64_t count, const Check& che
     one.neighbors = find_neighbors(one.problem, one.answer, catalog::get_calibration());
     check(one);
     ++checked;
+    neighbors += one.neighbors.size();
     if (testing::Test::HasFailure()) return;
   }
   EXPECT_GT(checked, int(count) / 2);
+  EXPECT_GT(neighbors, count);
 }
 
 /// Returns whether `rankwright check --for` would report an error or a warning of the target.

@@ -131,6 +131,7 @@ TEST(Predict, UsesTheFastestOption) {
   const Runs runs = *read_runs(run_table({with_cells({{"micro_batch", ""}})}), "own.csv");
   const Case open = make_case(runs.scored.at(0));
   const Prediction best = predict(open, catalog::get_calibration());
+  ASSERT_GT(open.options.size(), 1u);
   for (const rankwright::plan::TrainingConfig& option : open.options)
     EXPECT_LE(best.step, cost::estimate_step_time(option, catalog::get_calibration()).total());
   EXPECT_EQ(

@@ -137,6 +137,7 @@ void print(std::string_view what, const HitCount& all) {
 TEST(TimeGap, TimersUsuallyIdentifyTheCauseDespiteModelErrors) {
   const HitCount all = count_hits(true, 0.02);
   print("timers, every constant 2 % off", all);
+  EXPECT_GE(all.count, 40u);
   EXPECT_GE(10 * all.first, 9 * all.count) << all.first << " of " << all.count;
 }
 
@@ -144,6 +145,7 @@ TEST(TimeGap, WithoutTimersTheCauseIsUsuallyAmongTheFirstThree) {
   // The step time alone cannot distinguish suspects.
   const HitCount all = count_hits(false, 0);
   print("the step alone", all);
+  EXPECT_GE(all.count, 40u);
   EXPECT_GE(2 * all.three, all.count) << all.three << " of " << all.count;
 }
 

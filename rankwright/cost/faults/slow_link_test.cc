@@ -37,6 +37,7 @@ TEST(LinkLoss, AffectsItemsThatCrossTheLink) {
   EXPECT_EQ(outer.after[Item::tp], outer.before[Item::tp]);
   EXPECT_GT(outer.after[Item::dp], outer.before[Item::dp]);
   EXPECT_GT(inner.after[Item::tp], 1.2 * inner.before[Item::tp]);
+  ASSERT_FALSE(outer.crossings.empty());
   for (const LinkLoss::Crossing& row : outer.crossings) EXPECT_NE(row.group, mesh::GroupKind::tp);
   EXPECT_TRUE(
       std::any_of(inner.crossings.begin(), inner.crossings.end(),
@@ -83,13 +84,16 @@ TEST(LinkLoss, BestOrderMatchesBruteForce) {
     slow.cluster = with_links(config.cluster, out.links);
     mesh::Order order = mesh::kDefaultOrder;
     std::sort(order.begin(), order.end());
+    int tried = 0;
     do {
       slow.plan.order = order;
       if (find_first_violation(slow)) continue;
+      ++tried;
       EXPECT_GE(estimate_step_time(slow, catalog::get_calibration()).total(),
                 (1 - 1e-3) * out.best.after)
           << show(order);
     } while (std::next_permutation(order.begin(), order.end()));
+    EXPECT_GT(tried, 1);
     slow.plan.order = out.best.order;
     EXPECT_EQ(estimate_step_time(slow, catalog::get_calibration()).total(), out.best.after);
   }

@@ -132,6 +132,7 @@ plan::Software random_software() {
 RC_GTEST_PROP(LayerActivations, ShrinkWithMoreRecomputation, ()) {
   plan::TrainingConfig config = sample::random_config();
   config.software = random_software();
+  RC_ASSERT(!config.model.runs.empty());
   for (const model::LayerRun& run : config.model.runs) {
     const auto with = [&](plan::Recompute recompute) {
       config.plan.recompute = recompute;
@@ -149,6 +150,7 @@ RC_GTEST_PROP(LayerActivations, NeverGrowWithTpAndSequenceParallelism, ()) {
   plan::TrainingConfig config = sample::random_config();
   config.software = random_software();
   config.plan.sequence_parallel = true;
+  RC_ASSERT(!config.model.runs.empty());
   for (const model::LayerRun& run : config.model.runs) {
     const LayerActivations few = activations(config, run.layer);
     plan::TrainingConfig more = config;

@@ -244,7 +244,10 @@ plan::TrainingConfig random_config() {
 
 RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
   const plan::TrainingConfig config = random_config();
-  for (const MemoryEstimate& l : estimate_memory_per_pp_rank(config, catalog::get_calibration())) {
+  const std::vector<MemoryEstimate> all =
+      estimate_memory_per_pp_rank(config, catalog::get_calibration());
+  RC_ASSERT(i64(all.size()) == config.plan.pp);
+  for (const MemoryEstimate& l : all) {
     Bytes sum, allocated;
     for (const EntryRow& r : entries()) {
       RC_ASSERT(l[r.entry] >= Bytes{});

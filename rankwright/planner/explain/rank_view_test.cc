@@ -61,7 +61,9 @@ const std::map<std::string, Key> kShared{{"tp",
 /// Checks every group of every rank against an enumeration by coordinates.
 void expect_enumerated_groups(const plan::TrainingConfig& config) {
   const std::vector<RankView> views = view_all_ranks(config);
-  for (const RankView& view : views)
+  ASSERT_EQ(views.size(), 16u);
+  for (const RankView& view : views) {
+    ASSERT_FALSE(view.groups.empty());
     for (const RankView::GroupView& g : view.groups) {
       const Key& key = kShared.at(g.name);
       std::vector<i64> members;
@@ -70,13 +72,16 @@ void expect_enumerated_groups(const plan::TrainingConfig& config) {
       EXPECT_EQ(g.members, members) << g.name << " of rank " << view.rank;
       EXPECT_EQ(g.size, i64(members.size()));
     }
+  }
 }
 
 TEST(RankView, Coordinates_FollowTheOrder) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 2\n"
       "parallelism: {tp_size: 2, cp_size: 2, dp_size: 2, pp_size: 2, order: tp-cp-dp-pp}\n");
-  for (const RankView& v : view_all_ranks(config)) {
+  const std::vector<RankView> views = view_all_ranks(config);
+  ASSERT_EQ(views.size(), 16u);
+  for (const RankView& v : views) {
     EXPECT_EQ(v.rank, v.tp + 2 * (v.cp + 2 * (v.dp + 2 * v.pp)));
     EXPECT_EQ(v.device, v.rank);
     EXPECT_EQ(v.host, v.rank / 8);
@@ -160,7 +165,9 @@ const std::string kMirror = kPipeline + "schedule: dualpipe}\n";  // 64 / 2 = 32
 
 TEST(RankView, DualPipe_NamesTheRankWithTheSameStages) {
   const rankwright::plan::TrainingConfig config = config_of(kMirror);
-  for (const RankView& view : view_all_ranks(config)) {
+  const std::vector<RankView> views = view_all_ranks(config);
+  ASSERT_EQ(views.size(), 8u);
+  for (const RankView& view : views) {
     ASSERT_NE(find_group(view, "mirror"), nullptr);
     const std::vector<i64> members = find_group(view, "mirror")->members;
     ASSERT_EQ(members.size(), 2u);
@@ -184,8 +191,10 @@ TEST(RankView, DualPipe_NamesTheLevelBetweenThePair) {
       "parallelism: {pp_size: 4, dp_size: 4, schedule: dualpipe, order: ";
   const rankwright::plan::TrainingConfig across = config_of(plan + "dp-pp}\n"),
                                          inside = config_of(plan + "pp-dp}\n");
-  EXPECT_EQ(find_group(make_rank_view(across, 4), "mirror")->levels, "2 across infiniband");
-  EXPECT_EQ(find_group(make_rank_view(inside, 1), "mirror")->levels, "inside nvlink");
+  EXPECT_THAT(find_group(make_rank_view(across, 4), "mirror")->levels,
+              ::testing::HasSubstr("infiniband"));
+  EXPECT_THAT(find_group(make_rank_view(inside, 1), "mirror")->levels,
+              ::testing::HasSubstr("nvlink"));
 }
 
 TEST(RankView, Chunks_SendToTheRankOfTheNextStage) {

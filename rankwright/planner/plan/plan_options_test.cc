@@ -1,21 +1,18 @@
 #include "rankwright/planner/plan/plan_options.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <set>
+
+#include "tests/support/golden.h"
+#include "tests/support/refusal_lines.h"
 
 namespace rankwright::planner {
 namespace plan_options_test {
 
-using ::testing::HasSubstr;
-
-std::string refusal_of(const OptionTexts& texts) {
-  const Outcome<PlanRequest> request = read_plan_options(texts);
-  return request ? "" : request.error().message;
-}
-
 TEST(PlanOptions, EveryOption_HasAUniqueNameAndHelp) {
   std::set<std::string> names;
+  ASSERT_FALSE(plan_options().empty());
   for (const PlanOption& option : plan_options()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name << " appears twice";
     EXPECT_FALSE(option.help.empty()) << option.name;
@@ -57,13 +54,20 @@ TEST(ReadPlanOptions, EveryKindOfOption_IsRead) {
 }
 
 TEST(ReadPlanOptions, InvalidOption_IsNamed) {
-  EXPECT_EQ(refusal_of({{"tp", "8"}, {"max-tp", "4"}}), "--tp 8 contradicts --max-tp 4");
-  EXPECT_EQ(refusal_of({{"tp", "8"}, {"no-tp", "true"}}), "--tp 8 contradicts --no-tp");
-  EXPECT_EQ(refusal_of({{"ran", "plan.yaml"}}), "--ran belongs to --calibrate");
-  EXPECT_EQ(refusal_of({{"days", "30"}}), "--days needs to know how much is trained");
-  EXPECT_EQ(refusal_of({{"gpu", "8"}}), "there is no option 'gpu'");
-  EXPECT_EQ(refusal_of({{"fit", "yes"}}), "--fit takes no value");
-  EXPECT_THAT(refusal_of({{"gpus", "9..8"}}), HasSubstr("--gpus: 8 is less than 9"));
+  std::string text;
+  const auto add = [&](const char* options, const OptionTexts& texts) {
+    const Outcome<PlanRequest> request = read_plan_options(texts);
+    EXPECT_FALSE(request) << options;
+    text += format_refusal(options, request);
+  };
+  add("--tp 8 --max-tp 4", {{"tp", "8"}, {"max-tp", "4"}});
+  add("--tp 8 --no-tp", {{"tp", "8"}, {"no-tp", "true"}});
+  add("--ran plan.yaml", {{"ran", "plan.yaml"}});
+  add("--days 30", {{"days", "30"}});
+  add("--gpu 8", {{"gpu", "8"}});
+  add("--fit yes", {{"fit", "yes"}});
+  add("--gpus 9..8", {{"gpus", "9..8"}});
+  golden::expect("planner/plan-option-refusals.txt", text);
 }
 
 TEST(ApplyOverrides, ValidOverride_IsApplied_InvalidIsNamed) {
@@ -73,7 +77,8 @@ TEST(ApplyOverrides, ValidOverride_IsApplied_InvalidIsNamed) {
   EXPECT_FALSE(apply_overrides({{"seq", "2048"}}, draft));
   EXPECT_EQ(draft.sequence, 2048);
   EXPECT_EQ(draft.global_batch, 8);
-  EXPECT_THAT(apply_overrides({{"seq", "x"}}, draft).value().message, HasSubstr("--seq: "));
+  golden::expect("planner/plan-override-refusals.txt",
+                 format_refusal("--seq x", apply_overrides({{"seq", "x"}}, draft).value()));
 }
 
 }  // namespace plan_options_test

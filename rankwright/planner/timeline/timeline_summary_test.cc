@@ -45,7 +45,10 @@ RC_GTEST_PROP(TimelineSummary, CriticalPath_IsAsLongAsTheStep, ()) {
 RC_GTEST_PROP(TimelineSummary, CriticalPath_HasNoGaps, ()) {
   const SimulatedStep p = sample::simulate_random_step();
   i64 before = -1;
-  for (const program::CriticalLink& link : find_critical_path(p.program, p.durations, p.timeline)) {
+  const std::vector<program::CriticalLink> path =
+      find_critical_path(p.program, p.durations, p.timeline);
+  RC_ASSERT(!path.empty());
+  for (const program::CriticalLink& link : path) {
     RC_ASSERT(link.travelled.value > -1e-9);
     Seconds longest{};
     for (const Seconds one : p.durations.activation) longest = std::max(longest, one);
@@ -60,6 +63,7 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
   const SimulatedStep p = sample::simulate_random_step();
   const TimelineSummary s = summary(p);
   Seconds idle{};
+  RC_ASSERT(i64(s.ranks.size()) == p.program.pp());
   for (const RankSummary& rank : s.ranks) {
     RC_ASSERT(std::abs((rank.cells + rank.steps + rank.idle - s.end).value) < 1e-9);
     RC_ASSERT(rank.held <= pipeline::max_in_flight(p.shape, rank.pp_rank));

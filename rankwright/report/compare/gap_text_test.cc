@@ -1,14 +1,12 @@
 #include "rankwright/report/compare/gap_text.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::report {
 namespace gap_text_test {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr char kPlan[] =
     "world_size: 8\nmodel: llama-3.1-8b\ncluster: dgx-h100\n"
@@ -29,38 +27,40 @@ importer::RunLog make_log(const rankwright::plan::TrainingConfig& config, double
   return log;
 }
 
+/// Compares a log with its plan, by the names of their files.
+planner::GapView compare_with(const rankwright::plan::TrainingConfig& config,
+                              const importer::RunLog& log) {
+  planner::GapView view = planner::make_gap_view(config, catalog::get_calibration(), log, nullptr);
+  view.plan = "plan.yaml";
+  view.log = "run.log";
+  return view;
+}
+
 TEST(GapText, InsideTheError_OffersNoExplanation) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const std::string text = render_gap_text(
-      config,
-      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 1.05), nullptr),
-      {}, 100);
-  EXPECT_THAT(text, HasSubstr("5 % longer, which is inside the error"));
-  EXPECT_THAT(text, Not(HasSubstr("look at:")));
+  const planner::GapView view = compare_with(config, make_log(config, 1.05));
+  golden::expect("compare/gap-inside-the-error.txt", render_gap_text(config, view, {}, 100));
 }
 
 TEST(GapText, ListsSettingsThatDifferFromTheLogFirst) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
   importer::RunLog log = make_log(config, 1.5);
   log.world = 16;
-  const std::string text = render_gap_text(
-      config, planner::make_gap_view(config, catalog::get_calibration(), log, nullptr), {}, 100);
-  EXPECT_LT(text.find("says otherwise"), text.find("measured "));
+  const planner::GapView view = compare_with(config, log);
+  golden::expect("compare/gap-other-world.txt", render_gap_text(config, view, {}, 100));
 }
 
 TEST(GapText, WithoutTimers_SaysThatTheStepTimeIsNotEnough) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const planner::GapView view =
-      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 1.18), nullptr);
-  EXPECT_THAT(render_gap_text(config, view, {}, 100), HasSubstr("timers would"));
-  EXPECT_THAT(render_gap_markdown(config, view), HasSubstr("## step"));
+  const planner::GapView view = compare_with(config, make_log(config, 1.18));
+  golden::expect("compare/gap-step-alone.txt", render_gap_text(config, view, {}, 100));
+  golden::expect("compare/gap-step-alone.md", render_gap_markdown(config, view));
 }
 
 TEST(GapText, UnexplainedRun_SaysSo) {
   const rankwright::plan::TrainingConfig config = config_of(kPlan);
-  const planner::GapView view =
-      planner::make_gap_view(config, catalog::get_calibration(), make_log(config, 20), nullptr);
-  EXPECT_THAT(render_gap_text(config, view, {}, 100), HasSubstr("nothing that is plausible"));
+  const planner::GapView view = compare_with(config, make_log(config, 20));
+  golden::expect("compare/gap-unexplained.txt", render_gap_text(config, view, {}, 100));
 }
 
 TEST(GapMarkdown, NamesAreEscaped) {

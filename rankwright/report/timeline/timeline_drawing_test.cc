@@ -84,11 +84,14 @@ TEST(Shades, FollowChunksOrDirections) {
 
 RC_GTEST_PROP(Shades, AreInRangeForEveryCell, ()) {
   const planner::SimulatedStep p = sample::simulate_random_step();
+  i64 checked = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
       const i64 shade = find_shade(p.shape, r, e.action);
       RC_ASSERT(shade >= 0 && shade < count_shades(p.shape));
+      ++checked;
     }
+  RC_ASSERT(checked == planner::slice_count(p.program));
 }
 
 TEST(EventName, NamesTheCellOrTheStep) {

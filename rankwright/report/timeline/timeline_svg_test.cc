@@ -7,6 +7,8 @@
 #include <regex>
 
 #include "rankwright/report/timeline/timeline_drawing.h"
+#include "tests/support/golden.h"
+#include "tests/support/parsed_svg.h"
 #include "tests/support/simulated_steps.h"
 
 namespace rankwright::report {
@@ -47,6 +49,14 @@ std::string find_nesting_error(const std::string& text) {
   return open.empty() ? "" : open.back() + " stays open";
 }
 
+/// Returns the texts of a picture, one per line, without the numbers of rows and cells.
+std::string list_texts(const parsed_svg::Picture& picture) {
+  std::string all;
+  for (const parsed_svg::Box& text : picture.texts)
+    if (text.classes != "e" && !parsed_svg::is_of(text.classes, "l")) all += text.words + "\n";
+  return all;
+}
+
 TEST(TimelineSvg, DrawsEveryCellAtItsTime) {
   const std::string text = draw(sample::four_by_eight());
   EXPECT_EQ(count_occurrences(text, "</title></rect>"), 64u);
@@ -54,11 +64,14 @@ TEST(TimelineSvg, DrawsEveryCellAtItsTime) {
   // gap.
   EXPECT_THAT(text,
               HasSubstr("<rect x=\"402.3\" y=\"78\" width=\"65.36\" height=\"26\" class=\"b0\">"
-                        "<title>0B0: backward, 10 s to 12 s</title>"));
-  EXPECT_THAT(text, HasSubstr(">1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %<"));
-  for (const char* phase : {"warm-up 10 s", "steady 12 s", "drain 11 s"})
-    EXPECT_THAT(text, HasSubstr(fmt::format("class=\"m n\">{}<", phase)));
-  EXPECT_EQ(count_occurrences(text, "class=\"l "), 64u);  // every cell has room for its number
+                        "<title>0B0: "));
+  EXPECT_EQ(count_occurrences(text, "class=\"m n\">"), 3u);  // warm-up, steady state and drain
+  EXPECT_EQ(count_occurrences(text, "class=\"l "), 64u);     // every cell has room for its number
+  const parsed_svg::Picture picture(text);
+  std::string words = list_texts(picture) + "\n";
+  for (const parsed_svg::Box& cell : picture.rects)
+    if (cell.words.starts_with("0")) words += cell.words + "\n";  // the cells of stage 0
+  golden::expect("timeline/svg-1f1b-4x8.txt", words);
 }
 
 TEST(TimelineSvg, IsSelfContainedForLightAndDarkPages) {
@@ -83,14 +96,14 @@ TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
   // 128 x 2 x 512 cells.
   const std::string text = draw(sample::simulate_unit_step({.pp = 128, .microbatches = 512}));
   EXPECT_LT(text.size(), 3u << 20);
-  EXPECT_THAT(text, HasSubstr("131,072 cells are too many to draw one by one"));
+  golden::expect("timeline/svg-many-cells.txt", list_texts(parsed_svg::Picture(text)));
   EXPECT_EQ(count_occurrences(text, "</title></rect>"), 0u);
   EXPECT_EQ(find_nesting_error(text), "");
 }
 
 TEST(TimelineSvg, DrawsASampleOfManyRanksAndSaysSo) {
   const std::string text = draw(sample::simulate_unit_step({.pp = 300, .microbatches = 2}));
-  EXPECT_THAT(text, HasSubstr("128 of 300 pp ranks are drawn."));
+  golden::expect("timeline/svg-many-ranks.txt", list_texts(parsed_svg::Picture(text)));
   EXPECT_THAT(text, HasSubstr(">pp 299<"));
 }
 
@@ -105,7 +118,7 @@ RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {
       RC_ASSERT(text.find("<title>" + name_event(p.program, r, e.action) + ": ") !=
                 std::string::npos);
     }
-  RC_ASSERT(count_occurrences(text, "</title></rect>") == all);
+  RC_ASSERT(all > 0 && count_occurrences(text, "</title></rect>") == all);
 }
 
 /// Returns the area that each class covers in the column paths of a row.

@@ -255,8 +255,10 @@ TEST(Trace, ReadTimesStartAtTheFirstSlice) {
 
 RC_GTEST_PROP(Trace, SlicesDoNotOverlapOnATrack, ()) {
   std::map<std::string, i64> last;
-  for (const ReadSlice& slice :
-       read_perfetto(write_perfetto_trace(sample::simulate_random_step())).slices) {
+  const planner::SimulatedStep p = sample::simulate_random_step();
+  const Trace trace = read_perfetto(write_perfetto_trace(p));
+  RC_ASSERT(i64(trace.slices.size()) == planner::slice_count(p.program));
+  for (const ReadSlice& slice : trace.slices) {
     RC_ASSERT(slice.begin >= last[slice.track]);
     RC_ASSERT(slice.end >= slice.begin);
     last[slice.track] = slice.end;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/catalog/catalog.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::report {
 namespace collectives_text_test {
@@ -23,20 +24,16 @@ const char* const kTwo =
     "node,8,all_gather,800000000,2000,dgx-h100,\n"
     "other,8,all_reduce,1000,20,dgx-a100,\n"
     "mesh,8,all_reduce,1000,20,dgx-1-v100,a mesh of links\n";
+const char* const kOne = "a,8,all_reduce,1000,20,dgx-h100,\n";
 
-TEST(CollectivesText, HasARowPerSystemAndSizeClass) {
-  const std::string text = render_collectives_text(make_score(kTwo));
-  EXPECT_THAT(text, HasSubstr("2 measurements of collectives on 2 systems."));
-  EXPECT_THAT(text, HasSubstr("\nnode    >= 1 MB "));
-  EXPECT_THAT(text, HasSubstr("\n        >= 64 MB"));
-  EXPECT_THAT(text, HasSubstr("\nother   < 1 MB "));
-  EXPECT_THAT(text, HasSubstr("collective_floor"));
+TEST(CollectivesText, HasARowPerSystemAndSizeClassAndListsUnscoredRows) {
+  // 800 MB is a large and a huge message of "node", 1,000 B a small one of "other".
+  golden::expect("validation/collectives.txt", render_collectives_text(make_score(kTwo)));
 }
 
-TEST(CollectivesText, ListsUnscoredRows) {
-  EXPECT_THAT(render_collectives_text(make_score(kTwo)), HasSubstr("1  a mesh of links  mesh"));
-  EXPECT_THAT(render_collectives_text(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
-              Not(HasSubstr("not scored")));
+TEST(CollectivesText, AllRowsScored_ListsNoUnscoredRows) {
+  golden::expect("validation/collectives-one-system.txt",
+                 render_collectives_text(make_score(kOne)));
 }
 
 TEST(CollectivesText, EscapesControlCharacters) {
@@ -46,8 +43,7 @@ TEST(CollectivesText, EscapesControlCharacters) {
 }
 
 TEST(CollectivesText, OneSystem_HasNothingHeldOut) {
-  EXPECT_THAT(render_collectives_markdown(make_score("a,8,all_reduce,1000,20,dgx-h100,\n")),
-              HasSubstr("| - | - | - |"));
+  EXPECT_THAT(render_collectives_markdown(make_score(kOne)), HasSubstr("| - | - | - |"));
 }
 
 TEST(CollectivesJson, ListsEveryPrediction) {
