@@ -38,6 +38,7 @@ TEST(Architectures, HaveUniqueNamesAndSummaries) {
     EXPECT_FALSE(a.summary.empty()) << a.name;
     EXPECT_EQ(find_architecture(a.name), &a);
   }
+  EXPECT_FALSE(names.empty());
   EXPECT_EQ(find_architecture("bert"), nullptr);
 }
 
@@ -82,16 +83,19 @@ TEST(Build, SparseEvery_MakesEveryNthLayerSparse) {
 }
 
 TEST(Build, MissingShape_IsNamed) {
+  int removed = 0;
   for (const ShapeField& field : list_shape_fields()) {
     if (field.name != "hidden" && field.name != "layers" && field.name != "heads" &&
         field.name != "ffn" && field.name != "vocab")
       continue;
+    ++removed;
     Shapes s = kSmall;
     s.*field.member = 0;
     const Diagnostic error = error_of(s);
     EXPECT_EQ(error.code, "RW0914") << field.name;
     EXPECT_EQ(error.key, field.name);
   }
+  EXPECT_EQ(removed, 5);
   Shapes latent = sparse();
   latent.architecture = "deepseek_v3";
   EXPECT_EQ(error_of(latent).key, "kv_rank");

@@ -48,6 +48,7 @@ TEST(ShapesOf, FindsTheSpacingOfExpertLayers) {
 }
 
 TEST(ShapesOf, CatalogModels_RoundTrip) {
+  ASSERT_FALSE(catalog::list_known_models().empty());
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     const std::optional<Shapes> shapes = derive_shapes(known.model);
     ASSERT_TRUE(shapes) << known.name;
