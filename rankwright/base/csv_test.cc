@@ -92,12 +92,17 @@ RC_GTEST_PROP(Csv, QuotedCells_RoundTrip, ()) {
   }
 }
 
-RC_GTEST_PROP(Csv, AnyText_GivesFullRowsOrAnError, ()) {
-  const auto text =
-      *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,,\"\"\n\n\r#")));
-  const Result<Csv> table = parse_csv(text, "");
-  if (!table) return;
-  for (const Csv::Row& row : table->rows) RC_ASSERT(row.cells.size() == table->header.size());
+TEST(Csv, AnyText_GivesFullRowsOrAnError) {
+  std::size_t rows = 0;
+  EXPECT_TRUE(rc::check("every row is full", [&] {
+    const auto text =
+        *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ab,,\"\"\n\n\r#")));
+    const Result<Csv> table = parse_csv(text, "");
+    if (!table) return;
+    for (const Csv::Row& row : table->rows) RC_ASSERT(row.cells.size() == table->header.size());
+    rows += table->rows.size();
+  }));
+  EXPECT_GT(rows, 0u);
 }
 
 }  // namespace csv_test

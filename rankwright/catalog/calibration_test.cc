@@ -31,6 +31,7 @@ TEST(Constants, AreWithinTheirRangeAndHaveAnOrigin) {
     EXPECT_EQ(fitted, row.spread > 0) << row.name << ": a fit begins somewhere";
     EXPECT_TRUE(!fitted || (row.low <= row.prior && row.prior <= row.high)) << row.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Constants, ProbedConstants_OverrideOnlyTheirRows) {
@@ -40,6 +41,8 @@ TEST(Constants, ProbedConstants_OverrideOnlyTheirRows) {
     EXPECT_FALSE(row.why.empty());
     EXPECT_EQ(probed_calibration()[row.constant], row.value);
   }
+  EXPECT_FALSE(changed.empty());
+  EXPECT_LT(changed.size(), constants().size());
   for (const ConstantRow& row : constants())
     if (!changed.contains(row.constant)) {
       EXPECT_EQ(probed_calibration()[row.constant], row.value) << row.name;

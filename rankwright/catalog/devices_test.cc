@@ -20,9 +20,11 @@ TEST(Devices, HaveUniqueNamesPositiveNumbersAndASource) {
     EXPECT_GE(d.memory_bandwidth, 100.0_GBps) << d.name;
     EXPECT_GT(std::max(d.fp16, d.bf16), 50.0_TFLOPS) << d.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Devices, AreNeverSlowerAtFewerBits) {
+  ASSERT_FALSE(devices().empty());
   for (const cluster::Device& d : devices()) {
     EXPECT_TRUE(d.fp8.value == 0 || d.fp8 >= d.bf16) << d.name;
     EXPECT_TRUE(d.fp4.value == 0 || d.fp4 >= d.fp8) << d.name;
@@ -31,6 +33,7 @@ TEST(Devices, AreNeverSlowerAtFewerBits) {
 
 TEST(Devices, StateWhetherTheyAreVerified) {
   const Csv table = parse_shipped_table(kDevicesCsv, "devices.csv");
+  ASSERT_FALSE(table.rows.empty());
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const std::string name = cells.text("name"), verified = find_device(name)->verified;
@@ -42,6 +45,7 @@ TEST(Devices, StateWhetherTheyAreVerified) {
 // PyTorch prints GiB, nvidia-smi MiB, and labels are in GB.
 TEST(Devices, MemoryUnit_MatchesItsSource) {
   const Csv table = parse_shipped_table(kDevicesCsv, "devices.csv");
+  ASSERT_FALSE(table.rows.empty());
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const std::string source = cells.text("memory_source"), memory = cells.text("memory");

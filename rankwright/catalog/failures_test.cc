@@ -21,18 +21,22 @@ TEST(Failures, HaveUniqueNamesPositiveNumbersAndASource) {
     EXPECT_TRUE(row.verified == "yes" || row.verified == "memory") << row.name;
     EXPECT_TRUE(row.gpus > 0 || row.kind == FailureRow::Kind::hang) << row.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Failures, RestartTimes_GrowWithTheJob) {
   i64 gpus = 0;
   double value = 0;
+  int restarts = 0;
   for (const FailureRow& row : list_failure_rows()) {
     if (row.kind != FailureRow::Kind::restart) continue;
     EXPECT_GT(row.gpus, gpus);
     EXPECT_GT(row.value, value);
     gpus = row.gpus;
     value = row.value;
+    ++restarts;
   }
+  EXPECT_GE(restarts, 2);  // fewer do not show growth
 }
 
 TEST(UsualRestart, InterpolatesBetweenPublishedPoints) {

@@ -25,6 +25,7 @@ TEST(KnownModels, HaveUniqueNamesAndASource) {
 
 TEST(KnownModels, HaveTheirPublishedSize) {
   const Csv table = parse_shipped_table(kModelsCsv, "models.csv");
+  ASSERT_FALSE(table.rows.empty());
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const double published = 1e9 * std::strtod(cells.text("published_b").c_str(), nullptr);
@@ -39,12 +40,14 @@ TEST(KnownModels, EveryColumn_IsRead) {
   std::set<std::string_view> read = {"name",        "aliases", "architecture", "tied",
                                      "published_b", "source",  "verified"};
   for (const model::ShapeField& field : model::list_shape_fields()) read.insert(field.name);
-  for (const std::string& column : parse_shipped_table(kModelsCsv, "models.csv").header)
-    EXPECT_TRUE(read.count(column)) << column;
+  const Csv table = parse_shipped_table(kModelsCsv, "models.csv");
+  ASSERT_FALSE(table.header.empty());
+  for (const std::string& column : table.header) EXPECT_TRUE(read.count(column)) << column;
 }
 
 TEST(KnownModels, StateWhetherTheyAreVerified) {
   const std::set<std::string_view> words = {"yes", "total", "no", "own"};
+  ASSERT_FALSE(list_known_models().empty());
   for (const KnownModel& m : list_known_models()) EXPECT_TRUE(words.count(m.verified)) << m.name;
 }
 

@@ -29,10 +29,12 @@ TEST(Systems, HaveUniqueNamesPositiveNumbersAndASource) {
     // A unit divides into whole hosts: 8 of 8 devices, or 4 of an NVL72's 72.
     EXPECT_TRUE(divides(s.unit.host_devices, s.unit.devices())) << s.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Systems, RowsOfASystem_AgreeOnItsProperties) {
   const Csv table = parse_shipped_table(kSystemsCsv, "systems.csv");
+  ASSERT_FALSE(table.rows.empty());
   for (const Csv::Row& row : table.rows) {
     const Cells cells(table, row);
     const auto system = std::find_if(systems().begin(), systems().end(), [&](const System& s) {
@@ -65,9 +67,11 @@ double share(const cluster::Cluster& cluster, int level) {
 }
 
 TEST(Systems, InnerLevels_AreFasterThanOuterOnes) {
+  int pairs = 0;
   for (const System& s : systems())
-    for (int k = 1; k < int(s.unit.levels.size()); ++k)
+    for (int k = 1; k < int(s.unit.levels.size()); ++k, ++pairs)
       EXPECT_GT(share(s.unit, k - 1), share(s.unit, k)) << s.name;
+  EXPECT_GT(pairs, 0);
 }
 
 TEST(FindCluster, AcceptsEverySpellingOfACount) {

@@ -11,8 +11,10 @@ namespace rankwright::exporter {
 namespace comment_test {
 
 TEST(SafeName, CatalogNames_AreUnchanged) {
+  ASSERT_FALSE(catalog::devices().empty());
   for (const cluster::Device& device : catalog::devices())
     EXPECT_EQ(safe_name(device.name), device.name);
+  ASSERT_FALSE(catalog::list_known_models().empty());
   for (const catalog::KnownModel& known : catalog::list_known_models())
     EXPECT_EQ(safe_name(known.name), known.name);
 }

@@ -25,16 +25,19 @@ TEST(Exporters, EachTarget_HasOneRowWithKnownKeys) {
     EXPECT_FALSE(exporter.summary.empty()) << name;
     for (const std::string_view key : exporter.states()) EXPECT_TRUE(keys.count(key)) << key;
   }
+  EXPECT_FALSE(seen.empty());
 }
 
 RC_GTEST_PROP(Exporters, RandomPlan_GivesEqualBytesTwiceAndNoDuplicateLosses, ()) {
   const rankwright::plan::TrainingConfig config = any_config::random_config();
   RC_PRE(find_violations(config).empty());
+  RC_ASSERT(!exporters().empty());
   for (const Exporter* entry : exporters()) {
     const Exporter& exporter = *entry;
     const std::vector<ExportFile> one = export_plan(exporter, config);
     const std::vector<ExportFile> two = export_plan(exporter, config);
     RC_ASSERT(!one.empty());
+    RC_ASSERT(one.size() == two.size());
     for (std::size_t i = 0; i < one.size(); ++i) RC_ASSERT(one[i].text == two[i].text);
     std::set<std::string> keys;
     for (const UnsupportedSetting& lost : find_unsupported(exporter, config)) {

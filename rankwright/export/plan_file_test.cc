@@ -205,6 +205,7 @@ std::vector<std::filesystem::path> files_in(const std::string& folder, std::stri
 
 TEST(PlanYaml, EveryCatalogModelAndHfConfig_ReadsBack) {
   rankwright::plan::TrainingConfig config = simple_config();
+  ASSERT_FALSE(catalog::list_known_models().empty());
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
     config.model = known.model;
     config.plan.etp = 1;
@@ -222,6 +223,7 @@ TEST(PlanYaml, EveryCatalogModelAndHfConfig_ReadsBack) {
 
 TEST(PlanYaml, EveryCatalogSystem_ReadsBackUnchangedAndModified) {
   rankwright::plan::TrainingConfig config = simple_config();
+  ASSERT_FALSE(catalog::systems().empty());
   for (const catalog::System& system : catalog::systems())
     for (const i64 units : {1, 3}) {
       config.cluster = *catalog::find_cluster(fmt::format("{} x {}", system.name, units));
@@ -235,13 +237,16 @@ TEST(PlanYaml, EveryCatalogSystem_ReadsBackUnchangedAndModified) {
 }
 
 TEST(PlanYaml, EveryExample_ReadsBack) {
+  int plans = 0;
   for (const std::filesystem::path& path : files_in("examples", ".yaml")) {
     if (path.filename() == "racks-of-64.yaml") continue;  // a cluster file
+    ++plans;
     const importer::PlanFile file = importer::read_plan(*importer::read_file(path.string()),
                                                         path.string(), importer::read_file);
     ASSERT_FALSE(has_errors(file.findings)) << path;
     EXPECT_EQ(find_differences(resolve(file.draft)), "") << path;
   }
+  EXPECT_GT(plans, 0);
 }
 
 TEST(PlanYaml, SpecialNames_ReadBack) {
@@ -272,7 +277,7 @@ TEST(PlanYaml, HostileModelNames_ReadBack) {
 
 TEST(PlanYaml, PublishedRuns_ReadBack) {
   const validate::Runs runs = published("runs.csv");
-  EXPECT_FALSE(runs.scored.empty());
+  ASSERT_FALSE(runs.scored.empty());
   for (const rankwright::validate::Run& run : runs.scored) {
     rankwright::plan::TrainingConfig config = run.config;
     // Tables of runs describe models by a few numbers, without an architecture, so use catalog
@@ -311,6 +316,7 @@ std::vector<std::string> list_written_keys(const plan::TrainingConfig& config) {
 
 RC_GTEST_PROP(PlanYaml, RandomConfig_WritesKeysInTableOrder, ()) {
   const std::vector<std::string> keys = list_written_keys(any_config::random_config());
+  RC_ASSERT(!keys.empty());
   std::vector<std::string> in_order;
   for (const importer::KeyRow& row : importer::key_rows())
     if (std::find(keys.begin(), keys.end(), row.key.path) != keys.end())
@@ -337,6 +343,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
   const std::vector<std::string> keys = list_written_keys(config);
+  ASSERT_FALSE(importer::key_rows().empty());
   for (const importer::KeyRow& row : importer::key_rows()) {
     const bool remark = row.key.path == "name" || row.key.path == "reading_note";
     EXPECT_EQ(std::count(keys.begin(), keys.end(), row.key.path), remark ? 0 : 1) << row.key.path;

@@ -88,6 +88,8 @@ TEST(TypedQuantity, CommonFigures_HaveTheUsualUnit) {
 
 TEST(TypedQuantity, CatalogFigures_AreShort) {
   // No figure of the catalog has more than 7 digits.
+  ASSERT_FALSE(catalog::devices().empty());
+  ASSERT_FALSE(catalog::systems().empty());
   for (const cluster::Device& d : catalog::devices())
     for (const std::string& text : {write_yaml_value(d.memory),
                                     write_yaml_value(d.memory_bandwidth), write_yaml_value(d.bf16)})

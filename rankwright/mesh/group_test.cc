@@ -122,7 +122,9 @@ RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
   RC_PRE(valid_shard_size(meshes, size));
   const GroupShape shard = make_group_shape(meshes, GroupKind::shard, size);
   const GroupShape replicate = make_group_shape(meshes, GroupKind::replicate, size);
+  std::size_t members = 0;
   for (const auto& whole : enumeration::groups(meshes.dense, {Axis::dp, Axis::cp})) {
+    members += whole.size();
     const std::size_t n = whole.size(), cut = std::size_t(size);
     for (std::size_t i = 0; i < n; ++i) {
       std::vector<i64> neighbors, replicas;
@@ -134,6 +136,7 @@ RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
       RC_ASSERT(list_group_members(replicate, whole[i]) == replicas);
     }
   }
+  RC_ASSERT(i64(members) == meshes.dense.size());
 }
 
 /// Returns whether every group of every kind matches enumeration, seen from each of its members: so
@@ -141,7 +144,9 @@ RC_GTEST_PROP(Shard, ShardsAndReplicas_PartitionEveryDpCpGroup, ()) {
 bool matches_enumeration(const MeshPair& meshes) {
   for (const enumeration::KindAxes& kind : enumeration::kinds()) {
     const GroupShape shape = make_group_shape(meshes, kind.kind, 1);
-    for (const std::vector<i64>& members : enumeration::groups(meshes, kind)) {
+    const std::vector<std::vector<i64>> groups = enumeration::groups(meshes, kind);
+    if (groups.empty()) return false;
+    for (const std::vector<i64>& members : groups) {
       if (shape.size() != i64(members.size())) return false;
       for (const i64 rank : members)
         if (find_group_base(shape, rank) != members.front() ||
@@ -156,10 +161,13 @@ TEST(Groups, EveryOrder_MatchesEnumeration) {
   MeshPair meshes{.dense = {.tp = 2, .cp = 3, .dp = 4, .pp = 2},
                   .expert = {.tp = 2, .ep = 6, .dp = 2, .pp = 2}};
   Order order = kDefaultOrder;
+  int orders = 0;
   do {
+    ++orders;
     meshes.dense.order = meshes.expert.order = order;
     EXPECT_TRUE(matches_enumeration(meshes)) << show(order);
   } while (std::next_permutation(order.begin(), order.end()));
+  EXPECT_EQ(orders, 120);  // 5 x 4 x 3 x 2
 }
 
 RC_GTEST_PROP(Groups, RandomMeshes_MatchEnumeration, ()) {

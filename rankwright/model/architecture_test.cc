@@ -37,6 +37,7 @@ TEST(Architectures, HaveUniqueNamesAndSummaries) {
     EXPECT_FALSE(a.summary.empty()) << a.name;
     EXPECT_EQ(find_architecture(a.name), &a);
   }
+  EXPECT_FALSE(names.empty());
   EXPECT_EQ(find_architecture("bert"), nullptr);
 }
 

@@ -19,6 +19,7 @@ double idle(Schedule schedule, i64 pp, i64 chunks) {
 }
 
 TEST(Bubble, OneRankHasNone) {
+  ASSERT_EQ(schedules().size(), kSchedules);
   for (const ScheduleRow& s : schedules()) EXPECT_EQ(bubble_ratio(s.schedule, 1, 2, 4), 0);
 }
 

@@ -19,6 +19,7 @@ std::string text(Schedule schedule, i64 pp, i64 chunks, i64 microbatches, i64 gr
 }
 
 TEST(Schedules, OneStageRunsOneMicrobatchAfterTheOther) {
+  ASSERT_EQ(schedules().size(), kSchedules);
   for (const ScheduleRow& s : schedules())
     EXPECT_EQ(text(s.schedule, 1, 1, 2), "0F0,0B0,0F1,0B1\n") << s.name;
 }
@@ -98,6 +99,7 @@ TEST(DualPipeV, FoldsItAtTheMiddle) {
 }
 
 TEST(ScheduleTable, HasCompleteRowsInTheOrderOfEnumerators) {
+  ASSERT_EQ(schedules().size(), kSchedules);
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < kSchedules; ++i) {
     const ScheduleRow& s = schedules()[i];
@@ -140,12 +142,14 @@ i64 held_at_max(const Sequence& rank) {
 RC_GTEST_PROP(EverySchedule, HoldsAtMostMaxInFlight, ()) {
   const PipelineShape shape = valid_shape();
   const Sequences ranks = cells(shape);
+  RC_ASSERT(i64(ranks.size()) == shape.pp);
   for (std::size_t r = 0; r < ranks.size(); ++r)
     RC_ASSERT(held_at_max(ranks[r]) <= max_in_flight(shape, i64(r)));
 }
 
 TEST(EverySchedule, ReachesMaxInFlightOnSomeRank) {
   // The bound is tight: with many microbatches some rank reaches it.
+  ASSERT_EQ(schedules().size(), kSchedules);
   for (const ScheduleRow& s : schedules()) {
     const PipelineShape shape{s.schedule, 4, s.min_chunks, 32};
     const Sequences ranks = cells(shape);

@@ -54,17 +54,21 @@ Seconds busiest(const Timed& t) {
 
 TEST(PipelineTime, OneStageTakesItsWork) {
   // 7 x (1 + 2 + 3) for every schedule; nothing is sent.
+  ASSERT_EQ(schedules().size(), kSchedules);
   for (const ScheduleRow& s : schedules())
     EXPECT_EQ(alike_stages({s.schedule, 1, 1, 7}, {{1}, {2}, {3}}, {5}).closed(), Seconds{42});
 }
 
 TEST(PipelineTime, ChunksOnOneRankTakeTheirWork) {
   // 8 x 2 chunks x (1 + 2 + 3): with a single rank, nothing is sent or waited for.
+  int chunked = 0;
   for (const ScheduleRow& s : schedules()) {
     if (s.max_chunks < 2) continue;
+    ++chunked;
     const Timed t = alike_stages({s.schedule, 1, 2, 8}, {{1}, {2}, {3}}, {5});
     EXPECT_EQ(t.closed(), Seconds{96}) << s.name;
   }
+  EXPECT_GT(chunked, 0);
 }
 
 TEST(PipelineTime, GPipeMatchesTheWorkedExample) {
@@ -197,6 +201,7 @@ TEST(MinPipelineTime, EqualsOneFOneBWithEqualStages) {
 }
 
 TEST(PipelineTime, HandlesEmptyStagesAndHugeSteps) {
+  ASSERT_EQ(schedules().size(), kSchedules);
   for (const ScheduleRow& s : schedules()) {
     const i64 chunks = s.min_chunks;
     EXPECT_EQ(alike_stages({s.schedule, 4, chunks, 16}, {}).closed(), Seconds{}) << s.name;

@@ -78,6 +78,7 @@ void check_rank(const RunList& list, i64 microbatches, const Times& times) {
   const Sequence cells = expand_runs(list, microbatches, kChunks);
   const RunCounter counter(list, microbatches);
   double work = 0;
+  RC_ASSERT(!cells.empty());
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Action& a = cells[i];
     const double own = duration_of(a, times);

@@ -63,6 +63,7 @@ TEST(Dtypes, AreInTheOrderOfTheEnumWithUniqueNames) {
     EXPECT_EQ(size(row.dtype), row.bytes);
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 TEST(Optimizers, AreInTheOrderOfTheEnumWithUniqueNames) {
@@ -72,6 +73,7 @@ TEST(Optimizers, AreInTheOrderOfTheEnumWithUniqueNames) {
     EXPECT_EQ(name(row.optimizer), row.name);
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
   }
+  EXPECT_FALSE(names.empty());
 }
 
 }  // namespace job_test

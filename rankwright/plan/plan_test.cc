@@ -24,6 +24,7 @@ Plan pipeline(pipeline::Schedule schedule, i64 pp, i64 chunks) {
 }
 
 TEST(Schedules, AreInTheOrderOfTheirEnum) {
+  ASSERT_EQ(pipeline::schedules().size(), pipeline::kSchedules);
   for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
     EXPECT_EQ(pipeline::row(s.schedule).name, s.name);
     EXPECT_LE(s.min_chunks, s.max_chunks) << s.name;

@@ -421,6 +421,7 @@ void compare(const TrainingConfig& config, i64 pp_rank) {
 }
 
 RC_GTEST_PROP(Traffic, EverySchedule_MatchesIssuingCallsOneByOne, ()) {
+  RC_ASSERT(pipeline::schedules().size() == pipeline::kSchedules);
   for (const pipeline::ScheduleRow& s : pipeline::schedules()) {
     const TrainingConfig config = sample::random_config(sample::random_model(), s.schedule);
     for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);

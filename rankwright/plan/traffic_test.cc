@@ -38,6 +38,7 @@ TrainingConfig tensor_setup(bool sequence_parallel) {
 }
 
 TEST(TrafficKinds, AreInTheOrderOfTheirEnum) {
+  ASSERT_FALSE(list_traffic_kinds().empty());
   for (const TrafficKindRow& kind : list_traffic_kinds()) EXPECT_EQ(&row(kind.kind), &kind);
 }
 

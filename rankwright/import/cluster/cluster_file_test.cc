@@ -4,6 +4,8 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace cluster_file_test {
@@ -21,11 +23,11 @@ std::string faults(std::string_view text) {
   return format_findings(findings);
 }
 
-/// Returns the faults of a cluster whose level has `key: value` on line 3.
-std::string level_faults(std::string_view key, std::string_view value) {
-  std::string text = fmt::format("device: h100-sxm\nlevels:\n  - {}: {}\n", key, value);
-  if (key != "arity") text += "    arity: 8\n";
-  if (key != "bandwidth") text += "    bandwidth: 1 GB/s\n";
+/// Returns the faults of a cluster whose level has `entry`, such as "arity: 0", on line 3.
+std::string level_faults(const std::string& entry) {
+  std::string text = "device: h100-sxm\nlevels:\n  - " + entry + "\n";
+  if (!entry.starts_with("arity:")) text += "    arity: 8\n";
+  if (!entry.starts_with("bandwidth:")) text += "    bandwidth: 1 GB/s\n";
   return faults(text);
 }
 
@@ -87,84 +89,48 @@ TEST(ClusterFile, ReadsEveryKey) {
 }
 
 TEST(ClusterFile, MissingUnit_IsRejected) {
-  EXPECT_EQ(level_faults("bandwidth", "450"), "RW0909 3:16 '450' has no unit; such as 450 GB/s\n");
-  EXPECT_EQ(level_faults("bandwidth", "450 GB"),
-            "RW0909 3:16 '450 GB' has the unit 'GB'; known units: B/s, kB/s, MB/s, GB/s, TB/s, "
-            "PB/s, EB/s, MiB/s, GiB/s, b/s, Mb/s, Gb/s, Tb/s, Mbit/s, Gbit/s, Tbit/s, Mbps, Gbps, "
-            "Tbps, GBps\n");
-  EXPECT_EQ(level_faults("latency", "2"), "RW0909 3:14 '2' has no unit; such as 2 us\n");
-  EXPECT_EQ(level_faults("bandwidth", "[450 GB/s]"),
-            "RW0903 3:16 a number with its unit is expected here, not a list\n");
+  golden::expect(
+      "import/cluster-file-units.txt",
+      transcribe({"bandwidth: 450", "bandwidth: 450 GB", "latency: 2", "bandwidth: [450 GB/s]"},
+                 level_faults));
 }
 
 TEST(ClusterFile, BoundsEveryNumber) {
-  EXPECT_EQ(level_faults("arity", "0"), "RW0904 3:12 0 is less than 1\n");
-  EXPECT_EQ(level_faults("arity", "-8"), "RW0904 3:12 -8 is less than 1\n");
-  EXPECT_EQ(level_faults("arity", "18446744073709551616"),
-            "RW0904 3:12 18446744073709551616 is more than 1,125,899,906,842,624 (2^50)\n");
-  EXPECT_EQ(level_faults("arity", "4194305"), "RW0904 3:12 4194305 is more than 4,194,304\n");
-  EXPECT_EQ(level_faults("bandwidth", "0 GB/s"),
-            "RW0904 3:16 '0 GB/s' is not from 1 B/s to 1 EB/s\n");
-  EXPECT_EQ(level_faults("bandwidth", "nan GB/s"),
-            "RW0909 3:16 'nan GB/s' does not begin with a number; such as 450 GB/s\n");
-  EXPECT_EQ(level_faults("bandwidth", "1e-300 B/s"),
-            "RW0904 3:16 '1e-300 B/s' is not from 1 B/s to 1 EB/s\n");
-  EXPECT_EQ(level_faults("bandwidth", "1e300 B/s"),
-            "RW0904 3:16 '1e300 B/s' is not from 1 B/s to 1 EB/s\n");
-  EXPECT_EQ(level_faults("latency", "-1 us"), "RW0909 3:14 '-1 us' is negative; such as 2 us\n");
-  EXPECT_EQ(level_faults("latency", "1e9 s"), "RW0904 3:14 '1e9 s' is not from 0 s to 1,000 s\n");
-  EXPECT_EQ(level_faults("oversubscription", "0.5"),
-            "RW0904 3:23 '0.5' is not a number from 1 to 1000\n");
-  EXPECT_EQ(level_faults("oversubscription", "1e300"),
-            "RW0904 3:23 '1e300' is not a number from 1 to 1000\n");
-  EXPECT_EQ(level_faults("oversubscription", ".nan"),
-            "RW0904 3:23 '.nan' is not a number from 1 to 1000\n");
+  golden::expect(
+      "import/cluster-file-bounds.txt",
+      transcribe({"arity: 0", "arity: -8", "arity: 18446744073709551616", "arity: 4194305",
+                  "bandwidth: 0 GB/s", "bandwidth: nan GB/s", "bandwidth: 1e-300 B/s",
+                  "bandwidth: 1e300 B/s", "latency: -1 us", "latency: 1e9 s",
+                  "oversubscription: 0.5", "oversubscription: 1e300", "oversubscription: .nan"},
+                 level_faults));
 }
 
 TEST(ClusterFile, BoundsTheDevicesOfAllLevelsTogether) {
-  // 2048 x 2048 is 2^22, the maximum.
+  // 2048 x 2048 is 2^22, the maximum. Nine levels are one too many. Hosts of 5 do not divide 8.
   const std::string two =
       "device: h100-sxm\n"
       "levels: [{arity: 2048, bandwidth: 1 GB/s}, {arity: 2048, bandwidth: 1 GB/s}";
   EXPECT_EQ(read(two + "]")->devices(), cluster::kMaxDevices);
-  EXPECT_EQ(faults(two + ", {arity: 2, bandwidth: 1 GB/s}]"),
-            "RW0904 1:1 the arities multiply to more than 4,194,304 devices\n");
   std::string nine = "device: h100-sxm\nlevels:\n";
   for (int i = 0; i < 9; ++i) nine += "  - {arity: 1, bandwidth: 1 GB/s}\n";
-  EXPECT_EQ(faults(nine), "RW0904 11:5 at most 8 levels are read\n");
-}
-
-TEST(ClusterFile, HostDevicesMustDivideTheCluster) {
-  EXPECT_EQ(faults("device: h100-sxm\nhost_devices: 5\nlevels: [{arity: 8, bandwidth: 1 GB/s}]\n"),
-            "RW0904 2:15 hosts of 5 devices do not make up 8\n");
+  golden::expect("import/cluster-file-levels.txt",
+                 transcribe({two + ", {arity: 2, bandwidth: 1 GB/s}]", nine,
+                             "device: h100-sxm\nhost_devices: 5\n"
+                             "levels: [{arity: 8, bandwidth: 1 GB/s}]\n"},
+                            faults));
 }
 
 TEST(ClusterFile, MissingKeys_AreReported) {
-  EXPECT_EQ(faults("name: a\n"),
-            "RW0912 1:1 the device is not given; device: h100-sxm\n"
-            "RW0912 1:1 the list of levels is not given; levels: [{name: nvlink, arity: 8, "
-            "bandwidth: 450 GB/s, latency: 2 us}]\n");
-  EXPECT_EQ(faults("device: {name: d}\nlevels: [{name: a}]\n"),
-            "RW0912 1:9 the device's memory is not given; memory: 80 GB\n"
-            "RW0912 1:9 the bandwidth of the device's memory is not given; memory_bandwidth: 3350 "
-            "GB/s\n"
-            "RW0912 1:9 the device's bf16 rate is not given; bf16: 989 TFLOP/s\n"
-            "RW0912 2:10 the level's arity is not given; arity: 8\n"
-            "RW0912 2:10 the level's bandwidth is not given; bandwidth: 450 GB/s\n");
-  EXPECT_EQ(faults(""), "RW0903 0:0 a device and its levels is expected here, not nothing\n");
+  golden::expect("import/cluster-file-missing-keys.txt",
+                 transcribe({"name: a\n", "device: {name: d}\nlevels: [{name: a}]\n", ""}, faults));
 }
 
 TEST(ClusterFile, WrongKindOrUnknownValue_IsReported) {
-  EXPECT_EQ(faults("device: [h100-sxm]\nlevels: {a: b}\n"),
-            "RW0903 1:9 a device's name or a map of its figures is expected here, not a list\n"
-            "RW0903 2:9 a list of levels, innermost first is expected here, not a map\n");
-  EXPECT_EQ(faults("device: h100-sxn\nlevels: [nvlink]\n"),
-            "RW0908 1:9 no device is called 'h100-sxn'; did you mean h100-sxm? (rankwright catalog "
-            "devices)\n"
-            "RW0903 2:10 a level such as {arity: 8, bandwidth: 450 GB/s} is expected here, not a "
-            "single value\n");
-  EXPECT_EQ(level_faults("per", "devise"),
-            "RW0907 3:10 'devise' is none of device, domain; did you mean device?\n");
+  golden::expect(
+      "import/cluster-file-wrong-values.txt",
+      transcribe({"device: [h100-sxm]\nlevels: {a: b}\n", "device: h100-sxn\nlevels: [nvlink]\n"},
+                 faults) +
+          transcribe({"per: devise"}, level_faults));
 }
 
 TEST(ClusterFile, UnknownKey_IsAWarning) {
@@ -172,8 +138,7 @@ TEST(ClusterFile, UnknownKey_IsAWarning) {
   EXPECT_TRUE(read_cluster_file(
       "device: h100-sxm\nlevels: [{arity: 8, bandwith: 1 GB/s, bandwidth: 1 GB/s}]\n", "c.yaml",
       findings));
-  EXPECT_EQ(format_findings(findings),
-            "RW0902 2:21 'bandwith' means nothing here; did you mean bandwidth?\n");
+  golden::expect("import/cluster-file-unknown-key.txt", format_findings(findings));
   EXPECT_FALSE(has_errors(findings));
 }
 
@@ -188,10 +153,7 @@ TEST(ClusterArgument, IsANameOrAFile) {
   EXPECT_EQ(format_findings(findings), "");
   EXPECT_FALSE(read_cluster_argument("c.yml", refuse_file, findings));
   EXPECT_FALSE(read_cluster_argument("dgx-h10", refuse_file, findings));
-  EXPECT_EQ(format_findings(findings),
-            "RW0910 0:0 this input may not name files\n"
-            "RW0908 0:0 no system is called 'dgx-h10'; did you mean dgx-h100? (rankwright catalog "
-            "systems)\n");
+  golden::expect("import/cluster-argument.txt", format_findings(findings));
   EXPECT_EQ(findings.back().where.file, "--cluster");
 }
 

@@ -8,6 +8,8 @@
 #include "tests/support/any_config.h"
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace cluster_parts_test {
@@ -28,8 +30,6 @@ std::string resolved(const ClusterParts& parts) {
 TEST(ClusterParts, DeviceOnly_AssumesItsCatalogSystem) {
   EXPECT_EQ(resolved({.device = stated<std::string>("mi300x")}),
             "mi300x: xgmi 8 x 448 GB/s (assumed), infiniband 1 x 50 GB/s (assumed)");
-  EXPECT_THAT(resolved({}), HasSubstr("no file says which GPU"));
-  EXPECT_THAT(resolved({.device = stated<std::string>("h101")}), HasSubstr("RW0908"));
 }
 
 // Two NICs of 50 GB/s for eight GPUs are shared; sixteen give each GPU two.
@@ -62,13 +62,17 @@ TEST(ClusterParts, RackIsOneNvlinkDomain) {
   EXPECT_THAT(resolved(parts), HasSubstr("nvlink 36 x 900 GB/s (assumed), infiniband 1 x"));
 }
 
-TEST(ClusterParts, TooManyDevices_AreRejected) {
-  ClusterParts parts{.device = stated<std::string>("h100-sxm"), .host_devices = stated<i64>(8)};
-  parts.hosts = stated<i64>(cluster::kMaxDevices);
-  EXPECT_THAT(resolved(parts), HasSubstr("RW0904"));
-  parts.hosts = {};
-  parts.tree = stated(std::vector<i64>{2, 2, 2, 2, 2, 2, 2, 2});
-  EXPECT_THAT(resolved(parts), HasSubstr("1 inside a host and 8 above it"));
+TEST(ClusterParts, MissingDeviceAndTooManyDevices_AreRejected) {
+  ClusterParts hosts{.device = stated<std::string>("h100-sxm"), .host_devices = stated<i64>(8)};
+  ClusterParts tree = hosts;
+  hosts.hosts = stated<i64>(cluster::kMaxDevices);
+  tree.tree = stated(std::vector<i64>{2, 2, 2, 2, 2, 2, 2, 2});
+  golden::expect("import/cluster-parts-faults.txt",
+                 format_case("no device", resolved({})) +
+                     format_case("a device that the catalog does not have",
+                                 resolved({.device = stated<std::string>("h101")})) +
+                     format_case("2^22 hosts of 8 devices", resolved(hosts)) +
+                     format_case("8 levels above a host", resolved(tree)));
 }
 
 RC_GTEST_PROP(ClusterParts, StatedCountsAreKept, ()) {

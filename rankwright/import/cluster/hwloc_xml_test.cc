@@ -4,6 +4,8 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace hwloc_xml_test {
@@ -12,6 +14,8 @@ using clusters::Reading;
 using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("hwloc", text); }
+
+std::string findings(const std::string& text) { return format_findings(read(text).findings); }
 
 std::string topology(std::string_view objects) {
   return fmt::format(
@@ -54,21 +58,19 @@ TEST(HwlocXml, UnknownPciId_UsesTheProductName) {
 }
 
 TEST(HwlocXml, Faults_HaveTheirLines) {
-  EXPECT_EQ(format_findings(read(topology("")).findings), "RW0621 1:1 there is no GPU in it\n");
-  EXPECT_EQ(format_findings(read("<root/>").findings),
-            "RW0621 1:1 <topology> is expected, not <root>\n");
-  const std::string gpu =
-      "<object type=\"PCIDev\" gp_index=\"7\" pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\"/>";
-  for (const char* matrix : {"<indexes>7 8</indexes><u64values>1 2 3</u64values>",
-                             "<indexes>7</indexes><u64values>-5</u64values>",
-                             "<indexes>7 8</indexes><u64values>0 nan 0 0</u64values>"}) {
-    const std::string text = fmt::format(
-        "<topology><object type=\"Machine\">{}</object>\n<distances2 "
-        "name=\"NVLinkBandwidth\">{}</distances2></topology>",
-        gpu, matrix);
-    EXPECT_EQ(format_findings(read(text).findings),
-              "RW0621 2:1 the matrix of NVLink bandwidths is not understood\n");
-  }
+  const auto with_matrix = [](std::string_view matrix) {
+    return fmt::format(
+        "<topology><object type=\"Machine\"><object type=\"PCIDev\" gp_index=\"7\" "
+        "pci_type=\"0302 [10de:2330] [10de:16c1] a1 00\"/></object>\n"
+        "<distances2 name=\"NVLinkBandwidth\">{}</distances2></topology>",
+        matrix);
+  };
+  golden::expect("import/hwloc-faults.txt",
+                 transcribe({topology(""), "<root/>",
+                             with_matrix("<indexes>7 8</indexes><u64values>1 2 3</u64values>"),
+                             with_matrix("<indexes>7</indexes><u64values>-5</u64values>"),
+                             with_matrix("<indexes>7 8</indexes><u64values>0 nan 0 0</u64values>")},
+                            findings));
 }
 
 }  // namespace hwloc_xml_test

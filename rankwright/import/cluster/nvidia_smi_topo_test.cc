@@ -4,6 +4,8 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace nvidia_smi_topo_test {
@@ -12,6 +14,8 @@ using clusters::Reading;
 using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("nvidia-smi-topo", text); }
+
+std::string findings(const std::string& text) { return format_findings(read(text).findings); }
 
 // 18 links of 25 GB/s are 450 GB/s; 8 of 10 NICs are next to a GPU, so each GPU has one with the
 // catalog's 400 Gb/s.
@@ -33,8 +37,7 @@ TEST(NvidiaSmiTopo, GenerationDeterminesTheLinkRate) {
 TEST(NvidiaSmiTopo, AmbiguousLinkCount_ListsTheCandidates) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
   EXPECT_EQ(clusters::resolved(reading), "nothing");
-  EXPECT_THAT(format_findings(reading.findings), HasSubstr("several GPUs: h100-sxm, h200-sxm"));
-  EXPECT_THAT(format_findings(reading.findings), HasSubstr("--device h100-sxm"));
+  golden::expect("import/nvidia-smi-topo-several-gpus.txt", format_findings(reading.findings));
 }
 
 // Two GPUs per PCIe switch, two switches per socket, two sockets: 2 x 2 x 2. PCIe 4.0 x16 has 16
@@ -52,7 +55,8 @@ TEST(NvidiaSmiTopo, CubeMesh_SumsTheLinksOfAGpu) {
   Reading reading = read(clusters::sample("topo-cube-mesh-8.txt"));
   ASSERT_EQ(format_findings(reading.findings), "");
   EXPECT_THAT(clusters::resolved(reading), HasSubstr("v100-32g: nvlink 8 x 150 GB/s,"));
-  EXPECT_THAT(format_findings(reading.findings), HasSubstr("the GPU: v100-32g, the only one"));
+  // The only GPU with six links is found without --device.
+  golden::expect("import/nvidia-smi-topo-cube-mesh.txt", format_findings(reading.findings));
 }
 
 // Four GPUs with four links to each other: 12, all that the generation has.
@@ -81,18 +85,11 @@ TEST(NvidiaSmiTopo, OneGpu) {
 }
 
 TEST(NvidiaSmiTopo, Faults_HaveTheirLocations) {
-  EXPECT_EQ(format_findings(read("nothing").findings),
-            "RW0621 0:0 there is no row of column names: GPU0 GPU1 ...\n");
-  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\n").findings),
-            "RW0621 0:0 there is no row of GPU1\n");
-  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 NV99 X\n").findings),
-            "RW0621 3:6 'NV99' is not how GPU1 and GPU0 can be joined\n");
-  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU1 NV4 X\n").findings),
-            "RW0621 2:1 the row of GPU0 is expected\n");
-  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X\n").findings),
-            "RW0621 2:1 2 columns have names, and this row has 1\n");
-  EXPECT_EQ(format_findings(read("GPU0 GPU1\nGPU0 X NV4\nGPU1 SYS X\n").findings),
-            "RW0621 0:0 GPU0 and GPU1 are joined otherwise in one row than in the other\n");
+  golden::expect("import/nvidia-smi-topo-faults.txt",
+                 transcribe({"nothing", "GPU0 GPU1\nGPU0 X NV4\n",
+                             "GPU0 GPU1\nGPU0 X NV4\nGPU1 NV99 X\n", "GPU0 GPU1\nGPU1 NV4 X\n",
+                             "GPU0 GPU1\nGPU0 X\n", "GPU0 GPU1\nGPU0 X NV4\nGPU1 SYS X\n"},
+                            findings));
 }
 
 TEST(NvidiaSmiTopo, ClaimsOnlyItsOwnFormat) {

@@ -5,15 +5,23 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace slurm_topology_test {
 
 using clusters::Reading;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 Reading read(std::string_view text) { return clusters::read("slurm-topology", text); }
+
+// Switches with 2 and 3 hosts; and two switches that nothing joins.
+constexpr const char* kUneven =
+    "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-4]\nSwitchName=c Switches=a,b\n";
+constexpr const char* kTwoTrees = "SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n";
+
+std::string findings(const std::string& text) { return format_findings(read(text).findings); }
 
 TEST(SlurmTopology, ReadsATreeOfTwoLevels) {
   Reading reading = read(clusters::sample("topology.conf"));
@@ -50,47 +58,35 @@ TEST(SlurmTopology, FewerHostsThanTheTree_UsesItsFirstHosts) {
 
 // 5 hosts on 2 switches are 2.5 each, rounded to 3.
 TEST(SlurmTopology, UnevenSwitchesAreRounded) {
-  const Reading reading =
-      read("SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-4]\nSwitchName=c Switches=a,b\n");
+  const Reading reading = read(kUneven);
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3, 2));
-  EXPECT_EQ(format_findings(reading.findings),
-            "RW0624 3:1 switches of one level join unequal numbers: 3 x 2 is taken, 6 hosts of 5 "
-            "named\n");
+  ASSERT_EQ(reading.findings.size(), 1u);
+  EXPECT_EQ(reading.findings[0].code, "RW0624");
+  EXPECT_EQ(reading.findings[0].where.line, 3);
 }
 
-TEST(SlurmTopology, NotATree_IsRejectedWithItsLine) {
-  EXPECT_EQ(format_findings(read("SwitchName=a Switches=b\nSwitchName=b Switches=a\n").findings),
-            "RW0621 1:0 a stands below itself\n");
-  EXPECT_EQ(format_findings(read("SwitchName=a Switches=a\n").findings),
-            "RW0621 1:0 a stands below itself\n");
-  EXPECT_EQ(format_findings(read("SwitchName=a Nodes=n0\nSwitchName=c Switches=a,b\n").findings),
-            "RW0621 2:0 b is below c, and is no switch of this file\n");
-  EXPECT_EQ(format_findings(read("SwitchName=a Nodes=n0\n\nSwitchName=a Nodes=n1\n").findings),
-            "RW0621 3:0 a stands twice\n");
-  EXPECT_EQ(format_findings(read("SwitchName=a\n").findings),
-            "RW0621 1:0 a has nothing below it\n");
-  EXPECT_EQ(format_findings(read("SwitchName=a oops Nodes=n1\n").findings),
-            "RW0621 1:14 'oops' is not key=value\n");
-  EXPECT_EQ(format_findings(read("# nothing\n").findings),
-            "RW0621 0:0 there is neither SwitchName= nor BlockName= in it\n");
-  EXPECT_THAT(format_findings(read("SwitchName=a Nodes=n[0-3\n").findings),
-              HasSubstr("RW0620 1:25"));
-  EXPECT_THAT(format_findings(read("SwitchName=a Nodes=n[0-999999999]\n").findings),
-              HasSubstr("more than 262,144 hosts"));
+TEST(SlurmTopology, NotATree_IsRejectedOrSimplifiedWithItsLine) {
+  golden::expect(
+      "import/slurm-topology-findings.txt",
+      transcribe({"SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "SwitchName=a Switches=a\n",
+                  "SwitchName=a Nodes=n0\nSwitchName=c Switches=a,b\n",
+                  "SwitchName=a Nodes=n0\n\nSwitchName=a Nodes=n1\n", "SwitchName=a\n",
+                  "SwitchName=a oops Nodes=n1\n", "# nothing\n", "SwitchName=a Nodes=n[0-3\n",
+                  "SwitchName=a Nodes=n[0-999999999]\n", kUneven, kTwoTrees},
+                 findings));
 }
 
 // b is below a and below itself: it is attached to a only, and no switch has hosts.
 TEST(SlurmTopology, SwitchThatIsItsOwnChild_IsRejected) {
-  EXPECT_THAT(format_findings(
-                  read("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n").findings),
-              HasSubstr("RW0621"));
+  EXPECT_THAT(findings("SwitchName=a Switches=b\nSwitchName=b SitchName=a Switches=b\n"),
+              testing::HasSubstr("RW0621"));
 }
 
 TEST(SlurmTopology, SeveralTrees_UsesTheLargest) {
-  const Reading reading = read("SwitchName=a Nodes=n0\nSwitchName=b Nodes=n[1-3]\n");
+  const Reading reading = read(kTwoTrees);
   EXPECT_THAT(reading.parts.tree->value, ElementsAre(3));
-  EXPECT_EQ(format_findings(reading.findings),
-            "RW0624 1:1 it has 2 trees, which no job spans: that of b with 3 hosts is taken\n");
+  ASSERT_EQ(reading.findings.size(), 1u);
+  EXPECT_EQ(reading.findings[0].code, "RW0624");
 }
 
 // Two spines over the same leaves: one of them is enough for a tree.

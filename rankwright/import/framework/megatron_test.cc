@@ -6,12 +6,13 @@
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/rules/rule.h"
+#include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::importer {
 namespace megatron_test {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Optional;
 
@@ -126,8 +127,13 @@ TEST(MegatronImport, UnknownVariable_IsReported) {
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0614");
   EXPECT_EQ(plan.findings[0].where.line, 2);
-  EXPECT_THAT(plan.findings[0].detail, HasSubstr("$TP has no value here"));
   EXPECT_EQ(plan.draft.tp, std::nullopt);
+  const PlanFile command =
+      read("run " + std::string(kShapes) + "--pipeline-model-parallel-size $(wc -l < hosts)\n");
+  ASSERT_EQ(command.findings.size(), 1u);
+  EXPECT_EQ(command.draft.pp, std::nullopt);
+  golden::expect("import/megatron-unknown-values.txt",
+                 format_findings(plan.findings) + format_findings(command.findings));
 }
 
 TEST(MegatronImport, LaterFlagsOverrideEarlierOnes) {

@@ -2,12 +2,13 @@
 
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/model/parameters.h"
+#include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::importer {
 namespace nanotron_test {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr std::string_view kConfig =
     "general: {project: smol}\n"
@@ -60,7 +61,7 @@ TEST(NanotronImport, UnknownValue_IsReported) {
   ASSERT_EQ(plan.findings.size(), 1u);
   EXPECT_EQ(plan.findings[0].code, "RW0907");
   EXPECT_EQ(plan.findings[0].where.line, 6);
-  EXPECT_THAT(plan.findings[0].detail, HasSubstr("'2f2b' is none of 1f1b, afab"));
+  golden::expect("import/nanotron-unknown-value.txt", format_findings(plan.findings));
 }
 
 TEST(NanotronImport, IgnoredSettings_AreReported) {

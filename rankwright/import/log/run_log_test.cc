@@ -152,6 +152,7 @@ TEST(RunLog, NoStep_NamesTheExpectedLines) {
   ASSERT_FALSE(log.has_value());
   EXPECT_EQ(log.error().code, "RW0930");
   EXPECT_EQ(log.error().where.file, "run.log");
+  ASSERT_FALSE(log_formats().empty());
   for (const LogFormat& format : log_formats())
     EXPECT_THAT(log.error().detail, ::testing::HasSubstr(std::string(format.step_example)));
   EXPECT_FALSE(read_run_log("", "run.log").has_value());

@@ -1,11 +1,13 @@
 // Faulty traces: what read_run_trace() rejects, and with which message.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <protozero/pbf_writer.hpp>
 #include <set>
 
 #include "rankwright/import/log/run_trace.h"
+#include "tests/support/golden.h"
 #include "tests/support/traces.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace run_trace_faults_test {
@@ -15,14 +17,15 @@ using sample::chrome_file;
 using sample::described;
 using sample::ended;
 using sample::perfetto_file;
-using testing::StartsWith;
 
 /// Returns "CODE detail" of the error, such as "RW0932 what is wrong".
-std::string fault(std::string_view text, const TraceLimits& limits = {}) {
+std::string limit_fault(std::string_view text, const TraceLimits& limits) {
   const Result<RunTrace> trace = read_run_trace(text, "run", limits);
   EXPECT_FALSE(trace.has_value());
   return trace ? "" : std::string(trace.error().code) + " " + trace.error().detail;
 }
+
+std::string fault(std::string_view text) { return limit_fault(text, {}); }
 
 /// Returns a slice on the track of pp rank 0 with these additional JSON fields.
 std::string slice_with(std::string_view fields) {
@@ -32,34 +35,41 @@ std::string slice_with(std::string_view fields) {
       fields);
 }
 
-TEST(RunTraceFault, NoRankTrack_NamesTheExpectedTrack) {
-  const std::string none = "RW0932 of 0 tracks none is named `pp rank N`";
-  for (const char* text : {"", "{}", "[]", "[[],5]", R"({"traceEvents":5})",
-                           R"({"traceEvents":[{"ph":"M","pid":1,"name":"thread_name"}]})",
-                           R"([{"ph":"M","pid":1,"tid":"a","name":"thread_name"}])"})
-    EXPECT_EQ(fault(text), none) << text;
-  EXPECT_EQ(fault(described(1, "main") + described(2, "pp rank 00") + begun(1, 0) + ended(1, 1)),
-            "RW0932 of 2 tracks none is named `pp rank N`");
-  EXPECT_EQ(fault(described(1, "pp rank 0")), "RW0932 its tracks of pp ranks are empty");
-  EXPECT_EQ(fault("\x1F\x8B\x08"), "RW0932 it is packed by gzip: unpack it first");
-  const Diagnostic json_error = read_run_trace("", "run.json").error();
-  EXPECT_EQ(json_error.where.file, "run.json");
-  EXPECT_EQ(json_error.message, "not a trace of a step");
+TEST(RunTraceFault, NoRankTrackOrADuplicate_IsNamed) {
+  golden::expect(
+      "import/run-trace-tracks.txt",
+      transcribe({"", "{}", "[]", "[[],5]", R"({"traceEvents":5})",
+                  R"({"traceEvents":[{"ph":"M","pid":1,"name":"thread_name"}]})",
+                  R"([{"ph":"M","pid":1,"tid":"a","name":"thread_name"}])", "\x1F\x8B\x08"},
+                 fault) +
+          format_case("tracks 'main' and 'pp rank 00'",
+                      fault(described(1, "main") + described(2, "pp rank 00") + begun(1, 0) +
+                            ended(1, 1))) +
+          format_case("a track 'pp rank 0', then renamed to 'main'",
+                      fault(perfetto_file({{{0}, 0, 1}}) + described(1, "main"))) +
+          format_case("a track 'pp rank 0' without slices", fault(described(1, "pp rank 0"))) +
+          format_case("two tracks with one name", fault(described(1, "pp rank 3, beside") +
+                                                        described(2, "pp rank 3, beside"))) +
+          format_case("the message above these details",
+                      read_run_trace("", "run").error().message));
+  EXPECT_EQ(read_run_trace("", "run.json").error().where.file, "run.json");
 }
 
 TEST(RunTraceFault, InvalidJson_HasItsLocation) {
   const Diagnostic json_error = read_run_trace("[\n{\"ph\":\"X\",\n \"ts\":}]", "run.json").error();
   EXPECT_EQ(json_error.code, "RW0932");
   EXPECT_EQ(json_error.where, (Location{"run.json", 3, 7, 1}));
-  for (const char* text : {"{", "[", "[}", "{]", "[1e999]", "[nan]", "[\"\xff\"]", "[] []", "[,]"})
-    EXPECT_THAT(fault(text), StartsWith("RW0932 it begins as JSON")) << text;
+  golden::expect(
+      "import/run-trace-invalid-json.txt",
+      transcribe({"{", "[", "[}", "{]", "[1e999]", "[nan]", "[\"\xff\"]", "[] []", "[,]"}, fault));
 }
 
 TEST(RunTraceFault, TruncatedJson_IsRejectedAtEveryLength) {
   const std::string whole = chrome_file({{{0}, 0, 1000}, {{0}, 1000, 2500, "0B0", "backward"}});
   ASSERT_TRUE(read_run_trace(whole, "run").has_value());
+  const std::string invalid_json = fault("{");
   for (std::size_t n = 1; n < whole.size(); ++n)
-    EXPECT_THAT(fault(whole.substr(0, n)), StartsWith("RW0932 it begins as JSON")) << n;
+    EXPECT_EQ(fault(whole.substr(0, n)), invalid_json) << n;
 }
 
 TEST(RunTraceFault, TruncatedProtobuf_IsRejectedInsideASlice) {
@@ -78,19 +88,19 @@ TEST(RunTraceFault, TruncatedProtobuf_IsRejectedInsideASlice) {
 }
 
 TEST(RunTraceFault, JsonSliceWithoutBeginOrEnd_IsNamed) {
-  const std::string slice = "RW0932 '0F0' on the track 'pp rank 0' ";
-  const std::string begin = slice + "has no begin between 0 and 285 years";
-  const std::string end = slice + "has no end between its begin and 285 years";
-  for (const char* fields :
-       {"", R"(,"dur":1)", R"(,"ts":"1","dur":1)", R"(,"ts":null,"dur":1)", R"(,"ts":[1],"dur":1)",
-        R"(,"ts":{"ts":1},"dur":1)", R"(,"ts":true,"dur":1)", R"(,"ts":-1,"dur":1)",
-        R"(,"ts":-0.001,"dur":1)", R"(,"ts":9.1e15,"dur":1)", R"(,"ts":1e308,"dur":1)",
-        R"(,"ts":18446744073709551615,"dur":1)", R"(,"ts":-9223372036854775808,"dur":1)"})
-    EXPECT_EQ(fault(slice_with(fields)), begin) << fields;
-  for (const char* fields :
-       {R"(,"ts":1)", R"(,"ts":1,"dur":"1")", R"(,"ts":1,"dur":-0.001)", R"(,"ts":1,"dur":-1e308)",
-        R"(,"ts":1,"dur":1e308)", R"(,"ts":9e15,"dur":1)", R"(,"ts":8e15,"dur":8e15)"})
-    EXPECT_EQ(fault(slice_with(fields)), end) << fields;
+  const auto slice_fault = [](const std::string& fields) { return fault(slice_with(fields)); };
+  golden::expect(
+      "import/run-trace-json-slices.txt",
+      transcribe({"", R"(,"dur":1)", R"(,"ts":"1","dur":1)", R"(,"ts":null,"dur":1)",
+                  R"(,"ts":[1],"dur":1)", R"(,"ts":{"ts":1},"dur":1)", R"(,"ts":true,"dur":1)",
+                  R"(,"ts":-1,"dur":1)", R"(,"ts":-0.001,"dur":1)", R"(,"ts":9.1e15,"dur":1)",
+                  R"(,"ts":1e308,"dur":1)", R"(,"ts":18446744073709551615,"dur":1)",
+                  R"(,"ts":-9223372036854775808,"dur":1)"},
+                 slice_fault) +
+          transcribe({R"(,"ts":1)", R"(,"ts":1,"dur":"1")", R"(,"ts":1,"dur":-0.001)",
+                      R"(,"ts":1,"dur":-1e308)", R"(,"ts":1,"dur":1e308)", R"(,"ts":9e15,"dur":1)",
+                      R"(,"ts":8e15,"dur":8e15)"},
+                     slice_fault));
   EXPECT_TRUE(read_run_trace(slice_with(R"(,"ts":8e15,"dur":1e15)"), "run").has_value());
   EXPECT_TRUE(read_run_trace(slice_with(R"(,"ts":-0.0,"dur":0)"), "run").has_value());
 }
@@ -98,17 +108,15 @@ TEST(RunTraceFault, JsonSliceWithoutBeginOrEnd_IsNamed) {
 TEST(RunTraceFault, ProtobufSliceWithoutBeginOrEnd_IsNamed) {
   const std::string track = described(1, "pp rank 0");
   constexpr std::uint64_t kMax = 9'000'000'000'000'000'000;
-  const auto lacks = [](std::string_view name, std::string_view what) {
-    return fmt::format("RW0932 '{}' on the track 'pp rank 0' has no {} 285 years", name, what);
-  };
-  EXPECT_EQ(fault(track + begun(1, kMax + 1) + ended(1, ~std::uint64_t{0})),
-            lacks("0F0", "begin between 0 and"));
-  EXPECT_EQ(fault(track + ended(1, 5)), lacks("", "begin between 0 and"));
-  EXPECT_EQ(fault(track + begun(1, 5)), lacks("0F0", "end between its begin and"));
-  EXPECT_EQ(fault(track + begun(1, 5) + ended(2, 6)), lacks("0F0", "end between its begin and"));
-  EXPECT_EQ(fault(track + begun(1, 5) + ended(1, 4)), lacks("0F0", "end between its begin and"));
-  EXPECT_EQ(fault(track + begun(1, 5) + ended(1, kMax + 1)),
-            lacks("0F0", "end between its begin and"));
+  golden::expect(
+      "import/run-trace-protobuf-slices.txt",
+      format_case("begin after the maximum",
+                  fault(track + begun(1, kMax + 1) + ended(1, ~std::uint64_t{0}))) +
+          format_case("end without begin", fault(track + ended(1, 5))) +
+          format_case("begin without end", fault(track + begun(1, 5))) +
+          format_case("end on another track", fault(track + begun(1, 5) + ended(2, 6))) +
+          format_case("end before begin", fault(track + begun(1, 5) + ended(1, 4))) +
+          format_case("end after the maximum", fault(track + begun(1, 5) + ended(1, kMax + 1))));
   EXPECT_TRUE(read_run_trace(track + begun(1, 0) + ended(1, kMax), "run").has_value());
 }
 
@@ -128,41 +136,39 @@ TEST(RunTraceFault, FieldOfAnotherWireType_CountsAsMissing) {
     protozero::pbf_writer(out).add_message(1, packet);
     return out;
   };
-  for (const std::string& packet : {text, fixed})
-    EXPECT_EQ(fault(trace(packet)),
-              "RW0932 '' on the track 'pp rank 0' has no begin between 0 and 285 years");
-  EXPECT_EQ(fault(trace(untyped)), "RW0932 its tracks of pp ranks are empty");
+  const std::string track = described(1, "pp rank 0");
+  const std::string no_begin = fault(track + ended(1, 5)), no_slices = fault(track);
+  for (const std::string& packet : {text, fixed}) EXPECT_EQ(fault(trace(packet)), no_begin);
+  EXPECT_EQ(fault(trace(untyped)), no_slices);
 }
 
 TEST(RunTraceFault, InvalidProtobuf_NamesItsOffset) {
   const std::string whole = perfetto_file({{{0}, 0, 1}});
-  EXPECT_EQ(fault("hello"), "RW0932 it is no JSON, and no protobuf of Perfetto's from byte 0 on");
-  EXPECT_EQ(fault(whole + "\x0B"),  // a group, which is a removed wire type
-            fmt::format("RW0932 it is no JSON, and no protobuf of Perfetto's from byte {} on",
-                        whole.size()));
-  for (const char* bytes : {"\n", "\x0A\x05", "\x0A\xFF\xFF\xFF\xFF\x0F", "\x0A\x02\x5A\x7F",
-                            "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", "\x02\x01x"})
-    EXPECT_THAT(fault(bytes), StartsWith("RW0932 it is no JSON, and no protobuf"));
-}
-
-TEST(RunTraceFault, DuplicateTrackName_IsRejected) {
-  EXPECT_EQ(fault(described(1, "pp rank 3, beside") + described(2, "pp rank 3, beside")),
-            "RW0932 two tracks are named 'pp rank 3, beside'");
+  golden::expect(
+      "import/run-trace-invalid-protobuf.txt",
+      format_case(
+          fmt::format("{} valid bytes, then a group, which is a removed wire type", whole.size()),
+          fault(whole + "\x0B")) +
+          transcribe({"hello", "\n", "\x0A\x05", "\x0A\xFF\xFF\xFF\xFF\x0F", "\x0A\x02\x5A\x7F",
+                      "\x08\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", "\x02\x01x"},
+                     fault));
 }
 
 TEST(RunTraceFault, ExceedingALimit_IsRejected) {
-  EXPECT_EQ(fault("[1]", {.bytes = 2}), "RW0906 it has 3 bytes, and at most 2 are read");
-  EXPECT_EQ(fault(std::string(1000, '[')), "RW0906 it is nested more than 32 deep");
-  EXPECT_EQ(fault(R"([{"args":{"x":[1]}}])", {.depth = 3}), "RW0906 it is nested more than 3 deep");
   const std::vector<sample::WrittenSlice> three = {{{0}, 0, 1}, {{0}, 1, 2}, {{0}, 2, 3}};
-  for (const std::string& file : {chrome_file(three), perfetto_file(three)}) {
-    EXPECT_EQ(fault(file, {.slices = 2}), "RW0906 it has more than 2 slices");
+  const std::string chrome = chrome_file(three), perfetto = perfetto_file(three);
+  const std::string two_tracks = described(1, "a") + described(2, "b");
+  golden::expect(
+      "import/run-trace-limits.txt",
+      format_case("3 of 2 bytes", limit_fault("[1]", {.bytes = 2})) +
+          format_case("1,000 brackets", fault(std::string(1000, '['))) +
+          format_case("4 of 3 levels", limit_fault(R"([{"args":{"x":[1]}}])", {.depth = 3})) +
+          format_case("3 of 2 slices, Chrome", limit_fault(chrome, {.slices = 2})) +
+          format_case("3 of 2 slices, Perfetto", limit_fault(perfetto, {.slices = 2})) +
+          format_case("2 of 1 tracks", limit_fault(two_tracks, {.slices = 1})) +
+          format_case("the rank after the last", fault(described(1, "pp rank 65535"))));
+  for (const std::string& file : {chrome, perfetto})
     EXPECT_TRUE(read_run_trace(file, "run", {.slices = 3}).has_value());
-  }
-  EXPECT_EQ(fault(described(1, "a") + described(2, "b"), {.slices = 1}),
-            "RW0906 it has more than 1 tracks");
-  EXPECT_EQ(fault(described(1, "pp rank 65535")),
-            "RW0906 it has a track of pp rank 65,535, and at most 65,535 ranks are read");
   EXPECT_EQ(fault(described(1, "pp rank 99999999999999999999")).substr(0, 6), "RW0906");
 }
 

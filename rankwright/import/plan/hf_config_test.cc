@@ -1,6 +1,5 @@
 #include "rankwright/import/plan/hf_config.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -12,11 +11,12 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/parameters.h"
+#include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace hf_config_test {
-
-using testing::HasSubstr;
 
 const std::filesystem::path kConfigs =
     std::filesystem::path(RANKWRIGHT_SOURCE_DIR) / "tests" / "data" / "hf";
@@ -32,6 +32,14 @@ Diagnostic error_of(std::string_view json) {
   const Result<model::Model> model = read_hf_config(json, "config.json");
   EXPECT_FALSE(model) << json;
   return model ? Diagnostic{} : model.error();
+}
+
+/// Returns one case of a golden file: the error of `json` with its hint and notes.
+std::string error_case(std::string_view label, std::string_view json) {
+  const Diagnostic error = error_of(json);
+  std::string text = format_findings(Diagnostics{error});
+  for (const std::string& note : error.notes) text += "note: " + note + "\n";
+  return format_case(label, text);
 }
 
 constexpr std::string_view kLlama = R"({
@@ -64,6 +72,8 @@ TEST(HfConfig, EveryFileMatchesItsCatalogModel) {
     EXPECT_TRUE(*read == *known) << name;
     architectures_read.insert(read->architecture);
   }
+  EXPECT_FALSE(architectures_read.empty());
+  ASSERT_FALSE(model::architectures().empty());
   for (const model::Architecture& a : model::architectures()) {
     if (a.name == "gpt") continue;  // has no model_type: it is built from shapes
     EXPECT_TRUE(architectures_read.count(std::string(a.name))) << a.name << " has no file";
@@ -121,31 +131,22 @@ TEST(HfConfig, ReadsFlagsThatOverrideTheFamily) {
 TEST(HfConfig, SuggestsTheModelTypeThatWasMeant) {
   const Diagnostic error = error_of(edited("\"llama\"", "\"lama\""));
   EXPECT_EQ(error.code, "RW0914");
-  EXPECT_EQ(error.detail, "unknown model_type 'lama'");
-  EXPECT_EQ(error.hint, "did you mean llama?");
-  ASSERT_EQ(error.notes.size(), 1u);
-  EXPECT_THAT(error.notes[0], HasSubstr("known: llama, mistral, mixtral"));
   EXPECT_EQ(error.where, (Location{.file = "config.json", .line = 2, .column = 17, .width = 6}));
 }
 
 TEST(HfConfig, NamesTheKeyThatIsMissing) {
   const Diagnostic error = error_of(edited("\"hidden_size\"", "\"hiden_size\""));
   EXPECT_EQ(error.code, "RW0914");
-  EXPECT_EQ(error.detail, "a llama model needs 'hidden_size'");
   EXPECT_EQ(error.key, "hidden_size");
-  EXPECT_EQ(error_of("{}").detail, "there is no 'model_type'");
-  EXPECT_EQ(error_of(R"({"model_type": "gpt2"})").detail, "a gpt2 model needs 'n_embd'");
 }
 
 TEST(HfConfig, WrongValue_HasItsLocation) {
   Diagnostic error = error_of(edited("64", "\"64\""));
   EXPECT_EQ(error.code, "RW0903");
-  EXPECT_EQ(error.detail, "hidden_size is \"64\"");
   EXPECT_EQ(error.where, (Location{.file = "config.json", .line = 3, .column = 18, .width = 4}));
 
   error = error_of(edited("64", "-64"));
   EXPECT_EQ(error.code, "RW0904");
-  EXPECT_EQ(error.detail, "hidden_size is -64: it must be from 1 to 1,125,899,906,842,624 (2^50)");
   EXPECT_EQ(error_of(edited("64", "0")).code, "RW0904");
   EXPECT_EQ(error_of(edited("64", "18446744073709551615")).code, "RW0904");
   EXPECT_EQ(error_of(edited("64", "64.5")).code, "RW0903");
@@ -167,9 +168,8 @@ TEST(HfConfig, InvalidJson_HasItsLocation) {
 }
 
 TEST(HfConfig, BoundsLengthAndDepth) {
-  EXPECT_THAT(error_of(std::string(kMaxConfigBytes + 1, ' ')).detail, HasSubstr("1 MiB"));
-  const std::string deep(100'000, '[');
-  EXPECT_EQ(error_of(R"({"a": )" + deep).detail, "nested more than 64 deep");
+  EXPECT_EQ(error_of(std::string(kMaxConfigBytes + 1, ' ')).code, "RW0901");
+  EXPECT_EQ(error_of(R"({"a": )" + std::string(100'000, '[')).code, "RW0901");
   // Brackets inside a string do not count.
   EXPECT_TRUE(read_hf_config(edited("{", R"({"a": "\")" + std::string(100, '[') + "\","), "f"));
 }
@@ -177,7 +177,7 @@ TEST(HfConfig, BoundsLengthAndDepth) {
 TEST(HfConfig, RejectsSettingsThatAModelCannotExpress) {
   std::string text = contents(kConfigs / "qwen3-30b-a3b.json");
   text.replace(text.find("[]"), 2, "[0, 3]");
-  EXPECT_EQ(error_of(text).detail, "mlp_only_layers is [0,3]: only [] is understood");
+  EXPECT_EQ(error_of(text).code, "RW0914");
   text = contents(kConfigs / "deepseek-v3.json");
   text.replace(text.find("\"moe_layer_freq\": 1"), 19, "\"moe_layer_freq\": 2");
   EXPECT_EQ(error_of(text).code, "RW0914");
@@ -187,9 +187,26 @@ TEST(HfConfig, Contradiction_PointsAtItsKey) {
   const Diagnostic error =
       error_of(edited("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3"));
   EXPECT_EQ(error.code, "RW0914");
-  EXPECT_THAT(error.detail, HasSubstr("3 kv_heads do not divide 4 heads"));
   EXPECT_EQ(error.key, "num_key_value_heads");
   EXPECT_EQ(error.where.line, 6);
+}
+
+TEST(HfConfig, Errors_NameTheKeyAndItsValue) {
+  std::string dense_layers = contents(kConfigs / "qwen3-30b-a3b.json");
+  dense_layers.replace(dense_layers.find("[]"), 2, "[0, 3]");
+  golden::expect(
+      "import/hf-config-errors.txt",
+      error_case("model_type: lama", edited("\"llama\"", "\"lama\"")) +
+          error_case("a llama without hidden_size", edited("\"hidden_size\"", "\"hiden_size\"")) +
+          error_case("an empty map", "{}") +
+          error_case("a gpt2 without n_embd", R"({"model_type": "gpt2"})") +
+          error_case("hidden_size: \"64\"", edited("64", "\"64\"")) +
+          error_case("hidden_size: -64", edited("64", "-64")) +
+          error_case("1 MiB and one byte", std::string(kMaxConfigBytes + 1, ' ')) +
+          error_case("100,000 brackets", R"({"a": )" + std::string(100'000, '[')) +
+          error_case("mlp_only_layers: [0, 3]", dense_layers) +
+          error_case("3 key-value heads for 4 heads",
+                     edited("\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3")));
 }
 
 // Truncates or changes a valid file anywhere: the result is a model or a diagnostic, never a crash.

@@ -6,6 +6,8 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/architecture.h"
 #include "rankwright/model/parameters.h"
+#include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
 #include "tests/support/shapes.h"
 
 namespace rankwright::importer {
@@ -153,7 +155,7 @@ TEST(ReadModel, UnknownKey_IsAWarning) {
   EXPECT_TRUE(reading.model);
   ASSERT_EQ(reading.findings.size(), 1u);
   EXPECT_EQ(reading.findings[0].code, "RW0902");
-  EXPECT_EQ(reading.findings[0].hint, "did you mean hidden?");
+  golden::expect("import/model-file-unknown-key.txt", format_findings(reading.findings));
 }
 
 TEST(ReadModel, RejectsShapesOutOfRange) {

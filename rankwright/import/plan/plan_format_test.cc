@@ -18,6 +18,7 @@ TEST(PlanFormats, AreNamedAfterTheirTargets) {
       EXPECT_NE(format.spell, nullptr) << format.name;
     }
   }
+  EXPECT_FALSE(names.empty());
   EXPECT_EQ(find_plan_format("megatrn"), nullptr);
 }
 

@@ -126,6 +126,7 @@ TEST(PlanKeys, EveryKeyHasAnExample) {
 
 TEST(PlanKeys, AreDocumentedAndBelongToAGroup) {
   std::set<std::string_view> paths;
+  ASSERT_FALSE(key_rows().empty());
   for (const KeyRow& row : key_rows()) {
     const PlanKey& key = row.key;
     EXPECT_TRUE(paths.insert(key.path).second) << key.path << " stands twice";

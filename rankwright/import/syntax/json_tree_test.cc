@@ -1,11 +1,9 @@
 #include "rankwright/import/syntax/json_tree.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace rankwright::importer {
 namespace json_tree_test {
-
-using ::testing::HasSubstr;
 
 TEST(JsonTree, EveryValueHasItsLocation) {
   const Result<YamlNode> root = read_json_tree("{\n  \"zero\": {\"stage\": 3}\n}\n", "a.json");
@@ -44,7 +42,7 @@ TEST(JsonTree, NestingIsBounded) {
   const Result<YamlNode> root = read_json_tree(deep, "a.json");
   ASSERT_FALSE(root.has_value());
   EXPECT_EQ(root.error().code, "RW0906");
-  EXPECT_THAT(root.error().detail, HasSubstr("32 deep"));
+  EXPECT_EQ(root.error().detail, read_yaml(deep, "a.yaml").error().detail);
 }
 
 TEST(JsonTree, DuplicateKey_IsRejected) {

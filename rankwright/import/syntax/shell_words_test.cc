@@ -37,7 +37,7 @@ TEST(ShellWords, ExpandVariables) {
             "run --n 9 --m 4");  // 2 x 3 + 3; 3^2 / 2
   EXPECT_EQ(value_of("X=a\nY=${X:+b}\n", "Y"), "b");
   EXPECT_EQ(value_of("Y=${X:=5}\n", "X"), "5");
-  EXPECT_EQ(value_of("N=$(wc -l < hosts)\nM=$((N*8))\n", "M"), "?a command's output");
+  EXPECT_TRUE(value_of("N=$(wc -l < hosts)\nM=$((N*8))\n", "M").starts_with("?"));
 }
 
 TEST(ShellWords, ReadListsWithCommentsAndJoinedLines) {
@@ -110,17 +110,24 @@ TEST(ShellArithmetic, Overflow_Fails) {
 }
 
 // Evaluation of any text ends, with offsets inside the text.
-RC_GTEST_PROP(ShellWords, AnyText_Terminates, ()) {
+TEST(ShellWords, AnyText_Terminates) {
   constexpr std::string_view kPieces[] = {
       "\"",    "'",   "$",  "{", "}",  "(", ")",  "A=",    "$A",  "\n", "if", "[ ", " ]",  "then",
       "case ", " in", ";;", "`", "\\", "#", "--", "${A:-", "$((", "))", "fi", " ",  "esac"};
-  std::string text;
-  const int n = *rc::gen::inRange(0, 60);
-  for (int i = 0; i < n; ++i)
-    text += kPieces[*rc::gen::inRange<std::size_t>(0, std::size(kPieces))];
-  const ShellScript script = read_shell(text);
-  for (const ShellCommand& command : script.commands)
-    for (const ShellWord& word : command.words) RC_ASSERT(word.at < text.size());
+  int words = 0;
+  EXPECT_TRUE(rc::check("offsets are inside the text", [&] {
+    std::string text;
+    const int n = *rc::gen::inRange(0, 60);
+    for (int i = 0; i < n; ++i)
+      text += kPieces[*rc::gen::inRange<std::size_t>(0, std::size(kPieces))];
+    const ShellScript script = read_shell(text);
+    for (const ShellCommand& command : script.commands)
+      for (const ShellWord& word : command.words) {
+        RC_ASSERT(word.at < text.size());
+        ++words;
+      }
+  }));
+  EXPECT_GT(words, 0);
 }
 
 }  // namespace shell_words_test

@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace xml_test {
 
-std::string refused(std::string_view text, XmlLimits limits = {}) {
+std::string limit_fault(std::string_view text, XmlLimits limits) {
   const Result<XmlNode> root = read_xml(text, "x.xml", limits);
   return root ? "read" : format_findings(root.error());
 }
+
+std::string fault(const std::string& text) { return limit_fault(text, {}); }
 
 TEST(Xml, ReadsElementsAttributesTextAndLines) {
   const Result<XmlNode> root =
@@ -37,19 +41,18 @@ TEST(Xml, EntitiesAreNotExpanded) {
 }
 
 TEST(Xml, InvalidXml_IsRejected) {
-  EXPECT_EQ(refused(""), "RW0901 1:1 a tag is not closed or not spelt right");
-  EXPECT_EQ(refused("<a>\n<b>\n</a>"), "RW0901 3:1 a tag is not closed or not spelt right");
-  EXPECT_EQ(refused("<!-- nothing -->"), "RW0901 1:1 a tag is not closed or not spelt right");
+  golden::expect("import/xml-invalid.txt",
+                 transcribe({"", "<a>\n<b>\n</a>", "<!-- nothing -->"}, fault));
 }
 
 TEST(Xml, SizeDepthAndNumberAreBounded) {
-  EXPECT_EQ(refused("<a/>     ", {.bytes = 8}),
-            "RW0906 0:0 it has 9 bytes, and at most 8 are read");
-  EXPECT_EQ(refused("<a><b/><c/></a>", {.nodes = 3}), "RW0906 0:0 it has more than 3 elements");
   std::string deep;
   for (int i = 0; i < 1000; ++i) deep += "<a>";
   for (int i = 0; i < 1000; ++i) deep += "</a>";
-  EXPECT_EQ(refused(deep), "RW0906 0:0 it is nested more than 64 deep");
+  golden::expect("import/xml-limits.txt",
+                 format_case("9 of 8 bytes", limit_fault("<a/>     ", {.bytes = 8})) +
+                     format_case("4 of 3 nodes", limit_fault("<a><b/><c/></a>", {.nodes = 3})) +
+                     format_case("1,000 levels", fault(deep)));
 }
 
 }  // namespace xml_test

@@ -8,16 +8,21 @@
 #include <limits>
 
 #include "tests/support/finding_lines.h"
+#include "tests/support/golden.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::importer {
 namespace yaml_test {
 
 using Kind = YamlNode::Kind;
 
-std::string fault(std::string_view text, YamlLimits limits = {}) {
+/// Returns the fault of `text` with its hint.
+std::string limit_fault(std::string_view text, YamlLimits limits) {
   const Result<YamlNode> root = read_yaml(text, "a.yaml", limits);
-  return root ? "it is read" : format_findings(root.error());
+  return root ? "it is read" : format_findings(Diagnostics{root.error()});
 }
+
+std::string fault(const std::string& text) { return limit_fault(text, {}); }
 
 std::string repeat(std::string_view text, int times) {
   std::string all;
@@ -68,53 +73,46 @@ TEST(Yaml, QuotesAndBlocksAreScalars) {
 }
 
 TEST(Yaml, InvalidYaml_HasItsLocation) {
-  EXPECT_EQ(fault("a: [1, 2\n"), "RW0901 2:1 a [ is never closed");
-  EXPECT_EQ(fault("parallelism:\n\ttp_size: 8\n"), "RW0901 2:9 a value stands where none can");
-  EXPECT_EQ(fault("a: 1\n---\nb: 2\n"), "RW0901 2:1 a second document begins here");
-  EXPECT_EQ(fault("? [a, b]\n: 1\n"), "RW0901 1:3 a key is not a plain word");
-  EXPECT_EQ(fault("a: 1\nbb: 2\na: 3\n"), "RW0905 3:1 'a' is already given on line 1");
+  golden::expect("import/yaml-invalid.txt",
+                 transcribe({"a: [1, 2\n", "a: 1\n---\nb: 2\n", "? [a, b]\n: 1\n",
+                             "a: 1\nbb: 2\na: 3\n", "parallelism:\n\ttp_size: 8\n"},
+                            fault));
 }
 
 TEST(Yaml, TabIndentation_GetsAHint) {
   const auto hint = [](std::string_view text) { return read_yaml(text, "a.yaml").error().hint; };
-  EXPECT_EQ(hint("a:\n  b: 1\n  \tc: 2\n"), "indent with spaces: line 3 begins with a tab");
+  golden::expect("import/yaml-tab-hint.txt", transcribe({"a:\n  b: 1\n  \tc: 2\n"}, hint));
   EXPECT_EQ(hint("a: [\tb"), "");
 }
 
-TEST(Yaml, AliasesAreRejected) {
+TEST(Yaml, BoundsDepthValuesKeysAndBytes) {
+  EXPECT_EQ(limit_fault("[[[x]]]", {.depth = 3}), "it is read");
+  EXPECT_EQ(limit_fault("[a, b]", {.nodes = 3}), "it is read");
+  EXPECT_EQ(limit_fault("{a: 1, b: 2}", {.keys = 2}), "it is read");
+  EXPECT_EQ(limit_fault("[a]", {.bytes = 3}), "it is read");
+  golden::expect("import/yaml-limits.txt",
+                 format_case("3 of 2 levels", limit_fault("[[[x]]]", {.depth = 2})) +
+                     format_case("3 of 2 values", limit_fault("[a, b]", {.nodes = 2})) +
+                     format_case("2 of 1 keys", limit_fault("{a: 1, b: 2}", {.keys = 1})) +
+                     format_case("3 of 2 bytes", limit_fault("[a]", {.bytes = 2})));
+}
+
+TEST(Yaml, AliasesDeepNestingAndHugeMapsAreRejected) {
   // Ten lines of nine aliases each would expand to more than a billion values.
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c < 'k'; ++c) {
     const std::string from = std::string("*") + char(c - 1) + ", ";
     bomb += fmt::format("{0}: &{0} [{1}x]\n", c, repeat(from, 9));
   }
-  EXPECT_EQ(fault(bomb), "RW0906 2:8 YAML aliases (*name) are not read here: write the value out");
-  EXPECT_EQ(fault("&a [*a]"),
-            "RW0906 1:5 YAML aliases (*name) are not read here: write the value out");
-}
-
-TEST(Yaml, BoundsDepthValuesKeysAndBytes) {
-  EXPECT_EQ(fault("[[[x]]]", {.depth = 3}), "it is read");
-  EXPECT_EQ(fault("[[[x]]]", {.depth = 2}), "RW0906 1:3 it is nested more than 2 deep");
-  EXPECT_EQ(fault("[a, b]", {.nodes = 3}), "it is read");
-  EXPECT_EQ(fault("[a, b]", {.nodes = 2}), "RW0906 1:1 it has more than 2 values");
-  EXPECT_EQ(fault("{a: 1, b: 2}", {.keys = 2}), "it is read");
-  EXPECT_EQ(fault("{a: 1, b: 2}", {.keys = 1}), "RW0906 1:11 a map has more than 1 keys");
-  EXPECT_EQ(fault("[a]", {.bytes = 3}), "it is read");
-  EXPECT_EQ(fault("[a]", {.bytes = 2}), "RW0906 0:0 it has 3 bytes, and at most 2 are read");
-}
-
-TEST(Yaml, DeepNestingIsRejected) {
-  EXPECT_EQ(fault(repeat("[", 10'000)), "RW0906 1:17 it is nested more than 32 deep");
-  EXPECT_EQ(fault(repeat("- ", 10'000)), "RW0906 1:65 it is nested more than 32 deep");
-  EXPECT_EQ(fault(repeat("{a: ", 10'000)), "RW0906 1:125 it is nested more than 32 deep");
-  EXPECT_EQ(fault(repeat("? ", 10'000)), "RW0906 1:65 it is nested more than 32 deep");
-}
-
-TEST(Yaml, HugeMapIsRejected) {
   std::string map;
   for (int i = 0; i < 300'000; ++i) map += fmt::format("k{}: 1\n", i);
-  EXPECT_EQ(fault(map), "RW0906 1001:8 a map has more than 1000 keys");
+  golden::expect("import/yaml-hostile.txt",
+                 transcribe({bomb, "&a [*a]"}, fault) +
+                     format_case("10,000 times '['", fault(repeat("[", 10'000))) +
+                     format_case("10,000 times '- '", fault(repeat("- ", 10'000))) +
+                     format_case("10,000 times '{a: '", fault(repeat("{a: ", 10'000))) +
+                     format_case("10,000 times '? '", fault(repeat("? ", 10'000))) +
+                     format_case("a map of 300,000 keys", fault(map)));
 }
 
 TEST(Yaml, ReadingTimeIsNotQuadratic) {
