@@ -34,6 +34,7 @@ std::string code_text(const rules::Page& page) {
 }
 
 TEST(Golden, RuleExamples_MatchGolden) {
+  ASSERT_FALSE(rules::rules().empty());
   for (const rules::Rule* rule : rules::rules()) {
     const std::string text = checked(rule->page.example, rule->target);
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(rule->page)));
@@ -42,8 +43,10 @@ TEST(Golden, RuleExamples_MatchGolden) {
 }
 
 TEST(Golden, Counterexamples_MatchGolden) {
+  int examples = 0;
   for (const rules::Page& page : rules::proof_pages()) {
     if (page.example.empty()) continue;
+    ++examples;
     const std::string example(page.example);
     const Result<program::WrittenSchedule> written = program::parse_cells(example, "order.csv");
     ASSERT_TRUE(written.has_value()) << page.code;
@@ -52,6 +55,7 @@ TEST(Golden, Counterexamples_MatchGolden) {
     EXPECT_THAT(text, ::testing::HasSubstr(code_text(page)));
     golden::expect("check/" + std::string(page.code) + ".txt", text);
   }
+  EXPECT_GT(examples, 0);
 }
 
 constexpr char kPlan[] = "examples/course-64.yaml";
@@ -68,6 +72,7 @@ std::map<std::string, std::string> fault_files() {
 
 TEST(Golden, ReadingErrors_MatchGolden) {
   const std::map<std::string, std::string> files = fault_files();
+  ASSERT_FALSE(rules::reading_pages().empty());
   for (const rules::Page& page : rules::reading_pages()) {
     const std::string code(page.code);
     ASSERT_TRUE(files.contains(code))
@@ -91,9 +96,15 @@ TEST(Golden, ReadingErrors_MatchGolden) {
 TEST(Golden, GoldenFiles_AllBelongToACode) {
   std::set<std::string> known;
   for (const rules::Page* page : rules::pages()) known.insert(std::string(page->code) + ".txt");
-  for (const fs::directory_entry& entry : fs::directory_iterator(golden::path("check")))
+  int goldens = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(golden::path("check"))) {
     EXPECT_TRUE(known.contains(entry.path().filename().string())) << entry.path();
-  for (const auto& [code, file] : fault_files()) EXPECT_NE(rules::find_page(code), nullptr) << file;
+    ++goldens;
+  }
+  EXPECT_GT(goldens, 0);
+  const std::map<std::string, std::string> faults = fault_files();
+  ASSERT_FALSE(faults.empty());
+  for (const auto& [code, file] : faults) EXPECT_NE(rules::find_page(code), nullptr) << file;
 }
 
 }  // namespace golden_test

@@ -4,14 +4,14 @@
 #include <fstream>
 
 #include "rankwright/import/cluster/cluster_file.h"
+#include "tests/support/golden.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::cli {
 namespace import_cluster_test {
 
-using testing::EndsWith;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 constexpr const char* kTopo = "tests/data/import/topo-nvswitch-8.txt";
 constexpr const char* kTree = "tests/data/import/topology.conf";
@@ -19,22 +19,11 @@ constexpr const char* kNccl = "tests/data/import/nccl-topo-h100.xml";
 constexpr const char* kMeasured = "tests/data/import/nccl-tests-h100-2.txt";
 
 TEST(ImportCluster, SeveralFiles_AreMergedInOrder) {
-  const CommandResult said = run_command({"import", kTopo, kTree, "--device", "h100-sxm"});
+  // 16 hosts of 8 GPUs below 4 leaf switches; no file gives the bandwidth of a NIC.
+  Transcript transcript;
+  const CommandResult said = transcript.run({"import", kTopo, kTree, "--device", "h100-sxm"});
   ASSERT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out,
-              StartsWith(std::string("# From ") + kTopo + ": what nvidia-smi topo -m prints.\n"));
-  EXPECT_THAT(said.out, HasSubstr("# Hosts: gpu[001-016]\n"));
-  EXPECT_THAT(said.out,
-              EndsWith("name: h100-sxm-16x8\n"
-                       "device: h100-sxm\n"
-                       "levels:\n"
-                       "  - {name: nvlink, arity: 8, bandwidth: 450 GB/s, latency: 1.2 us}\n"
-                       "  - {name: infiniband, arity: 4, bandwidth: 50 GB/s, latency: 5 us, "
-                       "origin: assumed}\n"
-                       "  - {name: spine, arity: 4, bandwidth: 50 GB/s, latency: 5 us, origin: "
-                       "assumed}\n"));
-  EXPECT_THAT(said.err, HasSubstr("note[RW0623]: assumed, as no file says it\n  a NIC: 50 GB/s, as "
-                                  "in dgx-h100\n"));
+  transcript.expect("cli/import-cluster.txt");
 }
 
 TEST(ImportCluster, WrittenFile_IsReadByPlan) {
@@ -52,8 +41,8 @@ TEST(ImportCluster, ClusterFlag_TakesToolOutput) {
   EXPECT_EQ(said.code, 0) << said.err;
   const CommandResult unknown =
       run_command({"check", "examples/course-64.yaml", "--cluster", kTopo});
-  EXPECT_THAT(unknown.out,
-              HasSubstr("error[RW0912]: something is missing\n  --> " + std::string(kTopo)));
+  EXPECT_THAT(unknown.out, HasSubstr("error[RW0912]"));
+  EXPECT_THAT(unknown.out, HasSubstr("--> " + std::string(kTopo)));
 }
 
 // 16 ranks on two hosts: sets the network's bandwidth, not NVLink's.
@@ -69,9 +58,11 @@ TEST(ImportCluster, MeasuredOutput_CalibratesABaseCluster) {
 }
 
 TEST(ImportCluster, ContradictingFiles_AreReported) {
-  const CommandResult said = run_command({"import", "tests/data/import/nccl-topo-4090.xml", kTopo});
+  const std::vector<std::string> args{"import", "tests/data/import/nccl-topo-4090.xml", kTopo};
+  const CommandResult said = run_command(args);
   EXPECT_EQ(said.code, 0);
-  EXPECT_THAT(said.err, HasSubstr("GPUs a host: 4 in tests/data/import/nccl-topo-4090.xml, 8 in "));
+  // The first file has 4 GPUs per host, the second 8.
+  golden::expect("cli/import-cluster-contradiction.txt", said.err);
 }
 
 TEST(ImportCluster, BadFile_ErrorPointsAtTheLine) {
@@ -84,14 +75,17 @@ TEST(ImportCluster, BadFile_ErrorPointsAtTheLine) {
 }
 
 TEST(ImportCluster, InvalidFlags_AreUsageErrors) {
-  EXPECT_EQ(run_command({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code, 64);
-  EXPECT_EQ(run_command({"import", kTopo, "--from", "nccl"}).code, 64);
-  EXPECT_THAT(run_command({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
-  EXPECT_THAT(run_command({"import", "examples/course-64.yaml", kTopo}).err,
-              HasSubstr("one thing too many"));
-  EXPECT_THAT(run_command({"import", kTopo, "examples/course-64.yaml", "--device", "h100-sxm"}).err,
+  Transcript transcript;
+  const std::string plan = "examples/course-64.yaml";
+  EXPECT_EQ(transcript.run({"import", kTopo, "--device", "h100-sxm", "--collective", "all"}).code,
+            64);
+  EXPECT_EQ(transcript.run({"import", kTopo, "--from", "nccl"}).code, 64);
+  EXPECT_THAT(transcript.run({"import", kTopo, "--device", "h100"}).err, HasSubstr("RW0908"));
+  EXPECT_EQ(transcript.run({"import", plan, kTopo}).code, 64);
+  EXPECT_THAT(transcript.run({"import", kTopo, plan, "--device", "h100-sxm"}).err,
               HasSubstr("RW0603"));
-  EXPECT_EQ(run_command({"import", "none.txt"}).code, 1);
+  EXPECT_EQ(transcript.run({"import", "none.txt"}).code, 1);
+  transcript.expect("cli/import-cluster-flags.txt");
 }
 
 TEST(ImportCluster, StandardInput_IsRead) {

@@ -7,6 +7,7 @@
 
 #include "rankwright/import/plan/plan_format.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::cli {
 namespace import_test {
@@ -21,16 +22,15 @@ constexpr const char* kNanotron =
     "  sequence_length: 2048\n";
 
 TEST(Import, WrittenPlan_ReadsBack) {
-  const CommandResult said = run_command({"import", "-", "--from", "nanotron"}, kNanotron);
+  Transcript transcript;
+  const CommandResult said = transcript.run({"import", "-", "--from", "nanotron"}, kNanotron);
   ASSERT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("  tp_size: 2\n"));
-  EXPECT_THAT(said.out, HasSubstr("  global_batch: 512\n"));  // 8 x 16 x dp 4
-  EXPECT_THAT(said.err, HasSubstr("passed over, as no matter of layout: 2 keys: general.project, "
-                                  "general.run\n"));
+  transcript.expect("cli/import-nanotron.txt");
   const importer::PlanFile again =
       importer::read_plan(said.out, "plan.yaml", importer::refuse_file);
   EXPECT_TRUE(again.findings.empty());
-  EXPECT_EQ(resolve(again.draft).job.global_batch, 512);
+  EXPECT_EQ(resolve(again.draft).plan.tp, 2);
+  EXPECT_EQ(resolve(again.draft).job.global_batch, 512);  // 8 x 16 x dp 4
 }
 
 TEST(Import, Pipe_IsReadOnce) {
@@ -56,26 +56,26 @@ TEST(Import, Json_HasPlanAndFormat) {
 }
 
 TEST(Import, WrongFormat_IsRefused) {
-  const CommandResult said = run_command({"import", "-", "--from", "nanotron"}, "world_size: 8\n");
-  EXPECT_EQ(said.code, 1);
-  EXPECT_THAT(said.err, HasSubstr("error[RW0603]: a file of no known format"));
-  EXPECT_THAT(run_command({"import", "README.md"}).err, HasSubstr("error[RW0603]"));
-  const CommandResult log = run_command({"import", "tests/data/import/torchtitan.log"});
-  EXPECT_THAT(log.err, HasSubstr("rankwright compare PLAN --log tests/data/import/torchtitan.log"));
+  Transcript transcript;
+  EXPECT_EQ(transcript.run({"import", "-", "--from", "nanotron"}, "world_size: 8\n").code, 1);
+  EXPECT_THAT(transcript.run({"import", "README.md"}).err, HasSubstr("error[RW0603]"));
+  // The help for a log is the command that reads it.
+  EXPECT_EQ(transcript.run({"import", "tests/data/import/torchtitan.log"}).code, 1);
+  transcript.expect("cli/import-wrong-format.txt");
 }
 
 TEST(Import, UnknownParallelismKey_IsAWarning) {
-  const CommandResult said =
-      render_check_text(std::string(kNanotron) + "extra: {sequence_parallel_size: 4}\n");
-  EXPECT_THAT(said.out, HasSubstr("warning[RW0617]"));
-  EXPECT_THAT(said.out, HasSubstr("extra.sequence_parallel_size is passed over"));
+  Transcript transcript;
+  const std::string extra = "extra: {sequence_parallel_size: 4}\n";
+  EXPECT_EQ(transcript.run({"check", "-"}, kNanotron + extra).code, 0);
+  transcript.expect("cli/check-unknown-framework-key.txt");
 }
 
 TEST(Import, WorldFlag_SetsTheWorldSize) {
-  const CommandResult said =
-      run_command({"import", "-", "--from", "nanotron", "--world", "16"},
-                  "parallelism: {tp: 2, pp: 2}\ntokens: {micro_batch_size: 1}\n");
-  EXPECT_THAT(said.out, HasSubstr("  dp_size: 4  # assumed: what the other degrees leave\n"));
+  Transcript transcript;
+  transcript.run({"import", "-", "--from", "nanotron", "--world", "16"},
+                 "parallelism: {tp: 2, pp: 2}\ntokens: {micro_batch_size: 1}\n");
+  transcript.expect("cli/import-world-flag.txt");  // dp 4 = 16 / (tp 2 x pp 2)
 }
 
 TEST(Import, BadValue_ErrorPointsAtTheColumn) {
@@ -93,14 +93,21 @@ TEST(Import, MissingWorld_IsAssumedFromDegreesAndBatch) {
   const std::string small = "{\"train_batch_size\": 4, \"zero_optimization\": {\"stage\": 3}}";
   EXPECT_THAT(run_command({"import", "-", "--from", "deepspeed"}, small).out,
               HasSubstr("world_size: 4\n"));
-  EXPECT_THAT(render_check_text(small).out, HasSubstr("how many ranks there are: 4\n"));
+  Transcript transcript;
+  EXPECT_EQ(transcript.run({"check", "-"}, small + "\n").code, 0);
+  transcript.expect("cli/check-assumed-world.txt");
 }
 
 TEST(Import, UnknownFormat_SuggestsTheNearest) {
-  EXPECT_EQ(run_command({"import", "-", "--from", "nanotrn"}).err,
-            "rankwright import: there is no format 'nanotrn'\n  help: did you mean nanotron?\n");
-  EXPECT_EQ(run_command({"import"}).code, 64);
+  Transcript transcript;
+  EXPECT_EQ(transcript.run({"import", "-", "--from", "nanotrn"}).code, 64);
+  EXPECT_EQ(transcript.run({"import"}).code, 64);
+  transcript.expect("cli/import-usage.txt");
+}
+
+TEST(Import, List_ShowsEveryFormat) {
   const CommandResult said = run_command({"import", "--list"});
+  ASSERT_FALSE(importer::plan_formats().empty());
   for (const importer::PlanFormat& format : importer::plan_formats())
     EXPECT_THAT(said.out, HasSubstr(std::string(format.name)));
 }
@@ -115,7 +122,7 @@ TEST(Check, FrameworkFile_IsLintedWithItsOwnLines) {
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.out, HasSubstr("error[RW0104]"));  // 3 heads, tp 2
   EXPECT_THAT(said.out, HasSubstr("-:2:26"));
-  EXPECT_THAT(said.out, HasSubstr("help: parallelism.tp: 1, parallelism.pp: 2\n"));
+  EXPECT_THAT(said.out, HasSubstr("parallelism.tp: 1, parallelism.pp: 2\n"));
 }
 
 }  // namespace import_test

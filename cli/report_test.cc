@@ -6,7 +6,9 @@
 #include <sstream>
 
 #include "rankwright/report/render/page_shell.h"
+#include "tests/support/golden.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::cli {
 namespace report_test {
@@ -68,45 +70,59 @@ TEST(Report, NoSearch_HasNoAlternatives) {
 TEST(Report, Target_ListsOnlyPlansItRuns) {
   const json plan =
       json::parse(run_command({"report", kTiny, "--for", "megatron", "--json"}).out)["plans"][0];
+  int others = 0;
   for (const json& point : plan["why_not"]["points"]) {
     if (point["role"] == "this") continue;
+    ++others;
     EXPECT_EQ(std::string(point["brief"]).find("zb-v"), std::string::npos) << point["brief"];
   }
-  const CommandResult unknown = run_command({"report", kTiny, "--for", "megatrn"});
-  EXPECT_EQ(unknown.code, kUsage);
-  EXPECT_THAT(unknown.err, HasSubstr("did you mean megatron?"));
+  EXPECT_GT(others, 0);
 }
 
 TEST(Report, MeasuredTrace_IsDrawnNextToThePrediction) {
   const Scratch trace("measured.json");
   ASSERT_EQ(run_command({"explain", kTiny, "--timeline", "--trace", trace.path()}).code, kOk);
-  const json plan = json::parse(
-      run_command({"report", kTiny, "--no-search", "--measured", trace.path(), "--json"})
-          .out)["plans"][0];
-  // A simulated step passed as a measured one equals the prediction.
+  const std::vector<std::string> args{"report",     kTiny,        "--no-search",
+                                      "--measured", trace.path(), "--json"};
+  const json plan = json::parse(run_command(args).out)["plans"][0];
+  // A simulated step passed as a measured one equals the prediction: the run took 1.00 of it.
   const json& measured = plan["measured"];
-  EXPECT_THAT(std::string(measured["words"]), HasSubstr("the run took 1.00 of that"));
+  const std::string words = measured["words"];
+  ASSERT_FALSE(measured["rows"].empty());
   ASSERT_EQ(measured["rows"].size(), plan["timeline"]["rows"].size());
   for (std::size_t r = 0; r < measured["rows"].size(); ++r)
     EXPECT_EQ(measured["rows"][r]["events"].size(), plan["timeline"]["rows"][r]["events"].size());
   EXPECT_THAT(
       run_command({"report", kTiny, "--no-search", "--measured", trace.path(), "--markdown"}).out,
-      HasSubstr(std::string(measured["words"])));
-  const CommandResult other =
-      run_command({"report", kCourse, "--measured", trace.path(), "--json"});
-  EXPECT_EQ(other.code, kRefused);
-  EXPECT_THAT(other.err, HasSubstr("is of another plan: it has 2 pp ranks, the plan 4"));
-  const CommandResult none = run_command({"report", kTiny, "--measured", "nowhere.json", "--json"});
-  EXPECT_EQ(none.code, kUnreadable);
+      HasSubstr(words));
+  Transcript transcript;
+  transcript.rename(trace.path(), "measured.json");
+  transcript.add_output(args, words + "\n");
+  // The trace has 2 pp ranks, this plan 4.
+  EXPECT_EQ(transcript.run({"report", kCourse, "--measured", trace.path(), "--json"}).code,
+            kRefused);
+  transcript.expect("cli/report-measured.txt");
+  EXPECT_EQ(run_command({"report", kTiny, "--measured", "nowhere.json", "--json"}).code,
+            kUnreadable);
+}
+
+/// Returns the lines before the first section without tables, then headings, lists and fences.
+std::string outline(const std::string& markdown) {
+  std::string lines;
+  bool summary = true;
+  for (const std::string& line : golden::lines(markdown)) {
+    summary = summary && !line.starts_with("## ");
+    if (line.starts_with("|") || line.empty()) continue;
+    if (summary || line.starts_with("#") || line.starts_with("- ") || line.starts_with("```"))
+      lines += line + "\n";
+  }
+  return lines;
 }
 
 TEST(Report, Markdown_HasSummaryTablesAndPlan) {
   const CommandResult said = run_command({"report", kTiny, "--no-search", "--markdown"});
   EXPECT_EQ(said.code, kOk);
-  EXPECT_THAT(said.out, StartsWith("# "));
-  for (const std::string part : {"It fits, with ", "## Step", "## Memory", "## Communication",
-                                 "## Pipeline", "```yaml", "rankwright export "})
-    EXPECT_THAT(said.out, HasSubstr(part));
+  golden::expect("cli/report-outline.md", outline(said.out));
 }
 
 TEST(Report, OutputDash_PrintsTheDocument) {
@@ -128,13 +144,6 @@ TEST(Report, OutputExtension_SelectsTheFormat) {
   EXPECT_EQ(json::parse(text_of(markdown.path()))["schema"], "rankwright.report/1");
 }
 
-TEST(Report, UnwritableOutput_FailsBeforeTheSearch) {
-  const CommandResult said =
-      run_command({"report", kTiny, "--json", "-o", "/no/such/folder/x.json"});
-  EXPECT_EQ(said.code, kUnreadable);
-  EXPECT_THAT(said.err, HasSubstr("help: mkdir -p /no/such/folder\n"));
-}
-
 TEST(Report, UnreadableOrInvalidPlan_IsRefused) {
   const CommandResult missing = run_command({"report", "nowhere.yaml", "--json"});
   EXPECT_EQ(missing.code, kUnreadable);
@@ -154,8 +163,7 @@ TEST(ReportPage, BuiltWithoutNode_SaysWhatIsMissing) {
         {"compare", kCourse, kChunks, "--html", "never.html"}}) {
     const CommandResult said = run_command(args);
     EXPECT_EQ(said.code, kUnreadable);
-    EXPECT_THAT(said.err, HasSubstr("Node.js"));
-    EXPECT_THAT(said.err, HasSubstr("help: "));
+    golden::expect("cli/" + args[0] + "-without-page.txt", said.err);
     EXPECT_FALSE(std::filesystem::exists("never.html"));
   }
 }
@@ -189,14 +197,20 @@ TEST(ReportPage, PlanAndCompare_WriteTheirPlans) {
   EXPECT_EQ(both["compare"], json::parse(compared.out));
 }
 
-TEST(ReportPage, GpuCountsOrLog_AreRefused) {
-  const CommandResult counts = run_command({"plan", "--model", "llama-3.1-8b", "--cluster",
-                                            "dgx-h100", "--gpus", "8..64", "--html", "x.html"});
-  EXPECT_EQ(counts.code, kUsage);
-  EXPECT_THAT(counts.err, HasSubstr("--html draws one plan"));
-  const CommandResult log =
-      run_command({"compare", kCourse, "--log", "run.log", "--html", "x.html"});
-  EXPECT_EQ(log.code, kUsage);
+TEST(Report, InvalidArguments_AreRefusedBeforeTheSearch) {
+  Transcript transcript;
+  EXPECT_EQ(transcript.run({"report", kTiny, "--for", "megatrn"}).code, kUsage);
+  EXPECT_EQ(transcript.run({"report", kTiny, "--json", "-o", "/no/such/folder/x.json"}).code,
+            kUnreadable);
+  // A page shows one plan, or two of compare.
+  EXPECT_EQ(transcript
+                .run({"plan", "--model", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8..64",
+                      "--html", "x.html"})
+                .code,
+            kUsage);
+  EXPECT_EQ(transcript.run({"compare", kCourse, "--log", "run.log", "--html", "x.html"}).code,
+            kUsage);
+  transcript.expect("cli/report-usage.txt");
 }
 
 }  // namespace report_test

@@ -4,13 +4,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/golden.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::cli {
 namespace validate_test {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const std::string kRuns = "tests/data/validation/runs.csv";
@@ -36,10 +37,7 @@ TEST(ValidateVerb, PublishedRuns_AreScored) {
   const CommandResult said = run_command({"validate", kRuns});
   EXPECT_EQ(said.code, 0);
   EXPECT_EQ(said.err, "");
-  EXPECT_THAT(said.out, StartsWith("691 runs with the shipped constants."));
-  for (const char* part : {"\nCalculon ", "\nconstant MFU ", "\nallocated ", "\nreserved ",
-                           "\nfitted constant ", "\nexcluded\n", "llama3_405B_8192_seq8192"})
-    EXPECT_THAT(said.out, HasSubstr(part));
+  golden::expect("cli/validate-published-runs.txt", said.out);
 }
 
 TEST(ValidateVerb, JsonAndPlot_AreWrittenToFiles) {
@@ -63,12 +61,15 @@ TEST(ValidateVerb, TwoRuns_GiveTheSameOutput) {
             run_command({"validate", kRuns, "--all"}).out);
 }
 
+/// Returns the text before the first table.
+std::string introduction(const std::string& text) { return text.substr(0, text.find("\n\n") + 1); }
+
 TEST(ValidateVerb, LeaveOneFamilyOut_UsesOtherFiles) {
   const Written file("own.csv", kColumns + kRow);
   const CommandResult alone =
       run_command({"validate", file.path(), "--leave-one-family-out", "--quiet"});
   EXPECT_EQ(alone.code, 0);
-  EXPECT_THAT(alone.out, HasSubstr("own: no other publication is among the rows"));
+  golden::expect("cli/validate-one-family.txt", introduction(alone.out));
   const Written other("other.csv", kColumns + "b,other,H100,8,8,1,1,32,4096,32,4096,64,8\n");
   const json j = json::parse(run_command({"validate", file.path(), "--with", other.path(), "--json",
                                           "--leave-one-family-out", "--calibrate-one", "--quiet"})
@@ -82,12 +83,12 @@ TEST(ValidateVerb, LeaveOneFamilyOut_UsesOtherFiles) {
 TEST(ValidateVerb, CollectiveColumns_AreScoredAsCollectives) {
   const CommandResult said = run_command({"validate", kCollectives});
   EXPECT_EQ(said.code, 0);
-  EXPECT_THAT(said.out, HasSubstr("measurements of collectives on"));
+  Transcript transcript;
+  transcript.add_output({"validate", kCollectives}, introduction(said.out));
   EXPECT_EQ(json::parse(run_command({"validate", kCollectives, "--json"}).out)["schema"],
             "rankwright.collectives/1");
-  const CommandResult wrong = run_command({"validate", kCollectives, "--calibrate-one"});
-  EXPECT_EQ(wrong.code, 64);
-  EXPECT_THAT(wrong.err, HasSubstr("this is a table of collectives"));
+  EXPECT_EQ(transcript.run({"validate", kCollectives, "--calibrate-one"}).code, 64);
+  transcript.expect("cli/validate-collectives.txt");
   EXPECT_EQ(run_command({"validate", kCollectives, kRuns}).code, 64);
   EXPECT_EQ(run_command({"validate", kRuns, kCollectives}).code, 1);
 }
@@ -109,7 +110,7 @@ TEST(ValidateVerb, NoUsableRow_ReportsTheReason) {
   const CommandResult said = run_command({"validate", none.path()});
   EXPECT_EQ(said.code, 1);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, StartsWith("rankwright validate: no row can be scored\n  a: heads is 0: "));
+  golden::expect("cli/validate-no-usable-row.txt", said.err);  // its heads are 0
 }
 
 }  // namespace validate_test

@@ -8,6 +8,7 @@
 #include "rankwright/base/integer.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 
 namespace rankwright::cli {
 namespace timeline_test {
@@ -29,10 +30,7 @@ std::string pipeline(const std::string& microbatches) {
 TEST(ExplainTimeline, Plan_DrawsEveryPpRank) {
   const CommandResult said = run_command({"explain", kPlan, "--timeline"});
   EXPECT_EQ(said.code, 0);
-  EXPECT_THAT(said.out, HasSubstr("\n\n1f1b · 4 pp ranks · 32 microbatches · step "));
-  for (const std::string rank : {"0", "1", "2", "3"})
-    EXPECT_THAT(said.out, HasSubstr("\npp " + rank + " |"));
-  EXPECT_THAT(said.out, Not(HasSubstr("\npp 4 ")));
+  golden::expect("timeline/course-64.txt", said.out);  // pp 0 to pp 3
   EXPECT_EQ(said.err, run_command({"explain", kPlan}).err);
 }
 
@@ -70,12 +68,12 @@ TEST(ExplainTimeline, Csv_PassesCheck) {
   EXPECT_EQ(run_command({"explain", kPlan, "--csv", file.path()}).code, 0);
   EXPECT_THAT(golden::read(file.path()), StartsWith("0F0,0F1,0F2,0F3,0B0,0F4,"));
   EXPECT_EQ(run_command({"check", file.path()}).code, 0);
-  // It is drawn like the plan in unit times.
-  const CommandResult said = run_command({"explain", file.path()});
-  EXPECT_EQ(said.code, 0);
-  EXPECT_THAT(said.out, HasSubstr("as written · 4 pp ranks · 32 microbatches · step 105 s"));
-  EXPECT_THAT(run_command({"explain", kPlan, "--unit-times"}).out,
-              HasSubstr("1f1b · 4 pp ranks · 32 microbatches · step 105 s"));
+  // It is drawn like the plan in unit times: (32 microbatches + 3) x (1 s + 2 s) = 105 s.
+  Transcript transcript;
+  transcript.rename(file.path(), "timeline.csv");
+  EXPECT_EQ(transcript.run({"explain", file.path()}).code, 0);
+  EXPECT_EQ(transcript.run({"explain", kPlan, "--unit-times"}).code, 0);
+  transcript.expect("timeline/course-64-unit-times.txt");
 }
 
 TEST(ExplainTimeline, DeadlockingSchedule_IsRefused) {
@@ -89,9 +87,8 @@ TEST(ExplainTimeline, DeadlockingSchedule_IsRefused) {
 }
 
 TEST(ExplainStages, UnevenLayers_ShowsTheMostBalancedSplit) {
-  const CommandResult said = run_command({"explain", "examples/deepseek-v3-2048.yaml", "--stages"});
-  EXPECT_THAT(said.out, HasSubstr("61 layers over 16 pp ranks"));
-  EXPECT_THAT(said.out, HasSubstr("--pipeline-model-parallel-layout"));
+  golden::expect("explain/deepseek-v3-stages.txt",
+                 run_command({"explain", "examples/deepseek-v3-2048.yaml", "--stages"}).out);
   EXPECT_TRUE(json::accept(
       run_command({"explain", "examples/deepseek-v3-2048.yaml", "--stages", "--json"}).out));
   EXPECT_EQ(run_command({"explain", kPlan, "--stages", "--rank", "1"}).code, 64);
@@ -101,23 +98,20 @@ TEST(ExplainTimeline, JsonAndMarkdown_AreWritten) {
   const json all = json::parse(run_command({"explain", kPlan, "--timeline", "--json"}).out);
   EXPECT_EQ(all["schema"], "rankwright.timeline/1");
   EXPECT_EQ(all["ranks"].size(), 4u);
-  const std::string text =
-      run_command({"explain", kPlan, "--timeline", "--markdown"}, "", true).out;
-  EXPECT_THAT(text, StartsWith("# no model given"));
-  EXPECT_THAT(text, HasSubstr("```text\n1f1b"));
-  EXPECT_THAT(text, Not(HasSubstr("\033")));
+  // Markdown has no color, even on a terminal.
+  golden::expect("timeline/course-64.md",
+                 run_command({"explain", kPlan, "--timeline", "--markdown"}, "", true).out);
 }
 
 TEST(ExplainTimeline, UnwritableFile_ExitsWithOne) {
+  Transcript transcript;
   for (const std::string flag : {"--svg", "--trace", "-o"}) {
     const CommandResult said =
-        run_command({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
+        transcript.run({"explain", kPlan, "--timeline", flag, "no/such/folder/x.svg"});
     EXPECT_EQ(said.code, 1) << flag;
     EXPECT_EQ(said.out, "");
-    EXPECT_EQ(said.err,
-              "rankwright explain: there is no folder no/such/folder\n"
-              "  help: mkdir -p no/such/folder\n");
   }
+  transcript.expect("timeline/unwritable-file.txt");
 }
 
 TEST(ExplainTimeline, WithRank_IsAUsageError) {
@@ -136,10 +130,7 @@ TEST(ExplainTimeline, TooManyCells_IsRefused) {
   const CommandResult said = run_command({"explain", "-", "--timeline"}, pipeline("268435456"));
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
-  EXPECT_EQ(
-      said.err,
-      "rankwright explain: the step has 1,073,741,824 cells; at most 1,000,000 can be simulated\n"
-      "  help: job: {global_batch: 250000}, which gives 125,000 microbatches\n");
+  golden::expect("timeline/too-many-cells.txt", said.err);
 }
 
 TEST(ExplainTimeline, TooManyTraceCells_IsRefused) {
@@ -154,25 +145,24 @@ TEST(ExplainTimeline, TooManyTraceCells_IsRefused) {
   }
   const CommandResult said = run_command({"explain", schedule.path(), "--trace", file.path()});
   EXPECT_EQ(said.code, 2);
-  EXPECT_EQ(
-      said.err,
-      "rankwright explain: the schedule has 2,002,000 cells; at most 2,000,000 can be written "
-      "to a trace\n");
+  golden::expect("timeline/too-many-trace-cells.txt", said.err);  // 1,000 x 1,001 x F and B
   EXPECT_FALSE(std::filesystem::exists(file.path()));
 }
 
 TEST(ExplainSchedule, PlanFlags_AreRefused) {
   const Scratch file("order.csv");
   std::ofstream(file.path()) << "0F0,0B0\n";
+  Transcript transcript;
+  transcript.rename(file.path(), "order.csv");
   for (const std::vector<std::string>& flags :
        {std::vector<std::string>{"--stages"}, {"--rank", "0"}, {"--model", "llama-3.2-1b"}}) {
     std::vector<std::string> args = {"explain", file.path()};
     args.insert(args.end(), flags.begin(), flags.end());
-    const CommandResult said = run_command(args);
+    const CommandResult said = transcript.run(args);
     EXPECT_EQ(said.code, 64);
     EXPECT_EQ(said.out, "");
-    EXPECT_THAT(said.err, HasSubstr("are about a plan, and this is a schedule"));
   }
+  transcript.expect("timeline/plan-flags-of-a-schedule.txt");
   EXPECT_EQ(run_command({"check", file.path(), "--for", "megatron"}).code, 64);
   EXPECT_EQ(run_command({"check", file.path(), "--cluster", "dgx-h100"}).code, 64);
 }
@@ -186,7 +176,7 @@ TEST(ExplainTimeline, TooManyEventsInsideCells_IsRefused) {
       "job: {global_batch: 4, sequence: 65536}\n");
   EXPECT_EQ(said.code, 2);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, HasSubstr("at most 537 MB can be simulated\n  help: fewer layers or"));
+  golden::expect("timeline/too-many-events.txt", said.err);
 }
 
 }  // namespace timeline_test

@@ -42,6 +42,7 @@ TEST(Complete, EmptyWord_OffersEveryVerb) {
 }
 
 TEST(Complete, Dash_OffersEveryFlagOfHelp) {
+  ASSERT_FALSE(verbs().empty());
   for (const Verb& verb : verbs()) {
     const std::string name(verb.name);
     const std::string help = run_command({"help", name}).out;
@@ -75,8 +76,10 @@ TEST(Complete, FlagValue_OffersNamesFromTheTables) {
 }
 
 TEST(Complete, CatalogKind_OffersItsNames) {
+  ASSERT_FALSE(report::list_catalog_kinds().empty());
   for (const report::CatalogKind& kind : report::list_catalog_kinds()) {
     const Words names = offered({"catalog", std::string(kind.name), ""});
+    ASSERT_FALSE(names.empty()) << kind.name;
     EXPECT_EQ(names.size(), kind.list().rows.size()) << kind.name;
     for (const std::string& name : names)  // every completion is accepted
       EXPECT_EQ(run_command({"catalog", std::string(kind.name), name}).code, 0) << name;
@@ -128,10 +131,6 @@ TEST(ListedWords, Description_GivesItsListedWords) {
 TEST(CompletionsVerb, EveryShell_HasAScript) {
   for (const char* shell : {"bash", "zsh", "fish"})
     EXPECT_THAT(run_command({"completions", shell}).out, HasSubstr("__complete")) << shell;
-  const CommandResult said = run_command({"completions", "bsh"});
-  EXPECT_EQ(said.code, 64);
-  EXPECT_EQ(said.err,
-            "rankwright completions: there is no shell 'bsh'\n  help: did you mean bash?\n");
 }
 
 }  // namespace complete_test

@@ -21,8 +21,10 @@ TEST(Roff, SpecialCharacters_AreEscaped) {
 }
 
 TEST(ManPage, Verb_HasEveryFlagWithItsHelp) {
+  ASSERT_FALSE(verbs().empty());
   for (const Verb& verb : verbs()) {
     const std::string page = make_man_page(verb);
+    ASSERT_FALSE(list_option_rows(verb).empty()) << verb.name;
     for (const OptionRow& row : list_option_rows(verb)) {
       for (const std::string& flag : row.flags)
         EXPECT_THAT(page, HasSubstr("\\fB" + escape_roff(flag) + "\\fR")) << verb.name;
@@ -33,6 +35,7 @@ TEST(ManPage, Verb_HasEveryFlagWithItsHelp) {
 }
 
 TEST(ManPage, Program_NamesEveryVerb) {
+  ASSERT_FALSE(verbs().empty());
   for (const Verb& verb : verbs())
     EXPECT_THAT(make_man_page(), HasSubstr(".TP\n\\fB" + std::string(verb.name) + "\\fR\n"));
 }
@@ -45,8 +48,10 @@ TEST(ManPage, HelpMan_PrintsThePage) {
 }
 
 TEST(OptionRows, EveryVerb_MatchesHelp) {
+  ASSERT_FALSE(verbs().empty());
   for (const Verb& verb : verbs()) {
     const std::string help = run_command({"help", std::string(verb.name)}).out;
+    ASSERT_FALSE(list_option_rows(verb).empty()) << verb.name;
     for (const OptionRow& row : list_option_rows(verb)) {
       std::string line = "\n  " + row.name;
       for (const std::string& flag : row.flags) line += (&flag == &row.flags[0] ? "" : ",") + flag;

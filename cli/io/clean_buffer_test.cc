@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/io/clean_io.h"
+#include "tests/support/golden.h"
 
 namespace rankwright::cli {
 namespace clean_buffer_test {
@@ -42,7 +43,7 @@ TEST(CleanIo, OutOfMemory_IsAMessageAndAnExitCode) {
   std::ostringstream out, err;
   const int code = with_clean_io({in, out, err}, [](const Io&) -> int { throw std::bad_alloc(); });
   EXPECT_EQ(code, kOutOfMemory);
-  EXPECT_NE(err.str().find("out of memory"), std::string::npos);
+  golden::expect("cli/out-of-memory.txt", err.str());
 }
 
 }  // namespace clean_buffer_test

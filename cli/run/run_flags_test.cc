@@ -10,6 +10,7 @@
 #include "cli/run/run_output.h"
 #include "tests/support/golden.h"
 #include "tests/support/run_command.h"
+#include "tests/support/transcript.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::cli {
@@ -43,9 +44,7 @@ TEST(Start, SeveralRanksWithoutLauncher_IsRefused) {
   const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, pp_size: 2, dp_size: 2");
   const Refused one = refused(config, false, std::nullopt);
   EXPECT_EQ(one.code, 64);
-  EXPECT_EQ(one.err,
-            "rankwright run: the plan has 8 ranks (tp 2 x pp 2 x dp 2), and this is one process\n"
-            "  help: add --local, or mpirun -n 8 rankwright run plan.yaml\n");
+  golden::expect("cli/run-without-launcher.txt", one.err);
   EXPECT_FALSE(refused(config, true, std::nullopt).code.has_value());
   EXPECT_FALSE(refused(config, false, Launched{8}).code.has_value());
   EXPECT_FALSE(refused(config, false, Launched{}).code.has_value());  // MPI knows the number
@@ -53,13 +52,13 @@ TEST(Start, SeveralRanksWithoutLauncher_IsRefused) {
 
 TEST(Start, OtherNumberOfRanks_ReportsBoth) {
   const rankwright::plan::TrainingConfig config = setup_with("tp_size: 2, dp_size: 4");
-  const Refused four = refused(config, false, Launched{4});
-  EXPECT_EQ(four.code, 64);
-  EXPECT_EQ(four.err,
-            "rankwright run: the plan has 8 ranks (tp 2 x dp 4), and 4 were started\n"
-            "  help: mpirun -n 8 rankwright run plan.yaml\n");
-  EXPECT_THAT(refused(config, false, Launched{1}).err, HasSubstr("and 1 was started"));
-  EXPECT_THAT(refused(config, true, Launched{8}).err, HasSubstr("leave out --local"));
+  Transcript transcript;
+  for (const auto& [local, started] : {std::pair{false, 4}, {false, 1}, {true, 8}}) {
+    const Refused said = refused(config, local, Launched{started});
+    EXPECT_EQ(said.code, 64);
+    transcript.add(std::to_string(started) + " started" + (local ? ", --local:" : ":"), said.err);
+  }
+  transcript.expect("cli/run-other-number-of-ranks.txt");
 }
 
 std::string crowd(i64 ranks, i64 cores, i64 ranks_per_core) {
@@ -71,13 +70,11 @@ std::string crowd(i64 ranks, i64 cores, i64 ranks_per_core) {
 }
 
 TEST(LocalRanks, MoreThanTheLimitPerCore_AreRefusedWithTheFlagThatAllowsThem) {
+  Transcript transcript;
   // 33 ranks on 2 cores: one core has 17.
-  EXPECT_EQ(crowd(33, 2, 16),
-            "rankwright run: 33 ranks on 2 cores are 17 per core, more than the limit of 16\n"
-            "  help: --ranks-per-core 17 starts them; each is a process of its own\n");
-  EXPECT_EQ(crowd(2, 1, 1),
-            "rankwright run: 2 ranks on 1 core are 2 per core, more than the limit of 1\n"
-            "  help: --ranks-per-core 2 starts them; each is a process of its own\n");
+  transcript.add("33 ranks, 2 cores, 16 per core:", crowd(33, 2, 16));
+  transcript.add("2 ranks, 1 core, 1 per core:", crowd(2, 1, 1));
+  transcript.expect("cli/run-ranks-per-core.txt");
 }
 
 TEST(LocalRanks, UpToTheLimitPerCore_AreStarted) {
@@ -90,14 +87,14 @@ TEST(Start, OneRank_NeedsNoLauncher) {
 }
 
 TEST(RunVerb, NoRuntime_SaysWhatToInstall) {
+  Transcript transcript;
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"run", "plan.yaml"}, {"probe"}}) {
-    const CommandResult said = run_command(args);
+    const CommandResult said = transcript.run(args);
     EXPECT_EQ(said.code, 1);
     EXPECT_EQ(said.out, "");
-    EXPECT_THAT(said.err, HasSubstr("this build has no runtime"));
-    EXPECT_THAT(said.err, HasSubstr("libtorch-dev libopenblas-dev libopenmpi-dev"));
   }
+  transcript.expect("cli/run-no-runtime.txt");
   EXPECT_EQ(run_command({"run"}).code, 64);
   EXPECT_EQ(run_command({"run", "plan.yaml", "--steps", "0"}).code, 64);
 }
@@ -128,7 +125,7 @@ std::string shown(i64 steps, bool terminal, bool quiet) {
   EXPECT_FALSE(output.open().has_value());
   for (i64 step = 1; step <= steps; ++step) output.step({.step = step, .time = Seconds{1}});
   EXPECT_EQ(output.finish({.wanted = steps, .stopped = true}, ""), 0);
-  EXPECT_EQ(out.str(), "stopped before the first step was done\n");
+  golden::expect("cli/run-stopped.txt", out.str());
   return err.str();
 }
 
@@ -180,7 +177,7 @@ TEST(RunOutput, UnwritableFile_FailsBeforeTheRun) {
   EXPECT_EQ(RunOutput({.csv = path}, io).open(), 1);
   EXPECT_EQ(RunOutput({.output = path}, io).open(), 1);
   EXPECT_EQ(RunOutput({.trace = path}, io).open(), 1);
-  EXPECT_THAT(err.str(), HasSubstr("rankwright run: cannot write /no/such/folder/file\n"));
+  golden::expect("cli/run-unwritable-files.txt", err.str());  // one line per file
 }
 
 }  // namespace run_flags_test

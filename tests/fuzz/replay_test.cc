@@ -1,8 +1,8 @@
-// Feeds every fuzz target the files of its corpus: what once crashed it, or took too long, is tried
-// in every build and not only where libFuzzer is.
+// Feeds every fuzz target the files of its corpus: every input that once crashed it, or took too
+// long, is tried in every build and not only where libFuzzer is. The test's timeout in
+// CMakeLists.txt stops an input that takes too long.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -17,17 +17,14 @@ constexpr const char* kCorpora = RANKWRIGHT_SOURCE_DIR "/tests/fuzz/corpus";
 
 class Corpus : public testing::TestWithParam<FuzzTarget> {};
 
-TEST_P(Corpus, IsReadOrRefusedInTime) {
-  using Clock = std::chrono::steady_clock;
+TEST_P(Corpus, EveryFile_IsReadOrRefused) {
   int files = 0;
   const std::filesystem::path folder = std::filesystem::path(kCorpora) / GetParam().name;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     SCOPED_TRACE(entry.path().filename());
     std::ifstream stream(entry.path(), std::ios::binary);
     const std::string input(std::istreambuf_iterator<char>(stream), {});
-    const Clock::time_point start = Clock::now();
     GetParam().run(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
-    EXPECT_LT(Clock::now() - start, std::chrono::seconds(5));
     ++files;
   }
   EXPECT_GT(files, 0);

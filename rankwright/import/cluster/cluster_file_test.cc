@@ -5,7 +5,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace cluster_file_test {

@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace host_list_test {

@@ -5,7 +5,7 @@
 #include "tests/support/cluster_parts.h"
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace nvidia_smi_topo_test {

@@ -13,7 +13,7 @@
 #include "rankwright/model/parameters.h"
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace hf_config_test {

@@ -7,7 +7,7 @@
 #include "rankwright/import/plan/plan_keys.h"
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace plan_file_test {

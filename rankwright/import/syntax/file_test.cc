@@ -9,7 +9,7 @@
 
 #include "tests/support/finding_lines.h"
 #include "tests/support/golden.h"
-#include "tests/support/transcript.h"
+#include "tests/support/input_lines.h"
 
 namespace rankwright::importer {
 namespace file_test {
