@@ -42,6 +42,8 @@ struct GroupTopology {
     double all = 0;   // seconds per byte on the link of a domain below, using all members' NICs
     double rail = 0;  // seconds per byte, using at most kRails NICs
     double one = 0;   // seconds per byte for a message of one member
+    double nic = 0;   // seconds per byte on the NIC of one member; 0 if members share a link
+    i64 fewest = 1;   // members in the domain of the level below that has fewest
   };
   std::array<Part, cluster::kMaxLevels> parts{};  // by level
   int levels = 0;                                 // number of levels crossed
@@ -73,6 +75,7 @@ GroupTopology find_topology(const mesh::Span& span, const cluster::Cluster& clus
     const cluster::Level& level = cluster.levels[std::size_t(k)];
     GroupTopology::Part& part = topology.parts[std::size_t(k)];
     part.below = k == 0 ? 1 : span.inside[std::size_t(k) - 1];
+    part.fewest = k == 0 ? 1 : std::max<i64>(1, span.min[std::size_t(k) - 1]);
     part.domains = ceil_div(span.inside[std::size_t(k)], part.below);
     part.latency = level.latency;
     topology.domains[std::size_t(k)] = ceil_div(span.size, span.inside[std::size_t(k)]);
@@ -86,6 +89,7 @@ GroupTopology find_topology(const mesh::Span& span, const cluster::Cluster& clus
       const i64 here = each && k > 0 ? span.inside[0] : 1;
       part.rail = here > kRails ? part.all * double(here) / double(kRails) : part.all;
       part.one = each ? std::max(part.all, device) : part.all;
+      part.nic = each ? device : 0;
     }
     devices *= level.arity;
   }
@@ -210,8 +214,13 @@ CostTerms direct(plan::Op op, const GroupTopology& topology) {
     const double outside = double(topology.size - part.below) / double(topology.size);
     const bool steps = op == plan::Op::send_recv ? k + 1 == topology.levels : part.domains > 1;
     if (steps) terms.add_latency(k, part.latency);
-    terms.add_link(k,
-                   op == plan::Op::send_recv ? part.one : double(part.below) * outside * part.all);
+    if (op == plan::Op::send_recv) {
+      terms.add_link(k, part.one);
+      continue;
+    }
+    // A member with few others in its domain sends most of its buffer through its own NIC.
+    const double farthest = double(topology.size - part.fewest) / double(topology.size);
+    terms.add_link(k, std::max(double(part.below) * outside * part.all, farthest * part.nic));
   }
   return terms;
 }

@@ -5,32 +5,48 @@
 namespace rankwright::cost {
 namespace {
 
-/// Returns the time of a collective on dense weights or gradients over the ranks that shard them.
-Seconds shard_time(const plan::TrainingConfig& config, const Links& links, plan::Op op,
-                   Bytes size) {
-  if (config.software.single_rail) return links.single_rail(op, size, mesh::GroupKind::shard);
-  return links.time(op, size, mesh::GroupKind::shard);
-}
+/// The synchronization of one step on one pp rank: calls times the time of each (Links::cost).
+struct Sync {
+  Seconds reduced{};   // gradients over the data-parallel ranks
+  Seconds gathered{};  // parameters over the data-parallel ranks
+  Seconds last{};      // after the last microbatch, over other groups
+  i64 reductions = 0, gathers = 0;
 
-/// Returns the time of one call that reduces gradients to the ranks that update them (X6). With
-/// hybrid sharding, each shard is then reduced over its replicas.
-Seconds scatter_time(const plan::TrainingConfig& config, const Links& links,
-                     const plan::Share& share) {
-  const plan::Plan& plan = config.plan;
-  const i64 each = config.job.grad_bytes();
-  const Bytes dense = bytes(share.dense, each), expert = bytes(share.expert, each);
-  const bool whole = plan.zero == 0 || (plan.zero < 3 && config.software.all_reduces);
-  const plan::Op op = whole ? plan::Op::all_reduce : plan::Op::reduce_scatter;
-  return shard_time(config, links, op, dense) +
-         links.time(plan::Op::all_reduce, dense / plan.shards(), mesh::GroupKind::replicate) +
-         links.time(op, expert, mesh::GroupKind::edp);
-}
+  Seconds total() const { return reduced + gathered + last; }
+};
 
-/// Returns the time of one call that gathers weights, with `each` bytes per parameter.
-Seconds gather_time(const plan::TrainingConfig& config, const Links& links,
-                    const plan::Share& share, i64 each) {
-  return shard_time(config, links, plan::Op::all_gather, bytes(share.dense, each)) +
-         links.time(plan::Op::all_gather, bytes(share.expert, each), mesh::GroupKind::edp);
+Sync estimate_sync(const plan::TrainingConfig& config, const plan::DataShape& shape,
+                   const Links& links) {
+  using K = plan::TrafficKind;
+  Sync sync;
+  const auto add = [&](K kind, plan::Op op, mesh::GroupKind group, i64 calls, Bytes each) {
+    const Seconds time = double(calls) * links.time(kind, op, each, group);
+    if (time.value <= 0) return;
+    switch (kind) {
+      case K::dp_all_gather:
+      case K::expert_dp_all_gather:
+        sync.gathered += time;
+        sync.gathers += calls;
+        break;
+      case K::dp_all_reduce:
+      case K::dp_reduce_scatter:
+      case K::expert_dp_all_reduce:
+      case K::expert_dp_reduce_scatter:
+        sync.reductions += calls;
+        [[fallthrough]];
+      case K::replica_all_reduce:
+        sync.reduced += time;
+        break;
+      default:
+        sync.last += time;
+    }
+  };
+  for_each_data_call(config, shape, add);
+  // A rank without a copy of the vocabulary weight waits for those that reduce its gradient.
+  if (shape.copies && !shape.vocabulary)
+    add(K::tied_embedding_grad, plan::Op::all_reduce, mesh::GroupKind::edges, 1,
+        count_tied_gradient_bytes(config, shape));
+  return sync;
 }
 
 /// Returns the exposed time of traffic that overlaps computation: the part that is longer than the
@@ -40,86 +56,66 @@ Seconds exposed_time(Seconds traffic, Seconds compute, const cluster::Calibratio
          c[cluster::Constant::zero3_contention] * std::min(traffic, compute);
 }
 
-/// Returns the time to reduce gradients between pp ranks at the end of the step: of a stage that
-/// two ranks hold, and of an embedding that the first and the last stage share.
-Seconds cross_stage_time(const plan::TrainingConfig& config, const RankWork& on,
-                         const Links& links) {
-  const plan::Plan& plan = config.plan;
-  const i64 each = config.job.grad_bytes();
-  Seconds sum{};
-  if (plan.mirrored())
-    sum += links.time(plan::Op::all_reduce, bytes(on.share.total(), each), mesh::GroupKind::mirror);
-  if (config.model.tied && plan.pp > 1 &&
-      row(plan.schedule).stage_order == pipeline::StageOrder::loop)
-    sum += links.time(plan::Op::all_reduce,
-                      bytes(plan::count_embedding_share(config.model, plan.tp).dense, each) /
-                          (plan.zero >= 2 ? plan.shards() : 1),
-                      mesh::GroupKind::edges);
-  return sum;
-}
-
 /// X6, ZeRO-0 to ZeRO-2: gradients overlap the backward and weights the forward. The rest is
 /// exposed, and at least a fixed fraction.
-DataTime data_time_up_to_zero2(const plan::TrainingConfig& config, const RankWork& on,
-                               const Links& links, const cluster::Calibration& c) {
+Seconds exposed_up_to_zero2(const plan::TrainingConfig& config, const RankWork& on,
+                            const Sync& sync, const cluster::Calibration& c) {
   const plan::Plan& plan = config.plan;
   const double m = double(config.microbatches());
-  const Seconds scattered = scatter_time(config, links, on.share);
-  const Seconds gathered =
-      plan.zero == 0 ? Seconds{}
-                     : gather_time(config, links, on.share, config.job.activation_bytes());
+  const double reductions = reduces_every_microbatch(config) ? m : 1;
+  const Seconds reduced = sync.reduced / reductions;
   // With v chunks, the gradients of all but one chunk are ready while the last pp microbatches run.
   const double v = double(plan.virtual_stages);
-  const double window =
-      c[cluster::Constant::dp_window] * (1 + (std::min(m, double(plan.pp)) - 1) * (v - 1) / v);
+  const double window = c[cluster::Constant::dp_window] *
+                        (1 + (std::min(m, double(plan.pp)) - 1) *
+                                 (v - 1) / v);
   const auto exposed = [&](bool overlap, Seconds time, Seconds compute) {
     return overlap ? std::max(c[cluster::Constant::dp_shown] * time, time - window * compute)
                    : time;
   };
-  // ZeRO-2 does not keep full gradients, so every microbatch reduces its own. FSDP in a pipeline
-  // reduces them once, after the last microbatch.
-  const bool each = plan.zero == 2 && !(config.software.fsdp && plan.pp > 1);
-  const double before_last = each ? m - 1 : 0;
-  const Seconds early =
-      plan.overlap.grad_reduce ? exposed_time(scattered, on.backward, c) : scattered;
-  const Seconds shown = exposed(plan.overlap.grad_reduce, scattered, on.backward) +
-                        exposed(plan.overlap.param_gather, gathered, on.forward) +
-                        before_last * early;
-  return {shown, std::max(Seconds{}, (1 + before_last) * scattered + gathered - shown)};
+  const Seconds early = plan.overlap.grad_reduce ? exposed_time(reduced, on.backward, c) : reduced;
+  return exposed(plan.overlap.grad_reduce, reduced, on.backward) +
+         exposed(plan.overlap.param_gather, sync.gathered, on.forward) + (reductions - 1) * early;
+}
+
+/// Returns the communication of one microbatch under ZeRO-3, from that of a step.
+ZeroWaits find_zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Sync& sync,
+                           const cluster::Calibration& c) {
+  const double m = double(config.microbatches());
+  const Seconds gathered = sync.gathered / (2 * m), reduced = sync.reduced / m;
+  const auto mean = [](Seconds sum, i64 calls) {
+    return calls > 0 ? sum / double(calls) : Seconds{};
+  };
+  return {.forward = exposed_time(gathered, on.forward, c),
+          .backward = exposed_time(gathered + reduced, on.backward, c),
+          .gathered = mean(sync.gathered, sync.gathers),
+          .scattered = mean(sync.reduced, sync.reductions)};
 }
 
 }  // namespace
 
 ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWork& on,
-                               const Links& links, const cluster::Calibration& calibration) {
-  const i64 units = std::max<i64>(1, on.layers);
-  const plan::Share unit{.dense = on.share.dense / units, .expert = on.share.expert / units};
-  const bool fp8 = config.software.gathers_fp8 && config.job.matmul != plan::Matmul::same;
-  ZeroWaits waits;
-  waits.gathered = gather_time(config, links, unit, fp8 ? 1 : config.job.activation_bytes());
-  waits.scattered = scatter_time(config, links, unit);
-  waits.all = units * (2 * waits.gathered + waits.scattered);
-  waits.forward = exposed_time(units * waits.gathered, on.forward, calibration);
-  waits.backward =
-      exposed_time(units * (waits.gathered + waits.scattered), on.backward, calibration);
-  return waits;
+                               const plan::DataShape& shape, const Links& links,
+                               const cluster::Calibration& calibration) {
+  return find_zero3_waits(config, on, estimate_sync(config, shape, links), calibration);
 }
 
-DataTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
-                            const Links& links, const cluster::Calibration& calibration) {
-  DataTime time;
+CommTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
+                            const plan::DataShape& shape, const Links& links,
+                            const cluster::Calibration& calibration) {
+  const Sync sync = estimate_sync(config, shape, links);
+  Seconds exposed{};
   if (config.plan.zero < 3) {
-    time = data_time_up_to_zero2(config, on, links, calibration);
+    exposed = exposed_up_to_zero2(config, on, sync, calibration);
   } else {
     // X7: every microbatch gathers weights during forward and again during backward, where it also
     // reduces gradients. The first gather and the last reduction have nothing to overlap with.
     const double m = double(config.microbatches());
-    const ZeroWaits waits = estimate_zero3_waits(config, on, links, calibration);
-    time.shown = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
-    time.hidden = std::max(Seconds{}, m * waits.all - time.shown);
+    const ZeroWaits waits = find_zero3_waits(config, on, sync, calibration);
+    exposed = m * (waits.forward + waits.backward) + waits.gathered + waits.scattered;
   }
-  time.shown += cross_stage_time(config, on, links);
-  return time;
+  exposed = std::min(exposed, sync.reduced + sync.gathered) + sync.last;
+  return {exposed, sync.total() - exposed};
 }
 
 }  // namespace rankwright::cost

@@ -3,14 +3,16 @@
 // parameters. Formulas X6 and X7.
 #pragma once
 
+#include "rankwright/cost/layer_time.h"
 #include "rankwright/cost/links.h"
-#include "rankwright/plan/shares.h"
+#include "rankwright/plan/data_calls.h"
 
 namespace rankwright::cost {
 
 /// The parameters and layers of one pp rank, over all its chunks, and its time per microbatch.
 struct RankWork {
   Seconds forward{}, backward{};
+  Seconds sends{};  // to other pp ranks, exposed or not; not part of forward and backward
   plan::Share share{};
   i64 layers = 0;
 
@@ -23,26 +25,21 @@ struct RankWork {
   }
 };
 
-/// Data-parallel communication time of one step.
-struct DataTime {
-  Seconds shown{};   // exposed: the step waits for it
-  Seconds hidden{};  // overlapped by computation
-};
-
-/// Estimates the data-parallel communication of one step on a pp rank.
-DataTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
-                            const Links& links, const cluster::Calibration& calibration);
+/// Estimates the communication of gradients and parameters in one step on a pp rank.
+CommTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& on,
+                            const plan::DataShape& shape, const Links& links,
+                            const cluster::Calibration& calibration);
 
 /// Communication times of one microbatch under ZeRO-3.
 struct ZeroWaits {
   Seconds forward{}, backward{};  // exposed time per pass
-  Seconds gathered{},
-      scattered{};  // time to gather the weights, and reduce the gradients, of a unit
-  Seconds all{};    // total of the microbatch, exposed or overlapped
+  // Time to gather the weights, and to reduce the gradients, of a unit:
+  Seconds gathered{}, scattered{};
 };
 
 /// Estimates the ZeRO-3 communication of one microbatch on a pp rank.
 ZeroWaits estimate_zero3_waits(const plan::TrainingConfig& config, const RankWork& on,
-                               const Links& links, const cluster::Calibration& calibration);
+                               const plan::DataShape& shape, const Links& links,
+                               const cluster::Calibration& calibration);
 
 }  // namespace rankwright::cost

@@ -24,7 +24,7 @@ program::Durations compute_durations(const plan::TrainingConfig& config,
       const bool optimizer = step.part == program::Part::optimizer;
       times.steps.back().push_back(optimizer         ? whole[Item::optimizer]
                                    : step.computes() ? Seconds{}
-                                                     : links.time(step.op, step.bytes, step.group));
+                                                     : links.time(step.kind, step.op, step.bytes, step.group));
     }
   }
   return times;

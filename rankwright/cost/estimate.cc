@@ -64,6 +64,7 @@ Estimate estimate_by_simulation(const plan::TrainingConfig& config,
   const StageCosts staged = estimate_stage_costs(config, calibration, prices);
   return with_step(config, calibration,
                    estimate_step_time(config, calibration, links, prices, staged,
+                                      make_heaviest_shape(config, staged),
                                       simulate_pipeline_end(config, staged)));
 }
 

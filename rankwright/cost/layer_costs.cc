@@ -7,25 +7,34 @@ namespace rankwright::cost {
 LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links& links,
                                 const cluster::Calibration& calibration) {
   LayerCosts prices{.rates = compute_rates(config, calibration)};
-  const BlockTime block = estimate_block_time(config, links, calibration);
+  const TensorComm tensor(config, links, calibration);
   prices.kinds.reserve(config.model.runs.size());
   i64 first = 0;
   for (const model::LayerRun& run : config.model.runs) {
     prices.kinds.push_back(
         {first, first + run.count,
-         estimate_layer_time(config, run.layer, prices.rates, links, block, calibration),
+         estimate_layer_time(config, run.layer, prices.rates, links, tensor, calibration),
          count_layer_share(config.model, run.layer, config.plan)});
     first += run.count;
   }
-  prices.head = estimate_head_time(config, prices.rates, links, block, calibration);
-  prices.embedding = estimate_embedding_time(config, prices.rates, links, block, calibration);
-  prices.send = estimate_send_time(config, links);
+  prices.head = estimate_head_time(config, prices.rates, links, tensor, calibration);
+  prices.embedding = estimate_embedding_time(config, prices.rates, links, tensor, calibration);
+  if (config.model.mtp_layers > 0) {
+    prices.projection = estimate_projection_time(config, prices.rates, links, tensor, calibration);
+    prices.mtp = prices.projection;
+    prices.mtp += prices.embedding;
+  }
+  prices.sends = estimate_send_times(config, links);
   return prices;
 }
 
-Seconds estimate_send_time(const plan::TrainingConfig& config, const Links& links) {
-  if (config.plan.pp == 1) return {};
-  return links.time(plan::Op::send_recv, compute_boundary_message(config, 0), mesh::GroupKind::pp);
+std::vector<Seconds> estimate_send_times(const plan::TrainingConfig& config, const Links& links) {
+  std::vector<Seconds> times;
+  if (config.plan.pp == 1) return times;
+  for (i64 mtp = 0; mtp <= config.model.mtp_layers; ++mtp)
+    times.push_back(links.time(plan::TrafficKind::pp_forward, plan::Op::send_recv,
+                               compute_boundary_message(config, mtp), mesh::GroupKind::pp));
+  return times;
 }
 
 }  // namespace rankwright::cost

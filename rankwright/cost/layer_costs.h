@@ -28,7 +28,14 @@ struct LayerCosts {
   Rates rates;
   std::vector<LayerKindCost> kinds{};
   EmbeddingHeadTime head{}, embedding{};
-  Seconds send{};  // X2: one activation or gradient to the adjacent stage
+  EmbeddingHeadTime mtp{};         // an MTP module without its layer: embedding and projection
+  EmbeddingHeadTime projection{};  // its projection alone
+  /// X2: one activation or gradient to the adjacent stage, by the number of MTP modules before it,
+  /// whose outputs are sent along. Empty without a pipeline.
+  std::vector<Seconds> sends{};
+
+  /// Returns the time of one send, without MTP modules before it.
+  Seconds send() const { return sends.empty() ? Seconds{} : sends.front(); }
 
   /// Switches to another recomputation policy.
   void recompute(plan::Recompute what) {
@@ -42,7 +49,7 @@ struct LayerCosts {
 LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links& links,
                                 const cluster::Calibration& calibration);
 
-/// Estimates LayerCosts::send alone; all other members depend only on the groups inside layers.
-Seconds estimate_send_time(const plan::TrainingConfig& config, const Links& links);
+/// Estimates LayerCosts::sends alone; all other members depend only on the groups inside layers.
+std::vector<Seconds> estimate_send_times(const plan::TrainingConfig& config, const Links& links);
 
 }  // namespace rankwright::cost

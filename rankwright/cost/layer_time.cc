@@ -84,7 +84,6 @@ struct AttentionShape {
   Matmuls matmuls{};
   double core = 0;     // mean width of the two products with the sequence
   double handled = 0;  // elements of queries, keys and values per token
-  double keys = 0;     // width of the keys and values that context parallelism sends
 };
 
 AttentionShape make_attention_shape(const model::Attention& a, double h, double tp) {
@@ -100,7 +99,6 @@ AttentionShape make_attention_shape(const model::Attention& a, double h, double 
     s.matmuls.add(h, value / tp);
     s.core = (query + value) / 2 / tp;
     s.handled = (query + up + value) / tp;
-    s.keys = latent;
     return s;
   }
   const double query = double(a.query_width()) / tp;
@@ -109,7 +107,6 @@ AttentionShape make_attention_shape(const model::Attention& a, double h, double 
   s.matmuls.add(h, query);
   s.core = query;
   s.handled = query + 2 * key;
-  s.keys = 2 * key;
   return s;
 }
 
@@ -117,7 +114,23 @@ struct CoreTime {
   Seconds forward{}, backward{};
 };
 
-/// L2, fused: causal FLOPs at the kernel's rate, with short sequences slower. L3, unfused: the full
+/// Returns the length of the blocks of keys that one attention kernel works on: a ring passes them
+/// from rank to rank, a part of the sequence at a time.
+double key_block(const plan::TrainingConfig& config) {
+  const bool ring = config.plan.cp_comm == plan::CpComm::p2p;
+  return double(config.job.sequence) / (ring ? double(config.plan.cp) : 1);
+}
+
+/// Returns the bytes per element of the output that a ring moves to combine the results of its
+/// blocks: each one is read, and the sum is read and written, in the forward for the outputs and in
+/// the backward for the gradients of queries, keys and values (L6).
+double combined_bytes(const plan::TrainingConfig& config) {
+  if (config.plan.cp_comm != plan::CpComm::p2p) return 0;
+  constexpr double kAccumulate = 2 + 4 + 4;  // 16 bits added to 32
+  return kAccumulate * double(config.plan.cp - 1);
+}
+
+/// L2, fused: causal FLOPs at the kernel's rate, with short blocks slower. L3, unfused: the full
 /// square in two batched matmuls, and 11 bytes per score in the forward and 17 in the backward.
 CoreTime estimate_core_time(const Work& w, const model::Attention& a, double width) {
   const double sequence = double(w.config.job.sequence);
@@ -127,7 +140,8 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
     const bool narrow = a.kind == model::Attention::Kind::grouped && a.head_dim <= 64;
     const FlopsPerSecond rate =
         (narrow ? w.c[cluster::Constant::narrow_head] : 1) * w.rates.attention;
-    const double fill = sequence < kLong ? 1 + kFill / sequence : 1;
+    const double block = key_block(w.config);
+    const double fill = block < kLong ? 1 + kFill / block : 1;
     const Seconds forward = fill * (Flops{2 * w.tokens * sequence * width} / rate);
     return {forward, kBackward * forward};
   }
@@ -140,34 +154,44 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
 }
 
 struct CpTime {
-  Seconds forward{}, backward{};
+  CommTime forward{}, backward{};
 };
+
+/// Returns `time` with the part that is longer than `compute` exposed, and at least the fraction
+/// `min_exposed`.
+CommTime overlap(Seconds time, Seconds compute, double min_exposed) {
+  const Seconds exposed =
+      std::min(time, std::max(Seconds{}, time - compute) + min_exposed * time);
+  return {exposed, time - exposed};
+}
 
 /// L6: keys and values travel around a ring during the attention core, and the excess is exposed;
 /// or they are gathered before it, or an all-to-all shards heads in place of the sequence, both
 /// fully exposed.
-CpTime estimate_cp_time(const Work& w, const model::Attention& attention,
-                        const AttentionShape& shape, const CoreTime& core) {
+CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const CoreTime& core) {
   const plan::Plan& plan = w.config.plan;
   if (plan.cp == 1) return {};
-  const Bytes part = Bytes{kHalf * w.tokens * shape.keys};
+  const plan::AttentionMessages m = compute_messages(w.config, attention);
+  const Bytes part = m.key + m.value;
+  const auto time = [&](plan::TrafficKind kind, plan::Op op, Bytes size) {
+    return w.links.time(kind, op, size, mesh::GroupKind::cp);
+  };
   if (plan.cp_comm == plan::CpComm::all_gather) {
     const Bytes all = double(plan.cp) * part;
-    const Seconds gather = w.links.time(plan::Op::all_gather, all, mesh::GroupKind::cp);
-    return {gather, gather + w.links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::cp)};
+    const Seconds gather = time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
+    return {{gather},
+            {gather + time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all)}};
   }
   if (plan.cp_comm == plan::CpComm::a2a) {
-    const plan::AttentionMessages m = compute_messages(w.config, attention);
     Seconds once{};
     for (const Bytes size : {m.query, m.key, m.value, m.output})
-      once += w.links.time(plan::Op::all_to_all, size, mesh::GroupKind::cp);
-    return {once, once};
+      once += time(plan::TrafficKind::cp_all_to_all, plan::Op::all_to_all, size);
+    return {{once}, {once}};
   }
-  constexpr double kMinExposed = 0.1;  // fraction of one ring pass, over forward and backward
+  constexpr double kMinExposed = 0.1 / 3;  // fraction of the ring pass
   const Seconds ring =
-      double(plan.cp - 1) * w.links.time(plan::Op::send_recv, part, mesh::GroupKind::cp);
-  return {std::max(Seconds{}, ring - core.forward) + kMinExposed / 3 * ring,
-          std::max(Seconds{}, 2 * ring - core.backward) + kMinExposed * 2 / 3 * ring};
+      double(plan.cp - 1) * time(plan::TrafficKind::cp_ring, plan::Op::send_recv, part);
+  return {overlap(ring, core.forward, kMinExposed), overlap(2 * ring, core.backward, kMinExposed)};
 }
 
 struct ExpertTime {
@@ -196,19 +220,18 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   }
   const double busiest = w.c[cluster::Constant::imbalance_experts] * local;
 
-  const Bytes all = Bytes{kHalf * copies * w.hidden};
+  const Bytes all = compute_expert_message(w.config, ffn);
   const Seconds pass = w.c[cluster::Constant::permute] * (all / w.rates.memory);
-  Seconds exchange{};
-  if (plan.ep > 1) {
-    const double inside = double(w.links.span(mesh::GroupKind::ep).inside[0]);
-    const double nodes = ep / std::max(1.0, inside);
-    // A token crosses once to each node that has one of its experts.
-    const double crossings = nodes * (1 - std::pow(1 - 1 / nodes, double(ffn.active)));
-    const Bytes out = Bytes{kHalf * sent * w.hidden * crossings};
-    exchange = w.links.all_to_all(all, out, plan.overlap.pp ? w.c[cluster::Constant::ep_shown] : 1,
-                                  mesh::GroupKind::ep);
-  }
-  if (plan.etp > 1) exchange += w.links.time(plan::Op::all_gather, etp * all, mesh::GroupKind::etp);
+  const Seconds exchange =
+      2 * w.links.time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all, all,
+                       mesh::GroupKind::ep);
+  const double shown = plan.overlap.ep ? w.c[cluster::Constant::ep_shown] : 1;
+  const Seconds inside =
+      w.links.time(plan::TrafficKind::etp_all_gather, plan::Op::all_gather, etp * all,
+                   mesh::GroupKind::etp) +
+      w.links.time(plan::TrafficKind::etp_reduce_scatter, plan::Op::reduce_scatter, etp * all,
+                   mesh::GroupKind::etp);
+  const CommTime exchanged{shown * exchange + inside, (1 - shown) * exchange};
 
   const double activated =
       (ffn.matrices == 2 ? 4 : 6) *
@@ -218,12 +241,12 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
                   .elementwise = w.stream(activated),
                   .casts = w.casts(rows * local * one.k),
                   .permute = 6 * pass,
-                  .ep = 2 * exchange};
+                  .ep = exchanged};
   time.input = {.matmul = busiest * expert.input + always.input,
                 .elementwise = w.stream(2 * activated),
                 .casts = w.casts(rows * local * one.n),
                 .permute = 8 * pass,
-                .ep = 2 * exchange};
+                .ep = exchanged};
   time.weight.matmul = busiest * expert.weight + always.weight;
   return time;
 }
@@ -268,20 +291,13 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   time.weight.launch += (1 - part) * more_backward;
 }
 
-/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core or,
-/// in layers with experts, norms, the activation function and latent attention's up-projections.
-/// Torch's policy recomputes every second matmul and the operations between.
-Seconds selective_time(const Work& w, const model::Layer& layer, const LayerTime& time,
-                       Seconds core) {
-  if (w.config.software.recomputes_ops) return 0.5 * time.forward.matmul + time.forward.elementwise;
-  if (!layer.ffn.sparse()) return core;
-  const model::Attention& a = layer.attention;
-  const double up =
-      a.kind == model::Attention::Kind::latent
-          ? double(a.q_rank * a.query_width() + a.kv_rank * a.heads * (a.nope_dim + a.value_dim)) /
-                w.tp
-          : 0;
-  return time.forward.elementwise + w.matmuls({.nk = up}, w.tokens).forward;
+/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core, with
+/// the exchange of keys and values around it. Torch's policy recomputes every second matmul and the
+/// operations between.
+Pass selective_time(const Work& w, const LayerTime& time, const CoreTime& core, const CpTime& cp) {
+  if (w.config.software.recomputes_ops)
+    return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
+  return {.attention = core.forward, .cp = cp.forward};
 }
 
 }  // namespace
@@ -292,10 +308,10 @@ Pass& Pass::operator+=(const Pass& other) {
   elementwise += other.elementwise;
   casts += other.casts;
   permute += other.permute;
+  launch += other.launch;
   tp += other.tp;
   cp += other.cp;
   ep += other.ep;
-  launch += other.launch;
   return *this;
 }
 
@@ -305,85 +321,144 @@ Pass operator*(double times, const Pass& p) {
           .elementwise = times * p.elementwise,
           .casts = times * p.casts,
           .permute = times * p.permute,
+          .launch = times * p.launch,
           .tp = times * p.tp,
           .cp = times * p.cp,
-          .ep = times * p.ep,
-          .launch = times * p.launch};
+          .ep = times * p.ep};
 }
 
-BlockTime estimate_block_time(const plan::TrainingConfig& config, const Links& links,
-                              const cluster::Calibration& calibration) {
-  const plan::Plan& plan = config.plan;
-  if (plan.tp == 1) return {};
-  const Bytes all = compute_messages(config).hidden;
-  const double shown = plan.overlap.tp ? calibration[cluster::Constant::tp_shown] : 1;
-  if (!plan.sequence_parallel) {
-    const Seconds reduce = shown * links.time(plan::Op::all_reduce, all, mesh::GroupKind::tp);
-    return {reduce, reduce};
+TensorComm::TensorComm(const plan::TrainingConfig& config, const Links& links,
+                       const cluster::Calibration& calibration)
+    : config_(config), links_(links), sizes_(compute_messages(config)) {
+  if (config.plan.tp == 1) return;
+  if (!sequence_parallel(config.plan)) {
+    reduce_hidden_ = time(plan::Op::all_reduce, sizes_.hidden);
+    return;
   }
+  gather_hidden_ = time(plan::Op::all_gather, sizes_.hidden);
+  scatter_hidden_ = time(plan::Op::reduce_scatter, sizes_.hidden);
+  if (config.plan.overlap.tp) shown_ = calibration[cluster::Constant::tp_shown];
+}
+
+Seconds TensorComm::time(plan::Op op, Bytes size) const {
+  const bool hidden = size == sizes_.hidden;
+  if (hidden && op == plan::Op::all_gather && gather_hidden_.value > 0) return gather_hidden_;
+  if (hidden && op == plan::Op::reduce_scatter && scatter_hidden_.value > 0) return scatter_hidden_;
+  if (hidden && op == plan::Op::all_reduce && reduce_hidden_.value > 0) return reduce_hidden_;
+  return links_.time(plan::TrafficKind::tp_all_gather, op, size, mesh::GroupKind::tp);
+}
+
+CommTime TensorComm::call(plan::Op op, Bytes size, double exposed) const {
+  if (config_.plan.tp == 1 || size.value <= 0) return {};
+  const Seconds all = time(op, size);
+  return {exposed * all, (1 - exposed) * all};
+}
+
+CommTime TensorComm::regather(Bytes size) const {
   // The CPU runtime waits for the second gather; elsewhere the weight gradient overlaps most of it.
-  const double second = config.cluster.device.cpu() ? 1 : 0.3;
-  const Seconds gather = shown * links.time(plan::Op::all_gather, all, mesh::GroupKind::tp);
-  const Seconds scatter = shown * links.time(plan::Op::reduce_scatter, all, mesh::GroupKind::tp);
-  return {gather + scatter, gather + scatter + second * gather};
+  const double exposed = config_.cluster.device.cpu() ? 1 : 0.3;
+  return call(plan::Op::all_gather, size, exposed * shown_);
+}
+
+TensorComm::Passes TensorComm::block(const plan::BlockInputs& inputs) const {
+  Passes time;
+  if (config_.plan.tp == 1) return time;
+  if (!sequence_parallel(config_.plan)) {
+    time.forward = reduce(sizes_.hidden);
+    for (const Bytes input : inputs.tensors) time.backward += reduce(input);
+    return time;
+  }
+  for (const Bytes input : inputs.tensors) {
+    time.forward += gather(input);
+    time.backward += scatter(input);
+  }
+  for (const Bytes input : inputs.of_matmuls()) time.backward += regather(input);
+  time.forward += scatter(sizes_.hidden);
+  time.backward += gather(sizes_.hidden);
+  return time;
+}
+
+TensorComm::Passes TensorComm::embedding() const {
+  if (!sequence_parallel(config_.plan)) return {reduce(sizes_.hidden), {}};
+  const CommTime sum = config_.model.positions > 0 ? reduce(sizes_.hidden)
+                                                   : call(plan::Op::reduce_scatter, sizes_.hidden, 1);
+  return {sum, call(plan::Op::all_gather, sizes_.hidden, 1)};
+}
+
+TensorComm::Passes TensorComm::head() const {
+  const CommTime scores = 3 * reduce(sizes_.scores);
+  if (!sequence_parallel(config_.plan)) return {scores, reduce(sizes_.hidden)};
+  return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + regather(sizes_.hidden)};
+}
+
+TensorComm::Passes TensorComm::projection() const {
+  const Bytes one = sizes_.hidden, both = 2 * sizes_.hidden;
+  const CommTime out = call(plan::Op::all_gather, one, 1);
+  const CommTime back = call(plan::Op::reduce_scatter, one, 1);
+  if (!sequence_parallel(config_.plan)) return {out, back + reduce(both)};
+  return {out + call(plan::Op::all_gather, both, 1),
+          back + out + call(plan::Op::all_gather, both, 1) +
+              call(plan::Op::reduce_scatter, both, 1)};
 }
 
 LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::Layer& layer,
-                              const Rates& rates, const Links& links, const BlockTime& tp,
+                              const Rates& rates, const Links& links, const TensorComm& tensor,
                               const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   const AttentionShape shape = make_attention_shape(layer.attention, w.hidden, w.tp);
   const MatmulTime projections = w.matmuls(shape.matmuls, w.tokens);
   const CoreTime core = estimate_core_time(w, layer.attention, shape.core);
 
-  const CpTime cp = estimate_cp_time(w, layer.attention, shape, core);
+  const CpTime cp = estimate_cp_time(w, layer.attention, core);
+  const TensorComm::Passes around = tensor.block(compute_block_inputs(config, layer.attention));
 
   // L4: bytes of norms, residuals and operations on queries, keys and values.
   const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
   const double handled = shape.handled * w.tokens;
+  const double combined = combined_bytes(config) * w.tokens;
   LayerTime time;
   time.forward = {.matmul = projections.forward,
                   .attention = core.forward,
-                  .elementwise = w.stream(norms + 8 * handled),
+                  .elementwise = w.stream(norms + 8 * handled + combined * shape.core),
                   .casts = w.casts(w.tokens * shape.matmuls.k),
-                  .tp = tp.forward,
+                  .tp = around.forward,
                   .cp = cp.forward};
   time.input = {.matmul = projections.input,
                 .attention = core.backward,
-                .elementwise = w.stream(norms_back + 10 * handled),
+                .elementwise = w.stream(norms_back + 10 * handled + combined * shape.handled),
                 .casts = w.casts(w.tokens * shape.matmuls.n),
-                .tp = tp.backward,
+                .tp = around.backward,
                 .cp = cp.backward};
   time.weight.matmul = projections.weight;
 
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
-    constexpr double kRouterAndShared = 0.5;  // fraction of a dense block's collectives
     time.forward += experts.forward;
     time.input += experts.input;
     time.weight += experts.weight;
-    time.forward.tp += kRouterAndShared * tp.forward;
-    time.input.tp += kRouterAndShared * tp.backward;
   } else {
     const DenseTime dense = estimate_dense_time(w, layer.ffn);
     time.forward.matmul += dense.matmul.forward;
     time.forward.elementwise += w.stream(dense.activated);
     time.forward.casts += w.casts(w.tokens * dense.shape.k);
-    time.forward.tp += tp.forward;
     time.input.matmul += dense.matmul.input;
     time.input.elementwise += w.stream(2 * dense.activated);
     time.input.casts += w.casts(w.tokens * dense.shape.n);
-    time.input.tp += tp.backward;
     time.weight.matmul += dense.matmul.weight;
   }
+  if (plan::has_dense_block(layer.ffn)) {
+    const TensorComm::Passes block = tensor.block(compute_block_inputs(config));
+    time.forward.tp += block.forward;
+    time.input.tp += block.backward;
+  }
   add_launches(time, rates, layer.ffn.sparse() ? calibration[cluster::Constant::launch_sparse] : 1);
-  time.selective = selective_time(w, layer, time, core.forward);
+  time.selective = selective_time(w, time, core, cp);
   time.recompute(config.plan.recompute);
   return time;
 }
 
 EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const Rates& rates,
-                                     const Links& links, const BlockTime& tp,
+                                     const Links& links, const TensorComm& tensor,
                                      const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   const double rows = double(plan::count_vocabulary_rows(config.model, config.plan.tp));
@@ -393,22 +468,38 @@ EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const R
       estimate_matmul_time(head, w.tokens, rates.half, config, rates, calibration);
   const Seconds loss = w.stream(calibration[cluster::Constant::loss_bytes] * w.tokens * rows);
   EmbeddingHeadTime time;
-  time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = tp.forward};
-  time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = tp.backward};
+  const TensorComm::Passes around = tensor.head();
+  time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = around.forward};
+  time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = around.backward};
   time.weight.matmul = matmul.weight;
   return time;
 }
 
 EmbeddingHeadTime estimate_embedding_time(const plan::TrainingConfig& config, const Rates& rates,
-                                          const Links& links, const BlockTime& tp,
+                                          const Links& links, const TensorComm& tensor,
                                           const cluster::Calibration& calibration) {
   const Work w(config, rates, links, calibration);
   constexpr double kPass = 8;  // bytes per element: read and written, twice
   EmbeddingHeadTime time;
   time.forward.elementwise = w.stream(kPass * w.tokens * w.hidden);
-  time.forward.tp = 0.5 * tp.forward;
+  const TensorComm::Passes around = tensor.embedding();
+  time.forward.tp = around.forward;
+  time.input.tp = around.backward;
   time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
   return time;
+}
+
+EmbeddingHeadTime estimate_projection_time(const plan::TrainingConfig& config, const Rates& rates,
+                                           const Links& links, const TensorComm& tensor,
+                                           const cluster::Calibration& calibration) {
+  const Work w(config, rates, links, calibration);
+  Matmuls projection;
+  projection.add(w.hidden / w.tp, 2 * w.hidden);
+  const MatmulTime matmul = w.matmuls(projection, w.tokens);
+  const TensorComm::Passes around = tensor.projection();
+  return {.forward = {.matmul = matmul.forward, .tp = around.forward},
+          .input = {.matmul = matmul.input, .tp = around.backward},
+          .weight = {.matmul = matmul.weight}};
 }
 
 }  // namespace rankwright::cost

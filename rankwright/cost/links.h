@@ -6,6 +6,7 @@
 #include "rankwright/cluster/calibration.h"
 #include "rankwright/cost/collective.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/plan/traffic.h"
 
 namespace rankwright::cost {
 
@@ -23,23 +24,27 @@ class Links {
   /// Overrides the span of one group kind.
   void set(mesh::GroupKind kind, const mesh::Span& span) { spans_[std::size_t(kind)] = span; }
 
-  /// Returns the time of one call that all groups of the kind issue at the same time.
-  Seconds time(plan::Op op, Bytes size, mesh::GroupKind kind) const;
+  /// Returns the cost of one call that all groups of the kind issue at the same time. Every time of
+  /// a call comes from here: the step, the communication table, the simulated Program.
+  CollectiveCost cost(plan::TrafficKind kind, plan::Op op, Bytes size, mesh::GroupKind group) const;
+  Seconds time(plan::TrafficKind kind, plan::Op op, Bytes size, mesh::GroupKind group) const {
+    return cost(kind, op, size, group).time;
+  }
+  /// Returns the time of the call if every group were inside one innermost domain.
+  Seconds innermost_time(plan::Op op, Bytes size, mesh::GroupKind group) const;
   const mesh::Span& span(mesh::GroupKind kind) const { return spans_[std::size_t(kind)]; }
-
-  /// Returns the time of such a call if the members on a node share one NIC.
-  Seconds single_rail(plan::Op op, Bytes size, mesh::GroupKind kind) const;
-
-  /// Returns the time of an all-to-all of `size` bytes of which `out` bytes cross to other nodes
-  /// (each token at most once per node), with the fraction `shown` of the crossing time exposed.
-  Seconds all_to_all(Bytes size, Bytes out, double shown, mesh::GroupKind kind) const;
 
  private:
   Links(const cluster::Cluster& cluster, const cluster::Calibration& calibration);
 
+  /// Returns the cost of a dispatch or combine that sends each token once per node (X14).
+  CollectiveCost deduplicated_cost(Bytes size, const mesh::Span& span) const;
+
   const cluster::Cluster* cluster_;
   cluster::Calibration loaded_;  // with the bandwidth that a NIC reaches during a step
   std::array<mesh::Span, mesh::kGroupKinds> spans_{};
+  bool single_rail_ = false;  // data-parallel groups use one NIC per node
+  i64 copies_ = 0;  // experts per token, if the dispatcher sends each token once per node; else 0
 };
 
 }  // namespace rankwright::cost

@@ -41,9 +41,6 @@ constexpr ItemRow kItemRows[] = {
 };
 static_assert(std::size(kItemRows) == kItems);
 
-/// Returns the time of a pass without exposed collectives.
-Seconds compute_part(const Pass& pass) { return pass.total() - pass.tp - pass.cp - pass.ep; }
-
 /// The parts that a stage is summed from: either total times, or computation only.
 struct Parts {
   struct Layer {
@@ -51,7 +48,8 @@ struct Parts {
     Seconds again{};  // recomputation
   };
   std::vector<Layer> layers{};  // by kind
-  pipeline::StageTimes embedding{}, heads{};
+  pipeline::StageTimes embedding{}, heads{}, mtp{};
+  Seconds projection{};  // forward of an MTP module's projection
 };
 
 void add(pipeline::StageTimes& to, double count, const pipeline::StageTimes& each) {
@@ -76,6 +74,14 @@ double jitter_share(const plan::TrainingConfig& config, const cluster::Calibrati
   return c[cluster::Constant::jitter] / 100 * std::log2(std::max(1.0, double(config.world) / 8));
 }
 
+/// Returns a lower bound on the exposed sends of one microbatch per chunk of the mean pp rank: at
+/// least pp - 1 of the boundaries of pp stages are between ranks, each crossed twice.
+Seconds min_chunk_sends(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                        const LayerCosts& prices) {
+  const double pp = double(config.plan.pp);
+  return 2 * (pp - 1) / pp * exposed_share(config, c) * prices.send();
+}
+
 /// Sums the layers of a plan into stages and pp ranks.
 class StageEstimator {
  public:
@@ -86,13 +92,17 @@ class StageEstimator {
   }
 
   StageCosts staged() const;
+  i64 heaviest_rank() const { return i64(heaviest_ - ranks_.data()); }
+  plan::DataShape data_shape() const {
+    return make_data_shape(config_, config_.stages(), heaviest_rank());
+  }
   CellTimes times(const Links& links) const;
 
  private:
   std::vector<pipeline::StageTimes> computed_times() const;
   struct Sum {
     pipeline::StageTimes time{};
-    Seconds again{};  // recomputation, included in `time`
+    Pass again{};  // recomputation, included in `time`
   };
   Sum sum(const plan::Stage& stage, i64 first, i64 before, const Parts& parts) const;
   Parts all_parts() const;
@@ -112,6 +122,8 @@ class StageEstimator {
   }
   plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
   void add_stages();
+  void add_sends(const plan::Stages& stages);
+  void add_exposed_sends(std::vector<pipeline::StageTimes>& stages, double exposed) const;
   /// Returns the index of a layer's kind.
   std::size_t kind_of(i64 layer) const {
     std::size_t k = 0;
@@ -127,9 +139,11 @@ class StageEstimator {
   i64 mtp_ = 0;                                // number of MTP modules
   std::vector<pipeline::StageTimes> times_{};  // by stage
   std::vector<RankWork> ranks_{};              // by pp rank
+  std::vector<Seconds> outputs_{};  // by stage: sending its output to the next; 0 on one pp rank
   // Sums over all stages for one microbatch:
-  Pass passes_{};
-  Seconds vocabulary_{}, again_{};
+  Pass passes_{};      // of the layers
+  Pass vocabulary_{};  // embedding, output head and loss
+  Pass again_{};       // recomputation
   const RankWork* heaviest_ = nullptr;
 };
 
@@ -137,28 +151,26 @@ Parts StageEstimator::all_parts() const {
   const auto sums = [](const auto& time) {
     return pipeline::StageTimes{time.forward.total(), time.input.total(), time.weight.total()};
   };
-  Parts parts{.embedding = sums(prices_.embedding)};
+  Parts parts{.embedding = sums(prices_.embedding),
+              .mtp = sums(prices_.mtp),
+              .projection = prices_.projection.forward.total()};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
   parts.layers.reserve(kinds().size());
   for (const LayerKindCost& kind : kinds())
-    parts.layers.push_back({sums(kind.time), kind.time.again});
+    parts.layers.push_back({sums(kind.time), kind.time.again.total()});
   return parts;
 }
 
-/// Full recomputation repeats the forward, so its collectives have the same share of the time.
 Parts StageEstimator::computed_parts() const {
   const auto sums = [](const auto& time) {
-    return pipeline::StageTimes{compute_part(time.forward), compute_part(time.input),
-                                compute_part(time.weight)};
+    return pipeline::StageTimes{time.forward.compute(), time.input.compute(), time.weight.compute()};
   };
-  Parts parts{.embedding = sums(prices_.embedding)};
+  Parts parts{.embedding = sums(prices_.embedding),
+              .mtp = sums(prices_.mtp),
+              .projection = prices_.projection.forward.compute()};
   add(parts.heads, double(1 + mtp_), sums(prices_.head));
-  for (const LayerKindCost& kind : kinds()) {
-    const Seconds forward = kind.time.forward.total();
-    const bool whole = plan_.recompute == plan::Recompute::full && forward.value > 0;
-    const double share = whole ? compute_part(kind.time.forward) / forward : 1;
-    parts.layers.push_back({sums(kind.time), share * kind.time.again});
-  }
+  for (const LayerKindCost& kind : kinds())
+    parts.layers.push_back({sums(kind.time), kind.time.again.compute()});
   return parts;
 }
 
@@ -167,16 +179,24 @@ Parts StageEstimator::computed_parts() const {
 StageEstimator::Sum StageEstimator::sum(const plan::Stage& stage, i64 first, i64 before,
                                         const Parts& parts) const {
   Sum sum;
-  const auto add_layers = [&](const Parts::Layer& each, i64 count) {
+  Seconds again_time{};
+  const auto add_layers = [&](std::size_t k, i64 count, bool mtp) {
     if (count <= 0) return;
-    add(sum.time, double(count), each.passes);
-    sum.again += again(count, before) * each.again;
+    const i64 recomputed = plan_.recompute == plan::Recompute::none ? 0 : again(count, before);
+    add(sum.time, double(count), parts.layers[k].passes);
     before += count;
+    if (mtp) add(sum.time, double(count), parts.mtp);
+    if (recomputed == 0) return;
+    again_time += recomputed * parts.layers[k].again;
+    sum.again += double(recomputed) * kinds()[k].time.again;
+    if (!mtp || plan_.recompute != plan::Recompute::full) return;
+    again_time += recomputed * parts.projection;
+    sum.again += double(recomputed) * prices_.projection.forward;
   };
   for (std::size_t k = 0; k < kinds().size(); ++k)
-    add_layers(parts.layers[k], kinds()[k].layers_in(stage, first));
-  add_layers(parts.layers.back(), stage.mtp);
-  sum.time.input += sum.again;
+    add_layers(k, kinds()[k].layers_in(stage, first), false);
+  add_layers(kinds().size() - 1, stage.mtp, true);
+  sum.time.input += again_time;
   if (stage.embedding) add(sum.time, 1, parts.embedding);
   if (stage.loss) add(sum.time, 1, parts.heads);
   return sum;
@@ -227,17 +247,19 @@ void StageEstimator::add_stages() {
       for (const LayerKindCost& kind : kinds())
         added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
       if (stage.mtp > 0) added.share += stage.mtp * count_mtp_share(config_);
-      if (stage.embedding) vocabulary_ += parts.embedding.total();
-      if (stage.loss) vocabulary_ += parts.heads.total();
+      if (stage.embedding) vocabulary_ += prices_.embedding.sum();
+      if (stage.mtp > 0) vocabulary_ += double(stage.mtp) * prices_.mtp.sum();
+      if (stage.loss) vocabulary_ += double(1 + mtp_) * prices_.head.sum();
     }
     times_.push_back(taken.time);
-    again_ += taken.again;
+    if (plan_.recompute != plan::Recompute::none) again_ += taken.again;
     // If two pp ranks hold a stage, each runs half of its microbatches.
     there.add(added, mirrored ? 0.5 : 1);
     if (mirrored) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
     first += stage.layers;
     if (++at == plan_.pp) at = 0, ++pass;
   }
+  add_sends(stages);
   for (const LayerKindCost& kind : kinds()) {
     const double count = double(kind.end - kind.first + (&kind == &kinds().back() ? mtp_ : 0));
     passes_ += count * kind.time.forward;
@@ -249,41 +271,79 @@ void StageEstimator::add_stages() {
       [](const RankWork& a, const RankWork& b) { return a.share.total() < b.share.total(); });
 }
 
+/// X4: every boundary between two pp ranks is crossed by an activation, which its stage sends at the
+/// end of forward, and by a gradient, which the next stage sends at the end of its input gradient.
+void StageEstimator::add_sends(const plan::Stages& stages) {
+  outputs_.assign(stages.size(), {});
+  if (plan_.pp == 1) return;
+  const double share = plan_.mirrored() ? 0.5 : 1;
+  i64 mtp = 0;
+  for (std::size_t s = 0; s + 1 < stages.size(); ++s) {
+    mtp += stages[s].mtp;
+    const i64 from = i64(s), to = from + 1;
+    const std::size_t sender = rank_of(from % plan_.pp, from / plan_.pp);
+    const std::size_t receiver = rank_of(to % plan_.pp, to / plan_.pp);
+    if (sender == receiver && !plan_.mirrored()) continue;
+    outputs_[s] = prices_.sends[std::size_t(std::min(mtp, i64(prices_.sends.size()) - 1))];
+    for (const std::size_t rank : {sender, receiver}) {
+      ranks_[rank].sends += share * outputs_[s];
+      if (plan_.mirrored())
+        ranks_[std::size_t(plan_.pp) - 1 - rank].sends += share * outputs_[s];
+    }
+  }
+}
+
 /// X3 to X5
 StageCosts StageEstimator::staged() const {
   const double m = double(config_.microbatches());
   const double part = m / double(plan_.pp);
   StageCosts staged{.heaviest = *heaviest_};
   StepTime& step = staged.step;
+  step.heaviest = heaviest_rank();
   step[Item::matmul] = part * passes_.matmul;
   step[Item::attention] = part * passes_.attention;
   step[Item::elementwise] = part * passes_.elementwise;
   step[Item::casts] = part * passes_.casts;
   step[Item::permute] = part * passes_.permute;
-  step[Item::vocabulary] = part * vocabulary_;
-  step[Item::recompute] = part * again_;
+  step[Item::vocabulary] = part * vocabulary_.compute();
+  step[Item::recompute] = part * again_.compute();
   step[Item::launch] = part * passes_.launch;
-  step[Item::tp] = part * passes_.tp;
-  step[Item::cp] = part * passes_.cp;
-  step[Item::ep] = part * passes_.ep;
+  const auto add_comm = [&](Item item, CommTime Pass::*axis) {
+    const CommTime sum = passes_.*axis + vocabulary_.*axis + again_.*axis;
+    step[item] = part * sum.exposed;
+    step.overlapped[std::size_t(item)] = part * sum.overlapped;
+  };
+  add_comm(Item::tp, &Pass::tp);
+  add_comm(Item::cp, &Pass::cp);
+  add_comm(Item::ep, &Pass::ep);
   if (plan_.pp == 1) return staged;
 
-  Seconds mean{}, busiest{};
+  // Exposed sends lengthen their cells; overlapped ones delay the receivers.
+  const double exposed = exposed_share(config_, c_);
+  Seconds mean{}, busiest{}, sends{};
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const Seconds time = ranks_[r].forward + ranks_[r].backward;
+    const Seconds time = ranks_[r].forward + ranks_[r].backward + exposed * ranks_[r].sends;
     mean += time / double(plan_.pp);
+    sends += ranks_[r].sends / double(plan_.pp);
     if (time > busiest) busiest = time, step.slowest = i64(r);
   }
-  // X4: exposed sends lengthen every stage; overlapped ones delay their receivers.
-  const Seconds sent = exposed_share(config_, c_) * prices_.send;
-  const Seconds sends = 2 * double(plan_.virtual_stages) * sent;
-  step[Item::sends] = m * sends;
+  step[Item::sends] = m * exposed * sends;
+  step.overlapped[std::size_t(Item::sends)] = m * (1 - exposed) * sends;
   step[Item::imbalance] = m * (busiest - mean);
-  staged.busiest = m * (busiest + sends);
-  staged.hop = prices_.send - sent;
+  staged.busiest = m * busiest;
+  staged.hop = (1 - exposed) * prices_.send();
   staged.stages = times_;
-  for (pipeline::StageTimes& stage : staged.stages) stage.forward += sent, stage.input += sent;
+  add_exposed_sends(staged.stages, exposed);
   return staged;
+}
+
+/// Adds `exposed` times the sends of each stage to its cells.
+void StageEstimator::add_exposed_sends(std::vector<pipeline::StageTimes>& stages,
+                                       double exposed) const {
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    stages[s].forward += exposed * outputs_[s];
+    if (s > 0) stages[s].input += exposed * outputs_[s - 1];
+  }
 }
 
 /// Returns the times of the stages without collectives.
@@ -305,19 +365,19 @@ std::vector<pipeline::StageTimes> StageEstimator::computed_times() const {
 /// X9: with exposed sends, the overhead of an untuned recipe, and jitter.
 CellTimes StageEstimator::times(const Links& links) const {
   const double slower = untuned_factor(config_, c_) * (1 + jitter_share(config_, c_));
-  const Seconds sent = exposed_share(config_, c_) * prices_.send;
-  CellTimes times{.hop = slower * (prices_.send - sent)};
+  const double exposed = exposed_share(config_, c_);
+  CellTimes times{.hop = slower * (1 - exposed) * prices_.send()};
   // The exposed communication of ZeRO-3 is spread over the cells.
   double forward = 1, backward = 1;
   if (plan_.zero >= 3 && heaviest_->forward.value > 0 && heaviest_->backward.value > 0) {
-    const ZeroWaits waits = estimate_zero3_waits(config_, *heaviest_, links, c_);
+    const ZeroWaits waits = estimate_zero3_waits(config_, *heaviest_, data_shape(), links, c_);
     forward += waits.forward / heaviest_->forward;
     backward += waits.backward / heaviest_->backward;
   }
   for (const pipeline::StageTimes& stage : times_)
-    times.stages.push_back({slower * (forward * stage.forward + sent),
-                            slower * (backward * stage.input + sent),
+    times.stages.push_back({slower * forward * stage.forward, slower * backward * stage.input,
                             slower * backward * stage.weight});
+  add_exposed_sends(times.stages, slower * exposed);
   for (const pipeline::StageTimes& stage : computed_times())
     times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
   return times;
@@ -328,6 +388,17 @@ CellTimes StageEstimator::times(const Links& links) const {
 std::span<const ItemRow> items() { return kItemRows; }
 
 const ItemRow& row(Item item) { return kItemRows[std::size_t(item)]; }
+
+Item find_item(plan::TrafficKind kind) {
+  using K = plan::TrafficKind;
+  // Gradients of norms are summed over tp at the end of the step, together with those over dp.
+  if (kind == K::tp_norm_grads) return Item::dp;
+  if (kind <= K::tp_cross_entropy) return Item::tp;
+  if (kind <= K::cp_all_to_all) return Item::cp;
+  if (kind <= K::etp_reduce_scatter) return Item::ep;
+  if (kind <= K::pp_backward) return Item::sends;
+  return Item::dp;
+}
 
 Seconds StepTime::total() const { return std::accumulate(items.begin(), items.end(), Seconds{}); }
 
@@ -350,9 +421,9 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
   Seconds once = double(1 + mtp) * total(prices.head) + total(prices.embedding);
   for (const LayerKindCost& kind : prices.kinds) {
     const i64 count = kind.end - kind.first + (&kind == &prices.kinds.back() ? mtp : 0);
-    once += double(count) * (total(kind.time) + (again ? kind.time.again : Seconds{}));
+    once += double(count) * (total(kind.time) + (again ? kind.time.again.total() : Seconds{}));
   }
-  const Seconds sends = 2 * exposed_share(config, calibration) * prices.send;  // of one chunk
+  const Seconds sends = min_chunk_sends(config, calibration, prices);
   const double m = double(config.microbatches());
   return apply_overheads(config, calibration, m * (once / double(plan.pp) + sends));
 }
@@ -360,7 +431,7 @@ Seconds min_time(const plan::TrainingConfig& config, const cluster::Calibration&
 Seconds min_time_per_extra_chunk(const plan::TrainingConfig& config,
                                  const cluster::Calibration& calibration,
                                  const LayerCosts& prices) {
-  const Seconds sends = 2 * exposed_share(config, calibration) * prices.send;
+  const Seconds sends = min_chunk_sends(config, calibration, prices);
   return apply_overheads(config, calibration, double(config.microbatches()) * sends);
 }
 
@@ -401,15 +472,19 @@ Seconds simulate_pipeline_end(const plan::TrainingConfig& config, const StageCos
   return std::max(staged.busiest, simulate(program, times).end);
 }
 
+plan::DataShape make_heaviest_shape(const plan::TrainingConfig& config, const StageCosts& staged) {
+  return make_data_shape(config, config.stages(), staged.step.heaviest);
+}
+
 StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
                             const Links& links, const LayerCosts& prices, const StageCosts& staged,
-                            Seconds end) {
+                            const plan::DataShape& shape, Seconds end) {
   StepTime step = staged.step;
   step[Item::bubble] = std::max(Seconds{}, end - staged.busiest);
   step[Item::untuned] = (untuned_factor(config, c) - 1) * step.total();
-  const DataTime data = estimate_data_time(config, staged.heaviest, links, c);
-  step[Item::dp] = data.shown;
-  step.hidden_dp = data.hidden;
+  const CommTime data = estimate_data_time(config, staged.heaviest, shape, links, c);
+  step[Item::dp] = data.exposed;
+  step.overlapped[std::size_t(Item::dp)] = data.overlapped;
   // X8: every rank zeroes, scales, checks and casts gradients and copies weights; on its shard, the
   // optimizer reads and writes its states.
   const plan::Plan& plan = config.plan;
@@ -431,6 +506,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config,
   const LayerCosts prices = estimate_layer_costs(config, links, calibration);
   const StageCosts staged = estimate_stage_costs(config, calibration, prices);
   return estimate_step_time(config, calibration, links, prices, staged,
+                            make_heaviest_shape(config, staged),
                             estimate_pipeline_end(config, staged));
 }
 

@@ -53,13 +53,21 @@ struct ItemRow {
 std::span<const ItemRow> items();
 const ItemRow& row(Item);
 
+/// Returns the item that contains the time of a kind of traffic.
+Item find_item(plan::TrafficKind kind);
+
 /// The time of one step by item.
 struct StepTime {
   std::array<Seconds, kItems> items{};
-  Seconds hidden_dp{};  // overlapped data-parallel traffic, not part of the total
-  i64 slowest = 0;      // the busiest pp rank
+  /// Communication that runs beside computation, by its item; not part of the total. With the item
+  /// itself it is the calls times the time of each call, on the mean pp rank; for dp, on `heaviest`.
+  std::array<Seconds, kItems> overlapped{};
+  i64 slowest = 0;   // the busiest pp rank
+  i64 heaviest = 0;  // the pp rank with the most parameters, whose data parallelism is counted
 
   Seconds operator[](Item item) const { return items[std::size_t(item)]; }
+  /// Returns the exposed and overlapped time of an item of communication.
+  CommTime comm(Item item) const { return {(*this)[item], overlapped[std::size_t(item)]}; }
   Seconds& operator[](Item item) { return items[std::size_t(item)]; }
   Seconds total() const;
   /// Returns the sum of the items that compute.
@@ -102,10 +110,16 @@ Seconds estimate_pipeline_end(const plan::TrainingConfig& config, const StageCos
 /// grows with the number of microbatches (program/simulate.h).
 Seconds simulate_pipeline_end(const plan::TrainingConfig& config, const StageCosts& staged);
 
-/// Estimates the whole step. `end` is the end of the last cell, from pipeline_end or simulated_end.
+/// Returns the parameters of the heaviest pp rank, divided into calls. They do not depend on the
+/// ZeRO stage.
+plan::DataShape make_heaviest_shape(const plan::TrainingConfig& config, const StageCosts& staged);
+
+/// Estimates the whole step. `data` is make_heaviest_shape(); `end` is the end of the last cell, from
+/// estimate_pipeline_end or simulate_pipeline_end.
 StepTime estimate_step_time(const plan::TrainingConfig& config,
                             const cluster::Calibration& calibration, const Links& links,
-                            const LayerCosts& prices, const StageCosts& staged, Seconds end);
+                            const LayerCosts& prices, const StageCosts& staged,
+                            const plan::DataShape& data, Seconds end);
 
 /// Returns `time` of the pipeline as part of a step: with the overhead of an untuned recipe and
 /// with jitter.

@@ -61,29 +61,40 @@ i64 count_groups_on_link(const cluster::Cluster& cluster, const mesh::Span& span
 }
 
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank) {
-  SpanTable spans;
-  return estimate_traffic(config, pp_rank, spans);
+  Links links(config, select_calibration(config));
+  return estimate_traffic(config, pp_rank, links);
 }
 
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
-                                          SpanTable& spans) {
+                                          Links& links) {
   std::vector<TrafficCost> rows;
-  for (const plan::Traffic& t : list_traffic(config, pp_rank)) {
-    std::optional<mesh::Span>& span = spans[std::size_t(t.group)];
-    if (!span) span = find_span(config, t.group);
-    const CollectiveCost each = estimate_collective_cost(t.op, t.bytes(), *span, config.cluster,
-                                                         select_calibration(config));
-    const Seconds inner = estimate_collective_time(t.op, t.bytes(), innermost(*span),
-                                                   config.cluster, select_calibration(config));
-    rows.push_back({.traffic = t,
-                    .span = *span,
-                    .level = span->level,
+  for (const plan::Traffic& calls : list_calls(config, pp_rank)) {
+    links.add(config, calls.group);
+    const mesh::Span& span = links.span(calls.group);
+    const CollectiveCost each = links.cost(calls.kind, calls.op, calls.bytes(), calls.group);
+    const Seconds inner = links.innermost_time(calls.op, calls.bytes(), calls.group);
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const TrafficCost& other) {
+      return other.traffic.kind == calls.kind;
+    });
+    const double count = double(calls.calls);
+    const Bytes wire = count * count_wire_bytes(calls.op, calls.bytes(), span.size);
+    if (row != rows.end()) {
+      row->traffic.calls += calls.calls;
+      row->traffic.total += calls.total;
+      row->wire += wire;
+      row->total += count * each.time;
+      row->innermost += count * inner;
+      continue;
+    }
+    rows.push_back({.traffic = calls,
+                    .span = span,
+                    .level = span.level,
                     .slowest = each.slowest,
                     .algorithm = each.algorithm,
-                    .sharers = count_groups_on_link(config.cluster, *span, span->level),
-                    .wire = t.calls * count_wire_bytes(t.op, t.bytes(), span->size),
-                    .total = t.calls * each.time,
-                    .innermost = t.calls * inner});
+                    .sharers = count_groups_on_link(config.cluster, span, span.level),
+                    .wire = wire,
+                    .total = count * each.time,
+                    .innermost = count * inner});
   }
   return rows;
 }

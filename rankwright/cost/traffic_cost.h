@@ -1,14 +1,12 @@
 // Traffic with its links and times: the level that each collective crosses, the number of groups
-// that share the link, and the time with the calibrated constants. Times add up all calls without
-// overlap; step.h decides which part is exposed.
+// that share the link, and the time of all calls (Links::cost), without overlap. step.h decides which part is
+// exposed.
 #pragma once
 
-#include <array>
-#include <optional>
 #include <vector>
 
 #include "rankwright/base/units.h"
-#include "rankwright/cost/collective.h"
+#include "rankwright/cost/links.h"
 #include "rankwright/mesh/placement.h"
 #include "rankwright/plan/traffic.h"
 
@@ -27,13 +25,11 @@ struct TrafficCost {
   Seconds innermost{};  // of all calls if every group were inside one innermost domain
 };
 
-/// A cache of spans by group kind; they are equal for all pp ranks.
-using SpanTable = std::array<std::optional<mesh::Span>, mesh::kGroupKinds>;
-
-/// Returns the traffic of the ranks of `pp_rank`. Requires: the config has no constraint violation.
+/// Returns the traffic of the ranks of `pp_rank`. `links`, those of the config, are equal for all pp
+/// ranks. Requires: the config has no constraint violation.
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank);
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
-                                          SpanTable& spans);
+                                          Links& links);
 
 /// Returns the bytes that one rank sends in one call (C8).
 Bytes count_wire_bytes(plan::Op op, Bytes size, i64 ranks);

@@ -336,7 +336,9 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.plan.bucket_size = 1'000'000;
   config.plan.virtual_stages = config.plan.microbatch_group = 2;
   config.plan.stages = plan::split_evenly(32, 4, 0);
-  config.plan.overlap = {.grad_reduce = false, .param_gather = false, .tp = true, .pp = false};
+  config.plan.overlap = {
+      .grad_reduce = false, .param_gather = false, .tp = true, .pp = false, .ep = true};
+  config.plan.dispatcher = plan::Dispatcher::deepep;
   config.job.matmul = plan::Matmul::fp8;
   config.software.attention = plan::AttentionKernel::flash2;
   config.software.launch = plan::Launch::graphs;

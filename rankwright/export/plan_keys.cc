@@ -168,6 +168,11 @@ constexpr ConfigKey kRows[] = {
      [](const plan::TrainingConfig& s) {
        return s.plan.cp > 1 || s.plan.cp_comm != plan::CpComm::p2p;
      }},
+    {"parallelism.dispatcher",
+     [](const plan::TrainingConfig& s) { return std::string(name(s.plan.dispatcher)); },
+     [](const plan::TrainingConfig& s) {
+       return s.plan.dispatcher != plan::Dispatcher::alltoall;
+     }},
     {"parallelism.micro_batch", degree<&plan::Plan::micro_batch>},
     {"parallelism.virtual_stages", degree<&plan::Plan::virtual_stages>,
      not_one<&plan::Plan::virtual_stages>},
@@ -191,6 +196,8 @@ constexpr ConfigKey kRows[] = {
      [](const plan::TrainingConfig& s) {
        return s.plan.overlap.pp != (s.plan.virtual_stages > 1);
      }},
+    {"parallelism.overlap.ep", overlap<&plan::Overlap::ep>,
+     [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }},
     {"placement", placement},
     {"model", model,
      [](const plan::TrainingConfig& s) {

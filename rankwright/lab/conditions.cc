@@ -168,9 +168,9 @@ Seconds step_time_of(const plan::TrainingConfig& config) {
 
 cost::TrafficCost find_max_traffic(const plan::TrainingConfig& config, plan::TrafficKind kind) {
   cost::TrafficCost best{.traffic = {.kind = kind, .op = {}, .group = {}}, .span = {}};
-  cost::SpanTable spans{};
+  cost::Links links(config, select_calibration(config));
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank)
-    for (const cost::TrafficCost& one : cost::estimate_traffic(config, pp_rank, spans))
+    for (const cost::TrafficCost& one : cost::estimate_traffic(config, pp_rank, links))
       if (one.traffic.kind == kind && one.traffic.calls > best.traffic.calls) best = one;
   return best;
 }
@@ -178,9 +178,9 @@ cost::TrafficCost find_max_traffic(const plan::TrainingConfig& config, plan::Tra
 std::vector<cost::TrafficCost> find_busiest_traffic(const plan::TrainingConfig& config,
                                                     mesh::GroupKind group) {
   std::vector<cost::TrafficCost> best;
-  cost::SpanTable spans{};
+  cost::Links links(config, select_calibration(config));
   for (i64 pp_rank = 0; pp_rank < config.plan.pp; ++pp_rank) {
-    std::vector<cost::TrafficCost> rows = cost::estimate_traffic(config, pp_rank, spans);
+    std::vector<cost::TrafficCost> rows = cost::estimate_traffic(config, pp_rank, links);
     std::erase_if(rows, [&](const cost::TrafficCost& one) { return one.traffic.group != group; });
     if (calls(rows) > calls(best)) best = std::move(rows);
   }

@@ -66,10 +66,10 @@ WorkedAnswer longest(const plan::TrainingConfig& s) {
 
 WorkedAnswer exposed(const plan::TrainingConfig& s) {
   const cost::StepTime t = cost::estimate_closely(s, select_calibration(s)).step;
-  const Seconds all = t[cost::Item::dp] + t.hidden_dp;
+  const Seconds all = t[cost::Item::dp] + t.comm(cost::Item::dp).overlapped;
   return {t[cost::Item::dp].value,
           fmt::format("of {} of gradient reduction {} runs beside backward: {}", show(all),
-                      show(t.hidden_dp), show(t[cost::Item::dp])),
+                      show(t.comm(cost::Item::dp).overlapped), show(t[cost::Item::dp])),
           {{all.value, "that is all of it, hidden or not"}}};
 }
 

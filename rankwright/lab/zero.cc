@@ -91,13 +91,13 @@ WorkedAnswer compute_traffic(const plan::TrainingConfig& s) {
 
 WorkedAnswer hidden(const plan::TrainingConfig& s) {
   const cost::StepTime step = cost::estimate_closely(s, select_calibration(s)).step;
-  const Seconds all = step[cost::Item::dp] + step.hidden_dp;
+  const Seconds all = step[cost::Item::dp] + step.comm(cost::Item::dp).overlapped;
   const Seconds alone = find_max_traffic(s, plan::TrafficKind::dp_reduce_scatter).total +
                         find_max_traffic(s, plan::TrafficKind::dp_all_gather).total;
-  return {step.hidden_dp / all,
+  return {step.comm(cost::Item::dp).overlapped / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
-                      show(step[cost::Item::dp]), show(step.hidden_dp), show(all),
-                      percent(step.hidden_dp / all)),
+                      show(step[cost::Item::dp]), show(step.comm(cost::Item::dp).overlapped), show(all),
+                      percent(step.comm(cost::Item::dp).overlapped / all)),
           {{1 - step[cost::Item::dp] / alone,
             fmt::format("that divides by {}, which the calls take alone: beside computation they "
                         "take longer",

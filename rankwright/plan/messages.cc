@@ -34,6 +34,24 @@ AttentionMessages compute_messages(const TrainingConfig& config, const model::At
           activations(config, output)};
 }
 
+BlockInputs compute_block_inputs(const TrainingConfig& config, const model::Attention& a) {
+  if (a.kind != model::Attention::Kind::latent) return compute_block_inputs(config);
+  return {{activations(config, a.q_rank > 0 ? a.q_rank : config.model.hidden),
+           activations(config, a.kv_rank), activations(config, a.rope_dim)}};
+}
+
+BlockInputs compute_block_inputs(const TrainingConfig& config) {
+  return {{activations(config, config.model.hidden)}};
+}
+
+bool has_dense_block(const model::FeedForward& ffn) {
+  return !ffn.sparse() || ffn.shared_width > 0;
+}
+
+bool recomputes_attention_core(const TrainingConfig& config) {
+  return config.plan.recompute == Recompute::selective && !config.software.recomputes_ops;
+}
+
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn) {
   return ffn.active * compute_messages(config).kept;
 }

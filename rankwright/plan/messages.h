@@ -2,6 +2,9 @@
 // bytes. traffic.h has the number of calls, program/ their order.
 #pragma once
 
+#include <array>
+#include <span>
+
 #include "rankwright/base/units.h"
 #include "rankwright/plan/plan.h"
 
@@ -22,6 +25,28 @@ struct AttentionMessages {
 };
 /// Returns the sizes of the inputs and of the output of attention.
 AttentionMessages compute_messages(const TrainingConfig& config, const model::Attention& attention);
+
+/// The inputs of a block (attention or feed-forward) that tensor parallelism gathers before its
+/// column-parallel matmuls and whose gradients it reduces after them. Latent attention gathers the
+/// compressed queries and keys and the rotary part of the keys instead of hidden states (T1). Unused
+/// elements are 0.
+struct BlockInputs {
+  std::array<Bytes, 3> tensors{};
+
+  /// Returns those that a matmul reads, which backward gathers again for the weight gradient; the
+  /// last one, the rotary part, is only added.
+  std::span<const Bytes> of_matmuls() const { return {tensors.data(), 2}; }
+};
+/// Return the inputs of an attention block, and of a feed-forward block.
+BlockInputs compute_block_inputs(const TrainingConfig& config, const model::Attention& attention);
+BlockInputs compute_block_inputs(const TrainingConfig& config);
+
+/// Returns whether a layer has a feed-forward block over tp: a dense one, or a shared expert.
+bool has_dense_block(const model::FeedForward& ffn);
+
+/// Returns whether selective recomputation runs the attention core, and the exchange of keys and
+/// values around it, a second time.
+bool recomputes_attention_core(const TrainingConfig& config);
 
 /// Returns the bytes of the token copies that a rank dispatches to experts (T7).
 Bytes compute_expert_message(const TrainingConfig& config, const model::FeedForward& ffn);

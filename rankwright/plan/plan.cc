@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
+constexpr std::string_view kDispatchers[] = {"alltoall", "deepep"};
 
 void add_run(std::vector<model::LayerRun>& runs, const model::Layer& layer, i64 count) {
   if (!runs.empty() && runs.back().layer == layer)
@@ -47,6 +48,9 @@ std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(reco
 
 std::span<const std::string_view> cp_comm_names() { return kCpComms; }
 std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
+
+std::span<const std::string_view> dispatcher_names() { return kDispatchers; }
+std::string_view name(Dispatcher dispatcher) { return kDispatchers[std::size_t(dispatcher)]; }
 
 mesh::MeshPair Plan::meshes() const {
   return {.dense = {.tp = tp, .cp = cp, .ep = 1, .dp = dp, .pp = pp, .order = order},
@@ -94,13 +98,18 @@ std::vector<RankContents> list_stage_contents(const TrainingConfig& config) {
 }
 
 std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, i64 pp_rank) {
-  const Stages stages = config.stages();
-  std::vector<i64> first{0};  // index of each stage's first layer
-  for (const Stage& stage : stages) first.push_back(first.back() + stage.layers);
+  return list_chunk_contents(config, config.stages(), pp_rank);
+}
+
+std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, const Stages& stages,
+                                              i64 pp_rank) {
   std::vector<RankContents> chunks;
-  for (const i64 s : list_stages(config.plan, pp_rank))
-    chunks.push_back(
-        make_stage_contents(config.model, stages[std::size_t(s)], first[std::size_t(s)]));
+  std::size_t at = 0;
+  i64 first = 0;  // index of the first layer of stage `at`
+  for (const i64 s : list_stages(config.plan, pp_rank)) {
+    for (; at < std::size_t(s); ++at) first += stages[at].layers;
+    chunks.push_back(make_stage_contents(config.model, stages[at], first));
+  }
   return chunks;
 }
 

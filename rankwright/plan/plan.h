@@ -35,12 +35,19 @@ enum class CpComm : unsigned char { p2p, all_gather, a2a };
 std::span<const std::string_view> cp_comm_names();
 std::string_view name(CpComm);
 
+/// How tokens reach their experts on other ranks: `alltoall` sends one copy per expert, `deepep`
+/// sends one copy per node, which distributes it to the token's experts there.
+enum class Dispatcher : unsigned char { alltoall, deepep };
+std::span<const std::string_view> dispatcher_names();
+std::string_view name(Dispatcher);
+
 /// Which communication the framework overlaps with computation.
 struct Overlap {
   bool grad_reduce = true;
   bool param_gather = true;
   bool tp = false;
   bool pp = false;  // sends and receives
+  bool ep = false;  // dispatch and combine, with the computation of another microbatch
 
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
@@ -56,6 +63,7 @@ struct Plan {
   i64 bucket_size = 0;  // elements per gradient bucket; 0 = Megatron-LM's default (T9)
   bool sequence_parallel = false;
   CpComm cp_comm = CpComm::p2p;
+  Dispatcher dispatcher = Dispatcher::alltoall;
   i64 micro_batch = 1;
   i64 virtual_stages = 1;    // chunks per pp rank
   i64 microbatch_group = 0;  // interleaved: consecutive microbatches per chunk; 0 = pp
@@ -141,6 +149,8 @@ std::vector<RankContents> list_rank_contents(const TrainingConfig& config);
 
 /// Return the contents per chunk of a pp rank, and per stage of the whole pipeline.
 std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, i64 pp_rank);
+std::vector<RankContents> list_chunk_contents(const TrainingConfig& config, const Stages& stages,
+                                              i64 pp_rank);
 std::vector<RankContents> list_stage_contents(const TrainingConfig& config);
 
 /// Returns how many of `count` layers that follow `before` other layers on a pp rank (MTP modules

@@ -46,8 +46,8 @@ TpSplit mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 
 
 i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: as
-/// has_vocabulary_copies().
+/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: a vocabulary weight is set
+/// apart.
 std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vector<i64>& stages,
                                    const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
@@ -65,7 +65,7 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
     if (held.embedding) held.share += count_embedding_share(model, config.plan.tp);
     if (chunks[i]->loss) held.share += count_head_share(model, config.plan.tp, held.head_weight);
     const bool vocabulary = held.embedding || (model.tied && held.head_weight);
-    if (copies && config.plan.zero >= 1 && vocabulary)
+    if (copies && vocabulary)
       held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
     list.push_back(held);
   }
@@ -142,9 +142,13 @@ Share count_head_share(const model::Model& model, i64 tp, bool own_weight) {
 }
 
 std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents) {
+  return list_units(config, contents, has_vocabulary_copies(config));
+}
+
+std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents,
+                             bool apart) {
   const model::Model& model = config.model;
   const i64 tp = config.plan.tp;
-  const bool apart = has_vocabulary_copies(config);
   std::vector<Unit> list;
   if (apart && (contents.embeds() || (contents.loss && model.tied)))
     list.push_back({count_vocabulary_weight(model, tp)});
@@ -175,17 +179,21 @@ Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank
 }
 
 std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank) {
-  const std::vector<RankContents> contents = list_chunk_contents(config, pp_rank);
+  return list_chunk_holdings(config, pp_rank, list_chunk_contents(config, pp_rank),
+                             config.plan.zero >= 1 && has_vocabulary_copies(config));
+}
+
+std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank,
+                                         const std::vector<RankContents>& contents, bool copies) {
   std::vector<const RankContents*> chunks;
   for (const RankContents& chunk : contents) chunks.push_back(&chunk);
-  return make_holdings(config, list_stages(config.plan, pp_rank), chunks,
-                       has_vocabulary_copies(config));
+  return make_holdings(config, list_stages(config.plan, pp_rank), chunks, copies);
 }
 
 std::vector<Holding> list_stage_holdings(const TrainingConfig& config) {
   const std::vector<RankContents> by_stage = list_stage_contents(config);
   std::vector<Holding> all(by_stage.size());
-  const bool copies = has_vocabulary_copies(config);
+  const bool copies = config.plan.zero >= 1 && has_vocabulary_copies(config);
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const std::vector<i64> stages = list_stages(config.plan, r);
     std::vector<const RankContents*> chunks;

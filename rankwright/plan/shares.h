@@ -72,6 +72,9 @@ struct Unit {
 /// Returns the units of a rank or of a stage: embedding first, head last. A tied head and the
 /// embedding that MTP reads are copies if the embedding itself is elsewhere.
 std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents);
+/// As above; `copies` is has_vocabulary_copies(config).
+std::vector<Unit> list_units(const TrainingConfig& config, const RankContents& contents,
+                             bool copies);
 
 /// Returns the number of parameters whose gradients the tp ranks sum up, because each rank's
 /// gradient is partial.
@@ -96,6 +99,10 @@ struct Holding {
 /// Return the holdings per chunk of a pp rank, which add up to rank_share, and per stage of the
 /// whole pipeline.
 std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank);
+/// As above, from the rank's chunks; `copies` is has_vocabulary_copies(config). A weight with copies
+/// is set apart whatever the ZeRO stage.
+std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank,
+                                         const std::vector<RankContents>& chunks, bool copies);
 std::vector<Holding> list_stage_holdings(const TrainingConfig& config);
 
 /// Returns the parameters that ZeRO-3 gathers for the largest unit of a rank. Parameters that are

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "rankwright/plan/data_calls.h"
 #include "rankwright/plan/messages.h"
-#include "rankwright/plan/shares.h"
 
 namespace rankwright::plan {
 namespace {
@@ -21,7 +21,6 @@ class TrafficCollector {
         plan_(config.plan),
         pp_rank_(pp_rank),
         on_rank_(contents(config, pp_rank)),
-        share_(count_rank_share(config, on_rank_)),
         sizes_(compute_messages(config)) {
     // An MTP module contains a layer like the model's last.
     if (on_rank_.mtp > 0) on_rank_.runs.push_back({on_rank_.mtp, config.model.runs.back().layer});
@@ -37,10 +36,10 @@ class TrafficCollector {
     add_context_parallel();
     add_expert_parallel();
     add_pipeline_parallel();
-    add_data_parallel();
-    add_mirror();
-    const mesh::GroupKind all = plan_.zero >= 1 ? mesh::GroupKind::world : mesh::GroupKind::model;
-    add(K::gradient_norm, Op::all_reduce, all, 1, bytes(1, config_.job.scalar_bytes()));
+    for_each_data_call(config_, make_data_shape(config_, config_.stages(), pp_rank_),
+                       [&](K kind, Op op, mesh::GroupKind group, i64 calls, Bytes each) {
+                         add(kind, op, group, calls, each);
+                       });
     return std::move(rows_);
   }
 
@@ -49,74 +48,72 @@ class TrafficCollector {
     return make_group_shape(plan_.meshes(), group, plan_.shards()).size();
   }
 
-  /// Adds calls of `each` bytes.
+  /// Adds calls of `each` bytes. There is one row per kind and message size, whatever layers the
+  /// calls come from.
   void add(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes each) {
-    add_total(kind, op, group, calls, calls * each);
-  }
-
-  /// Adds calls of `total` bytes together. There is one row per kind, whatever layers the calls
-  /// come from.
-  void add_total(K kind, Op op, mesh::GroupKind group, i64 calls, Bytes total) {
-    if (calls == 0 || total.value == 0 || group_size(group) == 1) return;
-    for (Traffic& row : rows_)
-      if (row.kind == kind) {
-        row.calls += calls;
-        row.total += total;
+    if (calls == 0 || each.value == 0 || group_size(group) == 1) return;
+    for (std::size_t k = 0; k < rows_.size(); ++k)
+      if (rows_[k].kind == kind && rows_[k].op == op && sizes_of_[k] == each) {
+        rows_[k].calls += calls;
+        rows_[k].total += calls * each;
         return;
       }
-    rows_.push_back({kind, op, group, calls, total});
+    rows_.push_back({kind, op, group, calls, calls * each});
+    sizes_of_.push_back(each);
   }
 
   /// Returns the microbatches per stage of the rank.
   i64 microbatches() const { return config_.stage_microbatches(); }
-  Bytes gradients(i64 parameters) const { return bytes(parameters, config_.job.grad_bytes()); }
-  /// Returns the buckets of a chunk; a weight that is set apart is a bucket of its own.
-  i64 buckets(const Holding& chunk, i64 Share::*kind) const {
-    const i64 apart = kind == &Share::dense ? chunk.apart : 0;
-    return (apart > 0 ? 1 : 0) + ceil_div(chunk.share.*kind - apart, count_bucket_elements(plan_));
-  }
-
   /// Returns how many layers of `run`, an element of on_rank_, run forward a second time.
   i64 recomputed(const model::LayerRun& run) const {
     return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
+  void add_block(const model::LayerRun& run, const BlockInputs& inputs);
   void add_tensor_parallel();
   void add_mtp();
   void add_context_parallel();
   void add_expert_parallel();
   void add_pipeline_parallel();
-  bool holds_vocabulary(const RankContents& on_rank) const;
-  void add_data_parallel();
-  struct Pieces {  // elements and the number of calls that they are divided into
-    i64 elements = 0;
-    i64 calls = 0;
-  };
-  Pieces pieces(i64 Share::*kind) const;
-  void add_reduction(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter, K gather);
-  void add_mirror();
 
   const TrainingConfig& config_;
   const Plan& plan_;
   i64 pp_rank_;
   RankContents on_rank_;
-  Share share_;
   Messages sizes_;
   std::vector<i64> again_{};  // by run: number of layers that run forward a second time
   std::vector<Traffic> rows_{};
+  std::vector<Bytes> sizes_of_{};  // by row: bytes per call
 };
 
-// T1, T2: a layer has an attention block and a feed-forward block. With sequence parallelism a
-// block all-gathers its input and reduce-scatters its output, otherwise it all-reduces its output.
-// Backward gathers the input again for the weight gradient. Routed experts communicate over ep and
-// etp instead.
+// T1, T2: with sequence parallelism a block all-gathers its input and reduce-scatters its output,
+// otherwise it all-reduces its output. Backward gathers the input again for the weight gradient.
+void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs) {
+  const i64 m = microbatches();
+  const i64 forward = m * (run.count + recomputed(run)), backward = m * run.count;
+  const mesh::GroupKind tp = mesh::GroupKind::tp;
+  if (!sequence_parallel(plan_)) {
+    add(K::tp_all_reduce, Op::all_reduce, tp, forward, sizes_.hidden);
+    for (const Bytes input : inputs.tensors)
+      add(K::tp_all_reduce, Op::all_reduce, tp, backward, input);
+    return;
+  }
+  for (const Bytes input : inputs.tensors) {
+    add(K::tp_all_gather, Op::all_gather, tp, forward, input);
+    add(K::tp_reduce_scatter, Op::reduce_scatter, tp, backward, input);
+  }
+  for (const Bytes input : inputs.of_matmuls())
+    add(K::tp_all_gather, Op::all_gather, tp, backward, input);
+  add(K::tp_reduce_scatter, Op::reduce_scatter, tp, forward, sizes_.hidden);
+  add(K::tp_all_gather, Op::all_gather, tp, backward, sizes_.hidden);
+}
+
+// T1, T2: a layer has an attention block and a feed-forward block. Routed experts communicate over
+// ep and etp instead.
 void TrafficCollector::add_tensor_parallel() {
-  i64 blocks = 0;
-  i64 again = 0;
   for (const model::LayerRun& run : on_rank_.runs) {
-    const bool mlp = !run.layer.ffn.sparse() || run.layer.ffn.shared_width > 0;
-    blocks += run.count * (mlp ? 2 : 1);
-    again += recomputed(run) * (mlp ? 2 : 1);
+    add_block(run, compute_block_inputs(config_, run.layer.attention));
+    if (has_dense_block(run.layer.ffn)) add_block(run, compute_block_inputs(config_));
   }
   const i64 m = microbatches();
   // The loss comes after all MTP modules, and their outputs go through the head like the model's
@@ -126,8 +123,6 @@ void TrafficCollector::add_tensor_parallel() {
   const Bytes each = sizes_.hidden;
   const mesh::GroupKind tp = mesh::GroupKind::tp;
   if (sequence_parallel(plan_)) {
-    add(K::tp_all_gather, Op::all_gather, tp, m * (3 * blocks + again), each);
-    add(K::tp_reduce_scatter, Op::reduce_scatter, tp, m * (2 * blocks + again), each);
     // Learned positions are added to whole sequences: the sum is split locally, without a
     // collective.
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
@@ -136,11 +131,9 @@ void TrafficCollector::add_tensor_parallel() {
     add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
   } else {
-    add(K::tp_all_reduce, Op::all_reduce, tp, m * (2 * blocks + again), each);
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
     add(K::tp_head_reduce, Op::all_reduce, tp, losses, each);
   }
-  add(K::tp_norm_grads, Op::all_reduce, tp, 1, gradients(count_partial_gradients(plan_, share_)));
   add_mtp();
   // T3: maximum, target logit and sum of exponentials, each one number per token.
   add(K::tp_cross_entropy, Op::all_reduce, tp, 3 * losses, sizes_.scores);
@@ -175,7 +168,7 @@ void TrafficCollector::add_context_parallel() {
   const mesh::GroupKind cp = mesh::GroupKind::cp;
   for (const model::LayerRun& run : on_rank_.runs) {
     const AttentionMessages sizes = compute_messages(config_, run.layer.attention);
-    const i64 again = plan_.recompute == Recompute::selective ? run.count : recomputed(run);
+    const i64 again = recomputes_attention_core(config_) ? run.count : recomputed(run);
     const i64 forward = m * (run.count + again);
     const i64 backward = m * run.count;
     const Bytes block = sizes.key + sizes.value;
@@ -188,9 +181,8 @@ void TrafficCollector::add_context_parallel() {
         add(K::cp_reduce_scatter, Op::reduce_scatter, cp, backward, plan_.cp * block);
         break;
       case CpComm::a2a: {
-        const Bytes all = sizes.query + block + sizes.output;
-        add_total(K::cp_all_to_all, Op::all_to_all, cp, 4 * (forward + backward),
-                  (forward + backward) * all);
+        for (const Bytes tensor : {sizes.query, sizes.key, sizes.value, sizes.output})
+          add(K::cp_all_to_all, Op::all_to_all, cp, forward + backward, tensor);
         break;
       }
     }
@@ -231,95 +223,44 @@ void TrafficCollector::add_pipeline_parallel() {
       add(K::pp_backward, Op::send_recv, mesh::GroupKind::pp, m,
           compute_boundary_message(config_, count_mtp_until(stages, s - 1)));
   }
-  // The full gradient while ranks keep full gradients, otherwise the shard.
-  if (holds_vocabulary(on_rank_) && has_vocabulary_copies(config_))
-    add(K::tied_embedding_grad, Op::all_reduce, mesh::GroupKind::edges, 1,
-        gradients(count_vocabulary_weight(config_.model, plan_.tp).dense) /
-            (plan_.zero >= 2 ? plan_.shards() : 1));
-}
-
-/// Returns whether the rank holds the vocabulary weight, as the embedding or as a tied head.
-bool TrafficCollector::holds_vocabulary(const RankContents& on_rank) const {
-  return on_rank.embeds() || (config_.model.tied && on_rank.loss);
-}
-
-/// Returns what is reduced or gathered. Every chunk has its own calls: one per unit with ZeRO-3,
-/// otherwise one per bucket (T9).
-TrafficCollector::Pieces TrafficCollector::pieces(i64 Share::*kind) const {
-  Pieces all;
-  const auto add = [&](i64 elements, i64 calls) {
-    all.elements += elements;
-    all.calls += calls;
-  };
-  if (plan_.zero >= 3) {
-    for (const RankContents& chunk : list_chunk_contents(config_, pp_rank_))
-      for (const Unit& unit : list_units(config_, chunk))
-        if (unit.share.*kind > 0) add(unit.count * unit.share.*kind, unit.count);
-  } else {
-    for (const Holding& chunk : list_chunk_holdings(config_, pp_rank_))
-      add(chunk.share.*kind, buckets(chunk, kind));
-  }
-  return all;
-}
-
-// T11 ZeRO-0 to 3; T12 hybrid sharding; T13 experts over their own data ranks.
-void TrafficCollector::add_data_parallel() {
-  const bool hybrid = plan_.zero >= 1 && plan_.shards() < plan_.data_ranks();
-  const Pieces dense = pieces(&Share::dense);
-  add_reduction(dense, hybrid ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp, K::dp_all_reduce,
-                K::dp_reduce_scatter, K::dp_all_gather);
-  if (hybrid) {
-    const i64 times = plan_.zero >= 2 ? microbatches() : 1;
-    add_total(K::replica_all_reduce, Op::all_reduce, mesh::GroupKind::replicate,
-              times * dense.calls, times * gradients(dense.elements) / plan_.shards());
-  }
-  add_reduction(pieces(&Share::expert), mesh::GroupKind::edp, K::expert_dp_all_reduce,
-                K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
-}
-
-void TrafficCollector::add_reduction(Pieces pieces, mesh::GroupKind group, K all_reduce, K scatter,
-                                     K gather) {
-  const Bytes grads = gradients(pieces.elements);
-  const Bytes weights = bytes(pieces.elements, config_.job.param_bytes());
-  const i64 calls = pieces.calls;
-  const i64 m = microbatches();
-  switch (plan_.zero) {
-    case 0:
-      add_total(all_reduce, Op::all_reduce, group, calls, grads);
-      break;
-    case 1:
-      add_total(scatter, Op::reduce_scatter, group, calls, grads);
-      add_total(gather, Op::all_gather, group, calls, weights);
-      break;
-    case 2:
-      // Only a shard of the gradients is kept, so every microbatch is reduced.
-      add_total(scatter, Op::reduce_scatter, group, m * calls, m * grads);
-      add_total(gather, Op::all_gather, group, calls, weights);
-      break;
-    default:
-      // Gathered for forward, freed, and gathered again for backward.
-      add_total(gather, Op::all_gather, group, 2 * m * calls, 2 * m * weights);
-      add_total(scatter, Op::reduce_scatter, group, m * calls, m * grads);
-  }
-}
-
-// T14: after the data-parallel reduction, the two ranks that hold the same stages sum up their
-// gradients: whole buckets, or their shards with ZeRO.
-void TrafficCollector::add_mirror() {
-  if (!plan_.mirrored()) return;
-  const bool sharded = plan_.zero >= 1;
-  const Bytes dense = gradients(share_.dense) / (sharded ? plan_.shards() : 1);
-  const Bytes expert = gradients(share_.expert) / (sharded ? plan_.expert_dp() : 1);
-  i64 calls = 0;
-  for (const Holding& chunk : list_chunk_holdings(config_, pp_rank_))
-    calls += buckets(chunk, &Share::dense) + buckets(chunk, &Share::expert);
-  add_total(K::mirror_grad, Op::all_reduce, mesh::GroupKind::mirror, calls, dense + expert);
 }
 
 }  // namespace
 
-std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank) {
+std::vector<Traffic> list_calls(const TrainingConfig& config, i64 pp_rank) {
   return TrafficCollector(config, pp_rank).collect();
+}
+
+std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank) {
+  std::vector<Traffic> rows;
+  for (const Traffic& calls : list_calls(config, pp_rank)) {
+    const auto same = std::find_if(rows.begin(), rows.end(),
+                                   [&](const Traffic& row) { return row.kind == calls.kind; });
+    if (same == rows.end()) {
+      rows.push_back(calls);
+      continue;
+    }
+    same->calls += calls.calls;
+    same->total += calls.total;
+  }
+  return rows;
+}
+
+bool reduces_every_microbatch(const TrainingConfig& config) {
+  const bool once = config.plan.zero == 2 && config.software.fsdp && config.plan.pp > 1;
+  return config.plan.zero >= 2 && !once;
+}
+
+Op find_gradient_op(const TrainingConfig& config) {
+  const int zero = config.plan.zero;
+  return zero == 0 || (zero < 3 && config.software.all_reduces) ? Op::all_reduce
+                                                                : Op::reduce_scatter;
+}
+
+i64 count_gathered_bytes(const TrainingConfig& config) {
+  const bool fp8 = config.plan.zero >= 3 && config.software.gathers_fp8 &&
+                   config.job.matmul != Matmul::same;
+  return fp8 ? 1 : config.job.param_bytes();
 }
 
 i64 count_bucket_elements(const Plan& plan) {

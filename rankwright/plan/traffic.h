@@ -80,6 +80,21 @@ struct Traffic {
 /// calls or whose group is a single rank. Requires: the config has no violation.
 std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank);
 
+/// Returns the same calls with one row per kind and message size. A time is a sum over these rows,
+/// because it is not proportional to the size.
+std::vector<Traffic> list_calls(const TrainingConfig& config, i64 pp_rank);
+
+/// Returns whether gradients are reduced with every microbatch instead of once per step. From
+/// ZeRO-2 on only a shard of them is kept; FSDP in a pipeline keeps them whole until the last
+/// microbatch.
+bool reduces_every_microbatch(const TrainingConfig& config);
+
+/// Returns the collective that reduces gradients over the data-parallel ranks.
+Op find_gradient_op(const TrainingConfig& config);
+
+/// Returns the bytes per parameter of a gather over the data-parallel ranks.
+i64 count_gathered_bytes(const TrainingConfig& config);
+
 /// Returns the elements per gradient bucket: as stated, or Megatron-LM's default, max(40M, 1M x dp
 /// x cp) (T9).
 i64 count_bucket_elements(const Plan& plan);

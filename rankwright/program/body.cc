@@ -148,20 +148,21 @@ class BodyBuilder {
   Body backward(const StagePieces& stage, Gradients g) {
     const std::size_t n = stage.pieces.size();
     BucketFiller buckets(config_);
+    const bool by_bucket = config_.plan.zero == 2 && reduces_every_microbatch(config_);
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = n - 1 - k;
       // Weight gradients do not read the weights, so W gathers nothing.
       if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
-      if (config_.plan.zero == 2) {
+      if (by_bucket) {
         buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
       if (config_.plan.zero == 3)
         for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
-    if (g.weight && config_.plan.zero == 2) buckets.flush(passes_.calls());
+    if (g.weight && by_bucket) buckets.flush(passes_.calls());
     return passes_.calls().take();
   }
 

@@ -36,8 +36,8 @@ void Calls::reduce(const plan::Share& parameters) {
   const Bytes dense = bytes(parameters.dense, config_.job.grad_bytes());
   const Bytes expert = bytes(parameters.expert, config_.job.grad_bytes());
   const bool beside = plan.overlap.grad_reduce;
-  const bool scatter = plan.zero >= 1;
-  const plan::Op op = scatter ? plan::Op::reduce_scatter : plan::Op::all_reduce;
+  const plan::Op op = find_gradient_op(config_);
+  const bool scatter = op == plan::Op::reduce_scatter;
   if (parameters.dense > 0) {
     call(scatter ? K::dp_reduce_scatter : K::dp_all_reduce, op, data_group(), dense, beside);
     if (data_group() == G::shard)
@@ -50,7 +50,7 @@ void Calls::reduce(const plan::Share& parameters) {
 }
 
 void Calls::gather(const plan::Share& parameters, bool beside) {
-  const i64 each = config_.job.param_bytes();
+  const i64 each = count_gathered_bytes(config_);
   if (parameters.dense > 0)
     call(K::dp_all_gather, plan::Op::all_gather, data_group(), bytes(parameters.dense, each),
          beside);

@@ -8,8 +8,6 @@ namespace {
 using K = plan::TrafficKind;
 using G = mesh::GroupKind;
 
-bool has_mlp(const model::FeedForward& ffn) { return !ffn.sparse() || ffn.shared_width > 0; }
-
 }  // namespace
 
 Passes::Passes(const plan::TrainingConfig& config)
@@ -78,11 +76,11 @@ void Passes::backward(const Piece& piece, Gradients g) {
 void Passes::layer(const model::Layer& shape) {
   attention(shape.attention);
   if (shape.ffn.sparse()) experts(shape.ffn);
-  if (has_mlp(shape.ffn)) mlp();
+  if (plan::has_dense_block(shape.ffn)) mlp();
 }
 
 void Passes::layer_back(const model::Layer& shape, Gradients g) {
-  if (has_mlp(shape.ffn)) mlp_back(g);
+  if (plan::has_dense_block(shape.ffn)) mlp_back(g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
   attention_back(shape.attention, g);
 }
@@ -93,40 +91,50 @@ void Passes::tp(K kind, plan::Op op, Bytes bytes, bool beside) {
 
 // T1, T2. Frameworks can split a block's collectives into pieces that overlap its matmuls only with
 // sequence parallelism.
-void Passes::open() {
-  if (sequence_) tp(K::tp_all_gather, plan::Op::all_gather, sizes_.hidden, plan_.overlap.tp);
+void Passes::gather(std::span<const Bytes> tensors) {
+  if (!sequence_) return;
+  for (const Bytes tensor : tensors)
+    if (tensor.value > 0) tp(K::tp_all_gather, plan::Op::all_gather, tensor, plan_.overlap.tp);
 }
 
-void Passes::close() {
-  if (sequence_)
-    tp(K::tp_reduce_scatter, plan::Op::reduce_scatter, sizes_.hidden, plan_.overlap.tp);
-  else
-    tp(K::tp_all_reduce, plan::Op::all_reduce, sizes_.hidden);
+void Passes::reduce(std::span<const Bytes> tensors) {
+  for (const Bytes tensor : tensors) {
+    if (tensor.value <= 0) continue;
+    if (sequence_)
+      tp(K::tp_reduce_scatter, plan::Op::reduce_scatter, tensor, plan_.overlap.tp);
+    else
+      tp(K::tp_all_reduce, plan::Op::all_reduce, tensor);
+  }
 }
 
-void Passes::open_back(Gradients g) {
-  if (g.input) open();   // gathers the output gradient
-  if (g.weight) open();  // gathers the input again
+void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
+
+void Passes::close() { reduce({&sizes_.hidden, 1}); }
+
+void Passes::open_back(const plan::BlockInputs& inputs, Gradients g) {
+  if (g.input) gather({&sizes_.hidden, 1});       // the output gradient
+  if (g.weight) gather(inputs.of_matmuls());      // the input again
 }
 
-void Passes::close_back(Gradients g) {
-  if (g.input) close();
+void Passes::close_back(const plan::BlockInputs& inputs, Gradients g) {
+  if (g.input) reduce(inputs.tensors);
 }
 
 void Passes::mlp() {
-  open();
+  open(compute_block_inputs(config_));
   calls_.compute(Part::mlp);
   close();
 }
 
 void Passes::mlp_back(Gradients g) {
-  open_back(g);
+  const plan::BlockInputs inputs = compute_block_inputs(config_);
+  open_back(inputs, g);
   calls_.compute(Part::mlp);
-  close_back(g);
+  close_back(inputs, g);
 }
 
 void Passes::attention(const model::Attention& a) {
-  open();
+  open(compute_block_inputs(config_, a));
   cp_before(a);
   calls_.compute(Part::attention);
   cp_after(a);
@@ -134,8 +142,9 @@ void Passes::attention(const model::Attention& a) {
 }
 
 void Passes::attention_back(const model::Attention& a, Gradients g) {
-  open_back(g);
-  if (g.input && plan_.recompute == plan::Recompute::selective) {
+  const plan::BlockInputs inputs = compute_block_inputs(config_, a);
+  open_back(inputs, g);
+  if (g.input && recomputes_attention_core(config_)) {
     calls_.again = true;
     cp_before(a);
     calls_.compute(Part::attention);
@@ -145,7 +154,7 @@ void Passes::attention_back(const model::Attention& a, Gradients g) {
   if (g.input) cp_before_back(a);
   calls_.compute(Part::attention);
   if (g.input) cp_after_back(a);
-  close_back(g);
+  close_back(inputs, g);
 }
 
 // T4: blocks of keys and values travel around the ring while attention works on the blocks that

@@ -49,10 +49,12 @@ class Passes {
   void head_back(Gradients);
 
   // Tensor-parallel collectives around a block: gather its input, reduce its output.
-  void open();
+  void open(const plan::BlockInputs&);
   void close();
-  void open_back(Gradients);
-  void close_back(Gradients);
+  void open_back(const plan::BlockInputs&, Gradients);
+  void close_back(const plan::BlockInputs&, Gradients);
+  void gather(std::span<const Bytes> tensors);
+  void reduce(std::span<const Bytes> tensors);
 
   // Context-parallel collectives around attention.
   void cp_before(const model::Attention&);

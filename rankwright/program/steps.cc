@@ -49,9 +49,9 @@ class StepBuilder {
                        [&](i64 s) { return reads_vocabulary(config_, stages_[std::size_t(s)]); });
   }
 
-  /// Reduces the gradients of a stage. ZeRO-2 and 3 reduce inside the cells, per microbatch.
+  /// Reduces the gradients of a stage, unless the cells reduce them with every microbatch.
   void reduce(i64 stage) {
-    if (plan_.zero >= 2) return;
+    if (reduces_every_microbatch(config_)) return;
     for_each_bucket(holdings_[std::size_t(stage)], count_bucket_elements(plan_),
                     [&](const plan::Share& bucket) { calls_.reduce(bucket); });
   }

@@ -156,6 +156,11 @@ Change& Change::overlap_pp(bool on) {
   return add("parallelism.overlap.pp", text(on));
 }
 
+Change& Change::overlap_ep(bool on) {
+  config_.plan.overlap.ep = on;
+  return add("parallelism.overlap.ep", text(on));
+}
+
 Change& Change::block_placement() {
   config_.plan.placement = {};
   return add("placement", "block");

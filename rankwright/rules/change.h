@@ -48,6 +48,7 @@ class Change {
   Change& overlap_param_gather(bool on);
   Change& overlap_tp(bool on);
   Change& overlap_pp(bool on);
+  Change& overlap_ep(bool on);
   Change& block_placement();
   Change& microbatches(i64 count);  // sets the global batch that yields this many microbatches
   Change& sequence(i64 tokens);

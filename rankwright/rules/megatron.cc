@@ -131,6 +131,18 @@ bool needs_one_connection(const plan::TrainingConfig& s) {
   return (s.plan.tp > 1 || s.plan.cp > 1) && !uses_fsdp(s) && is_before_blackwell(s.cluster.device);
 }
 
+/// Megatron-FSDP wants many queues to the device, tp and cp want one.
+bool mixes_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
+  return (s.plan.tp > 1 || s.plan.cp > 1) && uses_fsdp(s) && is_before_blackwell(s.cluster.device);
+}
+
+/// Dispatch and combine overlap the computation of another microbatch, which an interleaved
+/// schedule or gradient accumulation without a pipeline provides.
+bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
+  return s.plan.overlap.ep && (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full ||
+                               (s.plan.pp > 1 && s.plan.virtual_stages == 1));
+}
+
 bool needs_vocabulary_padding(const plan::TrainingConfig& s) {
   return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
 }
@@ -250,6 +262,24 @@ Finding describe_fsdp_pipeline(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, uses_fsdp_with_pipeline, kFaults, {Change(s).zero(1)})};
+}
+
+Finding describe_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
+  return {.detail = fmt::format("zero_stage {} with tp {} x cp {} on {}, which is older than "
+                                "Blackwell",
+                                s.plan.zero, s.plan.tp, s.plan.cp, s.cluster.device.name),
+          .key = "parallelism.zero_stage",
+          .fix = first_fix(s, mixes_fsdp_with_tp_or_cp, kFaults, {Change(s).zero(1)})};
+}
+
+Finding describe_ep_overlap(const plan::TrainingConfig& s) {
+  const std::string why = s.plan.ep == 1 ? "ep 1"
+                          : s.plan.recompute == plan::Recompute::full
+                              ? "full recomputation"
+                              : fmt::format("pp {} without virtual stages", s.plan.pp);
+  return {.detail = fmt::format("overlap.ep with {}", why),
+          .key = "parallelism.overlap.ep",
+          .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
 }
 
 Finding describe_one_connection(const plan::TrainingConfig& s) {
@@ -460,6 +490,32 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
      uses_fsdp_with_pipeline},
+    {{"RW0525", Severity::warning, "Megatron-FSDP with tensor or context parallelism",
+      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their collectives, "
+      "and Megatron-FSDP needs more than one queue to overlap its gathers. Megatron-LM warns that "
+      "one of them will not overlap.",
+      "Use zero_stage: 1, or tp_size: 1 and cp_size: 1.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, dp_size: 8, zero_stage: 3}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<mixes_fsdp_with_tp_or_cp, describe_fsdp_with_tp_or_cp>,
+     mixes_fsdp_with_tp_or_cp},
+    {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
+      "The overlap runs the forward of one microbatch beside the backward of another. Megatron-LM "
+      "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "
+      "recomputation.",
+      "Use overlap.ep: false, virtual_stages above 1, or less recomputation.",
+      "Megatron-LM training/arguments.py and transformer_config.py, overlap_moe_expert_parallel_comm",
+      "world_size: 32\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, pp_size: 4, dp_size: 8, ep_size: 8, overlap: {ep: true}}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<has_invalid_ep_overlap, describe_ep_overlap>,
+     has_invalid_ep_overlap},
     {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",

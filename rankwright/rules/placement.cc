@@ -25,10 +25,10 @@ struct GroupTraffic {
 
 GroupTraffic sum_traffic(const plan::TrainingConfig& config, mesh::GroupKind kind) {
   GroupTraffic max;
-  cost::SpanTable spans;
+  cost::Links links(config, select_calibration(config));
   for (i64 r = 0; r < config.plan.pp; ++r) {
     GroupTraffic sum;
-    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, spans)) {
+    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, links)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
       sum.bytes += row.traffic.total;

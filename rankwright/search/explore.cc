@@ -50,7 +50,7 @@ void set_lightest_layer(PricedOrder& order) {
   order.forward = order.backward = kInfiniteTime;
   for (const cost::LayerKindCost& kind : order.prices.kinds) {
     order.forward = std::min(order.forward, kind.time.forward.total());
-    order.backward = std::min(order.backward, kind.time.backward() + kind.time.again);
+    order.backward = std::min(order.backward, kind.time.backward() + kind.time.again.total());
   }
 }
 
@@ -146,6 +146,7 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   if (is_stopped()) return;
   plan::TrainingConfig& config = config_with(level.plan);
   config.plan.order = order.placed->order;
+  config.plan.dispatcher = order.placed->dispatcher;
   config.plan.cp_comm = order.comm;
   const Seconds min = min_time(context_, config, order, level.pipe, level.ends);
   if (min > result_.limit()) {
@@ -168,12 +169,14 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
   if (prune()) return;
   cost::Links links = order.placed->links;
+  const plan::DataShape data = make_heaviest_shape(config, staged);
   for (FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
     one.min =
-        estimate_step_time(config, calibration_, links, order.prices, staged, soonest).total();
+        estimate_step_time(config, calibration_, links, order.prices, staged, data, soonest)
+            .total();
   }
   if (prune()) return;
   const Seconds later =
@@ -268,6 +271,7 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
     }
     for (const PlacedOrder& placed : space_.orders) {
       config.plan.order = placed.order;
+      config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
       std::optional<Seconds>& min_with_tensor = with_tensor[placed.tensor_placement];
       if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
@@ -277,7 +281,7 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
       }
       std::optional<cost::LayerCosts>& prices = inside[placed.layer_placement];
       if (!prices) prices = estimate_layer_costs(config, placed.links, calibration_);
-      prices->send = estimate_send_time(config, placed.links);
+      prices->sends = estimate_send_times(config, placed.links);
       const Seconds min = cost::min_time(config, calibration_, *prices);
       if (min > result_.limit()) {
         stats.pruned += candidates;
@@ -326,6 +330,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
       price_orders(plan, i64(space_.recomputes.size() * pipes.size()));
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
+  plan.dispatcher = problem_.config.plan.dispatcher;
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);

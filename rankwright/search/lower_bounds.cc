@@ -110,10 +110,10 @@ Seconds min_time(const SearchContext& context, const plan::TrainingConfig& confi
   const Seconds embedding = p.embedding.forward.total() + backward(p.embedding);
   const Seconds head =
       double(1 + config.model.mtp_layers) * (p.head.forward.total() + backward(p.head));
-  Seconds last = ends.before * order.forward + p.embedding.forward.total() + hops * p.send +
+  Seconds last = ends.before * order.forward + p.embedding.forward.total() + hops * p.send() +
                  m * (ends.last * layer + head);
   if (!row(pipe.schedule).splits_backward)
-    last += ends.before * order.backward + backward(p.embedding) + hops * p.send;
+    last += ends.before * order.backward + backward(p.embedding) + hops * p.send();
   const Seconds first = m * (ends.first * layer + embedding);
   return std::max(min, cost::apply_overheads(config, context.calibration, std::max(first, last)));
 }

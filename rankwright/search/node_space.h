@@ -23,6 +23,7 @@ struct Shard {
 /// An axis order and the spans of its groups.
 struct PlacedOrder {
   mesh::Order order{};
+  plan::Dispatcher dispatcher{};
   cost::Links links;
   std::vector<Shard> shards{};
   std::size_t layer_placement = 0;   // orders with equal groups inside layers share a number

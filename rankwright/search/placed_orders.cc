@@ -42,7 +42,15 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
   plan::TrainingConfig& config = space.config;
   config.plan.order = order;
   choose(config.plan, 0, 0, space.problem());
-  PlacedOrder placed{.order = order, .links = cost::Links(config, space.context.calibration)};
+  const Problem& problem = space.problem();
+  config.plan.dispatcher = problem.config.plan.dispatcher;
+  PlacedOrder placed{.order = order,
+                     .dispatcher = config.plan.dispatcher,
+                     .links = cost::Links(config, space.context.calibration)};
+  if (problem.dispatch_per_node && placed.links.span(mesh::GroupKind::ep).level > 0) {
+    config.plan.dispatcher = placed.dispatcher = plan::Dispatcher::deepep;
+    placed.links = cost::Links(config, space.context.calibration);
+  }
   if (config.plan.pp > 1)
     placed.links.add(config, mesh::GroupKind::mirror);  // for schedules that hold each stage twice
   const i64 all = config.plan.data_ranks();

@@ -41,13 +41,17 @@ struct Limits {
 
 /// The input of a search.
 struct Problem {
-  /// Model, cluster, job, software and world. Only the overlap of its plan is used.
+  /// Model, cluster, job, software and world. Only the overlap and the dispatcher of its plan
+  /// are used.
   plan::TrainingConfig config;
   Limits limits{};
   Bytes capacity{};  // a plan that takes more does not fit
   /// True: sends overlap if a pp rank has several chunks, as in frameworks. False: as in the
   /// overlap of the config's plan.
   bool overlap_chunks = false;
+  /// True: experts in other nodes are reached with one copy per node (plan::Dispatcher::deepep), as
+  /// Megatron-LM can. False: as in the config's plan.
+  bool dispatch_per_node = false;
 
   /// Returns the memory up to which a plan fits with margin.
   Bytes safe() const;

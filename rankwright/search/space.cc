@@ -225,7 +225,8 @@ void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {
   plan.overlap = {.grad_reduce = asked.grad_reduce,
                   .param_gather = asked.param_gather && zero > 0,
                   .tp = asked.tp && plan.tp > 1 && plan.sequence_parallel,
-                  .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp};
+                  .pp = problem.overlap_chunks ? plan.virtual_stages > 1 : asked.pp,
+                  .ep = asked.ep && plan.ep > 1};
 }
 
 }  // namespace rankwright::search

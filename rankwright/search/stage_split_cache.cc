@@ -27,7 +27,7 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   std::vector<Seconds> kinds;
   Seconds heaviest{};
   for (const cost::LayerKindCost& kind : prices.kinds) {
-    kinds.push_back(total(kind.time) + kind.time.again);
+    kinds.push_back(total(kind.time) + kind.time.again.total());
     heaviest = std::max(heaviest, kinds.back());
   }
   const auto units = [&](Seconds time) { return i64(std::llround(kUnits * (time / heaviest))); };

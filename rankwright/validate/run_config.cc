@@ -34,6 +34,8 @@ struct FrameworkRow {
 constexpr plan::Overlap kNoOverlap{.grad_reduce = false, .param_gather = false};
 constexpr plan::Overlap kData{.grad_reduce = true, .param_gather = true};
 constexpr plan::Overlap kAll{.grad_reduce = true, .param_gather = true, .tp = true, .pp = true};
+constexpr plan::Overlap kAllWithExperts{
+    .grad_reduce = true, .param_gather = true, .tp = true, .pp = true, .ep = true};
 constexpr FrameworkRow kFrameworkRows[] = {
     {"NeMo (MLPerf)", "mlperf", kAll, plan::Dtype::bf16},
     {"NeMo", "nemo", kAll, plan::Dtype::bf16},
@@ -62,7 +64,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
      plan::Dtype::bf16,
      MemoryFigure::device},
     {"Meta", "own", {.grad_reduce = true, .param_gather = true, .pp = true}},
-    {"HAI-LLM", "own", kAll},
+    {"HAI-LLM", "own", kAllWithExperts},
     {"InternEvo", "own", kData},
     {"ColossalAI", "own", kData},
     {"Primus", "megatron-core", kAll},
@@ -185,6 +187,7 @@ plan::Plan read_plan(const RunRow& row, Run& run) {
   if (run.config.model.sparse()) {
     plan.ep = row.whole("ep").value_or(1);
     plan.etp = row.whole("etp").value_or(1);
+    plan.dispatcher = plan::Dispatcher::deepep;
   }
   plan.sequence_parallel = row.text("sp") == "yes";
   const std::optional<i64> zero = row.whole("zero_stage", 0);

@@ -275,12 +275,12 @@ export interface Step {
   mfu: number; // attention halved
   mfu_palm_full: number; // attention in full
   slowest_pp_rank: number;
-  hidden_dp_seconds: number;
   items: Item[];
 }
 export interface Item {
   item: string;
   seconds: number;
+  overlapped_seconds: number; // beside computation, not part of the step
   share: number;
   computes: boolean;
   origin: string;

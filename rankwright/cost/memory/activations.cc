@@ -91,21 +91,6 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
          scale.plain(kFp32 * double(layer.attention.heads) / double(s.plan.tp));
 }
 
-/// Returns what Megatron-LM's recompute modules for layers with experts (mla_up_proj, layernorm,
-/// moe_act) free: the attention core, the outputs of norms and of the experts' activation function,
-/// and with latent attention the up-projected queries, keys and values.
-Bytes dropped_by_module(const plan::TrainingConfig& s, const model::Layer& layer,
-                        const SavedLayer& all, const Scale& scale) {
-  const model::FeedForward& ffn = layer.ffn;
-  const Widths w = find_widths(layer.attention, s.plan.tp);
-  const double written = double(std::min<i64>(layer.norms, 2)) * scale.part * scale.hidden;
-  const double activated = double(ffn.active) * scale.part * double(ffn.expert_width) +
-                           double(ffn.shared_width) / double(s.plan.tp);
-  const bool latent = layer.attention.kind == model::Attention::Kind::latent;
-  const double projected = latent ? w.query + w.key + w.value + w.up : 0;
-  return all.core + scale.of(written + activated + projected);
-}
-
 }  // namespace
 
 SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
@@ -145,7 +130,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
                        .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
-  const Bytes dropped = ffn.sparse() ? dropped_by_module(s, layer, all, scale) : all.core;
+  const Bytes dropped = all.core;
   out.kept = by_op ? kept_by_op(s, layer, scale) : all.total() - dropped;
   out.core = by_op ? all.total() : dropped;
   return out;

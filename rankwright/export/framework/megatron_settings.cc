@@ -33,6 +33,8 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "parallelism.overlap.param_gather",
                                                 "parallelism.overlap.tp",
                                                 "parallelism.overlap.pp",
+                                                "parallelism.overlap.ep",
+                                                "parallelism.dispatcher",
                                                 "model",
                                                 "job.global_batch",
                                                 "job.sequence",
@@ -81,7 +83,12 @@ void add_experts(const plan::TrainingConfig& s, Settings& out) {
   if (s.plan.ep > 1) out.add("expert-model-parallel-size", s.plan.ep);
   if (!s.model.sparse()) return;
   out.add("expert-tensor-parallel-size", s.plan.etp);
-  if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", "alltoall");
+  out.on("moe-grouped-gemm");
+  out.on("moe-permute-fusion");
+  const bool deepep = s.plan.dispatcher == plan::Dispatcher::deepep;
+  if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", deepep ? "flex" : "alltoall");
+  if (s.plan.ep > 1 && deepep) out.add("moe-flex-dispatcher-backend", "deepep");
+  out.on("overlap-moe-expert-parallel-comm", s.plan.overlap.ep);
 }
 
 void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {
@@ -107,7 +114,7 @@ i64 recomputed_layers_per_chunk(const plan::Plan& p) {
 void add_recompute(const plan::Plan& p, Settings& out) {
   if (p.recompute == plan::Recompute::none) return;
   out.add("recompute-granularity", std::string(name(p.recompute)));
-  if (p.recompute == plan::Recompute::selective) return;
+  if (p.recompute == plan::Recompute::selective) return out.add("recompute-modules", "core_attn");
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
   out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));

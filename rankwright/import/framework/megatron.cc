@@ -18,6 +18,16 @@ void read_mapping(ForeignReading& r, const YamlNode&) {
       mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};
 }
 
+/// Reads the dispatcher. `flex` hands over to DeepEP or HybridEP, which both send a token once per
+/// node; `allgather`, a dispatcher for small groups, is counted as an all-to-all.
+void read_dispatcher_type(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::Dispatcher> kWords[] = {{"alltoall", plan::Dispatcher::alltoall},
+                                               {"allgather", plan::Dispatcher::alltoall},
+                                               {"alltoall_seq", plan::Dispatcher::alltoall},
+                                               {"flex", plan::Dispatcher::deepep}};
+  r.draft.dispatcher = parse_word(r, node, kWords);
+}
+
 void read_cp_comm(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"p2p", plan::CpComm::p2p},
                                            {"all_gather", plan::CpComm::all_gather},
@@ -122,6 +132,10 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
     {"tp-comm-overlap", "parallelism.overlap.tp", flag<&Draft::overlap_tp>},
     {"no-overlap-p2p-communication", "parallelism.overlap.pp"},
+    {"overlap-moe-expert-parallel-comm", "parallelism.overlap.ep", flag<&Draft::overlap_ep>},
+    {"moe-token-dispatcher-type", "parallelism.dispatcher", read_dispatcher_type, true},
+    {"moe-flex-dispatcher-backend", "parallelism.dispatcher"},
+    {"moe-enable-deepep", "parallelism.dispatcher"},
     {"global-batch-size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>, true},
     {"gradient-accumulation-steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
@@ -143,7 +157,6 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"hierarchical-context-parallel-sizes", "", nullptr, false,
      "counted as one ring or all-to-all"},
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
-    {"overlap-moe-expert-parallel-comm", "", nullptr, false, kAsStated},
     {"delay-wgrad-compute", "", nullptr, false, kAsStated},
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the device"},
@@ -351,7 +364,9 @@ std::string spell_megatron(const Edit& edit) {
   constexpr Switch kSwitches[] = {{"parallelism.sequence_parallel", "--sequence-parallel"},
                                   {"parallelism.overlap.grad_reduce", "--overlap-grad-reduce"},
                                   {"parallelism.overlap.param_gather", "--overlap-param-gather"},
-                                  {"parallelism.overlap.tp", "--tp-comm-overlap"}};
+                                  {"parallelism.overlap.tp", "--tp-comm-overlap"},
+                                  {"parallelism.overlap.ep",
+                                   "--overlap-moe-expert-parallel-comm"}};
   for (const Switch& one : kSwitches)
     if (edit.key == one.key)
       return fmt::format("{}{}", edit.value == "true" ? "" : "no ", one.flag);
@@ -363,6 +378,10 @@ std::string spell_megatron(const Edit& edit) {
   if (edit.key == "parallelism.zero_stage")
     return fmt::format("--use-megatron-fsdp --data-parallel-sharding-strategy {}",
                        edit.value == "2" ? "optim_grads" : "optim_grads_params");
+  if (edit.key == "parallelism.dispatcher")
+    return edit.value == "deepep"
+               ? "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep"
+               : "--moe-token-dispatcher-type alltoall";
   if (edit.key == "parallelism.recompute" && edit.value == "selective")
     return "--recompute-granularity selective";
   if (edit.key == "parallelism.recompute" && edit.value == "full")

@@ -204,7 +204,9 @@ void DraftResolver::layout() {
   plan.overlap = {.grad_reduce = draft_.overlap_grad.value_or(true),
                   .param_gather = draft_.overlap_param.value_or(plan.zero >= 1),
                   .tp = draft_.overlap_tp.value_or(false),
-                  .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1)};
+                  .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1),
+                  .ep = draft_.overlap_ep.value_or(false)};
+  plan.dispatcher = draft_.dispatcher.value_or(plan::Dispatcher::alltoall);
 }
 
 void DraftResolver::software() {

@@ -44,7 +44,8 @@ struct Draft {
   std::optional<std::vector<i64>> stage_layers;  // from a list of counts
   std::optional<plan::Recompute> recompute;
   std::optional<i64> recompute_layers;
-  std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp;
+  std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp, overlap_ep;
+  std::optional<plan::Dispatcher> dispatcher;
   std::optional<mesh::Placement::Kind> placement;
   std::optional<std::vector<i64>> rank_devices;  // device of each rank
   std::optional<std::vector<i64>> host_order;    // hosts in rank order

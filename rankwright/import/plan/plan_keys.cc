@@ -106,6 +106,11 @@ void read_cp_comm(Reading& r, const YamlNode& node) {
     r.draft.cp_comm = plan::CpComm(*index);
 }
 
+void read_dispatcher(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, plan::dispatcher_names()))
+    r.draft.dispatcher = plan::Dispatcher(*index);
+}
+
 /// Reads a list of whole numbers from `min` to `max`.
 std::optional<std::vector<i64>> read_counts(Reading& r, const YamlNode& node, i64 min, i64 max) {
   if (!r.fields.expect(node, YamlNode::Kind::sequence, "a list of whole numbers"))
@@ -274,6 +279,11 @@ constexpr KeyRow kKeys[] = {
       "p2p hides behind attention on long sequences; a2a needs cp to divide the heads of a tp "
       "rank."},
      read_cp_comm},
+    {{"parallelism.dispatcher", "alltoall or deepep", "alltoall",
+      "How tokens reach experts on other ranks: one copy per expert, or one copy per node that has "
+      "any of them.",
+      "deepep sends less between nodes. Megatron-LM needs the DeepEP package for it."},
+     read_dispatcher},
     {{"parallelism.micro_batch", "a whole number", "1",
       "Sequences that go through the model at a time on one data rank.",
       "Larger ones fill the matmuls better, hold more activations and leave fewer microbatches."},
@@ -312,6 +322,11 @@ constexpr KeyRow kKeys[] = {
       "Pipeline sends and receives run beside the computation of other microbatches.",
       "Hides most of them; interleaved schedules send more often and need it most."},
      read_flag<&Draft::overlap_pp>},
+    {{"parallelism.overlap.ep", "true or false", "false",
+      "Dispatch and combine of one microbatch run beside the computation of another.",
+      "Overlaps about half of the expert-parallel traffic. Needs an interleaved schedule or no "
+      "pipeline, and no full recomputation."},
+     read_flag<&Draft::overlap_ep>},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "Which device each rank sits on: hosts filled one after another, dealt round, or as listed.",
       "cyclic tears neighbouring ranks apart: tp leaves the node."},

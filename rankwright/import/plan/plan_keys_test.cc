@@ -64,6 +64,8 @@ const Example kExamples[] = {
     {"parallelism.overlap.param_gather", "no", is<&Draft::overlap_param, false>},
     {"parallelism.overlap.tp", "yes", is<&Draft::overlap_tp, true>},
     {"parallelism.overlap.pp", "yes", is<&Draft::overlap_pp, true>},
+    {"parallelism.overlap.ep", "yes", is<&Draft::overlap_ep, true>},
+    {"parallelism.dispatcher", "deepep", is<&Draft::dispatcher, plan::Dispatcher::deepep>},
     {"placement", "cyclic", is<&Draft::placement, mesh::Placement::Kind::cyclic>},
     {"placement", "{ranks: [1, 0]}",
      [](const Draft& d) {

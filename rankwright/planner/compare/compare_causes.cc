@@ -20,7 +20,7 @@ const CommunicationRow* find_traffic(const ExplainView& explain_view, plan::Traf
 const CommunicationRow* find_longest(const ExplainView& explain_view, cost::Item item) {
   const CommunicationRow* max = nullptr;
   for (const CommunicationRow& c : explain_view.communication)
-    if (waits_for(item, c.evaluated.traffic.group) &&
+    if (cost::find_item(c.evaluated.traffic.kind) == item &&
         (max == nullptr || c.evaluated.total > max->evaluated.total))
       max = &c;
   return max;
@@ -34,7 +34,7 @@ void select_collectives(FactContext& a, FactContext& b) {
     const CommunicationRow* const in_a = find_traffic(a.plan.explain_view, kind.kind);
     const CommunicationRow* const in_b = find_traffic(b.plan.explain_view, kind.kind);
     const CommunicationRow* const any = in_a != nullptr ? in_a : in_b;
-    if (any == nullptr || !waits_for(a.item, any->evaluated.traffic.group)) continue;
+    if (any == nullptr || cost::find_item(any->evaluated.traffic.kind) != a.item) continue;
     const auto time = [](const CommunicationRow* c) {
       return c == nullptr ? Seconds{} : c->evaluated.total;
     };
@@ -63,7 +63,7 @@ std::string name_collectives(const FactContext& a, const FactContext& b) {
   const auto kinds = [](const FactContext& s) {
     const std::vector<CommunicationRow>& all = s.plan.explain_view.communication;
     return std::count_if(all.begin(), all.end(), [&](const CommunicationRow& c) {
-      return waits_for(s.item, c.evaluated.traffic.group);
+      return cost::find_item(c.evaluated.traffic.kind) == s.item;
     });
   };
   const auto label = [](const FactContext& s) {

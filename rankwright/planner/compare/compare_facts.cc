@@ -225,7 +225,7 @@ Facts list_untuned_facts(const FactContext& s) {
 Facts list_jitter_facts(const FactContext& s) { return {{"", count(s.config().world), " GPUs"}}; }
 
 Facts list_dp_facts(const FactContext& s) {
-  const Seconds shown = s.step()[cost::Item::dp], hidden = s.step().hidden_dp;
+  const Seconds shown = s.step()[cost::Item::dp], hidden = s.step().comm(cost::Item::dp).overlapped;
   Facts facts = list_collective_facts(s);
   if (facts.empty()) return facts;
   const int zero = s.config().plan.zero;

@@ -18,9 +18,9 @@ std::string level_name(const plan::TrainingConfig& config, int level) {
 /// Returns one row per kind of collective, from the pp rank on which it takes longest.
 std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& config) {
   std::vector<CommunicationRow> rows;
-  cost::SpanTable spans;
+  cost::Links links(config, select_calibration(config));
   for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, spans)) {
+    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, links)) {
       const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
         return c.evaluated.traffic.kind == row.traffic.kind;
       });
@@ -196,25 +196,6 @@ std::vector<StateRow> list_states(const plan::TrainingConfig& s) {
 }
 
 }  // namespace
-
-bool waits_for(cost::Item item, mesh::GroupKind group) {
-  switch (item) {
-    case cost::Item::tp:
-      return group == mesh::GroupKind::tp;
-    case cost::Item::cp:
-      return group == mesh::GroupKind::cp;
-    case cost::Item::ep:
-      return group == mesh::GroupKind::ep || group == mesh::GroupKind::etp;
-    case cost::Item::sends:
-      return group == mesh::GroupKind::pp;
-    case cost::Item::dp:
-      return group == mesh::GroupKind::dp_cp || group == mesh::GroupKind::shard ||
-             group == mesh::GroupKind::replicate || group == mesh::GroupKind::edp ||
-             group == mesh::GroupKind::mirror;
-    default:
-      return false;
-  }
-}
 
 std::string describe_span(const cluster::Cluster& cluster, const mesh::Span& span) {
   if (span.level < 0) return "one rank";

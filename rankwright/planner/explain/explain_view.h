@@ -53,9 +53,6 @@ struct ExplainView {
 ExplainView make_explain_view(const plan::TrainingConfig& config);
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate);
 
-/// Returns whether the item of a step waits for the collectives of this kind of group.
-bool waits_for(cost::Item item, mesh::GroupKind group);
-
 /// Returns where a group is placed: "8 inside nvlink x 4 across infiniband", "inside nvlink", "one
 /// rank", "some inside nvlink, some across infiniband".
 std::string describe_span(const cluster::Cluster& cluster, const mesh::Span& span);

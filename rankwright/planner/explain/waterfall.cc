@@ -21,7 +21,7 @@ std::string describe_traffic(const Communication& rows, cost::Item item) {
   Bytes sent{};
   const CommunicationRow* farthest = nullptr;
   for (const CommunicationRow& c : rows) {
-    if (!waits_for(item, c.evaluated.traffic.group)) continue;
+    if (cost::find_item(c.evaluated.traffic.kind) != item) continue;
     calls += c.evaluated.traffic.calls;
     sent += c.evaluated.traffic.total;
     if (farthest == nullptr || c.evaluated.level > farthest->evaluated.level) farthest = &c;
@@ -31,10 +31,11 @@ std::string describe_traffic(const Communication& rows, cost::Item item) {
                      farthest->level);
 }
 
-std::string data_remark(const Communication& rows, const cost::StepTime& step) {
-  const std::string calls = describe_traffic(rows, cost::Item::dp);
-  if (step.hidden_dp <= Seconds{}) return "nothing hides it; " + calls;
-  return fmt::format("exposed of {}; {}", show(step[cost::Item::dp] + step.hidden_dp), calls);
+std::string comm_remark(const Communication& rows, const cost::StepTime& step, cost::Item item) {
+  const std::string calls = describe_traffic(rows, item);
+  const cost::CommTime time = step.comm(item);
+  if (time.overlapped <= 1e-9 * time.exposed) return "none overlapped; " + calls;
+  return fmt::format("{} more overlapped; {}", show(time.overlapped), calls);
 }
 
 /// Returns the bubble in idle slots for schedules with formulas B1 and B2, and as a share for the
@@ -89,7 +90,8 @@ std::string make_remark(const plan::TrainingConfig& config, const Communication&
     case cost::Item::cp:
     case cost::Item::ep:
     case cost::Item::sends:
-      return describe_traffic(rows, item);
+    case cost::Item::dp:
+      return comm_remark(rows, step, item);
     case cost::Item::imbalance:
       return fmt::format("pp rank {} is the slowest: see --stages", step.slowest);
     case cost::Item::bubble:
@@ -97,8 +99,6 @@ std::string make_remark(const plan::TrainingConfig& config, const Communication&
     case cost::Item::untuned:
       return fmt::format("{} that vendors gain by tuning a recipe",
                          percent(c[cluster::Constant::untuned] - 1));
-    case cost::Item::dp:
-      return data_remark(rows, step);
     case cost::Item::jitter:
       return fmt::format("{} for each doubling of the nodes",
                          percent(c[cluster::Constant::jitter] / 100));
@@ -124,7 +124,7 @@ void name_links(const plan::TrainingConfig& config, const Communication& rows,
   int outermost = -1;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const cost::TrafficCost& evaluated = rows[k].evaluated;
-    if (!waits_for(bar.item, evaluated.traffic.group)) continue;
+    if (cost::find_item(evaluated.traffic.kind) != bar.item) continue;
     bar.collectives.push_back(k);
     outermost = std::max(outermost, evaluated.level);
   }

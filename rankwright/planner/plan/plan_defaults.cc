@@ -24,6 +24,8 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.overlap_grad = d.overlap_grad;
   bare.overlap_tp = d.overlap_tp;
   bare.overlap_pp = d.overlap_pp;
+  bare.overlap_ep = d.overlap_ep;
+  bare.dispatcher = d.dispatcher;
   bare.model = d.model;
   bare.cluster = d.cluster;
   bare.global_batch = d.global_batch;
@@ -93,6 +95,12 @@ plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target ta
   return config;
 }
 
+/// Returns whether the target has a dispatcher that sends a token once per node.
+bool dispatches_per_node(rules::Target target) {
+  return target == rules::Target::any || target == rules::Target::megatron ||
+         target == rules::Target::megatron_bridge;
+}
+
 search::Problem open_problem(plan::TrainingConfig config, const importer::Draft& stated,
                              const search::Limits& limits) {
   std::erase_if(config.assumed, [](const plan::Assumption& a) {
@@ -103,9 +111,12 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
   config.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
                          .param_gather = stated.overlap_param.value_or(true),
                          .tp = stated.overlap_tp.value_or(false),
-                         .pp = stated.overlap_pp.value_or(false)};
+                         .pp = stated.overlap_pp.value_or(false),
+                         .ep = stated.overlap_ep.value_or(false)};
+  config.plan.dispatcher = stated.dispatcher.value_or(plan::Dispatcher::alltoall);
   search::Problem open = make_problem(std::move(config), limits);
   open.overlap_chunks = !stated.overlap_pp;
+  open.dispatch_per_node = !stated.dispatcher && dispatches_per_node(limits.target);
   return open;
 }
 

@@ -38,6 +38,8 @@ constexpr KeyOption kKeyOptions[] = {
     {"overlap-param-gather", "parallelism.overlap.param_gather"},
     {"overlap-tp", "parallelism.overlap.tp"},
     {"overlap-pp", "parallelism.overlap.pp"},
+    {"overlap-ep", "parallelism.overlap.ep"},
+    {"dispatcher", "parallelism.dispatcher"},
 };
 
 /// A number of the plan: NAME fixes it, max-NAME limits it, no-NAME sets it to 1.

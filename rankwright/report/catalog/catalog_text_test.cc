@@ -1,5 +1,6 @@
 #include "rankwright/report/catalog/catalog_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -123,7 +124,7 @@ TEST(CatalogTerms, DefinitionsAreWrappedBetweenWords) {
     else if (!words.ends_with(' '))
       words += ' ';
   for (const std::vector<std::string>& row : terms.table.rows)
-    EXPECT_THAT(words, HasSubstr(row.back())) << row[0];
+    EXPECT_THAT(words, testing::HasSubstr(row.back())) << row[0];
   for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
     end = text.find('\n', at);
     const std::string line = text.substr(at, end - at);

@@ -1,5 +1,6 @@
 #include "rankwright/report/compare/gap_text.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "rankwright/catalog/catalog.h"
@@ -71,8 +72,8 @@ TEST(GapMarkdown, NamesAreEscaped) {
   view.log = "a*b*.log";
   view.plan = "[plan](x)";
   const std::string text = render_gap_markdown(config, view);
-  EXPECT_THAT(text, HasSubstr("# a\\*b\\*.log against \\[plan](x)\n"));
-  EXPECT_THAT(text, HasSubstr("&lt;b>llama"));
+  EXPECT_THAT(text, testing::HasSubstr("# a\\*b\\*.log against \\[plan](x)\n"));
+  EXPECT_THAT(text, testing::HasSubstr("&lt;b>llama"));
 }
 
 }  // namespace gap_text_test

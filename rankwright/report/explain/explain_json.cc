@@ -43,6 +43,7 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
   for (const planner::Waterfall::Bar& bar : fall.bars)
     items.push_back({{"item", bar.name},
                      {"seconds", bar.time.value},
+                     {"overlapped_seconds", step.overlapped[std::size_t(bar.item)].value},
                      {"share", bar.share},
                      {"computes", bar.computes},
                      {"origin", name(bar.origin)},
@@ -55,7 +56,6 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
           {"mfu", cost::mfu(config, fall.total)},
           {"mfu_palm_full", cost::mfu(config, fall.total, model::FlopsConvention::palm_full)},
           {"slowest_pp_rank", step.slowest},
-          {"hidden_dp_seconds", step.hidden_dp.value},
           {"items", items}};
 }
 

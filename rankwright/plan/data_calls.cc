@@ -1,0 +1,54 @@
+#include "rankwright/plan/data_calls.h"
+
+namespace rankwright::plan {
+namespace {
+
+/// Adds calls to a piece of the same size, or a new piece.
+void add_piece(std::vector<CallPiece>& pieces, i64 elements, i64 calls) {
+  if (elements <= 0 || calls <= 0) return;
+  for (CallPiece& piece : pieces)
+    if (piece.elements == elements) {
+      piece.calls += calls;
+      return;
+    }
+  pieces.push_back({elements, calls});
+}
+
+/// Adds the buckets of one chunk: full ones, and one with the rest.
+void add_buckets(std::vector<CallPiece>& pieces, i64 elements, i64 bucket) {
+  add_piece(pieces, bucket, elements / bucket);
+  add_piece(pieces, elements % bucket, 1);
+}
+
+}  // namespace
+
+DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i64 pp_rank) {
+  DataShape shape{.copies = config.plan.pp > 1 && has_vocabulary_copies(config, stages)};
+  const i64 bucket = count_bucket_elements(config.plan);
+  const std::vector<RankContents> chunks = list_chunk_contents(config, stages, pp_rank);
+  for (const Holding& chunk : list_chunk_holdings(config, pp_rank, chunks, shape.copies)) {
+    add_buckets(shape.dense[0], chunk.share.dense, bucket);
+    add_piece(shape.dense[1], chunk.apart, 1);
+    add_buckets(shape.dense[1], chunk.share.dense - chunk.apart, bucket);
+    add_buckets(shape.expert, chunk.share.expert, bucket);
+    shape.share += chunk.share;
+  }
+  for (const RankContents& chunk : chunks) {
+    shape.vocabulary =
+        shape.vocabulary || chunk.embeds() || (config.model.tied && chunk.loss);
+    for (const Unit& unit : list_units(config, chunk, shape.copies)) {
+      add_piece(shape.dense_units, unit.share.dense, unit.count);
+      add_piece(shape.expert_units, unit.share.expert, unit.count);
+    }
+  }
+  return shape;
+}
+
+Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape) {
+  if (!shape.copies) return {};
+  const Plan& plan = config.plan;
+  return bytes(count_vocabulary_weight(config.model, plan.tp).dense, config.job.grad_bytes()) /
+         (plan.zero >= 2 ? plan.shards() : 1);
+}
+
+}  // namespace rankwright::plan

@@ -1,0 +1,97 @@
+// Data calls: the synchronization of gradients and parameters in one step, over data-parallel ranks
+// and at the end of the step (formulas T9 and T11 to T14). The parameters of a pp rank are divided
+// into calls once, in DataShape; the calls of each ZeRO stage follow from it without allocation,
+// because a search needs them for every plan that it evaluates.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "rankwright/plan/shares.h"
+#include "rankwright/plan/traffic.h"
+
+namespace rankwright::plan {
+
+/// A number of calls on equally many parameters each.
+struct CallPiece {
+  i64 elements = 0;
+  i64 calls = 0;
+};
+
+/// How the parameters of one pp rank are divided into calls. Every chunk has its own: one call per
+/// unit with ZeRO-3, otherwise one per bucket (T9).
+struct DataShape {
+  /// Buckets of dense parameters, with ZeRO-0 and with ZeRO-1 and 2. From ZeRO-1 on, a vocabulary
+  /// weight with copies on other pp ranks is a bucket of its own.
+  std::vector<CallPiece> dense[2]{};
+  std::vector<CallPiece> expert{};
+  std::vector<CallPiece> dense_units{}, expert_units{};
+  Share share{};
+  bool copies = false;      // several pp ranks hold the vocabulary weight
+  bool vocabulary = false;  // this pp rank holds it
+};
+
+/// Returns the shape of a pp rank with these stages, which are the config's.
+DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i64 pp_rank);
+
+/// Returns the bytes of the all-reduce between the pp ranks that hold copies of the vocabulary
+/// weight: its full gradient while ranks keep full gradients, otherwise a shard; 0 without copies.
+Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape);
+
+/// Calls visit(kind, op, group, calls, bytes per call) for all data calls of the pp rank in one
+/// step, in the order of Megatron-LM's finalize_model_grads after the data-parallel ones. Groups may
+/// be of one rank.
+template <class Visit>
+void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Visit visit) {
+  using K = TrafficKind;
+  using G = mesh::GroupKind;
+  const Plan& plan = config.plan;
+  const bool hybrid = plan.zero >= 1 && plan.shards() < plan.data_ranks();
+  const i64 m = config.stage_microbatches();
+  const i64 reductions = reduces_every_microbatch(config) ? m : 1;
+  const i64 gathers = plan.zero == 0 ? 0 : plan.zero < 3 ? 1 : 2 * m;
+  const Op op = find_gradient_op(config);
+  const auto gradients = [&](i64 elements) { return bytes(elements, config.job.grad_bytes()); };
+
+  // T11 and T12, hybrid sharding; T13, experts over their own data ranks.
+  const auto reduce_and_gather = [&](const std::vector<CallPiece>& pieces, G group, K all_reduce,
+                                     K scatter, K gather) {
+    for (const CallPiece& piece : pieces) {
+      visit(op == Op::all_reduce ? all_reduce : scatter, op, group, reductions * piece.calls,
+            gradients(piece.elements));
+      if (gathers > 0)
+        visit(gather, Op::all_gather, group, gathers * piece.calls,
+              bytes(piece.elements, count_gathered_bytes(config)));
+    }
+  };
+  const std::vector<CallPiece>& dense =
+      plan.zero >= 3 ? shape.dense_units : shape.dense[plan.zero >= 1 ? 1 : 0];
+  reduce_and_gather(dense, hybrid ? G::shard : G::dp_cp, K::dp_all_reduce, K::dp_reduce_scatter,
+                    K::dp_all_gather);
+  if (hybrid)
+    for (const CallPiece& piece : dense)
+      visit(K::replica_all_reduce, Op::all_reduce, G::replicate, reductions * piece.calls,
+            gradients(piece.elements) / plan.shards());
+  reduce_and_gather(plan.zero >= 3 ? shape.expert_units : shape.expert, G::edp,
+                    K::expert_dp_all_reduce, K::expert_dp_reduce_scatter, K::expert_dp_all_gather);
+
+  if (const i64 partial = count_partial_gradients(plan, shape.share); partial > 0)
+    visit(K::tp_norm_grads, Op::all_reduce, G::tp, i64{1}, gradients(partial));
+  if (const Bytes tied = count_tied_gradient_bytes(config, shape);
+      shape.vocabulary && tied.value > 0)
+    visit(K::tied_embedding_grad, Op::all_reduce, G::edges, i64{1}, tied);
+  if (plan.mirrored()) {
+    // T14: the two ranks that hold the same stages sum up whole buckets, or their shards with ZeRO.
+    const bool sharded = plan.zero >= 1;
+    for (const CallPiece& piece : shape.dense[sharded ? 1 : 0])
+      visit(K::mirror_grad, Op::all_reduce, G::mirror, piece.calls,
+            gradients(piece.elements) / (sharded ? plan.shards() : 1));
+    for (const CallPiece& piece : shape.expert)
+      visit(K::mirror_grad, Op::all_reduce, G::mirror, piece.calls,
+            gradients(piece.elements) / (sharded ? plan.expert_dp() : 1));
+  }
+  visit(K::gradient_norm, Op::all_reduce, plan.zero >= 1 ? G::world : G::model, i64{1},
+        bytes(1, config.job.scalar_bytes()));
+}
+
+}  // namespace rankwright::plan
