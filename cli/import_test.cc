@@ -68,7 +68,7 @@ TEST(Import, UnknownParallelismKey_IsAWarning) {
   const CommandResult said =
       render_check_text(std::string(kNanotron) + "extra: {sequence_parallel_size: 4}\n");
   EXPECT_THAT(said.out, HasSubstr("warning[RW0617]"));
-  EXPECT_THAT(said.out, HasSubstr("extra.sequence_parallel_size is passed over"));
+  EXPECT_THAT(said.out, HasSubstr("extra.sequence_parallel_size is ignored"));
 }
 
 TEST(Import, WorldFlag_SetsTheWorldSize) {
