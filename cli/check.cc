@@ -35,6 +35,7 @@ int check(Args args, const Io& io) {
   options.add_switch("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   flags.add_calibration_to(options);
+  flags.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const tl::expected<rules::Target, int> target = target_flag.read("check", io);

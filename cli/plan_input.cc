@@ -27,6 +27,16 @@ void PlanFlags::add_to(Options& options) {
       .range(i64{1}, cluster::kMaxDevices);
 }
 
+void PlanFlags::add_job_to(Options& options) {
+  for (const planner::KeyOption& row : planner::key_options()) {
+    const importer::PlanKey& key = planner::find_key_row(row.key).key;
+    const std::string name(row.name);
+    options.add("--" + name, job[name], std::string(key.meaning))
+        .type_name(std::string(key.values))
+        .group(std::string(planner::kJobOptionGroup));
+  }
+}
+
 Result<std::string> read_argument(const std::string& argument, const Io& io) {
   if (argument == "-") return read_all(io.in);
   return importer::read_file(argument);
@@ -49,6 +59,8 @@ planner::PlanSource PlanFlags::source(const Io& io) const {
                              .world = world,
                              .format = format,
                              .files = importer::read_file};
+  for (const auto& [name, text] : job)
+    if (!text.empty()) source.job[name] = text;
   if (calibrate.empty()) return source;
   source.log = planner::read_log_source(calibrate);
   if (!ran.empty()) source.ran = read_source(ran, io);

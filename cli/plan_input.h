@@ -20,8 +20,11 @@ struct PlanFlags {
   const importer::PlanFormat* format = nullptr;  // null: detected from the file
   std::string calibrate{};                       // log of a run to calibrate with
   std::string ran{};                             // plan of that run; empty: this plan
+  planner::OptionTexts job{};                    // texts of planner::key_options()
 
   void add_to(Options& options);
+  /// Adds the flags of `plan` that state the job and the software.
+  void add_job_to(Options& options);
   void add_calibration_to(Options& options);
 
   /// Reads the files that the flags name.

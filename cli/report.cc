@@ -39,6 +39,7 @@ int report(Args args, const Io& io) {
   flags.target.add_to(options, "search only what this framework runs without a warning");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
+  flags.plan.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   const tl::expected<rules::Target, int> target = flags.target.read("report", io);
   if (!target) return target.error();

@@ -85,6 +85,8 @@ planner::Outcome<planner::PlanSource> Arguments::plan() const {
                            .cluster = text("cluster"),
                            .world = *world,
                            .files = reader()};
+  for (const planner::KeyOption& row : planner::key_options())
+    if (has(row.name)) made.job[std::string(row.name)] = text(row.name);
   if (!has("calibrate")) return made;
   made.log = planner::read_log_source(text("calibrate"));
   if (has("ran")) made.ran = source(text("ran"));

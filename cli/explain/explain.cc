@@ -155,6 +155,7 @@ int explain(Args args, const Io& io) {
   options.add_switch("--markdown", flags.markdown, "write Markdown");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
+  flags.plan.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   const std::string& what = flags.plan.plan;

@@ -65,6 +65,19 @@ class Request:
             self.options.append((as_option(name), word))
 
 
+# The keywords of plan() that check(), explain() and report() take too: planner/input/key_options.cc.
+JOB = (
+    "global_batch", "seq", "param_dtype", "grad_dtype", "matmul", "optimizer", "framework",
+    "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
+    "overlap_tp", "overlap_pp",
+)  # fmt: skip
+
+
+def of_job(values):
+    """Returns those of a function's arguments that are about the job and the software."""
+    return {name: values[name] for name in JOB}
+
+
 class Repeated(list):
     """The values of an option that may be repeated."""
 

@@ -3,7 +3,7 @@ figures and errors are the same."""
 
 from . import _core
 from ._errors import Error, findings_of
-from ._inputs import Request, repeated, with_shapes
+from ._inputs import Request, of_job, repeated, with_shapes
 from ._lists import Checked, Exported
 from ._results import Compared, Explained, Imported, Report
 from ._run import ask, data, given, result
@@ -12,17 +12,44 @@ from ._run import ask, data, given, result
 NOT_GIVEN = ("RW0908", "RW0910")
 
 
-def check(plan, *, for_=None, model=None, cluster=None, world=None, calibrate=None, ran=None):
+def check(
+    plan,
+    *,
+    for_=None,
+    model=None,
+    cluster=None,
+    world=None,
+    calibrate=None,
+    ran=None,
+    global_batch=None,
+    seq=None,
+    param_dtype=None,
+    grad_dtype=None,
+    matmul=None,
+    optimizer=None,
+    framework=None,
+    attention=None,
+    launch=None,
+    loss=None,
+    tuned=None,
+    overlap_grad_reduce=None,
+    overlap_param_gather=None,
+    overlap_tp=None,
+    overlap_pp=None,
+):
     """Lists what is wrong with a plan, what will be slow, and what is left open.
+
+    The keywords about the job and the software, such as attention="flash2", replace what it says.
 
     >>> wrong = check({"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 4}})
     >>> wrong.errors[0].code, wrong.errors[0].detail
     ('RW0102', 'tp 8 x pp 4 x dp 4 = 128, but world_size is 64')
     """
+    job = of_job(locals())
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
-    given(request, model, cluster, for_=for_, world=world, calibrate=calibrate)
+    given(request, model, cluster, for_=for_, world=world, calibrate=calibrate, **job)
     request.plan_option("ran", ran)
     answer = ask(_core.check, request)
     checked = Checked(data(answer), answer.text())
@@ -53,11 +80,27 @@ def explain(
     restart_time=None,
     calibrate=None,
     ran=None,
+    global_batch=None,
+    seq=None,
+    param_dtype=None,
+    grad_dtype=None,
+    matmul=None,
+    optimizer=None,
+    framework=None,
+    attention=None,
+    launch=None,
+    loss=None,
+    tuned=None,
+    overlap_grad_reduce=None,
+    overlap_param_gather=None,
+    overlap_tp=None,
+    overlap_pp=None,
 ):
     """Says what a plan comes to: its step, its memory, its communication.
 
     `rank`, `stages`, `sensitivity`, `timeline` and `slow`, `slow_link`, `fail` give other views of it,
     each with a schema of its own. Instead of a plan, a code ("RW0301") or a key ("zero_stage").
+    The keywords about the job and the software replace what the plan says.
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> round(explain(course).step_seconds, 2)
@@ -65,6 +108,7 @@ def explain(
     >>> explain(course, rank=17).schema
     'rankwright.rank/2'
     """
+    job = of_job(locals())
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
@@ -72,7 +116,7 @@ def explain(
         request, model, cluster, world=world, rank=rank, slow=repeated(slow),
         slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
         checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
-        restart_time=restart_time, calibrate=calibrate,
+        restart_time=restart_time, calibrate=calibrate, **job,
     )  # fmt: skip
     request.switches(
         stages=stages, sensitivity=sensitivity, timeline=timeline, unit_times=unit_times
@@ -117,19 +161,38 @@ def report(
     world=None,
     calibrate=None,
     ran=None,
+    global_batch=None,
+    seq=None,
+    param_dtype=None,
+    grad_dtype=None,
+    matmul=None,
+    optimizer=None,
+    framework=None,
+    attention=None,
+    launch=None,
+    loss=None,
+    tuned=None,
+    overlap_grad_reduce=None,
+    overlap_param_gather=None,
+    overlap_tp=None,
+    overlap_pp=None,
 ):
     """Draws a plan on one page, with what else could be chosen; `search=False` leaves that out.
+
+    The keywords about the job and the software replace what the plan says.
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> report(course).markdown.splitlines()[0][:7]
     '# no mo'
     """
+    job = of_job(locals())
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
     given(
-        request, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate
-    )
+        request, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate,
+        **job,
+    )  # fmt: skip
     request.switches(no_search=not search)
     request.plan_option("ran", ran)
     answer = ask(_core.report, request)

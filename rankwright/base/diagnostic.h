@@ -3,6 +3,7 @@
 // rules/codes has the general description of every code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,14 @@ struct Edit {
   friend bool operator==(const Edit&, const Edit&) = default;
 };
 
+/// A word of the file that is probably a typo.
+struct Respelling {
+  std::string typed;
+  std::string meant;  // as the file would spell it
+
+  friend bool operator==(const Respelling&, const Respelling&) = default;
+};
+
 /// One message to the user.
 struct Diagnostic {
   std::string_view code;  // "RW0102": a row of rules/codes
@@ -43,6 +52,7 @@ struct Diagnostic {
   std::vector<Edit> fix{};           // edits of the plan file; a test applies them
   std::string key{};                 // the dotted path of the key concerned: "parallelism.dp_size"
   Location where{};                  // filled in from `key` by the code that knows the file
+  std::optional<Respelling> respelling{};  // if the word at `where` is probably a typo
 };
 
 using Diagnostics = std::vector<Diagnostic>;

@@ -1,6 +1,7 @@
 #include "rankwright/base/suggest.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "rankwright/base/format.h"
 
@@ -38,6 +39,9 @@ std::optional<std::string> nearest(std::string_view word, const std::vector<std:
   std::optional<std::string> best;
   int min = std::max(1, int(wanted.size()) / 3) + 1;
   for (const std::string& candidate : known) {
+    // Every difference in length is an insertion or a deletion.
+    const int longer = int(std::min(candidate.size(), kLongestWord)) - int(wanted.size());
+    if (std::abs(longer) >= min) continue;
     const int distance = compute_edit_distance(wanted, shorten(candidate));
     // The words must share at least one letter: "x" is not a typo of "y", and neither is an empty
     // word.

@@ -18,9 +18,10 @@ constexpr Software kMegatronCore{};
 
 constexpr Software kNemo{.name = "nemo", .tuned = true};
 
-constexpr Software kMlperf{.name = "mlperf", .launch = Launch::graphs, .tuned = true};
+constexpr Software kMlperf{.name = "mlperf", .year = 2024, .launch = Launch::graphs, .tuned = true};
 
 constexpr Software kMegatron2021{.name = "megatron-2021",
+                                 .year = 2021,
                                  .attention = AttentionKernel::unfused,
                                  .loss = Loss::unfused,
                                  .fused_accumulation = false,
@@ -29,6 +30,7 @@ constexpr Software kMegatron2021{.name = "megatron-2021",
                                  .empty_gradients = false};
 
 constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
+                                      .year = 2022,
                                       .attention = AttentionKernel::unfused,
                                       .loss = Loss::sharded,
                                       .fused_accumulation = false,
@@ -40,16 +42,27 @@ constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
                                       .buckets = {2 * 5e8 * 2},
                                       .context = kAllKernels};
 
+// DeepSpeed 0.19 with a model of Hugging Face's: attention is PyTorch's fused one, and NCCL uses
+// every NIC. Its ZeRO-1 and 2 still all-reduce (use_multi_rank_bucket_allreduce).
 constexpr Software kDeepspeed{.name = "deepspeed",
-                              .attention = AttentionKernel::unfused,
+                              .attention = AttentionKernel::flash2,
                               .loss = Loss::eager,
                               .fused_accumulation = false,
-                              .single_rail = true,
                               .all_reduces = true,
                               .empty_gradients = false,
                               .buckets = {2 * 5e8 * 2}};
 
+constexpr Software kDeepspeed2021 = [] {
+  Software s = kDeepspeed;
+  s.name = "deepspeed-2021";
+  s.year = 2021;
+  s.attention = AttentionKernel::unfused;
+  s.single_rail = true;
+  return s;
+}();
+
 constexpr Software kFsdp{.name = "fsdp",
+                         .year = 2024,
                          .attention = AttentionKernel::flash2,
                          .loss = Loss::eager,
                          .fused_accumulation = false,
@@ -62,6 +75,7 @@ constexpr Software kFsdp{.name = "fsdp",
 constexpr Software kTorchtitan = [] {
   Software s = kFsdp;
   s.name = "torchtitan";
+  s.year = 2026;
   s.loss = Loss::fused;
   s.gathers_fp8 = true;
   return s;
@@ -70,6 +84,7 @@ constexpr Software kTorchtitan = [] {
 constexpr Software kLlmFoundry = [] {
   Software s = kFsdp;
   s.name = "llm-foundry";
+  s.year = 2023;
   s.attention = AttentionKernel::flash1;
   return s;
 }();
@@ -77,6 +92,7 @@ constexpr Software kLlmFoundry = [] {
 constexpr Software kMaxtext = [] {
   Software s = kFsdp;
   s.name = "maxtext";
+  s.year = 2025;
   s.attention = AttentionKernel::fused;
   s.launch = Launch::compiled;
   s.loss = Loss::fused;
@@ -96,11 +112,12 @@ constexpr Software kRankwright{.name = "rankwright",
                                .bare = true,
                                .context = {}};
 
-constexpr Software kOwn{.name = "own", .attention = AttentionKernel::flash2};
+constexpr Software kOwn{.name = "own", .year = 2024, .attention = AttentionKernel::flash2};
 
 constexpr std::array kFrameworks{
-    kMegatronCore, kNemo,       kMlperf, kMegatron2021, kMegatronDeepspeed, kDeepspeed,
-    kTorchtitan,   kLlmFoundry, kFsdp,   kMaxtext,      kRankwright,        kOwn};
+    kMegatronCore, kNemo,          kMlperf,     kMegatron2021, kMegatronDeepspeed,
+    kDeepspeed,    kDeepspeed2021, kTorchtitan, kLlmFoundry,   kFsdp,
+    kMaxtext,      kRankwright,    kOwn};
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Software is the behavior of the training framework that neither the layout nor the job
 // determines: the attention kernel, how kernels are launched, what selective recompute drops, extra
-// memory. These are facts about code, one row per framework; none is fitted.
+// memory. These are facts about code, one row per framework and, where it changed, per year; none
+// is fitted.
 #pragma once
 
 #include <span>
@@ -41,6 +42,7 @@ i64 bytes_per_logit(Loss, const Job&);
 /// The behavior of one framework.
 struct Software {
   std::string_view name = "megatron-core";
+  int year = 2026;  // of the code that the row describes
   AttentionKernel attention = AttentionKernel::fused;
   Launch launch = Launch::eager;
   Loss loss = Loss::fused;
@@ -51,7 +53,7 @@ struct Software {
   bool gathers_fp8 = false;        // ZeRO-3 gathers one byte per parameter if matmuls are fp8
   bool single_rail = false;        // data-parallel rings use one NIC per node
   bool scatters_sends = false;     // each tp rank sends its part of a stage's output
-  bool all_reduces = false;        // ZeRO-1 and 2 all-reduce gradients (DeepSpeed of 2022)
+  bool all_reduces = false;        // ZeRO-1 and 2 all-reduce gradients, in buckets of several ranks
   // Memory.
   bool fsdp = false;            // weights are stored in fp32 and cast when gathered
   bool dropout = false;         // dropout masks of one byte per element are kept
@@ -68,7 +70,8 @@ struct Software {
   friend bool operator==(const Software&, const Software&) = default;
 };
 
-/// Returns one row per framework; the first is the default for plans that do not name one.
+/// Returns one row per framework, and dated rows of older versions ("deepspeed-2021"), which
+/// published runs need. The first is the default for plans that do not name one.
 std::span<const Software> frameworks();
 
 }  // namespace rankwright::plan

@@ -3,6 +3,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/constraint_violation.h"
 #include "rankwright/planner/explain_timeline.h"
+#include "rankwright/planner/typo_costs.h"
 
 namespace rankwright::planner {
 namespace {
@@ -37,6 +38,7 @@ Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   PlanInput input = read_input(request.plan);
   CheckAnswer answer{.findings = list_findings(input, request.target),
                      .readable = input.config.has_value()};
+  add_typo_costs(request.plan, input, answer.findings);
   answer.file = {std::move(input.file.name), std::move(input.file.text)};
   answer.config = std::move(input.config);
   if (!answer.config || !find_violations(*answer.config).empty()) return answer;

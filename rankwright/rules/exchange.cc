@@ -46,9 +46,16 @@ constexpr Page kPages[] = {
      "Read one by one the settings make a plan, but the framework stops at their combination.",
      "Take out the one that the message names, or add what it needs.", "", ""},
     {"RW0617", Severity::warning, "a setting that is not known may decide the layout",
-     "The file has a key that speaks of degrees, batches or recompute, and no reader knows it: a "
-     "name of an older or newer version, or of a fork. The plan is reckoned without it.",
-     "Check the plan that `rankwright import` writes, and state what is missing there.", "", ""},
+     "The framework has no setting of this name. It is nearly the name of one that decides the "
+     "layout, or it speaks of degrees, batches or recompute: a typo, or a name of another version "
+     "or of a fork. The plan is estimated without it.",
+     "Correct the name as suggested, or state the key in the plan that `rankwright import` "
+     "writes.",
+     "", ""},
+    {"RW0618", Severity::note, "settings that are not known are ignored",
+     "The framework has no settings of these names, in any version whose parser was read, and they "
+     "are not close to one that matters to a plan: a typo, or settings of a fork.",
+     "Check the spelling; nothing else needs to be done.", "", ""},
     {"RW0620", Severity::error, "not a list of hosts",
      "Host lists are written as Slurm does: names between commas, with ranges of numbers in "
      "brackets. They are bounded, because a short list can unfold to a huge one.",

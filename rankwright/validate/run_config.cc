@@ -49,7 +49,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
      {.grad_reduce = false, .param_gather = false, .pp = true},
      plan::Dtype::fp16},
     {"Megatron-LM", "megatron-2021", kNoOverlap, plan::Dtype::fp16},
-    {"DeepSpeed ZeRO", "deepspeed", kNoOverlap, plan::Dtype::fp16},
+    {"DeepSpeed ZeRO", "deepspeed-2021", kNoOverlap, plan::Dtype::fp16},
     {"DeepSpeed", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
     {"GPT-NeoX", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
     {"metaseq", "megatron-2021", kNoOverlap, plan::Dtype::fp16},

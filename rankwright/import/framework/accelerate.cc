@@ -53,7 +53,6 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"deepspeed_config.offload_param_device", "", nullptr, false, kAccelerateOffload},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
      "DeepSpeed's settings stand in that file, which can be checked"},
-    {"deepspeed_config", ""},
     {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are its own"},
     {"fp8_config", "", nullptr, false, "scaling is counted as the library's default"},
 };
@@ -142,6 +141,7 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
+  reading.known = &KnownKeys::find("accelerate");
   Draft& draft = plan.draft;
   read_foreign(reading, kAccelerateKeys, plan);
   const i64 machines = read_whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);

@@ -76,6 +76,7 @@ void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
 
 constexpr std::string_view kDeepspeedOffload =
     "what is kept in the host's memory is counted as on the GPU";
+constexpr std::string_view kWideStates = "optimizer states are counted in fp32";
 constexpr std::string_view kQuantized = "communication is counted in the plan's number formats";
 
 constexpr ForeignKey kDeepspeedKeys[] = {
@@ -86,7 +87,7 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"pipeline.activation_checkpoint_interval", "parallelism.recompute",
      unless_auto<read_recompute>},
     {"expert_parallel.autoep_size", "parallelism.ep_size"},
-    {"expert_parallel.enabled", ""},
+    {"expert_parallel.enabled", "parallelism.ep_size"},
     {"expert_parallel.expert_tensor_parallel_size", "parallelism.etp_size",
      kWhole<&Draft::etp, kMaxDegree>, true},
     {"zero_optimization.stage", "parallelism.zero_stage", unless_auto<read_deepspeed_zero>, true},
@@ -120,6 +121,9 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
     {"activation_checkpointing.partition_activations", "", nullptr, false,
      "kept activations are counted as whole on every tp rank"},
+    {"bf16.bf16_master_weights_and_grads", "", nullptr, false, kWideStates},
+    {"bf16.bf16_optimizer_states", "", nullptr, false, kWideStates},
+    {"fp16.fp16_master_weights_and_grads", "", nullptr, false, kWideStates},
     {"torch_autocast.enabled", "", nullptr, false, "parameters are counted in one number format"},
     {"amp.enabled", "", nullptr, false, "parameters are counted in one number format"},
     {"elasticity.enabled", "", nullptr, false, "the batch is chosen when ranks are known"},
@@ -177,6 +181,7 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
+  reading.known = &KnownKeys::find("deepspeed");
   read_foreign(reading, kDeepspeedKeys, plan);
   read_dtypes(reading);
   read_deepspeed_batch(reading);

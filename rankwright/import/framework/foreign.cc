@@ -5,9 +5,29 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/framework/unknown_keys.h"
 
 namespace rankwright::importer {
 namespace {
+
+void list_ignored(const YamlNode& node, const std::string& path, std::span<const ForeignKey> rows,
+                  std::vector<std::string>& out, const ForeignReading& reading) {
+  if (!path.empty() && has_row(rows, path)) return;
+  const std::span<const std::string_view> shapes = reading.model_keys;
+  if (std::find(shapes.begin(), shapes.end(), path) != shapes.end()) return;
+  const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
+  if (leaf && !path.empty()) out.push_back(make_excerpt(path, kLongestLabel));
+  for (const YamlEntry& entry : node.entries)
+    list_ignored(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar, rows,
+                 out, reading);
+}
+
+void report_not_modeled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
+  if (is_off(value)) return;
+  report_left_out(reading, value, fmt::format("{}: {}", row.path, row.not_modeled));
+}
+
+}  // namespace
 
 bool is_null(const YamlNode& node) {
   using Kind = YamlNode::Kind;
@@ -27,47 +47,6 @@ bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
     return path == row.path || (path.starts_with(row.path) && path[row.path.size()] == '.');
   });
 }
-
-/// Returns whether a key without a row names a layout concept: an older or newer version's, or a
-/// fork's.
-bool sounds_like_layout(std::string_view path) {
-  constexpr std::string_view kWords[] = {
-      "parallel_size",   "parallel-size", "parallel_degree",  "_tp_degree",
-      "_pp_degree",      "zero_stage",    "zero-stage",       "num_experts",
-      "num-experts",     "micro_batch",   "micro-batch",      "accumulation_st",
-      "accumulation-st", "recompute",     "checkpoint_activ", "checkpoint-activ"};
-  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view word) {
-    return path.find(word) != std::string_view::npos;
-  });
-}
-
-void list_ignored(const YamlNode& node, const std::string& path, std::span<const ForeignKey> rows,
-                  std::vector<std::string>& out, ForeignReading& reading) {
-  if (!path.empty() && has_row(rows, path)) return;
-  if (reading.is_read_elsewhere != nullptr && reading.is_read_elsewhere(path)) return;
-  const bool leaf = node.kind != YamlNode::Kind::map || node.entries.empty();
-  if (leaf && !path.empty()) {
-    out.push_back(make_excerpt(path, kLongestLabel));
-    if (sounds_like_layout(path) && !is_off(node) && !is_null(node))
-      reading.fields.report(node,
-                            {.code = "RW0617",
-                             .severity = Severity::warning,
-                             .message = "a setting that is not known may decide the layout",
-                             .detail = fmt::format("{} is passed over", out.back()),
-                             .hint = "the name that this version of the framework has for it, or a "
-                                     "plan file"});
-  }
-  for (const YamlEntry& entry : node.entries)
-    list_ignored(entry.value, path.empty() ? entry.key.scalar : path + "." + entry.key.scalar, rows,
-                 out, reading);
-}
-
-void report_not_modeled(ForeignReading& reading, const ForeignKey& row, const YamlNode& value) {
-  if (is_off(value)) return;
-  report_left_out(reading, value, fmt::format("{}: {}", row.path, row.not_modeled));
-}
-
-}  // namespace
 
 void report_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
   reading.fields.report(value, {.code = "RW0601",
@@ -100,6 +79,7 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
     });
   }
   list_ignored(reading.root, "", rows, plan.ignored_keys, reading);
+  if (reading.known != nullptr) report_unknown_keys(reading, rows);
 }
 
 const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key) {

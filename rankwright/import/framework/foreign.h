@@ -1,7 +1,8 @@
 // Reads a framework's configuration by a table of its keys: one row per key, which says which plan
 // key it sets and how it is read into a Draft. The file is a tree of values with locations,
 // whatever its syntax (yaml.h, json_tree.h, toml_tree.h, or flags as a flat map). Keys without a
-// row do not affect the layout; they are ignored and listed as such.
+// row do not affect the layout; they are ignored and listed as such. unknown_keys.h reports those
+// that the framework does not have at all.
 #pragma once
 
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "rankwright/import/framework/known_keys.h"
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/model/architecture.h"
@@ -23,8 +25,11 @@ struct ForeignReading {
   const YamlNode& root;
   const FileReader& files;
   model::Shapes shapes{};  // for formats that state the model's shapes one by one
-  bool (*is_read_elsewhere)(std::string_view path) =
-      nullptr;  // whether a key without a row is read all the same
+  /// Keys without a row that are read all the same: the shapes of a model.
+  std::span<const std::string_view> model_keys{};
+  const KnownKeys* known = nullptr;  // keys that do not matter; null: unknown keys are not reported
+  std::string_view dashes{};         // before a key: "--" for flags
+  std::vector<std::string> launcher_keys{};  // keys of another program: never unknown
 };
 
 /// One key of a framework's configuration.
@@ -38,6 +43,12 @@ struct ForeignKey {
   /// Why the estimate ignores the key although it affects time or memory (RW0601).
   std::string_view not_modeled{};
 };
+
+bool is_null(const YamlNode& node);
+/// Returns whether a setting has no effect with this value.
+bool is_off(const YamlNode& node);
+/// Returns whether a row reads `path` or the map that it is in.
+bool has_row(std::span<const ForeignKey> rows, std::string_view path);
 
 /// Returns the value at a dotted path; nullptr if it is missing or null.
 const YamlNode* find_path(const YamlNode& root, std::string_view path);

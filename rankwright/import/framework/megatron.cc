@@ -127,6 +127,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"recompute-method", "parallelism.recompute"},
     {"recompute-num-layers", "parallelism.recompute"},
     {"recompute-modules", "parallelism.recompute"},
+    {"moe-layer-recompute", "parallelism.recompute", nullptr, false,
+     "experts that are recomputed alone are counted as kept"},
     {"checkpoint-activations", "parallelism.recompute", read_checkpoint_activations},
     {"overlap-grad-reduce", "parallelism.overlap.grad_reduce", flag<&Draft::overlap_grad>},
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
@@ -153,6 +155,8 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"enable-cuda-graph", "software.launch", read_graphs},
     {"external-cuda-graph", "software.launch", read_graphs},
     {"attention-backend", "software.attention", read_attention},
+    {"encoder-tensor-model-parallel-size", "", nullptr, false, "there is no encoder in a plan"},
+    {"encoder-pipeline-model-parallel-size", "", nullptr, false, "there is no encoder in a plan"},
     {"rampup-batch-size", "", nullptr, false, "the batch grows to what is counted here"},
     {"hierarchical-context-parallel-sizes", "", nullptr, false,
      "counted as one ring or all-to-all"},
@@ -344,7 +348,11 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   const MegatronFlags flags = read_megatron_flags(plan.text);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
-  reading.is_read_elsewhere = is_read;
+  reading.model_keys = megatron_model_flags();
+  reading.dashes = "--";
+  reading.launcher_keys = flags.of_launcher;
+  // A dump is written by the program itself, which knows more names than flags.
+  if (!has_argument_dump(plan.text)) reading.known = &KnownKeys::find("megatron");
   read_foreign(reading, kMegatronKeys, plan);
   fill_in_flags(reading);
   fill_batch(reading, flags);

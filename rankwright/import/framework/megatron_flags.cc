@@ -56,6 +56,10 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
 constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
                                        "hierarchical-context-parallel-sizes", "rampup-batch-size"};
 
+/// Flags that only a training program has.
+constexpr std::string_view kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
+                                               "hidden-size", "micro-batch-size"};
+
 template <std::size_t n>
 bool is_in(const std::string_view (&names)[n], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
@@ -106,17 +110,22 @@ std::string current_name(std::string_view name) {
 }
 
 /// Sets a flag; later ones override earlier ones.
-void put(YamlNode& map, const std::string& name, YamlNode value) {
+void put(YamlNode& map, YamlNode key, YamlNode value) {
   constexpr std::size_t kMaxFlags = 1000;
   for (YamlEntry& entry : map.entries)
-    if (entry.key.scalar == name) {
-      entry.value = std::move(value);
+    if (entry.key.scalar == key.scalar) {
+      entry = {std::move(key), std::move(value)};
       return;
     }
   if (map.entries.size() >= kMaxFlags) return;
+  map.entries.push_back({std::move(key), std::move(value)});
+}
+
+/// As above, for a value that does not stand beside its flag.
+void put(YamlNode& map, const std::string& name, YamlNode value) {
   YamlNode key = value;
   key.scalar = name;
-  map.entries.push_back({std::move(key), std::move(value)});
+  put(map, std::move(key), std::move(value));
 }
 
 void drop(YamlNode& map, std::string_view name) {
@@ -133,6 +142,7 @@ class FlagCollector {
         return word.text == program || word.text.ends_with("/" + std::string(program));
       });
     };
+    script_ = find_script(words);
     const bool slurm = launches("srun");
     const bool mpi = launches("mpirun") || launches("mpiexec");
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -153,14 +163,29 @@ class FlagCollector {
         value.text = value.text.substr(equals + 3);
         value.at += equals + 3;
         value.width -= std::min(value.width - 1, equals + 3);
-        flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1);
+        flag(current_name(name.substr(0, equals)), {words[i], value}, 0, 1, i < script_);
       } else {
-        flag(current_name(name), words, i, i + 1);
+        flag(current_name(name), words, i, i + 1, i < script_);
       }
     }
   }
 
  private:
+  /// Returns the index of the training script: flags before it are its launcher's. Returns 0 for a
+  /// list of flags, and the number of words for a command that does not train.
+  static std::size_t find_script(const std::vector<ShellWord>& words) {
+    const bool trains = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+      if (!word.text.starts_with("--")) return false;
+      const std::string name = current_name(word.text.substr(2, word.text.find('=') - 2));
+      return is_in(kTrainingFlags, name) || is_in(kSwitches, name);
+    });
+    if (!trains) return words.size();
+    const auto script = std::find_if(words.begin(), words.end(), [](const ShellWord& word) {
+      return word.text.ends_with(".py");
+    });
+    return script == words.end() ? 0 : std::size_t(script - words.begin());
+  }
+
   /// Strips the quotes that a nested string leaves.
   static std::string strip_quotes(std::string text) {
     while (text.size() > 1 && (text.back() == '"' || text.back() == '\'')) text.pop_back();
@@ -169,10 +194,12 @@ class FlagCollector {
   }
 
   void flag(const std::string& name, const std::vector<ShellWord>& words, std::size_t at,
-            std::size_t next) {
+            std::size_t next, bool launchers = true) {
+    if (launchers) out_.of_launcher.push_back(name);
+    const YamlNode key = locations_.node(words[at].at, words[at].width, name);
     const bool alone = next >= words.size() || words[next].text.starts_with("--");
     if (alone || is_in(kSwitches, name))
-      return set_known(name, locations_.node(words[at].at, words[at].width, "true"));
+      return set_known(key, locations_.node(words[at].at, words[at].width, "true"));
     std::string text = strip_quotes(words[next].text);
     const ShellWord& first = words[next];
     if (!first.unknown.empty()) {
@@ -185,15 +212,16 @@ class FlagCollector {
       if (words[i].text.starts_with("-") || !words[i].unknown.empty()) break;
       text += " " + strip_quotes(words[i].text);
     }
-    set_known(name, locations_.node(first.at, first.width, std::move(text)));
+    set_known(key, locations_.node(first.at, first.width, std::move(text)));
   }
 
-  void set_known(const std::string& name, YamlNode value) {
-    std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == name; });
-    put(out_.map, name, std::move(value));
+  void set_known(const YamlNode& key, YamlNode value) {
+    std::erase_if(out_.unknown, [&](const auto& one) { return one.flag == key.scalar; });
+    put(out_.map, key, std::move(value));
   }
 
   LocationIndex locations_;
+  std::size_t script_ = 0;  // words before it belong to the launcher
   MegatronFlags& out_;
 };
 
@@ -258,10 +286,8 @@ MegatronFlags read_script(std::string_view text) {
   }
   // Lists of flags that are not passed to a command count only if no command has training flags.
   const auto has_training_flags = [](const MegatronFlags& flags) {
-    constexpr const char* kTrainingFlags[] = {"tensor-model-parallel-size", "num-layers",
-                                              "hidden-size", "micro-batch-size"};
     return std::any_of(std::begin(kTrainingFlags), std::end(kTrainingFlags),
-                       [&](const char* name) { return flags.map.find(name) != nullptr; });
+                       [&](std::string_view name) { return flags.map.find(name) != nullptr; });
   };
   MegatronFlags flags = has_training_flags(commands) ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);

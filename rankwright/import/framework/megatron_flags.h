@@ -23,6 +23,7 @@ struct MegatronFlags {
   /// separated by blanks. `nodes`, `gpus-per-node` and `world-size` come from the launcher.
   YamlNode map{};
   std::vector<Unknown> unknown{};
+  std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   bool cut = false;                 // the script exceeds the limits and was read in part
 };

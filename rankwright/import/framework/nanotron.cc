@@ -145,6 +145,7 @@ void read_nanotron(PlanFile& plan, const FileReader& files) {
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
+  reading.known = &KnownKeys::find("nanotron");
   read_foreign(reading, kNanotronKeys, plan);
   read_model_config(reading);
   plan.draft.order = mesh::kDefaultOrder;  // its grid (ep, pp, dp, cp, tp), row-major

@@ -99,6 +99,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.pipeline_parallel_first_stage_less_layers", "parallelism.stages"},
     {"parallelism.pipeline_parallel_last_stage_less_layers", "parallelism.stages"},
     {"parallelism.pipeline_parallel_microbatch_size", "parallelism.micro_batch"},
+    {"parallelism.pipeline_parallel_microbatches", "parallelism.micro_batch"},
     {"training.local_batch_size", "job.global_batch"},
     {"training.batch_size", "job.global_batch"},
     {"training.global_batch_size", "job.global_batch"},
@@ -167,6 +168,10 @@ void read_torchtitan_batch(ForeignReading& r) {
     draft.micro_batch =
         read_stated(r, "parallelism.pipeline_parallel_microbatch_size", 1, kMaxMicroBatch)
             .value_or(1);
+    // Until 2025 the number of microbatches was stated instead of their size.
+    const std::optional<i64> number =
+        read_stated(r, "parallelism.pipeline_parallel_microbatches", 1, kMaxMicroBatch);
+    if (number && divides(*number, batch)) draft.micro_batch = batch / *number;
     draft.accumulation = std::max<i64>(1, batch / *draft.micro_batch);
     return;
   }
@@ -289,7 +294,12 @@ YamlNode move_renamed_keys(const YamlNode& root) {
       {"experimental", "context_parallel_degree"},
       {"experimental", "pipeline_parallel_degree"},
       {"experimental", "pipeline_parallel_schedule"},
-      {"experimental", "pipeline_parallel_microbatches"}};
+      {"experimental", "pipeline_parallel_microbatches"},
+      {"experimental", "pipeline_parallel_schedule_csv"},
+      {"experimental", "pipeline_parallel_split_points"},
+      {"experimental", "context_parallel_rotate_method"},
+      {"experimental", "enable_async_tensor_parallel"},
+      {"training", "enable_async_tensor_parallel"}};
   YamlNode moved = root;
   const auto table = [&](std::string_view name) -> YamlNode* {
     for (YamlEntry& entry : moved.entries)
@@ -330,6 +340,7 @@ void read_torchtitan(PlanFile& plan, const FileReader& files) {
   const YamlNode today = move_renamed_keys(*root);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, today, files};
+  reading.known = &KnownKeys::find("torchtitan");
   Draft& draft = plan.draft;
   draft.cp_comm = plan::CpComm::all_gather;  // defaults of v0.2.2
   draft.recompute = plan::Recompute::selective;

@@ -129,6 +129,15 @@ TEST(TorchtitanImport, IdentifiesAScheduleFromItsCells) {
   golden::expect("import/torchtitan-unread-schedule.txt", format_findings(unread.findings));
 }
 
+// Versions of 2024: 8 sequences in 4 microbatches of 2.
+TEST(TorchtitanImport, NumberOfMicrobatches_GivesTheirSize) {
+  const PlanFile plan = read(
+      "[training]\nbatch_size = 8\n[experimental]\npipeline_parallel_degree = 2\n"
+      "pipeline_parallel_microbatches = 4\n");
+  EXPECT_EQ(plan.draft.micro_batch, 2);
+  EXPECT_EQ(plan.draft.accumulation, 4);
+}
+
 TEST(TorchtitanImport, InputThatTripsLibraryAssertions_IsRejected) {
   for (const std::string_view bad :
        {"[training]\n[{t]]\n", "[training]\n[ ]\n", "[training]\nx = [\u039f]\n"}) {
@@ -138,8 +147,9 @@ TEST(TorchtitanImport, InputThatTripsLibraryAssertions_IsRejected) {
     EXPECT_EQ(plan.findings[0].where.line, 2);
   }
   // Inside strings, comments and nested arrays these characters are valid.
-  EXPECT_TRUE(read("# \u039f\n[training]\nseq_len = 64\nx = [\n  [\"\u039f [{\"],\n  [],\n]\n")
-                  .findings.empty());
+  EXPECT_TRUE(
+      read("# \u039f\n[training]\nseq_len = 64\ndataset = [\n  [\"\u039f [{\"],\n  [],\n]\n")
+          .findings.empty());
 }
 
 TEST(TorchtitanImport, SpellsEditsAsKeys) {

@@ -361,8 +361,8 @@ constexpr KeyRow kKeys[] = {
       "Adam keeps 8 bytes and an fp32 copy of 4; with fp64 parameters 16 and no copy."},
      read_optimizer},
     {{"software.framework",
-      "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, torchtitan, "
-      "llm-foundry, fsdp, maxtext, rankwright or own",
+      "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
+      "deepspeed-2021, torchtitan, llm-foundry, fsdp, maxtext, rankwright or own",
       "megatron-core", "What runs the plan: sets the other keys of `software`.",
       "Decides kernels, launches, and what is held in memory besides the states."},
      read_framework},

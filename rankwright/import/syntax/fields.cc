@@ -108,12 +108,14 @@ std::optional<std::size_t> FieldReader::known_key(const YamlNode& key,
   const auto found = std::find(known.begin(), known.end(), key.scalar);
   if (found != known.end()) return std::size_t(found - known.begin());
   const std::optional<std::string> near = nearest(key.scalar, strings(known));
-  report(key, {.code = "RW0902",
-               .severity = Severity::warning,
-               .message = "a key that is not known is ignored",
-               .detail = fmt::format("'{}' means nothing here", shown(key)),
-               .hint = near ? fmt::format("did you mean {}?", *near)
-                            : fmt::format("known here: {}", joined(known))});
+  Diagnostic unknown{.code = "RW0902",
+                     .severity = Severity::warning,
+                     .message = "a key that is not known is ignored",
+                     .detail = fmt::format("'{}' means nothing here", shown(key)),
+                     .hint = near ? fmt::format("did you mean {}?", *near)
+                                  : fmt::format("known here: {}", joined(known))};
+  if (near) unknown.respelling = Respelling{key.scalar, *near};
+  report(key, std::move(unknown));
   return std::nullopt;
 }
 

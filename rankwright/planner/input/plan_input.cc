@@ -74,6 +74,8 @@ void override_input(const PlanSource& source, importer::PlanFile& file) {
   if (!source.cluster.empty())
     file.draft.cluster =
         importer::read_cluster_argument(source.cluster, source.files, file.findings);
+  if (std::optional<Diagnostic> fault = apply_key_options(source.job, file.draft))
+    file.findings.push_back(std::move(*fault));
 }
 
 PlanInput read_input(const PlanSource& source) {

@@ -8,6 +8,7 @@
 
 #include "rankwright/import/plan/plan_file.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/planner/input/key_options.h"
 #include "rankwright/planner/input/outcome.h"
 #include "rankwright/rules/rule.h"
 
@@ -19,6 +20,7 @@ struct PlanSource {
   std::string model{};                           // replaces the plan's: a catalog name, or a file
   std::string cluster{};                         // replaces the plan's: "dgx-h100 x 8", or a file
   std::optional<i64> world{};                    // ranks, if a framework's file does not state them
+  OptionTexts job{};                             // texts of key_options() that replace the plan's
   const importer::PlanFormat* format = nullptr;  // null: the format that recognizes the file
   std::optional<SourceFile> log{};               // log of the run that calibrates the constants
   std::optional<SourceFile> ran{};               // the plan of that run; empty: this plan
@@ -26,7 +28,9 @@ struct PlanSource {
       importer::refuse_file;  // reads models and clusters that are named as files
 
   /// Returns whether an option replaces something that the plan states.
-  bool overrides() const { return !model.empty() || !cluster.empty() || world || log; }
+  bool overrides() const {
+    return !model.empty() || !cluster.empty() || world || !job.empty() || log;
+  }
 };
 
 /// A plan as it was read.
@@ -42,7 +46,8 @@ PlanInput read_input(const PlanSource& source);
 importer::PlanFile read_plan_source(const SourceFile& file, const importer::PlanFormat* format,
                                     const importer::FileReader& files);
 
-/// Applies the model, the cluster and the world size of `source` to the content of the file.
+/// Applies the model, the cluster, the world size, the job and the software of `source` to the
+/// content of the file.
 void override_input(const PlanSource& source, importer::PlanFile& file);
 
 /// Returns the findings of reading and of linting for `target`, each with its position, most severe

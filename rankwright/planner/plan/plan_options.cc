@@ -6,41 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "rankwright/base/check.h"
 #include "rankwright/base/quantity.h"
-#include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/planner/input/plan_input.h"
 #include "rankwright/planner/plan/plan_amounts.h"
 
 namespace rankwright::planner {
 namespace {
 
-constexpr std::string_view kJobGroup = "Job and software", kLimitGroup = "Limits",
-                           kSearchGroup = "Search";
-
-/// An option that replaces the value of a plan-file key.
-struct KeyOption {
-  std::string_view name, key;
-};
-constexpr KeyOption kKeyOptions[] = {
-    {"global-batch", "job.global_batch"},
-    {"seq", "job.sequence"},
-    {"param-dtype", "job.param_dtype"},
-    {"grad-dtype", "job.grad_dtype"},
-    {"matmul", "job.matmul"},
-    {"optimizer", "job.optimizer"},
-    {"framework", "software.framework"},
-    {"attention", "software.attention"},
-    {"launch", "software.launch"},
-    {"loss", "software.loss"},
-    {"tuned", "software.tuned"},
-    {"overlap-grad-reduce", "parallelism.overlap.grad_reduce"},
-    {"overlap-param-gather", "parallelism.overlap.param_gather"},
-    {"overlap-tp", "parallelism.overlap.tp"},
-    {"overlap-pp", "parallelism.overlap.pp"},
-    {"overlap-ep", "parallelism.overlap.ep"},
-    {"dispatcher", "parallelism.dispatcher"},
-};
+constexpr std::string_view kLimitGroup = "Limits", kSearchGroup = "Search";
 
 /// A number of the plan: NAME fixes it, max-NAME limits it, no-NAME sets it to 1.
 struct NumberOption {
@@ -123,14 +96,6 @@ constexpr SwitchOption kSwitches[] = {
 
 using MaybeRefusal = std::optional<Refusal>;
 
-const importer::KeyRow& find_key_row(std::string_view path) {
-  const std::span<const importer::KeyRow> rows = importer::key_rows();
-  const auto found = std::find_if(
-      rows.begin(), rows.end(), [&](const importer::KeyRow& row) { return row.key.path == path; });
-  RW_CHECK(found != rows.end());
-  return *found;
-}
-
 std::vector<PlanOption> list_options() {
   std::vector<PlanOption> all;
   const auto add = [&](std::string name, std::string_view type, std::string help,
@@ -143,9 +108,9 @@ std::vector<PlanOption> list_options() {
   };
   add("model", "", "a name or a config.json", "");
   add("cluster", "", "\"dgx-h100 x 8\" or a cluster file", "");
-  for (const KeyOption& row : kKeyOptions) {
+  for (const KeyOption& row : key_options()) {
     const importer::PlanKey& key = find_key_row(row.key).key;
-    add(std::string(row.name), key.values, std::string(key.meaning), kJobGroup);
+    add(std::string(row.name), key.values, std::string(key.meaning), kJobOptionGroup);
   }
   for (const NumberOption& row : kNumberOptions) {
     add(std::string(row.name), "N", fmt::format("just this: {}", find_key_row(row.key).key.meaning),
@@ -162,23 +127,15 @@ std::vector<PlanOption> list_options() {
   return all;
 }
 
+MaybeRefusal refuse_option(std::string_view name, const std::optional<Diagnostic>& fault) {
+  if (!fault) return std::nullopt;
+  return make_usage_refusal(fmt::format("--{}: {}", name, fault->detail), fault->hint);
+}
+
 /// Reads an option's value with the reader of the plan-file key that it replaces.
 MaybeRefusal read_key(std::string_view name, std::string_view key, const std::string& value,
                       importer::Draft& draft) {
-  const std::string flag = fmt::format("--{}", name);
-  Diagnostics findings;
-  importer::FieldReader fields(flag, findings);
-  importer::Reading reading{fields, draft, importer::refuse_file};
-  importer::YamlNode node;
-  node.kind = importer::YamlNode::Kind::scalar;
-  node.scalar = value;
-  find_key_row(key).read(reading, node);
-  if (findings.empty()) return std::nullopt;
-  const Diagnostic& first = findings.front();
-  return make_usage_refusal(fmt::format("{}: {}", flag, first.detail),
-                            first.hint.empty()
-                                ? fmt::format("{} takes {}", flag, find_key_row(key).key.values)
-                                : first.hint);
+  return refuse_option(name, read_key_option(name, key, value, draft));
 }
 
 /// Reads the texts of options into a request, group by group, so that the same error is reported
@@ -300,7 +257,7 @@ class OptionReader {
     request_.cluster = text("cluster");
     if (!text("calibrate").empty()) request_.log = SourceFile{.name = text("calibrate")};
     if (!text("ran").empty()) request_.ran = SourceFile{.name = text("ran")};
-    for (const KeyOption& row : kKeyOptions)
+    for (const KeyOption& row : key_options())
       if (!text(row.name).empty()) request_.overrides[std::string(row.name)] = text(row.name);
     request_.fit = is_set("fit");
     request_.exhaustive = is_set("exhaustive");
@@ -342,12 +299,8 @@ Outcome<PlanRequest> read_plan_options(const OptionTexts& texts) {
 }
 
 std::optional<Refusal> apply_overrides(const OptionTexts& overrides, importer::Draft& draft) {
-  for (const KeyOption& row : kKeyOptions) {
-    const auto given = overrides.find(std::string(row.name));
-    if (given == overrides.end()) continue;
-    if (MaybeRefusal fault = read_key(row.name, row.key, given->second, draft)) return fault;
-  }
-  return std::nullopt;
+  const std::optional<Diagnostic> fault = apply_key_options(overrides, draft);
+  return refuse_option(fault ? fault->where.file.substr(2) : std::string(), fault);
 }
 
 }  // namespace rankwright::planner

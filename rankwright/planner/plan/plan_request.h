@@ -2,12 +2,12 @@
 // out. Values only; plan_options.h reads them from option texts, and plan.h answers them.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "rankwright/import/syntax/file.h"
+#include "rankwright/planner/input/key_options.h"
 #include "rankwright/planner/input/outcome.h"
 #include "rankwright/planner/plan/search_budget.h"
 #include "rankwright/planner/plan/training.h"
@@ -20,10 +20,6 @@ struct ExcludedHosts {
   i64 count = 0;
   std::vector<i64> hosts{};  // ascending; empty if only their number is known
 };
-
-/// Option texts by option name without dashes: {"global-batch", "256"}. A switch has the text
-/// "true".
-using OptionTexts = std::map<std::string, std::string>;
 
 /// A request for a plan.
 struct PlanRequest {

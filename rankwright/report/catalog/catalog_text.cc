@@ -281,7 +281,8 @@ Result<Table> show_framework(std::string_view name) {
     known.emplace_back(f.name);
     if (f.name != name) continue;
     return Table{{{std::string(name)}, {"value"}},
-                 {{"attention", std::string(rankwright::plan::name(f.attention))},
+                 {{"code of", std::to_string(f.year)},
+                  {"attention", std::string(rankwright::plan::name(f.attention))},
                   {"launch", std::string(rankwright::plan::name(f.launch))},
                   {"loss", fmt::format("{}, {} bytes a logit", rankwright::plan::name(f.loss),
                                        bytes_per_logit(f.loss, plan::Job{}))},
