@@ -104,8 +104,9 @@ TEST(Report, Markdown_HasSummaryTablesAndPlan) {
   const CommandResult said = run_command({"report", kTiny, "--no-search", "--markdown"});
   EXPECT_EQ(said.code, kOk);
   EXPECT_THAT(said.out, StartsWith("# "));
-  for (const std::string part : {"It fits, with ", "## Step", "## Memory", "## Communication",
-                                 "## Pipeline", "```yaml", "rankwright export "})
+  for (const std::string part :
+       {"It fits with margin: ", "## Step", "## Memory", "## Communication", "## Pipeline",
+        "```yaml", "rankwright export "})
     EXPECT_THAT(said.out, HasSubstr(part));
 }
 

@@ -13,7 +13,7 @@ ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration
                         cluster::Constant constant, double value) {
   c[constant] = value;
   const Estimate e = estimate_plan(config, c);
-  return {value, e.time(), e.memory.total(), e.fits()};
+  return {value, e.time(), e.memory.total(), e.verdict()};
 }
 
 /// Computes the time per token of the second plan relative to the first, minus 1.
@@ -59,7 +59,7 @@ std::vector<Sensitivity> find_sensitivities(const plan::TrainingConfig& config,
       return std::abs(o.memory / now.memory.total() - 1) > kMinChange;
     };
     s.moves = std::max(moved(s.low), moved(s.high));
-    s.flips = s.low.fits != now.fits() || s.high.fits != now.fits();
+    s.flips = s.low.verdict != now.verdict() || s.high.verdict != now.verdict();
     if (s.moves > kMinChange || fills(s.low) || fills(s.high)) all.push_back(s);
   }
   std::stable_sort(all.begin(), all.end());

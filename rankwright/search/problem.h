@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "rankwright/cost/memory/verdict.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/rules/rule.h"
 
@@ -44,12 +45,17 @@ struct Problem {
   /// Model, cluster, job, software and world. Only the overlap of its plan is used.
   plan::TrainingConfig config;
   Limits limits{};
-  Bytes capacity{};  // a plan that takes more does not fit
+  Bytes capacity{};  // memory of one device
+  /// The worst verdict on memory that a plan may have.
+  cost::MemoryVerdict accepts = cost::MemoryVerdict::tight;
+  std::optional<Bytes> max_memory{};  // a plan may not take more, even if the device has more
   /// True: sends overlap if a pp rank has several chunks, as in frameworks. False: as in the
   /// overlap of the config's plan.
   bool overlap_chunks = false;
 
-  /// Returns the memory up to which a plan fits with margin.
+  /// Returns the memory that a plan may take.
+  Bytes limit() const;
+  /// Returns the memory up to which a plan is within the limit and fits with margin.
   Bytes safe() const;
 };
 

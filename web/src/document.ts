@@ -104,7 +104,7 @@ export interface StageMemory {
   instant_words: string; // "at the loss"
   total_bytes: number;
   fits: boolean;
-  verdict: string; // "fits", "does not fit", or with a doubt: "fits, but not for sure", ...
+  verdict: string; // "fits with margin", "tight", "over, within estimate error", "does not fit"
   entries: { entry: string; bytes: number }[]; // nonzero ones, in the order of the memory estimate
 }
 
@@ -295,7 +295,7 @@ export interface Memory {
   total_bytes: number;
   capacity_bytes: number;
   fits: boolean;
-  verdict: string; // "fits, but not for sure"
+  verdict: string; // "tight"
   sure: boolean;
   band: Band;
   entries: { entry: string; bytes: number; origin: string; formula: string; meaning: string }[];

@@ -86,9 +86,9 @@ TEST(Fit, IsStatedForThePlanWithAModel) {
   const rankwright::plan::TrainingConfig open =
       config_of("{world_size: 16, parallelism: {tp_size: 8, dp_size: 2}}");
   const std::string unknown = "fits cannot be said of a model that is not named: --model NAME.";
-  EXPECT_THAT(compare_configs(named, open).fit, StartsWith("A fits: "));
+  EXPECT_THAT(compare_configs(named, open).fit, StartsWith("A fits with margin: "));
   EXPECT_THAT(compare_configs(named, open).fit, HasSubstr(" on pp rank 0. Whether B " + unknown));
-  EXPECT_THAT(compare_configs(open, named).fit, StartsWith("B fits: "));
+  EXPECT_THAT(compare_configs(open, named).fit, StartsWith("B fits with margin: "));
   EXPECT_THAT(compare_configs(open, open).fit, StartsWith("Whether they fit cannot be said"));
   rankwright::plan::TrainingConfig full = named;
   full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::get_calibration()).total();
@@ -101,7 +101,7 @@ TEST(Fit, IsUncertainInsideTheErrorBand) {
   EXPECT_EQ(compare_configs(fits, fits).fit, "");
   rankwright::plan::TrainingConfig near = fits;
   near.cluster.device.memory = 1.01 * cost::fullest(near, catalog::get_calibration()).total();
-  EXPECT_THAT(compare_configs(fits, near).fit, StartsWith("B fits, but not for sure: "));
+  EXPECT_THAT(compare_configs(fits, near).fit, StartsWith("B is tight: "));
 }
 
 }  // namespace compare_sentences_test

@@ -14,6 +14,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -22,13 +23,7 @@ namespace {
 std::string describe_fit(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
   if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
-  const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
-                                       show_memory(e.memory.total(), e.capacity));
-  if (!e.sure()) return fmt::format("It may not fit: {}, ±{}", need, percent(e.memory_band.within));
-  if (!e.fits())
-    return fmt::format("It does not fit: {}, most of it {}", need,
-                       row(find_largest_item(e.memory)).name);
-  return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
+  return "It " + rules::state_memory_verdict(e);
 }
 
 /// Returns the fastest plan that the search found; null if nothing fits.
@@ -92,7 +87,8 @@ std::string describe_rival(const planner::PlanReport& report) {
 /// Says how fast it is, also compared with alternatives, as the second half of a sentence.
 std::string describe_speed(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
-  const bool runs = report.config.reference_model || e.fits();
+  const bool runs =
+      report.config.reference_model || e.verdict() != cost::MemoryVerdict::does_not_fit;
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
                                       show(report.time()), format_band(e.step_band));
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
@@ -144,9 +140,7 @@ std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
   if (!config.reference_model)
     all.push_back(
         {"memory", show_memory(e.memory.total(), e.capacity),
-         fmt::format("on pp rank {}, ±{}: {}", e.memory.pp_rank, percent(e.memory_band.within),
-                     e.fits() ? show_memory(e.capacity - e.memory.total()) + " left"
-                              : show_memory(e.memory.total() - e.capacity) + " too much")});
+         fmt::format("on pp rank {}, {}", e.memory.pp_rank, rules::describe_memory_verdict(e))});
   return all;
 }
 

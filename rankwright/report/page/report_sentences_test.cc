@@ -121,7 +121,7 @@ TEST(PlanVerdict, WithoutSearch_OnlySaysThatItFits) {
   const PlanVerdict verdict = make_plan_verdict(report_with(kFast, false));
   EXPECT_EQ(verdict.standing, Standing::fits);
   EXPECT_EQ(name(verdict.standing), "fits");
-  EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
+  EXPECT_THAT(verdict.sentence, StartsWith("It fits with margin: "));
   EXPECT_THAT(verdict.sentence, HasSubstr("; a step takes " + time_of(kFast) + " ±"));
 }
 
@@ -140,7 +140,7 @@ TEST(PlanVerdict, SlowerPlan_NamesAFasterOne) {
   const planner::PlanReport report = report_with("parallelism: {tp_size: 8, recompute: full}");
   const PlanVerdict verdict = make_plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::slower);
-  EXPECT_THAT(verdict.sentence, StartsWith("It fits, with "));
+  EXPECT_THAT(verdict.sentence, StartsWith("It fits with margin: "));
   EXPECT_THAT(verdict.sentence, HasSubstr("; the search would run "));
   const PlanPoints drawn = collect_points(report);
   ASSERT_FALSE(drawn.points.empty());
@@ -152,7 +152,7 @@ TEST(PlanVerdict, SaysThatAPlanDoesNotFit) {
   const PlanVerdict verdict =
       make_plan_verdict(report_with("parallelism: {dp_size: 8, zero_stage: 0}"));
   EXPECT_EQ(verdict.standing, Standing::refused);
-  EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: pp rank 0 takes "));
+  EXPECT_THAT(verdict.sentence, StartsWith("It does not fit: over by "));
 }
 
 TEST(PlanVerdict, WithoutModel_SaysNothingAboutMemory) {
@@ -171,7 +171,7 @@ TEST(KeyFigures, MatchTheEstimate) {
   ASSERT_EQ(figures.size(), 5u);
   EXPECT_EQ(figures[0].name, "step");
   EXPECT_EQ(figures[4].name, "memory");
-  EXPECT_THAT(figures[4].detail, HasSubstr("left"));
+  EXPECT_THAT(figures[4].detail, HasSubstr("free"));
 }
 
 TEST(DescribeMeasurement, SaysWhetherTheSlicesAreDrawn) {
