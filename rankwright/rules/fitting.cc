@@ -137,6 +137,12 @@ struct Trial {
   Bytes total{};
 };
 
+/// Returns whether `a` is proposed before `b`: the better verdict on memory, then the faster.
+bool is_preferred(const FittingChange& a, const FittingChange& b) {
+  const cost::MemoryVerdict one = a.estimate.verdict(), other = b.estimate.verdict();
+  return one != other ? one < other : a.time_per_sequence() < b.time_per_sequence();
+}
+
 }  // namespace
 
 Seconds FittingChange::time_per_sequence() const {
@@ -173,16 +179,15 @@ std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config
         else
           left.push_back({std::move(change), memory.total()});
       }
-    std::stable_sort(
-        fitting.begin(), fitting.end(), [](const FittingChange& a, const FittingChange& b) {
-          const cost::MemoryVerdict one = a.estimate.verdict(), other = b.estimate.verdict();
-          return one != other ? one < other : a.time_per_sequence() < b.time_per_sequence();
-        });
+    std::stable_sort(fitting.begin(), fitting.end(), is_preferred);
     std::vector<FittingChange> kept;
-    for (const FittingChange& one : fitting) {
+    for (FittingChange& one : fitting) {
       if (kept.size() == max) break;
-      if (!adds_errors(config, one.change.config(), target)) kept.push_back(one);
+      if (adds_errors(config, one.change.config(), target)) continue;
+      one.estimate = cost::estimate_closely(one.change.config(), select_calibration(config));
+      kept.push_back(std::move(one));
     }
+    std::stable_sort(kept.begin(), kept.end(), is_preferred);
     if (!kept.empty()) return kept;
     std::stable_sort(left.begin(), left.end(),
                      [](const Trial& a, const Trial& b) { return a.total < b.total; });

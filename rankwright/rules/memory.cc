@@ -73,7 +73,7 @@ std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
   if (judge(s) != cost::MemoryVerdict::does_not_fit) return std::nullopt;
-  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
+  const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
@@ -90,7 +90,7 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
   if (sure(judge(s))) return std::nullopt;
-  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
+  const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}", now.memory.pp_rank,
                                         show_memory(now.memory.total(), now.capacity),
                                         s.cluster.device.name, describe_memory_verdict(now)),

@@ -147,7 +147,7 @@ export interface TimelineSummary {
   cells: number;
   times: string;
   step_seconds: number;
-  bubble_fraction: number;
+  idle_fraction: number;
   phases: { phase: string; begin_seconds: number; end_seconds: number }[];
   ranks: {
     pp_rank: number;
@@ -157,7 +157,7 @@ export interface TimelineSummary {
     stage_activations_held: number;
     critical_path_seconds: number;
   }[];
-  words: Record<string, string>; // "step", "bubble", "critical path", "limits", "times"
+  words: Record<string, string>; // "step", "idle", "critical path", "limits", "times"
 }
 
 /** A run's trace, drawn with the timeline's kinds. */

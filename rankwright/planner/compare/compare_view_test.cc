@@ -112,7 +112,7 @@ TEST(Cause, Bubble_NamesChunksAndMicrobatches) {
   const std::string words = words_of(view, cost::Item::bubble);
   EXPECT_THAT(words, HasSubstr("interleaved-1f1b instead of 1f1b"));
   EXPECT_THAT(words, HasSubstr("4 chunks each instead of 1"));
-  EXPECT_THAT(words, HasSubstr("1.54 % idle where stages are alike instead of 5.88 %"));
+  EXPECT_THAT(words, HasSubstr("1.54 % ideal bubble instead of 5.88 %"));
   EXPECT_THAT(words, HasSubstr("16 microbatches"));
 }
 

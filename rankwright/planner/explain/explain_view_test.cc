@@ -96,7 +96,7 @@ TEST(Axes, Reasons_HaveNumbers) {
                 "job: {global_batch: 64, sequence: 4096}\n"
                 "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, zero_stage: 1}\n"));
   EXPECT_EQ(axis(view, "PP").reason,
-            "80 layers over 4 stages; 32 microbatches, 8.57 % bubble of equal stages (1f1b)");
+            "80 layers over 4 stages; 32 microbatches, ideal bubble 8.57 % (1f1b)");
   EXPECT_EQ(axis(view, "PP").placement, "4 across infiniband");
   EXPECT_EQ(axis(view, "FSDP/ZeRO").degree, "stage 1 over 2");
 }
@@ -107,8 +107,8 @@ TEST(Axes, DualPipe_HoldsEveryStageTwice) {
                 "parallelism: {tp_size: 2, pp_size: 4, dp_size: 1, schedule: dualpipe}\n"));
   // (4/2 - 1) x (3 + 2 - 3) = 2 idle slots of 32 x 3 + 2.
   EXPECT_EQ(axis(view, "PP").reason,
-            "16 layers over 4 stages, each on two pp ranks; 32 microbatches, 2.04 % bubble of "
-            "equal stages (dualpipe)");
+            "16 layers over 4 stages, each on two pp ranks; 32 microbatches, ideal bubble "
+            "2.04 % (dualpipe)");
   EXPECT_EQ(axis(view, "DP").reason, "no copies but the mirror's");
 }
 

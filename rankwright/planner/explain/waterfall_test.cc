@@ -51,9 +51,9 @@ TEST(Waterfall, Remarks_NameLinksCallsAndSlots) {
   EXPECT_THAT(bar_of(waterfall, cost::Item::sends).remark, HasSubstr("32 calls"));
   EXPECT_THAT(bar_of(waterfall, cost::Item::sends).remark, HasSubstr("on infiniband"));
   EXPECT_THAT(bar_of(waterfall, cost::Item::dp).remark, HasSubstr("exposed of "));
-  // 2 stages and 16 microbatches: 1 of 17 slots is idle.
+  // 2 stages and 16 microbatches: 1 of 17 slots is idle, 5.88 %.
   EXPECT_EQ(bar_of(waterfall, cost::Item::bubble).remark,
-            "1f1b, 16 microbatches: 1 of 17 slots idle");
+            "1f1b, 16 microbatches: ideal bubble 5.88 %");
   EXPECT_THAT(bar_of(waterfall, cost::Item::imbalance).remark,
               HasSubstr("pp rank 1 is the slowest"));
 }

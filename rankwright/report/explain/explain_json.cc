@@ -54,6 +54,7 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
           {"tokens_per_second_per_device", cost::tokens_per_second(config, fall.total)},
           {"mfu", cost::mfu(config, fall.total)},
           {"mfu_palm_full", cost::mfu(config, fall.total, model::FlopsConvention::palm_full)},
+          {"bubble_fraction", view.estimate.step[cost::Item::bubble] / fall.total},
           {"slowest_pp_rank", step.slowest},
           {"hidden_dp_seconds", step.hidden_dp.value},
           {"items", items}};

@@ -131,9 +131,10 @@ std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
            ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
            : fmt::format("±{}, assumed: nothing was measured on such a device",
                          percent(e.step_band.within))},
-      {"MFU", percent(cost::mfu(config, step)), "attention halved, as Megatron-LM counts"},
-      {"MFU, full attention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
-       "as PaLM counts"},
+      {"MFU", percent(cost::mfu(config, step)),
+       "Megatron-LM convention: causal attention counts half"},
+      {"MFU, PaLM convention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
+       "no causal discount"},
       {"tokens/s/GPU", format_short_count(cost::tokens_per_second(config, step)),
        fmt::format("{} tokens/s in all", format_short_count(cost::tokens_per_second(config, step) *
                                                             double(config.world)))}};
@@ -186,13 +187,13 @@ std::string explain_missing_search(const planner::PlanReport& report) {
 std::string describe_drawn_step(const planner::PlanReport& report) {
   if (!report.step)
     return "The step has too many cells to be simulated; its bubble is that of the closed form.";
-  const double more = report.step->summary.end / report.time() - 1;
+  const double more = 1 / report.step->simulated.scale - 1;
   if (std::abs(more) < 5e-4) return "Simulated cell by cell, it takes as long as the step above.";
   return fmt::format(
-      "Simulated cell by cell, the step takes {}, {} {} than the {} above, where the reduction of "
+      "Simulated cell by cell, it takes as long as the step above. Its times are scaled for that: "
+      "alone the cells, transfers and collectives would end {} {}, because the reduction of "
       "gradients and the jitter of many nodes are estimated by formulas.",
-      show(report.step->summary.end), percent(std::abs(more)), more < 0 ? "less" : "more",
-      show(report.time()));
+      percent(std::abs(more)), more < 0 ? "earlier" : "later");
 }
 
 bool can_be_drawn(const importer::RunTrace& run) {
@@ -212,7 +213,7 @@ std::string describe_measurement(const planner::PlanReport& report) {
   if (report.step) {
     const planner::TimelineSummary& simulated = report.step->summary;
     text += fmt::format("; predicted {}, {} idle: the run took {:.2f} of that", show(simulated.end),
-                        percent(simulated.bubble), run.end / simulated.end);
+                        percent(simulated.idle), run.end / simulated.end);
   }
   if (can_be_drawn(run)) return text + ".";
   return text + fmt::format(". Its {} slices are too many to be drawn: at most {} are.",

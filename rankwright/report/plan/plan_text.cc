@@ -23,7 +23,7 @@ constexpr std::string_view kLineDot = " · ";
 
 std::string describe_more_figures(const search::EvaluatedPlan& best) {
   return fmt::format(
-      "MFU {} where attention counts in full (PaLM) · {}",
+      "MFU, PaLM convention (no causal discount) {} · {}",
       percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
       describe_memory(best));
 }

@@ -23,7 +23,7 @@ std::string find_remark(const planner::SimulatedStep& p, std::string_view name) 
 TEST(TimelineSentences, OneRank_IsAlwaysBusy) {
   const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 1, .microbatches = 3});
   const planner::TimelineSummary s = summary(p);
-  EXPECT_DOUBLE_EQ(s.bubble, 0);
+  EXPECT_DOUBLE_EQ(s.idle, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
   EXPECT_THAT(find_remark(p, "limits"), Not(HasSubstr("others")));
 }
@@ -44,8 +44,8 @@ TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
   planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
   p.durations = alike(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
-  EXPECT_EQ(summary(p).bubble, 0);
-  EXPECT_THAT(write_timeline_title(p, summary(p)), HasSubstr("step 0 s · bubble 0 %"));
+  EXPECT_EQ(summary(p).idle, 0);
+  EXPECT_THAT(write_timeline_title(p, summary(p)), HasSubstr("step 0 s · idle 0 %"));
 }
 
 TEST(TimelineJson, AgreesWithTheSummary) {

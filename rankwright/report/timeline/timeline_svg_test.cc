@@ -55,7 +55,7 @@ TEST(TimelineSvg, DrawsEveryCellAtItsTime) {
   EXPECT_THAT(text,
               HasSubstr("<rect x=\"402.3\" y=\"78\" width=\"65.36\" height=\"26\" class=\"b0\">"
                         "<title>0B0: backward, 10 s to 12 s</title>"));
-  EXPECT_THAT(text, HasSubstr(">1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %<"));
+  EXPECT_THAT(text, HasSubstr(">1f1b · 4 pp ranks · 8 microbatches · step 33 s · idle 27.3 %<"));
   for (const char* phase : {"warm-up 10 s", "steady 12 s", "drain 11 s"})
     EXPECT_THAT(text, HasSubstr(fmt::format("class=\"m n\">{}<", phase)));
   EXPECT_EQ(count_occurrences(text, "class=\"l "), 64u);  // every cell has room for its number
