@@ -57,8 +57,10 @@ int report(Args args, const Io& io) {
   report::Report made = new_report("report", args);
   made.plans.push_back(std::move(*plan));
   if (const int failed = flags.output.write(made, options, io)) return failed;
-  const std::optional<planner::PlanAnswer>& search = made.plans.front().search;
-  return search && search->stopped == planner::StopReason::asked ? kInterrupted : kOk;
+  const planner::PlanReport& reported = made.plans.front();
+  if (reported.search && reported.search->stopped == planner::StopReason::asked)
+    return kInterrupted;
+  return has_errors(reported.findings) ? kRefused : kOk;
 }
 
 }  // namespace rankwright::cli

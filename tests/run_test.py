@@ -139,7 +139,7 @@ def check_files(bench):
     cells = {e["name"] for e in events if e["ph"] == "X"}
     # 2 stages, 8 / dp 2 / micro_batch 1 = 4 microbatches.
     assert {f"{s}{kind}{m}" for s in range(2) for kind in "FB" for m in range(4)} <= cells, cells
-    assert "step 6/6  loss " in err and "tokens/s  bubble " in err, err
+    assert "step 6/6  loss " in err and "tokens/s  outside cells " in err, err
     for character in "\x1b\r\x01":
         assert character not in out + err, (out, err)
     print("JSON lines, CSV and trace: 6 steps on 8 ranks")

@@ -159,7 +159,8 @@ class Rank {
         .paint = options_.paint(io_),
         .progress = {
             .wanted = flags_.steps, .tokens = summary_.tokens, .pipelined = config_.plan.pp > 1}};
-    if (summary_.predicted) show.progress.predicted_bubble = summary_.predicted->bubble;
+    if (summary_.predicted)
+      show.progress.predicted_outside_cells = summary_.predicted->outside_cells;
     output_ = std::make_unique<RunOutput>(std::move(show), io_);
     return output_->open().value_or(kOk);
   }
@@ -206,7 +207,7 @@ class Rank {
         .loss = result.loss,
         .gradient_norm = result.gradient_norm,
         .time = Seconds{max[1]},
-        .bubble = planner::idle_share(Seconds{busy[0]}, Seconds{max[2]}, world_.size())};
+        .outside_cells = planner::idle_share(Seconds{busy[0]}, Seconds{max[2]}, world_.size())};
     summary_.steps.push_back(done);
     if (output_) output_->step(done);
     return max[0] > 0;

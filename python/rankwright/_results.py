@@ -226,7 +226,7 @@ def _counts(counts, caption):
 def _fits(row):
     """Returns the plan of a GPU count, or why there is none."""
     if row["fits"]:
-        return row["brief"] + ("" if row["surely_fits"] else " (may not fit)")
+        return row["brief"] + ("" if row["verdict"] == "fits with margin" else f" ({row['verdict']})")
     leanest = row.get("leanest_bytes")
     return "does not fit" + (f": the leanest needs {_html.gib(leanest)}" if leanest else "")
 

@@ -66,9 +66,8 @@ Seconds exposed_up_to_zero2(const plan::TrainingConfig& config, const RankWork& 
   const Seconds reduced = sync.reduced / reductions;
   // With v chunks, the gradients of all but one chunk are ready while the last pp microbatches run.
   const double v = double(plan.virtual_stages);
-  const double window = c[cluster::Constant::dp_window] *
-                        (1 + (std::min(m, double(plan.pp)) - 1) *
-                                 (v - 1) / v);
+  const double window =
+      c[cluster::Constant::dp_window] * (1 + (std::min(m, double(plan.pp)) - 1) * (v - 1) / v);
   const auto exposed = [&](bool overlap, Seconds time, Seconds compute) {
     return overlap ? std::max(c[cluster::Constant::dp_shown] * time, time - window * compute)
                    : time;

@@ -1,7 +1,6 @@
 #include "rankwright/cost/estimate.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/rates.h"
@@ -35,22 +34,25 @@ ErrorBand step_band(const plan::TrainingConfig& config) {
   return {row.within, published.rows == 0 ? 0 : row.rows};
 }
 
-}  // namespace
-
-bool Estimate::sure() const { return std::abs(memory.total() / capacity - 1) > memory_band.within; }
-
-namespace {
-
 Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                    const StepTime& step) {
   return {.step = step,
           .memory = fullest(config, calibration),
           .capacity = config.cluster.device.memory,
           .step_band = step_band(config),
-          .memory_band = {catalog::get_bands().memory.within, catalog::get_bands().memory.rows}};
+          .memory_band = get_memory_band()};
 }
 
 }  // namespace
+
+ErrorBand get_memory_band() {
+  const catalog::BandRow& row = catalog::get_bands().memory;
+  return {row.within, row.rows};
+}
+
+MemoryVerdict judge_memory(const MemoryEstimate& memory, const cluster::Device& device) {
+  return judge_memory(memory.total(), device.memory, get_memory_band().within);
+}
 
 Estimate estimate_plan(const plan::TrainingConfig& config,
                        const cluster::Calibration& calibration) {

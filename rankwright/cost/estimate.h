@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/memory/verdict.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/flops.h"
 
@@ -26,10 +27,19 @@ struct Estimate {
   ErrorBand step_band{}, memory_band{};
 
   Seconds time() const { return step.total(); }
-  bool fits() const { return memory.total() <= capacity; }
+  MemoryVerdict verdict() const {
+    return judge_memory(memory.total(), capacity, memory_band.within);
+  }
+  bool fits() const { return cost::fits(verdict()); }
   /// Returns whether fits() holds, or fails, for every error within the band.
-  bool sure() const;
+  bool sure() const { return cost::sure(verdict()); }
 };
+
+/// Returns the error band of memory estimates.
+ErrorBand get_memory_band();
+
+/// Returns the verdict on a rank that needs `memory` on this device.
+MemoryVerdict judge_memory(const MemoryEstimate& memory, const cluster::Device& device);
 
 /// Estimates a plan in closed form. Requires: the config has no constraint violation.
 Estimate estimate_plan(const plan::TrainingConfig& config, const cluster::Calibration& calibration);

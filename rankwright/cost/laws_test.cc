@@ -69,8 +69,8 @@ RC_GTEST_PROP(Laws, ExposedAndOverlappedTime_IsCallsTimesTimePerCall, ()) {
   const TimeByItem table = sum_table(config, step.heaviest);
   for (const Item item : kCommunication) {
     RC_LOG() << row(item).name << ": step " << step.comm(item).exposed.value << " + "
-             << step.comm(item).overlapped.value << ", table "
-             << table[std::size_t(item)].value << "\n";
+             << step.comm(item).overlapped.value << ", table " << table[std::size_t(item)].value
+             << "\n";
     RC_ASSERT(step.comm(item).exposed >= Seconds{});
     RC_ASSERT(step.comm(item).overlapped >= -1e-9 * step.comm(item).exposed);
     RC_ASSERT(near(step.comm(item).total(), table[std::size_t(item)]));
@@ -110,8 +110,8 @@ RC_GTEST_PROP(Laws, ProgramSpendsWhatTheTableSays, ()) {
   for (i64 r = 0; r < config.plan.pp; ++r) {
     std::map<plan::TrafficKind, Seconds> spent = sum_program(config, program, r, links);
     for (const TrafficCost& row : estimate_traffic(config, r, links)) {
-      RC_LOG() << plan::row(row.traffic.kind).label << ": program "
-               << spent[row.traffic.kind].value << ", table " << row.total.value << "\n";
+      RC_LOG() << plan::row(row.traffic.kind).label << ": program " << spent[row.traffic.kind].value
+               << ", table " << row.total.value << "\n";
       RC_ASSERT(near(spent[row.traffic.kind], row.total));
       spent.erase(row.traffic.kind);
     }

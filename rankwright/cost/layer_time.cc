@@ -160,8 +160,7 @@ struct CpTime {
 /// Returns `time` with the part that is longer than `compute` exposed, and at least the fraction
 /// `min_exposed`.
 CommTime overlap(Seconds time, Seconds compute, double min_exposed) {
-  const Seconds exposed =
-      std::min(time, std::max(Seconds{}, time - compute) + min_exposed * time);
+  const Seconds exposed = std::min(time, std::max(Seconds{}, time - compute) + min_exposed * time);
   return {exposed, time - exposed};
 }
 
@@ -222,15 +221,13 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
 
   const Bytes all = compute_expert_message(w.config, ffn);
   const Seconds pass = w.c[cluster::Constant::permute] * (all / w.rates.memory);
-  const Seconds exchange =
-      2 * w.links.time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all, all,
-                       mesh::GroupKind::ep);
+  const Seconds exchange = 2 * w.links.time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
+                                            all, mesh::GroupKind::ep);
   const double shown = plan.overlap.ep ? w.c[cluster::Constant::ep_shown] : 1;
-  const Seconds inside =
-      w.links.time(plan::TrafficKind::etp_all_gather, plan::Op::all_gather, etp * all,
-                   mesh::GroupKind::etp) +
-      w.links.time(plan::TrafficKind::etp_reduce_scatter, plan::Op::reduce_scatter, etp * all,
-                   mesh::GroupKind::etp);
+  const Seconds inside = w.links.time(plan::TrafficKind::etp_all_gather, plan::Op::all_gather,
+                                      etp * all, mesh::GroupKind::etp) +
+                         w.links.time(plan::TrafficKind::etp_reduce_scatter,
+                                      plan::Op::reduce_scatter, etp * all, mesh::GroupKind::etp);
   const CommTime exchanged{shown * exchange + inside, (1 - shown) * exchange};
 
   const double activated =
@@ -291,9 +288,9 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   time.weight.launch += (1 - part) * more_backward;
 }
 
-/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core, with
-/// the exchange of keys and values around it. Torch's policy recomputes every second matmul and the
-/// operations between.
+/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core,
+/// with the exchange of keys and values around it. Torch's policy recomputes every second matmul
+/// and the operations between.
 Pass selective_time(const Work& w, const LayerTime& time, const CoreTime& core, const CpTime& cp) {
   if (w.config.software.recomputes_ops)
     return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
@@ -380,8 +377,9 @@ TensorComm::Passes TensorComm::block(const plan::BlockInputs& inputs) const {
 
 TensorComm::Passes TensorComm::embedding() const {
   if (!sequence_parallel(config_.plan)) return {reduce(sizes_.hidden), {}};
-  const CommTime sum = config_.model.positions > 0 ? reduce(sizes_.hidden)
-                                                   : call(plan::Op::reduce_scatter, sizes_.hidden, 1);
+  const CommTime sum = config_.model.positions > 0
+                           ? reduce(sizes_.hidden)
+                           : call(plan::Op::reduce_scatter, sizes_.hidden, 1);
   return {sum, call(plan::Op::all_gather, sizes_.hidden, 1)};
 }
 
@@ -396,9 +394,9 @@ TensorComm::Passes TensorComm::projection() const {
   const CommTime out = call(plan::Op::all_gather, one, 1);
   const CommTime back = call(plan::Op::reduce_scatter, one, 1);
   if (!sequence_parallel(config_.plan)) return {out, back + reduce(both)};
-  return {out + call(plan::Op::all_gather, both, 1),
-          back + out + call(plan::Op::all_gather, both, 1) +
-              call(plan::Op::reduce_scatter, both, 1)};
+  return {
+      out + call(plan::Op::all_gather, both, 1),
+      back + out + call(plan::Op::all_gather, both, 1) + call(plan::Op::reduce_scatter, both, 1)};
 }
 
 LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::Layer& layer,

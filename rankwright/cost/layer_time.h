@@ -100,8 +100,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
                               const Rates& rates, const Links& links, const TensorComm& tensor,
                               const cluster::Calibration& calibration);
 
-/// The time of one microbatch in the embedding, in the output head, or in the parts of an MTP module
-/// outside its layer.
+/// The time of one microbatch in the embedding, in the output head, or in the parts of an MTP
+/// module outside its layer.
 struct EmbeddingHeadTime {
   Pass forward{}, input{}, weight{};
 

@@ -69,8 +69,8 @@ CollectiveCost Links::deduplicated_cost(Bytes size, const mesh::Span& span) cons
   const double nodes = double(span.size) / double(std::max<i64>(1, span.min[0]));
   const double copies = double(copies_);
   const double crossings = nodes * (1 - std::pow(1 - 1 / nodes, copies));
-  const CollectiveCost inside = estimate_collective_cost(plan::Op::all_to_all, size,
-                                                         innermost(span), *cluster_, loaded_);
+  const CollectiveCost inside =
+      estimate_collective_cost(plan::Op::all_to_all, size, innermost(span), *cluster_, loaded_);
   const CollectiveCost across = estimate_collective_cost(
       plan::Op::all_to_all, crossings / copies * size, span, *cluster_, loaded_);
   return across.time > inside.time ? across : inside;

@@ -9,11 +9,13 @@ namespace {
 constexpr double kFittedRange = 0.1;  // relative change of a fitted constant
 constexpr double kMinChange = 1e-9;   // smaller relative changes count as none
 
+/// Estimates the plan with one value of one constant. The step is that of estimate_closely() times
+/// the change of the closed form: a simulation per constant would take long.
 ConstantTrial try_value(const plan::TrainingConfig& config, cluster::Calibration c,
-                        cluster::Constant constant, double value) {
+                        cluster::Constant constant, double value, double closely_over_closed) {
   c[constant] = value;
   const Estimate e = estimate_plan(config, c);
-  return {value, e.time(), e.memory.total(), e.fits()};
+  return {value, closely_over_closed * e.time(), e.memory.total(), e.verdict()};
 }
 
 /// Computes the time per token of the second plan relative to the first, minus 1.
@@ -46,20 +48,21 @@ Bounds find_bounds(const catalog::ConstantRow& row) {
 
 std::vector<Sensitivity> find_sensitivities(const plan::TrainingConfig& config,
                                             const cluster::Calibration& calibration) {
-  const Estimate now = estimate_plan(config, calibration);
+  const Estimate now = estimate_closely(config, calibration);
+  const double ratio = now.time() / estimate_step_time(config, calibration).total();
   std::vector<Sensitivity> all;
   for (const catalog::ConstantRow& row : catalog::constants()) {
     if (is_measured(config, row.constant)) continue;
     const Bounds bounds = find_bounds(row);
     Sensitivity s{.constant = row.constant,
-                  .low = try_value(config, calibration, row.constant, bounds.low),
-                  .high = try_value(config, calibration, row.constant, bounds.high)};
+                  .low = try_value(config, calibration, row.constant, bounds.low, ratio),
+                  .high = try_value(config, calibration, row.constant, bounds.high, ratio)};
     const auto moved = [&](const ConstantTrial& o) { return std::abs(o.step / now.time() - 1); };
     const auto fills = [&](const ConstantTrial& o) {
       return std::abs(o.memory / now.memory.total() - 1) > kMinChange;
     };
     s.moves = std::max(moved(s.low), moved(s.high));
-    s.flips = s.low.fits != now.fits() || s.high.fits != now.fits();
+    s.flips = s.low.verdict != now.verdict() || s.high.verdict != now.verdict();
     if (s.moves > kMinChange || fills(s.low) || fills(s.high)) all.push_back(s);
   }
   std::stable_sort(all.begin(), all.end());

@@ -16,7 +16,7 @@ struct ConstantTrial {
   double value = 0;
   Seconds step{};
   Bytes memory{};
-  bool fits = true;
+  MemoryVerdict verdict{};
 };
 
 /// The effect of one constant on the estimate of a plan.
@@ -24,7 +24,7 @@ struct Sensitivity {
   cluster::Constant constant{};
   ConstantTrial low{}, high{};
   double moves = 0;    // the larger relative change of the step time
-  bool flips = false;  // changes whether the plan fits
+  bool flips = false;  // changes the verdict on memory
 
   friend bool operator<(const Sensitivity& a, const Sensitivity& b) { return a.moves > b.moves; }
 };

@@ -163,7 +163,8 @@ Parts StageEstimator::all_parts() const {
 
 Parts StageEstimator::computed_parts() const {
   const auto sums = [](const auto& time) {
-    return pipeline::StageTimes{time.forward.compute(), time.input.compute(), time.weight.compute()};
+    return pipeline::StageTimes{time.forward.compute(), time.input.compute(),
+                                time.weight.compute()};
   };
   Parts parts{.embedding = sums(prices_.embedding),
               .mtp = sums(prices_.mtp),
@@ -271,8 +272,9 @@ void StageEstimator::add_stages() {
       [](const RankWork& a, const RankWork& b) { return a.share.total() < b.share.total(); });
 }
 
-/// X4: every boundary between two pp ranks is crossed by an activation, which its stage sends at the
-/// end of forward, and by a gradient, which the next stage sends at the end of its input gradient.
+/// X4: every boundary between two pp ranks is crossed by an activation, which its stage sends at
+/// the end of forward, and by a gradient, which the next stage sends at the end of its input
+/// gradient.
 void StageEstimator::add_sends(const plan::Stages& stages) {
   outputs_.assign(stages.size(), {});
   if (plan_.pp == 1) return;
@@ -287,8 +289,7 @@ void StageEstimator::add_sends(const plan::Stages& stages) {
     outputs_[s] = prices_.sends[std::size_t(std::min(mtp, i64(prices_.sends.size()) - 1))];
     for (const std::size_t rank : {sender, receiver}) {
       ranks_[rank].sends += share * outputs_[s];
-      if (plan_.mirrored())
-        ranks_[std::size_t(plan_.pp) - 1 - rank].sends += share * outputs_[s];
+      if (plan_.mirrored()) ranks_[std::size_t(plan_.pp) - 1 - rank].sends += share * outputs_[s];
     }
   }
 }

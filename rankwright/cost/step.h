@@ -60,7 +60,8 @@ Item find_item(plan::TrafficKind kind);
 struct StepTime {
   std::array<Seconds, kItems> items{};
   /// Communication that runs beside computation, by its item; not part of the total. With the item
-  /// itself it is the calls times the time of each call, on the mean pp rank; for dp, on `heaviest`.
+  /// itself it is the calls times the time of each call, on the mean pp rank; for dp, on
+  /// `heaviest`.
   std::array<Seconds, kItems> overlapped{};
   i64 slowest = 0;   // the busiest pp rank
   i64 heaviest = 0;  // the pp rank with the most parameters, whose data parallelism is counted
@@ -114,8 +115,8 @@ Seconds simulate_pipeline_end(const plan::TrainingConfig& config, const StageCos
 /// ZeRO stage.
 plan::DataShape make_heaviest_shape(const plan::TrainingConfig& config, const StageCosts& staged);
 
-/// Estimates the whole step. `data` is make_heaviest_shape(); `end` is the end of the last cell, from
-/// estimate_pipeline_end or simulate_pipeline_end.
+/// Estimates the whole step. `data` is make_heaviest_shape(); `end` is the end of the last cell,
+/// from estimate_pipeline_end or simulate_pipeline_end.
 StepTime estimate_step_time(const plan::TrainingConfig& config,
                             const cluster::Calibration& calibration, const Links& links,
                             const LayerCosts& prices, const StageCosts& staged,

@@ -1,6 +1,6 @@
 // Traffic with its links and times: the level that each collective crosses, the number of groups
-// that share the link, and the time of all calls (Links::cost), without overlap. step.h decides which part is
-// exposed.
+// that share the link, and the time of all calls (Links::cost), without overlap. step.h decides
+// which part is exposed.
 #pragma once
 
 #include <vector>
@@ -25,8 +25,8 @@ struct TrafficCost {
   Seconds innermost{};  // of all calls if every group were inside one innermost domain
 };
 
-/// Returns the traffic of the ranks of `pp_rank`. `links`, those of the config, are equal for all pp
-/// ranks. Requires: the config has no constraint violation.
+/// Returns the traffic of the ranks of `pp_rank`. `links`, those of the config, are equal for all
+/// pp ranks. Requires: the config has no constraint violation.
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank);
 std::vector<TrafficCost> estimate_traffic(const plan::TrainingConfig& config, i64 pp_rank,
                                           Links& links);

@@ -170,9 +170,7 @@ constexpr ConfigKey kRows[] = {
      }},
     {"parallelism.dispatcher",
      [](const plan::TrainingConfig& s) { return std::string(name(s.plan.dispatcher)); },
-     [](const plan::TrainingConfig& s) {
-       return s.plan.dispatcher != plan::Dispatcher::alltoall;
-     }},
+     [](const plan::TrainingConfig& s) { return s.plan.dispatcher != plan::Dispatcher::alltoall; }},
     {"parallelism.micro_batch", degree<&plan::Plan::micro_batch>},
     {"parallelism.virtual_stages", degree<&plan::Plan::virtual_stages>,
      not_one<&plan::Plan::virtual_stages>},

@@ -96,8 +96,8 @@ WorkedAnswer hidden(const plan::TrainingConfig& s) {
                         find_max_traffic(s, plan::TrafficKind::dp_all_gather).total;
   return {step.comm(cost::Item::dp).overlapped / all,
           fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
-                      show(step[cost::Item::dp]), show(step.comm(cost::Item::dp).overlapped), show(all),
-                      percent(step.comm(cost::Item::dp).overlapped / all)),
+                      show(step[cost::Item::dp]), show(step.comm(cost::Item::dp).overlapped),
+                      show(all), percent(step.comm(cost::Item::dp).overlapped / all)),
           {{1 - step[cost::Item::dp] / alone,
             fmt::format("that divides by {}, which the calls take alone: beside computation they "
                         "take longer",

@@ -34,8 +34,7 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
     shape.share += chunk.share;
   }
   for (const RankContents& chunk : chunks) {
-    shape.vocabulary =
-        shape.vocabulary || chunk.embeds() || (config.model.tied && chunk.loss);
+    shape.vocabulary = shape.vocabulary || chunk.embeds() || (config.model.tied && chunk.loss);
     for (const Unit& unit : list_units(config, chunk, shape.copies)) {
       add_piece(shape.dense_units, unit.share.dense, unit.count);
       add_piece(shape.expert_units, unit.share.expert, unit.count);

@@ -39,8 +39,8 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
 Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape);
 
 /// Calls visit(kind, op, group, calls, bytes per call) for all data calls of the pp rank in one
-/// step, in the order of Megatron-LM's finalize_model_grads after the data-parallel ones. Groups may
-/// be of one rank.
+/// step, in the order of Megatron-LM's finalize_model_grads after the data-parallel ones. Groups
+/// may be of one rank.
 template <class Visit>
 void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Visit visit) {
   using K = TrafficKind;

@@ -28,8 +28,8 @@ AttentionMessages compute_messages(const TrainingConfig& config, const model::At
 
 /// The inputs of a block (attention or feed-forward) that tensor parallelism gathers before its
 /// column-parallel matmuls and whose gradients it reduces after them. Latent attention gathers the
-/// compressed queries and keys and the rotary part of the keys instead of hidden states (T1). Unused
-/// elements are 0.
+/// compressed queries and keys and the rotary part of the keys instead of hidden states (T1).
+/// Unused elements are 0.
 struct BlockInputs {
   std::array<Bytes, 3> tensors{};
 

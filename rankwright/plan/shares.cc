@@ -46,8 +46,8 @@ TpSplit mlp_split(const model::Model& model, const model::FeedForward& ffn, i64 
 
 i64 norm_parameters(const model::Model& model) { return model.hidden * (model.norm_bias ? 2 : 1); }
 
-/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: a vocabulary weight is set
-/// apart.
+/// Returns the holdings of a rank's chunks, which run `stages`. `copies`: a vocabulary weight is
+/// set apart.
 std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vector<i64>& stages,
                                    const std::vector<const RankContents*>& chunks, bool copies) {
   constexpr i64 kNone = std::numeric_limits<i64>::max();
@@ -65,8 +65,7 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
     if (held.embedding) held.share += count_embedding_share(model, config.plan.tp);
     if (chunks[i]->loss) held.share += count_head_share(model, config.plan.tp, held.head_weight);
     const bool vocabulary = held.embedding || (model.tied && held.head_weight);
-    if (copies && vocabulary)
-      held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
+    if (copies && vocabulary) held.apart = count_vocabulary_weight(model, config.plan.tp).dense;
     list.push_back(held);
   }
   return list;

@@ -99,8 +99,8 @@ struct Holding {
 /// Return the holdings per chunk of a pp rank, which add up to rank_share, and per stage of the
 /// whole pipeline.
 std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank);
-/// As above, from the rank's chunks; `copies` is has_vocabulary_copies(config). A weight with copies
-/// is set apart whatever the ZeRO stage.
+/// As above, from the rank's chunks; `copies` is has_vocabulary_copies(config). A weight with
+/// copies is set apart whatever the ZeRO stage.
 std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank,
                                          const std::vector<RankContents>& chunks, bool copies);
 std::vector<Holding> list_stage_holdings(const TrainingConfig& config);

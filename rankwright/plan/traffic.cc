@@ -258,8 +258,8 @@ Op find_gradient_op(const TrainingConfig& config) {
 }
 
 i64 count_gathered_bytes(const TrainingConfig& config) {
-  const bool fp8 = config.plan.zero >= 3 && config.software.gathers_fp8 &&
-                   config.job.matmul != Matmul::same;
+  const bool fp8 =
+      config.plan.zero >= 3 && config.software.gathers_fp8 && config.job.matmul != Matmul::same;
   return fp8 ? 1 : config.job.param_bytes();
 }
 

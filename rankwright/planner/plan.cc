@@ -72,8 +72,35 @@ std::optional<search::CountRow> find_larger(const search::Problem& problem, cons
   if (!larger || larger->devices() <= problem.config.world) return std::nullopt;
   search::Problem other = problem;
   other.config.cluster = *larger;
+  other.accepts = cost::MemoryVerdict::fits_with_margin;
   run.begin("nothing fits; looking for more GPUs");
   return find_fewest_gpus(other, select_calibration(other.config), run.options());
+}
+
+/// Finds the fewest GPUs on which a plan fits with margin, and the fewest on which one is tight, if
+/// those are fewer. If no plan of the cluster fits with margin, the best verdict that one has is
+/// asked for instead. The problem then accepts no worse verdict than that of the count.
+void choose_fewest(PlanAnswer& answer, const SearchRun& run) {
+  search::Problem& problem = answer.problem;
+  const cost::MemoryVerdict asked = problem.accepts;
+  const auto find = [&](cost::MemoryVerdict worst) {
+    problem.accepts = worst;
+    return find_fewest_gpus(problem, select_calibration(problem.config), run.options());
+  };
+  for (const cost::MemoryVerdict worst :
+       {cost::MemoryVerdict::fits_with_margin, cost::MemoryVerdict::tight,
+        cost::MemoryVerdict::over_within_error}) {
+    if (run.stopped()) break;
+    answer.fewest = find(worst);
+    if (!answer.fewest) continue;
+    if (worst == cost::MemoryVerdict::fits_with_margin) {
+      std::optional<search::CountRow> tight = find(cost::MemoryVerdict::tight);
+      if (tight && tight->gpus < answer.fewest->gpus) answer.fewest_tight = std::move(tight);
+    }
+    problem.accepts = worst;
+    return;
+  }
+  problem.accepts = asked;
 }
 
 /// Chooses the world size if the request leaves it open.
@@ -82,7 +109,7 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   if (request.fit) {
     run.begin("the fewest GPUs");
     answer.fit_asked = true;
-    answer.fewest = find_fewest_gpus(answer.problem, select_calibration(config), run.options());
+    choose_fewest(answer, run);
     if (answer.fewest) config.world = answer.fewest->gpus;
     run.begin("searching");
   }
@@ -156,7 +183,7 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
                    .budget = request.budget};
   choose_world(found, request, run);
   found.answer =
-      find_answer(found.problem, select_calibration(found.problem.config), run.options());
+      find_possible_answer(found.problem, select_calibration(found.problem.config), run.options());
   look_around(found, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
@@ -187,7 +214,7 @@ PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draf
   const SearchRun run(control, {});
   const cluster::Calibration& constants = select_calibration(plan.config);
   PlanAnswer found{.problem = open_problem(plan.config, stated, {.target = target})};
-  found.answer = find_answer(found.problem, constants, run.options());
+  found.answer = find_possible_answer(found.problem, constants, run.options());
   if (!run.stopped()) {
     run.begin_shown("why not otherwise");
     search::Answer around = found.answer;

@@ -112,8 +112,8 @@ void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
 void Passes::close() { reduce({&sizes_.hidden, 1}); }
 
 void Passes::open_back(const plan::BlockInputs& inputs, Gradients g) {
-  if (g.input) gather({&sizes_.hidden, 1});       // the output gradient
-  if (g.weight) gather(inputs.of_matmuls());      // the input again
+  if (g.input) gather({&sizes_.hidden, 1});   // the output gradient
+  if (g.weight) gather(inputs.of_matmuls());  // the input again
 }
 
 void Passes::close_back(const plan::BlockInputs& inputs, Gradients g) {

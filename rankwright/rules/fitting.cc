@@ -69,8 +69,8 @@ class NextChanges {
       Change change = from_;
       change.recompute_layers(layers);
       const plan::TrainingConfig& after = change.config();
-      return cost::fullest(after, select_calibration(after)).total() <=
-             (1 - catalog::get_bands().memory.within) * after.cluster.device.memory;
+      return judge_memory(cost::fullest(after, select_calibration(after)), after.cluster.device) ==
+             cost::MemoryVerdict::fits_with_margin;
     };
     i64 low = 1, high = max;  // `high` itself is not tried: it is full recompute
     while (low < high) {
@@ -137,6 +137,12 @@ struct Trial {
   Bytes total{};
 };
 
+/// Returns whether `a` is proposed before `b`: the better verdict on memory, then the faster.
+bool is_preferred(const FittingChange& a, const FittingChange& b) {
+  const cost::MemoryVerdict one = a.estimate.verdict(), other = b.estimate.verdict();
+  return one != other ? one < other : a.time_per_sequence() < b.time_per_sequence();
+}
+
 }  // namespace
 
 Seconds FittingChange::time_per_sequence() const {
@@ -153,7 +159,8 @@ std::vector<int> supported_zero_stages(Target target) {
 
 std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config, Target target,
                                               std::size_t max, bool with_margin) {
-  const Bytes capacity = config.cluster.device.memory;
+  const cost::MemoryVerdict worst =
+      with_margin ? cost::MemoryVerdict::fits_with_margin : cost::MemoryVerdict::tight;
   std::vector<Trial> beam{{Change(config)}};
   std::set<std::vector<std::pair<std::string, std::string>>> seen;
   for (int changes = 1; changes <= kMaxChanges; ++changes) {
@@ -165,24 +172,23 @@ std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config
         for (const Edit& edit : change.edits()) keys.emplace_back(edit.key, edit.value);
         std::sort(keys.begin(), keys.end());
         if (!seen.insert(std::move(keys)).second || find_first_violation(change.config())) continue;
-        const Bytes total = cost::fullest(change.config(), select_calibration(config)).total();
-        const double room = with_margin ? 1 - catalog::get_bands().memory.within : 1;
-        if (total <= room * capacity)
+        const cost::MemoryEstimate memory =
+            cost::fullest(change.config(), select_calibration(config));
+        if (judge_memory(memory, config.cluster.device) <= worst)
           fitting.push_back(
               {change, cost::estimate_plan(change.config(), select_calibration(config))});
         else
-          left.push_back({std::move(change), total});
+          left.push_back({std::move(change), memory.total()});
       }
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const FittingChange& a, const FittingChange& b) {
-                       const bool sure = a.estimate.sure(), other = b.estimate.sure();
-                       return sure != other ? sure : a.time_per_sequence() < b.time_per_sequence();
-                     });
+    std::stable_sort(fitting.begin(), fitting.end(), is_preferred);
     std::vector<FittingChange> kept;
-    for (const FittingChange& one : fitting) {
+    for (FittingChange& one : fitting) {
       if (kept.size() == max) break;
-      if (!adds_errors(config, one.change.config(), target)) kept.push_back(one);
+      if (adds_errors(config, one.change.config(), target)) continue;
+      one.estimate = cost::estimate_closely(one.change.config(), select_calibration(config));
+      kept.push_back(std::move(one));
     }
+    std::stable_sort(kept.begin(), kept.end(), is_preferred);
     if (!kept.empty()) return kept;
     std::stable_sort(left.begin(), left.end(),
                      [](const Trial& a, const Trial& b) { return a.total < b.total; });

@@ -39,7 +39,7 @@ TEST(CheapestFits, MatchTheEstimateOfTheEditedPlanFile) {
     for (const FittingChange& fit : fits) {
       const rankwright::plan::TrainingConfig typed =
           config_of(typed_plans::typed(plan, fit.change.edits()));
-      const cost::Estimate again = cost::estimate_plan(typed, catalog::get_calibration());
+      const cost::Estimate again = cost::estimate_closely(typed, catalog::get_calibration());
       EXPECT_TRUE(again.fits()) << plan;
       EXPECT_EQ(again.memory.total(), fit.estimate.memory.total()) << plan;
       EXPECT_EQ(again.time(), fit.estimate.time()) << plan;

@@ -491,7 +491,8 @@ constexpr Rule kRules[] = {
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
      uses_fsdp_with_pipeline},
     {{"RW0525", Severity::warning, "Megatron-FSDP with tensor or context parallelism",
-      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their collectives, "
+      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their "
+      "collectives, "
       "and Megatron-FSDP needs more than one queue to overlap its gathers. Megatron-LM warns that "
       "one of them will not overlap.",
       "Use zero_stage: 1, or tp_size: 1 and cp_size: 1.",
@@ -508,7 +509,8 @@ constexpr Rule kRules[] = {
       "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "
       "recomputation.",
       "Use overlap.ep: false, virtual_stages above 1, or less recomputation.",
-      "Megatron-LM training/arguments.py and transformer_config.py, overlap_moe_expert_parallel_comm",
+      "Megatron-LM training/arguments.py and transformer_config.py, "
+      "overlap_moe_expert_parallel_comm",
       "world_size: 32\n"
       "model: qwen3-30b-a3b\n"
       "parallelism: {tp_size: 1, pp_size: 4, dp_size: 8, ep_size: 8, overlap: {ep: true}}\n"},

@@ -9,6 +9,7 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/fitting.h"
+#include "rankwright/rules/memory_verdict.h"
 #include "rankwright/rules/rule.h"
 
 namespace rankwright::rules {
@@ -48,7 +49,9 @@ std::string change_text(const FittingChange& fit, const plan::TrainingConfig& co
                      show_memory(then.memory.total(), then.capacity), show(then.time()),
                      slower < 0 ? "-" : "+", percent(std::abs(std::round(1000 * slower) / 1000)),
                      fit.change.config().job.global_batch == batch ? "" : " a token",
-                     then.sure() ? "" : ", not for sure");
+                     then.verdict() == cost::MemoryVerdict::fits_with_margin
+                         ? ""
+                         : fmt::format(", {}", name(then.verdict())));
 }
 
 /// Adds the cheapest changes as notes and the first of them as the fix.
@@ -61,12 +64,16 @@ void propose(const Subject& subject, const cost::Estimate& now, bool with_margin
   if (!fits.empty()) finding.fix = fits.front().change.edits();
 }
 
+/// Returns the verdict on the fullest rank of a config.
+cost::MemoryVerdict judge(const plan::TrainingConfig& s) {
+  return judge_memory(cost::fullest(s, select_calibration(s)), s.cluster.device);
+}
+
 std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes max = (1 + catalog::get_bands().memory.within) * s.cluster.device.memory;
-  if (cost::fullest(s, select_calibration(s)).total() <= max) return std::nullopt;
-  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
+  if (judge(s) != cost::MemoryVerdict::does_not_fit) return std::nullopt;
+  const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{
       .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
@@ -82,17 +89,11 @@ std::optional<Finding> check_fits(const Subject& subject) {
 std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (s.reference_model) return std::nullopt;
-  const Bytes total = cost::fullest(s, select_calibration(s)).total();
-  const Bytes capacity = s.cluster.device.memory;
-  const double within = catalog::get_bands().memory.within;
-  if (std::abs(total / capacity - 1) > within) return std::nullopt;
-  const cost::Estimate now = cost::estimate_plan(s, select_calibration(s));
-  const std::string room = total <= capacity
-                               ? fmt::format("{} are left", show_memory(capacity - total))
-                               : fmt::format("{} too much", show_memory(total - capacity));
-  Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}, less than the error of ±{}",
-                                        now.memory.pp_rank, show_memory(total, capacity),
-                                        s.cluster.device.name, room, percent(within)),
+  if (sure(judge(s))) return std::nullopt;
+  const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
+  Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}", now.memory.pp_rank,
+                                        show_memory(now.memory.total(), now.capacity),
+                                        s.cluster.device.name, describe_memory_verdict(now)),
                   .key = "parallelism",
                   .notes = {show_largest_entries(now.memory)}};
   propose(subject, now, true, finding);
@@ -108,7 +109,7 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
     return std::nullopt;
   const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
   // RW0201 and RW0202 cover plans that do not fit with margin, and propose changes.
-  if (now.total() > (1 - catalog::get_bands().memory.within) * s.cluster.device.memory)
+  if (judge_memory(now, s.cluster.device) != cost::MemoryVerdict::fits_with_margin)
     return std::nullopt;
   const Bytes whole = now[cost::Entry::optimizer];
   const Bytes sharded = cost::estimate_memory(Change(s).zero(1).config(), now.pp_rank,

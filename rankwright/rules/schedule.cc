@@ -14,7 +14,7 @@ namespace rankwright::rules {
 namespace schedule_impl {
 namespace {
 
-double get_bubble_fraction(const plan::TrainingConfig& s) {
+double get_ideal_bubble(const plan::TrainingConfig& s) {
   return pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages,
                                    s.microbatches());
 }
@@ -29,9 +29,9 @@ std::optional<Finding> check_too_few_microbatches(const Subject& subject) {
   const i64 m = s.microbatches();
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
   return Finding{
-      .detail = fmt::format("{} for {} pp ranks: never all of them work; {} of the step is bubble",
-                            plural(m, "microbatch", "microbatches"), s.plan.pp,
-                            percent(get_bubble_fraction(s))),
+      .detail = fmt::format(
+          "{} for {} pp ranks: never all of them work; the ideal bubble is {} of the step",
+          plural(m, "microbatch", "microbatches"), s.plan.pp, percent(get_ideal_bubble(s))),
       .key = "job.global_batch",
       .fix = {batch_for(s, 4 * s.plan.pp)}};
 }
@@ -40,7 +40,7 @@ std::optional<Finding> check_large_bubble(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMax = 0.2;
   const i64 m = s.microbatches();
-  if (s.plan.pp == 1 || m < s.plan.pp || get_bubble_fraction(s) <= kMax) return std::nullopt;
+  if (s.plan.pp == 1 || m < s.plan.pp || get_ideal_bubble(s) <= kMax) return std::nullopt;
   const i64 enough = [&] {
     i64 more = m;
     while (pipeline::bubble_fraction(s.plan.schedule, s.plan.pp, s.plan.virtual_stages, more) >
@@ -48,13 +48,13 @@ std::optional<Finding> check_large_bubble(const Subject& subject) {
       more += s.plan.pp;
     return more;
   }();
-  return Finding{.detail = fmt::format("{} on {} pp ranks with {}: {} of the step is bubble",
-                                       name(s.plan.schedule), s.plan.pp,
-                                       plural(m, "microbatch", "microbatches"),
-                                       percent(get_bubble_fraction(s))),
-                 .key = "parallelism.pp_size",
-                 .fix = {batch_for(s, enough)},
-                 .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
+  return Finding{
+      .detail = fmt::format("{} on {} pp ranks with {}: the ideal bubble is {} of the step",
+                            name(s.plan.schedule), s.plan.pp,
+                            plural(m, "microbatch", "microbatches"), percent(get_ideal_bubble(s))),
+      .key = "parallelism.pp_size",
+      .fix = {batch_for(s, enough)},
+      .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
 }
 
 std::optional<Finding> check_sequence_without_tensor(const Subject& subject) {

@@ -129,8 +129,8 @@ class Ranking {
                                  Seconds tie);
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
-  std::optional<EvaluatedPlan> find_fastest_within(Bytes capacity) const;
-  std::optional<EvaluatedPlan> find_fastest_with(Limits limits, Bytes capacity) const;
+  std::optional<EvaluatedPlan> find_fastest_safe() const;
+  std::optional<EvaluatedPlan> find_fastest_usual() const;
   EvaluatedPlan evaluate(const Candidate& one) const {
     return evaluate_plan(problem_, one.plan, calibration_);
   }
@@ -188,8 +188,7 @@ void Ranking::choose(const PartialResult& space) {
     SearchOptions options = options_;
     options.windows = {.near = kNear, .family = 0};
     options.go_on = {};
-    // The smaller capacity leaves exactly the plans that fit with margin.
-    if (one->sure) inside.capacity = problem_.safe();
+    if (one->sure) inside.accepts = cost::MemoryVerdict::fits_with_margin;
     std::vector<Candidate> found = search(inside, calibration_, options).space.near;
     if (found.empty()) found.push_back(*one);  // the search was stopped
     for (Candidate& each : found) each.sure = one->sure;
@@ -221,27 +220,24 @@ void Ranking::compare(const PartialResult& space) {
   }
   answer_.families = space.families;
   answer_.front = space.front;
-  if (answer_.best->estimate.memory.total() > problem_.safe())
-    answer_.safe = find_fastest_within(problem_.safe());
-  if (answer_.reordered()) {
-    Limits limits = problem_.limits;
-    limits.order = mesh::kDefaultOrder;
-    answer_.usual = find_fastest_with(limits, problem_.capacity);
-  }
+  if (answer_.best->estimate.memory.total() > problem_.safe()) answer_.safe = find_fastest_safe();
+  if (answer_.reordered()) answer_.usual = find_fastest_usual();
 }
 
-std::optional<EvaluatedPlan> Ranking::find_fastest_within(Bytes capacity) const {
-  if (const Candidate* known = select_from_front(answer_.front, capacity)) return evaluate(*known);
-  return find_fastest_with(problem_.limits, capacity);
-}
-
-std::optional<EvaluatedPlan> Ranking::find_fastest_with(Limits limits, Bytes capacity) const {
+/// Returns the fastest plan that fits with margin.
+std::optional<EvaluatedPlan> Ranking::find_fastest_safe() const {
+  if (const Candidate* known = select_from_front(answer_.front, problem_.safe()))
+    return evaluate(*known);
   Problem other = problem_;
-  other.limits = std::move(limits);
-  other.capacity = capacity;
-  std::optional<EvaluatedPlan> found = find_fastest_plan(other, calibration_, options_);
-  if (found) found->estimate.capacity = problem_.capacity;
-  return found;
+  other.accepts = cost::MemoryVerdict::fits_with_margin;
+  return find_fastest_plan(other, calibration_, options_);
+}
+
+/// Returns the fastest plan with the default axis order.
+std::optional<EvaluatedPlan> Ranking::find_fastest_usual() const {
+  Problem other = problem_;
+  other.limits.order = mesh::kDefaultOrder;
+  return find_fastest_plan(other, calibration_, options_);
 }
 
 Answer Ranking::run() {
@@ -279,9 +275,9 @@ std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
   return evaluate_plan(problem, found.space.best->plan, calibration);
 }
 
-const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes capacity) {
+const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes max) {
   for (const Candidate& one : front)
-    if (one.memory <= capacity) return &one;
+    if (one.memory <= max) return &one;
   return nullptr;
 }
 
@@ -303,6 +299,20 @@ EvaluatedPlan evaluate_plan(const Problem& problem, const plan::Plan& plan,
 Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
                    const SearchOptions& options) {
   return Ranking(problem, calibration, options).run();
+}
+
+Answer find_possible_answer(Problem& problem, const cluster::Calibration& calibration,
+                            const SearchOptions& options) {
+  constexpr double kRounding = 1e-9;
+  Answer answer = find_answer(problem, calibration, options);
+  if (answer.best || !answer.complete || !answer.leanest) return answer;
+  const Bytes leanest = (1 + kRounding) * answer.leanest->memory;
+  Problem wider = problem;
+  wider.accepts = cost::MemoryVerdict::over_within_error;
+  if (leanest > wider.limit()) return answer;
+  problem.accepts = wider.accepts;
+  wider.max_memory = leanest;
+  return find_answer(wider, calibration, options);
 }
 
 }  // namespace rankwright::search

@@ -63,16 +63,22 @@ inline constexpr double kClosedFormError = 0.02;
 Answer find_answer(const Problem& problem, const cluster::Calibration& calibration,
                    const SearchOptions& options = {});
 
+/// Finds the answer. If nothing fits, but a plan is over within the estimate error, the leanest
+/// such plan is the answer, and `problem` accepts that verdict from then on. So a plan is found if
+/// and only if some plan's verdict is better than does_not_fit.
+Answer find_possible_answer(Problem& problem, const cluster::Calibration& calibration,
+                            const SearchOptions& options = {});
+
 /// Returns the fastest plan in closed form, regardless of ties; nothing if no plan fits or the
-/// search was stopped. For variants of a problem with other limits or capacity. Uses only threads,
+/// search was stopped. For variants of a problem with other limits. Uses only threads,
 /// split_cache and stop of the options.
 std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
                                                const cluster::Calibration& calibration,
                                                const SearchOptions& options);
 
-/// Returns the fastest candidate of a front that takes at most `capacity`; null if there is none.
+/// Returns the fastest candidate of a front that takes at most `max`; null if there is none.
 /// Requires: the front is sorted, fastest first.
-const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes capacity);
+const Candidate* select_from_front(const std::vector<Candidate>& front, Bytes max);
 
 /// Returns the problem's config with this plan.
 plan::TrainingConfig config_of(const Problem& problem, const plan::Plan& plan);

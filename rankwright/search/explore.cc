@@ -134,7 +134,7 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
     choose(config.plan, shard.zero, shard.size, problem_);
     if (is_refused(config)) continue;
     const Bytes total = estimate_memory(level, shard, config);
-    if (total <= problem_.capacity)
+    if (total <= context_.limit)
       fitting.push_back({&shard, total, min});
     else
       result_.reject(config.plan, total);
@@ -174,9 +174,8 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
-    one.min =
-        estimate_step_time(config, calibration_, links, order.prices, staged, data, soonest)
-            .total();
+    one.min = estimate_step_time(config, calibration_, links, order.prices, staged, data, soonest)
+                  .total();
   }
   if (prune()) return;
   const Seconds later =
@@ -390,6 +389,7 @@ SearchContext make_context(const Problem& problem, const cluster::Calibration& c
   return {.problem = problem,
           .calibration = calibration,
           .windows = windows,
+          .limit = problem.limit(),
           .safe = problem.safe(),
           .rules = find_refusals(problem.limits.target)};
 }

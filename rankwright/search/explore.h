@@ -18,6 +18,7 @@ struct SearchContext {
   const Problem& problem;
   const cluster::Calibration& calibration;
   Windows windows{};
+  Bytes limit{};                            // a plan that takes more does not fit
   Bytes safe{};                             // a plan that takes no more fits at any estimate error
   bool bounds = true;                       // false: evaluate everything that fits
   std::vector<const rules::Rule*> rules{};  // of the target

@@ -20,8 +20,7 @@ class NodeResult {
   /// Returns whether candidates that take at least `min` bytes can be skipped: they do not fit and,
   /// if no plan is known to fit, none of them is the leanest.
   bool is_too_large(Bytes min) const {
-    return context_.bounds && min > context_.problem.capacity &&
-           (best_ < kInfiniteTime || min >= leanest_);
+    return context_.bounds && min > context_.limit && (best_ < kInfiniteTime || min >= leanest_);
   }
   /// Returns whether a candidate that takes at least `min` seconds is neither near the best, nor
   /// the fastest of its family, nor on the Pareto front of time and memory.

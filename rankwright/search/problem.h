@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "rankwright/cost/memory/verdict.h"
 #include "rankwright/plan/plan.h"
 #include "rankwright/rules/rule.h"
 
@@ -45,7 +46,10 @@ struct Problem {
   /// are used.
   plan::TrainingConfig config;
   Limits limits{};
-  Bytes capacity{};  // a plan that takes more does not fit
+  Bytes capacity{};  // memory of one device
+  /// The worst verdict on memory that a plan may have.
+  cost::MemoryVerdict accepts = cost::MemoryVerdict::tight;
+  std::optional<Bytes> max_memory{};  // a plan may not take more, even if the device has more
   /// True: sends overlap if a pp rank has several chunks, as in frameworks. False: as in the
   /// overlap of the config's plan.
   bool overlap_chunks = false;
@@ -53,7 +57,9 @@ struct Problem {
   /// Megatron-LM can. False: as in the config's plan.
   bool dispatch_per_node = false;
 
-  /// Returns the memory up to which a plan fits with margin.
+  /// Returns the memory that a plan may take.
+  Bytes limit() const;
+  /// Returns the memory up to which a plan is within the limit and fits with margin.
   Bytes safe() const;
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/estimate.h"
 
 namespace rankwright::search {
 namespace {
@@ -94,10 +94,18 @@ i64 find_max_chunks(const Problem& problem, const Node& node, const pipeline::Sc
 
 Problem make_problem(plan::TrainingConfig config, Limits limits) {
   const Bytes capacity = config.cluster.device.memory;
-  return {std::move(config), std::move(limits), capacity};
+  return {.config = std::move(config), .limits = std::move(limits), .capacity = capacity};
 }
 
-Bytes Problem::safe() const { return (1 - catalog::get_bands().memory.within) * capacity; }
+Bytes Problem::limit() const {
+  const Bytes fitting = max_total(accepts, capacity, cost::get_memory_band().within);
+  return max_memory ? std::min(fitting, *max_memory) : fitting;
+}
+
+Bytes Problem::safe() const {
+  return std::min(limit(), max_total(cost::MemoryVerdict::fits_with_margin, capacity,
+                                     cost::get_memory_band().within));
+}
 
 std::vector<Node> list_nodes(const Problem& problem) {
   std::vector<Node> all;

@@ -37,7 +37,7 @@ bool has_too_few(const Problem& problem, i64 gpus) {
   const plan::Job& job = problem.config.job;
   const Bytes states = bytes(count_parameters(problem.config.model).total(),
                              job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
-  return states > double(gpus) * problem.capacity;
+  return states > double(gpus) * problem.limit();
 }
 
 }  // namespace
@@ -46,16 +46,17 @@ std::vector<TradePoint> find_trade_points(const Problem& problem, const Answer& 
                                           const cluster::Calibration& calibration,
                                           const SearchOptions& options) {
   const EvaluatedPlan& best = *answer.best;
-  std::vector<TradePoint> points{{problem.config.world, problem.capacity, best}};
+  std::vector<TradePoint> points{{problem.config.world, problem.limit(), best}};
   for (const double share : kShares) {
     Problem tighter = problem;
-    tighter.capacity = share * problem.capacity;
-    if (best.estimate.memory.total() <= tighter.capacity) continue;
-    const Candidate* known = select_from_front(answer.front, tighter.capacity);
+    tighter.max_memory = share * problem.capacity;
+    if (tighter.limit() >= problem.limit()) continue;
+    if (best.estimate.memory.total() <= *tighter.max_memory) continue;
+    const Candidate* known = select_from_front(answer.front, *tighter.max_memory);
     std::optional<EvaluatedPlan> plan = known ? evaluate_plan(problem, known->plan, calibration)
                                               : find_fastest_plan(tighter, calibration, options);
     const bool fits = plan.has_value();
-    points.push_back({problem.config.world, tighter.capacity, std::move(plan)});
+    points.push_back({problem.config.world, *tighter.max_memory, std::move(plan)});
     if (!fits) break;
   }
   for (const i64 part : kParts) {
@@ -66,7 +67,7 @@ std::vector<TradePoint> find_trade_points(const Problem& problem, const Answer& 
     if (!has_too_few(fewer, fewer.config.world))
       plan = find_fastest_plan(fewer, calibration, options);
     const bool fits = plan.has_value();
-    points.push_back({fewer.config.world, problem.capacity, std::move(plan)});
+    points.push_back({fewer.config.world, problem.limit(), std::move(plan)});
     if (!fits) break;
   }
   return keep_uncovered(std::move(points));
@@ -79,24 +80,9 @@ std::vector<CountRow> search_counts(const Problem& problem, const std::vector<i6
   for (const i64 count : counts) {
     Problem other = problem;
     other.config.world = count;
-    SearchOptions inside = options;
-    inside.windows = {};
-    const SearchResult found = search(other, calibration, inside);
-    CountRow row{.gpus = count, .plan = {}, .leanest = found.space.leanest};
-    if (found.space.best) {
-      const Candidate& best = *found.space.best;
-      row.sure = best.sure;
-      row.plan = evaluate_plan(other, best.plan, calibration);
-      other.capacity = problem.safe();
-      std::optional<EvaluatedPlan> safe;
-      if (!best.sure && found.complete) safe = find_fastest_plan(other, calibration, options);
-      if (safe && safe->time() <= (1 + cost::find_tie_band(other.config)) * row.plan->time()) {
-        row.sure = true;
-        row.plan = std::move(safe);
-        row.plan->estimate.capacity = problem.capacity;
-      }
-    }
-    rows.push_back(std::move(row));
+    Answer found = find_possible_answer(other, calibration, options);
+    rows.push_back(
+        {.gpus = count, .plan = std::move(found.best), .leanest = std::move(found.leanest)});
     if (!found.complete) break;
   }
   return rows;
@@ -143,9 +129,15 @@ std::optional<CountRow> find_fewest_gpus(const Problem& problem,
   };
   for (i64 count = 1; count <= max; count = next(count)) {
     if (has_too_few(problem, count)) continue;
-    std::vector<CountRow> row = search_counts(problem, {count}, calibration, options);
-    if (row.front().plan) return std::move(row.front());
-    if (options.go_on && !options.go_on({})) return std::nullopt;
+    Problem other = problem;
+    other.config.world = count;
+    SearchOptions inside = options;
+    inside.windows = {};
+    if (!search(other, calibration, inside).space.best) {
+      if (options.go_on && !options.go_on({})) return std::nullopt;
+      continue;
+    }
+    return CountRow{.gpus = count, .plan = find_answer(other, calibration, options).best};
   }
   return std::nullopt;
 }

@@ -9,10 +9,10 @@
 
 namespace rankwright::search {
 
-/// The fastest plan for one number of GPUs and one capacity.
+/// The fastest plan for one number of GPUs and one limit of memory.
 struct TradePoint {
   i64 gpus = 0;
-  Bytes capacity{};                     // memory limit of the plan
+  Bytes limit{};                        // memory that the plan may take
   std::optional<EvaluatedPlan> plan{};  // nothing if no plan fits
 };
 
@@ -23,13 +23,11 @@ std::vector<TradePoint> find_trade_points(const Problem& problem, const Answer& 
                                           const cluster::Calibration& calibration,
                                           const SearchOptions& options = {});
 
-/// The plan for one number of GPUs: the fastest, or the fastest that fits with margin if the two
-/// tie.
+/// The plan for one number of GPUs: the best plan of find_possible_answer().
 struct CountRow {
   i64 gpus = 0;
   std::optional<EvaluatedPlan> plan{};
   std::optional<Candidate> leanest{};  // the smallest plan, if none fits
-  bool sure = true;                    // the plan fits with margin
 };
 /// Searches the job on each number of GPUs. Stops at the first search that is ended early.
 std::vector<CountRow> search_counts(const Problem& problem, const std::vector<i64>& counts,
@@ -44,9 +42,9 @@ std::vector<i64> count_ladder(i64 host, i64 min, i64 max);
 /// distance, rising. Empty if no whole host is between them.
 std::vector<i64> counts_between(i64 host, i64 less, i64 more);
 
-/// Returns the plan on the fewest GPUs on which one fits; nothing if none fits on the whole
-/// cluster. Tries the divisors of a host, then every number of hosts. Skips counts whose memory
-/// cannot hold the model states.
+/// Returns the plan on the fewest GPUs on which one has a verdict that the problem accepts; nothing
+/// if none has on the whole cluster. Tries the divisors of a host, then every number of hosts.
+/// Skips counts whose memory cannot hold the model states.
 std::optional<CountRow> find_fewest_gpus(const Problem& problem,
                                          const cluster::Calibration& calibration,
                                          const SearchOptions& options);

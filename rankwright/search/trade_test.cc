@@ -106,6 +106,27 @@ TEST(Fewest, EqualsTryingAllCounts) {
   EXPECT_GT(fitting, 3);
 }
 
+// A stricter verdict never needs fewer GPUs, and the plan of the count has the verdict.
+TEST(Fewest, AcceptsOnlyVerdictsOfTheProblem) {
+  using V = cost::MemoryVerdict;
+  int found = 0;
+  for (const double gigabytes : {1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0}) {
+    Problem one = make_problem(4);
+    one.capacity = Bytes{gigabytes * 1e9};
+    i64 more = std::numeric_limits<i64>::max();
+    for (const V worst : {V::fits_with_margin, V::tight, V::over_within_error}) {
+      one.accepts = worst;
+      const std::optional<CountRow> row = fewest(one, catalog::get_calibration(), {});
+      if (!row) continue;
+      ++found;
+      EXPECT_LE(row->plan->estimate.verdict(), worst) << gigabytes;
+      EXPECT_LE(row->gpus, more) << gigabytes;
+      more = row->gpus;
+    }
+  }
+  EXPECT_GT(found, 10);
+}
+
 TEST(Fewest, NothingFits_ReturnsNothing) {
   Problem one = make_problem(2);
   one.capacity = Bytes{1e8};
@@ -119,7 +140,7 @@ TEST(Fewest, OneGpuIsEnough_ReturnsOneGpu) {
   EXPECT_EQ(find_fewest_gpus(one, catalog::get_calibration(), {})->gpus, 1);
 }
 
-TEST(OverCounts, EachRowEqualsASeparateSearch) {
+TEST(OverCounts, EachRowEqualsASeparateAnswer) {
   Problem one = make_problem(4);
   one.capacity = Bytes{6e9};
   const std::vector<i64> counts{1, 2, 4, 8, 12, 16};
@@ -129,27 +150,20 @@ TEST(OverCounts, EachRowEqualsASeparateSearch) {
     EXPECT_EQ(rows[k].gpus, counts[k]);
     Problem other = one;
     other.config.world = counts[k];
-    const SearchResult alone = search(other, catalog::get_calibration());
-    ASSERT_EQ(rows[k].plan.has_value(), alone.space.best.has_value()) << counts[k];
+    const Answer alone = find_possible_answer(other, catalog::get_calibration());
+    ASSERT_EQ(rows[k].plan.has_value(), alone.best.has_value()) << counts[k];
     if (rows[k].plan) {
-      // The fastest, or the fastest that fits with margin if the two tie.
-      other.capacity = one.safe();
-      const SearchResult safe = search(other, catalog::get_calibration());
-      const bool ties =
-          safe.space.best &&
-          safe.space.best->time <= (1 + cost::find_tie_band(other.config)) * alone.space.best->time;
-      const bool sure = alone.space.best->sure;
-      EXPECT_EQ(rows[k].sure, sure || ties);
-      EXPECT_EQ(rows[k].plan->config.plan, (sure || !ties ? alone : safe).space.best->plan);
+      EXPECT_EQ(rows[k].plan->config.plan, alone.best->config.plan) << counts[k];
+      EXPECT_EQ(rows[k].plan->time(), alone.best->time()) << counts[k];
       EXPECT_EQ(rows[k].plan->config.world, counts[k]);
     } else {
       ASSERT_TRUE(rows[k].leanest);
-      EXPECT_EQ(rows[k].leanest->memory, alone.space.leanest->memory);
+      EXPECT_EQ(rows[k].leanest->memory, alone.leanest->memory);
     }
   }
 }
 
-TEST(Trade, PointsKeepTheirCapacityAndAreNotDominated) {
+TEST(Trade, PointsKeepTheirLimitAndAreNotDominated) {
   int points = 0;
   for (std::uint64_t seed = 3000; seed < 3040; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -169,7 +183,7 @@ TEST(Trade, PointsKeepTheirCapacityAndAreNotDominated) {
     for (const TradePoint& a : trades) {
       if (!a.plan) continue;
       ++points;
-      EXPECT_LE(a.plan->estimate.memory.total(), a.capacity);
+      EXPECT_LE(a.plan->estimate.memory.total(), a.limit);
       EXPECT_EQ(a.plan->config.plan.ranks(), a.gpus);
       EXPECT_FALSE(find_first_violation(a.plan->config));
       for (const TradePoint& b : trades) {

@@ -72,7 +72,7 @@ Neighbor NeighborFinder::evaluate(Kind kind, const plan::Plan& plan) const {
     }
   const EvaluatedPlan price = evaluate_plan(problem_, plan, calibration_);
   one.memory = price.estimate.memory;
-  one.verdict = price.estimate.fits() ? Verdict::evaluated : Verdict::memory;
+  one.verdict = one.memory.total() <= problem_.limit() ? Verdict::evaluated : Verdict::memory;
   one.step = price.estimate.step;
   one.time = price.time();
   return one;

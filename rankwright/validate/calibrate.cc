@@ -13,11 +13,11 @@
 namespace rankwright::validate {
 namespace {
 
-constexpr int kHalvings = 60;
+constexpr int kHalvings = 40;
 
 Seconds step_at(const plan::TrainingConfig& config, cluster::Calibration c, double pace) {
   c.pace = pace;
-  return cost::estimate_step_time(config, c).total();
+  return cost::estimate_closely(config, c).time();
 }
 
 /// Finds the factor on computation rates that predicts the measured step (V12). The step time does

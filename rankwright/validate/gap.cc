@@ -214,7 +214,7 @@ TimeGap explain_time_gap(const plan::TrainingConfig& config,
                          const importer::MeasuredStep& measured) {
   const Measurement measurement{config, calibration, log, measured,
                                 predict_trial({config, calibration})};
-  TimeGap gap{.measured = measured, .predicted = cost::estimate_plan(config, calibration)};
+  TimeGap gap{.measured = measured, .predicted = cost::estimate_closely(config, calibration)};
   gap.timers = find_timer_gaps(measurement);
   for (const Suspect& suspect : find_suspects(config))
     if (std::optional<Explanation> found = explain_by_suspect(measurement, suspect))

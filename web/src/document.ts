@@ -104,7 +104,7 @@ export interface StageMemory {
   instant_words: string; // "at the loss"
   total_bytes: number;
   fits: boolean;
-  verdict: string; // "fits", "does not fit", or with a doubt: "fits, but not for sure", ...
+  verdict: string; // "fits with margin", "tight", "over, within estimate error", "does not fit"
   entries: { entry: string; bytes: number }[]; // nonzero ones, in the order of the memory estimate
 }
 
@@ -147,7 +147,7 @@ export interface TimelineSummary {
   cells: number;
   times: string;
   step_seconds: number;
-  bubble_fraction: number;
+  idle_fraction: number;
   phases: { phase: string; begin_seconds: number; end_seconds: number }[];
   ranks: {
     pp_rank: number;
@@ -157,7 +157,7 @@ export interface TimelineSummary {
     stage_activations_held: number;
     critical_path_seconds: number;
   }[];
-  words: Record<string, string>; // "step", "bubble", "critical path", "limits", "times"
+  words: Record<string, string>; // "step", "idle", "critical path", "limits", "times"
 }
 
 /** A run's trace, drawn with the timeline's kinds. */
@@ -295,7 +295,7 @@ export interface Memory {
   total_bytes: number;
   capacity_bytes: number;
   fits: boolean;
-  verdict: string; // "fits, but not for sure"
+  verdict: string; // "tight"
   sure: boolean;
   band: Band;
   entries: { entry: string; bytes: number; origin: string; formula: string; meaning: string }[];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankwright/cost/estimate.h"
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/cost/step.h"
@@ -98,7 +99,7 @@ Copies count_copies(const plan::TrainingConfig& config) {
 Failure estimate_failure(const plan::TrainingConfig& config,
                          const cluster::Calibration& calibration, i64 rank,
                          const FailureTask& task) {
-  Failure out{.task = task, .step = estimate_step_time(config, calibration).total()};
+  Failure out{.task = task, .step = estimate_closely(config, calibration).time()};
   FailureModel hung = task.model;
   hung.restart += task.hang;
   Seconds interval = task.interval.value_or(Seconds{});

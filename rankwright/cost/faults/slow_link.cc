@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankwright/cost/estimate.h"
 #include "rankwright/cost/faults/straggler.h"
 #include "rankwright/cost/traffic_cost.h"
 #include "rankwright/plan/constraint_violation.h"
@@ -71,13 +72,14 @@ LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
   plan::TrainingConfig slow = config;
   slow.cluster = with_links(config.cluster, links);
   LinkLoss out{.links = {links.begin(), links.end()},
-               .before = estimate_step_time(config, calibration),
-               .after = estimate_step_time(slow, calibration)};
+               .before = estimate_closely(config, calibration).step,
+               .after = estimate_closely(slow, calibration).step};
   // A pp rank in the middle sends in both directions; the first and the last have one neighbor.
   const i64 pp = config.plan.pp;
   const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
   out.crossings = find_crossings(config, slow, busy, links);
-  out.best = {config.plan.order, out.after.total()};
+  // Orders are compared in closed form; the step of the best one is estimated as closely as others.
+  out.best = {config.plan.order, estimate_step_time(slow, calibration).total()};
   std::vector<mesh::Order> orders = list_distinct_orders(config.plan);
   if (is_slow_to_evaluate(config) && i64(orders.size()) > kFewOrders)
     orders.resize(std::size_t(kFewOrders));
@@ -88,6 +90,8 @@ LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
     const Seconds after = estimate_step_time(slow, calibration).total();
     if (after < out.best.after) out.best = {order, after};
   }
+  slow.plan.order = out.best.order;
+  out.best.after = estimate_closely(slow, calibration).time();
   if (out.best.after >= (1 - kMinOrderGain) * out.after.total())
     out.best = {config.plan.order, out.after.total()};
   return out;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "rankwright/cost/durations.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/program/expand.h"
 
@@ -58,7 +59,8 @@ SlowSteps::SlowSteps(const plan::TrainingConfig& config, const cluster::Calibrat
     : config_(config),
       shape_(make_pipeline_shape(config)),
       meshes_(config.plan.meshes()),
-      whole_(estimate_step_time(config, calibration)),
+      whole_(simulate ? estimate_closely(config, calibration).step
+                      : estimate_step_time(config, calibration)),
       cells_(estimate_cell_times(config, calibration)),
       holders_(cells_.stages.size()) {
   const ReplicaSync meet = find_replica_sync(config.plan);

@@ -373,8 +373,7 @@ std::string spell_megatron(const Edit& edit) {
                                   {"parallelism.overlap.grad_reduce", "--overlap-grad-reduce"},
                                   {"parallelism.overlap.param_gather", "--overlap-param-gather"},
                                   {"parallelism.overlap.tp", "--tp-comm-overlap"},
-                                  {"parallelism.overlap.ep",
-                                   "--overlap-moe-expert-parallel-comm"}};
+                                  {"parallelism.overlap.ep", "--overlap-moe-expert-parallel-comm"}};
   for (const Switch& one : kSwitches)
     if (edit.key == one.key)
       return fmt::format("{}{}", edit.value == "true" ? "" : "no ", one.flag);

@@ -6,8 +6,8 @@
 
 #include "rankwright/import/log/run_trace.h"
 #include "tests/support/golden.h"
-#include "tests/support/traces.h"
 #include "tests/support/input_lines.h"
+#include "tests/support/traces.h"
 
 namespace rankwright::importer {
 namespace run_trace_faults_test {

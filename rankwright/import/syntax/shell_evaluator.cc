@@ -120,7 +120,8 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
   out.begun = true;
   const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
   // A whole command in single quotes is for another shell, which expands the variables.
-  if (content.find(" --") != std::string_view::npos && content.find('$') != std::string_view::npos) {
+  if (content.find(" --") != std::string_view::npos &&
+      content.find('$') != std::string_view::npos) {
     skip(1);
     Text unfolded;
     int parentheses = 0;

@@ -212,7 +212,7 @@ Facts list_bubble_facts(const FactContext& s) {
           {"", count(p.virtual_stages), p.virtual_stages == 1 ? " chunk each" : " chunks each"},
           {"", count(m), m == 1 ? " microbatch" : " microbatches"},
           {"", percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
-           " idle where stages are alike"},
+           " ideal bubble"},
           slot_length(s)};
 }
 

@@ -68,13 +68,12 @@ AxisRow pipeline_row(const plan::TrainingConfig& s) {
       pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
       p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
-  return {"PP", count(p.pp) + chunks,
-          describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::pp)),
-          fmt::format("{} layers over {} stages{}; {} {}, {} bubble of equal stages ({})",
-                      s.model.layers(), p.pp * p.virtual_stages,
-                      p.mirrored() ? ", each on two pp ranks" : "", count(s.microbatches()),
-                      s.microbatches() == 1 ? "microbatch" : "microbatches", percent(bubble),
-                      name(p.schedule))};
+  return {
+      "PP", count(p.pp) + chunks, describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::pp)),
+      fmt::format("{} layers over {} stages{}; {} {}, ideal bubble {} ({})", s.model.layers(),
+                  p.pp * p.virtual_stages, p.mirrored() ? ", each on two pp ranks" : "",
+                  count(s.microbatches()), s.microbatches() == 1 ? "microbatch" : "microbatches",
+                  percent(bubble), name(p.schedule))};
 }
 
 AxisRow data_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {

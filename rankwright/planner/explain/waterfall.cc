@@ -38,17 +38,12 @@ std::string comm_remark(const Communication& rows, const cost::StepTime& step, c
   return fmt::format("{} more overlapped; {}", show(time.overlapped), calls);
 }
 
-/// Returns the bubble in idle slots for schedules with formulas B1 and B2, and as a share for the
-/// others.
+/// Returns the ideal bubble, that of equal stages; the bar itself shows the bubble of this step.
 std::string bubble_remark(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   const i64 m = config.microbatches();
-  const std::string who =
-      fmt::format("{}, {}", name(p.schedule), plural(m, "microbatch", "microbatches"));
-  if (!row(p.schedule).splits_backward)
-    return fmt::format("{}: {} of {} slots idle", who, count(p.pp - 1),
-                       count(p.virtual_stages * m + p.pp - 1));
-  return fmt::format("{}: {} where stages are alike", who,
+  return fmt::format("{}, {}: ideal bubble {}", name(p.schedule),
+                     plural(m, "microbatch", "microbatches"),
                      percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
 }
 

@@ -113,7 +113,7 @@ Diagnostics list_findings(const PlanInput& input, rules::Target target) {
 }
 
 Outcome<rules::Target> read_target(const std::string& word) {
-  if (word.empty()) return rules::Target::any;
+  if (word.empty() || word == "any") return rules::Target::any;
   if (const rules::TargetRow* const row = rules::find_target(word)) return row->target;
   std::vector<std::string> names;
   for (const rules::TargetRow& row : rules::targets()) names.emplace_back(row.name);

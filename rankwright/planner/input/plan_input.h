@@ -71,7 +71,7 @@ Outcome<ValidPlan> read_valid_plan(const PlanSource& source,
 /// Lints a plan that has been read. Refuses it under the same conditions.
 Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target = rules::Target::any);
 
-/// Returns the framework that `word` names; Target::any if it is empty.
+/// Returns the framework that `word` names; Target::any if it is empty or "any".
 Outcome<rules::Target> read_target(const std::string& word);
 
 }  // namespace rankwright::planner

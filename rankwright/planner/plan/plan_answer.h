@@ -55,7 +55,8 @@ struct PlanAnswer {
   TrainingRequest training{};
   std::optional<HostUse> hosts{};
   std::optional<search::CountRow>
-      fewest{};  // for --fit, or if nothing fits: the smallest GPU count that does
+      fewest{};  // for --fit, or if nothing fits: the smallest GPU count that fits with margin
+  std::optional<search::CountRow> fewest_tight{};  // for --fit: a smaller GPU count that is tight
   bool fit_asked = false;
   StopReason stopped = StopReason::none;  // why the search is incomplete
   SearchBudget budget{};

@@ -90,7 +90,7 @@ struct SwitchOption {
 constexpr SwitchOption kSwitches[] = {
     {"even-stages", "no stage split but the even one"},
     {"no-hybrid", "ZeRO shards over all data ranks, never inside a level"},
-    {"fit", "the fewest GPUs of the cluster on which it fits"},
+    {"fit", "the fewest GPUs of the cluster on which it fits with margin"},
     {"exhaustive", "evaluate everything that fits, without lower bounds"},
 };
 

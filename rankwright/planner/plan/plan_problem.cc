@@ -155,7 +155,7 @@ Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
     return tl::unexpected(std::move(*fault));
   if (MaybeRefusal fault = calibrate_config(request, draft, made.problem.config))
     return tl::unexpected(std::move(*fault));
-  if (request.max_memory) made.problem.capacity = *request.max_memory;
+  made.problem.max_memory = request.max_memory;
   if (states_a_plan(draft)) made.own = own_plan_of(file->name, draft, made.problem);
   return made;
 }

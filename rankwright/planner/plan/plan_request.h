@@ -31,7 +31,7 @@ struct PlanRequest {
   search::Limits limits{};
   std::optional<Bytes> max_memory{};        // per device; empty: all of it
   std::optional<search::Range> gpus{};      // a single count is a range of one
-  bool fit = false;                         // find the smallest GPU count that fits
+  bool fit = false;                         // find the smallest GPU count that fits with margin
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
   TrainingRequest training{};
 

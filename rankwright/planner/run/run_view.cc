@@ -138,12 +138,12 @@ std::optional<RunPrediction> predict_run(const plan::TrainingConfig& config,
   const program::Timeline timeline =
       simulate(program, cost::compute_durations(config, program, constants));
   return RunPrediction{.step = cost::estimate_by_simulation(config, constants).time(),
-                       .bubble = timeline.idle_share()};
+                       .outside_cells = timeline.idle_share()};
 }
 
 Seconds RunSummary::step_time() const { return median_of(steps, &TrainedStep::time); }
 
-double RunSummary::bubble() const { return median_of(steps, &TrainedStep::bubble); }
+double RunSummary::outside_cells() const { return median_of(steps, &TrainedStep::outside_cells); }
 
 double RunSummary::tokens_per_second() const {
   const Seconds time = step_time();

@@ -19,8 +19,8 @@ struct TrainedStep {
   i64 step = 1;  // from 1
   double loss = 0;
   double gradient_norm = 0;
-  Seconds time{};  // of the slowest rank
-  double bubble = 0;
+  Seconds time{};            // of the slowest rank
+  double outside_cells = 0;  // share of the ranks' time outside cells
 };
 
 /// One kind of traffic that one rank sent in a step. Without calls, the rank only waited for
@@ -76,10 +76,10 @@ Seconds find_end(const std::vector<program::Event>& events);
 /// are predicted only then: a data explain_view of another machine says nothing about this one.
 bool is_measured(const cluster::Cluster& cluster);
 
-/// The predicted time and bubble of a step.
+/// The predicted time of a step and its share outside cells.
 struct RunPrediction {
   Seconds step{};
-  double bubble = 0;
+  double outside_cells = 0;  // share of the ranks' time outside cells
 };
 
 /// Predicts the step; empty if the cluster is not measured. Requires: `program` is the config's
@@ -102,7 +102,7 @@ struct RunSummary {
   /// Return the median over all steps but the first, which includes setup. If there is only one
   /// step, it counts.
   Seconds step_time() const;
-  double bubble() const;
+  double outside_cells() const;
   double tokens_per_second() const;
   /// Returns whether every rank made the predicted calls with the predicted bytes.
   bool bytes_equal() const;

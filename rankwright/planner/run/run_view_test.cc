@@ -141,13 +141,16 @@ TEST(PredictRun, UnmeasuredLinks_GiveNoPrediction) {
   const std::optional<RunPrediction> found = predict_run(config, program);
   ASSERT_TRUE(found.has_value());
   EXPECT_GT(found->step, Seconds{});
-  EXPECT_GT(found->bubble, 0);
-  EXPECT_LT(found->bubble, 1);
+  EXPECT_GT(found->outside_cells, 0);
+  EXPECT_LT(found->outside_cells, 1);
 }
 
 TrainedStep step_of(i64 number, double loss, double seconds) {
-  return {
-      .step = number, .loss = loss, .gradient_norm = 1, .time = Seconds{seconds}, .bubble = 0.25};
+  return {.step = number,
+          .loss = loss,
+          .gradient_norm = 1,
+          .time = Seconds{seconds},
+          .outside_cells = 0.25};
 }
 
 RunSummary sample_summary() {
@@ -189,7 +192,7 @@ TEST(RunSummary, NoSteps_IsOneLine) {
 
 TEST(RunSummary, Json_IsOneLineWithEveryRow) {
   RunSummary s = sample_summary();
-  s.predicted = RunPrediction{.step = Seconds{3}, .bubble = 0.125};
+  s.predicted = RunPrediction{.step = Seconds{3}, .outside_cells = 0.125};
   const std::string text = report::make_summary_json(s);
   EXPECT_EQ(text.find('\n'), text.size() - 1);
   const nlohmann::json json = nlohmann::json::parse(text);
@@ -213,11 +216,11 @@ TEST(TrainedStep, Json_HasExactValues) {
 }
 
 TEST(ProgressText, AnyStep_IsOneLine) {
-  const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .bubble = 0.18};
+  const TrainedStep step{.step = 37, .loss = 2.9134, .time = Seconds{0.5}, .outside_cells = 0.18};
   report::RunProgress progress{.wanted = 100, .tokens = 4205, .pipelined = true};
   // 4,205 tokens in 0.5 s: 8,410 tokens/s.
   std::string text = format_progress(step, progress) + "\n";
-  progress.predicted_bubble = 0.17;
+  progress.predicted_outside_cells = 0.17;
   progress.left = Seconds{41.2};
   text += format_progress(step, progress) + "\n";
   progress.pipelined = false;

@@ -3,9 +3,22 @@
 #include <algorithm>
 
 #include "rankwright/cost/durations.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/program/expand.h"
 
 namespace rankwright::planner {
+namespace {
+
+void scale_durations(program::Durations& times, double scale) {
+  for (std::array<Seconds, 4>& stage : times.cells)
+    for (Seconds& cell : stage) cell = scale * cell;
+  for (std::vector<Seconds>* transfers : {&times.activation, &times.gradient})
+    for (Seconds& one : *transfers) one = scale * one;
+  for (std::vector<Seconds>& of_rank : times.steps)
+    for (Seconds& one : of_rank) one = scale * one;
+}
+
+}  // namespace
 
 SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Program program,
                             program::Durations durations, std::string times) {
@@ -23,11 +36,20 @@ SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times)
       "calibrated on published runs, as explain's; cells have the collectives and sends that are "
       "not hidden; --unit-times draws the schedule alone";
   program::Program program = program::expand(config);
-  program::Durations times =
-      unit_times ? make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s)
-                 : cost::compute_durations(config, program, select_calibration(config));
-  return simulate_step(make_pipeline_shape(config), std::move(program), std::move(times),
-                       std::string(unit_times ? kUnitTimes : kCalibrated));
+  if (unit_times) {
+    program::Durations units = make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s);
+    return simulate_step(make_pipeline_shape(config), std::move(program), std::move(units),
+                         std::string(kUnitTimes));
+  }
+  const cluster::Calibration& constants = select_calibration(config);
+  program::Durations times = cost::compute_durations(config, program, constants);
+  const Seconds end = simulate(program, times).end;
+  const double scale = end > Seconds{} ? cost::estimate_closely(config, constants).time() / end : 1;
+  scale_durations(times, scale);
+  SimulatedStep step = simulate_step(make_pipeline_shape(config), std::move(program),
+                                     std::move(times), std::string(kCalibrated));
+  step.scale = scale;
+  return step;
 }
 
 std::vector<program::Event> events(const SimulatedStep& p, i64 pp_rank) {

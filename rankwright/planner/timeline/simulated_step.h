@@ -20,6 +20,7 @@ struct SimulatedStep {
   program::Timeline timeline;
   std::string times{};  // where the durations come from, as text
   std::string what{};   // name of the schedule, or of the file that it was read from
+  double scale = 1;     // factor on all durations, so that the step is as long as its estimate
 };
 
 /// Simulates a program with the given durations.
@@ -32,8 +33,9 @@ inline constexpr std::string_view kUnitTimes =
     "each, "
     "transfers and collectives none";
 
-/// Simulates the step of a config. Requires: no constraint violations, and expansion_bytes of at
-/// most kMaxExpansion.
+/// Simulates the step of a config. It takes as long as cost::estimate_closely() says: the Program
+/// lacks what formulas add to a step, such as jitter, so all its durations are scaled. Requires: no
+/// constraint violations, and expansion_bytes of at most kMaxExpansion.
 SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times = false);
 
 /// Returns the events of one pp rank, in order.

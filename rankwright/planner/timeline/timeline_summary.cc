@@ -97,7 +97,7 @@ TimelineSummary summary(const SimulatedStep& p) {
     rank.held = max_held(line);
     rank.phases = phases(line);
     add_links(p, line, by_rank[std::size_t(r)], rank, all);
-    all.bubble += all.share(rank.idle) / double(pp);
+    all.idle += all.share(rank.idle) / double(pp);
     phases_of.push_back(rank.phases);
     all.ranks.push_back(rank);
   }

@@ -41,7 +41,7 @@ struct Band {
 struct TimelineSummary {
   i64 cells = 0;
   Seconds end{};
-  double bubble = 0;  // idle share of the ranks' total time
+  double idle = 0;  // idle share of the ranks' total time
   std::vector<RankSummary> ranks{};
   std::vector<Band> bands{};
   // The critical path by kind of work. With `travelled` it adds up to the step.

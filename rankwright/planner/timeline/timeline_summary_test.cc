@@ -15,7 +15,7 @@ TEST(TimelineSummary, FourRanksEightMicrobatches_MatchesHandArithmetic) {
   const TimelineSummary s = summary(sample::four_by_eight());
   EXPECT_EQ(s.cells, 64);
   EXPECT_EQ(s.end, Seconds{33});
-  EXPECT_DOUBLE_EQ(s.bubble, 3.0 / 11);
+  EXPECT_DOUBLE_EQ(s.idle, 3.0 / 11);
   ASSERT_EQ(s.ranks.size(), 4u);
   for (i64 r = 0; r < 4; ++r) {
     EXPECT_EQ(s.ranks[std::size_t(r)].held, 4 - r);
@@ -69,12 +69,12 @@ RC_GTEST_PROP(TimelineSummary, TimeOfARank_IsWorkOrIdle, ()) {
     RC_ASSERT(rank.held <= pipeline::max_in_flight(p.shape, rank.pp_rank));
     idle += rank.idle;
   }
-  RC_ASSERT(std::abs(s.bubble - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
+  RC_ASSERT(std::abs(s.idle - idle / (double(s.ranks.size()) * s.end)) < 1e-9);
 }
 
 TEST(TimelineSummary, OneRank_HasNoBubble) {
   const TimelineSummary s = summary(sample::simulate_unit_step({.pp = 1, .microbatches = 3}));
-  EXPECT_DOUBLE_EQ(s.bubble, 0);
+  EXPECT_DOUBLE_EQ(s.idle, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
 }
 

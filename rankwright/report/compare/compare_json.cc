@@ -21,7 +21,7 @@ ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
               {"capacity_bytes", e.capacity.value},
               {"within", e.memory_band.within},
               {"fits", e.fits()},
-              {"verdict", describe_memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+              {"verdict", name(e.verdict())},
               {"sure", e.sure()}};
   return {{"name", plan.name},
           {"headline", format_headline(config)},

@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -50,13 +51,10 @@ std::string describe_need(const cost::Estimate& e) {
                      format_band(e.memory_band), e.memory.pp_rank);
 }
 
-/// Says that a plan does not fit or may not fit; empty if it surely fits.
-std::string describe_fit_of(std::string_view name, const cost::Estimate& e) {
-  if (e.fits() && e.sure()) return {};
-  if (e.fits()) return fmt::format("{} fits, but not for sure: {}.", name, describe_need(e));
-  if (!e.sure())
-    return fmt::format("{} does not fit, but the error is as large: {}.", name, describe_need(e));
-  return fmt::format("{} does not fit: {}.", name, describe_need(e));
+/// Describes the verdict on the memory of a plan; empty if it fits with margin.
+std::string describe_fit_of(std::string_view plan, const cost::Estimate& e) {
+  if (e.verdict() == cost::MemoryVerdict::fits_with_margin) return {};
+  return fmt::format("{} {} ({}).", plan, rules::state_memory_verdict(e), describe_need(e));
 }
 
 /// Describes whether a plan fits if the other plan has no model.
@@ -65,11 +63,12 @@ std::string describe_half_known(std::string_view known, const cost::Estimate& e,
   const std::string fit = describe_fit_of(known, e);
   return fmt::format(
       "{} Whether {} fits cannot be said of a model that is not named: --model NAME.",
-      fit.empty() ? fmt::format("{} fits: {}.", known, describe_need(e)) : fit, unknown);
+      fit.empty() ? fmt::format("{} {}: {}.", known, name(e.verdict()), describe_need(e)) : fit,
+      unknown);
 }
 
 bool cannot_run(const plan::TrainingConfig& s, const cost::Estimate& e) {
-  return !s.reference_model && !e.fits() && e.sure();
+  return !s.reference_model && e.verdict() == cost::MemoryVerdict::does_not_fit;
 }
 
 std::string describe_both_fits(const plan::TrainingConfig& a, const plan::TrainingConfig& b,

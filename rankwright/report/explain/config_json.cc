@@ -68,7 +68,7 @@ ordered_json make_plan_json(const plan::TrainingConfig& s) {
           {"schedule", name(p.schedule)},
           {"stages", show_layout(s.stages())},
           {"recompute", name(p.recompute)},
-          {"bubble_fraction",
+          {"ideal_bubble_fraction",
            pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches())}};
 }
 

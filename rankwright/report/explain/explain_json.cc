@@ -55,6 +55,7 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
           {"tokens_per_second_per_device", cost::tokens_per_second(config, fall.total)},
           {"mfu", cost::mfu(config, fall.total)},
           {"mfu_palm_full", cost::mfu(config, fall.total, model::FlopsConvention::palm_full)},
+          {"bubble_fraction", view.estimate.step[cost::Item::bubble] / fall.total},
           {"slowest_pp_rank", step.slowest},
           {"items", items}};
 }
@@ -80,7 +81,7 @@ ordered_json make_memory_json(const plan::TrainingConfig& config,
           {"total_bytes", e.memory.total().value},
           {"capacity_bytes", e.capacity.value},
           {"fits", e.fits()},
-          {"verdict", describe_memory_verdict(e.memory.total(), e.capacity, e.memory_band)},
+          {"verdict", name(e.verdict())},
           {"sure", e.sure()},
           {"band", make_band_json(e.memory_band)},
           {"entries", entries},

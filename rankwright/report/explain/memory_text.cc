@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/render/bars.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -57,13 +57,6 @@ std::string_view words(cost::Instant instant) {
   return {};
 }
 
-std::string describe_memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band) {
-  const double over = total / capacity - 1;
-  if (std::abs(over) <= band.within)
-    return over > 0 ? "does not fit, but the error is as large" : "fits, but not for sure";
-  return over > 0 ? "does not fit" : "fits";
-}
-
 std::string write_memory_title(const cost::MemoryEstimate& memory, Bytes capacity,
                                const cost::ErrorBand& band) {
   return "memory of " + summarize_memory(memory, capacity, band);
@@ -74,7 +67,7 @@ std::string summarize_memory(const cost::MemoryEstimate& memory, Bytes capacity,
   const Bytes total = memory.total();
   return fmt::format("pp rank {} {}: {} {}, {}", memory.pp_rank, words(memory.instant),
                      show_memory(total, capacity), format_band(band),
-                     describe_memory_verdict(total, capacity, band));
+                     name(cost::judge_memory(total, capacity, band.within)));
 }
 
 std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacity,
@@ -91,12 +84,9 @@ std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacit
   std::vector<BarLine> lines;
   for (const MemoryItem& one : merge_small_items(memory, capacity))
     lines.push_back(line(one.name, one.bytes, one.meaning, BarLine::Tone::work));
-  const bool fits = total <= capacity;
-  lines.push_back(line("total", total,
-                       fmt::format("{} {}", show_memory(fits ? capacity - total : total - capacity),
-                                   fits ? "are left" : "too much"),
+  lines.push_back(line("total", total, rules::describe_memory_verdict(total, capacity, band),
                        BarLine::Tone::total));
-  lines.push_back(line("device", capacity, "what a framework finds on it", BarLine::Tone::total));
+  lines.push_back(line("device", capacity, "usable memory", BarLine::Tone::total));
   return paint.bold(write_memory_title(memory, capacity, band)) + "\n" +
          draw_bar_lines(lines, paint, width);
 }

@@ -15,11 +15,8 @@ namespace rankwright::report {
 /// Describes an instant of the step: "in the backward of a layer".
 std::string_view words(cost::Instant instant);
 
-/// Says whether `total` fits, and whether the error band leaves that open.
-std::string describe_memory_verdict(Bytes total, Bytes capacity, const cost::ErrorBand& band);
-
 /// Summarizes a memory estimate in one line: "pp rank 0 in the backward of a layer: 68.1 of 79.1
-/// GiB ±9 %, fits".
+/// GiB ±9 %, fits with margin".
 std::string summarize_memory(const cost::MemoryEstimate& memory, Bytes capacity,
                              const cost::ErrorBand& band);
 /// Returns that line with "memory of" before it.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -77,11 +78,8 @@ std::string describe_data(const plan::TrainingConfig& s) {
 
 std::string describe_fullest_rank(const plan::TrainingConfig& s, const cost::Estimate& e) {
   if (s.reference_model) return "";
-  const std::string verdict = !e.sure()  ? "so near that it may or may not fit"
-                              : e.fits() ? "it fits"
-                                         : "it does not fit";
-  return fmt::format(" The fullest rank (pp rank {}) needs {} of {}: {}.", e.memory.pp_rank,
-                     show_memory(e.memory.total()), show_memory(e.capacity), verdict);
+  return fmt::format(" The fullest rank (pp rank {}) needs {}: it {}.", e.memory.pp_rank,
+                     show_memory(e.memory.total(), e.capacity), rules::state_memory_verdict(e));
 }
 
 /// Returns a phrase for an item that the step waits for; empty for items that compute.

@@ -11,6 +11,7 @@
 #include "rankwright/report/render/bars.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/table.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -38,14 +39,22 @@ std::string join_names(const std::vector<std::string>& all) {
   return text;
 }
 
+/// Returns the worse verdict of the two ends of a constant's range, if it is worse than `now`, else
+/// the better one.
+cost::MemoryVerdict find_other_verdict(const cost::Sensitivity& s, cost::MemoryVerdict now) {
+  const cost::MemoryVerdict worse = std::max(s.low.verdict, s.high.verdict);
+  return worse != now ? worse : std::min(s.low.verdict, s.high.verdict);
+}
+
 std::string describe_verdict(const planner::SensitivityView& view) {
   std::vector<std::string> flipping;
   for (const cost::Sensitivity& s : view.constants)
-    if (s.flips) flipping.push_back(find_constant(s.constant).name);
-  const std::string now = view.now.fits() ? "It fits" : "It does not fit";
-  if (flipping.empty()) return now + ", whichever of them moves.";
-  return fmt::format("{}; it {} at one end of {}.", now, view.now.fits() ? "would not" : "would",
-                     join_names(flipping));
+    if (s.flips)
+      flipping.push_back(fmt::format("{} ({})", find_constant(s.constant).name,
+                                     name(find_other_verdict(s, view.now.verdict()))));
+  const std::string now = "It " + rules::state_memory_verdict(view.now);
+  if (flipping.empty()) return now + ". No constant changes that.";
+  return fmt::format("{}. The verdict is another at one end of {}.", now, join_names(flipping));
 }
 
 constexpr std::string_view kHow =
@@ -83,7 +92,8 @@ std::string make_sensitivity_json(const plan::TrainingConfig& config,
     return ordered_json{{"value", o.value},
                         {"step_seconds", o.step.value},
                         {"memory_bytes", o.memory.value},
-                        {"fits", o.fits}};
+                        {"fits", fits(o.verdict)},
+                        {"verdict", name(o.verdict)}};
   };
   ordered_json rows = ordered_json::array();
   for (const cost::Sensitivity& s : view.constants)
@@ -94,13 +104,11 @@ std::string make_sensitivity_json(const plan::TrainingConfig& config,
                     {"changes_verdict", s.flips},
                     {"low", end(s.low)},
                     {"high", end(s.high)}});
-  const ordered_json json = {{"schema", "rankwright.sensitivity/1"},
-                             {"headline", format_headline(config)},
-                             {"step_seconds", view.now.time().value},
-                             {"memory_bytes", view.now.memory.total().value},
-                             {"capacity_bytes", view.now.capacity.value},
-                             {"fits", view.now.fits()},
-                             {"constants", rows}};
+  const ordered_json json = {
+      {"schema", "rankwright.sensitivity/1"},      {"headline", format_headline(config)},
+      {"step_seconds", view.now.time().value},     {"memory_bytes", view.now.memory.total().value},
+      {"capacity_bytes", view.now.capacity.value}, {"fits", view.now.fits()},
+      {"verdict", name(view.now.verdict())},       {"constants", rows}};
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

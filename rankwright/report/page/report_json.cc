@@ -147,6 +147,8 @@ ordered_json make_memory_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
   for (const i64 rank : select_ranks_to_draw(report.config.plan.pp, i64(kMaxStageBars))) {
     const cost::MemoryEstimate& memory = report.memory_per_pp_rank[std::size_t(rank)];
+    const cost::MemoryVerdict verdict =
+        cost::judge_memory(memory.total(), e.capacity, e.memory_band.within);
     ordered_json rows = ordered_json::array();
     for (const cost::EntryRow& of : cost::entries())
       if (memory[of.entry] > Bytes{})
@@ -156,8 +158,8 @@ ordered_json make_memory_json(const planner::PlanReport& report) {
                    {"instant", name(memory.instant)},
                    {"instant_words", words(memory.instant)},
                    {"total_bytes", memory.total().value},
-                   {"fits", memory.total() <= e.capacity},
-                   {"verdict", describe_memory_verdict(memory.total(), e.capacity, e.memory_band)},
+                   {"fits", fits(verdict)},
+                   {"verdict", name(verdict)},
                    {"entries", std::move(rows)}});
   }
   return all;

@@ -14,6 +14,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -22,13 +23,7 @@ namespace {
 std::string describe_fit(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
   if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
-  const std::string need = fmt::format("pp rank {} takes {}", e.memory.pp_rank,
-                                       show_memory(e.memory.total(), e.capacity));
-  if (!e.sure()) return fmt::format("It may not fit: {}, ±{}", need, percent(e.memory_band.within));
-  if (!e.fits())
-    return fmt::format("It does not fit: {}, most of it {}", need,
-                       row(find_largest_item(e.memory)).name);
-  return fmt::format("It fits, with {} to spare", show_memory(e.capacity - e.memory.total()));
+  return "It " + rules::state_memory_verdict(e);
 }
 
 /// Returns the fastest plan that the search found; null if nothing fits.
@@ -92,7 +87,8 @@ std::string describe_rival(const planner::PlanReport& report) {
 /// Says how fast it is, also compared with alternatives, as the second half of a sentence.
 std::string describe_speed(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
-  const bool runs = report.config.reference_model || e.fits();
+  const bool runs =
+      report.config.reference_model || e.verdict() != cost::MemoryVerdict::does_not_fit;
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
                                       show(report.time()), format_band(e.step_band));
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
@@ -135,18 +131,17 @@ std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
            ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
            : fmt::format("±{}, assumed: nothing was measured on such a device",
                          percent(e.step_band.within))},
-      {"MFU", percent(cost::mfu(config, step)), "attention halved, as Megatron-LM counts"},
-      {"MFU, full attention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
-       "as PaLM counts"},
+      {"MFU", percent(cost::mfu(config, step)),
+       "Megatron-LM convention: causal attention counts half"},
+      {"MFU, PaLM convention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
+       "no causal discount"},
       {"tokens/s/GPU", format_short_count(cost::tokens_per_second(config, step)),
        fmt::format("{} tokens/s in all", format_short_count(cost::tokens_per_second(config, step) *
                                                             double(config.world)))}};
   if (!config.reference_model)
     all.push_back(
         {"memory", show_memory(e.memory.total(), e.capacity),
-         fmt::format("on pp rank {}, ±{}: {}", e.memory.pp_rank, percent(e.memory_band.within),
-                     e.fits() ? show_memory(e.capacity - e.memory.total()) + " left"
-                              : show_memory(e.memory.total() - e.capacity) + " too much")});
+         fmt::format("on pp rank {}, {}", e.memory.pp_rank, rules::describe_memory_verdict(e))});
   return all;
 }
 
@@ -192,13 +187,13 @@ std::string explain_missing_search(const planner::PlanReport& report) {
 std::string describe_drawn_step(const planner::PlanReport& report) {
   if (!report.step)
     return "The step has too many cells to be simulated; its bubble is that of the closed form.";
-  const double more = report.step->summary.end / report.time() - 1;
+  const double more = 1 / report.step->simulated.scale - 1;
   if (std::abs(more) < 5e-4) return "Simulated cell by cell, it takes as long as the step above.";
   return fmt::format(
-      "Simulated cell by cell, the step takes {}, {} {} than the {} above, where the reduction of "
+      "Simulated cell by cell, it takes as long as the step above. Its times are scaled for that: "
+      "alone the cells, transfers and collectives would end {} {}, because the reduction of "
       "gradients and the jitter of many nodes are estimated by formulas.",
-      show(report.step->summary.end), percent(std::abs(more)), more < 0 ? "less" : "more",
-      show(report.time()));
+      percent(std::abs(more)), more < 0 ? "earlier" : "later");
 }
 
 bool can_be_drawn(const importer::RunTrace& run) {
@@ -218,7 +213,7 @@ std::string describe_measurement(const planner::PlanReport& report) {
   if (report.step) {
     const planner::TimelineSummary& simulated = report.step->summary;
     text += fmt::format("; predicted {}, {} idle: the run took {:.2f} of that", show(simulated.end),
-                        percent(simulated.bubble), run.end / simulated.end);
+                        percent(simulated.idle), run.end / simulated.end);
   }
   if (can_be_drawn(run)) return text + ".";
   return text + fmt::format(". Its {} slices are too many to be drawn: at most {} are.",

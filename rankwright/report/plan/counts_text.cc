@@ -47,7 +47,8 @@ Table make_counts_table(const planner::PlansByCount& view) {
     std::vector<std::string> cells{count(row.gpus)};
     if (!row.plan) {
       cells.resize(table.columns.size(), "-");
-      cells.back() = row.leanest ? fmt::format("does not fit: the leanest needs {}",
+      cells.back() = row.leanest ? fmt::format("{}: the leanest needs {}",
+                                               name(cost::MemoryVerdict::does_not_fit),
                                                show_memory(row.leanest->memory))
                                  : "no layout divides them";
       table.rows.push_back(std::move(cells));
@@ -62,7 +63,10 @@ Table make_counts_table(const planner::PlansByCount& view) {
       cells.insert(cells.end(), {show(run->time), format_short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(format_money(*run->cost, *view.training.price));
     }
-    cells.push_back(brief(plan.config) + (row.sure ? "" : " (may not fit)"));
+    const cost::MemoryVerdict verdict = plan.estimate.verdict();
+    cells.push_back(brief(plan.config) + (verdict == cost::MemoryVerdict::fits_with_margin
+                                              ? ""
+                                              : fmt::format(" ({})", name(verdict))));
     table.rows.push_back(std::move(cells));
   }
   return table;
@@ -104,9 +108,9 @@ std::string write_headline(const planner::PlansByCount& view) {
 }
 
 constexpr std::string_view kNote =
-    "Each row is the fastest plan on so many GPUs by closed form; scaling is the work of a GPU "
-    "over "
-    "that of one in the first row that fits.";
+    "Each row is the plan that --gpus with this number alone gives; scaling is the per-GPU "
+    "throughput relative to the first row.";
+
 std::string describe_stopped_counts(const planner::PlansByCount& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
   return "Stopped: larger counts were not looked at." + (budget.empty() ? "" : " " + budget);
@@ -165,7 +169,7 @@ std::string make_counts_json(const planner::PlansByCount& view) {
       json["mfu"] = cost::mfu(plan.config, plan.time());
       json["scaling"] = compute_scaling(*base, row);
       json["memory_bytes"] = plan.estimate.memory.total().value;
-      json["surely_fits"] = row.sure;
+      json["verdict"] = name(plan.estimate.verdict());
     } else if (row.leanest) {
       json["leanest_bytes"] = row.leanest->memory.value;
     }

@@ -25,11 +25,9 @@ ordered_json make_entries_json(const cost::MemoryEstimate& memory) {
 }
 
 ordered_json make_memory_json(const cost::Estimate& e) {
-  return {{"pp_rank", e.memory.pp_rank},
-          {"total_bytes", e.memory.total().value},
-          {"capacity_bytes", e.capacity.value},
-          {"fits", e.fits()},
-          {"sure", e.sure()},
+  return {{"pp_rank", e.memory.pp_rank},          {"total_bytes", e.memory.total().value},
+          {"capacity_bytes", e.capacity.value},   {"fits", e.fits()},
+          {"verdict", name(e.verdict())},         {"sure", e.sure()},
           {"band", make_band_json(e.memory_band)}};
 }
 
@@ -91,7 +89,7 @@ ordered_json make_trade_json(const planner::PlanAnswer& view) {
   ordered_json all = ordered_json::array();
   for (const search::TradePoint& point : view.trade)
     all.push_back({{"gpus", point.gpus},
-                   {"capacity_bytes", point.capacity.value},
+                   {"limit_bytes", point.limit.value},
                    {"plan", make_optional_json(point.plan)}});
   return all;
 }
@@ -153,6 +151,7 @@ ordered_json make_leanest_json(const planner::PlanAnswer& view) {
           {"pp_rank", memory.pp_rank},
           {"total_bytes", memory.total().value},
           {"capacity_bytes", view.problem.capacity.value},
+          {"verdict", name(judge_memory(memory, lean.cluster.device))},
           {"largest_entry", row(find_largest_item(memory)).name},
           {"entries_bytes", make_entries_json(memory)}};
 }
@@ -196,9 +195,10 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
   const plan::TrainingConfig& asked = view.problem.config;
   ordered_json rivals = ordered_json::array();
   for (const search::EvaluatedPlan& one : a.rivals) rivals.push_back(make_priced_json(one));
-  ordered_json fewest_gpus = nullptr;
-  if (view.fewest)
-    fewest_gpus = {{"gpus", view.fewest->gpus}, {"plan", make_optional_json(view.fewest->plan)}};
+  const auto make_count_json = [](const std::optional<search::CountRow>& row) -> ordered_json {
+    if (!row) return nullptr;
+    return {{"gpus", row->gpus}, {"plan", make_optional_json(row->plan)}};
+  };
   const ordered_json json = {
       {"schema", "rankwright.plan/1"},
       {"headline", format_headline(a.best ? a.best->config : asked)},
@@ -223,7 +223,8 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
       {"training", make_training_json(view)},
       {"hosts", make_hosts_json(view)},
       {"leanest", make_leanest_json(view)},
-      {"fewest", fewest_gpus},
+      {"fewest", make_count_json(view.fewest)},
+      {"fewest_tight", make_count_json(view.fewest_tight)},
       {"search", make_search_json(view)},
       {"targets", make_targets_json(view)}};
   return dump_json(json);

@@ -11,6 +11,7 @@
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -96,6 +97,14 @@ std::string describe_items(const cost::StepTime& from, const cost::StepTime& to)
   return text;
 }
 
+/// Returns the verdict on a plan that takes more than a problem's plans may, in a few words.
+std::string describe_memory_refusal(const search::Problem& problem,
+                                    const cost::MemoryEstimate& memory) {
+  const cost::MemoryVerdict verdict =
+      cost::judge_memory(memory.total(), problem.capacity, cost::get_memory_band().within);
+  return std::string(verdict > problem.accepts ? name(verdict) : "over --max-memory");
+}
+
 /// Explains why a plan does not fit: "needs 194 of 79.1 GiB: gradients +120 GiB".
 std::string explain_memory_refusal(const cost::MemoryEstimate& from, const cost::MemoryEstimate& to,
                                    Bytes capacity) {
@@ -137,7 +146,7 @@ WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanA
       row.because = describe_items(plan.estimate.step, n.step);
       break;
     case Verdict::memory:
-      row.difference = "does not fit";
+      row.difference = describe_memory_refusal(view.problem, n.memory);
       row.because = explain_memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
       break;
     case Verdict::violation:
@@ -273,20 +282,14 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
 }
 
 std::string describe_memory(const search::EvaluatedPlan& best) {
-  const cost::Estimate& e = best.estimate;
-  const Bytes left = e.capacity - e.memory.total();
-  const std::string band = format_band(e.memory_band);
-  if (e.sure())
-    return fmt::format("{} are left, more than the estimate error of {}", show_memory(left), band);
-  return fmt::format("{} are left, less than the estimate error of {}: it may not fit",
-                     show_memory(left), band);
+  return rules::describe_memory_verdict(best.estimate);
 }
 
 std::string describe_trade(const search::Problem& problem, const search::TradePoint& point) {
   if (point.gpus != problem.config.world)
     return fmt::format("1/{} of the GPUs: {}", problem.config.world / point.gpus,
                        count(point.gpus));
-  const double free = 1 - point.capacity / problem.capacity;
+  const double free = 1 - point.limit / problem.capacity;
   return fmt::format("leave {} of the memory free", percent(free));
 }
 

@@ -14,6 +14,7 @@
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/markdown.h"
 #include "rankwright/report/render/section.h"
+#include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
 namespace {
@@ -22,14 +23,14 @@ constexpr std::string_view kLineDot = " · ";
 
 std::string describe_more_figures(const search::EvaluatedPlan& best) {
   return fmt::format(
-      "MFU {} where attention counts in full (PaLM) · {}",
+      "MFU, PaLM convention (no causal discount) {} · {}",
       percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
       describe_memory(best));
 }
 
 std::string describe_safe(const planner::PlanAnswer& view) {
   const search::Answer& a = view.answer;
-  if (a.best->estimate.sure()) return {};
+  if (a.best->estimate.verdict() == cost::MemoryVerdict::fits_with_margin) return {};
   if (!a.safe) return "No plan fits with margin.";
   return fmt::format("Fits with margin: {} ({}), {}: {}.", show(a.safe->time()),
                      format_difference(a.safe->time(), a.best->time()),
@@ -115,15 +116,17 @@ std::string describe_own_plan(const planner::PlanAnswer& view) {
     return fmt::format("{} cannot be: rankwright check {}", make_excerpt(own.name, 200),
                        quote_shell_path(own.name));
   const cost::Estimate& e = own.evaluated->estimate;
-  return fmt::format(
-      "Your plan{}: {} ({}){}: {}.",
-      own.config.world == view.best().config.world
-          ? ""
-          : fmt::format(", on {} GPUs instead of {}", count(own.config.world),
-                        count(view.best().config.world)),
-      show(own.evaluated->time()), format_difference(own.evaluated->time(), view.best().time()),
-      e.fits() ? "" : fmt::format(", but it needs {}", show_memory(e.memory.total(), e.capacity)),
-      brief(own.config));
+  return fmt::format("Your plan{}: {} ({}){}: {}.",
+                     own.config.world == view.best().config.world
+                         ? ""
+                         : fmt::format(", on {} GPUs instead of {}", count(own.config.world),
+                                       count(view.best().config.world)),
+                     show(own.evaluated->time()),
+                     format_difference(own.evaluated->time(), view.best().time()),
+                     e.verdict() == cost::MemoryVerdict::fits_with_margin
+                         ? ""
+                         : fmt::format(", {}", rules::describe_memory_verdict(e)),
+                     brief(own.config));
 }
 
 std::string describe_training(const planner::PlanAnswer& view) {
@@ -176,9 +179,18 @@ std::string describe_next_steps(const planner::PlanAnswer& view, const std::stri
 
 std::string describe_fit(const planner::PlanAnswer& view) {
   if (!view.fit_asked || !view.fewest) return {};
-  return fmt::format("{} are the fewest of {} on which it fits.",
-                     plural(view.fewest->gpus, "GPU", "GPUs"),
-                     count(view.problem.config.cluster.devices()));
+  const std::string fewest =
+      fmt::format("{} are the fewest of {}", plural(view.fewest->gpus, "GPU", "GPUs"),
+                  count(view.problem.config.cluster.devices()));
+  const cost::MemoryVerdict verdict = view.problem.accepts;
+  if (verdict != cost::MemoryVerdict::fits_with_margin)
+    return fmt::format("{}, but memory is {}; no plan on this cluster fits with margin.", fewest,
+                       name(verdict));
+  const std::string text = fewest + " on which it fits with margin";
+  if (!view.fewest_tight) return text + ".";
+  return fmt::format("{}; on {} memory is {} ({}).", text, count(view.fewest_tight->gpus),
+                     rules::describe_memory_verdict(view.fewest_tight->plan->estimate),
+                     brief(view.fewest_tight->plan->config));
 }
 
 std::string describe_excluded_hosts(const planner::PlanAnswer& view) {
@@ -290,9 +302,9 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
   if (view.fewest && view.fewest->plan && !system.empty()) {
     const i64 gpus = view.fewest->gpus;
     const i64 unit = config.cluster.devices() / config.cluster.levels.back().arity;
-    text += fmt::format("It fits on {} GPUs ({}, {} a step): --cluster \"{} x {}\". ", count(gpus),
-                        brief(view.fewest->plan->config), show(view.fewest->plan->time()), system,
-                        ceil_div(gpus, unit));
+    text += fmt::format("It fits with margin on {} GPUs ({}, {} a step): --cluster \"{} x {}\". ",
+                        count(gpus), brief(view.fewest->plan->config),
+                        show(view.fewest->plan->time()), system, ceil_div(gpus, unit));
     text += fmt::format("What more cost: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
   } else {
     text += "A larger --cluster. ";
@@ -300,7 +312,7 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
   // Shorter sequences shrink activations, not states.
   if (2.0 * lean.states() < lean.total() && config.job.sequence > 1)
     text += fmt::format("Or --seq {}. ", config.job.sequence / 2);
-  if (view.problem.capacity < config.cluster.device.memory) text += "Or no --max-memory. ";
+  if (view.problem.max_memory) text += "Or no --max-memory. ";
   if (view.problem.limits != search::Limits{}) text += "Or fewer limits. ";
   text.pop_back();
   return text;

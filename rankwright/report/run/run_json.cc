@@ -39,7 +39,7 @@ std::string make_step_json(const planner::TrainedStep& step, i64 tokens) {
                     {"gradient_norm", step.gradient_norm},
                     {"seconds", step.time.value},
                     {"tokens_per_second", rate(tokens, step.time)},
-                    {"bubble_fraction", step.bubble}});
+                    {"outside_cells_fraction", step.outside_cells}});
 }
 
 std::string make_summary_json(const planner::RunSummary& s) {
@@ -53,7 +53,7 @@ std::string make_summary_json(const planner::RunSummary& s) {
   ordered_json predicted;  // null if the machine was not measured
   if (s.predicted)
     predicted = {{"step_seconds", s.predicted->step.value},
-                 {"bubble_fraction", s.predicted->bubble}};
+                 {"outside_cells_fraction", s.predicted->outside_cells}};
   ordered_json losses;
   if (!s.steps.empty()) losses = {{"first", s.steps.front().loss}, {"last", s.steps.back().loss}};
   return dump_line({{"type", "summary"},
@@ -65,7 +65,7 @@ std::string make_summary_json(const planner::RunSummary& s) {
                     {"loss", losses},
                     {"step_seconds", s.step_time().value},
                     {"tokens_per_second", s.tokens_per_second()},
-                    {"bubble_fraction", s.bubble()},
+                    {"outside_cells_fraction", s.outside_cells()},
                     {"predicted", predicted},
                     {"bytes_equal", s.bytes_equal()},
                     {"predicted_bytes", s.predicted_bytes().value},

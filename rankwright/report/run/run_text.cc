@@ -66,8 +66,8 @@ Table make_figure_table(const planner::RunSummary& s) {
       {"step", s.predicted ? show(s.predicted->step) : "-", show(s.step_time()),
        counted == 1 ? "one step" : fmt::format("median of {} steps", count(counted))});
   if (s.pp > 1)
-    table.rows.push_back({"bubble", s.predicted ? percent(s.predicted->bubble) : "-",
-                          percent(s.bubble()), "of the ranks' time outside of cells"});
+    table.rows.push_back({"outside cells", s.predicted ? percent(s.predicted->outside_cells) : "-",
+                          percent(s.outside_cells()), "share of the ranks' time"});
   return table;
 }
 
@@ -95,9 +95,9 @@ std::string format_progress(const planner::TrainedStep& step, const RunProgress&
   if (step.time.value > 0)
     text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
   if (p.pipelined) {
-    text += fmt::format("  bubble {}", format_whole_percent(step.bubble));
-    if (p.predicted_bubble)
-      text += fmt::format(" (predicted {})", format_whole_percent(*p.predicted_bubble));
+    text += fmt::format("  outside cells {}", format_whole_percent(step.outside_cells));
+    if (p.predicted_outside_cells)
+      text += fmt::format(" (predicted {})", format_whole_percent(*p.predicted_outside_cells));
   }
   if (p.left) text += fmt::format("  eta {}", format_clock(*p.left));
   return text;

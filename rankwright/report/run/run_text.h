@@ -14,11 +14,12 @@ struct RunProgress {
   i64 wanted = 0;  // steps
   i64 tokens = 0;  // per step
   bool pipelined = false;
-  std::optional<double> predicted_bubble{};
+  std::optional<double> predicted_outside_cells{};
   std::optional<Seconds> left{};  // until the last step ends; empty if unknown
 };
 
-/// Returns "step 37/100  loss 2.913  8,410 tokens/s  bubble 18 % (predicted 17 %)  eta 0:41".
+/// Returns "step 37/100  loss 2.913  8,410 tokens/s  outside cells 18 % (predicted 17 %)  eta
+/// 0:41".
 std::string format_progress(const planner::TrainedStep& step, const RunProgress& progress);
 
 /// Formats a time in whole seconds: "0:41", "1:02:03", "26:00:00".

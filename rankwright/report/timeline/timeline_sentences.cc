@@ -54,7 +54,7 @@ std::string describe_path(const planner::TimelineSummary& s) {
 std::string describe_limits(const planner::SimulatedStep& p, const planner::TimelineSummary& s) {
   constexpr double kMuch = 0.2;    // of the step
   constexpr double kEven = 0.02;   // up to this much more work than the mean counts as equal
-  constexpr double kSmall = 0.05;  // a smaller bubble is not mentioned
+  constexpr double kSmall = 0.05;  // a smaller idle share is not mentioned
   const planner::RankSummary& rank = s.longest();
   Seconds mean{};
   for (const planner::RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
@@ -70,8 +70,8 @@ std::string describe_limits(const planner::SimulatedStep& p, const planner::Time
     text += fmt::format("; transfers between stages are {} of it", percent(s.share(s.travelled)));
   const pipeline::ScheduleRow& schedule = row(p.shape.schedule);
   const bool cut = schedule.groups || p.shape.schedule == pipeline::Schedule::one_f_one_b;
-  if (!uneven && s.bubble > kSmall && s.ranks.size() > 1)
-    text += fmt::format("; more microbatches{} shrink the bubble", cut ? " or chunks" : "");
+  if (!uneven && s.idle > kSmall && s.ranks.size() > 1)
+    text += fmt::format("; more microbatches{} shrink the idle time", cut ? " or chunks" : "");
   return text;
 }
 
@@ -82,7 +82,7 @@ std::string write_timeline_title(const planner::SimulatedStep& p,
   std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
   if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
   text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
-  return text + fmt::format(" · step {} · bubble {}", show(s.end), percent(s.bubble));
+  return text + fmt::format(" · step {} · idle {}", show(s.end), percent(s.idle));
 }
 
 std::vector<Remark> write_remarks(const planner::SimulatedStep& p,
@@ -94,13 +94,12 @@ std::vector<Remark> write_remarks(const planner::SimulatedStep& p,
   const auto [low, high] = std::minmax_element(
       s.ranks.begin(), s.ranks.end(),
       [](const planner::RankSummary& a, const planner::RankSummary& b) { return a.idle < b.idle; });
-  std::string bubble = fmt::format("{} of the ranks' time is idle", percent(s.bubble));
+  std::string idle = fmt::format("{} of the ranks' time", percent(s.idle));
   if (high->idle > low->idle)
-    bubble +=
-        fmt::format(": from {} on pp rank {} to {} on pp rank {}", percent(s.share(low->idle)),
-                    low->pp_rank, percent(s.share(high->idle)), high->pp_rank);
+    idle += fmt::format(": from {} on pp rank {} to {} on pp rank {}", percent(s.share(low->idle)),
+                        low->pp_rank, percent(s.share(high->idle)), high->pp_rank);
   std::vector<Remark> all = {{"step", std::move(step)},
-                             {"bubble", std::move(bubble)},
+                             {"idle", std::move(idle)},
                              {"critical path", describe_path(s)},
                              {"limits", describe_limits(p, s)}};
   if (!p.times.empty()) all.push_back({"times", p.times});

@@ -9,7 +9,7 @@
 
 namespace rankwright::report {
 
-/// Returns "1f1b · 4 pp ranks · 8 microbatches · step 33 s · bubble 27.3 %".
+/// Returns "1f1b · 4 pp ranks · 8 microbatches · step 33 s · idle 27.3 %".
 std::string write_timeline_title(const planner::SimulatedStep& simulated,
                                  const planner::TimelineSummary& summary);
 
@@ -18,7 +18,7 @@ struct Remark {
   std::string_view name;
   std::string text;
 };
-/// Describes the step, the bubble, the critical path, what limits it, and where the times come
+/// Describes the step, the idle time, the critical path, what limits it, and where the times come
 /// from.
 std::vector<Remark> write_remarks(const planner::SimulatedStep& simulated,
                                   const planner::TimelineSummary& summary);

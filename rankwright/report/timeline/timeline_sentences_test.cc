@@ -22,7 +22,7 @@ std::string find_remark(const planner::SimulatedStep& p, std::string_view name) 
 TEST(TimelineSentences, OneRank_IsAlwaysBusy) {
   const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 1, .microbatches = 3});
   const planner::TimelineSummary s = summary(p);
-  EXPECT_DOUBLE_EQ(s.bubble, 0);
+  EXPECT_DOUBLE_EQ(s.idle, 0);
   EXPECT_EQ(s.longest().pp_rank, 0);
   golden::expect("timeline/limits-one-rank.txt", find_remark(p, "limits") + "\n");
 }

@@ -94,10 +94,9 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
   );
 }
 
-/** Returns a short verdict if it may not fit; the tooltip has the whole verdict. */
+/** Returns the verdict unless it fits with margin. */
 function doubt({ verdict }: StageMemory): string {
-  if (verdict === "fits") return "";
-  return verdict === "does not fit" ? verdict : "may not fit";
+  return verdict === "fits with margin" ? "" : verdict;
 }
 
 function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within: number }) {

@@ -78,7 +78,7 @@ function kindsIn({ rows, columns }: Document): Set<number> {
   return found;
 }
 
-const kWords = ["step", "bubble", "critical path", "limits", "times"];
+const kWords = ["step", "idle", "critical path", "limits", "times"];
 
 function Words({ timeline, at }: { timeline: Document; at: string }) {
   const { words } = timeline.summary;

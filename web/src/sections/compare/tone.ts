@@ -6,7 +6,8 @@ export function toneOf(compare: Compare): { tone: Verdict["tone"]; words: string
   if (tie || !faster) return { tone: "tie", words: tie ? "≈ A tie" : "" };
   const { memory: m } = compare[faster];
   if (!m) return { tone: "unsure", words: "" }; // `fit` says so
-  if (!m.sure) return { tone: "unsure", words: `? ${faster.toUpperCase()} may not fit` };
-  if (!m.fits) return { tone: "refused", words: `✕ ${faster.toUpperCase()} does not fit` };
-  return { tone: "good", words: "" };
+  if (m.verdict === "fits with margin") return { tone: "good", words: "" };
+  const words = `${faster.toUpperCase()}: ${m.verdict}`;
+  if (m.verdict === "does not fit") return { tone: "refused", words: `✕ ${words}` };
+  return { tone: "unsure", words: `? ${words}` };
 }
