@@ -62,6 +62,34 @@ TEST(AttentionMessages, LatentAttention_IsExpandedPerHead) {
   EXPECT_EQ(sizes.output, sizes.value);
 }
 
+TEST(BlockInputs, AreHiddenStatesUnlessAttentionCompresses) {
+  // 2048 tokens, 1024 wide, 2 bytes; no second or third tensor.
+  const TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});
+  const std::array<Bytes, 3> hidden{bytes(2048 * 1024, 2)};
+  EXPECT_EQ(compute_block_inputs(config).tensors, hidden);
+  EXPECT_EQ(compute_block_inputs(config, dense_layer().attention).tensors, hidden);
+}
+
+TEST(BlockInputs, LatentAttention_HasCompressedQueriesAndKeysAndRotaryKeys) {
+  // Widths of 24, 40 and 8. The matmuls after the compression read the first two. Queries without
+  // compression are made from hidden states.
+  model::Attention latent{.kind = model::Attention::Kind::latent,
+                          .heads = 4,
+                          .q_rank = 24,
+                          .kv_rank = 40,
+                          .nope_dim = 16,
+                          .rope_dim = 8,
+                          .value_dim = 12};
+  const TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});
+  const BlockInputs inputs = compute_block_inputs(config, latent);
+  EXPECT_EQ(inputs.tensors,
+            (std::array<Bytes, 3>{bytes(2048 * 24, 2), bytes(2048 * 40, 2), bytes(2048 * 8, 2)}));
+  ASSERT_EQ(inputs.of_matmuls().size(), 2u);
+  EXPECT_EQ(inputs.of_matmuls()[1], bytes(2048 * 40, 2));
+  latent.q_rank = 0;
+  EXPECT_EQ(compute_block_inputs(config, latent).tensors[0], bytes(2048 * 1024, 2));
+}
+
 TEST(ExpertMessage, HoldsOneCopyPerActiveExpert) {
   const TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});
   EXPECT_EQ(compute_expert_message(config, sparse_layer().ffn), 2 * bytes(1024 * 1024, 2));

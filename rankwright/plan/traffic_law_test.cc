@@ -39,10 +39,12 @@ class ReferenceFramework {
   Account step() {
     for (i64 i = 0; i < s_.microbatches(); ++i) {
       microbatch(way(s_, i));
-      if (p_.zero >= 2) reduce_gradients(stage_routes::met(s_, i, rank_));
+      const std::set<i64> met = stage_routes::met(s_, i, rank_);
+      if (!once()) reduce_gradients(met);
+      if (p_.zero == 3) gather_parameters(met), gather_parameters(met);
     }
-    if (p_.zero < 2) reduce_gradients(held_);
-    if (p_.zero == 1 || p_.zero == 2) gather_parameters();
+    if (once()) reduce_gradients(held_);
+    if (p_.zero == 1 || p_.zero == 2) gather_parameters(held_);
     finish();
     return account_;
   }
@@ -86,16 +88,32 @@ class ReferenceFramework {
   void scatter(double bytes) { issue(K::tp_reduce_scatter, Op::reduce_scatter, G::tp, bytes); }
   void all_reduce(double bytes) { issue(K::tp_all_reduce, Op::all_reduce, G::tp, bytes); }
 
-  void block_forward() {
+  /// The widths of what a block reads: inputs of column-parallel matmuls, and a tensor that is only
+  /// added to their outputs.
+  struct Inputs {
+    std::vector<i64> matmuls{};
+    i64 added = 0;
+  };
+  Inputs mlp_inputs() const { return {{s_.model.hidden}}; }
+  Inputs attention_inputs(const model::Attention& a) const {
+    if (a.kind == model::Attention::Kind::grouped) return {{s_.model.hidden}};
+    // Every tp rank compresses its own tokens. A query without compression reads hidden states.
+    return {{a.q_rank > 0 ? a.q_rank : s_.model.hidden, a.kv_rank}, a.rope_dim};
+  }
+  void block_forward(const Inputs& in) {
     if (!sp()) return all_reduce(hidden());
-    gather(hidden());
+    for (const i64 width : in.matmuls) gather(wide(width));
+    if (in.added > 0) gather(wide(in.added));
     scatter(hidden());
   }
-  void block_backward() {
-    if (!sp()) return all_reduce(hidden());
-    gather(hidden());  // the output's gradient
-    gather(hidden());  // the input, for the weight gradient
-    scatter(hidden());
+  void block_backward(const Inputs& in) {
+    if (sp()) {
+      gather(hidden());                                        // the output's gradient
+      for (const i64 width : in.matmuls) gather(wide(width));  // again, for the weight gradient
+    }
+    std::vector<i64> gradients = in.matmuls;
+    if (in.added > 0) gradients.push_back(in.added);
+    for (const i64 width : gradients) sp() ? scatter(wide(width)) : all_reduce(wide(width));
   }
 
   struct Widths {
@@ -144,15 +162,15 @@ class ReferenceFramework {
     return !ffn.sparse() || ffn.shared_width > 0;
   }
   void forward(const model::Layer& layer) {
-    block_forward();
+    block_forward(attention_inputs(layer.attention));
     attention_forward(layer.attention);
-    if (has_mlp(layer.ffn)) block_forward();
+    if (has_mlp(layer.ffn)) block_forward(mlp_inputs());
     if (layer.ffn.sparse()) experts(layer.ffn);
   }
   void backward(const model::Layer& layer) {
-    block_backward();
+    block_backward(attention_inputs(layer.attention));
     attention_backward(layer.attention);
-    if (has_mlp(layer.ffn)) block_backward();
+    if (has_mlp(layer.ffn)) block_backward(mlp_inputs());
     if (layer.ffn.sparse()) experts(layer.ffn);
   }
   bool again(i64 nth) const {
@@ -162,7 +180,9 @@ class ReferenceFramework {
   void layer(const model::Layer& layer, i64 nth) {
     forward(layer);
     if (again(nth)) forward(layer);
-    if (p_.recompute == Recompute::selective) attention_forward(layer.attention);
+    // Torch's policy saves the output of attention.
+    if (p_.recompute == Recompute::selective && !s_.software.recomputes_ops)
+      attention_forward(layer.attention);
     backward(layer);
   }
 
@@ -222,7 +242,8 @@ class ReferenceFramework {
   /// back.
   void boundary(i64 from, i64 to, i64 predictions) {
     if (from == to) return;
-    const double bytes = double(predictions) * hidden() / (sp() ? double(p_.tp) : 1);
+    const bool parts = sp() || s_.software.scatters_sends;
+    const double bytes = double(predictions) * hidden() / (parts ? double(p_.tp) : 1);
     if (from == rank_) issue(K::pp_forward, Op::send_recv, G::pp, bytes);
     if (to == rank_) issue(K::pp_backward, Op::send_recv, G::pp, bytes);
   }
@@ -328,11 +349,18 @@ class ReferenceFramework {
   bool hybrid() const { return p_.zero > 0 && size_of(G::replicate) > 1; }
   G dense_group() const { return hybrid() ? G::shard : G::dp_cp; }
 
+  /// Returns whether gradients are reduced after the last microbatch. ZeRO-2 and 3 keep only a
+  /// shard of them; FSDP2 with ZeRO-2 waits for the last microbatch of a pipeline.
+  bool once() const { return p_.zero < 2 || (p_.zero == 2 && s_.software.fsdp && p_.pp > 1); }
+  /// Returns whether every rank gets all reduced gradients, which DeepSpeed does in ZeRO-1 and 2
+  /// too.
+  bool whole() const { return p_.zero == 0 || (p_.zero < 3 && s_.software.all_reduces); }
+
   void reduce_gradients(const std::set<i64>& met) {
     for (const bool expert : {false, true})
       for (const double n : pieces(expert, met)) {
         const G group = expert ? G::edp : dense_group();
-        if (p_.zero == 0)
+        if (whole())
           issue(expert ? K::expert_dp_all_reduce : K::dp_all_reduce, Op::all_reduce, group,
                 n * gradient());
         else
@@ -341,16 +369,17 @@ class ReferenceFramework {
         if (!expert && hybrid())
           issue(K::replica_all_reduce, Op::all_reduce, G::replicate,
                 n * gradient() / double(size_of(G::shard)));
-        if (p_.zero == 3) gather_piece(expert, n), gather_piece(expert, n);
       }
   }
   void gather_piece(bool expert, double n) {
+    // FSDP can cast its shards before it gathers them.
+    const bool fp8 = p_.zero == 3 && s_.software.gathers_fp8 && s_.job.matmul != Matmul::same;
     issue(expert ? K::expert_dp_all_gather : K::dp_all_gather, Op::all_gather,
-          expert ? G::edp : dense_group(), n * double(s_.job.param_bytes()));
+          expert ? G::edp : dense_group(), n * (fp8 ? 1 : double(s_.job.param_bytes())));
   }
-  void gather_parameters() {
+  void gather_parameters(const std::set<i64>& met) {
     for (const bool expert : {false, true})
-      for (const double n : pieces(expert, held_)) gather_piece(expert, n);
+      for (const double n : pieces(expert, met)) gather_piece(expert, n);
   }
 
   /// Issues the calls once per step: what tp ranks share, what pp ranks share, the gradient norm.
@@ -418,6 +447,14 @@ void compare(const TrainingConfig& config, i64 pp_rank) {
   }
   for (const auto& [key, sum] : expected)
     RC_FAIL("no row for " + std::string(row(std::get<0>(key)).label));
+}
+
+RC_GTEST_PROP(Traffic, AllSoftware_MatchesIssuingCallsOneByOne, ()) {
+  TrainingConfig config = sample::random_config();
+  config.software =
+      *rc::gen::elementOf(std::vector<Software>(frameworks().begin(), frameworks().end()));
+  config.job.matmul = Matmul(sample::one_of({0, 1}));
+  for (i64 r = 0; r < config.plan.pp; ++r) compare(config, r);
 }
 
 RC_GTEST_PROP(Traffic, EverySchedule_MatchesIssuingCallsOneByOne, ()) {
