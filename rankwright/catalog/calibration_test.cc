@@ -63,5 +63,29 @@ TEST(Constants, AtMost25AreFitted) {
             25);
 }
 
+TEST(Constants, MatmulsOfAGenerationDoNotExceedTheBestMeasuredShape) {
+  // best_matmul is measured in bf16. A fit above it would attribute to matmuls what other work
+  // gains, on any device of the generation that was measured.
+  struct Row {
+    std::string_view generation;
+    cluster::Constant constant;
+  };
+  constexpr Row kRows[] = {{"ampere", cluster::Constant::matmul_ampere},
+                           {"hopper", cluster::Constant::matmul_hopper},
+                           {"blackwell", cluster::Constant::matmul_blackwell}};
+  for (const Row& row : kRows) {
+    double max = 0;
+    for (const cluster::Device& device : devices()) {
+      if (device.generation != row.generation || device.best_matmul.value == 0) continue;
+      const double best = device.best_matmul / device.bf16;
+      EXPECT_LE(get_calibration()[row.constant], best) << device.name;
+      max = std::max(max, best);
+    }
+    // A refit stays within [low, high].
+    EXPECT_LE(constants()[std::size_t(row.constant)].high, max) << row.generation;
+    EXPECT_GT(max, 0) << row.generation << ": no device was measured";
+  }
+}
+
 }  // namespace calibration_test
 }  // namespace rankwright::catalog

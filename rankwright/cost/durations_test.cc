@@ -16,27 +16,30 @@ namespace rankwright::cost {
 namespace durations_test {
 
 TEST(Durations, MatchTheWorkedExample) {
-  // 8 layers on 2 pp ranks, 4 on each, the head on the last. Sends are exposed, so each cell
-  // includes one of 2,048 x 1,024 x 2 bytes. The untuned-recipe overhead applies to all.
+  // 8 layers on 2 pp ranks, 4 on each, the head on the last. Sends are exposed: the first stage
+  // sends 2,048 x 1,024 x 2 bytes at the end of forward, the last one at the end of its input
+  // gradient. The untuned-recipe overhead applies to all.
   const rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 2}));
   const cluster::Calibration& c = catalog::get_calibration();
   const Links links(config, c);
   const Rates reached = compute_rates(config, c);
-  const LayerTime layer = estimate_layer_time(config, sample::dense_layer(), reached, links,
-                                              estimate_block_time(config, links, c), c);
-  const EmbeddingHeadTime head =
-      estimate_head_time(config, reached, links, estimate_block_time(config, links, c), c);
-  const Seconds sent =
-      links.time(plan::Op::send_recv, Bytes{2048.0 * 1024 * 2}, mesh::GroupKind::pp);
+  const TensorComm tensor(config, links, c);
+  const LayerTime layer =
+      estimate_layer_time(config, sample::dense_layer(), reached, links, tensor, c);
+  const EmbeddingHeadTime head = estimate_head_time(config, reached, links, tensor, c);
+  const EmbeddingHeadTime embedding = estimate_embedding_time(config, reached, links, tensor, c);
+  const Seconds sent = links.time(plan::TrafficKind::pp_forward, plan::Op::send_recv,
+                                  Bytes{2048.0 * 1024 * 2}, mesh::GroupKind::pp);
   const program::Durations times = compute_durations(config, program::expand(config), c);
   const auto near = [&](Seconds a, Seconds b) {
     EXPECT_NEAR(a / (c[cluster::Constant::untuned] * b), 1, 1e-12);
   };
   ASSERT_EQ(times.cells.size(), 2u);
-  near(times.cells[1][0], 4 * layer.forward.total() + head.forward.total() + sent);
+  near(times.cells[1][0], 4 * layer.forward.total() + head.forward.total());
   near(times.cells[1][2], 4 * layer.input.total() + head.input.total() + sent);
   near(times.cells[1][3], 4 * layer.weight.total() + head.weight.total());
-  near(times.cells[0][2], 4 * layer.input.total() + sent);
+  near(times.cells[0][0], 4 * layer.forward.total() + embedding.forward.total() + sent);
+  near(times.cells[0][2], 4 * layer.input.total());
   EXPECT_EQ(times.activation[0], Seconds{});
 }
 

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/timed_configs.h"
 #include "tests/support/typed_configs.h"
@@ -10,15 +12,19 @@
 namespace rankwright::cost {
 namespace links_test {
 
+using K = plan::TrafficKind;
+
 const std::string kTwoNodes = "model: llama-3.1-8b\ncluster: dgx-h100 x 2\n";
 
 TEST(Links, OneRankTakesNoTime) {
   const rankwright::plan::TrainingConfig config =
       config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
   const Links links(config, catalog::get_calibration());
-  EXPECT_EQ(links.time(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
-  EXPECT_EQ(links.single_rail(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
-  EXPECT_EQ(links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep), Seconds{});
+  EXPECT_EQ(links.time(K::tp_all_reduce, plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp),
+            Seconds{});
+  EXPECT_EQ(links.innermost_time(plan::Op::all_reduce, 1.0_GB, mesh::GroupKind::tp), Seconds{});
+  EXPECT_EQ(links.time(K::ep_all_to_all, plan::Op::all_to_all, 1.0_GB, mesh::GroupKind::ep),
+            Seconds{});
 }
 
 TEST(Links, NicsReachLessDuringAStep) {
@@ -32,36 +38,76 @@ TEST(Links, NicsReachLessDuringAStep) {
   const BytesPerSecond reached =
       c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] * BytesPerSecond{50e9};
   const Bytes large{1e14};
-  EXPECT_NEAR(
-      links.time(plan::Op::all_gather, large, mesh::GroupKind::shard) / (large / 2 / reached), 1,
-      1e-3);
+  EXPECT_NEAR(links.time(K::dp_all_gather, plan::Op::all_gather, large, mesh::GroupKind::shard) /
+                  (large / 2 / reached),
+              1, 1e-3);
 }
 
 TEST(Links, SharedNicTakesUpToMemberTimesAsLong) {
   // The eight members of a node share one NIC instead of eight; NVLink inside the node keeps the
   // factor below 8.
-  const rankwright::plan::TrainingConfig config =
-      config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
-  const Links links(config, catalog::get_calibration());
-  const Bytes large{1e14};
-  const double longer = links.single_rail(plan::Op::all_reduce, large, mesh::GroupKind::shard) /
-                        links.time(plan::Op::all_reduce, large, mesh::GroupKind::shard);
-  EXPECT_GT(longer, 4);
-  EXPECT_LE(longer, 8.001);
+  rankwright::plan::TrainingConfig config = config_of(kTwoNodes + "parallelism: {dp_size: 16}\n");
+  const auto time = [&] {
+    return Links(config, catalog::get_calibration())
+        .time(K::dp_all_reduce, plan::Op::all_reduce, Bytes{1e14}, mesh::GroupKind::dp_cp);
+  };
+  const Seconds eight = time();
+  config.software.single_rail = true;
+  EXPECT_GT(time() / eight, 4);
+  EXPECT_LE(time() / eight, 8.001);
 }
 
-TEST(Links, ExposeAFractionOfTrafficBetweenNodes) {
-  const rankwright::plan::TrainingConfig config = config_of(
-      "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nparallelism: {dp_size: 16, ep_size: 8, "
-      "order: tp-cp-dp-ep-pp, zero_stage: 1}\n");
-  const Links links(config, catalog::get_calibration());
-  ASSERT_GT(links.span(mesh::GroupKind::ep).level, 0);
-  const Seconds all = links.all_to_all(1.0_GB, 1.0_GB, 1, mesh::GroupKind::ep);
-  EXPECT_LT(links.all_to_all(1.0_GB, 1.0_GB, 0.5, mesh::GroupKind::ep), all);
-  // Both run at once, so the longer one counts.
-  EXPECT_EQ(all, links.time(plan::Op::all_to_all, 1.0_GB, mesh::GroupKind::ep));
-  // If all traffic between nodes is overlapped, the part inside the node remains.
-  EXPECT_GT(links.all_to_all(1.0_GB, 1.0_GB, 0, mesh::GroupKind::ep), Seconds{});
+/// Makes a config of experts on all ranks with the tokens of each going to `active` of them.
+rankwright::plan::TrainingConfig experts_on(const std::string& cluster, i64 world, i64 ep,
+                                            i64 active) {
+  model::Layer layer = sample::sparse_layer();
+  layer.ffn.experts = ep;
+  layer.ffn.active = active;
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{1, layer}}), {.dp = world, .ep = ep});
+  config.cluster = *catalog::find_cluster(cluster);
+  return config;
+}
+
+Seconds dispatch(const rankwright::plan::TrainingConfig& config, Bytes size) {
+  return Links(config, catalog::get_calibration())
+      .time(K::ep_all_to_all, plan::Op::all_to_all, size, mesh::GroupKind::ep);
+}
+
+/// Returns what a NIC of 50 GB/s reaches during a step.
+BytesPerSecond reached_nic() {
+  const cluster::Calibration& c = catalog::get_calibration();
+  return c[cluster::Constant::nic_share] * c[cluster::Constant::nic_training] * 50.0_GBps;
+}
+
+TEST(Links, DeepEpSendsATokenOncePerNode_AllToAllOncePerExpert) {
+  // Experts on 4 nodes of 8. A rank sends 3/4 of its buffer to other nodes through its own NIC: all
+  // 8 copies per token, or one per node that has an expert of the token, 4 x (1 - (3/4)^8) =
+  // 3.5995 nodes of 8 copies.
+  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 4", 32, 32, 8);
+  const Bytes large{1e13};
+  const Seconds copies = 0.75 * large / reached_nic();
+  EXPECT_NEAR(dispatch(config, large) / copies, 1, 1e-4);
+  config.plan.dispatcher = plan::Dispatcher::deepep;
+  EXPECT_NEAR(dispatch(config, large) / copies, 4 * (1 - std::pow(0.75, 8)) / 8, 1e-4);
+}
+
+TEST(Links, DeepEpInsideANode_SendsAllCopies) {
+  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 1", 8, 8, 4);
+  const Seconds copies = dispatch(config, 1.0_GB);
+  config.plan.dispatcher = plan::Dispatcher::deepep;
+  EXPECT_EQ(dispatch(config, 1.0_GB), copies);
+}
+
+TEST(Links, ExpertGroupAcrossUnevenDomains_TakesAsLongAsItsWorstPlacedMember) {
+  // 3 groups of 96 on racks of 72: 72 + 24, 48 + 48, 24 + 72. A member beside 23 others sends 72/96
+  // of its buffer through its NIC of 50 GB/s, one beside 71 others only 24/96.
+  const rankwright::plan::TrainingConfig config = experts_on("gb200-nvl72 x 4", 288, 96, 8);
+  const mesh::Span span = Links(config, catalog::get_calibration()).span(mesh::GroupKind::ep);
+  ASSERT_EQ(span.inside[0], 72);
+  ASSERT_EQ(span.min[0], 24);
+  const Bytes large{1e13};
+  EXPECT_NEAR(dispatch(config, large) / (72.0 / 96 * large / reached_nic()), 1, 1e-4);
 }
 
 RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
@@ -73,7 +119,8 @@ RC_GTEST_PROP(Links, AreNeverSlowerWithMoreBandwidth, ()) {
   for (const mesh::GroupKind kind :
        {mesh::GroupKind::tp, mesh::GroupKind::cp, mesh::GroupKind::pp, mesh::GroupKind::shard})
     for (const plan::Op op : {plan::Op::all_gather, plan::Op::reduce_scatter, plan::Op::all_reduce})
-      RC_ASSERT(after.time(op, size, kind) <= before.time(op, size, kind));
+      RC_ASSERT(after.time(K::dp_all_gather, op, size, kind) <=
+                before.time(K::dp_all_gather, op, size, kind));
 }
 
 }  // namespace links_test

@@ -44,7 +44,7 @@ TEST(StepTime, LayersAddUp) {
   const Links links(config, c);
   const LayerTime layer =
       estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c), links,
-                          estimate_block_time(config, links, c), c);
+                          TensorComm(config, links, c), c);
   const Seconds once = layer.forward.matmul + layer.input.matmul + layer.weight.matmul;
   EXPECT_NEAR(step_of(config)[Item::matmul] / (4 * 8 * once), 1, 1e-12);
 }
@@ -66,8 +66,8 @@ TEST(StepTime, GradientsExposeWhatBackwardDoesNotOverlap) {
   const StepTime hidden = step_of(config);
   config.plan.overlap.grad_reduce = false;
   const StepTime shown = step_of(config);
-  EXPECT_EQ(shown.hidden_dp, Seconds{});
-  EXPECT_NEAR((hidden[Item::dp] + hidden.hidden_dp) / shown[Item::dp], 1, 1e-12);
+  EXPECT_EQ(shown.comm(Item::dp).overlapped, Seconds{});
+  EXPECT_NEAR(hidden.comm(Item::dp).total() / shown[Item::dp], 1, 1e-12);
   // At least the first and the last bucket are exposed.
   EXPECT_GE(hidden[Item::dp].value,
             catalog::get_calibration()[cluster::Constant::dp_shown] * shown[Item::dp].value);
@@ -102,29 +102,50 @@ TEST(StepTime, TunedSoftwareIsFaster) {
   EXPECT_NEAR((plain.total() - tuned.total()) / plain[Item::untuned], 1, 1e-9);
 }
 
-TEST(StepTime, HasTwoSendsPerChunkAndMicrobatch) {
-  // 8 microbatches through 2 chunks of a pp rank, an activation and a gradient each: 32 sends.
+TEST(StepTime, HasTwoSendsPerBoundaryAndMicrobatch) {
+  // 8 stages have 7 boundaries, all between pp ranks. 8 microbatches cross each with an activation
+  // and a gradient: 112 sends, 28 for the mean of 4 ranks.
   const rankwright::plan::TrainingConfig config =
       dense({.pp = 4, .virtual_stages = 2, .schedule = pipeline::Schedule::interleaved}, 8);
-  const Seconds send =
-      Links(config, catalog::get_calibration())
-          .time(plan::Op::send_recv, Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::pp);
-  EXPECT_NEAR(step_of(config)[Item::sends] / send, 32, 1e-9);
+  const Seconds send = Links(config, catalog::get_calibration())
+                           .time(plan::TrafficKind::pp_forward, plan::Op::send_recv,
+                                 Bytes{2.0 * 2048 * 1024}, mesh::GroupKind::pp);
+  EXPECT_NEAR(step_of(config)[Item::sends] / send, 28, 1e-9);
+}
+
+TEST(StepTime, OnlyTheOverlapOfExpertsHidesTheirTraffic) {
+  // 8 experts on 8 ranks: dispatch and combine, forward and backward, in 8 layers and 4
+  // microbatches are 128 all-to-alls. Overlapped sends do not change them; `overlap.ep` exposes
+  // `ep_shown`.
+  rankwright::plan::TrainingConfig config = sample::timed(
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
+  const cluster::Calibration& c = catalog::get_calibration();
+  const Seconds all =
+      128 * Links(config, c).time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
+                                  Bytes{2.0 * 2048 * 2 * 1024}, mesh::GroupKind::ep);
+  config.plan.overlap.pp = true;
+  EXPECT_NEAR(step_of(config)[Item::ep] / all, 1, 1e-12);
+  EXPECT_EQ(step_of(config).comm(Item::ep).overlapped, Seconds{});
+  config.plan.overlap.pp = false;
+  config.plan.overlap.ep = true;
+  const double shown = c[cluster::Constant::ep_shown];
+  ASSERT_LT(shown, 1);
+  EXPECT_NEAR(step_of(config)[Item::ep] / (shown * all), 1, 1e-12);
+  EXPECT_NEAR(step_of(config).comm(Item::ep).total() / all, 1, 1e-12);
 }
 
 TEST(StepTime, VocabularyHasOneHeadPerMtpModule) {
-  // 4 microbatches: one embedding, the head and the head of one MTP module.
+  // 4 microbatches: the embedding and the head, and those of one MTP module with its projection.
   rankwright::plan::TrainingConfig config = dense();
   config.model.mtp_layers = 1;
   const cluster::Calibration& c = catalog::get_calibration();
   const Links links(config, c);
-  const EmbeddingHeadTime head = estimate_head_time(config, compute_rates(config, c), links, {}, c);
-  const EmbeddingHeadTime first =
-      estimate_embedding_time(config, compute_rates(config, c), links, {}, c);
-  const auto all = [](const EmbeddingHeadTime& edge) {
-    return edge.forward.total() + edge.input.total() + edge.weight.total();
-  };
-  EXPECT_NEAR(step_of(config)[Item::vocabulary] / (4 * (2 * all(head) + all(first))), 1, 1e-12);
+  const TensorComm tensor(config, links, c);
+  const Rates rates = compute_rates(config, c);
+  const Seconds head = estimate_head_time(config, rates, links, tensor, c).sum().compute();
+  const Seconds first = estimate_embedding_time(config, rates, links, tensor, c).sum().compute();
+  const Seconds joined = estimate_projection_time(config, rates, links, tensor, c).sum().compute();
+  EXPECT_NEAR(step_of(config)[Item::vocabulary] / (4 * (2 * head + 2 * first + joined)), 1, 1e-12);
 }
 
 TEST(StepTime, FsdpOptimizerTouchesOnlyItsShard) {
@@ -161,9 +182,10 @@ TEST(StepTime, RecomputesTheFirstLayersOfARank) {
              .recompute = plan::Recompute::full,
              .recompute_layers = 3});
   const cluster::Calibration& c = catalog::get_calibration();
+  const Links links(config, c);
   const Seconds again = estimate_layer_time(config, sample::dense_layer(), compute_rates(config, c),
-                                            Links(config, c), {}, c)
-                            .again;
+                                            links, TensorComm(config, links, c), c)
+                            .again.total();
   EXPECT_NEAR(step_of(config)[Item::recompute] / again, 4.0 / 2 * 6, 1e-9);
 }
 
@@ -198,8 +220,12 @@ TEST(CellTimes, Zero3AddsExposedCommunication) {
   const pipeline::StageTimes bare = estimate_cell_times(config, c).stages.at(0);
   config.plan.zero = 3;
   const pipeline::StageTimes cell = estimate_cell_times(config, c).stages.at(0);
-  const RankWork on{bare.forward, bare.input + bare.weight, count_rank_share(config, 0), 8};
-  const ZeroWaits waits = estimate_zero3_waits(config, on, Links(config, c), c);
+  const RankWork on{.forward = bare.forward,
+                    .backward = bare.input + bare.weight,
+                    .share = count_rank_share(config, 0),
+                    .layers = 8};
+  const ZeroWaits waits = estimate_zero3_waits(
+      config, on, make_data_shape(config, config.stages(), 0), Links(config, c), c);
   EXPECT_NEAR((cell.forward - bare.forward) / waits.forward, 1, 1e-9);
   EXPECT_NEAR((cell.input + cell.weight - on.backward) / waits.backward, 1, 1e-9);
 }
@@ -210,7 +236,7 @@ RC_GTEST_PROP(StepTime, HasNoNegativeItem, ()) {
     RC_ASSERT(std::isfinite(t[of.item].value));
     RC_ASSERT(t[of.item] >= Seconds{-1e-12});
   }
-  RC_ASSERT(t.hidden_dp >= Seconds{-1e-12});
+  for (const Seconds& overlapped : t.overlapped) RC_ASSERT(overlapped >= Seconds{-1e-12});
   RC_ASSERT(t.compute() <= t.total() * (1 + 1e-12));
 }
 
@@ -257,14 +283,16 @@ TEST(StepTime, Zero2ReducesEveryMicrobatch) {
   // Without overlap, ZeRO-1 reduces once and ZeRO-2 four times: three reduce-scatters more.
   plan::Plan plan{.dp = 4, .zero = 1};
   plan.overlap.grad_reduce = plan.overlap.param_gather = false;
-  const rankwright::plan::TrainingConfig once = sample::timed(sample::dense_config(plan, 4));
+  rankwright::plan::TrainingConfig once = sample::timed(sample::dense_config(plan, 4));
   ASSERT_EQ(once.microbatches(), 4);
+  once.plan.bucket_size = count_rank_share(once, 0).dense;  // one call for all gradients
   rankwright::plan::TrainingConfig each = once;
   each.plan.zero = 2;
   const cluster::Calibration& c = catalog::get_calibration();
-  const plan::Share share = count_rank_share(once, 0);
-  const Seconds scatter = Links(once, c).time(
-      plan::Op::reduce_scatter, bytes(share.dense, once.job.grad_bytes()), mesh::GroupKind::shard);
+  const i64 all = count_rank_share(once, 0).dense;
+  const Seconds scatter =
+      Links(once, c).time(plan::TrafficKind::dp_reduce_scatter, plan::Op::reduce_scatter,
+                          bytes(all, once.job.grad_bytes()), mesh::GroupKind::dp_cp);
   EXPECT_NEAR(
       (estimate_step_time(each, c)[Item::dp] - estimate_step_time(once, c)[Item::dp]) / scatter, 3,
       1e-9);

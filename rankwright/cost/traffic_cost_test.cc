@@ -5,7 +5,8 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/collective.h"
-#include "tests/support/sample.h"
+#include "rankwright/cost/step.h"
+#include "tests/support/timed_configs.h"
 
 namespace rankwright::cost {
 namespace priced_test {
@@ -57,12 +58,11 @@ TEST(EvaluatedPlan, CountsTheGroupsOnALink) {
 TEST(EvaluatedPlan, AddsUpCalls) {
   const rankwright::plan::TrainingConfig config = course();
   const TrafficCost row = find(config, K::tp_all_reduce);
-  const mesh::Span span = find_span(config, mesh::GroupKind::tp);
   // 2 layers per rank x 4 all-reduces x 4 microbatches of 2048 x 1024 bf16 elements
   const Bytes each = bytes(2048 * 1024, 2);
   EXPECT_DOUBLE_EQ(row.total.value,
-                   32 * estimate_collective_time(plan::Op::all_reduce, each, span, config.cluster,
-                                                 catalog::get_calibration())
+                   32 * Links(config, catalog::get_calibration())
+                            .time(K::tp_all_reduce, plan::Op::all_reduce, each, mesh::GroupKind::tp)
                             .value);
   EXPECT_DOUBLE_EQ(row.wire.value, 32 * 2 * 7.0 / 8 * each.value);
   EXPECT_EQ(row.innermost, row.total);  // already inside
@@ -120,6 +120,75 @@ TEST(EvaluatedPlan, MirrorsOfAPipelineInsideANodeStayInside) {
                  .order = *mesh::parse_order("pp-dp"),
                  .schedule = pipeline::Schedule::dualpipe};
   EXPECT_EQ(find(config, K::mirror_grad).level, 0);
+}
+
+/// Makes a config with two layers of DeepSeek-V3's attention: 128 heads, keys of 128 + 64 and
+/// values of 128, compressed to 1,536 for queries and 512 for keys and values.
+plan::TrainingConfig latent_config(plan::Plan plan) {
+  const model::Layer layer{.attention = {.kind = model::Attention::Kind::latent,
+                                         .heads = 128,
+                                         .q_rank = 1536,
+                                         .kv_rank = 512,
+                                         .nope_dim = 128,
+                                         .rope_dim = 64,
+                                         .value_dim = 128},
+                           .ffn = {.width = 2048}};
+  return sample::timed(
+      sample::config_of({.hidden = 7168, .vocab = 32000, .runs = {{2, layer}}}, std::move(plan)));
+}
+
+Seconds time_of(const plan::TrainingConfig& config, K kind, plan::Op op, Bytes size) {
+  const bool ring = kind == K::cp_ring;
+  return Links(config, catalog::get_calibration())
+      .time(kind, op, size, ring ? mesh::GroupKind::cp : mesh::GroupKind::tp);
+}
+
+TEST(LatentAttention, RingSendsUpProjectedKeysAndValuesInStepAndTableAlike) {
+  // 128 x (128 + 64 + 128) = 40,960 elements of 2 bytes for each of 2,048 / 4 tokens, not the 576
+  // compressed ones. 3 hops forward and 6 backward, in 2 layers and 4 microbatches: 72 sends.
+  const plan::TrainingConfig config = latent_config({.cp = 4});
+  const Bytes each{40960.0 * 2 * 512};
+  const TrafficCost row = find(config, K::cp_ring);
+  EXPECT_EQ(row.traffic.calls, 72);
+  EXPECT_EQ(row.traffic.bytes(), each);
+  const Seconds all = 72 * time_of(config, K::cp_ring, plan::Op::send_recv, each);
+  EXPECT_NEAR(row.total / all, 1, 1e-12);
+  const StepTime step = estimate_step_time(config, catalog::get_calibration());
+  EXPECT_NEAR(step.comm(Item::cp).total() / all, 1, 1e-12);
+}
+
+TEST(LatentAttention, SequenceParallelismGathersCompressedWidthsInStepAndTableAlike) {
+  // Attention gathers 1,536 + 512 + 64 instead of 7,168 elements per token in forward; in backward
+  // the output gradient of 7,168 and, for the weight gradients, 1,536 + 512 again. The feed-forward
+  // gathers 7,168 three times. Reduce-scatters: 7,168 after each block in forward, 1,536 + 512 + 64
+  // and 7,168 in backward. 2 layers, 4 microbatches of 2,048 tokens, 2 bytes.
+  const plan::TrainingConfig config = latent_config({.tp = 4, .sequence_parallel = true});
+  const double times = 2 * 4;
+  const auto bytes_of = [](double width) { return Bytes{width * 2048 * 2}; };
+  const auto sum = [&](K kind, plan::Op op, const std::vector<double>& widths) {
+    const TrafficCost row = find(config, kind);
+    Seconds expected{};
+    Bytes total{};
+    for (const double width : widths) {
+      expected += times * time_of(config, kind, op, bytes_of(width));
+      total += times * bytes_of(width);
+    }
+    EXPECT_EQ(row.traffic.calls, i64(times) * i64(widths.size()));
+    EXPECT_EQ(row.traffic.total, total);
+    EXPECT_NEAR(row.total / expected, 1, 1e-12);
+    return expected;
+  };
+  const Seconds blocks =
+      sum(K::tp_all_gather, plan::Op::all_gather,
+          {1536, 512, 64, 7168, 1536, 512, 7168, 7168, 7168}) +
+      sum(K::tp_reduce_scatter, plan::Op::reduce_scatter, {7168, 1536, 512, 64, 7168, 7168});
+  // The embedding, the head and the loss are also part of the item.
+  Seconds edges{};
+  for (const K kind : {K::tp_embedding, K::tp_embedding_grad, K::tp_head_gather, K::tp_head_reduce,
+                       K::tp_cross_entropy})
+    edges += find(config, kind).total;
+  const StepTime step = estimate_step_time(config, catalog::get_calibration());
+  EXPECT_NEAR(step.comm(Item::tp).total() / (blocks + edges), 1, 1e-12);
 }
 
 RC_GTEST_PROP(EvaluatedPlan, CoversAllTrafficWithoutNegativeTimes, ()) {

@@ -36,7 +36,7 @@ inline plan::TrainingConfig timed(plan::TrainingConfig config) {
 inline plan::TrainingConfig random_timed_config() {
   plan::TrainingConfig config = timed(random_config());
   RC_PRE(!find_shape_fault(make_pipeline_shape(config)));
-  config.plan.overlap = {coin(), coin(), coin(), coin()};
+  config.plan.overlap = {coin(), coin(), coin(), coin(), coin()};
   return config;
 }
 

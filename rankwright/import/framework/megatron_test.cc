@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include "rankwright/cost/memory/activations.h"
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -39,6 +40,33 @@ Draft draft_of(const std::string& flags) {
   const PlanFile plan = read("python pretrain_gpt.py " + std::string(kShapes) + flags + "\n");
   EXPECT_FALSE(has_errors(plan.findings)) << plan.findings[0].detail;
   return plan.draft;
+}
+
+TEST(MegatronImport, RecomputeModules_AreCountedAsTheAttentionCore) {
+  // What RW0601 says is what the estimate does: with other modules it is that of core_attn alone.
+  const std::string moe =
+      "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --bf16 "
+      "--recompute-granularity selective --recompute-modules ";
+  const auto read_modules = [&](const std::string& modules) {
+    return read("python pretrain_gpt.py " + std::string(kShapes) + moe + modules + "\n");
+  };
+  const auto is_ignored = [](const PlanFile& plan) {
+    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
+      return found.code == "RW0601" &&
+             found.detail == "recompute-modules: counted as core_attn alone";
+    });
+  };
+  const PlanFile core = read_modules("core_attn"),
+                 more = read_modules("core_attn moe_act layernorm");
+  EXPECT_FALSE(is_ignored(core));
+  EXPECT_TRUE(is_ignored(more));
+  const plan::TrainingConfig counted = resolve(core.draft), others = resolve(more.draft);
+  ASSERT_EQ(others.plan.recompute, plan::Recompute::selective);
+  const model::Layer& layer = others.model.runs.front().layer;
+  ASSERT_TRUE(layer.ffn.sparse());
+  const cost::LayerActivations kept = cost::activations(others, layer);
+  EXPECT_EQ(kept.kept, cost::activations(counted, layer).kept);
+  EXPECT_EQ(kept.whole - kept.kept, cost::saved(others, layer).core);
 }
 
 TEST(MegatronImport, MissingFlagsAreOff) {
