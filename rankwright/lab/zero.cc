@@ -91,17 +91,14 @@ WorkedAnswer compute_traffic(const plan::TrainingConfig& s) {
 
 WorkedAnswer hidden(const plan::TrainingConfig& s) {
   const cost::StepTime step = cost::estimate_closely(s, select_calibration(s)).step;
-  const Seconds all = step[cost::Item::dp] + step.comm(cost::Item::dp).overlapped;
-  const Seconds alone = find_max_traffic(s, plan::TrafficKind::dp_reduce_scatter).total +
-                        find_max_traffic(s, plan::TrafficKind::dp_all_gather).total;
-  return {step.comm(cost::Item::dp).overlapped / all,
-          fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation", show(all),
-                      show(step[cost::Item::dp]), show(step.comm(cost::Item::dp).overlapped),
-                      show(all), percent(step.comm(cost::Item::dp).overlapped / all)),
-          {{1 - step[cost::Item::dp] / alone,
-            fmt::format("that divides by {}, which the calls take alone: beside computation they "
-                        "take longer",
-                        show(alone))}}};
+  const cost::CommTime time = step.comm(cost::Item::dp);
+  const double overlapped = time.overlapped / time.total();
+  return {overlapped,
+          fmt::format("of {} {} is waited for, so {} / {} = {} runs beside computation",
+                      show(time.total()), show(time.exposed), show(time.overlapped),
+                      show(time.total()), percent(overlapped)),
+          {{1 - overlapped, fmt::format("that is the share that the step waits for: {} of {}",
+                                        show(time.exposed), show(time.total()))}}};
 }
 
 ConditionResult shards_parameters(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
