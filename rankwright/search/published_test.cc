@@ -98,12 +98,14 @@ TEST(Published, Llama405b_SlowerThanTheFastestByBubbleAndTp) {
   EXPECT_GT(find_share(published, best, {cost::Item::bubble, cost::Item::tp}), 0.8);
 }
 
-/// Evaluates DeepSeek-V3's layout with DualPipe and its overlap; the example file has 1F1B.
+/// Evaluates DeepSeek-V3's layout with DualPipe, its overlap and DeepEP; the example file has 1F1B
+/// and Megatron-LM's all-to-all.
 EvaluatedPlan evaluate_deepseek_v3() {
   const EvaluatedPlan example = evaluate_published("deepseek-v3-2048.yaml");
   plan::Plan plan = example.config.plan;
   plan.schedule = pipeline::Schedule::dualpipe;
-  plan.overlap.pp = true;
+  plan.overlap.pp = plan.overlap.ep = true;
+  plan.dispatcher = plan::Dispatcher::deepep;
   return evaluate_plan(make_problem(example.config), plan, catalog::get_calibration());
 }
 
