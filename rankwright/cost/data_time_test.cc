@@ -117,7 +117,7 @@ TEST(DataTime, TiedEmbeddingAddsAReductionBetweenFirstAndLastStage) {
 }
 
 TEST(DataTime, RanksBetweenWaitForTheTiedEmbedding) {
-  // Of 4 pp ranks the first and the last hold the vocabulary weight. All four finish the step
+  // The first and the last of 4 pp ranks hold the vocabulary weight. All four finish the step
   // together, so the second waits for the reduction that it has no part in.
   rankwright::plan::TrainingConfig config = sample::timed(sample::dense_config({.pp = 4}));
   config.model.tied = true;

@@ -120,8 +120,8 @@ TEST(Published, DeepseekV3_WithinFivePercentOfTheFastestWithItsDegrees) {
   EXPECT_LT(published.time() / find_fastest(published, limits).time(), 1.05);
 }
 
-/// Its authors recompute less than whole layers and overlap all of their all-to-alls. Neither is
-/// modeled.
+/// Its authors recompute less than whole layers, which is not modeled, and overlap all of their
+/// all-to-alls instead of a part.
 TEST(Published, DeepseekV3_SlowerThanTheFastestByRecomputeAndBubble) {
   const EvaluatedPlan published = evaluate_deepseek_v3();
   const EvaluatedPlan best = find_fastest(published, {.tp = just(1), .cp = {1, 2}});

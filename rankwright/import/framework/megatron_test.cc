@@ -43,7 +43,7 @@ Draft draft_of(const std::string& flags) {
 }
 
 TEST(MegatronImport, RecomputeModules_AreCountedAsTheAttentionCore) {
-  // What RW0601 says is what the estimate does: with other modules it is that of core_attn alone.
+  // RW0601 describes the estimate: with other modules it equals that of core_attn alone.
   const std::string moe =
       "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --bf16 "
       "--recompute-granularity selective --recompute-modules ";
