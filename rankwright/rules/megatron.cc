@@ -490,34 +490,6 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
      uses_fsdp_with_pipeline},
-    {{"RW0525", Severity::warning, "Megatron-FSDP with tensor or context parallelism",
-      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their "
-      "collectives, "
-      "and Megatron-FSDP needs more than one queue to overlap its gathers. Megatron-LM warns that "
-      "one of them will not overlap.",
-      "Use zero_stage: 1, or tp_size: 1 and cp_size: 1.",
-      "Megatron-LM training/arguments.py, validate_args",
-      "world_size: 16\n"
-      "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, dp_size: 8, zero_stage: 3}\n"},
-     Target::megatron,
-     kWithoutViolations,
-     when<mixes_fsdp_with_tp_or_cp, describe_fsdp_with_tp_or_cp>,
-     mixes_fsdp_with_tp_or_cp},
-    {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
-      "The overlap runs the forward of one microbatch beside the backward of another. Megatron-LM "
-      "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "
-      "recomputation.",
-      "Use overlap.ep: false, virtual_stages above 1, or less recomputation.",
-      "Megatron-LM training/arguments.py and transformer_config.py, "
-      "overlap_moe_expert_parallel_comm",
-      "world_size: 32\n"
-      "model: qwen3-30b-a3b\n"
-      "parallelism: {tp_size: 1, pp_size: 4, dp_size: 8, ep_size: 8, overlap: {ep: true}}\n"},
-     Target::megatron,
-     kWithoutViolations,
-     when<has_invalid_ep_overlap, describe_ep_overlap>,
-     has_invalid_ep_overlap},
     {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
@@ -646,6 +618,34 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_undivided_instances, describe_instances>,
      has_undivided_instances},
+    {{"RW0525", Severity::warning, "Megatron-FSDP with tensor or context parallelism",
+      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their "
+      "collectives, "
+      "and Megatron-FSDP needs more than one queue to overlap its gathers. Megatron-LM warns that "
+      "one of them will not overlap.",
+      "Use zero_stage: 1, or tp_size: 1 and cp_size: 1.",
+      "Megatron-LM training/arguments.py, validate_args",
+      "world_size: 16\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {tp_size: 2, dp_size: 8, zero_stage: 3}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<mixes_fsdp_with_tp_or_cp, describe_fsdp_with_tp_or_cp>,
+     mixes_fsdp_with_tp_or_cp},
+    {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
+      "The overlap runs the forward of one microbatch beside the backward of another. Megatron-LM "
+      "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "
+      "recomputation.",
+      "Use overlap.ep: false, virtual_stages above 1, or less recomputation.",
+      "Megatron-LM training/arguments.py and transformer_config.py, "
+      "overlap_moe_expert_parallel_comm",
+      "world_size: 32\n"
+      "model: qwen3-30b-a3b\n"
+      "parallelism: {tp_size: 1, pp_size: 4, dp_size: 8, ep_size: 8, overlap: {ep: true}}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<has_invalid_ep_overlap, describe_ep_overlap>,
+     has_invalid_ep_overlap},
 };
 
 }  // namespace

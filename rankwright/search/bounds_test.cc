@@ -78,7 +78,8 @@ RC_GTEST_PROP(Bounds, LaterPipelineEndLengthensTheStepByItsOverheadsAlone, ()) {
   const Seconds end = estimate_pipeline_end(config, staged);
   const Seconds later = Seconds{1};
   const auto with = [&](Seconds at) {
-    return estimate_step_time(config, catalog::get_calibration(), links, prices, staged, at)
+    return estimate_step_time(config, catalog::get_calibration(), links, prices, staged,
+                              make_heaviest_shape(config, staged), at)
         .total();
   };
   const Seconds more = with(end + later) - with(end);

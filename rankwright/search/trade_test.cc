@@ -116,7 +116,7 @@ TEST(Fewest, AcceptsOnlyVerdictsOfTheProblem) {
     i64 more = std::numeric_limits<i64>::max();
     for (const V worst : {V::fits_with_margin, V::tight, V::over_within_error}) {
       one.accepts = worst;
-      const std::optional<CountRow> row = fewest(one, catalog::get_calibration(), {});
+      const std::optional<CountRow> row = find_fewest_gpus(one, catalog::get_calibration(), {});
       if (!row) continue;
       ++found;
       EXPECT_LE(row->plan->estimate.verdict(), worst) << gigabytes;

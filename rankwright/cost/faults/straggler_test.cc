@@ -1,4 +1,3 @@
-#include "rankwright/cost/faults/straggler.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,6 +6,8 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/durations.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/estimate.h"
 #include "rankwright/cost/faults/straggler_mitigation.h"
 #include "rankwright/program/expand.h"
 #include "tests/support/typed_configs.h"
@@ -29,7 +30,7 @@ TEST(Straggler, FactorOneChangesNothing) {
   for (const bool simulate : {false, true})
     for (i64 rank = 0; rank < 16; ++rank)
       EXPECT_EQ(after(config, rank, 1, simulate),
-                estimate_step_time(config, catalog::get_calibration()).total());
+                estimate_closely(config, catalog::get_calibration()).time());
 }
 
 TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
@@ -37,7 +38,7 @@ TEST(Straggler, SingleGpuMatchesTheWorkedExample) {
   const rankwright::plan::TrainingConfig config = config_of(
       "model: llama-3.2-1b\ncluster: dgx-h100\njob: {global_batch: 4, sequence: 2048}\n"
       "world_size: 1\n");
-  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds before = estimate_closely(config, catalog::get_calibration()).time();
   EXPECT_NEAR(after(config, 0, 2, false) / before, 2, 1e-9);
   // A faster single GPU is faster, because no other rank limits it.
   EXPECT_NEAR(after(config, 0, 0.5, false) / before, 0.5, 1e-9);
@@ -58,7 +59,7 @@ TEST(Straggler, FasterStageNeedsAllItsRanks) {
 
 TEST(Straggler, FasterRankDoesNotSpeedUpItsPeers) {
   const rankwright::plan::TrainingConfig config = config_of(kPipeline);
-  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds before = estimate_closely(config, catalog::get_calibration()).time();
   EXPECT_EQ(after(config, 5, 0.5), before);  // neither its tp peer nor the other replica is faster
   EXPECT_GT(after(config, 5, 1.5), before);
 }
@@ -99,7 +100,7 @@ TEST(Straggler, SimulationMatchesTheProgramWithLongerCells) {
   for (std::size_t k = 0; k < program.steps[2].size(); ++k)
     if (program.steps[2][k].computes()) times.steps[2][k] = 1.5 * times.steps[2][k];
   const Seconds more = simulate(program, times).end - before;
-  const Seconds whole = estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds whole = estimate_closely(config, catalog::get_calibration()).time();
   const Seconds said = after(config, 2, 1.5) - whole;
   EXPECT_NEAR(said / more, std::min(1.0, whole / before), 1e-9);
 }
@@ -155,7 +156,7 @@ RC_GTEST_PROP(Straggler, StepGrowsByAtMostTheFactor, ()) {
   const rankwright::plan::TrainingConfig config = any_setup();
   const i64 rank = *rc::gen::inRange<i64>(0, 16);
   const double factor = 1 + *rc::gen::inRange(0, 500) / 100.0;
-  const Seconds before = estimate_step_time(config, catalog::get_calibration()).total();
+  const Seconds before = estimate_closely(config, catalog::get_calibration()).time();
   for (const bool simulate : {false, true}) {
     const Seconds slow = after(config, rank, factor, simulate);
     RC_ASSERT(slow >= before * (1 - 1e-12));

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/rates.h"
+#include "rankwright/model/flops.h"
 
 namespace rankwright::planner {
 namespace {
@@ -27,6 +29,17 @@ ViolationCounts find_violated(const search::Problem& problem) {
   return sorted;
 }
 
+/// Returns a lower bound on the step time on `devices`: the model's FLOPs, divided evenly, at the
+/// rate that large matmuls reach.
+Seconds min_step_time(const plan::TrainingConfig& config, i64 devices) {
+  const double tokens = double(config.job.global_batch) * double(config.job.sequence);
+  const Flops work =
+      tokens * model::training_flops_per_token(config.model, config.job.sequence,
+                                               model::FlopsConvention::megatron_causal);
+  const cost::Rates rates = cost::compute_rates(config, select_calibration(config));
+  return work / (double(devices) * std::max(rates.layers, rates.attention));
+}
+
 }  // namespace
 
 HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& excluded,
@@ -36,9 +49,7 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
   out.left = problem.config.cluster.devices() / host - excluded.count;
   std::optional<search::EvaluatedPlan> best;
   for (i64 hosts = out.left; hosts >= 1; --hosts) {
-    // Lower bound for fewer hosts: the compute of the best plan, scaled perfectly.
-    if (best && (double(out.used) / double(hosts)) * best->estimate.step.compute() > best->time())
-      break;
+    if (best && min_step_time(problem.config, hosts * host) > best->time()) break;
     search::Problem fewer = problem;
     fewer.config.world = hosts * host;
     ViolationCounts broken = find_violated(fewer);

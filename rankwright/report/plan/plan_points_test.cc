@@ -27,14 +27,14 @@ std::vector<PlanPoint> find_front(const planner::PlanReport& report) {
   return front;
 }
 
-// GPipe takes as long as 1F1B but keeps the activations of all microbatches.
+// Microbatches of 2 keep twice the activations, and half as many of them leave a larger bubble.
 TEST(CollectPoints, DropsDominatedFrontPoints) {
   planner::PlanReport report = with("dp_size: 8, zero_stage: 0");
   ASSERT_FALSE(report.explain_view.estimate.fits());
   const planner::PlanReport lean = with("pp_size: 8, recompute: full");
   ASSERT_TRUE(lean.explain_view.estimate.fits());
   plan::Plan wasteful = lean.config.plan;
-  wasteful.schedule = pipeline::Schedule::gpipe;
+  wasteful.micro_batch = 2;
   rankwright::plan::TrainingConfig open = report.config;
   open.plan = {};
   planner::PlanAnswer view{.problem = search::make_problem(open)};

@@ -42,7 +42,7 @@ TEST(TimelineSentences, EmptyStep_DoesNotDivideByZero) {
   planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
   p.durations = make_equal_durations(p.program, {}, {}, {});
   p = planner::simulate_step(p.shape, p.program, p.durations);
-  EXPECT_EQ(summary(p).bubble, 0);
+  EXPECT_EQ(summary(p).idle, 0);
   golden::expect("timeline/title-empty-step.txt", write_timeline_title(p, summary(p)) + "\n");
 }
 
