@@ -126,7 +126,8 @@ TEST(CompareLogGolden, SlowNvlinkTimers_MatchesGolden) {
   const json all = json::parse(run_command(json_args).out);
   EXPECT_EQ(all["schema"], "rankwright.gap/1");
   EXPECT_EQ(all["time"]["explanations"][0]["name"], "nvlink");
-  EXPECT_EQ(all["time"]["inside"], false);
+  // 13.3 % is inside the error of 13.9 %, and the timers name the link all the same.
+  EXPECT_EQ(all["time"]["inside"], true);
 }
 
 TEST(CompareLogGolden, StepTimeOnly_MatchesGolden) {

@@ -37,7 +37,7 @@ class Links {
  private:
   Links(const cluster::Cluster& cluster, const cluster::Calibration& calibration);
 
-  /// Returns the cost of a dispatch or combine that sends each token once per node (X14).
+  /// Returns the cost of a dispatch or combine that sends each token once per node (L7).
   CollectiveCost deduplicated_cost(Bytes size, const mesh::Span& span) const;
 
   const cluster::Cluster* cluster_;

@@ -379,6 +379,8 @@ CellTimes StageEstimator::times(const Links& links) const {
     times.stages.push_back({slower * forward * stage.forward, slower * backward * stage.input,
                             slower * backward * stage.weight});
   add_exposed_sends(times.stages, slower * exposed);
+  times.sends.resize(times.stages.size());
+  add_exposed_sends(times.sends, slower * exposed);
   for (const pipeline::StageTimes& stage : computed_times())
     times.compute.push_back({slower * stage.forward, slower * stage.input, slower * stage.weight});
   return times;

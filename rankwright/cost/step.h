@@ -131,6 +131,7 @@ Seconds apply_overheads(const plan::TrainingConfig& config, const cluster::Calib
 struct CellTimes {
   std::vector<pipeline::StageTimes> stages{};
   std::vector<pipeline::StageTimes> compute{};  // the part of those that computes; the rest waits
+  std::vector<pipeline::StageTimes> sends{};    // the exposed sends in them
   Seconds hop{};                                // overlapped part of a transfer
 };
 

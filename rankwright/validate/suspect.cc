@@ -90,20 +90,17 @@ struct TimerCells {
   std::vector<Seconds> forward, backward;
 };
 
-TimerCells sum_cells(const plan::TrainingConfig& config, const cluster::Calibration& c,
-                     const cost::StepTime& step) {
+TimerCells sum_cells(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   const cost::CellTimes times = cost::estimate_cell_times(config, c);
   const double m = double(config.stage_microbatches());
-  const double v = double(config.plan.virtual_stages);
-  const Seconds sent = cost::apply_overheads(config, c, step[cost::Item::sends]) /
-                       (2 * v * double(config.microbatches()));
   TimerCells cells;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     Seconds forward{}, backward{};
     for (const i64 s : list_stages(config.plan, r)) {
       const pipeline::StageTimes& at = times.stages[std::size_t(s)];
-      forward += m * (at.forward - sent);
-      backward += m * (at.input - sent + at.weight);
+      const pipeline::StageTimes& sent = times.sends[std::size_t(s)];
+      forward += m * (at.forward - sent.forward);
+      backward += m * (at.input - sent.input + at.weight);
     }
     cells.forward.push_back(forward);
     cells.backward.push_back(backward);
@@ -125,7 +122,7 @@ TrialPrediction predict_trial(const Trial& trial) {
   const Seconds whole = predicted.items.total();
   const Seconds before_jitter = whole - predicted.items[cost::Item::jitter];
   const double jitter = before_jitter.value > 0 ? whole / before_jitter : 1;
-  const TimerCells cells = sum_cells(config, trial.calibration, predicted.items);
+  const TimerCells cells = sum_cells(config, trial.calibration);
   if (trial.slow > 1) {
     const i64 rank = predicted.items.slowest * config.plan.meshes().dense.stride(mesh::Axis::pp);
     const cost::SlowRank slow[] = {{rank, trial.slow}};
