@@ -15,6 +15,7 @@
 
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
+#include "rankwright/cost/traffic_cost.h"
 #include "rankwright/search/candidate.h"
 #include "rankwright/search/problem.h"
 #include "rankwright/search/stage_split_cache.h"
@@ -243,16 +244,21 @@ class BruteForce {
     if (counting_) return;
     plan::TrainingConfig config = problem_.config;
     const plan::Overlap asked = config.plan.overlap;
+    const plan::Dispatcher dispatcher = config.plan.dispatcher;
     config.assumed.clear();
     config.plan = plan;
+    config.plan.dispatcher = dispatcher;
     config.plan.overlap = asked;
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
     config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
+    config.plan.overlap.ep = asked.ep && plan.ep > 1;
     if (problem_.overlap_chunks) config.plan.overlap.pp = plan.virtual_stages > 1;
     if (find_first_violation(config)) {
       ++found_.violations;
       return;
     }
+    if (problem_.dispatch_per_node && cost::find_span(config, mesh::GroupKind::ep).level > 0)
+      config.plan.dispatcher = plan::Dispatcher::deepep;
     if (repeated_ || (balanced && !balance_stages(config))) {
       ++found_.duplicates;
       return;

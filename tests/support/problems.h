@@ -188,7 +188,11 @@ inline search::Problem random_problem(Dice& dice) {
   config.software =
       dice.of(std::vector<plan::Software>(plan::frameworks().begin(), plan::frameworks().end()));
   config.plan.overlap = {dice.coin(), dice.coin(), dice.coin(), dice.coin()};
+  Dice more = dice;  // leaves the numbers that follow, and so the seeds of tests, as they are
+  config.plan.overlap.ep = more.coin();
+  config.plan.dispatcher = plan::Dispatcher(more.below(2));
   search::Problem made = search::make_problem(std::move(config));
+  made.dispatch_per_node = more.coin();
   made.overlap_chunks = dice.coin();
   if (dice.below(3) == 0) made.limits.target = rules::Target(1 + dice.below(4));
   return made;
