@@ -172,6 +172,39 @@ TEST(LayerTime, CpuMovesTwiceTheBytesInFp32) {
               1e-12);
 }
 
+TEST(LayerTime, DeepEpTokensCrossOncePerNode) {
+  // 4 nodes of 2, a token visits 2 of 8 experts: 4 x (1 - (3/4)^2) = 1.75 nodes instead of 2
+  // copies. The placement changes the exchange, not the permutation of tokens on a rank.
+  rankwright::plan::TrainingConfig config =
+      sparse({.dp = 8, .ep = 8, .dispatcher = plan::Dispatcher::deepep});
+  const LayerTime inside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  config.cluster.levels = {{.name = "in", .arity = 2, .bandwidth = 450.0_GBps, .latency = 2.0_us},
+                           {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
+  const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  config.plan.dispatcher = plan::Dispatcher::alltoall;
+  const Seconds exchange = Links(config, catalog::get_calibration())
+                               .time(K::ep_all_to_all, plan::Op::all_to_all,
+                                     Bytes{2.0 * 2048 * 1024 * 1.75}, mesh::GroupKind::ep);
+  EXPECT_NEAR(outside.forward.ep.exposed / (2 * exchange), 1, 1e-12);
+  EXPECT_GT(outside.forward.ep.exposed, inside.forward.ep.exposed);
+  EXPECT_EQ(outside.forward.permute, inside.forward.permute);
+}
+
+TEST(LayerTime, WithoutSequenceParallelismABlockIsOneAllReduceEachWay) {
+  // Attention and the shared expert, or only attention without a shared expert.
+  const rankwright::plan::TrainingConfig config = sparse({.tp = 2, .dp = 4, .ep = 4});
+  const Seconds reduce = Links(config, catalog::get_calibration())
+                             .time(K::tp_all_reduce, plan::Op::all_reduce, Bytes{2.0 * 2048 * 1024},
+                                   mesh::GroupKind::tp);
+  model::Layer layer = sample::sparse_layer();
+  for (const double blocks : {2.0, 1.0}) {
+    const LayerTime t = time_of(config, layer, catalog::get_calibration());
+    EXPECT_NEAR(t.forward.tp.exposed / (blocks * reduce), 1, 1e-12);
+    EXPECT_NEAR(t.input.tp.exposed / (blocks * reduce), 1, 1e-12);
+    layer.ffn.shared_width = 0;
+  }
+}
+
 TEST(LayerTime, GradientsLoseWavesOfTheirInnerDimension) {
   // Half a wave of 132 tiles with the inner dimension of the pass: the outputs 1536 + 1024 + 8192 +
   // 1024 = 11,776 for the input gradient, 2,048 tokens in each of 4 matmuls for the weight
