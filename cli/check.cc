@@ -31,14 +31,14 @@ int check(Args args, const Io& io) {
   bool sarif = false;
   options.add("plan", flags.plan, "a plan file, - for standard input, or a schedule (.csv)")
       .required();
-  target_flag.add_to(options, "also the rules of this framework");
+  target_flag.add_to(options, "also the rules of this framework; else of the plan's target");
   options.add_switch("--sarif", sarif, "write SARIF 2.1.0");
   flags.add_to(options);
   flags.add_calibration_to(options);
   flags.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const tl::expected<rules::Target, int> target = target_flag.read("check", io);
+  const tl::expected<std::optional<rules::Target>, int> target = target_flag.read("check", io);
   if (!target) return target.error();
   const planner::Outcome<planner::CheckAnswer> answer =
       planner::check_plan({.plan = flags.source(io), .target = *target});

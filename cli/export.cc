@@ -69,7 +69,7 @@ int export_plan(Args args, const Io& io) {
   std::string to, hosts;
   bool strict = false, listed = false;
   options.add("plan", flags.plan, "a plan, of any format that is read, or -");
-  options.add("--to", to, joined_names());
+  options.add("--to", to, fmt::format("{}; else the plan's target", joined_names()));
   options.add("--hosts", hosts,
               "names for a launcher, in the cluster's order: n[0-7], or a file with "
               "one on each line");

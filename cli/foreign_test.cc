@@ -42,10 +42,10 @@ TEST(ForeignFiles, UneditedFiles_GiveTheExpectedLayout) {
   EXPECT_EQ(layout_of("torchtitan-pipeline.toml"), (Layout{2, 1, 4, 8, 2, 2, 128}));
   EXPECT_EQ(layout_of("deepspeed-zero2.json"),
             (Layout{1, 1, 1, 16, 2, 4, 256}));  // 256 = 4 x 4 x 16
-  // No batch given: one microbatch of one sequence.
-  EXPECT_EQ(layout_of("deepspeed-trainer-auto.json", 8), (Layout{1, 1, 1, 8, 3, 1, 8}));
+  // No batch given: 4 Mi tokens / 8,192.
+  EXPECT_EQ(layout_of("deepspeed-trainer-auto.json", 8), (Layout{1, 1, 1, 8, 3, 1, 512}));
   EXPECT_EQ(layout_of("nanotron-tinyllama.yaml"), (Layout{2, 1, 2, 4, 1, 4, 128}));  // 4 x 8 x 4
-  EXPECT_EQ(layout_of("accelerate-fsdp2.yaml"), (Layout{2, 1, 1, 8, 3, 1, 8}));
+  EXPECT_EQ(layout_of("accelerate-fsdp2.yaml"), (Layout{2, 1, 1, 8, 3, 1, 512}));
 }
 
 TEST(ForeignFiles, SilentMistakes_AreErrorsAtTheirLine) {

@@ -36,12 +36,13 @@ int report(Args args, const Io& io) {
               "the trace of a run of it, drawn beside what was predicted");
   options.add_switch("--no-search", flags.no_search,
                      "leave out what else could be chosen: a search takes seconds");
-  flags.target.add_to(options, "search only what this framework runs without a warning");
+  flags.target.add_to(
+      options, "search only what this framework runs without a warning; else the plan's target");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
   flags.plan.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
-  const tl::expected<rules::Target, int> target = flags.target.read("report", io);
+  const tl::expected<std::optional<rules::Target>, int> target = flags.target.read("report", io);
   if (!target) return target.error();
   if (const int refused = flags.output.refuse(flags.plan.plan, options, io)) return refused;
 

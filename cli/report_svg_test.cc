@@ -50,14 +50,15 @@ TEST(ReportSvg, Folder_GetsEveryPicture) {
     EXPECT_THAT(first_line(folder.path() + "/" + name), StartsWith("<svg ")) << name;
 }
 
-TEST(ReportSvg, PictureThatCannotBeDrawn_IsLeftOut) {
-  const Scratch folder("pictures-left-out");
+TEST(ReportSvg, PlanWithoutModel_HasPicturesOfTheAssumedOne) {
+  const Scratch folder("pictures-without-model");
   const CommandResult said = run_command(
       {"report", "examples/course-64.yaml", "--svg", folder.path() + "/a/b", "--quiet"});
   EXPECT_EQ(said.code, kOk);
   EXPECT_EQ(said.err, "");
-  EXPECT_THAT(files_in(folder.path() + "/a/b"),
-              ElementsAre("cluster.svg", "communication.svg", "step.svg", "timeline.svg"));
+  EXPECT_THAT(
+      files_in(folder.path() + "/a/b"),
+      ElementsAre("cluster.svg", "communication.svg", "memory.svg", "step.svg", "timeline.svg"));
 }
 
 TEST(ReportSvg, OnlyPictures_NeedNoPage) {
@@ -129,10 +130,10 @@ TEST(ReportSvg, TwoPlans_AreNamedAAndB) {
   std::ostringstream out, err;
   const Options options(verb("report"));
   EXPECT_EQ(save_pictures(report, folder.path(), options, {in, out, err, false}), kOk);
-  EXPECT_THAT(
-      files_in(folder.path()),
-      ElementsAre("cluster-a.svg", "cluster-b.svg", "communication-a.svg", "communication-b.svg",
-                  "step-a.svg", "step-b.svg", "timeline-a.svg", "timeline-b.svg"));
+  EXPECT_THAT(files_in(folder.path()),
+              ElementsAre("cluster-a.svg", "cluster-b.svg", "communication-a.svg",
+                          "communication-b.svg", "memory-a.svg", "memory-b.svg", "step-a.svg",
+                          "step-b.svg", "timeline-a.svg", "timeline-b.svg"));
 }
 
 }  // namespace report_svg_test

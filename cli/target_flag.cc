@@ -11,7 +11,7 @@ namespace rankwright::cli {
 namespace {
 
 std::string join_targets() {
-  std::vector<std::string_view> all;
+  std::vector<std::string_view> all{"any"};
   for (const rules::TargetRow& row : rules::targets()) all.push_back(row.name);
   return fmt::format("{}", fmt::join(all, ", "));
 }
@@ -22,8 +22,9 @@ void TargetFlag::add_to(Options& options, std::string_view help) {
   options.add("--for", word_, fmt::format("{}: {}", help, join_targets()));
 }
 
-tl::expected<rules::Target, int> TargetFlag::read(std::string_view verb, const Io& io) const {
-  const planner::Outcome<rules::Target> target = planner::read_target(word_);
+tl::expected<std::optional<rules::Target>, int> TargetFlag::read(std::string_view verb,
+                                                                 const Io& io) const {
+  const planner::Outcome<std::optional<rules::Target>> target = planner::read_target(word_);
   if (!target) return tl::unexpected<int>(print_refusal(verb, target.error(), io));
   return *target;
 }

@@ -80,7 +80,7 @@ Answer forms(planner::ImportedModel model) {
 }  // namespace
 
 planner::Outcome<Answer> check(const Arguments& args, const planner::SearchControl&) {
-  planner::Outcome<rules::Target> target = planner::read_target(args.text("for"));
+  planner::Outcome<std::optional<rules::Target>> target = planner::read_target(args.text("for"));
   if (!target) return tl::unexpected(std::move(target.error()));
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));
@@ -105,7 +105,7 @@ planner::Outcome<Answer> compare(const Arguments& args, const planner::SearchCon
 }
 
 planner::Outcome<Answer> report(const Arguments& args, const planner::SearchControl& control) {
-  planner::Outcome<rules::Target> target = planner::read_target(args.text("for"));
+  planner::Outcome<std::optional<rules::Target>> target = planner::read_target(args.text("for"));
   if (!target) return tl::unexpected(std::move(target.error()));
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));

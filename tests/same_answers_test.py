@@ -41,6 +41,7 @@ OPTIONS = {
     "optimizer": (0.1, ["adam", "sgd"]),
     "tuned": (0.1, [True, False]),
     "exclude_nodes": (0.05, [1]),
+    "exclude_count": (0.05, [1]),
 }
 # Requests that are refused: the messages must be the same too.
 MISTAKES = [
@@ -56,6 +57,7 @@ MISTAKES = [
     {"gpus": 10**9},
     {"gpus": 8, "fit": True},
     {"exclude_nodes": 1000},
+    {"exclude_count": 1000},
     {"recompute": "twice"},
     {"tokens": None, "price": None, "days": 3},
     {"calibrate": "/nowhere/run.log", "tp": 1},

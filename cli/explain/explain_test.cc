@@ -175,9 +175,12 @@ TEST(ExplainJson, Estimate_ItemsAddUpToTheTotals) {
   EXPECT_EQ(*std::max_element(totals.begin(), totals.end()), explain_view["memory"]["total_bytes"]);
 }
 
-TEST(ExplainJson, PlanWithoutModel_HasNoMemoryEstimate) {
-  EXPECT_TRUE(
-      json::parse(run_command({"explain", kPlan, "--json"}).out)["estimate"]["memory"].is_null());
+TEST(ExplainJson, PlanWithoutModel_HasTheMemoryOfTheAssumedOne) {
+  const json without = json::parse(run_command({"explain", kPlan, "--json"}).out);
+  const json with =
+      json::parse(run_command({"explain", kPlan, "--json", "--model", "llama-3.1-70b"}).out);
+  EXPECT_EQ(without["estimate"]["memory"], with["estimate"]["memory"]);
+  EXPECT_TRUE(without["model"]["reference"]);
 }
 
 TEST(ExplainSensitivity, OnePlan_RanksConstantsInTextAndJson) {

@@ -4,7 +4,7 @@
 >>> best = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 2", global_batch=64, seq=8192)
 >>> best.world
 16
->>> [finding.code for finding in rankwright.check(best)]
+>>> rankwright.check(best).errors
 []
 
 Every function is a verb of the command line and takes its flags as keyword arguments, but for those that

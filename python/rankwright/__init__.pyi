@@ -175,6 +175,7 @@ def plan(
     max_memory: str | None = None,
     gpus: int | str | tuple[int, int] | None = None,
     exclude_nodes: int | str | Sequence[int] | None = None,
+    exclude_count: int | None = None,
     tokens: float | str | None = None,
     price: float | str | None = None,
     days: float | str | None = None,
@@ -212,6 +213,8 @@ def check(
     overlap_param_gather: bool | None = None,
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
+    overlap_ep: bool | None = None,
+    dispatcher: str | None = None,
 ) -> Checked: ...
 def explain(
     plan: Plan,
@@ -250,6 +253,8 @@ def explain(
     overlap_param_gather: bool | None = None,
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
+    overlap_ep: bool | None = None,
+    dispatcher: str | None = None,
 ) -> Explained: ...
 def compare(
     a: Plan,
@@ -288,6 +293,8 @@ def report(
     overlap_param_gather: bool | None = None,
     overlap_tp: bool | None = None,
     overlap_pp: bool | None = None,
+    overlap_ep: bool | None = None,
+    dispatcher: str | None = None,
 ) -> Report: ...
 def export(
     plan: Plan,

@@ -69,7 +69,7 @@ class Request:
 JOB = (
     "global_batch", "seq", "param_dtype", "grad_dtype", "matmul", "optimizer", "framework",
     "attention", "launch", "loss", "tuned", "overlap_grad_reduce", "overlap_param_gather",
-    "overlap_tp", "overlap_pp",
+    "overlap_tp", "overlap_pp", "overlap_ep", "dispatcher",
 )  # fmt: skip
 
 

@@ -57,6 +57,7 @@ def plan(
     max_memory=None,
     gpus=None,
     exclude_nodes=None,
+    exclude_count=None,
     tokens=None,
     price=None,
     days=None,
@@ -73,8 +74,8 @@ def plan(
     """Finds the fastest layout of a model on a cluster.
 
     `own` is a plan whose model, cluster and job are taken, and which is compared with what is found.
-    `gpus` takes a number or two as a tuple; `exclude_nodes` a number of hosts or a list of them. The
-    other arguments are the flags of `rankwright help plan`. Where nothing fits the result is false.
+    `gpus` takes a number or two as a tuple; `exclude_nodes` one host or a list of them, by
+    their place in the cluster. The other arguments are the flags of `rankwright help plan`. Where nothing fits the result is false.
     Ctrl-C ends the search.
 
     >>> best = plan(model="llama-3.1-8b", cluster="dgx-h100 x 2", global_batch=64, seq=8192, tp=2)

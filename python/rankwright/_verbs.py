@@ -36,6 +36,8 @@ def check(
     overlap_param_gather=None,
     overlap_tp=None,
     overlap_pp=None,
+    overlap_ep=None,
+    dispatcher=None,
 ):
     """Lists what is wrong with a plan, what will be slow, and what is left open.
 
@@ -95,6 +97,8 @@ def explain(
     overlap_param_gather=None,
     overlap_tp=None,
     overlap_pp=None,
+    overlap_ep=None,
+    dispatcher=None,
 ):
     """Says what a plan comes to: its step, its memory, its communication.
 
@@ -104,7 +108,7 @@ def explain(
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> round(explain(course).step_seconds, 2)
-    5.63
+    78.81
     >>> explain(course, rank=17).schema
     'rankwright.rank/2'
     """
@@ -176,6 +180,8 @@ def report(
     overlap_param_gather=None,
     overlap_tp=None,
     overlap_pp=None,
+    overlap_ep=None,
+    dispatcher=None,
 ):
     """Draws a plan on one page, with what else could be chosen; `search=False` leaves that out.
 

@@ -8,7 +8,11 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 DATA = ROOT / "tests/data"
-COURSE = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
+COURSE = {
+    "world_size": 64,
+    "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2},
+    "job": {"global_batch": 64, "sequence": 4096},
+}
 SMALL = {"model": "llama-3.1-8b", "cluster": "dgx-h100 x 2", "global_batch": 64, "seq": 8192}
 # Long enough on any machine: everything that fits is evaluated.
 LONG = {"model": "llama-3.1-405b", "cluster": "dgx-h100 x 512", "exhaustive": True}

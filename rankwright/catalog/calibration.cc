@@ -42,20 +42,6 @@ std::vector<ConstantRow> read_constants() {
   return all;
 }
 
-Bands read_bands() {
-  const Csv table = parse_shipped_table(kBandsCsv, "bands.csv");
-  const auto find = [&](std::string_view kind) {
-    for (const Csv::Row& row : table.rows) {
-      const Cells cells(table, row);
-      if (cells.text("kind") == kind)
-        return BandRow{cells.number("within"), i64(cells.number("rows"))};
-    }
-    abort_broken_invariant("a band of this kind", __FILE__, __LINE__);
-  };
-  return {find("dense"), find("sparse"),      find("memory"),    find("unmeasured"),
-          find("pair"),  find("pair_sparse"), find("pair_most"), find("pair_most_sparse")};
-}
-
 cluster::Constant constant_named(std::string_view name) {
   for (const ConstantRow& row : constants())
     if (row.name == name) return row.constant;
@@ -108,11 +94,6 @@ std::span<const ProbedConstant> probed_constants() {
 const cluster::Calibration& probed_calibration() {
   static const cluster::Calibration values = probed();
   return values;
-}
-
-const Bands& get_bands() {
-  static const Bands all = read_bands();
-  return all;
 }
 
 }  // namespace rankwright::catalog

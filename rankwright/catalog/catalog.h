@@ -74,18 +74,6 @@ struct ProbedConstant {
 };
 std::span<const ProbedConstant> probed_constants();
 
-/// One error band: how far predictions are from measurements.
-struct BandRow {
-  double within = 0;
-  i64 rows = 0;  // number of runs, or of pairs of runs; 0: assumed
-};
-struct Bands {
-  BandRow dense{}, sparse{}, memory{}, unmeasured{};  // nine of ten runs are within
-  BandRow pair{}, pair_sparse{};          // two plans compared: half of the pairs are within
-  BandRow pair_max{}, pair_max_sparse{};  // two plans compared: nine of ten within
-};
-const Bands& get_bands();
-
 std::span<const cluster::Device> devices();
 std::span<const System> systems();
 std::span<const KnownModel> list_known_models();

@@ -19,6 +19,7 @@ extern const std::string_view kModelsCsv;
 extern const std::string_view kCalibrationCsv;
 extern const std::string_view kProbedCsv;
 extern const std::string_view kBandsCsv;
+extern const std::string_view kValidatedCsv;
 extern const std::string_view kFailuresCsv;
 
 /// Parses an embedded table; `file` is its name in the repository.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "rankwright/catalog/catalog.h"
+#include "rankwright/catalog/bands.h"
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/plan/run_calibration.h"
@@ -17,9 +18,11 @@ bool calibrated(const plan::TrainingConfig& config) {
 }
 
 ErrorBand published_band(const plan::TrainingConfig& config) {
-  if (!fitted_generation(config.cluster.device)) return {catalog::get_bands().unmeasured.within, 0};
-  const catalog::BandRow& row =
-      config.model.sparse() ? catalog::get_bands().sparse : catalog::get_bands().dense;
+  const catalog::Bands& bands = catalog::get_bands();
+  if (!fitted_generation(config.cluster.device)) return {bands.unmeasured.within, 0};
+  const catalog::BandRow& row = config.model.sparse()    ? bands.sparse
+                                : near_validated(config) ? bands.dense
+                                                         : bands.dense_far;
   return {row.within, row.rows};
 }
 
@@ -104,6 +107,11 @@ double find_tie_band(const plan::TrainingConfig& a, const plan::TrainingConfig& 
 
 double find_tie_band(const plan::TrainingConfig& plan) {
   return (plan.model.sparse() ? catalog::get_bands().pair_sparse : catalog::get_bands().pair)
+      .within;
+}
+
+double find_far_band(const plan::TrainingConfig& plan) {
+  return (plan.model.sparse() ? catalog::get_bands().sparse : catalog::get_bands().dense_far)
       .within;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/model/flops.h"
 #include "tests/support/timed_configs.h"

@@ -114,6 +114,13 @@ FlopsPerSecond find_layer_peak(const plan::TrainingConfig& config) {
   return peak(device, matmul == plan::Matmul::same ? config.job.param_dtype : plan::Dtype::fp8);
 }
 
+std::string_view name_narrow_peak(const plan::TrainingConfig& config) {
+  const cluster::Device& device = config.cluster.device;
+  const FlopsPerSecond used = find_layer_peak(config);
+  if (used == peak(device, plan::Dtype::bf16)) return {};
+  return used == device.fp8 ? "fp8" : "fp4";
+}
+
 Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibration& c) {
   const cluster::Device& device = config.cluster.device;
   if (device.cpu()) return cpu_rates(config, c);

@@ -35,5 +35,7 @@ FlopsPerSecond peak(const cluster::Device& device, plan::Dtype dtype);
 
 /// Returns the dense peak in the format of the layers' matmuls.
 FlopsPerSecond find_layer_peak(const plan::TrainingConfig& config);
+/// Returns the format of that peak if it is narrower than 16 bits: "fp8", "fp4"; else empty.
+std::string_view name_narrow_peak(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::cost

@@ -29,6 +29,7 @@ std::string write_model_map(const model::Model& model, std::size_t column) {
   if (shapes->qkv_bias) add("qkv_bias", write_yaml_value(*shapes->qkv_bias));
   if (shapes->out_bias) add("out_bias", write_yaml_value(*shapes->out_bias));
   if (shapes->ffn_bias) add("ffn_bias", write_yaml_value(*shapes->ffn_bias));
+  if (shapes->gated) add("gated", write_yaml_value(*shapes->gated));
   return map;
 }
 

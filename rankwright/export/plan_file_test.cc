@@ -70,7 +70,7 @@ TEST(PlanYaml, DefaultConfig_WritesOnlyMeaningfulKeys) {
             "  global_batch: 64\n"
             "  sequence: 8192\n"
             "  param_dtype: bf16\n"
-            "  grad_dtype: bf16\n"
+            "  grad_dtype: fp32\n"
             "  optimizer: adam\n"
             "software:\n"
             "  framework: megatron-core\n");
@@ -344,6 +344,8 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
+  config.target = "megatron";
+  config.software.offload = true;
   const std::vector<std::string> keys = list_written_keys(config);
   ASSERT_FALSE(importer::key_rows().empty());
   for (const importer::KeyRow& row : importer::key_rows()) {

@@ -131,6 +131,10 @@ const plan::Software& find_framework(const plan::TrainingConfig& s) {
   return *found;
 }
 
+std::string target(const plan::TrainingConfig& s) {
+  return s.target.empty() ? "any" : std::string(s.target);
+}
+
 template <auto plan::Software::*member>
 std::string kernel(const plan::TrainingConfig& s) {
   return std::string(name(s.software.*member));
@@ -212,6 +216,7 @@ constexpr ConfigKey kRows[] = {
     {"job.optimizer", job<&plan::Job::optimizer>},
     {"software.framework",
      [](const plan::TrainingConfig& s) { return std::string(s.software.name); }},
+    {"software.target", target, [](const plan::TrainingConfig& s) { return !s.target.empty(); }},
     {"software.attention", kernel<&plan::Software::attention>,
      other_kernel<&plan::Software::attention>},
     {"software.launch", kernel<&plan::Software::launch>, other_kernel<&plan::Software::launch>},
@@ -219,6 +224,9 @@ constexpr ConfigKey kRows[] = {
     {"software.tuned",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },
      other_kernel<&plan::Software::tuned>},
+    {"software.offload",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.offload); },
+     [](const plan::TrainingConfig& s) { return s.software.offload; }},
 };
 
 }  // namespace

@@ -21,6 +21,8 @@ plan::TrainingConfig complete_config(importer::Draft draft, const plan::Training
   if (!draft.world && !draft.shape) draft.world = given.world;
   if (!draft.global_batch) draft.global_batch = given.job.global_batch;
   if (!draft.sequence) draft.sequence = given.job.sequence;
+  if (!draft.param_dtype) draft.param_dtype = given.job.param_dtype;
+  if (!draft.grad_dtype) draft.grad_dtype = given.job.grad_dtype;
   return resolve(draft);
 }
 

@@ -85,6 +85,7 @@ constexpr ShapeField kFields[] = {
     {"vocab", &Shapes::vocab},
     {"positions", &Shapes::positions},
     {"max_sequence", &Shapes::max_sequence},
+    {"window", &Shapes::window},
     {"experts", &Shapes::experts},
     {"active_experts", &Shapes::active_experts},
     {"expert_ffn", &Shapes::expert_ffn},
@@ -236,9 +237,10 @@ Attention make_attention(const Shapes& s, const Architecture& a) {
 }
 
 FeedForward make_feed_forward(const Shapes& s, const Architecture& a, bool sparse) {
+  const i64 matrices = !s.gated ? a.matrices : *s.gated ? 3 : 2;
   if (!sparse)
-    return {.width = s.ffn, .matrices = a.matrices, .bias = s.ffn_bias.value_or(a.ffn_bias)};
-  return {.matrices = a.matrices,
+    return {.width = s.ffn, .matrices = matrices, .bias = s.ffn_bias.value_or(a.ffn_bias)};
+  return {.matrices = matrices,
           .bias = s.ffn_bias.value_or(a.ffn_bias),
           .experts = s.experts,
           .active = s.active_experts,
@@ -309,7 +311,8 @@ Result<Model> build(const Shapes& shapes) {
                .norm_bias = a->norm_bias,
                .runs = make_runs(s, *a),
                .mtp_layers = s.mtp_layers,
-               .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions};
+               .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions,
+               .window = s.window};
 }
 
 }  // namespace rankwright::model

@@ -20,6 +20,7 @@ struct Shapes {
   i64 hidden = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0, vocab = 0;
   i64 positions = 0;  // learned position embeddings (gpt2, gpt); 0 if none
   i64 max_sequence = 0;
+  i64 window = 0;  // tokens that a token attends to in the layers with a sliding window; 0 if none
   i64 experts = 0, active_experts = 0, expert_ffn = 0;
   i64 shared_ffn = 0;    // width of all shared experts together
   i64 first_dense = 0;   // first_k_dense_replace: layers before the first with experts
@@ -31,6 +32,7 @@ struct Shapes {
   std::optional<bool> qkv_bias{};
   std::optional<bool> out_bias{};
   std::optional<bool> ffn_bias{};
+  std::optional<bool> gated{};  // the feed-forward has 3 matrices (SwiGLU, GeGLU), not 2
 };
 
 /// One number of Shapes and the name that files and diagnostics use for it.

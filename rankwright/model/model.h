@@ -79,6 +79,7 @@ struct Model {
   std::vector<LayerRun> runs{};
   i64 mtp_layers = 0;    // multi-token-prediction modules after the last layer (deepseek_v3)
   i64 max_sequence = 0;  // longest sequence that the model was made for; 0 if not stated
+  i64 window = 0;        // of sliding-window attention, in tokens; 0 if every layer attends to all
 
   i64 layers() const;             // without MTP
   const Layer& layer(i64) const;  // 0 <= index < layers()

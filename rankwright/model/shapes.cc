@@ -83,9 +83,11 @@ std::optional<Shapes> derive_shapes(const Model& model) {
            .vocab = model.vocab,
            .positions = model.positions,
            .max_sequence = model.max_sequence == model.positions ? 0 : model.max_sequence,
+           .window = model.window,
            .mtp_layers = model.mtp_layers,
            .tied = override_if_differs(model.tied, family->tied),
-           .ffn_bias = override_if_differs(first.ffn.bias, family->ffn_bias)};
+           .ffn_bias = override_if_differs(first.ffn.bias, family->ffn_bias),
+           .gated = override_if_differs(first.ffn.matrices == 3, family->matrices == 3)};
   if (first.attention.kind == Attention::Kind::grouped) {
     s.qkv_bias = override_if_differs(first.attention.qkv_bias, family->qkv_bias);
     s.out_bias = override_if_differs(first.attention.out_bias, family->out_bias);

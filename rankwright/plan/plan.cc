@@ -57,13 +57,6 @@ mesh::MeshPair Plan::meshes() const {
           .expert = {.tp = etp, .cp = 1, .ep = ep, .dp = expert_dp(), .pp = pp, .order = order}};
 }
 
-std::optional<i64> choose_global_batch(const Plan& plan) {
-  constexpr i64 kMicrobatchesPerStage = 8;
-  const bool pipeline = plan.pp > 1 || plan.virtual_stages > 1;
-  const i64 microbatches = pipeline ? kMicrobatchesPerStage * plan.pp : 1;
-  return product({plan.dp, plan.micro_batch, microbatches});
-}
-
 bool TrainingConfig::left_open(std::string_view key) const {
   return std::any_of(assumed.begin(), assumed.end(),
                      [&](const Assumption& assumption) { return assumption.key == key; });
@@ -72,6 +65,26 @@ bool TrainingConfig::left_open(std::string_view key) const {
 Stages TrainingConfig::stages() const {
   if (!plan.stages.empty()) return plan.stages;
   return split_evenly(model.layers(), plan.pp * plan.virtual_stages, model.mtp_layers);
+}
+
+i64 assume_sequence(const model::Model& model) {
+  constexpr i64 kUsual = 8192, kUnknown = 4096;
+  return model.max_sequence > 0 ? std::min(model.max_sequence, kUsual) : kUnknown;
+}
+
+std::optional<i64> assume_global_batch(const TrainingConfig& config) {
+  constexpr i64 kTokens = 4 * 1024 * 1024, kRanksPerSequence = 8;
+  const i64 sequences = std::max<i64>(1, kTokens / std::max<i64>(1, config.job.sequence));
+  const i64 world = std::max<i64>(1, config.world);
+  const i64 shared = world <= sequences || world % kRanksPerSequence != 0 ? 1 : kRanksPerSequence;
+  const i64 unit = world / shared;
+  // Chunked schedules need whole rounds of microbatches; those with two directions need them twice.
+  const Plan& plan = config.plan;
+  const i64 rounds = plan.virtual_stages > 1 || plan.mirrored() ? 2 * plan.pp : 1;
+  const std::optional<i64> step = product({plan.dp, plan.micro_batch, rounds});
+  const std::optional<i64> usual = product({ceil_div(sequences, unit), unit});
+  if (!step || !usual) return std::nullopt;
+  return divides(*step, *usual) ? usual : product({ceil_div(*usual, *step), *step});
 }
 
 const cluster::Calibration& select_calibration(const TrainingConfig& config) {

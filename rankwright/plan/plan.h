@@ -87,10 +87,6 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// Returns the global batch to assume if none is stated: 8 microbatches per pipeline stage, so that
-/// the bubble does not dominate. Returns nothing if it exceeds 64 bits.
-std::optional<i64> choose_global_batch(const Plan& plan);
-
 /// A default that was filled in because the input did not state the value.
 struct Assumption {
   std::string key;    // "parallelism.order"
@@ -105,6 +101,7 @@ struct TrainingConfig {
   Job job;
   Plan plan;
   Software software{};
+  std::string_view target{};     // what the plan is for, a name of rules/rule.h; empty: not stated
   i64 world = 1;                 // world size; must equal the product of the degrees
   bool reference_model = false;  // no model was given: `model` is a placeholder for per-layer costs
   std::vector<Assumption> assumed{};
@@ -119,6 +116,16 @@ struct TrainingConfig {
   /// Returns the stages as stated, or the even split.
   Stages stages() const;
 };
+
+/// Returns the sequence length to assume if none is stated: 8,192 tokens, or what the model was
+/// made for if that is less; 4,096 if it is not known.
+i64 assume_sequence(const model::Model& model);
+
+/// Returns the global batch to assume if none is stated: at least 4 Mi tokens, the same for every
+/// rank; beyond 4 Mi tokens of one sequence per rank, the same for every 8 ranks. It depends on the
+/// sequence and the world size alone, unless the plan's dp x micro_batch does not divide it: then
+/// it is rounded up. Returns nothing if it exceeds 64 bits.
+std::optional<i64> assume_global_batch(const TrainingConfig& config);
 
 /// Returns the constants for estimating this config: the shipped ones, those for a probed machine,
 /// or those calibrated with a measured run.

@@ -112,23 +112,46 @@ TEST(PipelineShape, ComesFromTheConfig) {
                                      .group = 6}));
 }
 
-TEST(DefaultGlobalBatch, Pipeline_IsEightMicrobatchesPerStage) {
-  // dp 2 x micro-batch 3 x (8 x 4 stages) = 192
-  EXPECT_EQ(choose_global_batch({.dp = 2, .pp = 4, .micro_batch = 3}), 192);
+TrainingConfig on_ranks(i64 world, i64 sequence, const Plan& plan = {}) {
+  TrainingConfig config = dense_config(plan, 1);
+  config.job.sequence = sequence;
+  config.world = world;
+  return config;
 }
 
-TEST(DefaultGlobalBatch, NoPipeline_IsOneMicrobatch) {
-  EXPECT_EQ(choose_global_batch({.dp = 64, .micro_batch = 2}), 128);
+TEST(AssumedSequence, IsTheModelsUpTo8192) {
+  EXPECT_EQ(assume_sequence({.max_sequence = 131072}), 8192);
+  EXPECT_EQ(assume_sequence({.max_sequence = 2048}), 2048);
+  EXPECT_EQ(assume_sequence({}), 4096);
 }
 
-TEST(DefaultGlobalBatch, ChunksOnOneRank_IsEightMicrobatches) {
-  // DualPipeV still needs 2 microbatches.
-  EXPECT_EQ(choose_global_batch(pipeline(pipeline::Schedule::dualpipe_v, 1, 2)), 8);
+TEST(AssumedBatch, IsFourMiTokens_EqualOnEveryRank) {
+  EXPECT_EQ(assume_global_batch(on_ranks(64, 8192)), 512);   // 4,194,304 / 8,192
+  EXPECT_EQ(assume_global_batch(on_ranks(64, 4096)), 1024);  // 4,194,304 / 4,096
+  EXPECT_EQ(assume_global_batch(on_ranks(96, 8192)), 576);   // 6 x 96
 }
 
-TEST(DefaultGlobalBatch, Overflow_IsNothing) {
+// 512 sequences are not enough for 16,384 ranks: one for every 8 ranks.
+TEST(AssumedBatch, ManyRanks_ShareSequences) {
+  EXPECT_EQ(assume_global_batch(on_ranks(16384, 8192)), 2048);
+  EXPECT_EQ(assume_global_batch(on_ranks(1024, 8192)), 512);
+}
+
+TEST(AssumedBatch, DoesNotDependOnDegreesThatDivideIt) {
+  for (const Plan& plan : {Plan{.tp = 8, .dp = 2, .pp = 4}, Plan{.tp = 16, .dp = 1, .pp = 4},
+                           Plan{.dp = 64}, Plan{.dp = 32, .pp = 2, .micro_batch = 4}})
+    EXPECT_EQ(assume_global_batch(on_ranks(64, 4096, plan)), 1024);
+}
+
+TEST(AssumedBatch, IsRoundedUpToWhatThePlanCanDivide) {
+  EXPECT_EQ(assume_global_batch(on_ranks(1024, 8192, {.dp = 1024})), 1024);
+  EXPECT_EQ(assume_global_batch(on_ranks(64, 4096, {.dp = 64, .micro_batch = 3})),
+            1152);  // 6 x 192
+}
+
+TEST(AssumedBatch, Overflow_IsNothing) {
   const i64 huge = std::numeric_limits<i64>::max() / 2;
-  EXPECT_EQ(choose_global_batch({.dp = huge, .micro_batch = 3}), std::nullopt);
+  EXPECT_EQ(assume_global_batch(on_ranks(8, 4096, {.dp = huge, .micro_batch = 3})), std::nullopt);
 }
 
 TEST(Meshes, AreTwoViewsOfTheSameRanks) {

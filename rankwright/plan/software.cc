@@ -8,6 +8,8 @@ namespace {
 constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash2", "fused"};
 constexpr std::array<std::string_view, 4> kLaunch{"eager", "graphs", "compiled", "blocking"};
 constexpr std::array<std::string_view, 5> kLoss{"fused", "unfused", "sharded", "eager", "in_place"};
+constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
+                                                     "as the parameters"};
 constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
 
 // An idle PyTorch process takes 1573 MiB of an A100 if all kernels are loaded at startup (CUDA
@@ -47,6 +49,7 @@ constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
 constexpr Software kDeepspeed{.name = "deepspeed",
                               .attention = AttentionKernel::flash2,
                               .loss = Loss::eager,
+                              .gradients = Gradients::as_parameters,
                               .fused_accumulation = false,
                               .all_reduces = true,
                               .empty_gradients = false,
@@ -65,6 +68,7 @@ constexpr Software kFsdp{.name = "fsdp",
                          .year = 2024,
                          .attention = AttentionKernel::flash2,
                          .loss = Loss::eager,
+                         .gradients = Gradients::as_parameters,
                          .fused_accumulation = false,
                          .recomputes_ops = true,
                          .fsdp = true,
@@ -77,6 +81,7 @@ constexpr Software kTorchtitan = [] {
   s.name = "torchtitan";
   s.year = 2026;
   s.loss = Loss::fused;
+  s.gradients = Gradients::wide;  // mixed_precision_reduce
   s.gathers_fp8 = true;
   return s;
 }();
@@ -86,6 +91,7 @@ constexpr Software kLlmFoundry = [] {
   s.name = "llm-foundry";
   s.year = 2023;
   s.attention = AttentionKernel::flash1;
+  s.gradients = Gradients::wide;
   return s;
 }();
 
@@ -104,15 +110,18 @@ constexpr Software kMaxtext = [] {
 constexpr Software kRankwright{.name = "rankwright",
                                .attention = AttentionKernel::unfused,
                                .loss = Loss::in_place,
+                               .gradients = Gradients::wide,
                                .fused_accumulation = false,
                                .empty_gradients = false,
                                .dense_embedding = false,
                                .keeps_logits = true,
-                               .wide_gradients = true,
                                .bare = true,
                                .context = {}};
 
-constexpr Software kOwn{.name = "own", .year = 2024, .attention = AttentionKernel::flash2};
+constexpr Software kOwn{.name = "own",
+                        .year = 2024,
+                        .attention = AttentionKernel::flash2,
+                        .gradients = Gradients::wide};
 
 constexpr std::array kFrameworks{
     kMegatronCore, kNemo,          kMlperf,     kMegatron2021, kMegatronDeepspeed,
@@ -133,6 +142,22 @@ i64 bytes_per_logit(Loss loss, const Job& job) {
   if (loss != Loss::in_place) return kLogitBytes[std::size_t(loss)];
   const i64 made_from = job.activation_bytes();
   return job.scalar_bytes() + (made_from < job.scalar_bytes() ? made_from : 0);
+}
+
+std::string_view name(Gradients gradients) { return kGradients[std::size_t(gradients)]; }
+
+Dtype default_grad_dtype(const Software& software, Dtype parameters) {
+  const Dtype narrow = size(parameters) < 2 ? Dtype::bf16 : parameters;
+  const Dtype wide = size(parameters) > 4 ? parameters : Dtype::fp32;
+  switch (software.gradients) {
+    case Gradients::wide:
+      return wide;
+    case Gradients::wide_unless_fp16:
+      return parameters == Dtype::fp16 ? Dtype::fp16 : wide;
+    case Gradients::as_parameters:
+      return narrow;
+  }
+  return wide;
 }
 
 std::span<const Software> frameworks() { return kFrameworks; }

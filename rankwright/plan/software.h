@@ -39,6 +39,14 @@ std::string_view name(Loss);
 /// Returns the peak memory of the loss in bytes per logit.
 i64 bytes_per_logit(Loss, const Job&);
 
+/// The format in which gradients are added up and reduced if the job does not state it.
+enum class Gradients : unsigned char {
+  wide,              // fp32; fp64 with fp64 parameters
+  wide_unless_fp16,  // as wide, but fp16 with fp16 parameters
+  as_parameters,     // at least 16 bits
+};
+std::string_view name(Gradients);
+
 /// The behavior of one framework.
 struct Software {
   std::string_view name = "megatron-core";
@@ -46,7 +54,9 @@ struct Software {
   AttentionKernel attention = AttentionKernel::fused;
   Launch launch = Launch::eager;
   Loss loss = Loss::fused;
-  bool tuned = false;  // the vendor tuned the recipe for this model and machine
+  Gradients gradients = Gradients::wide_unless_fp16;
+  bool tuned = false;    // the vendor tuned the recipe for this model and machine
+  bool offload = false;  // states are kept in host memory; the estimate counts them on the device
   // Time.
   bool fused_accumulation = true;  // weight gradients are accumulated in fp32 inside the matmul
   bool recomputes_ops = false;     // selective recompute: every second matmul, not attention
@@ -62,13 +72,15 @@ struct Software {
   bool keeps_outputs = false;   // a stage's output is kept until its backward
   bool fp32_gradients = false;  // the optimizer step makes an fp32 copy of its gradients
   bool keeps_logits = false;    // logits are kept until the backward pass of their microbatch
-  bool wide_gradients = false;  // default gradient format is fp32, or fp64 with fp64 parameters
   bool bare = false;            // uses only tensors: no allocator or library overhead
   Bytes buckets{};              // communication buckets inside the allocator
   Bytes context = {0.5e9};      // driver context and loaded kernels
 
   friend bool operator==(const Software&, const Software&) = default;
 };
+
+/// Returns the format of the gradients that the framework uses by default for these parameters.
+Dtype default_grad_dtype(const Software&, Dtype parameters);
 
 /// Returns one row per framework, and dated rows of older versions ("deepspeed-2021"), which
 /// published runs need. The first is the default for plans that do not name one.

@@ -46,5 +46,24 @@ TEST(Frameworks, DeepspeedOfToday_FusesAttentionAndUsesEveryNic) {
   EXPECT_TRUE(find("deepspeed-2021").single_rail);
 }
 
+// Megatron-LM: arguments.py turns accumulate_allreduce_grads_in_fp32 on with --bf16. torchtitan:
+// mixed_precision_reduce is float32. DeepSpeed: grad_accum_dtype and communication_data_type are
+// the model's. FSDP: reduce_dtype is param_dtype.
+TEST(Frameworks, GradientsDefaultToTheFrameworksFormat) {
+  for (const char* const name : {"megatron-core", "nemo", "megatron-deepspeed"}) {
+    EXPECT_EQ(default_grad_dtype(find(name), Dtype::bf16), Dtype::fp32) << name;
+    EXPECT_EQ(default_grad_dtype(find(name), Dtype::fp16), Dtype::fp16) << name;
+    EXPECT_EQ(default_grad_dtype(find(name), Dtype::fp8), Dtype::fp32) << name;
+  }
+  EXPECT_EQ(default_grad_dtype(find("torchtitan"), Dtype::bf16), Dtype::fp32);
+  for (const char* const name : {"deepspeed", "fsdp", "maxtext"}) {
+    EXPECT_EQ(default_grad_dtype(find(name), Dtype::bf16), Dtype::bf16) << name;
+    EXPECT_EQ(default_grad_dtype(find(name), Dtype::fp32), Dtype::fp32) << name;
+  }
+  EXPECT_EQ(default_grad_dtype(find("rankwright"), Dtype::fp64), Dtype::fp64);
+  for (const Software& row : frameworks())  // no framework sums in 8 bits
+    EXPECT_GE(size(default_grad_dtype(row, Dtype::fp8)), 2) << row.name;
+}
+
 }  // namespace software_test
 }  // namespace rankwright::plan

@@ -31,7 +31,7 @@ CheckAnswer check_schedule_file(const SourceFile& file) {
 
 Outcome<CheckAnswer> check_plan(const CheckRequest& request) {
   if (is_schedule(request.plan.plan)) {
-    if (request.target != rules::Target::any || request.plan.overrides())
+    if (request.target || request.plan.overrides())
       return refuse_plan_options("--for, --model and --cluster");
     return check_schedule_file(request.plan.plan);
   }

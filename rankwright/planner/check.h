@@ -13,7 +13,7 @@ namespace rankwright::planner {
 struct CheckRequest {
   PlanSource
       plan{};  // a plan; or, if its name ends in .csv, a schedule: one line of cells per pp rank
-  rules::Target target = rules::Target::any;
+  std::optional<rules::Target> target{};  // nothing: that of the file
 };
 
 /// The findings, and the results of the checks that could run.

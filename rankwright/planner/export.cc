@@ -9,7 +9,8 @@ SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file
 
 Refusal refuse_target(const std::string& word) {
   const std::string takes = fmt::format("--to takes {}", fmt::join(list_export_targets(), ", "));
-  if (word.empty()) return {.message = "--to is missing", .hint = takes};
+  if (word.empty())
+    return {.message = "--to is missing, and the plan names no target", .hint = takes};
   return unknown_name({"target", word, list_export_targets(), takes});
 }
 
@@ -46,11 +47,16 @@ bool about_memory(const Diagnostic& d) { return d.code.starts_with("RW02"); }
 }  // namespace
 
 Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
-  const exporter::Exporter* const exporter = exporter::find_exporter(request.target);
-  if (exporter == nullptr) return tl::unexpected(refuse_target(request.target));
-  const rules::TargetRow& target = row(exporter->target);
-  ExportAnswer answer{.plan = read_input(request.plan), .exporter = exporter};
+  ExportAnswer answer{.plan = read_input(request.plan)};
   const PlanInput& input = answer.plan;
+  const rules::Target own = input.file.draft.target.value_or(rules::Target::any);
+  const std::string name = request.target.empty() && own != rules::Target::any
+                               ? std::string(row(own).name)
+                               : request.target;
+  const exporter::Exporter* const exporter = exporter::find_exporter(name);
+  if (exporter == nullptr) return tl::unexpected(refuse_target(name));
+  const rules::TargetRow& target = row(exporter->target);
+  answer.exporter = exporter;
   Diagnostics findings = list_findings(input, exporter->target);
   for (const Diagnostic& d : findings)
     if (about_memory(d) && d.severity == Severity::error) answer.memory.push_back(d);

@@ -14,7 +14,7 @@ namespace rankwright::planner {
 /// A plan and the target to export it to.
 struct ExportRequest {
   PlanSource plan{};
-  std::string target{};  // name of a target in exporters()
+  std::string target{};  // name of a target in exporters(); empty: that of the plan
   HostNames hosts{};     // for launchers
   bool strict = false;   // refuse if the target cannot express the whole plan
 };

@@ -52,7 +52,7 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
                                 .world = request.world,
                                 .format = importer::find_plan_format(request.from),
                                 .files = request.files});
-  Diagnostics findings = list_findings(input, rules::Target::any);
+  Diagnostics findings = list_findings(input);
   if (!input.config)
     return tl::unexpected(
         Refusal{.kind = Refusal::Kind::unreadable,

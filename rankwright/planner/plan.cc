@@ -139,8 +139,11 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (run.stopped()) return;
   answer.neighbors = std::move(around);
   run.begin_shown("what headroom and fewer GPUs cost");
+  // With --fit the problem accepts only what leaves a margin; fewer GPUs may be tight.
+  search::Problem other = answer.problem;
+  other.accepts = std::max(other.accepts, cost::MemoryVerdict::tight);
   std::vector<search::TradePoint> points =
-      find_trade_points(answer.problem, found, constants, run.options());
+      find_trade_points(other, found, constants, run.options());
   if (!run.stopped()) answer.trade = std::move(points);
 }
 
@@ -155,6 +158,11 @@ bool add_count(PlansByCount& answer, i64 gpus, const SearchRun& run) {
   return true;
 }
 
+/// Returns whether the chosen row meets the deadline at every error of its estimate.
+bool meets_deadline(const PlansByCount& answer) {
+  return answer.chosen && answer.has_verdict(*answer.chosen, DeadlineVerdict::meets);
+}
+
 /// Adds GPU counts below the chosen row, in ascending order, until one meets the deadline.
 void add_counts_between(PlansByCount& answer, i64 host, const SearchRun& run) {
   const auto first = answer.rows.begin() + i64(*answer.chosen);
@@ -163,7 +171,7 @@ void add_counts_between(PlansByCount& answer, i64 host, const SearchRun& run) {
   answer.rows.resize(*answer.chosen);
   choose_count(answer);
   for (const i64 gpus : search::counts_between(host, answer.rows.back().gpus, more.front().gpus))
-    if (!add_count(answer, gpus, run) || answer.chosen) break;
+    if (!add_count(answer, gpus, run) || meets_deadline(answer)) break;
   answer.rows.insert(answer.rows.end(), std::make_move_iterator(more.begin()),
                      std::make_move_iterator(more.end()));
   choose_count(answer);
@@ -202,7 +210,7 @@ Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
       .problem = std::move(asked->problem), .training = request.training, .budget = request.budget};
   for (const i64 gpus : search::count_ladder(host, request.gpus->min, request.gpus->max))
     if (!add_count(found, gpus, run)) break;
-  if (found.training.deadline && found.chosen.value_or(0) > 0 && !run.stopped())
+  if (meets_deadline(found) && *found.chosen > 0 && !run.stopped())
     add_counts_between(found, host, run);
   found.stopped = run.stop_reason();
   if (found.chosen) found.targets = check_targets(found.chosen_plan().config);

@@ -115,9 +115,37 @@ TEST(FindPlansByCount, Deadline_ChoosesTheFewestGpusThatMeetIt) {
   const PlansByCount answer = find_plans_by_count(request).value();
   ASSERT_TRUE(answer.chosen);
   EXPECT_LT(answer.rows[*answer.chosen].gpus, 8);
-  EXPECT_TRUE(answer.runs[*answer.chosen].value().in_time.value());
+  EXPECT_TRUE(answer.has_verdict(*answer.chosen, DeadlineVerdict::meets));
   for (std::size_t k = 0; k < *answer.chosen; ++k)
-    EXPECT_FALSE(answer.runs[k] && answer.runs[k]->in_time.value());
+    EXPECT_FALSE(answer.has_verdict(k, DeadlineVerdict::meets));
+}
+
+// A deadline of exactly the estimated time is met within its error: some row is the answer.
+TEST(FindPlansByCount, DeadlineWithinTheError_IsMetByTheFewestThatMay) {
+  const PlanAnswer all = find_plan(small_request()).value();
+  PlanRequest request = small_request({{"gpus", "1..8"}, {"tokens", "1B"}});
+  request.training.deadline = 1908 * all.best().time();
+  const PlansByCount answer = find_plans_by_count(request).value();
+  ASSERT_TRUE(answer.chosen);
+  EXPECT_EQ(answer.rows[*answer.chosen].gpus, 8);
+  EXPECT_TRUE(answer.has_verdict(*answer.chosen, DeadlineVerdict::within_error));
+}
+
+TEST(FindPlansByCount, LargestCount_IsThePlanOfThatCluster) {
+  const PlansByCount rows = find_plans_by_count(read_plan_options({{"model", "llama-3.1-8b"},
+                                                                   {"cluster", "dgx-h100"},
+                                                                   {"gpus", "8..32"},
+                                                                   {"no-cp", "true"}})
+                                                    .value())
+                                .value();
+  const PlanAnswer alone =
+      find_plan(read_plan_options(
+                    {{"model", "llama-3.1-8b"}, {"cluster", "dgx-h100 x 4"}, {"no-cp", "true"}})
+                    .value())
+          .value();
+  EXPECT_EQ(rows.rows.back().gpus, 32);
+  EXPECT_EQ(rows.rows.back().plan.value().config.plan, alone.best().config.plan);
+  EXPECT_EQ(rows.rows.back().plan->time(), alone.best().time());
 }
 
 }  // namespace plan_test

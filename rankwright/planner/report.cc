@@ -90,8 +90,8 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   PlanReport report = build_plan_report(plan->name(), plan->config(), std::move(plan->findings));
   report.measured = std::move(measured);
   if (request.search && !report.config.reference_model)
-    add_search(report,
-               search_around(report.evaluated(), plan->input.file.draft, request.target, control));
+    add_search(report, search_around(report.evaluated(), plan->input.file.draft,
+                                     choose_target(request.target, plan->input.file), control));
   return report;
 }
 

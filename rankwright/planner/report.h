@@ -51,8 +51,9 @@ PlanReport report_best_plan(std::string name, const PlanAnswer& answer);
 /// A plan to report on.
 struct ReportRequest {
   PlanSource plan{};
-  rules::Target target =
-      rules::Target::any;  // search only plans that this framework runs without a warning
+  /// Its rules apply, and only plans that it runs without a warning are searched. Nothing: that of
+  /// the file.
+  std::optional<rules::Target> target{};
   std::optional<SourceFile> measured{};  // trace of a run of the plan
   bool search = true;                    // search for alternatives
 };

@@ -50,7 +50,9 @@ std::optional<std::string> respell(std::string_view text, const Diagnostic& foun
 
 /// Returns "parallelism.zero_stage 1 instead of 0"; empty if the configs are equal.
 std::string describe_keys(const plan::TrainingConfig& now, const plan::TrainingConfig& meant) {
-  const std::vector<KeyDifference> all = find_key_differences(now, meant);
+  std::vector<KeyDifference> all = find_key_differences(now, meant);
+  // Assumptions follow the keys that are stated.
+  std::erase_if(all, [](const KeyDifference& one) { return one.b_assumed; });
   std::string text;
   for (std::size_t i = 0; i < std::min(all.size(), kMaxKeys); ++i)
     text += fmt::format("{}{} {} instead of {}", i == 0 ? "" : ", ", all[i].key, all[i].b,
@@ -65,7 +67,6 @@ std::string describe_costs(const plan::TrainingConfig& now, const plan::Training
   const cost::Estimate a = cost::estimate_closely(now, select_calibration(now));
   const cost::Estimate b = cost::estimate_closely(meant, select_calibration(meant));
   const std::string step = fmt::format("step {} instead of {}", show(b.time()), show(a.time()));
-  if (now.reference_model) return "; " + step;  // the memory of no model that is trained
   return fmt::format("; memory {} instead of {}, {}", show_memory(b.memory.total()),
                      show_memory(a.memory.total()), step);
 }

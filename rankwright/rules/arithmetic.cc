@@ -332,18 +332,6 @@ Finding describe_buckets(const plan::TrainingConfig& s, const plan::ConstraintVi
 
 constexpr Rule::When kAlways = Rule::When::always;
 
-std::optional<Finding> check_matmul_unit(const Subject& subject) {
-  const plan::TrainingConfig& s = subject.config;
-  const cluster::Device& device = s.cluster.device;
-  const bool fp4 = s.job.matmul == plan::Matmul::fp4 && device.fp4.value <= 0;
-  const bool fp8 = s.job.matmul != plan::Matmul::same && device.fp8.value <= 0;
-  if (!fp4 && !fp8) return std::nullopt;
-  return Finding{.detail = fmt::format("{} has no unit for {}: estimated as {}", device.name,
-                                       name(s.job.matmul), fp8 ? "16 bits" : "fp8"),
-                 .key = "job.matmul",
-                 .fix = {edit("job.matmul", fp8 ? "same" : "fp8")}};
-}
-
 constexpr Rule kRules[] = {
     {{"RW0101", Severity::error, "there are more ranks than devices",
       "Every rank is one process on one GPU. A plan for more ranks than the cluster has devices "
@@ -431,7 +419,7 @@ constexpr Rule kRules[] = {
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, dp_size: 8, ep_size: 8}\n"},
+      "parallelism: {tp_size: 2, dp_size: 8, ep_size: 8, zero_stage: 1}\n"},
      Target::any,
      kAlways,
      check_violation<Why::no_experts, describe_no_experts>},
@@ -441,7 +429,8 @@ constexpr Rule kRules[] = {
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 48\n"
       "model: qwen3-30b-a3b\n"
-      "parallelism: {tp_size: 1, dp_size: 48, ep_size: 48}\n"},
+      "parallelism: {tp_size: 1, dp_size: 48, ep_size: 48, zero_stage: 1}\n"
+      "job: {sequence: 4096}\n"},
      Target::any,
      kAlways,
      check_violation<Why::experts, describe_experts>},
@@ -623,26 +612,13 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::microbatches, describe_microbatches>},
-    {{"RW0125", Severity::warning, "matmuls in a format that the device has no unit for",
-      "Tensor cores compute in the formats that they were built for: fp8 from Hopper and MI300X "
-      "on, "
-      "fp4 from Blackwell on. Others emulate it, at the speed of the next wider format or less.",
-      "Compute in a format that the device has; rankwright catalog devices lists them.", "",
-      "world_size: 8\n"
-      "model: llama-3.1-8b\n"
-      "cluster: dgx-a100 x 1\n"
-      "parallelism: {tp_size: 2, dp_size: 4, order: tp-dp-pp, zero_stage: 1}\n"
-      "job: {global_batch: 64, sequence: 4096, matmul: fp8}\n"},
-     Target::any,
-     Rule::When::without_violations,
-     check_matmul_unit},
     {{"RW0126", Severity::error, "gradient buckets are too small",
       "Every bucket is a collective of its own, in every step. A model of which there would be "
       "more than a million spends its time on their latency.",
       "Use a larger bucket_size, or leave it out.", "",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
-      "parallelism: {tp_size: 2, dp_size: 4, bucket_size: 1000}\n"},
+      "parallelism: {tp_size: 2, dp_size: 4, bucket_size: 1000, zero_stage: 1}\n"},
      Target::any,
      kAlways,
      check_violation<Why::buckets, describe_buckets>},

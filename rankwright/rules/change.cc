@@ -97,7 +97,7 @@ Change& Change::chunks(i64 chunks, pipeline::Schedule schedule) {
   config_.plan.virtual_stages = chunks;
   config_.plan.schedule = schedule;
   if (config_.left_open("job.global_batch"))
-    config_.job.global_batch = choose_global_batch(config_.plan).value_or(config_.job.global_batch);
+    config_.job.global_batch = assume_global_batch(config_).value_or(config_.job.global_batch);
   return add("parallelism.schedule", std::string(name(schedule)));
 }
 
@@ -127,7 +127,7 @@ Change& Change::recompute_layers(i64 layers) {
 Change& Change::micro_batch(i64 sequences) {
   config_.plan.micro_batch = sequences;
   if (config_.left_open("job.global_batch"))
-    config_.job.global_batch = choose_global_batch(config_.plan).value_or(config_.job.global_batch);
+    config_.job.global_batch = assume_global_batch(config_).value_or(config_.job.global_batch);
   return add("parallelism.micro_batch", std::to_string(sequences));
 }
 

@@ -17,7 +17,7 @@ const std::string kEight =
 
 const std::string kPlans[] = {
     kEight + "parallelism: {dp_size: 8}\n",
-    kEight + "parallelism: {dp_size: 8, zero_stage: 1, micro_batch: 4}\n",
+    kEight + "parallelism: {dp_size: 8, zero_stage: 2, micro_batch: 4}\n",
     "model: llama-3.1-70b\ncluster: dgx-h100 x 8\nworld_size: 64\n"
     "job: {global_batch: 128, sequence: 8192}\nparallelism: {tp_size: 2, dp_size: 32}\n",
     "model: mixtral-8x7b\ncluster: dgx-h100 x 2\nworld_size: 16\n"

@@ -71,7 +71,7 @@ cost::MemoryVerdict judge(const plan::TrainingConfig& s) {
 
 std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (s.reference_model) return std::nullopt;
+  if (s.reference_model || s.software.offload) return std::nullopt;
   if (judge(s) != cost::MemoryVerdict::does_not_fit) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{
@@ -88,7 +88,7 @@ std::optional<Finding> check_fits(const Subject& subject) {
 
 std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (s.reference_model) return std::nullopt;
+  if (s.reference_model || s.software.offload) return std::nullopt;
   if (sure(judge(s))) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}", now.memory.pp_rank,
@@ -98,6 +98,22 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
                   .notes = {show_largest_entries(now.memory)}};
   propose(subject, now, true, finding);
   if (finding.fix.empty()) finding.hint = "run a step before booking, or use more GPUs";
+  return finding;
+}
+
+std::optional<Finding> check_offload(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  if (!s.software.offload) return std::nullopt;
+  Finding finding{.detail = "states that are offloaded count on the GPU",
+                  .key = "software.offload"};
+  if (s.reference_model) return finding;
+  const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+  finding.detail = fmt::format(
+      "pp rank {} needs at most {} of {}, with all states on it: parameters {}, gradients {}, "
+      "optimizer {}",
+      now.pp_rank, show_memory(now.total(), s.cluster.device.memory), s.cluster.device.name,
+      show_memory(now[cost::Entry::parameters]), show_memory(now[cost::Entry::gradients]),
+      show_memory(now[cost::Entry::optimizer]));
   return finding;
 }
 
@@ -126,19 +142,24 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
 }
 
 std::optional<Finding> check_model_left_open(const Subject& subject) {
-  if (!subject.config.reference_model) return std::nullopt;
-  return Finding{.detail = fmt::format("prices are those of {}'s layers; whether it fits cannot be "
-                                       "said",
-                                       subject.config.model.name),
-                 .key = "model",
-                 .fix = {edit("model", subject.config.model.name)}};
+  const plan::TrainingConfig& s = subject.config;
+  if (!s.reference_model) return std::nullopt;
+  std::string detail = fmt::format("times and memory are those of {}", s.model.name);
+  if (!find_first_violation(s)) {
+    const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
+    detail += fmt::format(": pp rank {} needs {} ({})", now.pp_rank,
+                          show_memory(now.total(), s.cluster.device.memory),
+                          name(judge_memory(now, s.cluster.device)));
+  }
+  return Finding{.detail = detail, .key = "model", .fix = {edit("model", s.model.name)}};
 }
 
 constexpr Rule kRules[] = {
     {{"RW0201", Severity::error, "the plan does not fit in memory",
       "The fullest rank needs more than its device has. Parameters, gradients and optimizer take "
-      "16 "
-      "bytes a parameter with bf16 and Adam; tp and pp divide them, plain dp does not. What "
+      "18 "
+      "bytes a parameter with bf16, fp32 gradients and Adam; tp and pp divide them, plain dp does "
+      "not. What "
       "backward "
       "reads comes on top, for every microbatch in flight, and the loss, buffers, the allocator's "
       "reserve and the framework's context.",
@@ -169,9 +190,9 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      check_fits_with_margin},
     {{"RW0203", Severity::note, "every data rank keeps the same optimizer states",
-      "Plain data parallelism repeats 12 of the 16 bytes a parameter on every data rank, though "
-      "each "
-      "rank needs them for its part of the update only.",
+      "Plain data parallelism repeats the optimizer states on every data rank (Adam's take 12 "
+      "bytes "
+      "per parameter), though each rank needs them for its part of the update only.",
       "ZeRO-1 (the distributed optimizer) costs no more traffic.",
       "ZeRO (Rajbhandari et al. 2020), section 5",
       "world_size: 64\n"
@@ -183,8 +204,8 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      check_replicated_optimizer},
     {{"RW0204", Severity::warning, "the plan names no model",
-      "Degrees can be multiplied without a model, but nothing can be said about memory, and prices "
-      "are those of a reference.",
+      "Degrees can be multiplied without a model, but times and memory are then those of an "
+      "assumed one, and so is the verdict on memory.",
       "Name a catalog model (rankwright catalog models), a config.json, or shapes.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -192,6 +213,20 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_model_left_open},
+    {{"RW0205", Severity::note, "offloaded states are counted on the GPU",
+      "Optimizer states or parameters are kept in the host's memory. This version counts them on "
+      "the GPU and does not count the time of moving them: the memory is an upper bound, and "
+      "whether the plan fits is not judged.",
+      "Subtract what is offloaded from the memory of `rankwright explain`, or run a step.", "",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp}\n"
+      "job: {sequence: 2048}\n"
+      "software: {offload: true}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_offload},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace rankwright::rules {
@@ -32,6 +34,31 @@ Candidate make_candidate(const plan::Plan& plan, i64 tp, i64 pp, i64 dp) {
           4 * int(a) + 2 * int(c) + int(b)};
 }
 
+std::vector<Edit> list_edits(const plan::Plan& plan, const Candidate& c) {
+  std::vector<Edit> edits;
+  if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
+  if (c.pp != plan.pp) edits.push_back(edit("parallelism.pp_size", c.pp));
+  if (c.dp != plan.dp) edits.push_back(edit("parallelism.dp_size", c.dp));
+  return edits;
+}
+
+/// Returns the global batch, rounded up to whole microbatches on every data rank.
+i64 round_batch(const plan::TrainingConfig& config) {
+  const std::optional<i64> at_once = product({config.plan.micro_batch, config.plan.dp});
+  return at_once && *at_once <= plan::kMaxBatch ? round_up(config.job.global_batch, *at_once)
+                                                : config.job.global_batch;
+}
+
+/// Returns the sequence, rounded up to what tp with sequence parallelism and cp cut evenly.
+i64 round_sequence(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
+  const i64 halves = p.cp > 1 ? 2 : 1;
+  const i64 unit = p.sequence_parallel ? std::lcm(halves, p.tp) : halves;
+  const std::optional<i64> parts = product({p.cp, unit});
+  return parts && *parts <= kMaxCount / 2 ? round_up(config.job.sequence, *parts)
+                                          : config.job.sequence;
+}
+
 std::vector<i64> up_to(std::vector<i64> numbers, i64 max) {
   numbers.erase(std::upper_bound(numbers.begin(), numbers.end(), max), numbers.end());
   return numbers;
@@ -47,6 +74,23 @@ bool removes_violation(const std::vector<plan::ConstraintViolation>& old,
     });
     return violation.why != why && known;
   });
+}
+
+/// Returns the degrees with the world size of the config, nearest first.
+std::vector<Candidate> list_candidates(const plan::TrainingConfig& config) {
+  const plan::Plan& plan = config.plan;
+  // No cluster has this many devices, and such a world size has too many divisors to try.
+  if (!divides(plan.cp, config.world) || config.world > cluster::kMaxDevices) return {};
+  const i64 ranks = config.world / plan.cp;
+  std::vector<Candidate> candidates;
+  for (const i64 tp : up_to(list_divisors(ranks), kMaxTensor))
+    for (const i64 pp : up_to(list_divisors(ranks / tp), kMaxSuggestedStages))
+      candidates.push_back(make_candidate(plan, tp, pp, ranks / tp / pp));
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
+           std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
+  });
+  return candidates;
 }
 
 }  // namespace
@@ -65,7 +109,7 @@ plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i6
   after.plan.pp = pp;
   after.plan.dp = dp;
   if (config.left_open("job.global_batch"))
-    after.job.global_batch = choose_global_batch(after.plan).value_or(config.job.global_batch);
+    after.job.global_batch = assume_global_batch(after).value_or(config.job.global_batch);
   // Files need not set sequence parallelism at tp 1; above tp 1 it defaults to on.
   if (config.left_open("parallelism.sequence_parallel") || config.plan.tp == 1 || tp == 1)
     after.plan.sequence_parallel = tp > 1;
@@ -80,28 +124,29 @@ bool removes_violation(const plan::TrainingConfig& before, const plan::TrainingC
 std::vector<Edit> find_other_degrees(const plan::TrainingConfig& config,
                                      plan::ConstraintViolation::Why why,
                                      const ConfigPredicate& wanted) {
-  const plan::Plan& plan = config.plan;
-  // No cluster has this many devices, and such a world size has too many divisors to try.
-  if (!divides(plan.cp, config.world) || config.world > cluster::kMaxDevices) return {};
-  const i64 ranks = config.world / plan.cp;
-  std::vector<Candidate> candidates;
-  for (const i64 tp : up_to(list_divisors(ranks), kMaxTensor))
-    for (const i64 pp : up_to(list_divisors(ranks / tp), kMaxSuggestedStages))
-      candidates.push_back(make_candidate(plan, tp, pp, ranks / tp / pp));
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.changed, a.distance, a.touches, a.tp, a.pp) <
-           std::tie(b.changed, b.distance, b.touches, b.tp, b.pp);
-  });
   const std::vector<plan::ConstraintViolation> old = find_violations(config);
-  for (const Candidate& c : candidates) {
+  for (const Candidate& c : list_candidates(config)) {
     if (c.changed == 0) continue;
     const plan::TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
-    if (!removes_violation(old, after, why) || (wanted && !wanted(after))) continue;
-    std::vector<Edit> edits;
-    if (c.tp != plan.tp) edits.push_back(edit("parallelism.tp_size", c.tp));
-    if (c.pp != plan.pp) edits.push_back(edit("parallelism.pp_size", c.pp));
-    if (c.dp != plan.dp) edits.push_back(edit("parallelism.dp_size", c.dp));
-    return edits;
+    if (removes_violation(old, after, why) && (!wanted || wanted(after)))
+      return list_edits(config.plan, c);
+  }
+  return {};
+}
+
+std::vector<Edit> find_joint_repair(const plan::TrainingConfig& config) {
+  for (const Candidate& c : list_candidates(config)) {
+    plan::TrainingConfig after = with_degrees(config, c.tp, c.pp, c.dp);
+    std::vector<Edit> edits = list_edits(config.plan, c);
+    if (const i64 batch = round_batch(after); batch != after.job.global_batch) {
+      after.job.global_batch = batch;
+      edits.push_back(edit("job.global_batch", batch));
+    }
+    if (const i64 tokens = round_sequence(after); tokens != after.job.sequence) {
+      after.job.sequence = tokens;
+      edits.push_back(edit("job.sequence", tokens));
+    }
+    if (!edits.empty() && find_violations(after).empty()) return edits;
   }
   return {};
 }

@@ -27,6 +27,10 @@ std::vector<Edit> find_other_degrees(const plan::TrainingConfig& config,
                                      plan::ConstraintViolation::Why why,
                                      const ConfigPredicate& wanted = {});
 
+/// Returns the smallest change of degrees, global batch and sequence after which the config has no
+/// violation at all; empty if there is none.
+std::vector<Edit> find_joint_repair(const plan::TrainingConfig& config);
+
 /// Returns the config with other degrees; values that the file does not set are derived again.
 plan::TrainingConfig with_degrees(const plan::TrainingConfig& config, i64 tp, i64 pp, i64 dp);
 

@@ -1,16 +1,19 @@
 #include "rankwright/rules/rule.h"
 
+#include <algorithm>
+
 #include "rankwright/rules/proof_findings.h"
+#include "rankwright/rules/repair.h"
 
 namespace rankwright::rules {
 namespace {
 
 using RulesOfTopic = std::span<const Rule> (*)();
 
-constexpr RulesOfTopic kTopics[] = {arithmetic_rules, memory_rules,   placement_rules,
-                                    schedule_rules,   megatron_rules, torchtitan_rules,
-                                    deepspeed_rules,  nanotron_rules, accelerate_rules,
-                                    launcher_rules,   runtime_rules};
+constexpr RulesOfTopic kTopics[] = {
+    arithmetic_rules, job_rules,      memory_rules,     placement_rules, data_traffic_rules,
+    schedule_rules,   megatron_rules, torchtitan_rules, deepspeed_rules, nanotron_rules,
+    accelerate_rules, launcher_rules, runtime_rules};
 
 Diagnostic make_diagnostic(const Page& page, Finding finding) {
   // Every error carries advice: without a fix or a hint, use the remedy of the page.
@@ -37,6 +40,7 @@ std::vector<const Rule*> rules() {
   std::vector<const Rule*> all;
   for (const RulesOfTopic rows : kTopics)
     for (const Rule& rule : rows()) all.push_back(&rule);
+  std::ranges::stable_sort(all, {}, [](const Rule* rule) { return rule->page.code; });
   return all;
 }
 
@@ -65,15 +69,28 @@ const Page* find_page(std::string_view code) {
   return nullptr;
 }
 
+std::optional<Diagnostic> find_job_fault(const plan::TrainingConfig& config) {
+  const std::vector<plan::ConstraintViolation> none;
+  for (const Rule& rule : job_rules())
+    if (std::optional<Finding> finding = rule.check({config, none, Target::any}))
+      return make_diagnostic(rule.page, std::move(*finding));
+  return std::nullopt;
+}
+
 Diagnostics lint(const plan::TrainingConfig& config, Target target) {
   const std::vector<plan::ConstraintViolation> found = find_violations(config);
   const Subject subject{config, found, target};
+  // One fix for all: the fixes of single violations may contradict each other.
+  const std::vector<Edit> joint =
+      found.size() > 1 ? find_joint_repair(config) : std::vector<Edit>{};
   Diagnostics diagnostics;
   for (const Rule* rule : rules()) {
     if (!holds_for(*rule, target)) continue;
     if (rule->when == Rule::When::without_violations && !found.empty()) continue;
-    if (std::optional<Finding> finding = rule->check(subject))
+    if (std::optional<Finding> finding = rule->check(subject)) {
+      if (!joint.empty() && rule->page.severity == Severity::error) finding->fix = joint;
       diagnostics.push_back(make_diagnostic(rule->page, std::move(*finding)));
+    }
   }
   return diagnostics;
 }

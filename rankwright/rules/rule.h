@@ -70,14 +70,19 @@ std::vector<const Rule*> find_refusals(Target target);
 const Page* find_page(std::string_view code);
 std::vector<const Page*> pages();
 
+/// Returns the first error of job_rules(): a problem of model, device and job that no layout mends.
+std::optional<Diagnostic> find_job_fault(const plan::TrainingConfig& config);
+
 /// Returns everything that is wrong with the config, including the rules of `target`. Locations are
 /// left empty: the caller that read the file fills them in.
 Diagnostics lint(const plan::TrainingConfig& config, Target target);
 
 // The rows of the table, one file per topic.
 std::span<const Rule> arithmetic_rules();
+std::span<const Rule> job_rules();
 std::span<const Rule> memory_rules();
 std::span<const Rule> placement_rules();
+std::span<const Rule> data_traffic_rules();
 std::span<const Rule> schedule_rules();
 std::span<const Rule> megatron_rules();
 std::span<const Rule> torchtitan_rules();

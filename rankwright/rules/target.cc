@@ -14,6 +14,17 @@ const TargetRow* find_target(std::string_view name) {
   return found == std::end(kTargets) ? nullptr : found;
 }
 
+Target find_target_of(std::string_view software) {
+  // Rows of published runs that Megatron-LM's rules describe.
+  constexpr std::string_view kMegatron[] = {"nemo", "mlperf", "megatron-2021",
+                                            "megatron-deepspeed"};
+  if (std::find(std::begin(kMegatron), std::end(kMegatron), software) != std::end(kMegatron))
+    return Target::megatron;
+  for (const TargetRow* one : frameworks_to_check())
+    if (one->software == software) return one->target;
+  return Target::any;
+}
+
 const TargetRow& row(Target target) {
   const auto found = std::find_if(std::begin(kTargets), std::end(kTargets),
                                   [&](const TargetRow& one) { return one.target == target; });

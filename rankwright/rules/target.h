@@ -28,7 +28,7 @@ enum class Target : unsigned char {
 /// One target and the version that its rules and exports were checked against.
 struct TargetRow {
   Target target;
-  std::string_view name;     // the word of --for and --to
+  std::string_view name;     // the word of --for, --to and software.target
   std::string_view checked;  // version that the rules and exported files were checked against
   Target rules;  // target whose rules apply; differs from `target` for a second front end of the
                  // same code
@@ -81,6 +81,8 @@ static_assert(targets_match_enumerators());
 
 std::span<const TargetRow> targets();  // all targets except `any`
 const TargetRow* find_target(std::string_view name);
+/// Returns the target that runs on this row of plan/software; `any` if none of them does.
+Target find_target_of(std::string_view software);
 const TargetRow& row(Target target);  // Requires: not `any`
 
 /// Returns the row of the target whose rules apply to `target`, with the facts about its code.

@@ -92,7 +92,8 @@ TEST(MegatronGroups, FixIsTheSmallestGroupThatDividesTheMicrobatches) {
 std::string grouped(int microbatches, int group) {
   return "world_size: 4\nmodel: llama-3.1-8b\nparallelism: {pp_size: 4, virtual_stages: 2, "
          "microbatch_group: " +
-         std::to_string(group) + "}\njob: {global_batch: " + std::to_string(microbatches) + "}\n";
+         std::to_string(group) + "}\njob: {grad_dtype: bf16, sequence: 2048, global_batch: " +
+         std::to_string(microbatches) + "}\n";
 }
 
 TEST(MegatronGroups, StatedGroupSize_IsChecked) {

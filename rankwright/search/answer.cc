@@ -7,8 +7,10 @@
 #include <set>
 #include <tuple>
 
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/pipeline/order.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/search/preference.h"
 
 namespace rankwright::search {
 namespace {
@@ -71,14 +73,6 @@ std::optional<Seconds> Simulations::time(const Candidate& candidate, Seconds tha
   return time > than ? std::nullopt : std::optional(time);
 }
 
-/// Returns a key that orders plans that tie, preferred first: fits with margin, fewer axes, fewer
-/// of them besides dp, no pipeline (it adds a schedule and stages), lower ZeRO stage, less
-/// recompute.
-auto rank_by_simplicity(const Candidate& one) {
-  const Family of = find_family(one.plan);
-  return std::tuple(!one.sure, of.axes(), of.cuts(), of.pp > 1, of.zero, of.recompute);
-}
-
 /// Returns a key that orders the plans of one family, the one with the fewest special settings
 /// first.
 auto rank_by_settings(const plan::TrainingConfig& config) {
@@ -102,6 +96,24 @@ Limits limit_to(Limits limits, const Family& f) {
   return limits;
 }
 
+/// Restricts limits to plans near a published run. The ranges of the degrees only save time.
+Limits limit_to_published(Limits limits) {
+  const i64 most = i64(std::exp2(cost::kNearLayout));
+  i64 tp = 1, cp = 1, pp = 1, ep = 1;
+  for (const catalog::ValidatedLayout& one : catalog::list_validated_layouts()) {
+    tp = std::max(tp, most * one.tp);
+    cp = std::max(cp, most * one.cp);
+    pp = std::max(pp, most * one.pp);
+    ep = std::max(ep, most * one.ep);
+  }
+  limits.tp.max = std::min(limits.tp.max, tp);
+  limits.cp.max = std::min(limits.cp.max, cp);
+  limits.pp.max = std::min(limits.pp.max, pp);
+  limits.ep.max = std::min(limits.ep.max, ep);
+  limits.published = true;
+  return limits;
+}
+
 /// Searches a problem and ranks what it finds.
 class Ranking {
  public:
@@ -112,6 +124,7 @@ class Ranking {
         options_(options),
         simulations_(problem, calibration, options.stop) {
     answer_.band = cost::find_tie_band(problem.config);
+    answer_.far_band = cost::find_far_band(problem.config);
     if (!options_.split_cache) options_.split_cache = std::make_shared<StageSplitCache>();
     answer_.window = (1 + answer_.band) * (1 + kNear) - 1;
     options_.windows = {.near = kNear, .family = answer_.window};
@@ -127,6 +140,10 @@ class Ranking {
   SimulatedPlan find_fastest(const std::vector<Candidate>& some);
   const Candidate& find_plainest(const std::vector<Candidate>& some, const SimulatedPlan& fastest,
                                  Seconds tie);
+  const Candidate* find_preferred(const std::vector<Candidate>& families,
+                                  const SimulatedPlan& first, Seconds tie);
+  EvaluatedPlan choose_in_family(const Candidate& one, Seconds tie);
+  std::optional<EvaluatedPlan> find_published(Seconds fastest) const;
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
   std::optional<EvaluatedPlan> find_fastest_safe() const;
@@ -169,34 +186,71 @@ const Candidate& Ranking::find_plainest(const std::vector<Candidate>& some,
   return fastest.candidate;
 }
 
-/// Chooses the best plan: finds the simplest family that ties with the fastest plan, and in it the
-/// plan with the fewest special settings among those that are equally fast.
+/// Returns the family to choose instead of the fastest plan's, by preference among those that tie;
+/// null if it is preferred itself.
+const Candidate* Ranking::find_preferred(const std::vector<Candidate>& families,
+                                         const SimulatedPlan& first, Seconds tie) {
+  const auto rank = [&](const Candidate& one) {
+    return rank_preference(config_of(problem_, one.plan), one.sure);
+  };
+  const Preference of_first = rank(first.candidate);
+  std::vector<std::pair<Preference, const Candidate*>> preferred;
+  for (const Candidate& one : families)
+    if (const Preference of_one = rank(one); of_one < of_first)
+      preferred.emplace_back(of_one, &one);
+  std::ranges::stable_sort(preferred, {}, &std::pair<Preference, const Candidate*>::first);
+  for (const auto& [preference, one] : preferred)
+    if (simulations_.time(*one, tie)) return one;
+  return nullptr;
+}
+
+/// Returns the plan to run of one family: the one with the fewest special settings among those that
+/// are equally fast.
+EvaluatedPlan Ranking::choose_in_family(const Candidate& one, Seconds tie) {
+  Problem inside = problem_;
+  inside.limits = limit_to(problem_.limits, find_family(one.plan));
+  SearchOptions options = options_;
+  options.windows = {.near = kNear, .family = 0};
+  options.go_on = {};
+  if (one.sure) inside.accepts = cost::MemoryVerdict::fits_with_margin;
+  std::vector<Candidate> found = search(inside, calibration_, options).space.near;
+  if (found.empty()) found.push_back(one);  // the search was stopped
+  for (Candidate& each : found) each.sure = one.sure;
+  return evaluate(find_plainest(found, find_fastest(found), tie));
+}
+
+/// Returns the preferred plan of those near a published run; nothing if none fits with margin, or
+/// if it is slower than the fastest by more than the error of an estimate that is not near one.
+std::optional<EvaluatedPlan> Ranking::find_published(Seconds fastest) const {
+  Problem near = problem_;
+  near.accepts = std::min(near.accepts, cost::MemoryVerdict::fits_with_margin);
+  near.limits = limit_to_published(problem_.limits);
+  SearchOptions options = options_;
+  options.go_on = {};
+  Ranking inside(near, calibration_, options);
+  const SearchResult found = search(near, calibration_, inside.options_);
+  if (!found.space.best) return std::nullopt;
+  inside.choose(found.space);
+  if (inside.answer_.best->time() > (1 + answer_.far_band) * fastest) return std::nullopt;
+  return inside.answer_.best;
+}
+
+/// Chooses the best plan: that of the preferred family among those that tie with the fastest plan.
+/// If no published run is near it, a plan near one, if that is within the error of the fastest.
 void Ranking::choose(const PartialResult& space) {
   const SimulatedPlan first = find_fastest(space.near);
   const Seconds tie = (1 + answer_.band) * first.time;
   answer_.min = first.time;
-  std::vector<const Candidate*> simpler;
-  for (const Candidate& one : space.families)
-    if (rank_by_simplicity(one) < rank_by_simplicity(first.candidate)) simpler.push_back(&one);
-  std::stable_sort(simpler.begin(), simpler.end(), [](const Candidate* a, const Candidate* b) {
-    return rank_by_simplicity(*a) < rank_by_simplicity(*b);
-  });
-  for (const Candidate* one : simpler) {
-    if (!simulations_.time(*one, tie)) continue;
-    Problem inside = problem_;
-    inside.limits = limit_to(problem_.limits, find_family(one->plan));
-    SearchOptions options = options_;
-    options.windows = {.near = kNear, .family = 0};
-    options.go_on = {};
-    if (one->sure) inside.accepts = cost::MemoryVerdict::fits_with_margin;
-    std::vector<Candidate> found = search(inside, calibration_, options).space.near;
-    if (found.empty()) found.push_back(*one);  // the search was stopped
-    for (Candidate& each : found) each.sure = one->sure;
-    answer_.best = evaluate(find_plainest(found, find_fastest(found), tie));
-    answer_.fastest = evaluate(first.candidate);
-    return;
-  }
-  answer_.best = evaluate(find_plainest(space.near, first, tie));
+  const Candidate* const other = find_preferred(space.families, first, tie);
+  const Candidate& chosen = other != nullptr ? *other : first.candidate;
+  std::optional<EvaluatedPlan> published;
+  const bool stopped = options_.stop && options_.stop();
+  if (!stopped && !cost::near_validated(config_of(problem_, chosen.plan)))
+    published = find_published(first.time);
+  answer_.best = published          ? *published
+                 : other != nullptr ? choose_in_family(*other, tie)
+                                    : evaluate(find_plainest(space.near, first, tie));
+  if (published || other != nullptr) answer_.fastest = evaluate(first.candidate);
 }
 
 /// Compares the best plan with others: fills in the rivals, the margin, the front, and the fastest

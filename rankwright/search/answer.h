@@ -1,6 +1,6 @@
 // The answer to a Problem: the plan to run, its alternatives, and the statistics of the search. The
 // search ranks by closed form; plans within its error of the fastest are simulated and ranked
-// again. Among plans that tie, one that fits with margin wins, then the simpler one. report/ writes
+// again. Among plans that tie, the preferred one wins (preference.h). report/ writes
 // the text.
 #pragma once
 
@@ -24,7 +24,7 @@ struct EvaluatedPlan {
 /// The plan to run for a Problem, and what is known about the others.
 struct Answer {
   std::optional<EvaluatedPlan> best{};  // the plan to run; nothing if no plan fits
-  /// The fastest plan, if a plan that ties with it and is safer or simpler is the best.
+  /// The fastest plan, if a plan that ties with it and is preferred is the best.
   std::optional<EvaluatedPlan> fastest{};
   Seconds min{};  // step time of the fastest plan
   /// The fastest plan of each other family that ties with the fastest, fastest first. Only the
@@ -32,6 +32,9 @@ struct Answer {
   std::vector<EvaluatedPlan> rivals{};
   i64 tied = 0;     // families that tie, including that of `best`
   double band = 0;  // relative difference up to which two plans tie
+  /// Relative difference up to which a plan near a published run ties with a faster one that is
+  /// not.
+  double far_band = 0;
   /// How much slower the fastest plan of another family is than the fastest plan, as a fraction.
   /// Nothing if there is no other family.
   std::optional<double> margin{};

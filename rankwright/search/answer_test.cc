@@ -7,7 +7,9 @@
 #include <tuple>
 
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/rules/change.h"
+#include "rankwright/search/preference.h"
 #include "tests/support/brute_force.h"
 #include "tests/support/problems.h"
 
@@ -21,14 +23,8 @@ constexpr double kRounding = 1e-9;  // simulations sum in another order
 constexpr double kNear = (1 + kClosedFormError) / (1 - kClosedFormError) - 1;
 constexpr double kEqual = 0.005;  // plans of one family closer than this count as equally fast
 
-/// Returns a key that orders plans that tie: fits with margin, fewer axes, fewer besides dp, no
-/// pipeline, lower ZeRO stage, less recompute.
-auto rank_by_simplicity(const Family& f, bool sure) {
-  return std::tuple(!sure, f.axes(), f.cuts(), f.pp > 1, f.zero, f.recompute);
-}
-auto rank_by_simplicity(const EvaluatedPlan& one, const Problem& problem) {
-  return rank_by_simplicity(find_family(one.config.plan),
-                            one.estimate.memory.total() <= problem.safe());
+Preference rank(const EvaluatedPlan& one, const Problem& problem) {
+  return rank_preference(one.config, one.estimate.memory.total() <= problem.safe());
 }
 
 /// A problem, all its plans that fit, fastest first, and its answer.
@@ -88,24 +84,27 @@ void expect_consistent_estimate(const SolvedProblem& one) {
 void expect_tie(const SolvedProblem& one) {
   const Answer& a = one.answer;
   const Seconds fastest = find_fastest_simulated(one);
-  EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + a.band) * fastest);
+  // A plan near a published run may replace one that is not within the wider band.
+  const bool published =
+      a.fastest && !cost::near_validated(a.fastest->config) && cost::near_validated(a.best->config);
+  EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + (published ? a.far_band : a.band)) * fastest);
   if (a.fastest) {
     EXPECT_NEAR(a.fastest->time() / fastest, 1, kRounding);
-    EXPECT_LT(rank_by_simplicity(*a.best, one.problem),
-              rank_by_simplicity(*a.fastest, one.problem));
+    EXPECT_LT(rank(*a.best, one.problem), rank(*a.fastest, one.problem));
   } else {
     EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + kEqual) * fastest);
   }
 }
 
-/// Checks that no simpler family ties. A family is represented by its fastest plan in closed form,
-/// or any of several that are equally fast.
-void expect_simplest(const SolvedProblem& one) {
-  using Which = std::pair<Family, bool>;
+/// Checks that no preferred family ties. A family is represented by its fastest plan in closed
+/// form, or any of several that are equally fast.
+void expect_preferred(const SolvedProblem& one) {
+  using Which = std::pair<Family, Preference>;
   // The fastest closed form, and the slowest simulation of plans that have it.
   std::map<Which, std::pair<Seconds, Seconds>> families;
   for (const Candidate& run : one.fitting) {
-    const Which which(find_family(run.plan), run.memory <= one.problem.safe());
+    const Which which(find_family(run.plan), rank_preference(config_of(one.problem, run.plan),
+                                                             run.memory <= one.problem.safe()));
     const auto [known, added] = families.try_emplace(which, run.time, Seconds{});
     if (run.time <= (1 + kRounding) * known->second.first)
       known->second.second = std::max(known->second.second, one.simulate(run));
@@ -113,9 +112,7 @@ void expect_simplest(const SolvedProblem& one) {
   const Seconds tie = (1 - kRounding) * (1 + one.answer.band) * find_fastest_simulated(one);
   for (const auto& [other, times] : families)
     if (times.second <= tie) {
-      EXPECT_GE(rank_by_simplicity(other.first, other.second),
-                rank_by_simplicity(*one.answer.best, one.problem))
-          << times.second.value;
+      EXPECT_GE(other.second, rank(*one.answer.best, one.problem)) << times.second.value;
     }
 }
 
@@ -182,7 +179,7 @@ bool expect_all(std::uint64_t seed) {
   if (!one.answer.best || one.fitting.empty()) return false;
   expect_consistent_estimate(one);
   expect_tie(one);
-  expect_simplest(one);
+  expect_preferred(one);
   expect_rivals(one);
   expect_safe(one);
   expect_usual(one);

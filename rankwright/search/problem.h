@@ -36,6 +36,7 @@ struct Limits {
   std::optional<mesh::Order> order{};            // nothing: all
   bool even = false;                             // only even stage splits
   rules::Target target = rules::Target::any;     // only plans that it runs without warning
+  bool published = false;                        // only plans near a published run (X14)
 
   friend bool operator==(const Limits&, const Limits&) = default;
 };

@@ -100,8 +100,10 @@ TEST(Published, Llama405b_SlowerThanTheFastestByBubbleAndTp) {
 
 /// Evaluates DeepSeek-V3's layout with DualPipe, its overlap and DeepEP; the example file has 1F1B
 /// and Megatron-LM's all-to-all.
+/// With gradients in 16 bits, which leave room for plans without full recomputation.
 EvaluatedPlan evaluate_deepseek_v3() {
-  const EvaluatedPlan example = evaluate_published("deepseek-v3-2048.yaml");
+  EvaluatedPlan example = evaluate_published("deepseek-v3-2048.yaml");
+  example.config.job.grad_dtype = plan::Dtype::bf16;
   plan::Plan plan = example.config.plan;
   plan.schedule = pipeline::Schedule::dualpipe;
   plan.overlap.pp = plan.overlap.ep = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankwright/cost/bands/layout_distance.h"
 #include "rankwright/cost/estimate.h"
 
 namespace rankwright::search {
@@ -45,6 +46,17 @@ std::vector<ExpertDegrees> list_expert_degrees(const Problem& problem, i64 tp) {
   for (const i64 ep : list_divisors(count, problem.limits.ep))
     for (const i64 etp : list_divisors(tp, problem.limits.etp)) all.push_back({ep, etp});
   return all;
+}
+
+/// Returns whether a published run is near this node, with or without ZeRO-3. `layout` states the
+/// model and the job.
+bool is_published(catalog::ValidatedLayout layout, const Node& node, bool zero3) {
+  layout.tp = node.tp;
+  layout.cp = node.cp;
+  layout.pp = node.pp;
+  layout.ep = node.ep;
+  layout.zero3 = zero3;
+  return cost::near_validated(layout);
 }
 
 /// Returns the axes with more than one rank. Only the order of these matters.
@@ -119,13 +131,19 @@ std::vector<Node> list_nodes(const Problem& problem) {
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit) {
   const Limits& limits = problem.limits;
   const i64 world = problem.config.world;
+  const catalog::ValidatedLayout layout = cost::make_layout(problem.config);
   for (const i64 pp : list_divisors(world, limits.pp))
     for (const i64 cp : list_divisors(world / pp, limits.cp))
       for (const i64 tp : list_divisors(world / pp / cp, limits.tp)) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
-        for (const ExpertDegrees& experts : list_expert_degrees(problem, tp))
-          if (!visit({tp, cp, pp, dp, experts.ep, experts.etp})) return;
+        for (const ExpertDegrees& experts : list_expert_degrees(problem, tp)) {
+          const Node node{tp, cp, pp, dp, experts.ep, experts.etp};
+          if (limits.published && !is_published(layout, node, false) &&
+              !is_published(layout, node, true))
+            continue;
+          if (!visit(node)) return;
+        }
       }
 }
 
@@ -202,6 +220,8 @@ std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
   std::vector<Sharding> all;
   for (int zero = int(limits.zero.min); zero <= std::min<i64>(3, limits.zero.max); ++zero) {
     if (zero > 0 && !spread) break;
+    if (limits.published && !is_published(cost::make_layout(problem.config), node, zero == 3))
+      continue;
     all.push_back({.zero = zero});
     if (zero == 0 || !limits.hybrid) continue;
     for (int level = 0; level < inner; ++level) all.push_back({.zero = zero, .level = level});

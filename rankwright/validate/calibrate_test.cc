@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
+#include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
 #include "rankwright/import/plan/plan_file.h"

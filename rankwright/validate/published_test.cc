@@ -1,8 +1,17 @@
 // Checks the score on published runs, each family predicted with constants fitted without it,
 // against limits; and the error bands of estimates against these rows.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/bands/layout_distance.h"
+#include "tests/support/golden.h"
 #include "tests/support/runs.h"
 #include "tests/support/sanitized.h"
 
@@ -51,12 +60,57 @@ void expect_steps(const Score& all, const Score& runs, const Score& calibrated) 
   EXPECT_LT(runs.baseline.ours.mean_absolute, 0.5 * runs.baseline.theirs.mean_absolute);
 }
 
+/// Returns the distance of a row to the nearest of another family.
+double distance_to_others(const ScoredRun& row, const std::vector<ScoredRun>& rows) {
+  const catalog::ValidatedLayout layout = cost::make_layout(*row.config);
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const ScoredRun& other : rows)
+    if (other.run->family != row.run->family)
+      nearest = std::min(nearest, cost::layout_distance(layout, cost::make_layout(*other.config)));
+  return nearest;
+}
+
+/// Checks the bands of dense models near a run of another family and of those that are not.
+void expect_bands_by_distance(const std::vector<ScoredRun>& rows) {
+  std::vector<double> close, far;
+  for (const ScoredRun& row : rows)
+    if (row.timed() && !row.config->model.sparse())
+      (distance_to_others(row, rows) <= cost::kNearLayout ? close : far)
+          .push_back(std::abs(row.error()));
+  const auto expect = [](std::vector<double>& errors, const catalog::BandRow& band) {
+    ASSERT_FALSE(errors.empty());
+    std::sort(errors.begin(), errors.end());
+    EXPECT_NEAR(band.within, errors[errors.size() * 9 / 10], 0.005);
+    EXPECT_EQ(band.rows, i64(errors.size()));
+  };
+  expect(close, catalog::get_bands().dense);
+  expect(far, catalog::get_bands().dense_far);
+  EXPECT_LT(catalog::get_bands().dense.within, catalog::get_bands().dense_far.within);
+}
+
+// The catalog's table of layouts is that of the published runs.
+TEST(Published, LayoutsAreThoseOfTheCatalog) {
+  std::set<std::string> lines;
+  for (const Case& one : make_cases(published("runs.csv").scored)) {
+    const catalog::ValidatedLayout l = cost::make_layout(one.options.front());
+    lines.insert(fmt::format("{},{},{},{},{},{},{},{},{:.3g}\n", l.sparse ? "sparse" : "dense",
+                             l.generation, l.tp, l.cp, l.pp, l.ep, int(l.zero3), l.sequence,
+                             l.billions));
+  }
+  golden::expect("../../rankwright/catalog/validated.csv",
+                 fmt::format("# The layouts of the published runs that estimates were compared "
+                             "with (X14), each once. Made from\n# "
+                             "tests/data/validation/runs.csv by the test "
+                             "Published.LayoutsAreThoseOfTheCatalog.\n"
+                             "kind,generation,tp,cp,pp,ep,zero3,sequence,billions\n{}",
+                             fmt::join(lines, "")));
+}
+
 void expect_bands(const Score& runs) {
   const auto expect = [](const ErrorStats& errors, const catalog::BandRow& band) {
     EXPECT_NEAR(band.within, errors.p90, 0.015) << errors.name;
     EXPECT_EQ(band.rows, errors.rows) << errors.name;
   };
-  expect(runs.dense, catalog::get_bands().dense);
   expect(runs.sparse, catalog::get_bands().sparse);
   expect(runs.memory, catalog::get_bands().memory);
   const auto expect_pairs = [](const PairErrors& errors, const catalog::BandRow& band) {
@@ -83,6 +137,7 @@ TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
   if (kSanitized) GTEST_SKIP() << "the ceilings are of all rows";
   expect_steps(held_out.score, runs, compute_score(rows));
   expect_bands(runs);
+  expect_bands_by_distance(of_runs(held_out.rows));
   EXPECT_LE(runs.allocated.mean_absolute, 0.05);
   EXPECT_LE(runs.memory.mean_absolute, 0.10);
 }

@@ -40,7 +40,7 @@ TEXT = {"type": ["string", "number", "boolean"]}
 def words(values):
     """Returns the alternatives of "a, b or c", or None."""
     parts = re.split(r", (?:or )?| or ", values)
-    if not all(re.fullmatch(r"[\w-]+", part) for part in parts):
+    if not all(re.fullmatch(r"[\w.-]+", part) for part in parts):
         return None
     digits = [int(part) for part in parts if part.isdigit()]
     return {"enum": digits + parts}

@@ -10,6 +10,7 @@
 
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/plan.h"
+#include "rankwright/rules/target.h"
 #include "tests/support/enumeration.h"
 #include "tests/support/sample.h"
 #include "tests/support/shapes.h"
@@ -115,9 +116,12 @@ inline plan::TrainingConfig random_config() {
   config.cluster = random_cluster(config.world);
   config.plan.order = enumeration::random_order();
   config.plan.microbatch_group = one_of({0, 0, 4, 8});
-  config.plan.overlap = {coin(), coin(), coin(), coin()};
+  const bool exchange = config.plan.ep > 1;  // else no tokens are sent
+  config.plan.overlap = {coin(), coin(), coin(), coin(), exchange && coin()};
+  if (exchange) config.plan.dispatcher = plan::Dispatcher(one_of({0, 1}));
   config.plan.placement = random_placement(config.world, config.cluster.host_devices);
   config.software = random_software();
+  if (coin()) config.target = rules::row(rules::Target(one_of({1, 4, 9}))).name;
   config.job.sequence = one_of({64, 2048, 131072});
   config.job.param_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
   config.job.grad_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));

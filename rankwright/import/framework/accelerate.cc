@@ -21,9 +21,6 @@ void read_cp_comm_strategy(ForeignReading& r, const YamlNode& node) {
   r.draft.cp_comm = parse_word(r, node, kWords);
 }
 
-constexpr std::string_view kAccelerateOffload =
-    "what is kept in the host's memory is counted as on the GPU";
-
 constexpr ForeignKey kAccelerateKeys[] = {
     {"num_processes", "world_size", whole<&Draft::world, cluster::kMaxDevices>, true},
     {"num_machines", "node_shape"},
@@ -45,12 +42,12 @@ constexpr ForeignKey kAccelerateKeys[] = {
      read_activation_checkpointing},
     {"gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
-    {"fsdp_config.fsdp_offload_params", "", nullptr, false, kAccelerateOffload},
+    {"fsdp_config.fsdp_offload_params", "software.offload", read_offload},
     {"deepspeed_config.zero_stage", "parallelism.zero_stage"},
     {"deepspeed_config.gradient_accumulation_steps", "job.global_batch",
      whole<&Draft::accumulation, plan::kMaxBatch>},
-    {"deepspeed_config.offload_optimizer_device", "", nullptr, false, kAccelerateOffload},
-    {"deepspeed_config.offload_param_device", "", nullptr, false, kAccelerateOffload},
+    {"deepspeed_config.offload_optimizer_device", "software.offload", read_offload},
+    {"deepspeed_config.offload_param_device", "software.offload", read_offload},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
      "DeepSpeed's settings stand in that file, which can be checked"},
     {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are its own"},

@@ -82,6 +82,10 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
   if (reading.known != nullptr) report_unknown_keys(reading, rows);
 }
 
+void read_offload(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload = true;
+}
+
 const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key) {
   const auto found = std::find_if(rows.begin(), rows.end(), [&](const ForeignKey& row) {
     return row.same && row.plan_key == plan_key;

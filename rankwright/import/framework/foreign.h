@@ -81,6 +81,9 @@ void flag(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
+/// Reads a setting that keeps states in the host's memory unless it is off.
+void read_offload(ForeignReading& r, const YamlNode& node);
+
 template <i64 model::Shapes::*member>
 void shape(ForeignReading& r, const YamlNode& node) {
   r.shapes.*member = r.fields.whole(node, 0, kMaxCount).value_or(r.shapes.*member);

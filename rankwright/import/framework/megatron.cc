@@ -166,7 +166,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the device"},
     {"fine-grained-activation-offloading", "", nullptr, false,
      "activations are counted on the device"},
-    {"optimizer-cpu-offload", "", nullptr, false, "the optimizer is counted on the device"},
+    {"optimizer-cpu-offload", "software.offload", read_offload},
     {"use-precision-aware-optimizer", "", nullptr, false, "optimizer states are counted in fp32"},
     {"fp8-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},
     {"fp4-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
 #include "rankwright/catalog/catalog.h"
 
 namespace rankwright::importer {
@@ -47,7 +48,8 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "vocab-size",
                                        "padded-vocab-size",
                                        "tokenizer-type",
-                                       "make-vocab-size-divisible-by"};
+                                       "make-vocab-size-divisible-by",
+                                       "window-size"};
 
 std::string get_word(const ForeignReading& r, std::string_view flag) {
   const YamlNode* const node = find_path(r.root, flag);
@@ -165,7 +167,7 @@ const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s
   const auto traits = [&](const model::Architecture& a) {
     return std::vector<Trait>{
         {16, "position-embedding-type", positions && !a.learned_positions},
-        {8, gated ? "swiglu" : "num-experts", gated != (a.matrices == 3)},
+        {8, "", gated != (a.matrices == 3)},  // counted, whatever the family
         {4, "qk-layernorm", qk_norm != a.qk_norm},
         {4, "normalization", biased_norms != a.norm_bias},
         {2, "moe-shared-expert-gate", gate != (a.shared_gate && s.shared_ffn > 0)},
@@ -184,7 +186,7 @@ const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s
     }
   }
   for (const Trait& trait : traits(*best))
-    if (trait.differs)
+    if (trait.differs && !trait.flag.empty())
       warn(r, trait.flag, fmt::format("counted as in {}, which is otherwise there", best->name));
   return *best;
 }
@@ -234,8 +236,21 @@ void read_latent(ForeignReading& r, model::Shapes& s, bool sparse) {
   s.experts = s.active_experts = s.expert_ffn = 1;
 }
 
-/// Sets the vocabulary size, which flags mostly leave to the tokenizer.
+/// Sets the window of sliding-window attention: "(127,0)" is the token itself and 127 before it.
+void read_window(ForeignReading& r, model::Shapes& s) {
+  std::string text = get_word(r, "window-size");
+  std::erase_if(text, [](char c) { return c == '(' || c == ' '; });
+  const Result<i64> before = parse_count(text.substr(0, text.find(',')), 0);
+  if (before) s.window = *before + 1;  // -1 is none
+}
+
+/// Sets the vocabulary size, which flags mostly leave to the tokenizer. Records where it is stated.
 void read_vocabulary(ForeignReading& r, model::Shapes& s) {
+  for (const std::string_view flag : {"padded-vocab-size", "vocab-size", "tokenizer-type"})
+    if (const YamlNode* const stated = find_path(r.root, flag)) {
+      r.fields.under("model.vocab", *stated, [] {});
+      break;
+    }
   for (const std::string_view flag : {"padded-vocab-size", "vocab-size"})
     if (s.vocab == 0) s.vocab = read_size(r, flag, 0);
   if (s.vocab > 0) return;
@@ -330,6 +345,8 @@ void read_megatron_model(ForeignReading& r) {
   if (!latent) s.qkv_bias = bias || is_on(r, "add-qkv-bias");
   if (!latent) s.out_bias = bias;
   const YamlNode& place = *find_path(r.root, "hidden-size");
+  s.gated = gated || is_on(r, "quick-geglu");
+  read_window(r, s);
   r.fields.under("model", place, [&] {
     read_vocabulary(r, s);
     const model::Architecture& row = find_family(r, s, s.positions > 0, latent, sparse || latent);

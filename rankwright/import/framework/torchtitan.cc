@@ -117,8 +117,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
      "the output head is counted as split over tp"},
     {"parallelism.pipeline_parallel_expert_parallel_overlap", "", nullptr, false,
      "all-to-all is counted as exposed"},
-    {"training.enable_cpu_offload", "", nullptr, false,
-     "what is kept in the host's memory is counted as on the GPU"},
+    {"training.enable_cpu_offload", "software.offload", read_offload},
     {"fault_tolerance.enable", "", nullptr, false, "replicas are counted as one fixed mesh"},
 };
 

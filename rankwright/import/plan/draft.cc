@@ -217,6 +217,9 @@ void DraftResolver::software() {
   software.launch = draft_.launch.value_or(software.launch);
   software.loss = draft_.loss.value_or(software.loss);
   software.tuned = draft_.tuned.value_or(software.tuned);
+  if (draft_.target && *draft_.target != rules::Target::any)
+    config_.target = row(*draft_.target).name;
+  software.offload = draft_.offload.value_or(software.offload);
 }
 
 void DraftResolver::placement() {
@@ -244,30 +247,38 @@ void DraftResolver::placement() {
 void DraftResolver::job() {
   plan::Job& job = config_.job;
   const plan::Plan& plan = config_.plan;
-  constexpr i64 kSequence = 4096;
-  job.sequence = count_or(draft_.sequence, "job.sequence", kSequence, "");
+  job.sequence = count_or(draft_.sequence, "job.sequence", plan::assume_sequence(config_.model),
+                          explain_sequence(config_.model));
   const std::optional<i64> accumulated =
       draft_.accumulation ? product({plan.micro_batch, *draft_.accumulation, plan.dp})
                           : std::nullopt;
-  job.global_batch = count_or(
-      draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
-      choose_global_batch(plan).value_or(kMaxCount),
-      plan.pp == 1 && plan.virtual_stages == 1 ? "one microbatch" : "8 microbatches a stage");
+  const i64 usual_batch = assume_global_batch(config_).value_or(kMaxCount);
+  job.global_batch =
+      count_or(draft_.global_batch ? draft_.global_batch : accumulated, "job.global_batch",
+               usual_batch, explain_batch(usual_batch, job.sequence));
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
-  if (draft_.framework && draft_.framework->wide_gradients) {
-    const plan::Dtype wide =
-        job.param_dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32;
-    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", wide, std::string(name(wide)),
-                               "as the framework adds them up");
-  } else {
-    job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", plan::Dtype::bf16, "bf16",
-                               "16 bytes a parameter in all; Megatron-LM keeps fp32");
-  }
+  const plan::Software& framework =
+      draft_.framework ? *draft_.framework : plan::frameworks().front();
+  const plan::Dtype usual = default_grad_dtype(framework, job.param_dtype);
+  job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", usual, std::string(name(usual)),
+                             fmt::format("the default of {}", framework.name));
   job.matmul = draft_.matmul.value_or(plan::Matmul::same);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", plan::Optimizer::adam, "adam", "");
 }
 
 }  // namespace
+
+std::string explain_sequence(const model::Model& model) {
+  if (model.max_sequence <= plan::assume_sequence(model)) return "";
+  return fmt::format("the model takes up to {}", count(model.max_sequence));
+}
+
+std::string explain_batch(i64 sequences, i64 tokens) {
+  constexpr double kMaxPublished = 16 * 1048576.0;
+  const double all = double(sequences) * double(tokens);
+  return fmt::format("{} tokens per step{}", format_short_count(all),
+                     all > kMaxPublished ? ", more than published runs use" : "");
+}
 
 plan::TrainingConfig resolve(const Draft& draft) { return DraftResolver(draft).resolve(); }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rankwright/plan/plan.h"
+#include "rankwright/rules/target.h"
 
 namespace rankwright::importer {
 
@@ -57,12 +58,17 @@ struct Draft {
   std::optional<plan::Dtype> param_dtype, grad_dtype;
   std::optional<plan::Matmul> matmul;
   std::optional<plan::Optimizer> optimizer;
+  std::optional<rules::Target> target;
   std::optional<plan::Software> framework;
   std::optional<plan::AttentionKernel> attention;
   std::optional<plan::Launch> launch;
   std::optional<plan::Loss> loss;
-  std::optional<bool> tuned;
+  std::optional<bool> tuned, offload;
 };
+
+/// Explain an assumed sequence length, and an assumed global batch of sequences of `tokens` tokens.
+std::string explain_sequence(const model::Model& model);
+std::string explain_batch(i64 sequences, i64 tokens);
 
 /// The model and the system that are assumed if a file names none.
 inline constexpr std::string_view kReferenceModel = "llama-3.1-70b";

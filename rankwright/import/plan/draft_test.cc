@@ -41,7 +41,7 @@ TEST(Resolve, CoursePlan_ListsItsAssumptions) {
   EXPECT_TRUE(config.reference_model);
   EXPECT_EQ(config.cluster.devices(), 64);
   EXPECT_TRUE(config.plan.sequence_parallel);
-  EXPECT_EQ(config.job.global_batch, 64);  // 8 microbatches x 4 stages x dp 2
+  EXPECT_EQ(config.job.global_batch, 512);  // 4 Mi tokens / 8,192
   EXPECT_TRUE(find_violations(config).empty());
   std::string assumed;
   for (const plan::Assumption& a : config.assumed) assumed += format_assumption(a);
@@ -73,7 +73,7 @@ TEST(Resolve, AnEmptyDraftIsOneGpu) {
   EXPECT_EQ(config.plan.ranks(), 1);
   EXPECT_EQ(config.cluster.devices(), 1);
   EXPECT_FALSE(config.plan.sequence_parallel);
-  EXPECT_EQ(config.job.global_batch, 1);
+  EXPECT_EQ(config.job.global_batch, 512);
 }
 
 TEST(Resolve, WorldSizeFollowsFromShapeClusterOrDegrees) {

@@ -309,6 +309,26 @@ ConfigFault read_flags(const Json& json, const Family& family, const Source& sou
   return {};
 }
 
+/// Reads the window of sliding-window attention. Qwen's configs state one that is off; newer ones
+/// list the kind of every layer.
+ConfigFault read_window(const Json& json, const Family& family, const Source& source,
+                        model::Shapes& shapes) {
+  const Json* const window = find(json, "sliding_window");
+  const Json* const used = find(json, "use_sliding_window");
+  const Json* const kinds = find(json, "layer_types");
+  const bool off_by_default = family.model_type.starts_with("qwen");
+  if (window == nullptr || (used == nullptr ? off_by_default : *used == false)) return {};
+  if (kinds != nullptr && kinds->is_array() &&
+      std::none_of(kinds->begin(), kinds->end(),
+                   [](const Json& kind) { return kind == "sliding_attention"; }))
+    return {};
+  const Key key{"sliding_window", &model::Shapes::window, Need::or_none};
+  const Result<i64> tokens = read_number(*window, key, source);
+  if (!tokens) return tokens.error();
+  shapes.window = *tokens;
+  return {};
+}
+
 Diagnostic unknown_type(const Source& source, const std::string& type) {
   std::vector<std::string> known;
   std::string listed;
@@ -389,6 +409,7 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   shapes.architecture = (*family)->model_type;
   if (const ConfigFault fault = read_numbers(*json, **family, source, shapes)) return fail(*fault);
   if (const ConfigFault fault = read_flags(*json, **family, source, shapes)) return fail(*fault);
+  if (const ConfigFault fault = read_window(*json, **family, source, shapes)) return fail(*fault);
   if ((*family)->finish != nullptr && !(*family)->finish(shapes))
     return fail(bad_value(source, "RW0904", "number out of range", "n_shared_experts",
                           "the shared experts are too wide"));

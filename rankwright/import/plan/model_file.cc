@@ -30,6 +30,7 @@ constexpr OtherField kOthers[] = {
      [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.out_bias = r.flag(n); }},
     {"ffn_bias",
      [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.ffn_bias = r.flag(n); }},
+    {"gated", [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.gated = r.flag(n); }},
 };
 
 std::optional<model::Model> read_shapes(FieldReader& reader, const YamlNode& node) {

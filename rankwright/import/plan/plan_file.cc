@@ -102,6 +102,7 @@ PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
                    const FileReader& files) {
   PlanFile plan{.name = std::move(name), .text = std::move(text)};
   FieldReader fields(plan.name, plan.findings);
+  fields.set_hints(key_hints());
   Reading reading{fields, plan.draft, files};
   if (root.kind == YamlNode::Kind::null)
     fields.report(root, {.code = "RW0912",

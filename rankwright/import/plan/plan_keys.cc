@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/cluster/cluster_file.h"
 #include "rankwright/import/plan/model_file.h"
+#include "rankwright/rules/target.h"
 
 namespace rankwright::importer {
 namespace {
@@ -193,6 +194,13 @@ void read_framework(Reading& r, const YamlNode& node) {
     r.draft.framework = plan::frameworks()[*index];
 }
 
+void read_target(Reading& r, const YamlNode& node) {
+  std::vector<std::string_view> names{"any"};
+  for (const rules::TargetRow& row : rules::targets()) names.push_back(row.name);
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names))
+    r.draft.target = *index == 0 ? rules::Target::any : rules::targets()[*index - 1].target;
+}
+
 /// Reads one of a list of names into `member`.
 template <class Enum, std::optional<Enum> Draft::*member,
           std::span<const std::string_view> (*names_of)()>
@@ -203,8 +211,41 @@ void read_named(Reading& r, const YamlNode& node) {
 
 constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
 
+constexpr std::string_view kMicrobatches =
+    "job: {global_batch: N}, with N = microbatches x micro_batch x dp_size";
+constexpr std::string_view kZero3 = "parallelism: {zero_stage: 3}, which is FSDP";
+
+// Words of frameworks and papers.
+constexpr WordHint kHints[] = {
+    {"tp", "tp_size", ""},
+    {"cp", "cp_size", ""},
+    {"pp", "pp_size", ""},
+    {"dp", "dp_size", ""},
+    {"ep", "ep_size", ""},
+    {"vpp", "virtual_stages", ""},
+    {"fsdp", "", kZero3},
+    {"zero3", "", kZero3},
+    {"hsdp", "", "parallelism: {zero_stage: 3, shard_size: N}, with N ranks that share one copy"},
+    {"ddp", "", "parallelism: {zero_stage: 0}, or leave it out"},
+    {"distributed_optimizer", "", "parallelism: {zero_stage: 1}"},
+    {"use_distributed_optimizer", "", "parallelism: {zero_stage: 1}"},
+    {"microbatches", "", kMicrobatches},
+    {"num_microbatches", "", kMicrobatches},
+    {"gradient_accumulation_steps", "", kMicrobatches},
+    {"activation_checkpointing", "", "parallelism: {recompute: full}"},
+    {"gradient_checkpointing", "", "parallelism: {recompute: full}"},
+    {"flash_attention", "", "software: {attention: flash2}"},
+    {"batch_size", "", "job: {global_batch: N}, or parallelism: {micro_batch: N}"},
+    {"seq_length", "", "job: {sequence: N}"},
+    {"gpus", "", "world_size: N, or cluster: dgx-h100 x N"},
+    {"precision", "", "job: {param_dtype: bf16}"},
+};
+
 /// Stands for the list of schedules in a row of kKeys, filled in by key_rows().
 constexpr std::string_view kScheduleNames = "SCHEDULES";
+
+/// Stands for the list of targets.
+constexpr std::string_view kTargetNames = "TARGETS";
 
 // One row per key, in the order of the reference manual.
 constexpr KeyRow kKeys[] = {
@@ -255,9 +296,9 @@ constexpr KeyRow kKeys[] = {
     {{"parallelism.zero_stage", "0, 1, 2 or 3", "0",
       "What is sharded over the data ranks: 1 optimizer states, 2 gradients too, 3 parameters too "
       "(FSDP).",
-      "Of 16 bytes a parameter, on n data ranks: 0 leaves 16, 1 leaves 4 + 12/n, 2 leaves 2 + "
-      "14/n, "
-      "3 leaves 16/n. Stages 2 and 3 communicate every microbatch, 3 gathers parameters twice."},
+      "Adam with bf16 weights and fp32 gradients takes 18 bytes per parameter. On n data ranks 0 "
+      "leaves 18, 1 leaves 6 + 12/n, 2 leaves 2 + 16/n, 3 leaves 18/n. Stages 2 and 3 communicate "
+      "every microbatch, 3 gathers parameters twice."},
      read_zero_stage},
     {{"parallelism.shard_size", "a divisor of dp x cp", "all of dp x cp",
       "Hybrid sharding: ZeRO shards over so many neighbouring data ranks and repeats beyond.",
@@ -339,19 +380,20 @@ constexpr KeyRow kKeys[] = {
       "dgx-h100 of node_shape", "The devices and the links between them.",
       "Decides what each collective costs."},
      read_cluster_key},
-    {{"job.global_batch", "a whole number", "8 microbatches a pipeline stage",
+    {{"job.global_batch", "a whole number", "4 Mi tokens or more, the same on every GPU",
       "Sequences a step, all ranks together.",
       "micro_batch x dp must divide it; what is left are the microbatches that fill the pipeline."},
      read_whole<&Draft::global_batch, plan::kMaxBatch>},
-    {{"job.sequence", "a whole number", "4096", "Tokens a sequence.",
-      "Activations grow with it, attention with its square."},
+    {{"job.sequence", "a whole number", "8192, or what the model was made for if that is less",
+      "Tokens a sequence.", "Activations grow with it, attention with its square."},
      read_whole<&Draft::sequence, kMaxSequence>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Format of parameters and activations.", "Bytes of everything that is stored and sent."},
      read_dtype<&Draft::param_dtype>},
-    {{"job.grad_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
+    {{"job.grad_dtype", "fp64, fp32, bf16, fp16 or fp8",
+      "the framework's: fp32 in Megatron-LM and torchtitan, as the parameters in DeepSpeed",
       "Format of gradients and their reduction.",
-      "fp32 adds 2 bytes a parameter and doubles data-parallel traffic."},
+      "bf16 saves 2 bytes per parameter and half of data-parallel traffic, and sums less exactly."},
      read_dtype<&Draft::grad_dtype>},
     {{"job.matmul", "same, fp8, mxfp8 or fp4", "same: as param_dtype",
       "What the matmuls of the layers compute in; attention's core and the head stay in 16 bits.",
@@ -366,6 +408,10 @@ constexpr KeyRow kKeys[] = {
       "megatron-core", "What runs the plan: sets the other keys of `software`.",
       "Decides kernels, launches, and what is held in memory besides the states."},
      read_framework},
+    {{"software.target", kTargetNames, "any: only the rules that hold for every framework",
+      "What the plan is for: the framework or launcher whose rules hold for it.",
+      "check and report apply its rules, plan searches what it runs, export writes its files."},
+     read_target},
     {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's",
       "Attention's kernel; fused is cuDNN's or FlashAttention-3.",
       "unfused keeps the scores: 5 bytes a score and its square in the sequence."},
@@ -381,6 +427,11 @@ constexpr KeyRow kKeys[] = {
       "The recipe was tuned for this model and machine by its vendor.",
       "Those run about a tenth faster than others on the same layout."},
      read_flag<&Draft::tuned>},
+    {{"software.offload", "true or false", "false",
+      "Optimizer states or parameters are kept in the host's memory.",
+      "Not modeled: they are counted on the GPU, so that memory is an upper bound, and the time of "
+      "moving them is not counted."},
+     read_flag<&Draft::offload>},
 };
 
 }  // namespace
@@ -388,15 +439,21 @@ constexpr KeyRow kKeys[] = {
 std::span<const KeyRow> key_rows() {
   static const std::string schedules =
       fmt::format("{}", fmt::join(names_of_rows(pipeline::schedules()), ", "));
+  static const std::string targets =
+      fmt::format("any, {}", fmt::join(names_of_rows(rules::targets()), ", "));
   static const std::vector<KeyRow> rows = [] {
     std::vector<KeyRow> copy(std::begin(kKeys), std::end(kKeys));
-    for (KeyRow& row : copy)
+    for (KeyRow& row : copy) {
       if (row.key.values == kScheduleNames) row.key.values = schedules;
+      if (row.key.values == kTargetNames) row.key.values = targets;
+    }
     return copy;
   }();
   return rows;
 }
 
 std::span<const std::string_view> key_groups() { return kGroups; }
+
+std::span<const WordHint> key_hints() { return kHints; }
 
 }  // namespace rankwright::importer

@@ -35,6 +35,9 @@ struct KeyRow {
 
 std::span<const KeyRow> key_rows();
 
+/// Returns words of other tools that plan files have other keys for.
+std::span<const WordHint> key_hints();
+
 /// Returns the maps that contain keys: "parallelism", "parallelism.overlap", "job".
 std::span<const std::string_view> key_groups();
 

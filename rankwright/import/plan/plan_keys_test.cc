@@ -90,10 +90,12 @@ const Example kExamples[] = {
     {"job.optimizer", "lion", is<&Draft::optimizer, plan::Optimizer::lion>},
     {"software.framework", "torchtitan",
      [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
+    {"software.target", "torchtitan", is<&Draft::target, rules::Target::torchtitan>},
     {"software.attention", "flash2", is<&Draft::attention, plan::AttentionKernel::flash2>},
     {"software.launch", "graphs", is<&Draft::launch, plan::Launch::graphs>},
     {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
+    {"software.offload", "yes", is<&Draft::offload, true>},
 };
 
 /// Returns "a: {b: {c: 8}}" for "a.b.c" and 8.

@@ -107,13 +107,20 @@ std::optional<std::size_t> FieldReader::known_key(const YamlNode& key,
                                                   const std::vector<std::string_view>& known) {
   const auto found = std::find(known.begin(), known.end(), key.scalar);
   if (found != known.end()) return std::size_t(found - known.begin());
-  const std::optional<std::string> near = nearest(key.scalar, strings(known));
+  const auto hint = std::find_if(hints_.begin(), hints_.end(), [&](const WordHint& one) {
+    return one.word == key.scalar &&
+           (one.key.empty() || std::find(known.begin(), known.end(), one.key) != known.end());
+  });
+  std::optional<std::string> near = nearest(key.scalar, strings(known));
+  if (hint != hints_.end())
+    near = hint->key.empty() ? std::nullopt : std::optional(std::string(hint->key));
   Diagnostic unknown{.code = "RW0902",
                      .severity = Severity::warning,
                      .message = "a key that is not known is ignored",
                      .detail = fmt::format("'{}' means nothing here", shown(key)),
-                     .hint = near ? fmt::format("did you mean {}?", *near)
-                                  : fmt::format("known here: {}", joined(known))};
+                     .hint = near                   ? fmt::format("did you mean {}?", *near)
+                             : hint != hints_.end() ? std::string(hint->hint)
+                                                    : fmt::format("known here: {}", joined(known))};
   if (near) unknown.respelling = Respelling{key.scalar, *near};
   report(key, std::move(unknown));
   return std::nullopt;

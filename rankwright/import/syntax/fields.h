@@ -20,12 +20,21 @@ namespace rankwright::importer {
 /// Maximum length in bytes of a name that is shown to users; longer ones are truncated.
 inline constexpr std::size_t kLongestLabel = 96;
 
+/// A word that users expect to be a key, and what to write instead.
+struct WordHint {
+  std::string_view word;  // "fsdp"
+  std::string_view key;   // of the same map: only the name differs; else empty
+  std::string_view hint;  // if `key` is empty
+};
+
 /// Reads typed values of one file, and collects its findings and the locations of its keys.
 class FieldReader {
  public:
   FieldReader(std::string_view file, Diagnostics& findings) : file_(file), findings_(findings) {}
 
   std::string_view file() const { return file_; }
+  /// Sets what unknown keys are hinted by, before the nearest known key is suggested.
+  void set_hints(std::span<const WordHint> hints) { hints_ = hints; }
   Diagnostics& findings() { return findings_; }
 
   /// Adds `diagnostic` at `node`, with the dotted path that is being read.
@@ -90,6 +99,7 @@ class FieldReader {
 
   std::string_view file_;
   Diagnostics& findings_;
+  std::span<const WordHint> hints_{};
   std::string path_{};
   std::vector<Key> keys_{};
 };

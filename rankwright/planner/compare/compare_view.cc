@@ -83,7 +83,7 @@ CompareView make_compare_view(const plan::TrainingConfig& a, const plan::Trainin
   view.keys = find_key_differences(a, b);
   view.items = make_time_rows(a, b, view);
   for (const TimeRow& row : view.items) view.total_a += row.a, view.total_b += row.b;
-  if (!a.reference_model && !b.reference_model) view.entries = make_memory_rows(view);
+  view.entries = make_memory_rows(view);
   const bool by_token = view.basis != Basis::step;
   view.causes = find_causes({a, view_a, find_scale(a, view.basis), by_token},
                             {b, view_b, find_scale(b, view.basis), by_token}, view.items);

@@ -15,8 +15,16 @@ std::string level_name(const plan::TrainingConfig& config, int level) {
   return level < 0 ? "-" : config.cluster.levels[std::size_t(level)].name;
 }
 
+/// Returns whether a kind of collective should stay on the innermost level: the next operation
+/// always waits for it, or the step waits for it noticeably long.
+bool wants_innermost(plan::TrafficKind kind, const cost::StepTime& step) {
+  constexpr double kNoticeable = 0.1;  // of the step
+  return row(kind).wants_fastest || step[cost::find_item(kind)] > kNoticeable * step.total();
+}
+
 /// Returns one row per kind of collective, from the pp rank on which it takes longest.
-std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& config) {
+std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& config,
+                                                 const cost::StepTime& step) {
   std::vector<CommunicationRow> rows;
   cost::Links links(config, select_calibration(config));
   for (i64 r = 0; r < config.plan.pp; ++r)
@@ -36,7 +44,7 @@ std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& con
   for (CommunicationRow& c : rows) {
     c.level = level_name(config, c.evaluated.level);
     c.slowest = level_name(config, c.evaluated.slowest);
-    c.preferred = row(c.evaluated.traffic.kind).wants_fastest ? level_name(config, 0) : "any";
+    c.preferred = wants_innermost(c.evaluated.traffic.kind, step) ? level_name(config, 0) : "any";
   }
   return rows;
 }
@@ -225,7 +233,7 @@ ExplainView make_explain_view(const plan::TrainingConfig& config) {
 
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {
   ExplainView view;
-  view.communication = list_communication(config);
+  view.communication = list_communication(config, estimate.step);
   view.axes = list_axes(config, view.communication);
   view.states = list_states(config);
   view.estimate = estimate;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/traffic_cost.h"
 #include "rankwright/planner/explain/explain_view.h"

@@ -87,12 +87,18 @@ PlanInput read_input(const PlanSource& source) {
   return input;
 }
 
-Diagnostics list_findings(const PlanInput& input, rules::Target target) {
+rules::Target choose_target(std::optional<rules::Target> stated, const importer::PlanFile& file) {
+  if (stated) return *stated;
+  if (file.format != nullptr && file.format->target != rules::Target::any)
+    return file.format->target;
+  return file.draft.target.value_or(rules::Target::any);
+}
+
+Diagnostics list_findings(const PlanInput& input, std::optional<rules::Target> target) {
   Diagnostics findings = input.file.findings;
   const importer::PlanFormat* const format = input.file.format;
-  if (target == rules::Target::any && format != nullptr) target = format->target;
   if (input.config) {
-    const Diagnostics linted = lint(*input.config, target);
+    const Diagnostics linted = lint(*input.config, choose_target(target, input.file));
     findings.insert(findings.end(), linted.begin(), linted.end());
     if (format != nullptr && format->against != nullptr)
       for (Diagnostic& found : format->against(input.file, *input.config))
@@ -112,20 +118,21 @@ Diagnostics list_findings(const PlanInput& input, rules::Target target) {
   return findings;
 }
 
-Outcome<rules::Target> read_target(const std::string& word) {
-  if (word.empty() || word == "any") return rules::Target::any;
+Outcome<std::optional<rules::Target>> read_target(const std::string& word) {
+  if (word.empty()) return std::nullopt;
+  if (word == "any") return rules::Target::any;
   if (const rules::TargetRow* const row = rules::find_target(word)) return row->target;
-  std::vector<std::string> names;
+  std::vector<std::string> names{"any"};
   for (const rules::TargetRow& row : rules::targets()) names.emplace_back(row.name);
   const std::string hint = fmt::format("--for takes {}", fmt::join(names, ", "));
   return tl::unexpected(unknown_name({"target", word, std::move(names), hint}));
 }
 
-Outcome<ValidPlan> read_valid_plan(const PlanSource& source, rules::Target target) {
+Outcome<ValidPlan> read_valid_plan(const PlanSource& source, std::optional<rules::Target> target) {
   return require_valid(read_input(source), target);
 }
 
-Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target) {
+Outcome<ValidPlan> require_valid(PlanInput input, std::optional<rules::Target> target) {
   Diagnostics findings = list_findings(input, target);
   if (input.config && find_violations(*input.config).empty())
     return ValidPlan{std::move(input), std::move(findings)};

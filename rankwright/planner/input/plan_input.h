@@ -50,9 +50,13 @@ importer::PlanFile read_plan_source(const SourceFile& file, const importer::Plan
 /// content of the file.
 void override_input(const PlanSource& source, importer::PlanFile& file);
 
-/// Returns the findings of reading and of linting for `target`, each with its position, most severe
-/// first. Without a target, a framework's file is linted for that framework.
-Diagnostics list_findings(const PlanInput& input, rules::Target target);
+/// Returns the target of a plan: the stated one, else the framework whose file it is, else that of
+/// the key software.target.
+rules::Target choose_target(std::optional<rules::Target> stated, const importer::PlanFile& file);
+
+/// Returns the findings of reading and of linting for choose_target(), each with its position, most
+/// severe first.
+Diagnostics list_findings(const PlanInput& input, std::optional<rules::Target> target = {});
 
 /// A plan without constraint violations, and its findings. It may still need more memory than there
 /// is.
@@ -66,12 +70,12 @@ struct ValidPlan {
 
 /// Reads and lints a plan. Refuses a plan that cannot be read or that has constraint violations.
 Outcome<ValidPlan> read_valid_plan(const PlanSource& source,
-                                   rules::Target target = rules::Target::any);
+                                   std::optional<rules::Target> target = {});
 
 /// Lints a plan that has been read. Refuses it under the same conditions.
-Outcome<ValidPlan> require_valid(PlanInput input, rules::Target target = rules::Target::any);
+Outcome<ValidPlan> require_valid(PlanInput input, std::optional<rules::Target> target = {});
 
-/// Returns the framework that `word` names; Target::any if it is empty or "any".
-Outcome<rules::Target> read_target(const std::string& word);
+/// Returns the target that `word` names, "any" included; nothing if it is empty.
+Outcome<std::optional<rules::Target>> read_target(const std::string& word);
 
 }  // namespace rankwright::planner

@@ -21,10 +21,16 @@ struct PlansByCount {
 
   std::vector<std::optional<Training>>
       runs{};  // by row; empty without a plan or a number of tokens
-  /// The row to write: the fewest GPUs that meet the deadline, or without a deadline the fastest.
-  /// Empty if nothing fits or nothing meets the deadline.
+  /// The row to write: the fewest GPUs that meet the deadline at every error of the estimate, else
+  /// the fewest that meet it within that error; without a deadline the fastest. Empty if nothing
+  /// fits or everything misses the deadline.
   std::optional<std::size_t> chosen{};
   std::vector<TargetVerdict> targets{};  // of the chosen plan
+
+  /// Returns whether a row has this verdict on the deadline.
+  bool has_verdict(std::size_t k, DeadlineVerdict verdict) const {
+    return runs[k] && runs[k]->deadline == verdict;
+  }
 
   const search::EvaluatedPlan& chosen_plan() const { return *rows[*chosen].plan; }
 };

@@ -62,28 +62,25 @@ Result<search::Range> parse_gpus(std::string_view text) {
 }
 
 Result<ExcludedHosts> parse_excluded(std::string_view text) {
-  constexpr std::string_view kSuch = "--exclude-nodes 4, or 3,17,120-123";
-  const auto number = [&](std::string_view part, i64 min) -> Result<i64> {
-    const Result<i64> n = parse_bounded(trim(part), min, cluster::kMaxDevices);
+  constexpr std::string_view kSuch =
+      "--exclude-nodes 3,17,120-123: hosts by their place in the cluster, from 0; "
+      "--exclude-count 4 if only their number is known";
+  const auto number = [&](std::string_view part) -> Result<i64> {
+    const Result<i64> n = parse_bounded(trim(part), 0, cluster::kMaxDevices);
     if (!n) return refuse(n.error().detail, std::string(kSuch));
     return n;
   };
-  if (text.find_first_of(",-") == std::string_view::npos) {
-    const Result<i64> n = number(text, 1);
-    if (!n) return fail(n.error());
-    return ExcludedHosts{.count = *n};
-  }
   std::set<i64> hosts;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view part = trim(text.substr(0, comma));
     text.remove_prefix(std::min(comma + 1, text.size()));
-    if (part.empty()) continue;  // "3," is a list of one host
+    if (part.empty()) continue;
     const std::size_t dash = std::min(part.find('-'), part.size());
-    const Result<i64> first = number(part.substr(0, dash), 0);
+    const Result<i64> first = number(part.substr(0, dash));
     if (!first) return fail(first.error());
     Result<i64> last = first;
-    if (dash < part.size()) last = number(part.substr(dash + 1), 0);
+    if (dash < part.size()) last = number(part.substr(dash + 1));
     if (!last) return fail(last.error());
     if (*last < *first)
       return refuse(fmt::format("{} is no range of hosts", make_excerpt(part)),
@@ -92,6 +89,12 @@ Result<ExcludedHosts> parse_excluded(std::string_view text) {
   }
   if (hosts.empty()) return refuse("the list names no host", std::string(kSuch));
   return ExcludedHosts{.count = i64(hosts.size()), .hosts = {hosts.begin(), hosts.end()}};
+}
+
+Result<ExcludedHosts> parse_excluded_count(std::string_view text) {
+  const Result<i64> n = parse_bounded(trim(text), 1, cluster::kMaxDevices);
+  if (!n) return refuse(n.error().detail, "--exclude-count 4");
+  return ExcludedHosts{.count = *n};
 }
 
 Result<double> parse_tokens(std::string_view text) {

@@ -9,12 +9,13 @@
 
 namespace rankwright::planner {
 
-Result<search::Range> parse_gpus(std::string_view text);      // 64, 8..512
-Result<ExcludedHosts> parse_excluded(std::string_view text);  // 4; 3,17,120-123; 3,
-Result<double> parse_tokens(std::string_view text);           // 15T, 300 B, 1e12
-Result<Price> parse_price(std::string_view text);             // 2.10, $2.10, 2.10 EUR
-Result<Seconds> parse_days(std::string_view text);            // 30
-Result<Seconds> parse_search_time(std::string_view text);     // 30s, 10min; more than 0
-Result<int> parse_threads(std::string_view text);             // 1 to 1,024
+Result<search::Range> parse_gpus(std::string_view text);            // 64, 8..512
+Result<ExcludedHosts> parse_excluded(std::string_view text);        // hosts: 3; 3,17,120-123
+Result<ExcludedHosts> parse_excluded_count(std::string_view text);  // their number: 4
+Result<double> parse_tokens(std::string_view text);                 // 15T, 300 B, 1e12
+Result<Price> parse_price(std::string_view text);                   // 2.10, $2.10, 2.10 EUR
+Result<Seconds> parse_days(std::string_view text);                  // 30
+Result<Seconds> parse_search_time(std::string_view text);           // 30s, 10min; more than 0
+Result<int> parse_threads(std::string_view text);                   // 1 to 1,024
 
 }  // namespace rankwright::planner

@@ -13,14 +13,18 @@ TEST(ParseGpus, NumberOrRange_IsParsed) {
     EXPECT_FALSE(parse_gpus(wrong)) << wrong;
 }
 
-TEST(ParseExcluded, CountOrList_IsParsed) {
-  EXPECT_EQ(parse_excluded("4").value().count, 4);
-  EXPECT_TRUE(parse_excluded("4").value().hosts.empty());
+TEST(ParseExcluded, HostsOrTheirNumber_AreParsed) {
+  // A number alone names a host; it does not count hosts.
+  EXPECT_EQ(parse_excluded("4").value().count, 1);
+  EXPECT_EQ(parse_excluded("4").value().hosts, (std::vector<i64>{4}));
+  EXPECT_EQ(parse_excluded_count("4").value().count, 4);
+  EXPECT_TRUE(parse_excluded_count("4").value().hosts.empty());
+  EXPECT_FALSE(parse_excluded_count("3,4"));
   EXPECT_EQ(parse_excluded("17, 3,120-122").value().hosts,
             (std::vector<i64>{3, 17, 120, 121, 122}));
   EXPECT_EQ(parse_excluded("3,3").value().count, 1);
   EXPECT_EQ(parse_excluded("0,").value().hosts, (std::vector<i64>{0}));
-  for (const char* wrong : {"", ",", "0", "3-1,", "-3", "a,b", "1-99999999999"})
+  for (const char* wrong : {"", ",", "3-1,", "-3", "a,b", "1-99999999999"})
     EXPECT_FALSE(parse_excluded(wrong)) << wrong;
 }
 

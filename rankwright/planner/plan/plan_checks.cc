@@ -51,7 +51,7 @@ std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Clu
   if (out.count >= hosts)
     return make_usage_refusal(
         fmt::format("no host is left: {} of {} are out", count(out.count), count(hosts)),
-        "fewer in --exclude-nodes");
+        "fewer in --exclude-nodes or --exclude-count");
   return std::nullopt;
 }
 

@@ -8,13 +8,10 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/framework/foreign.h"
+#include "rankwright/planner/input/plan_input.h"
 
 namespace rankwright::planner {
 namespace {
-
-constexpr i64 kUsualSequence = 8192;    // for pre-training, unless the model's maximum is lower
-constexpr i64 kUnknownSequence = 4096;  // if the model does not state its maximum
-constexpr double kUsualTokens = 4 * 1048576.0;  // per step
 
 /// Returns the draft without its plan.
 importer::Draft without_plan(const importer::Draft& d) {
@@ -34,6 +31,7 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.grad_dtype = d.grad_dtype;
   bare.matmul = d.matmul;
   bare.optimizer = d.optimizer;
+  bare.target = d.target;
   bare.framework = d.framework;
   bare.attention = d.attention;
   bare.launch = d.launch;
@@ -42,26 +40,31 @@ importer::Draft without_plan(const importer::Draft& d) {
   return bare;
 }
 
-i64 usual_sequence(const model::Model& model) {
-  return model.max_sequence > 0 ? std::min(model.max_sequence, kUsualSequence) : kUnknownSequence;
-}
-
-/// Returns the smallest multiple of the world size that has at least the usual number of tokens.
-i64 usual_batch(i64 sequence, i64 world) {
-  const i64 sequences = std::max<i64>(1, i64(kUsualTokens / double(sequence)));
-  return ceil_div(sequences, world) * world;
-}
-
 /// Uses the target's framework if the draft names none.
 void follow_target(importer::Draft& draft, rules::Target target,
                    std::vector<plan::Assumption>& assumed) {
-  if (draft.framework || target == rules::Target::any) return;
+  const bool stated = draft.target.has_value();
+  draft.target = target;
+  if (target == rules::Target::any) return;
+  if (!stated)
+    assumed.push_back({"software.target", std::string(row(target).name),
+                       "--for any also searches layouts that it does not run"});
+  if (draft.framework) return;
   draft.framework = importer::find_software(target);
   if (draft.framework)
-    assumed.push_back({"software.framework", std::string(draft.framework->name), "as --for"});
+    assumed.push_back({"software.framework", std::string(draft.framework->name), "as the target"});
 }
 
 }  // namespace
+
+rules::Target choose_search_target(std::optional<rules::Target> stated,
+                                   const importer::PlanFile& file) {
+  if (stated || file.draft.target) return choose_target(stated, file);
+  if (const rules::Target own = choose_target({}, file); own != rules::Target::any) return own;
+  if (file.draft.framework) return rules::find_target_of(file.draft.framework->name);
+  const bool cpu = file.draft.cluster && file.draft.cluster->device.cpu();
+  return cpu ? rules::Target::rankwright : rules::Target::megatron;
+}
 
 plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target target,
                                  std::optional<i64> world) {
@@ -75,21 +78,14 @@ plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target ta
     draft.world = world;
     draft.shape.reset();
   }
-  if (!draft.sequence) {
-    const model::Model& model = *draft.model;
-    draft.sequence = usual_sequence(model);
-    noted.push_back({"job.sequence", std::to_string(*draft.sequence),
-                     model.max_sequence > kUsualSequence
-                         ? fmt::format("the model takes up to {}", count(model.max_sequence))
-                         : ""});
-  }
   const bool open = !draft.global_batch.has_value();
   if (open) draft.global_batch = 1;
   plan::TrainingConfig config = resolve(draft);
   if (open) {
-    config.job.global_batch = usual_batch(config.job.sequence, config.world);
+    config.plan = {};  // what is assumed must not depend on it
+    config.job.global_batch = assume_global_batch(config).value_or(kMaxCount);
     noted.push_back({"job.global_batch", std::to_string(config.job.global_batch),
-                     "at least 4 M tokens, the same on every GPU"});
+                     importer::explain_batch(config.job.global_batch, config.job.sequence)});
   }
   config.assumed.insert(config.assumed.begin(), noted.begin(), noted.end());
   return config;

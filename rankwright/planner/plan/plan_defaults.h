@@ -4,10 +4,16 @@
 
 #include <optional>
 
-#include "rankwright/import/plan/draft.h"
+#include "rankwright/import/plan/plan_file.h"
 #include "rankwright/search/problem.h"
 
 namespace rankwright::planner {
+
+/// Returns the target of a search: the stated one; else that of the plan file, by its format, its
+/// software.target or its software.framework; else this project's runtime on CPUs, and otherwise
+/// Megatron-LM. `any` if the file names a framework whose rules are not known.
+rules::Target choose_search_target(std::optional<rules::Target> stated,
+                                   const importer::PlanFile& file);
 
 /// Returns the config of the job on `world` ranks, or on those that the draft states. Its plan is
 /// meaningless. Requires: the draft has a model, and a cluster or a world.

@@ -69,10 +69,13 @@ struct TextOption {
   std::string_view name, type, help;
 };
 constexpr TextOption kTextOptions[] = {
-    {"for", "TARGET", "only what this framework runs without a warning"},
+    {"for", "TARGET",
+     "only what this framework runs without a warning; megatron, unless a file names another; any: "
+     "everything"},
     {"max-memory", "SIZE", "of a device that a plan may take: 72GiB"},
     {"gpus", "N or A..B", "use so many; of a range, the best plan on each count"},
-    {"exclude-nodes", "N or LIST", "hosts that are out: how many (4), or which (3,17,120-123)"},
+    {"exclude-nodes", "LIST", "hosts that are out, by their place in the cluster: 3,17,120-123"},
+    {"exclude-count", "N", "hosts that are out, if only their number is known"},
     {"tokens", "N", "to train on: 15T; steps, days and GPU-hours are said"},
     {"price", "MONEY", "of a GPU-hour: 2.10, or with its currency"},
     {"days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
@@ -220,9 +223,9 @@ class OptionReader {
   }
 
   MaybeRefusal read_target() {
-    Outcome<rules::Target> target = rankwright::planner::read_target(text("for"));
+    Outcome<std::optional<rules::Target>> target = rankwright::planner::read_target(text("for"));
     if (!target) return std::move(target.error());
-    request_.limits.target = *target;
+    request_.target = *target;
     return std::nullopt;
   }
 
@@ -243,6 +246,7 @@ class OptionReader {
     read("max-memory", parse_bytes, [&](Bytes size) { r.max_memory = size; });
     read("gpus", parse_gpus, [&](search::Range range) { r.gpus = range; });
     read("exclude-nodes", parse_excluded, [&](ExcludedHosts out) { r.excluded = std::move(out); });
+    read("exclude-count", parse_excluded_count, [&](ExcludedHosts out) { r.excluded = out; });
     read("tokens", parse_tokens, [&](double n) { r.training.tokens = n; });
     read("price", parse_price, [&](Price price) { r.training.price = std::move(price); });
     read("days", parse_days, [&](Seconds time) { r.training.deadline = time; });
@@ -271,6 +275,9 @@ class OptionReader {
                                 "--calibrate run.log --ran plan.yaml");
     if (r.fit && r.gpus)
       return make_usage_refusal("--fit finds the number of GPUs, --gpus states it",
+                                "one of the two");
+    if (!text("exclude-nodes").empty() && !text("exclude-count").empty())
+      return make_usage_refusal("--exclude-nodes lists hosts, --exclude-count counts them",
                                 "one of the two");
     if (r.excluded && (r.fit || r.gpus))
       return make_usage_refusal(

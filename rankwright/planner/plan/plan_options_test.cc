@@ -47,7 +47,7 @@ TEST(ReadPlanOptions, EveryKindOfOption_IsRead) {
   EXPECT_EQ(request.limits.cp, (search::Range{1, 1}));
   EXPECT_EQ(request.limits.dp, search::Range{});
   EXPECT_EQ(request.limits.recompute, plan::Recompute::full);
-  EXPECT_EQ(request.limits.target, rules::Target::megatron);
+  EXPECT_EQ(request.target, rules::Target::megatron);
   EXPECT_EQ(request.gpus, (search::Range{8, 64}));
   EXPECT_EQ(request.training.tokens, 15e12);
   EXPECT_EQ(request.log.value().name, "run.log");

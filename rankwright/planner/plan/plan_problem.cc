@@ -65,11 +65,24 @@ std::optional<i64> requested_world(const PlanRequest& request, const importer::D
   return std::nullopt;
 }
 
+/// Returns the fix of a finding as flags of `plan`: "--seq 4096".
+std::string spell_as_flags(const Diagnostic& fault) {
+  std::string flags;
+  for (const Edit& edit : fault.fix)
+    for (const KeyOption& row : key_options())
+      if (row.key == edit.key)
+        flags += fmt::format("{}--{} {}", flags.empty() ? "" : " ", row.name, edit.value);
+  return flags.empty() ? help(fault) : flags;
+}
+
 MaybeRefusal check_problem(const PlanRequest& request, const plan::TrainingConfig& config) {
   if (config.world > config.cluster.devices())
     return make_usage_refusal(fmt::format("{} ranks, but the cluster has {} GPUs",
                                           count(config.world), count(config.cluster.devices())),
                               "--gpus with fewer, or a larger --cluster");
+  if (const std::optional<Diagnostic> fault = rules::find_job_fault(config))
+    return make_usage_refusal(fmt::format("{}: {}", fault->message, fault->detail),
+                              spell_as_flags(*fault));
   if (MaybeRefusal fault = check_size(request, config.cluster)) return fault;
   if (MaybeRefusal fault = check_limits(request.limits, config.model)) return fault;
   const bool one_world = !request.several_counts() && !request.fit && !request.excluded;
@@ -148,9 +161,12 @@ Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
   if (draft.cluster)
     if (MaybeRefusal fault = check_size(request, *draft.cluster))
       return tl::unexpected(std::move(*fault));
+  search::Limits limits = request.limits;
+  limits.target = choose_search_target(request.target, *file);
+  if (request.target) draft.target = request.target;
   const plan::TrainingConfig job =
-      resolve_job(draft, request.limits.target, requested_world(request, draft));
-  PlanProblem made{.problem = open_problem(job, draft, request.limits)};
+      resolve_job(draft, limits.target, requested_world(request, draft));
+  PlanProblem made{.problem = open_problem(job, draft, limits)};
   if (MaybeRefusal fault = check_problem(request, made.problem.config))
     return tl::unexpected(std::move(*fault));
   if (MaybeRefusal fault = calibrate_config(request, draft, made.problem.config))

@@ -25,6 +25,8 @@ struct ExcludedHosts {
 struct PlanRequest {
   /// States model, cluster, job and software, and optionally a plan to compare with.
   std::optional<SourceFile> plan_file{};
+  /// Only plans that it runs without a warning; any: every plan. Nothing: choose_search_target().
+  std::optional<rules::Target> target{};
   std::string model{}, cluster{};  // a catalog name or a path; replace those of the plan file
   OptionTexts overrides{};         // texts of options that replace a plan-file key
 

@@ -4,6 +4,11 @@
 
 namespace rankwright::planner {
 
+std::string_view name(DeadlineVerdict verdict) {
+  constexpr std::string_view kNames[] = {"meets", "within error", "misses"};
+  return kNames[std::size_t(verdict)];
+}
+
 std::optional<Training> estimate_training(const plan::TrainingConfig& config,
                                           const cost::Estimate& estimate,
                                           const TrainingRequest& ask) {
@@ -13,7 +18,10 @@ std::optional<Training> estimate_training(const plan::TrainingConfig& config,
   run.time = run.steps * estimate.time();
   run.gpu_hours = double(config.world) * run.time.value / 3600;
   if (ask.price) run.cost = run.gpu_hours * ask.price->amount;
-  if (ask.deadline) run.in_time = run.time <= *ask.deadline;
+  if (ask.deadline)
+    run.deadline = (1 + run.within) * run.time <= *ask.deadline   ? DeadlineVerdict::meets
+                   : (1 - run.within) * run.time <= *ask.deadline ? DeadlineVerdict::within_error
+                                                                  : DeadlineVerdict::misses;
   return run;
 }
 

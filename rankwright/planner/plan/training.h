@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rankwright/cost/estimate.h"
 
@@ -23,6 +24,15 @@ struct TrainingRequest {
   std::optional<Seconds> deadline{};
 };
 
+/// Whether a training run meets its deadline, given the error of its estimate.
+enum class DeadlineVerdict : unsigned char {
+  meets,         // at every error within the band
+  within_error,  // at some error within the band
+  misses,        // at none
+};
+/// Returns "meets", "within error" or "misses".
+std::string_view name(DeadlineVerdict verdict);
+
 /// The figures of a whole training run.
 struct Training {
   double steps = 0;   // rounded up
@@ -30,7 +40,7 @@ struct Training {
   double within = 0;  // relative error of `time`, equal to that of one step
   double gpu_hours = 0;
   std::optional<double> cost{};
-  std::optional<bool> in_time{};  // empty without a deadline
+  std::optional<DeadlineVerdict> deadline{};  // empty without a deadline
 };
 
 /// Returns the figures of the training run; empty without a number of tokens. Requires: a config

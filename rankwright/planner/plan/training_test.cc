@@ -35,15 +35,17 @@ TEST(Training, TokensAndPrice_GiveStepsTimeAndCost) {
   EXPECT_DOUBLE_EQ(run.cost.value(), 1260);
 }
 
-TEST(Training, Deadline_IsComparedWithTheTime) {
-  // 100 steps of 864 s are one day.
+TEST(Training, Deadline_IsComparedWithTheTimeAndItsError) {
+  // 100 steps of 864 s are one day, +-2.4 hours.
   const Case one(864);
-  const auto in_time = [&](double days) {
+  const auto verdict = [&](double days) {
     const TrainingRequest ask{.tokens = 1'600'000, .price = {}, .deadline = Seconds{days * 86400}};
-    return estimate_training(one.config, one.estimate, ask).value().in_time.value();
+    return estimate_training(one.config, one.estimate, ask).value().deadline.value();
   };
-  EXPECT_TRUE(in_time(1.001));
-  EXPECT_FALSE(in_time(0.999));
+  EXPECT_EQ(verdict(1.101), DeadlineVerdict::meets);
+  EXPECT_EQ(verdict(1.099), DeadlineVerdict::within_error);
+  EXPECT_EQ(verdict(0.901), DeadlineVerdict::within_error);
+  EXPECT_EQ(verdict(0.899), DeadlineVerdict::misses);
 }
 
 }  // namespace training_test

@@ -300,7 +300,7 @@ Result<Table> show_framework(std::string_view name) {
                   {"outputs of stages kept", format_bool(f.keeps_outputs)},
                   {"fp32 copy of gradients at the step", format_bool(f.fp32_gradients)},
                   {"logits kept until backward", format_bool(f.keeps_logits)},
-                  {"gradients in fp32 unless told", format_bool(f.wide_gradients)},
+                  {"gradients unless told", std::string(rankwright::plan::name(f.gradients))},
                   {"nothing beside its tensors", format_bool(f.bare)},
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};

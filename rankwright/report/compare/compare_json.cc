@@ -14,15 +14,13 @@ using nlohmann::ordered_json;
 
 ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
   const plan::TrainingConfig& config = plan.config;
-  ordered_json memory = nullptr;
-  if (!config.reference_model)
-    memory = {{"pp_rank", e.memory.pp_rank},
-              {"total_bytes", e.memory.total().value},
-              {"capacity_bytes", e.capacity.value},
-              {"within", e.memory_band.within},
-              {"fits", e.fits()},
-              {"verdict", name(e.verdict())},
-              {"sure", e.sure()}};
+  const ordered_json memory = {{"pp_rank", e.memory.pp_rank},
+                               {"total_bytes", e.memory.total().value},
+                               {"capacity_bytes", e.capacity.value},
+                               {"within", e.memory_band.within},
+                               {"fits", e.fits()},
+                               {"verdict", name(e.verdict())},
+                               {"sure", e.sure()}};
   return {{"name", plan.name},
           {"headline", format_headline(config)},
           {"plan", write_plan_line(config)},

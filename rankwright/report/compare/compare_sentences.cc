@@ -57,31 +57,17 @@ std::string describe_fit_of(std::string_view plan, const cost::Estimate& e) {
   return fmt::format("{} {} ({}).", plan, rules::state_memory_verdict(e), describe_need(e));
 }
 
-/// Describes whether a plan fits if the other plan has no model.
-std::string describe_half_known(std::string_view known, const cost::Estimate& e,
-                                std::string_view unknown) {
-  const std::string fit = describe_fit_of(known, e);
-  return fmt::format(
-      "{} Whether {} fits cannot be said of a model that is not named: --model NAME.",
-      fit.empty() ? fmt::format("{} {}: {}.", known, name(e.verdict()), describe_need(e)) : fit,
-      unknown);
-}
-
-bool cannot_run(const plan::TrainingConfig& s, const cost::Estimate& e) {
-  return !s.reference_model && e.verdict() == cost::MemoryVerdict::does_not_fit;
+bool cannot_run(const cost::Estimate& e) {
+  return e.verdict() == cost::MemoryVerdict::does_not_fit;
 }
 
 std::string describe_both_fits(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                                const planner::CompareView& view) {
-  if (a.reference_model && b.reference_model)
-    return "Whether they fit cannot be said of a model that is not named: --model NAME.";
-  if (a.reference_model) return describe_half_known("B", view.b, "A");
-  if (b.reference_model) return describe_half_known("A", view.a, "B");
-  std::string text = describe_fit_of("A", view.a);
-  const std::string of_b = describe_fit_of("B", view.b);
+  std::string text = describe_fit_of("A" + name_assumed_model(a), view.a);
+  const std::string of_b = describe_fit_of("B" + name_assumed_model(b), view.b);
   if (!text.empty() && !of_b.empty()) text += " ";
   text += of_b;
-  const bool no_a = cannot_run(a, view.a), no_b = cannot_run(b, view.b);
+  const bool no_a = cannot_run(view.a), no_b = cannot_run(view.b);
   if (no_a && no_b) return text + " Neither can run: times are what they would be.";
   if (no_a || no_b) return text + fmt::format(" Only {} can run.", no_a ? "B" : "A");
   return text;
@@ -100,10 +86,9 @@ std::string describe_wall_clock(const plan::TrainingConfig& a, const plan::Train
 
 /// Names the faster plan: "B is 12 % faster (8.1 s against 9.2 s a step)"; for a plan that cannot
 /// run, "would be".
-std::string describe_winner(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
-                            const planner::CompareView& view) {
+std::string describe_winner(const planner::CompareView& view) {
   const bool b_wins = view.lead() > 0;
-  const bool cannot = b_wins ? cannot_run(b, view.b) : cannot_run(a, view.a);
+  const bool cannot = b_wins ? cannot_run(view.b) : cannot_run(view.a);
   return fmt::format("{}{} {} {} ({} against {} {})",
                      view.basis == planner::Basis::device_tokens ? "for each GPU " : "",
                      b_wins ? "B" : "A", cannot ? "would be" : "is", format_speedup(view.gap()),
@@ -126,7 +111,7 @@ std::string describe_lead(const plan::TrainingConfig& a, const plan::TrainingCon
   if (view.gap() < kNothing)
     return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
            clock;
-  std::string winner = describe_winner(a, b, view);
+  std::string winner = describe_winner(view);
   const std::string error = describe_error(view);
   if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", winner, error) + clock;
   if (by_device) winner.front() = 'F';

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/catalog/bands.h"
 #include "rankwright/catalog/catalog.h"
 #include "tests/support/golden.h"
 #include "tests/support/typed_configs.h"
@@ -85,7 +86,7 @@ TEST(Verdict, PlansOfOneModel_UseTheErrorBetweenPlans) {
 
 TEST(Verdict, DifferentDevices_UseTheErrorOfEach) {
   EXPECT_THAT(compare_configs(make_two_node_config(kPlan), make_h200_config()).verdict,
-              HasSubstr("±" + percent(catalog::get_bands().dense.within)));
+              HasSubstr("±" + percent(catalog::get_bands().dense_far.within)));
 }
 
 TEST(Fit, BothFitWithMargin_IsEmpty) {

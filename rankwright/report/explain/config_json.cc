@@ -97,4 +97,8 @@ ordered_json make_assumed_json(const plan::TrainingConfig& config) {
   return assumed;
 }
 
+ordered_json make_target_json(rules::Target target) {
+  return target == rules::Target::any ? ordered_json(nullptr) : ordered_json(row(target).name);
+}
+
 }  // namespace rankwright::report

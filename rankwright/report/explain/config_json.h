@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "rankwright/cost/estimate.h"
+#include "rankwright/rules/rule.h"
 
 namespace rankwright::report {
 
@@ -13,6 +14,8 @@ nlohmann::ordered_json make_cluster_json(const plan::TrainingConfig& config);
 nlohmann::ordered_json make_job_json(const plan::TrainingConfig& config);
 nlohmann::ordered_json make_plan_json(const plan::TrainingConfig& config);
 nlohmann::ordered_json make_assumed_json(const plan::TrainingConfig& config);
+/// Returns the name of a target; null for `any`.
+nlohmann::ordered_json make_target_json(rules::Target target);
 nlohmann::ordered_json make_band_json(const cost::ErrorBand& band);
 
 /// Serializes a document as every command prints it: indented, with invalid UTF-8 replaced.

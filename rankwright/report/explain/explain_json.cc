@@ -60,10 +60,7 @@ ordered_json make_step_json(const plan::TrainingConfig& config, const planner::E
           {"items", items}};
 }
 
-/// Returns null if no model is given.
-ordered_json make_memory_json(const plan::TrainingConfig& config,
-                              const planner::ExplainView& view) {
-  if (config.reference_model) return nullptr;
+ordered_json make_memory_json(const planner::ExplainView& view) {
   const cost::Estimate& e = view.estimate;
   ordered_json entries = ordered_json::array();
   for (const cost::EntryRow& of : rankwright::cost::entries())
@@ -111,20 +108,20 @@ ordered_json make_explain_document(const plan::TrainingConfig& config,
                       {"ep", s.ep},
                       {"consistent", s.consistent},
                       {"critical", s.critical}});
-  return {{"schema", "rankwright.explain/2"},
-          {"headline", format_headline(config)},
-          {"words", describe_plan(config, view)},
-          {"world", config.world},
-          {"model", make_model_json(config)},
-          {"cluster", make_cluster_json(config)},
-          {"job", make_job_json(config)},
-          {"plan", make_plan_json(config)},
-          {"axes", axes},
-          {"communication", communication},
-          {"states", states},
-          {"estimate",
-           {{"step", make_step_json(config, view)}, {"memory", make_memory_json(config, view)}}},
-          {"assumed", make_assumed_json(config)}};
+  return {
+      {"schema", "rankwright.explain/2"},
+      {"headline", format_headline(config)},
+      {"words", describe_plan(config, view)},
+      {"world", config.world},
+      {"model", make_model_json(config)},
+      {"cluster", make_cluster_json(config)},
+      {"job", make_job_json(config)},
+      {"plan", make_plan_json(config)},
+      {"axes", axes},
+      {"communication", communication},
+      {"states", states},
+      {"estimate", {{"step", make_step_json(config, view)}, {"memory", make_memory_json(view)}}},
+      {"assumed", make_assumed_json(config)}};
 }
 
 std::string make_explain_json(const plan::TrainingConfig& config,

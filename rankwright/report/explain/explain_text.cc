@@ -82,16 +82,14 @@ std::vector<Section> make_sections(const plan::TrainingConfig& config,
                                   return render_waterfall_text(view.waterfall, paint, width);
                                 },
                             .strong = true}};
-  if (!config.reference_model)
-    all.push_back({.heading = "Memory",
-                   .caption = write_memory_title(e.memory, e.capacity, e.memory_band),
-                   .table = make_memory_table(e.memory, e.capacity),
-                   .drawing =
-                       [&e](const Paint& paint, std::size_t width) {
-                         return render_memory_text(e.memory, e.capacity, e.memory_band, paint,
-                                                   width);
-                       },
-                   .note = format_totals(view.totals)});
+  all.push_back({.heading = "Memory",
+                 .caption = write_memory_title(e.memory, e.capacity, e.memory_band),
+                 .table = make_memory_table(e.memory, e.capacity),
+                 .drawing =
+                     [&e](const Paint& paint, std::size_t width) {
+                       return render_memory_text(e.memory, e.capacity, e.memory_band, paint, width);
+                     },
+                 .note = format_totals(view.totals)});
   all.push_back({.heading = "Axes", .table = make_axis_table(view)});
   all.push_back({.heading = "Communication", .table = make_communication_table(view)});
   all.push_back({.heading = "States", .table = make_state_table(view)});

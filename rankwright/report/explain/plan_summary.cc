@@ -77,9 +77,9 @@ std::string describe_data(const plan::TrainingConfig& s) {
 }
 
 std::string describe_fullest_rank(const plan::TrainingConfig& s, const cost::Estimate& e) {
-  if (s.reference_model) return "";
-  return fmt::format(" The fullest rank (pp rank {}) needs {}: it {}.", e.memory.pp_rank,
-                     show_memory(e.memory.total(), e.capacity), rules::state_memory_verdict(e));
+  return fmt::format(" The fullest rank (pp rank {}) needs {}{}: it {}.", e.memory.pp_rank,
+                     show_memory(e.memory.total(), e.capacity), name_assumed_model(s),
+                     rules::state_memory_verdict(e));
 }
 
 /// Returns a phrase for an item that the step waits for; empty for items that compute.

@@ -49,10 +49,8 @@ std::string list_partners(const planner::RankView& view, i64 planner::RankView::
   return text.empty() ? "none" : text;
 }
 
-/// Returns null if no model is given.
 ordered_json make_memory_json(const plan::TrainingConfig& config,
                               const cost::MemoryEstimate& memory) {
-  if (config.reference_model) return nullptr;
   ordered_json rows = ordered_json::array();
   for (const cost::EntryRow& of : cost::entries())
     if (memory[of.entry] > Bytes{})
@@ -92,8 +90,6 @@ std::string render_rank_text(const plan::TrainingConfig& config, const planner::
   for (const planner::RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, list_members(group)});
   out += table.text(paint, "  ");
-  // Without a model there is no memory estimate.
-  if (config.reference_model) return out;
   return out + "\n" +
          render_memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint,
                             width);

@@ -63,7 +63,7 @@ TEST(RankJson, AgreesWithTheText) {
   EXPECT_EQ(json["coordinates"]["pp"], 2);
   EXPECT_EQ(json["pipeline"]["previous"], 3);
   EXPECT_EQ(json["stages"][0]["first_layer"], 8);
-  EXPECT_EQ(json["stages"][0]["microbatches"], 32);
+  EXPECT_EQ(json["stages"][0]["microbatches"], 256);
   EXPECT_EQ(json["stages"][0]["sends_to"], 7);
   EXPECT_EQ(json["groups"][0]["group"], "pp");
   EXPECT_EQ(json["groups"][0]["members"], (nlohmann::json{1, 3, 5, 7}));

@@ -82,7 +82,7 @@ std::string render_sensitivity_text(const plan::TrainingConfig& config,
          .tone = s.flips ? BarLine::Tone::wait : BarLine::Tone::work});
   }
   out += draw_bar_lines(lines, paint, width) + "\n";
-  if (!config.reference_model) out += wrap_text(describe_verdict(view), width - 2, "");
+  out += wrap_text(describe_verdict(view), width - 2, "");
   return out + wrap_text(kHow, width - 2, "");
 }
 

@@ -8,6 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/render/bars.h"
+#include "rankwright/report/render/labels.h"
 
 namespace rankwright::report {
 namespace {
@@ -38,14 +39,11 @@ std::string format_band(const cost::ErrorBand& band) {
 }
 
 std::string figures(const plan::TrainingConfig& config, const cost::Estimate& e) {
-  std::string text =
-      fmt::format("step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), format_band(e.step_band),
-                  format_short_count(cost::tokens_per_second(config, e.time())),
-                  percent(cost::mfu(config, e.time())));
-  if (!config.reference_model)
-    text += fmt::format("   {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
-                        e.memory.pp_rank);
-  return text;
+  std::string text = fmt::format(
+      "step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), format_band(e.step_band),
+      format_short_count(cost::tokens_per_second(config, e.time())), format_mfu(config, e.time()));
+  return text + fmt::format("   {} on pp rank {}{}", show_memory(e.memory.total(), e.capacity),
+                            e.memory.pp_rank, name_assumed_model(config));
 }
 
 std::string render_waterfall_text(const planner::Waterfall& fall, const Paint& paint,

@@ -22,8 +22,7 @@ struct PictureRow {
 constexpr PictureRow kPictures[] = {
     {"cluster", [](const planner::PlanReport&) { return true; }, draw_cluster_svg},
     {"step", [](const planner::PlanReport&) { return true; }, draw_step_svg},
-    {"memory", [](const planner::PlanReport& r) { return !r.config.reference_model; },
-     draw_memory_svg},
+    {"memory", [](const planner::PlanReport&) { return true; }, draw_memory_svg},
     {"timeline", [](const planner::PlanReport& r) { return r.step.has_value(); },
      [](const planner::PlanReport& r) {
        return draw_timeline_svg(r.step->simulated, r.step->summary, format_headline(r.config));

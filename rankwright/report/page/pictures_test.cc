@@ -32,9 +32,9 @@ TEST(Pictures, AreInTheOrderOfThePage) {
 TEST(Pictures, OmitPicturesThatCannotBeDrawn) {
   planner::PlanReport report =
       report_of("{world_size: 64, parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}}");
-  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "timeline", "communication"));
+  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "timeline", "communication"));
   report.step.reset();
-  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "communication"));
+  EXPECT_THAT(names(report), ElementsAre("cluster", "step", "memory", "communication"));
 }
 
 TEST(Pictures, AreSelfContainedForLightAndDarkPages) {

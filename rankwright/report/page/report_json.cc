@@ -139,9 +139,7 @@ ordered_json make_ranks_json(const planner::PlanReport& report) {
           {"groups", std::move(groups)}};
 }
 
-/// Returns null if no model is given.
 ordered_json make_memory_json(const planner::PlanReport& report) {
-  if (report.config.reference_model) return nullptr;
   const cost::Estimate& e = report.explain_view.estimate;
   const std::vector<plan::RankContents> contents = list_rank_contents(report.config);
   ordered_json all = ordered_json::array();

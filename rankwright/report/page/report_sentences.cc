@@ -22,7 +22,9 @@ namespace {
 /// Says whether it fits, as the first half of a sentence.
 std::string describe_fit(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
-  if (report.config.reference_model) return "Whether it fits cannot be said: no model is named";
+  if (report.config.reference_model)
+    return fmt::format("No model is named; {} {}", report.config.model.name,
+                       rules::state_memory_verdict(e));
   return "It " + rules::state_memory_verdict(e);
 }
 
@@ -87,8 +89,7 @@ std::string describe_rival(const planner::PlanReport& report) {
 /// Says how fast it is, also compared with alternatives, as the second half of a sentence.
 std::string describe_speed(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
-  const bool runs =
-      report.config.reference_model || e.verdict() != cost::MemoryVerdict::does_not_fit;
+  const bool runs = e.verdict() != cost::MemoryVerdict::does_not_fit;
   const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
                                       show(report.time()), format_band(e.step_band));
   return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
@@ -131,17 +132,15 @@ std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
            ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
            : fmt::format("±{}, assumed: nothing was measured on such a device",
                          percent(e.step_band.within))},
-      {"MFU", percent(cost::mfu(config, step)),
-       "Megatron-LM convention: causal attention counts half"},
-      {"MFU, PaLM convention", percent(cost::mfu(config, step, model::FlopsConvention::palm_full)),
+      {"MFU", format_mfu(config, step), "Megatron-LM convention: causal attention counts half"},
+      {"MFU, PaLM convention", format_mfu(config, step, model::FlopsConvention::palm_full),
        "no causal discount"},
       {"tokens/s/GPU", format_short_count(cost::tokens_per_second(config, step)),
        fmt::format("{} tokens/s in all", format_short_count(cost::tokens_per_second(config, step) *
                                                             double(config.world)))}};
-  if (!config.reference_model)
-    all.push_back(
-        {"memory", show_memory(e.memory.total(), e.capacity),
-         fmt::format("on pp rank {}, {}", e.memory.pp_rank, rules::describe_memory_verdict(e))});
+  all.push_back({"memory", show_memory(e.memory.total(), e.capacity),
+                 fmt::format("on pp rank {}{}, {}", e.memory.pp_rank, name_assumed_model(config),
+                             rules::describe_memory_verdict(e))});
   return all;
 }
 

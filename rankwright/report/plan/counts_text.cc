@@ -72,17 +72,32 @@ Table make_counts_table(const planner::PlansByCount& view) {
   return table;
 }
 
+/// Returns the row that is done first; null if nothing fits.
+const planner::Training* find_shortest(const planner::PlansByCount& view) {
+  const planner::Training* shortest = nullptr;
+  for (const std::optional<planner::Training>& run : view.runs)
+    if (run && (shortest == nullptr || run->time < shortest->time)) shortest = &*run;
+  return shortest;
+}
+
 std::string describe_choice(const planner::PlansByCount& view) {
   const bool deadline = view.training.deadline.has_value();
-  if (!view.chosen)
-    return deadline && find_first_fit(view) != nullptr
-               ? fmt::format("None of these makes {}.", show(*view.training.deadline))
-               : "Nothing fits on any of these.";
+  if (!view.chosen) {
+    const planner::Training* const shortest = find_shortest(view);
+    if (!deadline || shortest == nullptr) return "Nothing fits on any of these.";
+    return fmt::format("All of these miss the {} target: the shortest takes {} ±{}.",
+                       format_deadline(*view.training.deadline), show(shortest->time),
+                       show(shortest->within * shortest->time));
+  }
   const search::CountRow& row = view.rows[*view.chosen];
   const std::optional<planner::Training>& run = view.runs[*view.chosen];
-  std::string text = deadline ? fmt::format("{} GPUs are the fewest of these that make {}",
-                                            count(row.gpus), show(*view.training.deadline))
-                              : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
+  std::string text =
+      deadline ? fmt::format(
+                     "{} GPUs are the fewest of these that {}meet the {} target", count(row.gpus),
+                     view.has_verdict(*view.chosen, planner::DeadlineVerdict::within_error) ? "may "
+                                                                                            : "",
+                     format_deadline(*view.training.deadline))
+               : fmt::format("{} GPUs are the fastest of these", count(row.gpus));
   if (run) text += ": " + describe_training_run(*run, view.training);
   return text + ".";
 }
@@ -108,8 +123,8 @@ std::string write_headline(const planner::PlansByCount& view) {
 }
 
 constexpr std::string_view kNote =
-    "Each row is the plan that --gpus with this number alone gives; scaling is the per-GPU "
-    "throughput relative to the first row.";
+    "Each row is the plan that --gpus N gives for this batch; scaling is the per-GPU throughput "
+    "relative to the first row.";
 
 std::string describe_stopped_counts(const planner::PlansByCount& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
@@ -177,7 +192,7 @@ std::string make_counts_json(const planner::PlansByCount& view) {
       json["training_seconds"] = run->time.value;
       json["gpu_hours"] = run->gpu_hours;
       if (run->cost) json["cost"] = *run->cost;
-      if (run->in_time) json["in_time"] = *run->in_time;
+      if (run->deadline) json["deadline"] = name(*run->deadline);
     }
     rows.push_back(std::move(json));
   }
@@ -187,6 +202,7 @@ std::string make_counts_json(const planner::PlansByCount& view) {
       {"model", make_model_json(asked)},
       {"cluster", make_cluster_json(asked)},
       {"job", make_job_json(asked)},
+      {"target", make_target_json(view.problem.limits.target)},
       {"assumed", make_assumed_json(asked)},
       {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},

@@ -136,9 +136,9 @@ ordered_json make_training_json(const planner::PlanAnswer& view) {
     json["price_per_gpu_hour"] = view.training.price->amount;
     json["currency"] = view.training.price->before + view.training.price->after;
   }
-  if (run->in_time) {
+  if (run->deadline) {
     json["deadline_seconds"] = view.training.deadline->value;
-    json["in_time"] = *run->in_time;
+    json["deadline"] = name(*run->deadline);
   }
   return json;
 }
@@ -206,6 +206,7 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
       {"model", make_model_json(asked)},
       {"cluster", make_cluster_json(asked)},
       {"job", make_job_json(asked)},
+      {"target", make_target_json(view.problem.limits.target)},
       {"assumed", make_assumed_json(asked)},
       {"stopped", view.stopped != planner::StopReason::none},
       {"stop_reason", name(view.stopped)},

@@ -12,6 +12,7 @@
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/memory_verdict.h"
+#include "rankwright/search/preference.h"
 
 namespace rankwright::report {
 namespace {
@@ -229,25 +230,39 @@ std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view,
 
 namespace {
 
-/// Explains why the chosen plan was preferred to the fastest, by the criteria of search/answer.cc
-/// in their order.
+/// Explains why the chosen plan was preferred to the fastest.
 std::string explain_preference(const search::EvaluatedPlan& chosen,
                                const search::EvaluatedPlan& fastest, Bytes safe) {
+  using search::Advantage;
+  const auto rank = [&](const search::EvaluatedPlan& one) {
+    return search::rank_preference(one.config, one.estimate.memory.total() <= safe);
+  };
   const search::Family a = search::find_family(chosen.config.plan),
                        b = search::find_family(fastest.config.plan);
-  if (chosen.estimate.memory.total() <= safe && fastest.estimate.memory.total() > safe)
-    return fmt::format("fits with margin, while that one takes {}",
-                       show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
-  if (a.axes() != b.axes())
-    return fmt::format("simpler: {} split instead of {}", plural(a.axes(), "axis is", "axes are"),
-                       b.axes());
-  if (a.cuts() != b.cuts())
-    return fmt::format("simpler: {} beside dp instead of {}",
-                       plural(a.cuts(), "axis is split", "axes are split"), b.cuts());
-  if (a.pp != b.pp && (a.pp == 1 || b.pp == 1)) return "simpler: it has no pipeline";
-  if (a.zero != b.zero) return fmt::format("simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
-  return fmt::format("simpler: {} instead of {}", describe_recompute(chosen.config.plan),
-                     name(fastest.config.plan.recompute));
+  const std::optional<Advantage> why = search::find_advantage(rank(chosen), rank(fastest));
+  if (!why) return "";
+  switch (*why) {
+    case Advantage::margin:
+      return fmt::format("fits with margin, while that one takes {}",
+                         show_memory(fastest.estimate.memory.total(), fastest.estimate.capacity));
+    case Advantage::published:
+      return "is closer to published runs, so that its estimate is more certain";
+    case Advantage::no_full_recompute:
+      return "needs no full recomputation";
+    case Advantage::fewer_cuts:
+      return fmt::format("is simpler: {} beside dp instead of {}",
+                         plural(a.cuts(), "axis is split", "axes are split"), b.cuts());
+    case Advantage::no_pipeline:
+      return "is simpler: it has no pipeline";
+    case Advantage::zero_stage:
+      return a.zero == 1 && b.zero == 0
+                 ? "shards the optimizer states (ZeRO-1), which sends no more bytes"
+                 : fmt::format("is simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
+    case Advantage::less_recompute:
+      return fmt::format("is simpler: {} instead of {}", describe_recompute(chosen.config.plan),
+                         name(fastest.config.plan.recompute));
+  }
+  return {};
 }
 
 }  // namespace
@@ -257,18 +272,20 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
   const search::EvaluatedPlan& best = view.best();
   const std::string which = a.complete ? "The fastest" : "The fastest so far";
   std::string text;
-  if (a.fastest)
-    text = fmt::format(
-        "{} of all takes {} ({}): {}. {} is within the model's error of it ({}) and {}.", which,
-        show(a.fastest->time()), format_difference(a.fastest->time(), best.time()),
-        brief(a.fastest->config), chosen, percent(a.band),
-        explain_preference(best, *a.fastest, view.problem.safe()));
-  else
+  if (a.fastest) {
+    const std::string reason = explain_preference(best, *a.fastest, view.problem.safe());
+    text = fmt::format("{} of all takes {} ({}): {}. {} is within the model's error of it ({}){}.",
+                       which, show(a.fastest->time()),
+                       format_difference(a.fastest->time(), best.time()), brief(a.fastest->config),
+                       chosen, percent(best.time() <= (1 + a.band) * a.min ? a.band : a.far_band),
+                       reason.empty() ? "" : " and " + reason);
+  } else {
     text = fmt::format(
         "{} of all{}.", which,
         a.margin ? fmt::format("; the fastest with other degrees, ZeRO or recompute takes {} more",
                                percent(std::max(0.0, *a.margin)))
                  : ": there is no other");
+  }
   const cost::Item longest = [&] {
     cost::Item max = cost::Item::tp;
     for (const cost::ItemRow& of : cost::items())

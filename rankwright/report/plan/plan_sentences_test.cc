@@ -122,7 +122,7 @@ TEST(DescribeHosts, SaysHowManyAreIdleAndWhy) {
   golden::expect("report/hosts.txt", text);
 }
 
-TEST(CountsText, SaysThatNoCountMeetsTheDeadline) {
+TEST(CountsText, EveryCountMissesTheDeadline_NamesTheShortest) {
   const rankwright::plan::TrainingConfig config =
       config_of("job: {global_batch: 64}\nparallelism: {dp_size: 16}");
   planner::PlansByCount answer{.problem = search::make_problem(config)};

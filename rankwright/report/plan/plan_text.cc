@@ -22,10 +22,9 @@ namespace {
 constexpr std::string_view kLineDot = " · ";
 
 std::string describe_more_figures(const search::EvaluatedPlan& best) {
-  return fmt::format(
-      "MFU, PaLM convention (no causal discount) {} · {}",
-      percent(cost::mfu(best.config, best.time(), model::FlopsConvention::palm_full)),
-      describe_memory(best));
+  return fmt::format("MFU, PaLM convention (no causal discount) {} · {}",
+                     format_mfu(best.config, best.time(), model::FlopsConvention::palm_full),
+                     describe_memory(best));
 }
 
 std::string describe_safe(const planner::PlanAnswer& view) {

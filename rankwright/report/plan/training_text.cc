@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "rankwright/base/format.h"
 
 namespace rankwright::report {
@@ -26,13 +24,17 @@ std::string describe_training_run(const planner::Training& run,
     text += fmt::format(", {} ±{} at {} a GPU-hour", format_money(*run.cost, *ask.price),
                         format_money(run.within * *run.cost, *ask.price),
                         format_money(ask.price->amount, *ask.price));
-  if (!run.in_time) return text;
+  if (!run.deadline) return text;
   const Seconds late = run.time - *ask.deadline;
-  const bool open = std::abs(late.value) <= run.within * run.time.value;
-  return text +
-         (*run.in_time ? fmt::format("; in time for {}", show(*ask.deadline))
-                       : fmt::format("; {} too late for {}", show(late), show(*ask.deadline))) +
-         (open ? ", within the error" : "");
+  const bool open = *run.deadline == planner::DeadlineVerdict::within_error;
+  return fmt::format("{}; {} the {} target{}{}", text, late.value > 0 ? "misses" : "meets",
+                     format_deadline(*ask.deadline),
+                     late.value > 0 ? fmt::format(" by {}", show(late)) : "",
+                     open ? ", within the margin of error" : "");
+}
+
+std::string format_deadline(Seconds deadline) {
+  return fmt::format("{:g}-day", deadline.value / 86400);
 }
 
 }  // namespace rankwright::report

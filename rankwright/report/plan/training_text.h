@@ -15,4 +15,7 @@ std::string format_money(double amount, const planner::Price& price);
 std::string describe_training_run(const planner::Training& run,
                                   const planner::TrainingRequest& ask);
 
+/// Returns "90-day".
+std::string format_deadline(Seconds deadline);
+
 }  // namespace rankwright::report

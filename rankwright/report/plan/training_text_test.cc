@@ -15,7 +15,7 @@ TEST(TrainingText, NamesStepsTimeGpuHoursAndCost) {
                               .within = 0.1,
                               .gpu_hours = 504,
                               .cost = 1260,
-                              .in_time = {}};
+                              .deadline = {}};
   // 63 h are 2.62 days, and a tenth of them 6.3 h; 504 GPU-hours at $2.50 are $1,260 ±$126.
   golden::expect("report/training-cost.txt", describe_training_run(run, ask) + "\n");
 }
@@ -29,7 +29,9 @@ TEST(TrainingText, SaysWhetherTheDeadlineIsMet) {
                                 .within = 0.1,
                                 .gpu_hours = 192,
                                 .cost = {},
-                                .in_time = days >= 1};
+                                .deadline = days > 1.1   ? planner::DeadlineVerdict::meets
+                                            : days > 0.9 ? planner::DeadlineVerdict::within_error
+                                                         : planner::DeadlineVerdict::misses};
     return describe_training_run(run, ask) + "\n";
   };
   // One day ±10 %: surely in time for 2 days, 12 h late for half a day, and 1.05 days are within

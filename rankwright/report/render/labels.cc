@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/rates.h"
 #include "rankwright/cost/traffic_cost.h"
 #include "rankwright/model/parameters.h"
 
@@ -15,6 +17,10 @@ std::string find_level_name(const plan::TrainingConfig& s, mesh::GroupKind kind)
 }
 
 }  // namespace
+
+std::string name_assumed_model(const plan::TrainingConfig& s) {
+  return s.reference_model ? fmt::format(" ({}, assumed)", s.model.name) : "";
+}
 
 std::string format_headline(const plan::TrainingConfig& s) {
   const std::string model =
@@ -58,6 +64,13 @@ std::vector<std::string> list_degree_tags(const plan::TrainingConfig& s) {
 
 std::string format_degree_tags(const plan::TrainingConfig& s) {
   return fmt::format("{}", fmt::join(list_degree_tags(s), " · "));
+}
+
+std::string format_mfu(const plan::TrainingConfig& config, Seconds step,
+                       model::FlopsConvention convention) {
+  const std::string_view narrow = cost::name_narrow_peak(config);
+  return percent(cost::mfu(config, step, convention)) +
+         (narrow.empty() ? "" : fmt::format(" of the {} peak", narrow));
 }
 
 }  // namespace rankwright::report

@@ -304,13 +304,12 @@ Finding describe_vocabulary(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
                                 count(s.model.vocab), count(padded), count(padded - s.model.vocab),
                                 s.plan.tp),
-          .key = "model"};
+          .key = "model.vocab"};
 }
 
-Finding describe_gradients(const plan::TrainingConfig& s) {
+Finding describe_gradients(const plan::TrainingConfig&) {
   return {
-      .detail = s.left_open("job.grad_dtype") ? "grad_dtype is left open, and bf16 assumed"
-                                              : "grad_dtype is bf16",
+      .detail = "grad_dtype is bf16",
       .key = "job.grad_dtype",
       .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
 }

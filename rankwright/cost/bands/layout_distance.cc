@@ -1,0 +1,50 @@
+#include "rankwright/cost/bands/layout_distance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rankwright/model/parameters.h"
+
+namespace rankwright::cost {
+namespace {
+
+/// Returns by how many doublings two positive numbers differ.
+double doublings(double a, double b) { return std::abs(std::log2(a) - std::log2(b)); }
+
+}  // namespace
+
+catalog::ValidatedLayout make_layout(const plan::TrainingConfig& config) {
+  const plan::Plan& p = config.plan;
+  return {.sparse = config.model.sparse(),
+          .generation = config.cluster.device.generation,
+          .tp = p.tp,
+          .cp = p.cp,
+          .pp = p.pp,
+          .ep = p.ep,
+          .zero3 = p.zero == 3,
+          .sequence = config.job.sequence,
+          .billions = double(count_parameters(config.model).total()) / 1e9};
+}
+
+double layout_distance(const catalog::ValidatedLayout& a, const catalog::ValidatedLayout& b) {
+  if (a.sparse != b.sparse) return std::numeric_limits<double>::infinity();
+  return doublings(double(a.tp), double(b.tp)) + doublings(double(a.cp), double(b.cp)) +
+         doublings(double(a.pp), double(b.pp)) + doublings(double(a.ep), double(b.ep)) +
+         doublings(double(a.sequence), double(b.sequence)) / 2 +
+         doublings(a.billions, b.billions) / 2 + (a.zero3 != b.zero3 ? 1 : 0) +
+         (a.generation != b.generation ? 1 : 0);
+}
+
+bool near_validated(const plan::TrainingConfig& config) {
+  return near_validated(make_layout(config));
+}
+
+bool near_validated(const catalog::ValidatedLayout& layout) {
+  return std::ranges::any_of(catalog::list_validated_layouts(),
+                             [&](const catalog::ValidatedLayout& one) {
+                               return layout_distance(layout, one) <= kNearLayout;
+                             });
+}
+
+}  // namespace rankwright::cost

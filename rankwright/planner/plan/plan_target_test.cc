@@ -1,0 +1,134 @@
+// The target of a plan: which one a search uses, the plan file that keeps it, and the calls that
+// use it from there.
+#include <gtest/gtest.h>
+
+#include "rankwright/export/plan_file.h"
+#include "rankwright/planner/check.h"
+#include "rankwright/planner/export.h"
+#include "rankwright/planner/plan.h"
+#include "rankwright/planner/plan/plan_defaults.h"
+#include "rankwright/planner/plan/plan_options.h"
+#include "rankwright/planner/report.h"
+
+namespace rankwright::planner {
+namespace plan_target_test {
+
+using rules::Target;
+
+constexpr char kJob[] =
+    "model: llama-3.2-1b\ncluster: dgx-h100 x 1\njob: {global_batch: 64, sequence: 2048}\n";
+
+Target target_of(const std::string& text, std::optional<Target> stated = {}) {
+  return choose_search_target(stated,
+                              importer::read_plan(text, "plan.yaml", importer::refuse_file));
+}
+
+TEST(SearchTarget, NothingStated_IsMegatron) {
+  EXPECT_EQ(target_of(kJob), Target::megatron);
+  EXPECT_EQ(target_of(kJob, Target::any), Target::any);
+  EXPECT_EQ(target_of(kJob, Target::nanotron), Target::nanotron);
+}
+
+TEST(SearchTarget, FileNamesAnother_IsThat) {
+  const std::string job = kJob;
+  EXPECT_EQ(target_of(job + "software: {target: torchtitan}\n"), Target::torchtitan);
+  EXPECT_EQ(target_of(job + "software: {target: any}\n"), Target::any);
+  EXPECT_EQ(target_of(job + "software: {target: torchtitan}\n", Target::megatron),
+            Target::megatron);
+  EXPECT_EQ(target_of(job + "software: {framework: torchtitan}\n"), Target::torchtitan);
+  EXPECT_EQ(target_of(job + "software: {framework: nemo}\n"), Target::megatron);
+  EXPECT_EQ(target_of(job + "software: {framework: rankwright}\n"), Target::rankwright);
+  EXPECT_EQ(target_of(job + "software: {framework: maxtext}\n"), Target::any);
+}
+
+PlanAnswer find(OptionTexts more = {}) {
+  OptionTexts texts{{"model", "llama-3.2-1b"},
+                    {"cluster", "dgx-h100 x 2"},
+                    {"global-batch", "64"},
+                    {"seq", "2048"}};
+  texts.merge(more);
+  return find_plan(read_plan_options(texts).value()).value();
+}
+
+bool is_accepted_by(const PlanAnswer& answer, Target target) {
+  for (const TargetVerdict& verdict : answer.targets)
+    if (verdict.target->target == target) return verdict.broken.empty();
+  return false;
+}
+
+// Five of eight trials proposed layouts that nothing runs.
+TEST(SearchTarget, DefaultAnswer_RunsOnMegatron) {
+  for (const OptionTexts& limits :
+       {OptionTexts{}, OptionTexts{{"pp", "2"}}, OptionTexts{{"pp", "4"}},
+        OptionTexts{{"tp", "2"}, {"pp", "2"}}}) {
+    const PlanAnswer answer = find(limits);
+    ASSERT_TRUE(answer.answer.best);
+    EXPECT_EQ(answer.problem.limits.target, Target::megatron);
+    EXPECT_TRUE(is_accepted_by(answer, Target::megatron));
+  }
+}
+
+TEST(SearchTarget, DefaultIsAnAssumption) {
+  EXPECT_TRUE(find().problem.config.left_open("software.target"));
+  EXPECT_FALSE(find({{"for", "megatron"}}).problem.config.left_open("software.target"));
+  EXPECT_FALSE(find({{"for", "any"}}).problem.config.left_open("software.target"));
+}
+
+TEST(SearchTarget, PlanFileKeepsIt) {
+  for (const std::string target : {"megatron", "torchtitan", "deepspeed"}) {
+    const PlanAnswer answer = find({{"for", target}});
+    ASSERT_TRUE(answer.answer.best);
+    const std::string text = exporter::write_plan_yaml(answer.best().config);
+    const importer::PlanFile file = importer::read_plan(text, "plan.yaml", importer::refuse_file);
+    ASSERT_TRUE(file.draft.target.has_value()) << text;
+    EXPECT_EQ(rules::row(*file.draft.target).name, target);
+    // A plan that the search returns for a target has no error and no warning there.
+    const CheckAnswer checked = check_plan({.plan = {.plan = {"plan.yaml", text}}}).value();
+    for (const Diagnostic& d : checked.findings)
+      EXPECT_EQ(d.severity, Severity::note) << d.code << ": " << d.detail;
+    EXPECT_EQ(
+        rules::row(export_plan({.plan = {.plan = {"plan.yaml", text}}}).value().exporter->target)
+            .name,
+        target);
+  }
+  const std::string any = exporter::write_plan_yaml(find({{"for", "any"}}).best().config);
+  EXPECT_EQ(any.find("target"), std::string::npos) << any;
+}
+
+// pp 3 does not divide 16 layers, which Megatron-LM refuses and the general rules allow.
+constexpr char kUneven[] =
+    "model: llama-3.2-1b\ncluster: dgx-h100 x 3\njob: {global_batch: 64, sequence: 2048}\n"
+    "parallelism: {pp_size: 3, dp_size: 8}\n";
+
+TEST(Target, CheckAndReportUseThatOfThePlanFile) {
+  const auto errors = [](const std::string& more, std::optional<Target> stated) {
+    const PlanSource plan{.plan = {"plan.yaml", kUneven + more}};
+    const bool found = has_errors(check_plan({.plan = plan, .target = stated}).value().findings);
+    EXPECT_EQ(
+        has_errors(report_plan({.plan = plan, .target = stated, .search = false}).value().findings),
+        found);
+    return found;
+  };
+  EXPECT_FALSE(errors("", {}));
+  EXPECT_TRUE(errors("", Target::megatron));
+  EXPECT_TRUE(errors("software: {target: megatron}\n", {}));
+  EXPECT_FALSE(errors("software: {target: megatron}\n", Target::any));
+}
+
+TEST(Target, ReportSearchesForThatOfThePlanFile) {
+  const PlanReport report =
+      report_plan({.plan = {.plan = {"plan.yaml", std::string(kJob) +
+                                                      "parallelism: {dp_size: 8, zero_stage: 1}\n"
+                                                      "software: {target: torchtitan}\n"}}})
+          .value();
+  EXPECT_EQ(report.search.value().problem.limits.target, Target::torchtitan);
+}
+
+TEST(Target, ExportWithoutAnyIsRefused) {
+  const Outcome<ExportAnswer> answer = export_plan({.plan = {.plan = {"plan.yaml", kUneven}}});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().kind, Refusal::Kind::usage);
+}
+
+}  // namespace plan_target_test
+}  // namespace rankwright::planner
