@@ -14,6 +14,11 @@ foreach(fault wrong short fails)
     PASS_REGULAR_EXPRESSION "commands run: 1, .* that print something else: 1")
 endforeach()
 
+# The plans of known problems are those that practice suggests; scripts/check_sanity runs the long ones, too.
+add_test(NAME docs.sanity COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/check_sanity
+  $<TARGET_FILE:rankwright_exe> --fast)
+set_tests_properties(docs.sanity PROPERTIES TIMEOUT 600)
+
 # Links lead somewhere; the pages that are made from tables are those that the tables make.
 add_test(NAME docs.links
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/check_links_test.py)

@@ -54,7 +54,7 @@ std::optional<Finding> check_exposed_data_traffic(const Subject& subject) {
   for (const Change& change : list_changes(s, span, supported_zero_stages(subject.target))) {
     if (find_first_violation(change.config()) || is_refused(subject, change.config())) continue;
     const cost::Estimate after = cost::estimate_plan(change.config(), calibration);
-    const bool fits = after.verdict() <= std::max(now.verdict(), cost::MemoryVerdict::tight);
+    const bool fits = after.verdict() <= now.verdict();
     if (!fits || after.time() >= shortest) continue;
     shortest = after.time();
     best = change;

@@ -2,8 +2,11 @@
 // that it crosses, so degrees alone do not make a plan.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rankwright/base/format.h"
-#include "rankwright/cost/traffic_cost.h"
+#include "rankwright/cost/estimate.h"
+#include "rankwright/cost/item_traffic.h"
 #include "rankwright/rules/repair.h"
 #include "rankwright/rules/rule.h"
 
@@ -15,37 +18,29 @@ const cluster::Level& level_of(const plan::TrainingConfig& config, int level) {
   return config.cluster.levels[std::size_t(level)];
 }
 
-/// Total traffic per step of one group kind, on the pp rank where it takes longest.
-struct GroupTraffic {
-  i64 calls = 0;
-  Bytes bytes{};
-  Seconds here{};
-  Seconds innermost{};
-};
-
-GroupTraffic sum_traffic(const plan::TrainingConfig& config, mesh::GroupKind kind) {
-  GroupTraffic max;
+/// Returns the traffic of one group kind on the pp rank where it takes longest.
+cost::ItemTraffic sum_group_traffic(const plan::TrainingConfig& config, mesh::GroupKind kind) {
+  cost::ItemTraffic max;
   cost::Links links(config, select_calibration(config));
   for (i64 r = 0; r < config.plan.pp; ++r) {
-    GroupTraffic sum;
+    cost::ItemTraffic sum{.pp_rank = r};
     for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, links)) {
       if (row.traffic.group != kind) continue;
       sum.calls += row.traffic.calls;
       sum.bytes += row.traffic.total;
-      sum.here += row.total;
-      sum.innermost += row.innermost;
+      sum.total += row.total;
     }
-    if (sum.here > max.here) max = sum;
+    if (sum.total > max.total) max = sum;
   }
   return max;
 }
 
 /// Returns "14 s a step on nvlink becomes 97 s on infiniband".
-std::string show_slowdown(const plan::TrainingConfig& config, const GroupTraffic& traffic,
+std::string show_slowdown(const plan::TrainingConfig& config, const cost::ItemTraffic& traffic,
                           int level) {
   return fmt::format(
       "{} a step on {} becomes {} on {}{}", show(traffic.innermost), level_of(config, 0).name,
-      show(traffic.here), level_of(config, level).name,
+      show(traffic.total), level_of(config, level).name,
       config.reference_model ? fmt::format(", with {}'s layers", config.model.name) : "");
 }
 
@@ -76,16 +71,16 @@ std::optional<Proposal> tensor_inside(const plan::TrainingConfig& config) {
 /// step, 14 s on nvlink with tp_size: 8, pp_size: 8".
 std::string show_tensor_time(const plan::TrainingConfig& config,
                              const std::optional<Proposal>& proposal) {
-  const GroupTraffic here = sum_traffic(config, mesh::GroupKind::tp);
-  std::string text = fmt::format("they take {} a step", show(here.here));
+  const cost::ItemTraffic here = sum_item_traffic(config, cost::Item::tp);
+  std::string text = fmt::format("they take {} a step", show(here.total));
   if (proposal) {
     plan::TrainingConfig same_batch = proposal->after;
     same_batch.job.global_batch = config.job.global_batch;
     const bool whole =
         divides(same_batch.plan.micro_batch * same_batch.plan.dp, same_batch.job.global_batch);
-    const GroupTraffic there = whole ? sum_traffic(same_batch, mesh::GroupKind::tp) : here;
-    if (there.here < here.here)
-      text += fmt::format(", {} on {} with {}", show(there.here), level_of(config, 0).name,
+    const cost::ItemTraffic there = whole ? sum_item_traffic(same_batch, cost::Item::tp) : here;
+    if (there.total < here.total)
+      text += fmt::format(", {} on {} with {}", show(there.total), level_of(config, 0).name,
                           help({.code = "", .message = "", .fix = proposal->edits}));
   }
   if (config.reference_model) text += fmt::format(" ({}'s layers)", config.model.name);
@@ -120,7 +115,7 @@ std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
     if (is_innermost(after, mesh::GroupKind::tp))
       proposal = Proposal{{edit("parallelism.order", show(mesh::kDefaultOrder))}, after};
   }
-  const GroupTraffic tp = sum_traffic(s, mesh::GroupKind::tp);
+  const cost::ItemTraffic tp = sum_item_traffic(s, cost::Item::tp);
   const cluster::Level& crossed = level_of(s, span.level);
   return Finding{.detail = fmt::format(
                      "each TP group spans {} {}: {} collectives a step, {} in all, cross {} at {}",
@@ -138,7 +133,7 @@ std::optional<Finding> check_tensor_straddles(const Subject& subject) {
       span.uniform(s.cluster.levels.size()))
     return std::nullopt;
   const std::optional<Proposal> proposal = tensor_inside(s);
-  const GroupTraffic tp = sum_traffic(s, mesh::GroupKind::tp);
+  const cost::ItemTraffic tp = sum_item_traffic(s, cost::Item::tp);
   return Finding{
       .detail = fmt::format("tp {} does not tile {} of {} devices: some groups have only {} of "
                             "their {} members in one, and their {} collectives a step cross {}",
@@ -164,39 +159,49 @@ std::optional<Finding> check_scattered_tensor(const Subject& subject) {
                             s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
       .key = "placement",
       .fix = {edit("placement", "block")},
-      .notes = {show_slowdown(s, sum_traffic(s, mesh::GroupKind::tp), here.level)}};
+      .notes = {show_slowdown(s, sum_item_traffic(s, cost::Item::tp), here.level)}};
 }
 
-/// Returns a hint that keeps expert groups on the fastest level: an order that makes their ranks
-/// adjacent, or a smaller ep.
-std::string expert_hint(const plan::TrainingConfig& s, int level) {
+/// Returns whether a plan is faster than another and fits no worse.
+bool is_better(const plan::TrainingConfig& after, const plan::TrainingConfig& before) {
+  if (find_first_violation(after)) return false;
+  const cost::Estimate a = cost::estimate_plan(after, select_calibration(after));
+  const cost::Estimate b = cost::estimate_plan(before, select_calibration(before));
+  return a.time() < b.time() && a.verdict() <= b.verdict();
+}
+
+/// Returns a hint that keeps expert groups on the fastest level, if the plan is then faster: an
+/// order that makes their ranks adjacent, or a smaller ep.
+std::optional<std::string> expert_hint(const plan::TrainingConfig& s, int level) {
   plan::TrainingConfig other = s;
   other.plan.order = mesh::kDefaultOrder;
-  if (cost::find_span(other, mesh::GroupKind::ep).level < level)
+  if (cost::find_span(other, mesh::GroupKind::ep).level < level && is_better(other, s))
     return fmt::format("order: {} puts the ranks of a group side by side",
                        show(mesh::kDefaultOrder));
   other = s;
   while (other.plan.ep % 2 == 0) {
     other.plan.ep /= 2;
-    if (cost::find_span(other, mesh::GroupKind::ep).level < level)
-      return fmt::format("ep_size: {} stays inside, if the experts then fit", other.plan.ep);
+    if (cost::find_span(other, mesh::GroupKind::ep).level < level && is_better(other, s))
+      return fmt::format("ep_size: {} stays inside", other.plan.ep);
   }
-  return "a smaller ep_size";
+  return std::nullopt;
 }
 
 std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::find_span(s, mesh::GroupKind::ep);
   if (s.plan.ep == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const GroupTraffic ep = sum_traffic(s, mesh::GroupKind::ep);
+  const std::optional<std::string> hint = expert_hint(s, span.level);
+  if (!hint) return std::nullopt;
+  const cost::ItemTraffic ep = sum_item_traffic(s, cost::Item::ep);
   return Finding{
       .detail = fmt::format(
-          "each EP group of {} has {} members on the same {}: {} all-to-alls a step, {} in all, "
+          "each EP group of {} has {} members on the same {}: {} all-to-alls per step, {} in all, "
           "cross {} at {}",
           s.plan.ep, span.inside[0], level_of(s, 0).name, count(ep.calls), show(ep.bytes),
           level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
       .key = "parallelism.ep_size",
-      .hint = expert_hint(s, span.level),
+      .hint = *hint,
       .notes = {show_slowdown(s, ep, span.level)}};
 }
 
@@ -204,7 +209,7 @@ std::optional<Finding> check_context_crosses_nodes(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const mesh::Span span = cost::find_span(s, mesh::GroupKind::cp);
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
-  const GroupTraffic cp = sum_traffic(s, mesh::GroupKind::cp);
+  const cost::ItemTraffic cp = sum_item_traffic(s, cost::Item::cp);
   return Finding{
       .detail = fmt::format("cp {} crosses {}: {} messages a step, {} in all", s.plan.cp,
                             level_of(s, span.level).name, count(cp.calls), show(cp.bytes)),
@@ -261,7 +266,7 @@ std::optional<Finding> check_shared_link(const Subject& subject) {
       .key = "cluster",
       .notes = {
           fmt::format("the gradients take {} a step; with a NIC for each GPU nothing is shared",
-                      show(sum_traffic(s, kind).here))}};
+                      show(sum_group_traffic(s, kind).total))}};
 }
 
 std::optional<Finding> check_idle_devices(const Subject& subject) {
@@ -282,18 +287,18 @@ std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   plan::TrainingConfig hybrid = s;
   hybrid.plan.shard_size = span.inside[0];
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
-  const GroupTraffic whole = sum_traffic(s, mesh::GroupKind::dp_cp);
+  const cost::ItemTraffic whole = sum_group_traffic(s, mesh::GroupKind::dp_cp);
   return Finding{
       .detail =
           fmt::format("every microbatch gathers and scatters over {}: {} a step, {} if nothing "
                       "hides it",
-                      level_of(s, span.level).name, show(whole.bytes), show(whole.here)),
+                      level_of(s, span.level).name, show(whole.bytes), show(whole.total)),
       .key = "parallelism.zero_stage",
       .fix = {edit("parallelism.shard_size", hybrid.plan.shard_size)},
       .notes = {fmt::format("shards of {} stay on {}: {} a step, but each rank then holds {} times "
                             "the states",
                             hybrid.plan.shard_size, level_of(s, 0).name,
-                            show(sum_traffic(hybrid, mesh::GroupKind::shard).here),
+                            show(sum_group_traffic(hybrid, mesh::GroupKind::shard).total),
                             s.plan.data_ranks() / hybrid.plan.shard_size)}};
 }
 

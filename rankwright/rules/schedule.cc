@@ -65,6 +65,13 @@ std::optional<Finding> check_sequence_without_tensor(const Subject& subject) {
                  .fix = {edit("parallelism.sequence_parallel", "false")}};
 }
 
+/// Returns whether a step takes less time. Both plans must be valid, or neither is faster.
+bool is_faster(const plan::TrainingConfig& after, const plan::TrainingConfig& before) {
+  if (find_first_violation(after) || find_first_violation(before)) return false;
+  return cost::estimate_step_time(after, select_calibration(after)).total() <
+         cost::estimate_step_time(before, select_calibration(before)).total();
+}
+
 std::optional<Finding> check_uneven_work(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   constexpr double kMaxImbalance = 0.1;
@@ -85,7 +92,8 @@ std::optional<Finding> check_uneven_work(const Subject& subject) {
   after.plan.stages = split.stages;
   const double left = cost::imbalance(cost::work(after));
   const bool best = split.rank_weight <= split.min_rank_weight;
-  if (left < before && removes_violation(s, after, plan::ConstraintViolation::Why::none)) {
+  if (left < before && is_faster(after, s) &&
+      removes_violation(s, after, plan::ConstraintViolation::Why::none)) {
     const std::string layout = show_layout(after.plan.stages);
     // A better split is the fix only if it clears the threshold; otherwise it is a hint.
     if (left <= kMaxImbalance)
@@ -95,10 +103,10 @@ std::optional<Finding> check_uneven_work(const Subject& subject) {
     finding.notes.push_back(
         fmt::format("with these stages the busiest computes {} more than the mean{}", percent(left),
                     best ? "; no split does better" : ""));
-  } else if (best && left <= before) {
-    finding.notes.push_back("no split of the layers does better");
+    return finding;
   }
-  return finding;
+  // There is nothing to do about stages that no split of the layers makes more even.
+  return best ? std::nullopt : std::optional(finding);
 }
 
 std::optional<Finding> check_uneven_layers(const Subject& subject) {

@@ -12,7 +12,7 @@ namespace schedule_test {
 
 using typed_plans::diagnose;
 
-/// Returns the finding of RW0405 for DeepSeek-V3 on 16 pp ranks.
+/// Returns the finding of RW0405 for DeepSeek-V3 on 16 pp ranks; an empty one if there is none.
 Diagnostic lint_uneven_stages(const std::string& stages) {
   const Diagnostics found = diagnose(
       "world_size: 128\n"
@@ -25,7 +25,6 @@ Diagnostic lint_uneven_stages(const std::string& stages) {
       Target::any);
   const auto mine = std::find_if(found.begin(), found.end(),
                                  [](const Diagnostic& d) { return d.code == "RW0405"; });
-  EXPECT_NE(mine, found.end());
   return mine == found.end() ? Diagnostic{} : *mine;
 }
 
@@ -49,14 +48,14 @@ std::string join_lines(const std::vector<std::string>& lines) {
 TEST(UnevenWork, ProposesTheBestStages) {
   // The arithmetic is in cost/work_test.cc.
   const Diagnostic found = lint_uneven_stages("");
+  EXPECT_EQ(found.code, "RW0405");
   EXPECT_EQ(found.hint, "stages: Etttt|(tttt|)*14tmL");
   golden::expect("rules/uneven-stages.txt", join_lines(found.notes));
 }
 
-TEST(UnevenWork, BestStagesGiven_SaysThatNoSplitIsBetter) {
-  const Diagnostic found = lint_uneven_stages(", stages: \"Etttt|(tttt|)*14tmL\"");
-  EXPECT_EQ(found.hint, "");
-  golden::expect("rules/best-stages.txt", join_lines(found.notes));
+// No split makes these stages more even, so that there is nothing to do.
+TEST(UnevenWork, BestStagesGiven_IsSilent) {
+  EXPECT_EQ(lint_uneven_stages(", stages: \"Etttt|(tttt|)*14tmL\"").code, "");
 }
 
 }  // namespace schedule_test

@@ -16,6 +16,9 @@ namespace rankwright::search {
 namespace {
 
 constexpr std::size_t kRivals = 4;
+/// A plan that may run out of memory is worth its risk if one that fits with margin takes this much
+/// more.
+constexpr double kRiskWorth = 0.1;
 constexpr double kEqual = 0.005;  // plans of one family closer than this count as equally fast
 
 /// In closed form, the plan with the fastest simulation is at most this much slower than the
@@ -146,7 +149,7 @@ class Ranking {
   std::optional<EvaluatedPlan> find_published(Seconds fastest) const;
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
-  std::optional<EvaluatedPlan> find_fastest_safe() const;
+  std::optional<EvaluatedPlan> find_fastest_safe(const std::vector<Candidate>& front) const;
   std::optional<EvaluatedPlan> find_fastest_usual() const;
   EvaluatedPlan evaluate(const Candidate& one) const {
     return evaluate_plan(problem_, one.plan, calibration_);
@@ -236,7 +239,8 @@ std::optional<EvaluatedPlan> Ranking::find_published(Seconds fastest) const {
 }
 
 /// Chooses the best plan: that of the preferred family among those that tie with the fastest plan.
-/// If no published run is near it, a plan near one, if that is within the error of the fastest.
+/// If no published run is near it, a plan near one, if that is within the error of the fastest. If
+/// it does not fit with margin, one that does, if that is not much slower.
 void Ranking::choose(const PartialResult& space) {
   const SimulatedPlan first = find_fastest(space.near);
   const Seconds tie = (1 + answer_.band) * first.time;
@@ -247,10 +251,14 @@ void Ranking::choose(const PartialResult& space) {
   const bool stopped = options_.stop && options_.stop();
   if (!stopped && !cost::near_validated(config_of(problem_, chosen.plan)))
     published = find_published(first.time);
+  std::optional<EvaluatedPlan> safe;
+  if (!stopped && !published && !chosen.sure) safe = find_fastest_safe(space.front);
+  if (safe && safe->time() > (1 + kRiskWorth) * first.time) safe.reset();
   answer_.best = published          ? *published
+                 : safe             ? *safe
                  : other != nullptr ? choose_in_family(*other, tie)
                                     : evaluate(find_plainest(space.near, first, tie));
-  if (published || other != nullptr) answer_.fastest = evaluate(first.candidate);
+  if (published || safe || other != nullptr) answer_.fastest = evaluate(first.candidate);
 }
 
 /// Compares the best plan with others: fills in the rivals, the margin, the front, and the fastest
@@ -274,14 +282,14 @@ void Ranking::compare(const PartialResult& space) {
   }
   answer_.families = space.families;
   answer_.front = space.front;
-  if (answer_.best->estimate.memory.total() > problem_.safe()) answer_.safe = find_fastest_safe();
+  if (answer_.best->estimate.memory.total() > problem_.safe())
+    answer_.safe = find_fastest_safe(space.front);
   if (answer_.reordered()) answer_.usual = find_fastest_usual();
 }
 
 /// Returns the fastest plan that fits with margin.
-std::optional<EvaluatedPlan> Ranking::find_fastest_safe() const {
-  if (const Candidate* known = select_from_front(answer_.front, problem_.safe()))
-    return evaluate(*known);
+std::optional<EvaluatedPlan> Ranking::find_fastest_safe(const std::vector<Candidate>& front) const {
+  if (const Candidate* known = select_from_front(front, problem_.safe())) return evaluate(*known);
   Problem other = problem_;
   other.accepts = cost::MemoryVerdict::fits_with_margin;
   return find_fastest_plan(other, calibration_, options_);

@@ -84,10 +84,14 @@ void expect_consistent_estimate(const SolvedProblem& one) {
 void expect_tie(const SolvedProblem& one) {
   const Answer& a = one.answer;
   const Seconds fastest = find_fastest_simulated(one);
-  // A plan near a published run may replace one that is not within the wider band.
+  // A plan near a published run may replace one that is not within the wider band, and one that
+  // fits with margin may replace one that does not if it is up to a tenth slower.
   const bool published =
       a.fastest && !cost::near_validated(a.fastest->config) && cost::near_validated(a.best->config);
-  EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + (published ? a.far_band : a.band)) * fastest);
+  const bool safer = a.fastest && a.fastest->estimate.memory.total() > one.problem.safe() &&
+                     a.best->estimate.memory.total() <= one.problem.safe();
+  const double allowed = std::max(published ? a.far_band : a.band, safer ? 0.1 : 0.0);
+  EXPECT_LE(a.best->time(), (1 + kRounding) * (1 + allowed) * fastest);
   if (a.fastest) {
     EXPECT_NEAR(a.fastest->time() / fastest, 1, kRounding);
     EXPECT_LT(rank(*a.best, one.problem), rank(*a.fastest, one.problem));

@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/item_traffic.h"
 #include "rankwright/pipeline/bubble.h"
 
 namespace rankwright::planner {
@@ -49,24 +50,14 @@ std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& con
   return rows;
 }
 
-/// Sums calls and bytes over all rows of these group kinds.
-plan::Traffic sum_traffic(const std::vector<CommunicationRow>& rows,
-                          std::initializer_list<mesh::GroupKind> kinds) {
-  plan::Traffic sum{};
-  for (const CommunicationRow& c : rows)
-    if (std::find(kinds.begin(), kinds.end(), c.evaluated.traffic.group) != kinds.end()) {
-      sum.calls += c.evaluated.traffic.calls;
-      sum.total += c.evaluated.traffic.total;
-    }
-  return sum;
-}
+using ItemTraffic = std::array<cost::ItemTraffic, cost::kItems>;
 
-AxisRow tensor_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+AxisRow tensor_row(const plan::TrainingConfig& s, const ItemTraffic& traffic) {
   if (s.plan.tp == 1) return {"TP", "1", "-", "layers stay whole"};
-  const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::tp});
+  const cost::ItemTraffic& sum = traffic[std::size_t(cost::Item::tp)];
   return {"TP", count(s.plan.tp), describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::tp)),
-          fmt::format("{} collectives a step inside the layers, each waited for: {} in all",
-                      count(sum.calls), show(sum.total))};
+          fmt::format("{} collectives per step inside the layers: {} per rank", count(sum.calls),
+                      show(sum.bytes))};
 }
 
 AxisRow pipeline_row(const plan::TrainingConfig& s) {
@@ -84,14 +75,12 @@ AxisRow pipeline_row(const plan::TrainingConfig& s) {
                   percent(bubble), name(p.schedule))};
 }
 
-AxisRow data_row(const plan::TrainingConfig& s, const std::vector<CommunicationRow>& rows) {
+AxisRow data_row(const plan::TrainingConfig& s, const ItemTraffic& traffic) {
   if (s.plan.dp == 1)
     return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
-  const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::dp_cp, mesh::GroupKind::shard,
-                                               mesh::GroupKind::replicate, mesh::GroupKind::edp});
   return {"DP", count(s.plan.dp), describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::dp)),
-          fmt::format("{} copies share a batch of {}; {} a rank and step", count(s.plan.dp),
-                      count(s.job.global_batch), show(sum.total))};
+          fmt::format("{} copies share a batch of {}; {} per rank and step", count(s.plan.dp),
+                      count(s.job.global_batch), show(traffic[std::size_t(cost::Item::dp)].bytes))};
 }
 
 AxisRow zero_row(const plan::TrainingConfig& s) {
@@ -111,32 +100,32 @@ AxisRow zero_row(const plan::TrainingConfig& s) {
                       show_memory(cost::fullest(s, select_calibration(s)).states()))};
 }
 
-std::vector<AxisRow> list_axes(const plan::TrainingConfig& s,
-                               const std::vector<CommunicationRow>& rows) {
+std::vector<AxisRow> list_axes(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::vector<AxisRow> all{tensor_row(s, rows)};
+  const ItemTraffic traffic = cost::sum_traffic_by_item(s);
+  std::vector<AxisRow> all{tensor_row(s, traffic)};
   if (p.tp > 1 && p.sequence_parallel)
     all.push_back(
         {"SP", "with TP", all.front().placement,
          "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
   if (p.cp > 1) {
-    const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::cp});
+    const cost::ItemTraffic& sum = traffic[std::size_t(cost::Item::cp)];
     all.push_back({"CP", count(p.cp),
                    describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::cp)),
                    fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
                                count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
-                               show(sum.total))});
+                               show(sum.bytes))});
   }
   if (p.ep > 1) {
-    const plan::Traffic sum = sum_traffic(rows, {mesh::GroupKind::ep});
+    const cost::ItemTraffic& sum = traffic[std::size_t(cost::Item::ep)];
     const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
     all.push_back({"EP", count(p.ep) + etp,
                    describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::ep)),
                    fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
-                               count(sum.calls), show(sum.total))});
+                               count(sum.calls), show(sum.bytes))});
   }
   all.push_back(pipeline_row(s));
-  all.push_back(data_row(s, rows));
+  all.push_back(data_row(s, traffic));
   all.push_back(zero_row(s));
   return all;
 }
@@ -234,7 +223,7 @@ ExplainView make_explain_view(const plan::TrainingConfig& config) {
 ExplainView make_explain_view(const plan::TrainingConfig& config, const cost::Estimate& estimate) {
   ExplainView view;
   view.communication = list_communication(config, estimate.step);
-  view.axes = list_axes(config, view.communication);
+  view.axes = list_axes(config);
   view.states = list_states(config);
   view.estimate = estimate;
   view.waterfall = make_waterfall(config, view.communication, view.estimate);

@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/item_traffic.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/pipeline/bubble.h"
 #include "rankwright/planner/explain/explain_view.h"
@@ -15,24 +16,18 @@ namespace {
 
 using Communication = std::vector<CommunicationRow>;
 
-/// Returns "15,360 calls, 2.06 TB a rank, on nvlink", for the pp rank that has most.
-std::string describe_traffic(const Communication& rows, cost::Item item) {
-  i64 calls = 0;
-  Bytes sent{};
-  const CommunicationRow* farthest = nullptr;
-  for (const CommunicationRow& c : rows) {
-    if (cost::find_item(c.evaluated.traffic.kind) != item) continue;
-    calls += c.evaluated.traffic.calls;
-    sent += c.evaluated.traffic.total;
-    if (farthest == nullptr || c.evaluated.level > farthest->evaluated.level) farthest = &c;
-  }
-  if (farthest == nullptr) return {};
-  return fmt::format("{}, {} a rank, on {}", plural(calls, "call", "calls"), show(sent),
-                     farthest->level);
+using ItemTraffic = std::array<cost::ItemTraffic, cost::kItems>;
+
+/// Returns "15,360 calls, 2.06 TB per rank, on nvlink", for the pp rank on which they take longest.
+std::string describe_traffic(const plan::TrainingConfig& config, const cost::ItemTraffic& sum) {
+  if (sum.level < 0) return {};
+  return fmt::format("{}, {} per rank, on {}", plural(sum.calls, "call", "calls"), show(sum.bytes),
+                     config.cluster.levels[std::size_t(sum.level)].name);
 }
 
-std::string comm_remark(const Communication& rows, const cost::StepTime& step, cost::Item item) {
-  const std::string calls = describe_traffic(rows, item);
+std::string comm_remark(const plan::TrainingConfig& config, const ItemTraffic& traffic,
+                        const cost::StepTime& step, cost::Item item) {
+  const std::string calls = describe_traffic(config, traffic[std::size_t(item)]);
   const cost::CommTime time = step.comm(item);
   if (time.overlapped <= 1e-9 * time.exposed) return "none overlapped; " + calls;
   return fmt::format("{} more overlapped; {}", show(time.overlapped), calls);
@@ -77,7 +72,7 @@ std::string compute_remark(const plan::TrainingConfig& config, cost::Item item) 
   }
 }
 
-std::string make_remark(const plan::TrainingConfig& config, const Communication& rows,
+std::string make_remark(const plan::TrainingConfig& config, const ItemTraffic& traffic,
                         const cost::StepTime& step, cost::Item item) {
   const cluster::Calibration& c = select_calibration(config);
   switch (item) {
@@ -86,7 +81,7 @@ std::string make_remark(const plan::TrainingConfig& config, const Communication&
     case cost::Item::ep:
     case cost::Item::sends:
     case cost::Item::dp:
-      return comm_remark(rows, step, item);
+      return comm_remark(config, traffic, step, item);
     case cost::Item::imbalance:
       return fmt::format("pp rank {} is the slowest: see --stages", step.slowest);
     case cost::Item::bubble:
@@ -113,17 +108,14 @@ cluster::Origin origin_of(const plan::TrainingConfig& config, const cost::ItemRo
   return of.origin;
 }
 
-/// Sets the collectives that the item waits for and the outermost level that they cross.
+/// Sets the collectives that the item waits for and the level on which they take most of their
+/// time.
 void name_links(const plan::TrainingConfig& config, const Communication& rows,
-                Waterfall::Bar& bar) {
-  int outermost = -1;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const cost::TrafficCost& evaluated = rows[k].evaluated;
-    if (cost::find_item(evaluated.traffic.kind) != bar.item) continue;
-    bar.collectives.push_back(k);
-    outermost = std::max(outermost, evaluated.level);
-  }
-  if (outermost >= 0) bar.level = config.cluster.levels[std::size_t(outermost)].name;
+                const ItemTraffic& traffic, Waterfall::Bar& bar) {
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (cost::find_item(rows[k].evaluated.traffic.kind) == bar.item) bar.collectives.push_back(k);
+  const int level = traffic[std::size_t(bar.item)].level;
+  if (level >= 0) bar.level = config.cluster.levels[std::size_t(level)].name;
 }
 
 }  // namespace
@@ -132,6 +124,7 @@ Waterfall make_waterfall(const plan::TrainingConfig& config,
                          const std::vector<CommunicationRow>& communication,
                          const cost::Estimate& estimate) {
   const cost::StepTime& step = estimate.step;
+  const ItemTraffic traffic = cost::sum_traffic_by_item(config);
   Waterfall waterfall{.total = step.total(), .band = estimate.step_band};
   for (const cost::ItemRow& of : cost::items()) {
     const Seconds time = step[of.item];
@@ -142,8 +135,8 @@ Waterfall make_waterfall(const plan::TrainingConfig& config,
                        .share = time / waterfall.total,
                        .computes = of.computes,
                        .origin = origin_of(config, of),
-                       .remark = make_remark(config, communication, step, of.item)};
-    name_links(config, communication, bar);
+                       .remark = make_remark(config, traffic, step, of.item)};
+    name_links(config, communication, traffic, bar);
     waterfall.bars.push_back(std::move(bar));
   }
   return waterfall;

@@ -10,9 +10,14 @@ void choose_count(PlansByCount& answer) {
         row.plan ? estimate_training(row.plan->config, row.plan->estimate, answer.training)
                  : std::nullopt);
   if (answer.training.deadline) {
-    for (const DeadlineVerdict verdict : {DeadlineVerdict::meets, DeadlineVerdict::within_error})
-      for (std::size_t k = 0; k < answer.rows.size(); ++k)
-        if (!answer.chosen && answer.has_verdict(k, verdict)) answer.chosen = k;
+    // The fewest that meet it at every error; else the fastest of those that may.
+    for (std::size_t k = 0; k < answer.rows.size(); ++k)
+      if (!answer.chosen && answer.has_verdict(k, DeadlineVerdict::meets)) answer.chosen = k;
+    if (answer.chosen) return;
+    for (std::size_t k = 0; k < answer.rows.size(); ++k)
+      if (answer.has_verdict(k, DeadlineVerdict::within_error) &&
+          (!answer.chosen || answer.runs[k]->time < answer.runs[*answer.chosen]->time))
+        answer.chosen = k;
     return;
   }
   for (std::size_t k = 0; k < answer.rows.size(); ++k)

@@ -197,7 +197,8 @@ Table make_cause_table(const planner::CompareView& view) {
         {show_signed(cause.difference), std::string(row(cause.item).name), cause.words});
     rest = rest - cause.difference;
   }
-  if (view.causes.size() < view.items.size())
+  const bool rounding = std::abs(rest.value) <= 1e-9 * view.total_a.value;
+  if (view.causes.size() < view.items.size() && !rounding)
     table.rows.push_back({show_signed(rest), "all others", ""});
   return table;
 }

@@ -38,9 +38,9 @@ std::string describe_measured(const importer::MeasuredStep& m) {
 }
 
 std::string describe_predicted(const validate::TimeGap& gap) {
-  const double ratio = gap.measured.median / gap.predicted.time();
-  return fmt::format("predicted {} {}: the run takes {}, {} the error", show(gap.predicted.time()),
-                     format_band(gap.predicted.step_band), format_ratio(ratio, "longer", "shorter"),
+  return fmt::format("predicted {} {}: {} {} than measured, {} the error",
+                     show(gap.predicted.time()), format_band(gap.predicted.step_band),
+                     percent(std::abs(gap.error())), gap.error() < 0 ? "less" : "more",
                      gap.inside() ? "which is inside" : "which is more than");
 }
 

@@ -122,7 +122,9 @@ std::string format_totals(std::span<const Bytes> totals) {
       runs.push_back({r, r, text});
   }
   if (runs.size() > kRuns) {
-    const auto [min, max] = std::minmax_element(totals.begin(), totals.end());
+    // The first of equal ranks, as in the estimate.
+    const auto min = std::min_element(totals.begin(), totals.end());
+    const auto max = std::max_element(totals.begin(), totals.end());
     return fmt::format("{} pp ranks: least {} on {}, most {} on {}, last {}", totals.size(),
                        show_memory(*min), min - totals.begin(), show_memory(*max),
                        max - totals.begin(), show_memory(totals.back()));

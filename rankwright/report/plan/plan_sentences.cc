@@ -274,11 +274,14 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
   std::string text;
   if (a.fastest) {
     const std::string reason = explain_preference(best, *a.fastest, view.problem.safe());
-    text = fmt::format("{} of all takes {} ({}): {}. {} is within the model's error of it ({}){}.",
-                       which, show(a.fastest->time()),
-                       format_difference(a.fastest->time(), best.time()), brief(a.fastest->config),
-                       chosen, percent(best.time() <= (1 + a.band) * a.min ? a.band : a.far_band),
-                       reason.empty() ? "" : " and " + reason);
+    text = fmt::format("{} of all takes {} ({}): {}.", which, show(a.fastest->time()),
+                       format_difference(a.fastest->time(), best.time()), brief(a.fastest->config));
+    const bool tie = best.time() <= (1 + a.band) * a.min;
+    if (tie)
+      text += fmt::format(" {} is within the model's error of it ({}){}.", chosen, percent(a.band),
+                          reason.empty() ? "" : " and " + reason);
+    else if (!reason.empty())
+      text += fmt::format(" {} {}.", chosen, reason);
   } else {
     text = fmt::format(
         "{} of all{}.", which,
