@@ -252,9 +252,9 @@ std::optional<i64> find_undivided_kv_heads(const model::Model& model, i64 ranks)
 
 bool uneven_stages(const plan::TrainingConfig& config) {
   if (config.plan.stages.empty() || config.plan.pp == 1) return false;
-  return config.plan.stages != plan::split_evenly(config.model.layers(),
-                                                  config.plan.pp * config.plan.virtual_stages,
-                                                  config.model.mtp_layers);
+  const i64 stages = config.plan.pp * config.plan.virtual_stages, layers = config.model.layers();
+  return stages > layers ||
+         config.plan.stages != plan::split_evenly(layers, stages, config.model.mtp_layers);
 }
 
 }  // namespace rankwright::rules

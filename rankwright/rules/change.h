@@ -92,7 +92,8 @@ bool same_order(const plan::TrainingConfig& config, const mesh::Order& order);
 /// it divides all of them. Layers with latent attention are skipped.
 std::optional<i64> find_undivided_kv_heads(const model::Model& model, i64 ranks);
 
-/// Returns whether the plan lists stages that differ from the even split.
+/// Returns whether the plan lists stages that differ from the even split, or leaves some of them
+/// without layers, which no even split does.
 bool uneven_stages(const plan::TrainingConfig& config);
 
 }  // namespace rankwright::rules
