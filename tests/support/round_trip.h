@@ -23,7 +23,7 @@ inline bool is_lost(const std::vector<exporter::UnsupportedSetting>& lost, std::
 }
 
 /// Removes what a file need not state: a shard over all data ranks, an even stage split, groups of
-/// pp, a maximum sequence no longer than the trained one.
+/// pp, the overlap of a reduction over one rank, a maximum sequence no longer than the trained one.
 inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   plan::Plan& p = s.plan;
   if (p.zero == 0 || p.shard_size == p.data_ranks()) p.shard_size = 0;
@@ -32,6 +32,7 @@ inline plan::TrainingConfig plain(plan::TrainingConfig s) {
   if (p.microbatch_group == p.pp || !row(p.schedule).groups) p.microbatch_group = 0;
   if (p.pp == 1) p.schedule = pipeline::Schedule::one_f_one_b;
   if (p.tp == 1) p.sequence_parallel = false;
+  if (p.data_ranks() == 1 && p.expert_dp() == 1) p.overlap.grad_reduce = true;
   if (p.cp == 1) p.cp_comm = plan::CpComm::p2p;
   if (s.model.positions == 0 && s.model.max_sequence <= s.job.sequence) s.model.max_sequence = 0;
   return s;
@@ -71,8 +72,9 @@ inline plan::TrainingConfig export_and_import(const exporter::Exporter& exporter
   plan.draft.world = config.world;
   if (!plan.draft.model) plan.draft.model = config.model;
   // Without a degree that is set elsewhere, the others would not multiply to the world size.
-  if (is_lost(find_unsupported(exporter, config), "parallelism.pp_size"))
-    plan.draft.pp = config.plan.pp;
+  const std::vector<exporter::UnsupportedSetting> lost = find_unsupported(exporter, config);
+  if (is_lost(lost, "parallelism.pp_size")) plan.draft.pp = config.plan.pp;
+  if (is_lost(lost, "parallelism.tp_size")) plan.draft.tp = config.plan.tp;
   return resolve(plan.draft);
 }
 

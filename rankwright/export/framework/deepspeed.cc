@@ -42,8 +42,12 @@ bool has_pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
 bool shards_hybrid(const plan::Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
 
+/// Returns whether gradients can be reduced during backward: stage 0 and pipelines reduce them when
+/// it is done, whatever overlap_comm says.
+bool can_overlap_reduction(const plan::Plan& p) { return p.zero > 0 && p.pp == 1; }
+
 Json zero_optimization(const plan::Plan& p) {
-  Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce}};
+  Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce && can_overlap_reduction(p)}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
   if (shards_hybrid(p)) zero["mics_shard_size"] = p.shards();
   return zero;
@@ -69,9 +73,11 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.recompute",
                     has_pipeline(s) ? "its pipeline recomputes all layers or none"
                                     : "without a pipeline the model's code recomputes"});
-  if (p.zero == 0 && p.data_ranks() > 1 && p.overlap.grad_reduce)
-    lost.push_back(
-        {"parallelism.overlap.grad_reduce", "stage 0 reduces gradients when backward is done"});
+  const bool reduces = p.data_ranks() > 1 || p.expert_dp() > 1;
+  if (!can_overlap_reduction(p) && reduces && p.overlap.grad_reduce)
+    lost.push_back({"parallelism.overlap.grad_reduce",
+                    fmt::format("{} gradients when backward is done",
+                                has_pipeline(s) ? "its pipelines reduce" : "stage 0 reduces")});
   if (p.zero == 0 && p.bucket_size > 0)
     lost.push_back({"parallelism.bucket_size", "stage 0 reduces 500,000,000 elements in one call"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
@@ -97,7 +103,8 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
   config["train_micro_batch_size_per_gpu"] = p.micro_batch;
   config["gradient_accumulation_steps"] = s.microbatches();
   config["zero_optimization"] = zero_optimization(p);
-  if (p.tp > 1) config["tensor_parallel"] = {{"autotp_size", p.tp}};
+  // In a pipeline the script's layers and topology split tensors; AutoTP would add a second mesh.
+  if (p.tp > 1 && !has_pipeline(s)) config["tensor_parallel"] = {{"autotp_size", p.tp}};
   if (p.cp > 1) {  // DeepSpeed creates the mesh only if both keys are present
     config["sequence_parallel_size"] = p.cp;
     config["data_parallel_size"] = p.dp;

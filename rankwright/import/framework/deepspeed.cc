@@ -192,7 +192,11 @@ void read_deepspeed(PlanFile& plan, const FileReader& files) {
   draft.sequence_parallel = false;                      // AutoTP has none
   if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
     draft.overlap_grad = draft.zero == 3;  // DeepSpeed's default
-  draft.order = mesh::kDefaultOrder;       // its grids (pipe, data, model), row-major
+  // Stage 0 reduces gradients when backward is done, whatever overlap_comm says; RW0554 reports
+  // pipelines, which do so too.
+  const bool no_stage = find_path(*root, "zero_optimization.stage") == nullptr;
+  if (no_stage || draft.zero == 0) draft.overlap_grad = false;
+  draft.order = mesh::kDefaultOrder;  // its grids (pipe, data, model), row-major
   draft.framework = find_software(rules::Target::deepspeed);
   plan.keys = fields.keys();
 }
