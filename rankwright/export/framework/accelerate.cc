@@ -22,9 +22,15 @@ constexpr std::string_view kAccelerateStates[] = {
 
 constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
+/// Returns whether every data rank is a shard of its own. FSDP refuses such shards, and they are
+/// what DDP does.
+bool has_shards_of_one(const plan::Plan& p) { return p.cp == 1 && p.shards() == 1 && p.dp > 1; }
+
+bool uses_ddp(const plan::Plan& p) { return p.zero == 0 || has_shards_of_one(p); }
+
 /// Returns the type that gradients are reduced in: fp32 with DDP, the parameters' type with FSDP.
 plan::Dtype reduction_dtype(const plan::TrainingConfig& s) {
-  return s.plan.zero == 0 ? plan::Dtype::fp32 : s.job.param_dtype;
+  return uses_ddp(s.plan) ? plan::Dtype::fp32 : s.job.param_dtype;
 }
 
 std::span<const std::string_view> list_accelerate_keys() { return kAccelerateStates; }
@@ -37,9 +43,10 @@ std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::Train
     lost.push_back({"parallelism.etp_size", "experts are cut as dense layers are"});
   if (p.zero >= 1 && !divides(p.cp, p.shards()))
     lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
-  if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
-    lost.push_back({"parallelism.shard_size", "FSDP wants more than one rank in a shard"});
-  if (p.zero == 0 && p.recompute != plan::Recompute::none)
+  if (p.zero >= 1 && has_shards_of_one(p))
+    for (const char* const key : {"parallelism.zero_stage", "parallelism.shard_size"})
+      lost.push_back({key, "a shard of one rank is plain data parallelism"});
+  if (uses_ddp(p) && p.recompute != plan::Recompute::none)
     lost.push_back({"parallelism.recompute", "without FSDP the model's code recomputes"});
   for (const std::string_view key :
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
@@ -48,7 +55,7 @@ std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::Train
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
   if (s.job.grad_dtype != reduction_dtype(s) || !kept)
-    lost.push_back({"job.grad_dtype", p.zero == 0 ? "DDP keeps gradients in fp32"
+    lost.push_back({"job.grad_dtype", uses_ddp(p) ? "DDP keeps gradients in fp32"
                                                   : "gradients are reduced as parameters are "
                                                     "gathered"});
   return lost;
@@ -64,11 +71,11 @@ std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const Ex
     text += fmt::format("{}: {}\n", key, value);
   };
   add("compute_environment", "LOCAL_MACHINE");
-  add("distributed_type", p.zero == 0 ? "MULTI_GPU" : "FSDP");
+  add("distributed_type", uses_ddp(p) ? "MULTI_GPU" : "FSDP");
   add("num_machines", ceil_div(s.world, host));
   add("num_processes", s.world);
   add("mixed_precision", kAccelerateDtypes[std::size_t(s.job.param_dtype)]);
-  if (p.zero > 0) {
+  if (!uses_ddp(p)) {
     text += "fsdp_config:\n";
     add("  fsdp_version", 2);
     add("  fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
