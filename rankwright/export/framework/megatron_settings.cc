@@ -127,7 +127,10 @@ void add_number_formats(const plan::Job& job, Settings& out) {
   out.on("fp16", half);
   out.on("grad-reduce-in-bf16", bf16 && job.grad_dtype == plan::Dtype::bf16);
   out.on("accumulate-allreduce-grads-in-fp32", half && job.grad_dtype == plan::Dtype::fp32);
-  if (job.matmul == plan::Matmul::fp8) out.add("fp8-format", "hybrid");
+  if (job.matmul == plan::Matmul::fp8) {
+    out.add("fp8-format", "hybrid");
+    out.add("fp8-recipe", "delayed");
+  }
   if (job.matmul == plan::Matmul::mxfp8) {
     out.add("fp8-format", "e4m3");
     out.add("fp8-recipe", "mxfp8");
