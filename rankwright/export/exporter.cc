@@ -39,7 +39,7 @@ void add_broken_rules(const Exporter& exporter, const plan::TrainingConfig& conf
                       std::vector<UnsupportedSetting>& lost) {
   const std::vector<plan::ConstraintViolation> none;
   for (const rules::Rule* rule : find_refusals(exporter.target)) {
-    if (!rule->fault(config)) continue;  // fault() is cheap; check() formats text
+    if (rule->expressible || !rule->fault(config)) continue;  // check() formats text, and is slow
     if (const std::optional<rules::Finding> finding = rule->check({config, none, exporter.target}))
       add_once(lost, finding->key,
                fmt::format("{}: {} ({})", rule->page.title, finding->detail, rule->page.code));

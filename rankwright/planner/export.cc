@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace rankwright::planner {
 namespace {
 
@@ -42,6 +45,14 @@ Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const rules
   return std::move(*names);
 }
 
+/// Returns whether the finding warns of a setting that the target's files state all the same, so
+/// that it is not among the losses.
+bool is_about_stated_setting(const Diagnostic& d, rules::Target target) {
+  return std::ranges::any_of(rules::find_refusals(target), [&](const rules::Rule* rule) {
+    return rule->expressible && rule->page.code == d.code;
+  });
+}
+
 bool about_memory(const Diagnostic& d) { return d.code.starts_with("RW02"); }
 
 }  // namespace
@@ -74,6 +85,9 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
   }
   answer.lost = find_unsupported(*exporter, *input.config);
   answer.findings = make_loss_findings(answer.lost, target, request.strict, input.file);
+  std::ranges::copy_if(findings, std::back_inserter(answer.findings), [&](const Diagnostic& d) {
+    return is_about_stated_setting(d, exporter->target);
+  });
   if (request.strict && !answer.lost.empty()) {
     Refusal refusal{.kind = Refusal::Kind::refused,
                     .findings = std::move(answer.findings),

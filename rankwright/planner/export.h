@@ -26,8 +26,8 @@ struct ExportAnswer {
   Diagnostics
       memory{};  // memory errors: they rest on our estimate, so the files are written anyway
   std::vector<exporter::UnsupportedSetting> lost{};  // settings that the target cannot express
-  Diagnostics findings{};                            // `lost` as warnings, each with its position
-  std::vector<exporter::ExportFile> files{};         // the main file first
+  Diagnostics findings{};  // `lost` and what the target warns of, each with its position
+  std::vector<exporter::ExportFile> files{};  // the main file first
 };
 
 /// Exports a plan. Refuses a plan with errors other than about memory: its files would not run.

@@ -55,6 +55,7 @@ struct Rule {
   std::optional<Finding> (*check)(const Subject&) = nullptr;
   Fault fault =
       nullptr;  // `check` without the description, which is slow; set for the rules of targets
+  bool expressible = false;  // the target's files can state the setting that the rule warns of
 };
 
 /// Returns whether the rule applies to `target`. Rules of `Target::any` apply to every target.

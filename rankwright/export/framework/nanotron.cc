@@ -82,9 +82,13 @@ std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::Trainin
   std::vector<UnsupportedSetting> lost;
   if (!s.reference_model && !has_module(s.model))
     lost.push_back({"model", "it trains Llama and Qwen2 shapes: model_config is left to you"});
+  if (s.plan.zero >= 1 && s.plan.cp > 1)
+    lost.push_back({"parallelism.shard_size", "it shards over dp alone, not over dp x cp"});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
-  const bool as_parameters = s.job.grad_dtype == s.job.param_dtype && kept;
+  const plan::Dtype written =
+      s.job.param_dtype == plan::Dtype::fp8 ? plan::Dtype::bf16 : s.job.param_dtype;
+  const bool as_parameters = s.job.grad_dtype == written && written != plan::Dtype::fp64;
   if (s.job.grad_dtype != plan::Dtype::fp32 && !as_parameters)
     lost.push_back({"job.grad_dtype", "gradients are fp32 or as the parameters"});
   if (s.job.optimizer == plan::Optimizer::lion)

@@ -488,7 +488,8 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
-     uses_fsdp_with_pipeline},
+     uses_fsdp_with_pipeline,
+     true},
     {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
       "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
@@ -630,7 +631,8 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<mixes_fsdp_with_tp_or_cp, describe_fsdp_with_tp_or_cp>,
-     mixes_fsdp_with_tp_or_cp},
+     mixes_fsdp_with_tp_or_cp,
+     true},
     {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
       "The overlap runs the forward of one microbatch beside the backward of another. Megatron-LM "
       "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "

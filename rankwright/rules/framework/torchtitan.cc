@@ -342,7 +342,8 @@ constexpr Rule kRules[] = {
      Target::torchtitan,
      kWithoutViolations,
      when<has_idle_stages, describe_idle_stages>,
-     has_idle_stages},
+     has_idle_stages,
+     true},
     {{"RW0527", Severity::error, "the microbatches do not come in equal rounds",
       "Interleaved schedules of torch take max(1, microbatches div pp) rounds, which have to be of "
       "one size: with pp 4, 10 microbatches go and 9 or 11 do not.",
@@ -493,7 +494,8 @@ constexpr Rule kRules[] = {
      Target::torchtitan,
      kWithoutViolations,
      when<recomputes_zero_bubble, describe_recompute>,
-     recomputes_zero_bubble},
+     recomputes_zero_bubble,
+     true},
     {{"RW0540", Severity::note, "torch runs this schedule from a file of cells",
       "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
       "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
