@@ -1,5 +1,5 @@
 // Laws of the round trip through a framework's files, for every target that is written and read: a
-// plan that is exported and imported again has the same estimate.
+// plan that is exported and imported again has the same estimate, and the list of losses is exact.
 // `scripts/check_laws` runs them over 10,000 plans per target.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -197,19 +197,55 @@ void expect_same_estimate(const Exporter& exporter) {
   const plan::ConstraintViolation violation = find_first_violation(again);
   if (violation) RC_LOG() << rules::lint(again, rules::Target::any).front().detail << "\n";
   RC_ASSERT(!violation);
+  // A file of cells may read back as another schedule with the same cells, whose closed form is
+  // another approximation: those are simulated.
+  const bool renamed =
+      config.plan.pp > 1 && (config.plan.schedule != again.plan.schedule ||
+                             config.plan.microbatch_group != again.plan.microbatch_group);
+  const auto estimate = renamed && round_trip::same_cells(config, again)
+                            ? cost::estimate_by_simulation
+                            : cost::estimate_plan;
   const cluster::Calibration& calibration = catalog::get_calibration();
-  const cost::Estimate before = cost::estimate_plan(config, calibration);
-  const cost::Estimate after = cost::estimate_plan(again, calibration);
+  const cost::Estimate before = estimate(config, calibration);
+  const cost::Estimate after = estimate(again, calibration);
   RC_LOG() << "step " << before.time().value << " s, again " << after.time().value << " s; memory "
            << before.memory.total().value << " B, again " << after.memory.total().value << " B\n";
   RC_ASSERT(near(before.time().value, after.time().value));
   RC_ASSERT(near(before.memory.total().value, after.memory.total().value));
 }
 
+/// Returns whether stating the setting is not enough, and the list says what is missing: Ulysses in
+/// DeepSpeed needs an attention class of the script, ep in nanotron an unreleased branch.
+bool is_not_enough(const Exporter& exporter, std::string_view key) {
+  return (exporter.target == rules::Target::deepspeed && key == "parallelism.cp_size") ||
+         (exporter.target == rules::Target::nanotron && key == "parallelism.ep_size");
+}
+
+/// Requires that the files do not state the value of a listed loss.
+void expect_true_losses(const Exporter& exporter) {
+  const plan::TrainingConfig config = draw_accepted_config(exporter.target);
+  const importer::PlanFile file = export_and_import(exporter, config);
+  const plan::TrainingConfig again = resolve(file.draft);
+  const std::vector<exporter::UnsupportedSetting> lost = find_unsupported(exporter, config);
+  for (const exporter::ConfigKey& key : exporter::config_keys()) {
+    const bool stated = std::ranges::any_of(
+        file.keys, [&](const importer::FieldReader::Key& one) { return one.path == key.path; });
+    if (!stated || is_not_enough(exporter, key.path) || !round_trip::is_lost(lost, key.path))
+      continue;
+    RC_LOG() << key.path << ": listed as lost, " << key.value(config) << " is read back as "
+             << key.value(again) << "\n";
+    RC_ASSERT(key.value(config) != key.value(again));
+  }
+}
+
 class RoundTripLaws : public testing::TestWithParam<const Exporter*> {};
 
 TEST_P(RoundTripLaws, ImportOfExport_HasTheSameStepTimeAndMemory) {
   rc::detail::checkGTest([] { expect_same_estimate(*GetParam()); });
+}
+
+TEST_P(RoundTripLaws, ListedLoss_IsNotStatedInTheFiles) {
+  rc::detail::checkGTest([] { expect_true_losses(*GetParam()); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RoundTripLaws, testing::ValuesIn(list_read_targets()),
