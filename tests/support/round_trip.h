@@ -84,7 +84,10 @@ inline std::string differences(const exporter::Exporter& exporter,
                                const plan::TrainingConfig& after) {
   constexpr std::string_view kBeside[] = {"world_size", "node_shape", "cluster", "placement"};
   const std::vector<exporter::UnsupportedSetting> lost = find_unsupported(exporter, before);
-  const plan::TrainingConfig a = plain(before), b = plain(after);
+  plan::TrainingConfig supplied = after;  // with lost degrees, on which other keys depend
+  if (is_lost(lost, "parallelism.ep_size")) supplied.plan.ep = before.plan.ep;
+  if (is_lost(lost, "parallelism.etp_size")) supplied.plan.etp = before.plan.etp;
+  const plan::TrainingConfig a = plain(before), b = plain(supplied);
   std::string text;
   for (const exporter::ConfigKey& key : exporter::config_keys()) {
     const bool beside =
