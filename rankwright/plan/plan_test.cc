@@ -113,7 +113,8 @@ TEST(PipelineShape, ComesFromTheConfig) {
 }
 
 TrainingConfig on_ranks(i64 world, i64 sequence, const Plan& plan = {}) {
-  TrainingConfig config = dense_config(plan, 1);
+  TrainingConfig config = dense_config({}, 1);
+  config.plan = plan;
   config.job.sequence = sequence;
   config.world = world;
   return config;
