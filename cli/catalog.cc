@@ -25,10 +25,11 @@ int catalog(Args args, const Io& io) {
   std::string kind;
   std::string name;
   options.add("kind", kind, join_kinds());
-  options.add("name", name, "one of them");
+  options.add("name", name, "one entry, for example llama-3.1-8b; of systems also a cluster file");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const planner::Outcome<report::CatalogAnswer> answer = report::show_catalog(kind, name);
+  const planner::Outcome<report::CatalogAnswer> answer =
+      report::show_catalog(kind, name, importer::read_file);
   if (!answer) return print_refusal("catalog", answer.error(), io);
   return options.write(options.json() ? make_table_json(answer->kind, answer->table)
                                       : render_catalog_text(*answer, options.paint(io), io.prose()),

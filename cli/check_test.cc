@@ -61,19 +61,14 @@ TEST(Check, MissingFileOrDirectory_IsReported) {
   transcript.expect("cli/check-unopened.txt");
 }
 
-std::string target_list() {
-  std::string text;
-  for (const rules::TargetRow& row : rules::targets())
-    text += (text.empty() ? "" : ", ") + std::string(row.name);
-  return text;
-}
-
 TEST(Check, UnknownTarget_SuggestsTheNearestOrListsAll) {
   Transcript transcript;
   const CommandResult near = transcript.run({"check", "-", "--for", "megatrn"});
   EXPECT_EQ(near.code, 64);
   EXPECT_EQ(near.out, "");
-  EXPECT_THAT(transcript.run({"check", "-", "--for", "x"}).err, HasSubstr(target_list() + "\n"));
+  const CommandResult far = transcript.run({"check", "-", "--for", "x"});
+  for (const rules::TargetRow& row : rules::targets())
+    EXPECT_THAT(far.err, HasSubstr(std::string(row.name)));
   transcript.expect("cli/check-unknown-target.txt");
 }
 
@@ -166,7 +161,7 @@ TEST(CheckSchedule, InvalidSchedule_IsReportedInJsonAndSarif) {
   const json all = json::parse(check_cells(cycle, {"--json"}).out);
   EXPECT_EQ(all["findings"][0]["code"], "RW0422");
   EXPECT_EQ(all["findings"][0]["line"], 1);
-  EXPECT_TRUE(json::accept(check_cells(cycle, {"--sarif"}).out));
+  EXPECT_TRUE(json::accept(check_cells(cycle, {"--format", "sarif"}).out));
 }
 
 TEST(CheckSchedule, UnreadableSchedule_ExitsWithOne) {
@@ -241,8 +236,8 @@ void expect_sarif(const json& log) {
 
 TEST(CheckSarif, AnyPlan_MatchesTheSarifSchema) {
   for (const std::string& plan : {kSound, kTooMany, std::string("parallelism: [")})
-    expect_sarif(json::parse(render_check_text(plan, {"--sarif"}).out));
-  const CommandResult said = render_check_text(kTooMany, {"--sarif"});
+    expect_sarif(json::parse(render_check_text(plan, {"--format", "sarif"}).out));
+  const CommandResult said = render_check_text(kTooMany, {"--format", "sarif"});
   EXPECT_EQ(said.code, 2);
   const json first = json::parse(said.out)["runs"][0]["results"][0];
   EXPECT_EQ(first["ruleId"], "RW0102");

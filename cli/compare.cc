@@ -8,6 +8,7 @@
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/report_output.h"
+#include "cli/training_flags.h"
 #include "cli/verb.h"
 #include "rankwright/planner/plan/source_files.h"
 #include "rankwright/report/compare/compare_json.h"
@@ -51,29 +52,38 @@ int compare(Args args, const Io& io) {
   std::string& first = flags.plan;
   std::string second, log, html;
   bool markdown = false;
-  options.add("a", first, "a plan file or -").required();
-  options.add("b", second, "another, which is compared with it");
-  options.add("--log", log, "instead of b: the log of a run of a (Megatron-LM, torchtitan)");
+  options.add("a", first, "plan file, or - for standard input").required();
+  options.add("b", second, "second plan file");
+  options.add("--log", log, "log of a run of plan a, instead of b (Megatron-LM, torchtitan)");
   options.add_switch("--markdown", markdown, "write Markdown");
-  options.add("--html", html, "draw both plans on one page: compare.html");
+  options.add("--html", html, "write an interactive HTML report of both plans: compare.html");
+  TrainingFlags whole_run;
+  whole_run.add_to(options);
+  whole_run.add_deadline_to(options);
   flags.add_to(options);
   flags.add_calibration_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (second.empty() == log.empty()) return print_refusal("compare", planner::refuse_sides(), io);
   if (!html.empty()) {
     if (!log.empty())
-      return print_usage_fault("compare", "--html draws two plans, and --log is of one",
+      return print_usage_fault("compare", "--html needs two plans, and --log has one",
                                "rankwright report a.yaml --measured trace.json", io);
     if (const int missing = refuse_missing_page("compare", io)) return missing;
   }
+  planner::Outcome<planner::TrainingRequest> training = whole_run.read();
+  if (!training) return print_refusal("compare", training.error(), io);
+  if (!log.empty() && training->tokens)
+    return print_usage_fault("compare", "--tokens needs two plans, and --log has one",
+                             "rankwright compare a.yaml b.yaml --tokens 15T", io);
   if (!log.empty()) return compare_log(flags, log, markdown, options, io);
   if (first == "-" && second == "-")
-    return print_usage_fault("compare", "standard input is one plan, not both",
-                             "a file for one of the two", io);
+    return print_usage_fault("compare", "standard input cannot be both plans",
+                             "pass a file for one of them", io);
 
   planner::CompareRequest request{.a = flags.source(io)};
   request.b = request.a;
   request.b.plan = read_source(second, io);
+  request.training = std::move(*training);
   const planner::Outcome<planner::CompareAnswer> answer = compare_plans(request);
   if (!answer) return print_refusal("compare", answer.error(), io);
   const report::NamedPlan a = named(answer->a), b = named(answer->b);

@@ -1,6 +1,7 @@
 // `rankwright compare`: its output, exit codes and flags.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support/golden.h"
@@ -75,6 +76,39 @@ TEST(Compare, ModelAndClusterFlags_ApplyToBothPlans) {
   }
   ASSERT_FALSE(named["differs"].empty());
   for (const json& key : named["differs"]) EXPECT_NE(key["key"], "cluster");
+}
+
+TEST(CompareGolden, WholeRun_MatchesGolden) {
+  const std::vector<std::string> args{"compare", kCourse, kChunks,  "--tokens", "1T",
+                                      "--price", "$2.10", "--days", "30"};
+  const CommandResult said = run_command(args);
+  EXPECT_EQ(said.code, 0);
+  golden::expect("compare/whole-run.txt", said.out);
+  std::vector<std::string> json_args = args;
+  json_args.push_back("--json");
+  const json all = json::parse(run_command(json_args).out);
+  for (const std::string side : {"a", "b"}) {
+    const json& run = all[side]["training"];
+    const double steps = std::ceil(1e12 / double(all[side]["tokens_per_step"]));
+    EXPECT_DOUBLE_EQ(run["seconds"], steps * double(all[side]["step_seconds"]));
+    EXPECT_DOUBLE_EQ(run["gpu_hours"], 64 * double(run["seconds"]) / 3600);
+    EXPECT_DOUBLE_EQ(run["cost"], 2.10 * double(run["gpu_hours"]));
+  }
+}
+
+TEST(Compare, WholeRunFlags_NeedTokensAndTwoPlans) {
+  Transcript transcript;
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"compare", kCourse, kChunks, "--price", "2"},
+        {"compare", kCourse, kChunks, "--days", "30"},
+        {"compare", kCourse, kChunks, "--tokens", "many"},
+        {"compare", kCourse, kChunks, "--tokens", "1T", "--days", "0"},
+        {"compare", kCourse, "--log", "tests/data/import/megatron.log", "--tokens", "1T"}}) {
+    const CommandResult said = run_command(args);
+    EXPECT_EQ(said.code, 64);
+    transcript.add_output(args, said.err);
+  }
+  transcript.expect("cli/compare-whole-run-refused.txt");
 }
 
 TEST(Compare, InvalidPlan_IsRefusedWithTheReason) {

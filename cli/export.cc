@@ -48,8 +48,8 @@ int write_files(const std::vector<exporter::ExportFile>& files, const Options& o
                                        (files.size() > 1 && !out.has_extension()));
   if (files.size() == 1 && !folder) return options.write(files.front().text, io);
   if (options.output().empty()) {
-    io.err << fmt::format("rankwright export: the first of {} files; -o FOLDER writes them all\n",
-                          files.size());
+    io.err << fmt::format(
+        "rankwright export: showing the first of {} files; -o FOLDER writes all\n", files.size());
     return options.print(files.front().text, io);
   }
   if (folder) fs::create_directories(out, failed);
@@ -65,27 +65,36 @@ int write_files(const std::vector<exporter::ExportFile>& files, const Options& o
 
 int export_plan(Args args, const Io& io) {
   Options options(verb("export"));
+  options.keep_lines();
   PlanFlags flags;
   std::string to, hosts;
   bool strict = false, listed = false;
-  options.add("plan", flags.plan, "a plan, of any format that is read, or -");
-  options.add("--to", to, fmt::format("{}; else the plan's target", joined_names()));
+  options.add("plan", flags.plan, "plan file in any supported format, or -");
+  options.add("--to", to, fmt::format("{}; default: the plan's target", joined_names()));
   options.add("--hosts", hosts,
-              "names for a launcher, in the cluster's order: n[0-7], or a file with "
-              "one on each line");
-  options.add_switch("--strict", strict, "fail where the target cannot say all of the plan");
-  options.add_switch("--list", listed,
-                     "list the targets, and the versions they were checked "
-                     "against");
+              "host names for a launcher, in the cluster's order: n[0-7], or a file with one name "
+              "per line");
+  options.add_switch("--strict", strict,
+                     "fail if the target has no setting for a part of the plan");
+  options.add_switch("--list", listed, "list the targets and their tested versions");
   flags.add_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (listed) return options.write(list_targets(), io);
   if (flags.plan.empty()) {
-    io.err << "rankwright export: there is no plan\n  help: " << verb("export").example << "\n";
+    io.err << "rankwright export: missing plan\n"
+              "  help: "
+           << verb("export").example << "\n";
     return kUsage;
   }
-  const planner::ExportRequest request{
-      .plan = flags.source(io), .target = to, .hosts = host_names(hosts), .strict = strict};
+  const std::filesystem::path out = options.output();
+  std::error_code failed;
+  const bool named =
+      out.has_filename() && out != "-" && !std::filesystem::is_directory(out, failed);
+  const planner::ExportRequest request{.plan = flags.source(io),
+                                       .target = to,
+                                       .hosts = host_names(hosts),
+                                       .script = named ? out.filename().string() : "",
+                                       .strict = strict};
   const planner::Outcome<planner::ExportAnswer> answer = rankwright::planner::export_plan(request);
   if (!answer) return print_refusal("export", answer.error(), io);
   const importer::PlanFile& file = answer->plan.file;

@@ -157,7 +157,7 @@ TEST_P(FiguresTest, DocumentsAreEqual) {
 }
 
 TEST_P(FiguresTest, PlanEvaluatesTheFileEqually) {
-  const std::vector<std::string> args{"plan", "-",       "--quiet",       "--for",  "any", "--tp",
+  const std::vector<std::string> args{"plan", "-",       "--for",         "any",    "--tp",
                                       "8",    "--no-cp", "--even-stages", "--zero", "1"};
   const json own = run_.document(args)["own"]["evaluated"];
   EXPECT_EQ(own["step_seconds"], figures_.step);
@@ -175,7 +175,7 @@ TEST_P(FiguresTest, TimelineIsAsLongAsTheStep) {
   }
   const std::string report = run_.text({"report", "-", "--no-search", "--markdown"});
   expect_figure(report, fmt::format("\n- step: {}:", kQuantity), step_);
-  expect_figure(report, fmt::format("a step takes {} ±", kQuantity), step_);
+  expect_figure(report, fmt::format("[Aa] step takes {} ±", kQuantity), step_);
   expect_figure(report, fmt::format("\n\\| step \\| {} \\|", kQuantity), step_);
   expect_figure(report, fmt::format("\n\\| MFU \\| {}", kPercent), mfu_);
   expect_figure(report, fmt::format("MFU, PaLM convention \\| {}", kPercent), palm_);
@@ -196,7 +196,7 @@ TEST_P(FiguresTest, PicturesAreEqual) {
 TEST_P(FiguresTest, OneBubble) {
   const std::string text = run_.text({"explain", "-"});
   if (figures_.bubble > 0)
-    expect_figure(text, fmt::format("fills and drains for {}\\s+of\\s+the\\s+step", kPercent),
+    expect_figure(text, fmt::format("bubble\\s+is\\s+{}\\s+of\\s+the\\s+step", kPercent),
                   percent(figures_.bubble));
   if (figures_.ideal > 0)
     expect_figure(text, fmt::format("ideal bubble {}", kPercent), percent(figures_.ideal));

@@ -40,10 +40,10 @@ std::string list_formats() {
                     format.target == rules::Target::any ? "" : row(format.target).checked});
   for (const importer::ClusterFormat& format : importer::cluster_formats())
     rows.push_back({"clusters", format.name, format.summary, format.checked});
-  rows.push_back({"models", "huggingface", "config.json, and its safetensors index",
+  rows.push_back({"models", "huggingface", "config.json and its safetensors index",
                   "the configs of tests/data/hf"});
   for (const importer::LogFormat& format : importer::log_formats())
-    rows.push_back({"logs, by compare --log and --calibrate", format.name, format.summary,
+    rows.push_back({"logs, for compare --log and --calibrate", format.name, format.summary,
                     rules::find_target(format.name)->checked});
   return make_format_list(rows);
 }
@@ -51,7 +51,7 @@ std::string list_formats() {
 void tell_passed_over(const importer::PlanFile& file, const Io& io) {
   constexpr std::size_t kShown = 12;
   if (file.ignored_keys.empty()) return;
-  io.err << fmt::format("passed over, as no matter of layout: {}",
+  io.err << fmt::format("ignored: does not affect the layout: {}",
                         plural(i64(file.ignored_keys.size()), "key", "keys"));
   for (std::size_t i = 0; i < std::min(kShown, file.ignored_keys.size()); ++i)
     io.err << (i == 0 ? ": " : ", ") << file.ignored_keys[i];
@@ -101,24 +101,27 @@ std::vector<planner::SourceFile> read_once(const std::vector<std::string>& names
 
 int import_plan(Args args, const Io& io) {
   Options options(verb("import"));
+  options.keep_lines();
   PlanFlags plan;
   ImportFlags flags;
   std::string from;
   bool listed = false;
   options.add("file", flags.files,
-              "a framework's config, script or log, or -; or one or more files about a cluster");
-  options.add("--from", from, "its format, where its name and text do not say");
-  options.add_switch("--list", listed, "list what is read");
+              "framework config, script or log, or -; or files that describe a cluster");
+  options.add("--from", from, "format of the file, if it is not detected");
+  options.add_switch("--list", listed, "list the supported formats");
   plan.add_to(options);
-  options.add("--device", flags.device, "of a cluster: its GPU, where no file says");
-  options.add("--hosts", flags.hosts, "of a cluster: how many hosts there are")
+  options.add("--device", flags.device, "cluster: GPU type, if no file gives it");
+  options.add("--hosts", flags.hosts, "cluster: number of hosts")
       .range(i64{1}, cluster::kMaxDevices);
   options.add("--collective", flags.collective,
-              "of nccl-tests' output: what it measured, where it does not say");
+              "nccl-tests output: the measured collective, if it does not say");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   if (listed) return options.write(list_formats(), io);
   if (flags.files.empty()) {
-    io.err << "rankwright import: there is no file\n  help: " << verb("import").example << "\n";
+    io.err << "rankwright import: missing file\n"
+              "  help: "
+           << verb("import").example << "\n";
     return kUsage;
   }
   const planner::Outcome<planner::ImportAnswer> answer =

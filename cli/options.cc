@@ -12,6 +12,7 @@
 #include "cli/option_rows.h"
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/report/render/table.h"
 
 namespace rankwright::cli {
 namespace {
@@ -21,10 +22,13 @@ constexpr std::string_view kOutputOptions[] = {"--output", "--html", "--svg",
                                                "--trace",  "--csv",  "--plot"};
 /// Options that name files to read.
 constexpr std::string_view kInputOptions[] = {
-    "plan",        "file",  "a",          "b",      "what",      "--model", "--cluster", "--log",
-    "--calibrate", "--ran", "--measured", "--with", "--against", "--check", "--hosts",   "--data"};
+    "plan",      "file",    "a",           "b",      "what",       "--model",
+    "--cluster", "--log",   "--calibrate", "--ran",  "--measured", "--with",
+    "--against", "--check", "--hosts",     "--data", "--answers"};
 /// Flags that select the format of the answer.
-constexpr std::string_view kForms[] = {"--json", "--markdown", "--sarif"};
+constexpr std::string_view kForms[] = {"--json", "--markdown", "--format"};
+
+constexpr std::string_view kWhole = "a whole number";
 
 bool one_of(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -33,6 +37,73 @@ bool one_of(std::span<const std::string_view> names, std::string_view name) {
 bool given(const CLI::App& app, std::string_view flag) {
   const CLI::Option* const option = app.get_option_no_throw(std::string(flag));
   return option != nullptr && option->count() > 0;
+}
+
+/// Rejects values that are not numbers of the option's type, before CLI11 does in its own words.
+template <typename Number>
+Option require_number(CLI::Option* option, std::string_view kind, const std::string& placeholder) {
+  option->type_name(placeholder);
+  option->check([kind](const std::string& word) {
+    Number value{};
+    return CLI::detail::lexical_cast(word, value)
+               ? std::string()
+               : fmt::format("'{}' is not {}", make_excerpt(word), kind);
+  });
+  return Option(option);
+}
+
+template <typename Number>
+void require_range(CLI::Option& option, Number min, Number max) {
+  option.check([min, max](const std::string& word) {
+    Number value{};
+    const bool inside = CLI::detail::lexical_cast(word, value) && value >= min && value <= max;
+    return inside ? std::string()
+                  : fmt::format("'{}' is not from {} to {}", make_excerpt(word), min, max);
+  });
+}
+
+/// A mistake on the command line: the problem, then what to type.
+struct UsageFault {
+  std::string what, help;
+};
+
+bool starts_option(std::string_view message, const CLI::Option& option) {
+  const std::string name = option.get_name();
+  return message.starts_with(name) && !message.substr(name.size()).starts_with('-');
+}
+
+/// Describes an argument or the value of a flag that is missing.
+UsageFault describe_missing(const CLI::Option& option) {
+  const std::string name = option.get_name();
+  if (option.get_positional()) return {fmt::format("missing argument '{}'", name), ""};
+  return {fmt::format("missing value of {}", name),
+          fmt::format("{} {}: {}", name, option.get_type_name(), option.get_description())};
+}
+
+UsageFault describe_mismatch(const CLI::Option& option, std::string_view message) {
+  const std::string name = option.get_name();
+  if (option.get_items_expected_max() == 0) return {name + " takes no value", "write " + name};
+  if (message.find("At Most") == std::string_view::npos) return describe_missing(option);
+  return {name + " is given more than once", fmt::format("pass {} once", name)};
+}
+
+/// Describes an error of CLI11 in the program's words. `help` is empty if there is no better one
+/// than the help of the verb.
+UsageFault describe_usage(const CLI::App& app, const CLI::ParseError& error) {
+  const std::string_view message = error.what();
+  const std::string kind = error.get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    if (kind == "RequiredError" && option->get_required() && option->count() == 0)
+      return describe_missing(*option);
+    if (kind == "ArgumentMismatch" && starts_option(message, *option))
+      return describe_mismatch(*option, message);
+    if (kind != "RequiresError" || option->count() == 0) continue;
+    for (const CLI::Option* other : option->get_needs())
+      if (other->count() == 0)
+        return {fmt::format("{} needs {}", option->get_name(), other->get_name()),
+                fmt::format("add {}", other->get_name())};
+  }
+  return {std::string(message), ""};
 }
 
 /// Returns an option as completions and manual pages show it.
@@ -92,12 +163,12 @@ Option& Option::required() {
 }
 
 Option& Option::range(i64 min, i64 max) {
-  option_->check(CLI::Range(min, max));
+  require_range(*option_, min, max);
   return *this;
 }
 
 Option& Option::range(double min, double max) {
-  option_->check(CLI::Range(min, max));
+  require_range(*option_, min, max);
   return *this;
 }
 
@@ -120,9 +191,10 @@ Options::Options(const Verb& verb)
     : app_(std::make_unique<CLI::App>(fmt::format("Example: {}\n\n{}", verb.example, verb.summary),
                                       fmt::format("rankwright {}", verb.name))),
       name_(verb.name) {
-  add_switch("--json", json_, "write JSON with a versioned schema");
+  app_->set_help_flag("-h,--help", "print this help and exit");
+  add_switch("--json", json_, "write JSON (versioned schema)");
   add("-o,--output", output_, "write to this file").type_name("FILE");
-  add_switch("--no-color", no_color_, "no color, even on a terminal (so does NO_COLOR)");
+  add_switch("--no-color", no_color_, "no color, even on a terminal (also NO_COLOR)");
   add_switch("--quiet", quiet_, "suppress progress and notices");
 }
 
@@ -138,19 +210,19 @@ Option Options::add(const std::string& name, std::vector<std::string>& into,
 }
 
 Option Options::add(const std::string& name, i64& into, const std::string& help) {
-  return Option(app_->add_option(name, into, help));
+  return require_number<i64>(app_->add_option(name, into, help), kWhole, "N");
 }
 
 Option Options::add(const std::string& name, std::optional<i64>& into, const std::string& help) {
-  return Option(app_->add_option(name, into, help));
+  return require_number<i64>(app_->add_option(name, into, help), kWhole, "N");
 }
 
 Option Options::add(const std::string& name, std::uint64_t& into, const std::string& help) {
-  return Option(app_->add_option(name, into, help));
+  return require_number<std::uint64_t>(app_->add_option(name, into, help), kWhole, "N");
 }
 
 Option Options::add(const std::string& name, double& into, const std::string& help) {
-  return Option(app_->add_option(name, into, help));
+  return require_number<double>(app_->add_option(name, into, help), "a number", "NUMBER");
 }
 
 Option Options::add_switch(const std::string& name, bool& into, const std::string& help) {
@@ -174,7 +246,9 @@ std::optional<int> Options::parse(Args args, const Io& io) {
   } catch (const CLI::ExtrasError&) {
     return unexpected(io);
   } catch (const CLI::ParseError& error) {
-    return complain(error.what(), "rankwright help " + name_, kUsage, io);
+    const UsageFault fault = describe_usage(*app_, error);
+    return complain(fault.what, fault.help.empty() ? "rankwright help " + name_ : fault.help,
+                    kUsage, io);
   }
   const int refused = refuse_outputs(io);
   return refused != kOk ? std::optional(refused) : std::nullopt;
@@ -182,7 +256,8 @@ std::optional<int> Options::parse(Args args, const Io& io) {
 
 int Options::complain(const std::string& what, const std::string& help, int code,
                       const Io& io) const {
-  io.err << fmt::format("rankwright {}: {}\n  help: {}\n", name_, what, help);
+  io.err << report::fit_lines(fmt::format("rankwright {}: {}\n  help: {}\n", name_, what, help),
+                              io.width);
   return code;
 }
 
@@ -197,15 +272,16 @@ int Options::refuse_outputs(const Io& io) {
   for (std::size_t k = 0; k < written.size(); ++k) {
     for (std::size_t j = 0; j < k; ++j)
       if (same_file(written[k].path, written[j].path))
-        return complain(fmt::format("{} and {} are one file", spelt(written[j]), spelt(written[k])),
-                        "two files", kUsage, io);
+        return complain(
+            fmt::format("{} and {} are the same file", spelt(written[j]), spelt(written[k])),
+            "use two files", kUsage, io);
     for (const TypedFile& other : read) {
       // The found plan may overwrite the plan file that the search started from.
       if (prints_besides_ && written[k].flag == "--output" && other.flag == "file") continue;
       if (there(other.path) && same_file(written[k].path, other.path))
-        return complain(fmt::format("{} would be written over {}, which is read", spelt(written[k]),
-                                    spelt(other)),
-                        "another file to write", kUsage, io);
+        return complain(
+            fmt::format("{} would overwrite the input {}", spelt(written[k]), spelt(other)),
+            "write to another file", kUsage, io);
     }
   }
   std::vector<std::string> printed;
@@ -222,13 +298,13 @@ int Options::refuse_mixed(std::vector<std::string> printed, const Io& io) const 
   for (const std::string_view form : kForms)
     if (given(*app_, form)) forms.emplace_back(form);
   if (forms.size() > 1)
-    return complain(fmt::format("{} are forms of one answer", fmt::join(forms, " and ")),
-                    "one of them", kUsage, io);
+    return complain(fmt::format("{} cannot be combined", fmt::join(forms, " and ")),
+                    "use one of them", kUsage, io);
   if (printed.empty()) return kOk;
   if (output_.empty() || prints_besides_) printed.insert(printed.end(), forms.begin(), forms.end());
   if (printed.size() == 1) return kOk;
   return complain(fmt::format("{} would mix on standard output", fmt::join(printed, " and ")),
-                  "a file for all but one of them", kUsage, io);
+                  "write all but one of them to files", kUsage, io);
 }
 
 int Options::refuse_unwritable(const std::vector<std::string>& paths, const Io& io) const {
@@ -247,7 +323,7 @@ int Options::unexpected(const Io& io) const {
   const bool flag = word.starts_with('-');
   const std::optional<std::string> near = flag ? nearest(word, flags) : std::nullopt;
   return complain(
-      fmt::format("{} '{}'", flag ? "there is no flag" : "one thing too many:", make_excerpt(word)),
+      fmt::format("{} '{}'", flag ? "unknown flag" : "unexpected argument", make_excerpt(word)),
       near ? fmt::format("did you mean {}?", *near) : "rankwright help " + name_, kUsage, io);
 }
 
@@ -257,6 +333,13 @@ int Options::write(const std::string& text, const Io& io) const {
 }
 
 int Options::print(const std::string& text, const Io& io) const {
+  const bool is_file = keeps_lines_ || json_ ||
+                       std::any_of(std::begin(kForms), std::end(kForms),
+                                   [&](std::string_view form) { return given(*app_, form); });
+  return print_as_is(is_file ? text : report::fit_lines(text, io.width), io);
+}
+
+int Options::print_as_is(const std::string& text, const Io& io) const {
   io.out << text << std::flush;
   if (io.out) return kOk;
   io.err << fmt::format("rankwright {}: cannot write to standard output\n", name_);
@@ -264,7 +347,7 @@ int Options::print(const std::string& text, const Io& io) const {
 }
 
 int Options::save(const std::string& text, const std::string& path, const Io& io) const {
-  if (path == "-") return print(text, io);
+  if (path == "-") return print_as_is(text, io);
   const std::optional<OutputFault> fault = write_file(path, text);
   return fault ? complain(fault->what, fault->help, kUnreadable, io) : int(kOk);
 }
@@ -273,7 +356,7 @@ int Options::save_bytes(const std::string& bytes, const std::string& path, const
   if (path != "-" || io.bytes_out == nullptr) return save(bytes, path, io);
   io.out.flush();
   *io.bytes_out << bytes << std::flush;
-  return *io.bytes_out ? int(kOk) : print("", io);
+  return *io.bytes_out ? int(kOk) : print_as_is("", io);
 }
 
 }  // namespace rankwright::cli

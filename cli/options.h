@@ -74,7 +74,11 @@ class Options {
   const std::string& output() const { return output_; }
   /// Returns the colors of printed text, whether or not -o is given.
   report::Paint paint_printed(const Io& io) const { return {.on = io.color && !no_color_}; }
+  /// Prints text, its lines broken to fit the terminal unless they are those of a file.
   int print(const std::string& text, const Io& io) const;
+
+  /// Declares that the verb writes files, whose lines must not be broken to fit the terminal.
+  void keep_lines() { keeps_lines_ = true; }
 
   /// Declares that the verb prints its answer in addition to writing to -o.
   void prints_besides() { prints_besides_ = true; }
@@ -94,6 +98,7 @@ class Options {
   int save_bytes(const std::string& bytes, const std::string& path, const Io& io) const;
 
  private:
+  int print_as_is(const std::string& text, const Io& io) const;
   /// Prints the unknown argument and the nearest known one.
   int unexpected(const Io& io) const;
   int complain(const std::string& what, const std::string& help, int code, const Io& io) const;
@@ -111,6 +116,7 @@ class Options {
   bool quiet_ = false;
   bool prints_besides_ = false;
   bool stdout_taken_ = false;
+  bool keeps_lines_ = false;
 };
 
 }  // namespace rankwright::cli

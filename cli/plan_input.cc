@@ -21,9 +21,9 @@ std::string read_all(std::istream& in) {
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
-  options.add("--model", model, "instead of the plan's: a name or a config.json");
-  options.add("--cluster", cluster, "instead of the plan's: \"dgx-h100 x 8\" or a cluster file");
-  options.add("--world", world, "ranks in all, where a framework's file does not say")
+  options.add("--model", model, "model name or config.json; default: the plan's");
+  options.add("--cluster", cluster, "\"dgx-h100 x 8\" or a cluster file; default: the plan's");
+  options.add("--world", world, "number of ranks, if a framework's file does not give it")
       .range(i64{1}, cluster::kMaxDevices);
 }
 
@@ -44,8 +44,8 @@ Result<std::string> read_argument(const std::string& argument, const Io& io) {
 
 void PlanFlags::add_calibration_to(Options& options) {
   options.add("--calibrate", calibrate,
-              "the log of a run (Megatron-LM, torchtitan) to calibrate the estimate with");
-  options.add("--ran", ran, "with --calibrate: the plan that ran, if another");
+              "calibrate the estimate with the log of a run (Megatron-LM, torchtitan)");
+  options.add("--ran", ran, "with --calibrate: the plan that ran, if different");
 }
 
 planner::SourceFile read_source(const std::string& argument, const Io& io) {

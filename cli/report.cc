@@ -11,6 +11,7 @@
 #include "cli/plan_input.h"
 #include "cli/report_output.h"
 #include "cli/target_flag.h"
+#include "cli/training_flags.h"
 #include "cli/verb.h"
 #include "rankwright/planner/plan/source_files.h"
 
@@ -22,6 +23,7 @@ struct ReportRequestFlags {
   ReportFlags output{};
   TargetFlag target{};
   std::string measured{};
+  TrainingFlags training{};
   bool no_search = false;
 };
 
@@ -30,14 +32,15 @@ struct ReportRequestFlags {
 int report(Args args, const Io& io) {
   Options options(verb("report"));
   ReportRequestFlags flags;
-  options.add("plan", flags.plan.plan, "a plan file or -").required();
+  options.add("plan", flags.plan.plan, "plan file, or - for standard input").required();
   flags.output.add_to(options);
   options.add("--measured", flags.measured,
-              "the trace of a run of it, drawn beside what was predicted");
+              "trace of a run of this plan, drawn below the prediction");
+  flags.training.add_to(options);
   options.add_switch("--no-search", flags.no_search,
-                     "leave out what else could be chosen: a search takes seconds");
+                     "skip the search for alternatives, which takes seconds");
   flags.target.add_to(
-      options, "search only what this framework runs without a warning; else the plan's target");
+      options, "search only layouts that this framework can run; default: the plan's target");
   flags.plan.add_to(options);
   flags.plan.add_calibration_to(options);
   flags.plan.add_job_to(options);
@@ -46,8 +49,11 @@ int report(Args args, const Io& io) {
   if (!target) return target.error();
   if (const int refused = flags.output.refuse(flags.plan.plan, options, io)) return refused;
 
+  planner::Outcome<planner::TrainingRequest> training = flags.training.read();
+  if (!training) return print_refusal("report", training.error(), io);
   planner::ReportRequest request{.plan = flags.plan.source(io), .target = *target};
   if (!flags.measured.empty()) request.measured = planner::read_trace_source(flags.measured);
+  request.training = std::move(*training);
   request.search = !flags.no_search;
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());

@@ -44,8 +44,8 @@ std::string pictures_from(const std::string& document, const std::string& folder
 /// Prints why a folder cannot be created. Returns the exit code.
 int no_folder(const std::string& folder, std::string_view why, const Io& io) {
   io.err << fmt::format(
-      "rankwright report: --svg: {} {}\n  help: name a folder, which is made where there is none: "
-      "--svg pictures\n",
+      "rankwright report: --svg: {} {}\n"
+      "  help: pass a directory, which is created if needed: --svg pictures\n",
       folder, why);
   return kUsage;
 }
@@ -59,9 +59,9 @@ report::Report new_report(std::string_view verb, Args args) {
 int refuse_missing_page(std::string_view verb, const Io& io) {
   if (!report::kReportPage.empty()) return kOk;
   io.err << fmt::format(
-      "rankwright {}: this program was built without the page, which needs Node.js 18 or newer and "
-      "npm\n  help: --json, --markdown or --svg of rankwright report need neither; for the page "
-      "install both and build again\n",
+      "rankwright {}: built without the HTML report, which needs Node.js 18 or newer and npm\n"
+      "  help: use --json, --markdown or --svg of rankwright report, or install both and build "
+      "again\n",
       verb);
   return kUnreadable;
 }
@@ -79,7 +79,7 @@ int save_pictures(const report::Report& report, const std::string& folder, const
                   const Io& io) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed) return no_folder(folder, fmt::format("cannot be made: {}", failed.message()), io);
+  if (failed) return no_folder(folder, fmt::format("cannot be created: {}", failed.message()), io);
   std::string written;
   for (std::size_t k = 0; k < report.plans.size(); ++k)
     for (const report::Picture& picture : report::draw_pictures(report.plans[k])) {
@@ -93,11 +93,10 @@ int save_pictures(const report::Report& report, const std::string& folder, const
 }
 
 void ReportFlags::add_to(Options& options) {
-  options.describe(
-      "--output",
-      "write to this file: .html, .md or .json; without it the page of plan.yaml is plan.html");
-  options.add_switch("--markdown", markdown, "write a design document instead of the page");
-  options.add("--svg", svg, "write each picture alone as an SVG file into this folder")
+  options.describe("--output",
+                   "write to this file: .html, .md or .json; default: plan.html for plan.yaml");
+  options.add_switch("--markdown", markdown, "write a design document in Markdown");
+  options.add("--svg", svg, "write each figure as an SVG file into this directory")
       .type_name("DIR");
 }
 

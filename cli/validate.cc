@@ -33,7 +33,7 @@ class Told {
     const Clock::time_point now = Clock::now();
     if (quiet_ || now - last_ < std::chrono::seconds(1)) return;
     last_ = now;
-    io_.err << fmt::format("fitted without {} of {} publications; now without {}\n", done, of,
+    io_.err << fmt::format("refitted without {} of {} publications; now without {}\n", done, of,
                            make_excerpt(what))
             << std::flush;
   }
@@ -70,26 +70,27 @@ int validate(Args args, const Io& io) {
   ValidateFlags flags;
   options
       .add("file", flags.files,
-           "measured runs (.csv) with the columns of tests/data/validation/runs.csv, or "
-           "measured collectives with those of collectives.csv")
+           "measured runs (.csv, columns of tests/data/validation/runs.csv) or collectives "
+           "(columns of collectives.csv)")
       .type_name("FILE")
       .required();
   options.add_switch("--leave-one-family-out", flags.leave_out,
-                     "predict each family with constants that were fitted without it");
-  options.add_switch("--calibrate-one", flags.calibrate_one,
-                     "also use one row of each family, GPU and precision; it is not scored");
+                     "predict each family with constants fitted without it");
+  options.add_switch(
+      "--calibrate-one", flags.calibrate_one,
+      "also calibrate on one row of each family, GPU and precision; it is not scored");
   options.add("--with", flags.with, "also fit on the rows of this file, without scoring them")
       .type_name("FILE")
       .one_value_each();
   options.add("--plot", flags.plot, "draw predicted against measured (SVG)").type_name("FILE");
   options.add_switch("--all", flags.all, "print every row");
   options.add_switch("--fit", flags.fit,
-                     "fit the constants on all rows and print them beside the shipped ones");
+                     "fit the constants on all rows and print them next to the shipped ones");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
   if (flags.fit && (flags.leave_out || flags.calibrate_one || options.json()))
-    return print_usage_fault("validate", "--fit prints constants and nothing else",
-                             "leave the other options out", io);
+    return print_usage_fault("validate", "--fit cannot be combined with other options",
+                             "remove the other options", io);
   Told format_findings(io, options.quiet());
   const planner::Outcome<planner::ValidateAnswer> answer = planner::validate_runs(
       {.files = read_tables(flags.files),

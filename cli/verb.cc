@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 #include <vector>
 
 #include "cli/help/complete.h"
@@ -19,75 +20,78 @@ namespace {
 
 // The order here is the order of `rankwright help`.
 constexpr Verb kVerbs[] = {
-    {"plan", "find the fastest layout for a model on a cluster, and say why not another",
+    {"plan", "find the fastest layout for a model on a cluster",
      "rankwright plan --model llama-3.1-70b --cluster \"dgx-h100 x 8\" --global-batch 512 --seq "
      "8192",
      plan},
-    {"check", "lint a plan: what cannot be, what will be slow, what is left open",
+    {"init", "answer five questions and write the best plan", "rankwright init -o plan.yaml", init},
+    {"check", "lint plans and configs: errors, performance problems, missing settings",
      "rankwright check plan.yaml --for megatron", check},
-    {"explain", "say what a plan, a diagnostic code or a plan key means",
+    {"explain", "explain a plan, a diagnostic code, a plan key or a term",
      "rankwright explain plan.yaml --rank 17", explain},
-    {"compare",
-     "put two plans, or a plan and the log of its run, side by side, and say why they differ",
+    {"compare", "compare two plans, or a plan and the log of its run",
      "rankwright compare examples/course-64.yaml examples/course-64-chunks.yaml", compare},
-    {"report", "draw a plan on one page for a browser: where ranks sit, where time and memory go",
+    {"report", "write an interactive HTML report of a plan",
      "rankwright report plan.yaml -o plan.html", report},
-    {"export", "write a plan as the files that a framework or a launcher runs",
+    {"export", "write the files with which a framework or launcher runs a plan",
      "rankwright export examples/gpt3-175b-1024.yaml --to megatron", export_plan},
-    {"import", "read a framework's config, or files about a cluster, and write a plan or cluster",
+    {"import", "import a framework's config or files that describe a cluster",
      "rankwright import train.sh -o plan.yaml", import_plan},
-    {"run", "train for real: every rank executes the plan, and what was predicted is measured",
+    {"run", "train: execute the plan on every rank and compare with the prediction",
      "rankwright run examples/gpt2-tiny-tp2-pp2-dp2.yaml --local --steps 100", train},
     {"probe", "measure this machine and its links, and write a cluster file",
      "rankwright probe -o cluster.yaml", probe},
     {"validate", "compare predictions with measured runs or collectives",
      "rankwright validate tests/data/validation/runs.csv --leave-one-family-out", validate},
-    {"catalog", "list and show known models, devices, systems and diagnostic codes",
+    {"catalog", "list known models, devices, systems, diagnostic codes and more",
      "rankwright catalog models llama-3.1-405b", catalog},
-    {"lab", "learn it: ten exercises, judged by what the library computes", "rankwright lab 3",
-     lab},
-    {"completions", "print what lets a shell complete verbs, flags and names",
-     "eval \"$(rankwright completions bash)\"", completions},
+    {"lab", "learn with exercises that the program checks", "rankwright lab 3", lab},
+    {"completions", "print completions for a shell", "eval \"$(rankwright completions bash)\"",
+     completions},
 };
 
 constexpr ExitRow kExits[] = {
-    {kOk, "fine or warnings only"},
-    {kUnreadable, "unreadable or unknown"},
-    {kRefused, "a lint error or nothing fits"},
-    {kUsage, "usage"},
+    {kOk, "success or warnings only"},
+    {kUnreadable, "unreadable input or unknown name"},
+    {kRefused, "an error in the plan, or no layout fits or meets --days and --budget"},
+    {kUsage, "wrong usage"},
     {kOutOfMemory, "out of memory"},
-    {kInterrupted, "Ctrl-C"},
+    {kInterrupted, "interrupted"},
 };
 
 constexpr std::string_view kExample =
     "rankwright plan --model llama-3.1-8b --cluster \"dgx-h100 x 2\" -o plan.yaml";
 constexpr std::string_view kInputs =
-    "A plan is a file or - for standard input; a model or a cluster is a name or a file.";
+    "A plan is a file, or - for standard input. A model or a cluster is a name or a file.";
 constexpr std::size_t kHelpWidth = 76;
 
-void print_help(std::ostream& out) {
+std::string write_help(std::size_t width) {
+  std::ostringstream out;
   out << "Example: " << kExample << "\n\n"
-      << "Rankwright: layouts for training large models, found, checked and explained.\n\n"
+      << "Rankwright finds, checks and explains parallel layouts for training large models.\n"
+         "\n"
       << "Verbs:\n";
   for (const Verb& one : kVerbs) out << fmt::format("  {:<13}{}\n", one.name, one.summary);
-  out << "  help         this text, or that of a verb: rankwright help check\n"
-      << "  --version    the version, as -V does\n\n"
+  out << "  help         print this help, or that of a verb: rankwright help check\n"
+      << "  --version    print the version (also -V)\n"
+         "\n"
       << kInputs << "\n";
   std::string codes;
   for (const ExitRow& row : kExits)
     codes += fmt::format("{}{} {}", codes.empty() ? "" : ", ", int(row.code), row.meaning);
   std::string text = report::wrap_text(codes + ".", kHelpWidth, "      ");
   out << text.replace(0, 5, "Exit:");
+  return report::fit_lines(out.str(), width);
 }
 
 int unknown_verb(const std::string& name, const Io& io) {
   std::vector<std::string> names{"help"};
   for (const Verb& one : kVerbs) names.emplace_back(one.name);
-  io.err << fmt::format("rankwright: '{}' is not a verb\n", make_excerpt(name));
+  io.err << fmt::format("rankwright: unknown verb '{}'\n", make_excerpt(name));
   if (const std::optional<std::string> near = nearest(name, names))
     io.err << fmt::format("  help: did you mean {}?\n", *near);
   else
-    io.err << "  help: rankwright help lists them\n";
+    io.err << "  help: rankwright help lists the verbs\n";
   return kUsage;
 }
 
@@ -111,7 +115,7 @@ int help(Args args, const Io& io) {
     if (man)
       io.out << make_man_page();
     else
-      print_help(io.out);
+      io.out << write_help(io.width);
     return printed(io);
   }
   const Verb* const one = find(args[0]);
@@ -120,8 +124,9 @@ int help(Args args, const Io& io) {
     io.out << make_man_page(*one);
     return printed(io);
   }
-  const std::string flag = "--help";
-  return one->run({&flag, 1}, io);
+  std::vector<std::string> words(args.begin() + 1, args.end());  // lab has commands of its own
+  words.emplace_back("--help");
+  return one->run(words, io);
 }
 
 }  // namespace
@@ -141,7 +146,7 @@ namespace {
 
 int run_verb(Args args, const Io& io) {
   if (args.empty()) {
-    print_help(io.err);
+    io.err << write_help(io.width);
     return kUsage;
   }
   const std::string& first = args[0];

@@ -21,6 +21,7 @@ struct Io {
   bool color = false;         // out is a terminal, and NO_COLOR is not set
   std::size_t width = 120;    // characters per line
   bool err_terminal = false;  // err is a terminal: progress may be drawn there
+  bool log_progress = false;  // a long search may write lines to err that is not a terminal
   bool may_exec = false;      // the process may exec another program; false in tests
   /// If set, a verb stores its options here and does nothing else.
   std::vector<OptionRow>* collect_options = nullptr;
@@ -33,7 +34,7 @@ struct Io {
 enum Exit : int {
   kOk = 0,          // also with warnings
   kUnreadable = 1,  // unreadable or unknown input
-  kRefused = 2,     // a lint error, or no plan fits
+  kRefused = 2,     // a lint error, or no plan fits or meets its target
   kUsage = 64,
   kOutOfMemory = 71,
   kInterrupted = 130,  // Ctrl-C
@@ -67,6 +68,7 @@ int run(Args args, const Io& io);
 // The functions of the rows, one file each.
 int plan(Args args, const Io& io);
 int check(Args args, const Io& io);
+int init(Args args, const Io& io);
 int explain(Args args, const Io& io);
 int compare(Args args, const Io& io);
 int report(Args args, const Io& io);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "rankwright/base/format.h"
 #include "rankwright/planner/plan/source_files.h"
 
 namespace rankwright::python {
@@ -46,19 +47,18 @@ planner::Outcome<std::optional<i64>> Arguments::whole(std::string_view option) c
   if (!has(option)) return std::nullopt;
   const std::optional<i64> number = parse_whole(text(option));
   if (!number)
-    return planner::refuse_usage(fmt::format("Could not convert: --{} = {}", option, text(option)),
-                                 help_hint(verb));
+    return planner::refuse_usage(
+        fmt::format("--{}: '{}' is not a whole number", option, make_excerpt(text(option))),
+        help_hint(verb));
   return number;
 }
 
 planner::Outcome<std::optional<i64>> Arguments::size(std::string_view option) const {
-  if (!has(option)) return std::nullopt;
-  const std::optional<i64> number = parse_whole(text(option));
-  if (!number || *number < 1 || *number > cluster::kMaxDevices)
-    return planner::refuse_usage(fmt::format("--{}: Value {} not in range 1 to {}", option,
-                                             text(option), cluster::kMaxDevices),
-                                 help_hint(verb));
-  return number;
+  planner::Outcome<std::optional<i64>> number = whole(option);
+  if (!number || !*number || (**number >= 1 && **number <= cluster::kMaxDevices)) return number;
+  return planner::refuse_usage(fmt::format("--{}: '{}' is not from 1 to {}", option,
+                                           make_excerpt(text(option)), cluster::kMaxDevices),
+                               help_hint(verb));
 }
 
 bool Arguments::names_file(const std::string& name) const {

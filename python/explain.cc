@@ -1,9 +1,12 @@
-// `explain` for Python: one view of a plan, a schedule, or the meaning of a code or a key.
+// `explain` for Python: one view of a plan, a schedule, or the meaning of a code, a key or a term.
 #include "rankwright/planner/explain.h"
 
 #include "python/verbs.h"
+#include "rankwright/planner/explain/sweep_view.h"
 #include "rankwright/planner/explain_faults.h"
 #include "rankwright/planner/explain_timeline.h"
+#include "rankwright/planner/learn/explain_concept.h"
+#include "rankwright/report/catalog/concept_text.h"
 #include "rankwright/report/catalog/topic_text.h"
 #include "rankwright/report/explain/explain_json.h"
 #include "rankwright/report/explain/explain_text.h"
@@ -13,6 +16,7 @@
 #include "rankwright/report/faults/faults_json.h"
 #include "rankwright/report/faults/faults_text.h"
 #include "rankwright/report/render/labels.h"
+#include "rankwright/report/sweep/sweep_text.h"
 #include "rankwright/report/timeline/gantt.h"
 #include "rankwright/report/timeline/timeline_json.h"
 
@@ -28,15 +32,25 @@ planner::Outcome<Answer> explain_term(const std::string& term) {
   return make_answer(
       planner::explain_term(term),
       [](const A& a) {
-        return a.page != nullptr  ? report::make_page_json(*a.page)
-               : a.key != nullptr ? report::make_key_json(*a.key)
-                                  : report::make_term_json(*a.term);
+        return a.page != nullptr           ? report::make_page_json(*a.page)
+               : a.key != nullptr          ? report::make_key_json(*a.key)
+               : a.concept_page != nullptr ? report::make_concept_json(*a.concept_page)
+                                           : report::make_term_json(*a.term);
       },
       [](const A& a) {
         return a.page != nullptr  ? report::render_page_text(*a.page, {}, kTextWidth)
                : a.key != nullptr ? report::render_key_text(*a.key, {}, kTextWidth)
-                                  : report::render_term_text(*a.term, {}, kTextWidth);
+               : a.concept_page != nullptr
+                   ? report::render_concept_text(*a.concept_page, {}, kTextWidth)
+                   : report::render_term_text(*a.term, {}, kTextWidth);
       });
+}
+
+planner::Outcome<Answer> view_concept(const std::string& word, const planner::PlanSource& plan) {
+  using A = planner::ConceptAnswer;
+  return make_answer(
+      planner::explain_concept(word, plan), [](const A& a) { return report::make_concept_json(a); },
+      [](const A& a) { return report::render_concept_text(a, {}, kTextWidth); });
 }
 
 planner::Outcome<Answer> make_explain_view(const planner::PlanSource& plan) {
@@ -75,6 +89,13 @@ planner::Outcome<Answer> view_sensitivity(const planner::PlanSource& plan) {
       [](const A& a) {
         return report::render_sensitivity_text(a.plan.config(), a.view, {}, kTextWidth);
       });
+}
+
+planner::Outcome<Answer> view_sweep(const planner::PlanSource& plan, const std::string& sweep) {
+  using A = planner::SweepAnswer;
+  return make_answer(
+      planner::explain_sweep(plan, sweep), [](const A& a) { return report::make_sweep_json(a); },
+      [](const A& a) { return report::render_sweep_text(a, {}, kTextWidth); });
 }
 
 report::RivalPlan rival(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
@@ -151,10 +172,17 @@ planner::Outcome<Answer> explain(const Arguments& args, const planner::SearchCon
                                     .timeline = args.has("timeline") || args.has("unit-times"),
                                     .faults = fault_options->any(),
                                     .sensitivity = args.has("sensitivity"),
-                                    .against = args.has("against")};
+                                    .against = args.has("against"),
+                                    .sweep = args.has("sweep")};
   const std::string& what = args.files.front();
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));
+  if (args.has("concept")) {
+    if (!args.names_file(what) || views.any())
+      return tl::unexpected(planner::make_usage_refusal("a concept needs a plan and no view",
+                                                        "explain(plan, concept=\"tp\")"));
+    return view_concept(args.text("concept"), *plan);
+  }
   if (!args.names_file(what)) return explain_term(what);
   if (is_schedule(plan->plan)) {
     if (std::optional<planner::Refusal> fault = check_schedule_views(views, *plan))
@@ -163,6 +191,7 @@ planner::Outcome<Answer> explain(const Arguments& args, const planner::SearchCon
   }
   if (std::optional<planner::Refusal> fault = check_views(views))
     return tl::unexpected(std::move(*fault));
+  if (views.sweep) return view_sweep(*plan, args.text("sweep"));
   if (views.timeline) return view_timeline(*plan, args.has("unit-times"));
   if (views.faults) return view_faults(*plan, *fault_options);
   if (views.against) return view_rivals(*plan, args.source(args.text("against")));

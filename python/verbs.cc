@@ -11,6 +11,7 @@
 #include "rankwright/planner/export.h"
 #include "rankwright/planner/import.h"
 #include "rankwright/planner/plan/source_files.h"
+#include "rankwright/planner/plan/training_options.h"
 #include "rankwright/planner/report.h"
 #include "rankwright/report/compare/compare_json.h"
 #include "rankwright/report/compare/compare_text.h"
@@ -29,9 +30,14 @@ namespace {
 
 report::NamedPlan named(const planner::ValidPlan& plan) { return {plan.name(), plan.config()}; }
 
-planner::Outcome<Answer> compare_two(const planner::PlanSource& a,
-                                     const planner::SourceFile& other) {
-  planner::CompareRequest request{.a = a, .b = a};
+planner::Outcome<planner::TrainingRequest> read_training(const Arguments& args) {
+  return planner::read_training_options(
+      {.tokens = args.text("tokens"), .price = args.text("price"), .days = args.text("days")});
+}
+
+planner::Outcome<Answer> compare_two(const planner::PlanSource& a, const planner::SourceFile& other,
+                                     const planner::TrainingRequest& training) {
+  planner::CompareRequest request{.a = a, .b = a, .training = training};
   request.b.plan = other;
   using A = planner::CompareAnswer;
   return make_answer(
@@ -91,7 +97,7 @@ planner::Outcome<Answer> check(const Arguments& args, const planner::SearchContr
   const int code = has_errors(made->findings) ? 2 : 0;
   return Answer{
       .json = [made] { return report::make_findings_json(made->findings, made->file.name); },
-      .text = [made] { return report::render_check_text(*made, {}); },
+      .text = [made] { return report::render_check_text(*made, {}, kTextWidth); },
       .code = made->readable ? code : 1};
 }
 
@@ -100,7 +106,9 @@ planner::Outcome<Answer> compare(const Arguments& args, const planner::SearchCon
   if (two == args.has("log")) return tl::unexpected(planner::refuse_sides());
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));
-  return two ? compare_two(*plan, args.source(args.files[1]))
+  const planner::Outcome<planner::TrainingRequest> training = read_training(args);
+  if (!training) return tl::unexpected(training.error());
+  return two ? compare_two(*plan, args.source(args.files[1]), *training)
              : compare_log(*plan, args.text("log"));
 }
 
@@ -109,7 +117,10 @@ planner::Outcome<Answer> report(const Arguments& args, const planner::SearchCont
   if (!target) return tl::unexpected(std::move(target.error()));
   planner::Outcome<planner::PlanSource> plan = args.plan();
   if (!plan) return tl::unexpected(std::move(plan.error()));
+  const planner::Outcome<planner::TrainingRequest> training = read_training(args);
+  if (!training) return tl::unexpected(training.error());
   planner::ReportRequest request{.plan = std::move(*plan), .target = *target};
+  request.training = *training;
   if (args.has("measured")) request.measured = planner::read_trace_source(args.text("measured"));
   request.search = !args.has("no-search");
   planner::Outcome<planner::PlanReport> outcome = report_plan(request, control);

@@ -87,6 +87,10 @@ class CheckWords(unittest.TestCase):
             "chips": "degree tags",
             "lies": "is, or is placed",
             "relief": "mitigation",
+            "mended": "fix",
+            "tangled": "nested",
+            "reckoned": "estimated",
+            "neighbourhood": "group",
         }
         texts, lines = {}, []
         for k, (word, advice) in enumerate(words.items()):
@@ -95,6 +99,62 @@ class CheckWords(unittest.TestCase):
                 f'rankwright/{k}.cc:2: {word} {{}} -- users do not know "{word}": write "{advice}"'
             )
         self.check_faults(texts, lines)
+
+    def test_finds_each_phrase_of_a_message_with_its_place(self):
+        per = 'write "per", not "a"'
+        phrases = {
+            "This is no file": ("is no", 'write "is not a" or "has no"'),
+            "16 bytes a parameter": ("bytes a parameter", per),
+            "takes {} a step": ("{} a step", per),
+            "8 micro-batches a rank": ("micro-batches a", per),
+            "a value stands here": ("stands", 'write "is", or leave it out'),
+            "one thing too many: 'x'": ("one thing too many", 'write "unexpected argument"'),
+            "'pp_sze' means nothing here": ("means nothing here", 'write "unknown key"'),
+            "the model is not said": ("is not said", 'write "missing", and the flag'),
+            "a file of no known format": ("of no known", 'write "unknown" or "unrecognized"'),
+            "'x' is none of a, b": ("is none of", 'write "is not one of"'),
+            "a key that is not known": ("is not known", 'write "unknown"'),
+            "passed over: 3 flags": ("passed over", 'write "ignored"'),
+            "it is, as no matter of layout, free": ("no matter of", "state what it does not affect"),
+            "nothing found": ("nothing found", 'write "no problems found"'),
+            "just this: {}": ("just this", "state what the flag sets"),
+            "tp leaves the fastest level": ("leaves the fastest level", 'write "crosses nodes"'),
+            "the device waits for the host": ("waits for the host", 'write "kernel-launch overhead"'),
+            "and what else a step does": ("what else", "name the things"),
+            "a profile would prove it": ("would prove", "state what to do"),
+            "actions run to their end": ("run to their end", 'write "no deadlock"'),
+            "cost what a plainer one costs": ("cost what a", 'write "equivalent to"'),
+            "cannot be as fast as the best": ("cannot be as fast", 'write "pruned"'),
+            "3 exchanges of context": ("exchanges of context", 'write "context-parallel algorithms"'),
+            "it says nothing of a cluster": ("says nothing", "state what is missing"),
+            "it was not seen to check": ("was not seen", 'write "is not known"'),
+            "name the cluster that is meant": ("that is meant", "name the key to set"),
+            "28 layers, without a word": ("without a word", 'write "without a warning"'),
+            "frameworks round in silence": ("in silence", 'write "silently"'),
+        }
+        texts, lines = {}, []
+        for k, (message, (phrase, advice)) in enumerate(phrases.items()):
+            texts[f"cli/{k}.cc"] = f'int a;\nprint("{message}");\n'
+            lines.append(f'cli/{k}.cc:2: {message} -- do not write "{phrase}": {advice}')
+        self.check_faults(texts, lines)
+
+    def test_phrases_of_a_message_go_over_adjacent_literals(self):
+        text = 'print("it has 16 bytes "\n      "a parameter");\n'
+        message = "it has 16 bytes a parameter"
+        self.check_faults(
+            {"cli/a.cc": text},
+            [f'cli/a.cc:1: {message} -- do not write "bytes a parameter": write "per", not "a"'],
+        )
+
+    def test_plain_messages_pass(self):
+        messages = [
+            "16 bytes per parameter, and a step of 3 s",
+            "there is no GPU; M stands for micro-batches",
+            "`bytes a step` is a key",
+            "a rank has 4 layers",
+        ]
+        texts = {f"cli/{k}.cc": f'print("{message}");\n' for k, message in enumerate(messages)}
+        self.assertEqual(check_planted(texts), PASSED)
 
     def test_reads_every_kind_of_comment(self):
         texts = {

@@ -40,3 +40,8 @@ if(RANKWRIGHT_MKDOCS)
 else()
   message(STATUS "Test of the documentation site: none, no mkdocs found")
 endif()
+
+# The pictures of the labs are what the commands below them draw.
+add_test(NAME docs.lab_pictures COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/scripts/make_lab_pictures
+  $<TARGET_FILE:rankwright_exe> --check)
+set_tests_properties(docs.lab_pictures PROPERTIES TIMEOUT 300)

@@ -389,7 +389,7 @@ def check_reports(bench, where, name, reference):
     json_runs = {
         "report": ["report", file, "--no-search", "--json"],
         "check": ["check", file, "--json"],
-        "SARIF": ["check", file, "--sarif"],
+        "SARIF": ["check", file, "--format", "sarif"],
         "explain": ["explain", file, "--json"],
         "compare": ["compare", file, file, "--json"],
         "export": ["export", file, "--to", "nanotron", "--json"],
@@ -462,7 +462,7 @@ def check_broken(bench, where, name):
     broken = f"{text}: 1\nparallelism: {{tp_size: {text}, schedule: {text}}}\n"
     broken += f"model: {text}\ncluster: {text}\n"
     (bench.folder / "broken.yaml").write_text(broken, encoding="utf-8")
-    sarif = json.loads(bench.tool("check", "broken.yaml", "--sarif", ok=(1, 2, 3), where=place))
+    sarif = json.loads(bench.tool("check", "broken.yaml", "--format", "sarif", ok=(1, 2, 3), where=place))
     results = sarif["runs"][0]["results"]
     expect(sarif["version"] == "2.1.0" and results, place, "is not SARIF 2.1.0 with results")
     for result in results:

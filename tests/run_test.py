@@ -138,8 +138,12 @@ def check_files(bench):
     assert {"pp rank 0", "pp rank 1"} <= names, names
     cells = {e["name"] for e in events if e["ph"] == "X"}
     # 2 stages, 8 / dp 2 / micro_batch 1 = 4 microbatches.
-    assert {f"{s}{kind}{m}" for s in range(2) for kind in "FB" for m in range(4)} <= cells, cells
-    assert "step 6/6  loss " in err and "tokens/s  outside cells " in err, err
+    expected = {
+        f"{kind}, micro-batch {m}, stage {s}"
+        for s in range(2) for kind in ("forward", "backward") for m in range(4)
+    }  # fmt: skip
+    assert expected <= cells, cells
+    assert "step 6/6  loss " in err and "tokens/s  outside fwd/bwd " in err, err
     for character in "\x1b\r\x01":
         assert character not in out + err, (out, err)
     print("JSON lines, CSV and trace: 6 steps on 8 ranks")
@@ -238,7 +242,7 @@ def check_dead_rank(bench):
     assert process.returncode == 1, (process.returncode, err)
     assert took < 30, took
     # Rank 3 of tp 2 x dp 2 x pp 2, tp innermost.
-    assert b"rank 3 (tp 1, dp 1, pp 0) was ended by signal 9 (Killed)" in err, err
+    assert b"rank 3 (tp 1, dp 1, pp 0) was killed by signal 9 (Killed)" in err, err
     assert b"mpirun noticed" not in err, err
     print(f"rank 3 killed: named, ended in {took:.1f} s")
 
@@ -254,12 +258,12 @@ def check_dead_launcher(bench):
 def check_refusals(bench):
     code, out, err = bench.run(bench.plan)
     assert (code, out) == (64, ""), (code, out, err)
-    assert "8 ranks (tp 2 x pp 2 x dp 2), and this is one process" in err, err
+    assert "8 ranks (tp 2 x pp 2 x dp 2), but this is one process" in err, err
     assert f"add --local, or mpirun -n 8 rankwright run {bench.plan}" in err, err
 
     code, out, err = bench.run(bench.plan, launcher=bench.mpirun(4))
     assert (code, out) == (64, ""), (code, out, err)
-    assert err.count("8 ranks (tp 2 x pp 2 x dp 2), and 4 were started") == 1, err
+    assert err.count("8 ranks (tp 2 x pp 2 x dp 2), but 4 were started") == 1, err
     assert f"help: mpirun -n 8 rankwright run {bench.plan}" in err, err
 
     code, out, err = bench.run(bench.plan, "--local", "--data", bench.path("none.bin"))
@@ -277,7 +281,7 @@ def check_refusals(bench):
     code, _, err = bench.run("one.yaml", "--csv", "/no/such/folder/loss.csv")
     assert code == 1 and "cannot write /no/such/folder/loss.csv" in err, (code, err)
     code, _, err = bench.run("one.yaml", "--backend", "smoke")
-    assert code == 64 and "there is no backend 'smoke'" in err, (code, err)
+    assert code == 64 and "backend 'smoke'" in err, (code, err)
     print("what cannot be is refused, once")
 
 
@@ -289,7 +293,7 @@ def check_data(bench):
         file.write(one_rank(PLAN).replace("dp_size: 1", "dp_size: 2").replace("world_size: 1", "world_size: 2")
                    .replace("vocab: 256", "vocab: 200"))
     code, out, err = bench.run("one.yaml", "--data", bench.folder)
-    assert (code, out) == (1, "") and "is a folder, not a regular file" in err, (code, out, err)
+    assert (code, out) == (1, "") and "is a directory, not a regular file" in err, (code, out, err)
 
     with open(tokens, "wb") as file:
         file.write(bytes(range(200)) * 20)
@@ -313,7 +317,7 @@ def check_crowd(bench):
     needed = -(-RANKS // cores)
     assert (code, out) == (64, ""), (code, out, err)
     assert f"8 ranks on {cores} core" in err and f"{needed} per core, more than the limit of 1" in err, err
-    assert f"--ranks-per-core {needed} starts them" in err, err
+    assert f"--ranks-per-core {needed} raises the limit" in err, err
     print("more ranks per core than the limit are refused, with the flag that allows them")
 
 

@@ -1,15 +1,16 @@
-// `rankwright explain`: explains a plan, a diagnostic code or a plan key.
+// `rankwright explain`: explains a plan, a diagnostic code, a plan key or a term.
 #include "rankwright/planner/explain.h"
 
 #include <filesystem>
 
 #include "cli/explain/faults.h"
+#include "cli/explain/sweep.h"
 #include "cli/explain/timeline.h"
+#include "cli/explain/word.h"
 #include "cli/io/print_refusal.h"
 #include "cli/options.h"
 #include "cli/plan_input.h"
 #include "cli/verb.h"
-#include "rankwright/report/catalog/topic_text.h"
 #include "rankwright/report/explain/explain_json.h"
 #include "rankwright/report/explain/explain_text.h"
 #include "rankwright/report/explain/rank_text.h"
@@ -23,6 +24,7 @@ struct ExplainFlags {
   PlanFlags plan;
   TimelineFlags timeline{};
   FaultFlags faults{};
+  SweepFlags sweep{};
   std::optional<i64> rank{};
   bool stages = false;
   bool sensitivity = false;
@@ -32,10 +34,11 @@ struct ExplainFlags {
   planner::ExplainViews views() const {
     return {.rank = rank.has_value(),
             .stages = stages,
-            .timeline = timeline.wanted(),
+            .timeline = sweep.wanted() ? timeline.wanted_besides_svg() : timeline.wanted(),
             .faults = faults.any(),
             .sensitivity = sensitivity,
-            .against = !against.empty()};
+            .against = !against.empty(),
+            .sweep = sweep.wanted()};
   }
 };
 
@@ -105,6 +108,8 @@ int show_rivals(const ExplainFlags& flags, const Options& options, const Io& io)
 int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
   if (const std::optional<planner::Refusal> fault = check_views(flags.views()))
     return print_refusal("explain", *fault, io);
+  if (flags.sweep.wanted())
+    return show_sweep(flags.plan, flags.sweep, flags.timeline.svg, flags.markdown, options, io);
   if (flags.timeline.wanted())
     return show_timeline(flags.plan, flags.timeline, flags.markdown, options, io);
   if (flags.faults.any()) return show_faults(flags.plan, flags.faults, flags.markdown, options, io);
@@ -116,40 +121,27 @@ int show_plan(const ExplainFlags& flags, const Options& options, const Io& io) {
   return show_worksheet(flags, options, io);
 }
 
-int show_word(const std::string& word, const Options& options, const Io& io) {
-  const planner::Outcome<planner::ExplainTermAnswer> answer = planner::explain_term(word);
-  if (!answer) return print_refusal("explain", answer.error(), io);
-  const report::Paint paint = options.paint(io);
-  if (answer->page != nullptr)
-    return options.write(options.json() ? report::make_page_json(*answer->page)
-                                        : render_page_text(*answer->page, paint, io.prose()),
-                         io);
-  if (answer->key != nullptr)
-    return options.write(options.json() ? report::make_key_json(*answer->key)
-                                        : render_key_text(*answer->key, paint, io.prose()),
-                         io);
-  return options.write(options.json() ? report::make_term_json(*answer->term)
-                                      : report::render_term_text(*answer->term, paint, io.prose()),
-                       io);
-}
-
 }  // namespace
 
 int explain(Args args, const Io& io) {
   Options options(verb("explain"));
   ExplainFlags flags;
+  std::string of;  // the plan of `explain tp plan.yaml`
   options
-      .add("what", flags.plan.plan,
-           "a plan file or -, a schedule (.csv), a code (RW0301), a key (zero_stage) or a term "
-           "(bubble)")
+      .add(
+          "what", flags.plan.plan,
+          "plan file or -, schedule (.csv), code (RW0301), plan key (zero_stage), or term: an axis "
+          "(tp), a collective (all-reduce), bubble")
       .required();
-  options.add("--rank", flags.rank, "everything about one rank");
+  options.add("plan", of, "plan for the numbers of a term: explain tp plan.yaml").type_name("FILE");
+  options.add("--rank", flags.rank, "show one rank: its groups, memory and traffic");
   options.add_switch("--stages", flags.stages,
-                     "layers by pp rank, how even they are, and the most even split");
+                     "show the layers of each PP rank, their balance and the best split");
   options.add_switch("--sensitivity", flags.sensitivity,
-                     "which constants of the cost model the figures hang on");
+                     "show which cost-model constants matter most");
   options.add("--against", flags.against,
-              "with --sensitivity: which would change which of two plans is faster");
+              "with --sensitivity: second plan; show what would change which is faster");
+  flags.sweep.add_to(options);
   flags.timeline.add_to(options);
   flags.faults.add_to(options);
   options.add_switch("--markdown", flags.markdown, "write Markdown");
@@ -158,9 +150,14 @@ int explain(Args args, const Io& io) {
   flags.plan.add_job_to(options);
   if (const std::optional<int> done = options.parse(args, io)) return *done;
 
-  const std::string& what = flags.plan.plan;
+  const std::string what = flags.plan.plan;
   std::error_code error;
   const bool exists = std::filesystem::exists(what, error);
+  if (!of.empty()) {
+    const planner::ExplainViews views = flags.views();
+    flags.plan.plan = of;
+    return show_word_in_plan(what, flags.plan, exists || views.any(), options, io);
+  }
   if (what.ends_with(".csv") && exists) {
     const planner::PlanSource source = flags.plan.source(io);
     if (const std::optional<planner::Refusal> fault = check_schedule_views(flags.views(), source))
@@ -168,7 +165,7 @@ int explain(Args args, const Io& io) {
     return show_schedule(source.plan, flags.timeline, flags.markdown, options, io);
   }
   if (what == "-" || exists) return show_plan(flags, options, io);
-  return show_word(what, options, io);
+  return show_word(what, flags.timeline.svg, options, io);
 }
 
 }  // namespace rankwright::cli

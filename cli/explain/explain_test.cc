@@ -138,7 +138,7 @@ TEST(ExplainWord, LowerCaseCode_EqualsUpperCase) {
 
 TEST(ExplainJson, Plan_MatchesTheText) {
   const json explain_view = json::parse(run_command({"explain", kPlan, "--json"}).out);
-  const std::string text = run_command({"explain", kPlan}).out;
+  const std::string text = run_command({"explain", kPlan}, "", false, 400).out;
   EXPECT_EQ(explain_view["schema"], "rankwright.explain/2");
   EXPECT_EQ(explain_view["world"], 64);
   EXPECT_EQ(explain_view["plan"]["tp"], 8);

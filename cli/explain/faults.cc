@@ -8,25 +8,27 @@
 namespace rankwright::cli {
 
 void FaultFlags::add_to(Options& options) {
-  options.add("--slow", slow, "this rank computes so many times as long: 17:1.3x")
+  options.add("--slow", slow, "slow rank and its factor: 17:1.3x")
       .type_name("RANK:FACTOR")
       .one_value_each();
   options
       .add("--slow-link", slow_link,
-           "this level has so much of its bandwidth: infiniband:0.5x, :50% or :25GB/s")
+           "slow level and its bandwidth: infiniband:0.5x, :50% or :25GB/s; one bad NIC costs as "
+           "much, because its collective runs at its speed")
       .type_name("LEVEL:FACTOR")
       .one_value_each();
-  options.add("--fail", fail, "this rank dies: what halts, and what it costs");
-  options.add("--failures", failures, "how often: llama-3, rsc-1, rsc-2, ft-hsdp or bloom")
+  options.add("--fail", fail, "rank that fails: show which ranks stop and the cost");
+  options
+      .add("--failures", failures,
+           "published failure rate: llama-3, rsc-1, rsc-2, ft-hsdp or bloom")
       .type_name("NAME");
-  options.add("--mtbf", mtbf, "time between failures of the job").type_name("TIME");
-  options.add("--checkpoint-time", checkpoint_time, "what writing a checkpoint takes")
-      .type_name("TIME");
+  options.add("--mtbf", mtbf, "mean time between failures of the job").type_name("TIME");
+  options.add("--checkpoint-time", checkpoint_time, "time to write a checkpoint").type_name("TIME");
   options
       .add("--checkpoint-interval", checkpoint_interval,
-           "work between checkpoints; without it the best")
+           "time between checkpoints; default: the optimum")
       .type_name("TIME");
-  options.add("--restart-time", restart_time, "from a failure until the job trains again")
+  options.add("--restart-time", restart_time, "time from a failure until training resumes")
       .type_name("TIME");
 }
 

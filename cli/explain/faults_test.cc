@@ -112,7 +112,7 @@ TEST(ExplainFail, MeasuredTimes_ReplaceTheDefaults) {
   // 40 s of work take 100 e^0.3 (e^0.5 - 1) = 87.5682 s.
   EXPECT_NEAR(dead["time"]["useful"], 40 / 87.5682, 1e-6);
   EXPECT_TRUE(dead["interval"]["steps"].is_null());
-  EXPECT_EQ(dead["restart"]["from"], "as stated");
+  EXPECT_EQ(dead["restart"]["from"], "as given");
   // The best interval is at least as good as any given one.
   const std::vector<std::string> usual{"--fail", "17", "--mtbf", "3 h", "--checkpoint-time",
                                        "60 s"};
@@ -150,7 +150,7 @@ TEST(ExplainFaults, MillionGpus_IsAnswered) {
                    "--slow-link", "leaf:0.5x", "--fail", "1048575"});
   EXPECT_EQ(said.code, 0);
   // The last of tp 8 x dp 8,192 x pp 16 ranks is on the last pp rank.
-  golden::expect("cli/explain-slow-rank-of-million.txt", section_of(said.out, "rank 1048575"));
+  golden::expect("cli/explain-slow-rank-of-million.txt", section_of(said.out, "Rank 1048575"));
 }
 
 }  // namespace faults_test

@@ -30,9 +30,8 @@ int draw(const planner::SummarizedStep& of, const std::string& heading, const Ti
     if (const int failed = options.save(program::show_cells(step.program.roles), flags.csv, io))
       return failed;
   if (!flags.trace.empty())
-    if (const int failed = options.save_bytes(
-            report::write_trace(flags.trace, step.program, report::collect_events(step)),
-            flags.trace, io))
+    if (const int failed =
+            options.save_bytes(report::write_trace(flags.trace, of), flags.trace, io))
       return failed;
   if (options.json()) return options.write(report::make_timeline_json(step, sum, heading), io);
   const report::Paint paint = markdown ? report::Paint{} : options.paint(io);
@@ -45,14 +44,15 @@ int draw(const planner::SummarizedStep& of, const std::string& heading, const Ti
 }  // namespace
 
 void TimelineFlags::add_to(Options& options) {
-  options.add_switch("--timeline", timeline, "draw what each pp rank does when");
-  options.add("--svg", svg, "draw the timeline to this file").type_name("FILE");
-  options.add("--trace", trace, "write a trace: .json for Chrome's viewer, else Perfetto's")
+  options.add_switch("--timeline", timeline, "draw the actions of each PP rank over time");
+  options.add("--svg", svg, "draw the timeline, the sweep or a collective to this file")
       .type_name("FILE");
-  options.add("--csv", csv, "write the schedule's cells, as torchtitan reads them")
+  options.add("--trace", trace, "write a trace: .json for Chrome, otherwise Perfetto")
+      .type_name("FILE");
+  options.add("--csv", csv, "write the schedule's actions in torchtitan's format")
       .type_name("FILE");
   options.add_switch("--unit-times", unit_times,
-                     "one unit of time for every forward, input and weight gradient");
+                     "one time unit per forward, input-gradient and weight-gradient action");
 }
 
 int show_timeline(const PlanFlags& plan, const TimelineFlags& flags, bool markdown,

@@ -21,8 +21,10 @@ struct TimelineFlags {
   void add_to(Options& options);
 
   /// Returns whether a timeline is requested; any of its files implies it.
-  bool wanted() const {
-    return timeline || unit_times || !svg.empty() || !trace.empty() || !csv.empty();
+  bool wanted() const { return !svg.empty() || wanted_besides_svg(); }
+  /// Returns whether one is requested even if --svg draws another view.
+  bool wanted_besides_svg() const {
+    return timeline || unit_times || !trace.empty() || !csv.empty();
   }
 };
 

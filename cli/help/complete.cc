@@ -85,7 +85,7 @@ Values for_any(Args words) {
   const std::string& first = words.front();
   if (words.size() == 1) {
     if (!first.starts_with('-')) return {list_verb_names()};
-    return {{{"--help", "what the program takes"}, {"--version", "of the program"}}};
+    return {{{"--help", "print help"}, {"--version", "print the version"}}};
   }
   if (first == "help") return {words.size() == 2 ? list_verb_names() : std::vector<Candidate>()};
   const std::span<const Verb> all = verbs();

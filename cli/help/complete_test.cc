@@ -69,6 +69,8 @@ TEST(Complete, FlagValue_OffersNamesFromTheTables) {
   EXPECT_THAT(offered({"export", "plan.yaml", "--to", "sl"}), ElementsAre("slurm"));
   EXPECT_THAT(offered({"explain", "RW0301"}), ElementsAre("RW0301"));
   EXPECT_THAT(offered({"explain", "zero_"}), ElementsAre("zero_stage"));
+  EXPECT_THAT(offered({"explain", "all-r"}), ElementsAre("all-reduce"));
+  EXPECT_THAT(offered({"explain", "tp"}), IsSupersetOf({"tp", "tp_size"}));
   EXPECT_THAT(offered({"plan", "--recompute", ""}), IsSupersetOf({"none", "full"}));
   EXPECT_THAT(offered({"completions", ""}), ElementsAre("bash", "zsh", "fish"));
   EXPECT_THAT(offered({"explain", "p.yaml", "--failures", ""}),
@@ -88,6 +90,7 @@ TEST(Complete, CatalogKind_OffersItsNames) {
 
 TEST(Complete, FileArgument_OffersFiles) {
   EXPECT_TRUE(files({"check", ""}));
+  EXPECT_TRUE(files({"check", "a.yaml", ""}));                // takes several files
   EXPECT_TRUE(files({"check", "plan.yaml", "--model", ""}));  // a name or a config.json
   EXPECT_TRUE(files({"check", "plan.yaml", "-o", ""}));
   EXPECT_TRUE(files({"import", "a.txt", "b.txt", ""}));  // takes several files
@@ -97,9 +100,9 @@ TEST(Complete, FileArgument_OffersFiles) {
 }
 
 TEST(Complete, AllArgumentsGiven_OffersFlags) {
-  EXPECT_THAT(offered({"check", "plan.yaml", ""}), Contains("--for"));
+  EXPECT_THAT(offered({"report", "plan.yaml", ""}), Contains("--for"));
   EXPECT_THAT(offered({"probe", ""}), Contains("--quick"));
-  EXPECT_THAT(offered({"check", "--", "plan.yaml", ""}), IsEmpty());
+  EXPECT_THAT(offered({"report", "--", "plan.yaml", ""}), IsEmpty());
 }
 
 TEST(Complete, EqualsSign_OffersTheFlagsValues) {

@@ -40,6 +40,7 @@ std::span<const ShellScript> list_shell_scripts() {
 
 int completions(Args args, const Io& io) {
   Options options(verb("completions"));
+  options.keep_lines();
   std::string shell;
   const std::string known = fmt::format("{}", fmt::join(names(), ", "));
   options.add("shell", shell, known).required();

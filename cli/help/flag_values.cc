@@ -1,5 +1,7 @@
 #include "cli/help/flag_values.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -10,6 +12,8 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/planner/concept/concept_page.h"
+#include "rankwright/planner/explain/sweep_keys.h"
 #include "rankwright/report/catalog/catalog_text.h"
 #include "rankwright/rules/rule.h"
 
@@ -82,15 +86,27 @@ Values explained(Args) {
   for (const rules::Page* page : rules::pages())
     values.names.push_back({std::string(page->code), std::string(page->title)});
   for (const importer::KeyRow& row : importer::key_rows()) {
-    const std::string_view path = row.key.path;
-    values.names.push_back(
-        {std::string(path.substr(path.rfind('.') + 1)), std::string(row.key.meaning)});
+    const std::string_view name = row.key.path.substr(row.key.path.rfind('.') + 1);
+    const planner::ConceptPage* const page = planner::find_concept(name);
+    if (page == nullptr || page->typed != name)  // overlap.tp: tp is a concept
+      values.names.push_back({std::string(name), std::string(row.key.meaning)});
   }
   for (const catalog::Term& term : catalog::glossary()) {
     std::string name = term.name;
     std::replace(name.begin(), name.end(), ' ', '-');
     values.names.push_back({std::move(name), term.definition});
   }
+  for (const planner::ConceptPage& page : planner::concept_pages())
+    if (page.typed != page.term)
+      values.names.push_back({std::string(page.typed), page.entry().definition});
+  return values;
+}
+
+/// Returns each sweep with its usual range.
+Values sweeps(Args) {
+  Values values;
+  for (const planner::SweepKey& key : planner::list_sweep_keys())
+    values.names.push_back({fmt::format("{}={}", key.name, key.range), std::string(key.head)});
   return values;
 }
 
@@ -118,6 +134,7 @@ constexpr ValueRow kValueRows[] = {
     {"catalog", "kind", catalog_kind_names},
     {"catalog", "name", catalog_names},
     {"explain", "what", explained},
+    {"explain", "--sweep", sweeps},
     {"completions", "shell", shell_names},
 };
 
@@ -161,7 +178,7 @@ Values list_values(std::string_view verb, const OptionRow& row, Args before) {
 std::vector<Candidate> list_verb_names() {
   std::vector<Candidate> all;
   for (const Verb& one : verbs()) all.push_back({std::string(one.name), std::string(one.summary)});
-  all.push_back({"help", "what the program or a verb takes"});
+  all.push_back({"help", "print help"});
   return all;
 }
 

@@ -125,13 +125,13 @@ std::string make_man_page(const Verb& verb) {
 std::string make_man_page() {
   const std::string program = bold("rankwright");
   std::string text =
-      head("rankwright", "layouts for training large models, found, checked and explained");
+      head("rankwright", "find, check and explain parallel layouts for training large models");
   text += fmt::format("{0} {1} [{2}]\n.br\n{0} {3} [{1}]\n.br\n{0} {4}\n", program, italic("verb"),
                       italic("options"), bold("help"), bold("--version"));
   text += fmt::format(".SH DESCRIPTION\n{}\n.SH VERBS\n", escape_roff(inputs_sentence()));
   for (const Verb& one : verbs()) text += entry(bold(one.name), sentence(one.summary));
-  text += entry(bold("help"), "The verbs, or what a verb takes.");
-  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "Where set, no color on a terminal.");
+  text += entry(bold("help"), "Print the verbs, or the help of one verb.");
+  text += ".SH ENVIRONMENT\n" + entry(bold("NO_COLOR"), "If set, print no color on a terminal.");
   return text + example(example_command()) + exit_status() + see_also("rankwright");
 }
 

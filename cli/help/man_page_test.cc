@@ -50,7 +50,7 @@ TEST(ManPage, HelpMan_PrintsThePage) {
 TEST(OptionRows, EveryVerb_MatchesHelp) {
   ASSERT_FALSE(verbs().empty());
   for (const Verb& verb : verbs()) {
-    const std::string help = run_command({"help", std::string(verb.name)}).out;
+    const std::string help = run_command({"help", std::string(verb.name)}, "", false, 400).out;
     ASSERT_FALSE(list_option_rows(verb).empty()) << verb.name;
     for (const OptionRow& row : list_option_rows(verb)) {
       std::string line = "\n  " + row.name;

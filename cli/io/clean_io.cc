@@ -20,6 +20,7 @@ int with_clean_io(const Io& io, const std::function<int(const Io&)>& verb) {
                     .color = io.color,
                     .width = io.width,
                     .err_terminal = io.err_terminal,
+                    .log_progress = io.log_progress,
                     .may_exec = io.may_exec,
                     .collect_options = io.collect_options,
                     .bytes_out = &io.out};
@@ -27,7 +28,7 @@ int with_clean_io(const Io& io, const std::function<int(const Io&)>& verb) {
     return verb(clean);
   } catch (const std::bad_alloc&) {
     err << "rankwright: out of memory\n"
-           "  help: a smaller input; a higher limit (ulimit -v) or more memory\n";
+           "  help: use a smaller input, raise the limit (ulimit -v), or add memory\n";
     return kOutOfMemory;
   }
 }

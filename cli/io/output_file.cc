@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 OutputFault cannot_write(const std::string& path, int error) {
   return {fmt::format("cannot write {}: {}", path, std::generic_category().message(error)),
-          "another file: -o FILE"};
+          "write to another file: -o FILE"};
 }
 
 std::string folder_of(const fs::path& path) {
@@ -65,11 +65,11 @@ std::optional<OutputFault> check_output_path(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || path == "-") return std::nullopt;
   if (fs::is_directory(path, ignored))
-    return OutputFault{fmt::format("{} is a folder", path),
-                       fmt::format("a file in it: {}", (fs::path(path) / "FILE").string())};
+    return OutputFault{fmt::format("{} is a directory", path),
+                       fmt::format("name a file in it: {}", (fs::path(path) / "FILE").string())};
   const std::string folder = folder_of(path);
   if (!fs::exists(folder, ignored))
-    return OutputFault{fmt::format("there is no folder {}", folder),
+    return OutputFault{fmt::format("no such directory: {}", folder),
                        fmt::format("mkdir -p {}", quote_shell_path(folder))};
   if (!fs::is_directory(folder, ignored)) return cannot_write(path, ENOTDIR);
   const bool there = fs::exists(path, ignored);

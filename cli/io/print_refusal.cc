@@ -7,12 +7,13 @@
 #include "rankwright/base/shell_word.h"
 #include "rankwright/report/explain/findings.h"
 #include "rankwright/report/explain/refusal_text.h"
+#include "rankwright/report/render/table.h"
 
 namespace rankwright::cli {
 
 void print_findings(const Diagnostics& findings, std::string_view file, std::string_view text,
                     const Io& io) {
-  io.err << report::render_findings_text(findings, file, text, {});
+  io.err << report::render_findings_text(findings, file, text, {}, io.width);
 }
 
 int print_finding_counts(const planner::ValidPlan& plan, bool quiet, const Io& io) {
@@ -23,7 +24,7 @@ int print_finding_counts(const planner::ValidPlan& plan, bool quiet, const Io& i
 }
 
 int print_refusal(std::string_view verb, const planner::Refusal& refusal, const Io& io) {
-  io.err << report::render_refusal_text(verb, refusal);
+  io.err << report::fit_lines(report::render_refusal_text(verb, refusal), io.width);
   return report::exit_code(refusal);
 }
 

@@ -19,6 +19,7 @@
 #include "rankwright/report/plan/counts_text.h"
 #include "rankwright/report/plan/plan_file_text.h"
 #include "rankwright/report/plan/plan_json.h"
+#include "rankwright/report/plan/plan_screen.h"
 #include "rankwright/report/plan/plan_text.h"
 
 namespace rankwright::cli {
@@ -27,7 +28,7 @@ namespace {
 /// The command line and the outputs of its answer.
 struct Output {
   Args args;
-  bool markdown = false;
+  bool markdown = false, verbose = false, top = false;
   std::string html{};  // file of the HTML page
   const Options& options;
   const Io& io;
@@ -35,11 +36,16 @@ struct Output {
   std::string command() const { return report::format_command_line("plan", args); }
 };
 
-/// Writes the page of the best plan if requested and found.
+/// Writes the page of the best plan, or of the leanest if nothing fits, if it is requested.
 int draw(const planner::PlanAnswer& answer, const std::string& saved, const Output& to) {
-  if (!answer.answer.best || to.html.empty()) return kOk;
+  if (to.html.empty()) return kOk;
+  if (!can_report(answer)) {
+    to.io.err << fmt::format("rankwright plan: no layout is possible, so {} was not written\n",
+                             to.html);
+    return kOk;
+  }
   report::Report made = new_report("plan", to.args);
-  made.plans.push_back(report_best_plan(saved.empty() ? "plan.yaml" : saved, answer));
+  made.plans.push_back(report_found_plan(saved.empty() ? "plan.yaml" : saved, answer));
   return save_page(made, to.html, to.options, to.io);
 }
 
@@ -65,6 +71,19 @@ int exit_code(bool found, planner::StopReason stopped, int unsaved) {
   return found ? kOk : kRefused;
 }
 
+/// Writes an answer in the form that the flags ask for.
+std::string render_answer(const planner::PlanAnswer& answer, const Output& to,
+                          const std::string& saved) {
+  const report::Paint paint = to.options.paint_printed(to.io);
+  const std::size_t width = to.io.prose();
+  if (!answer.answer.best) return render_no_plan_text(answer, paint, width);
+  if (to.markdown) return report::render_plan_markdown(answer);
+  if (to.top) return report::render_top_plans(answer, paint, width);
+  if (to.verbose) return report::render_plan_text(answer, paint, width, saved);
+  if (to.options.quiet()) return report::render_plan_line(answer);
+  return report::render_plan_screen(answer, paint, width, saved);
+}
+
 int write(const planner::PlanAnswer& answer, const Output& to) {
   const Options& options = to.options;
   const Io& io = to.io;
@@ -74,12 +93,10 @@ int write(const planner::PlanAnswer& answer, const Output& to) {
   const std::string saved =
       found && unsaved == kOk && options.output() != "-" ? options.output() : "";
   const std::string text =
-      options.json() ? report::make_plan_json(answer)
-      : found && to.markdown
-          ? report::render_plan_markdown(answer)
-          : render_answer_text(answer, options.paint_printed(io), io.prose(), saved);
+      options.json() ? report::make_plan_json(answer) : render_answer(answer, to, saved);
   int code = print_answer(text, found, options, io);
-  if (code == kOk) code = exit_code(found, answer.stopped, unsaved);
+  const bool misses = misses_target(answer.run, answer.training);
+  if (code == kOk) code = exit_code(found && !misses, answer.stopped, unsaved);
   if (const int failed = draw(answer, saved, to)) code = failed;
   return code;
 }
@@ -103,16 +120,20 @@ int plan(Args args, const Io& io) {
   Options options(verb("plan"));
   SearchFlags flags;
   std::string html;
+  bool verbose = false;
   options.prints_besides();
   flags.add_to(options);
-  options.add("--html", html, "draw the plan on one page: plan.html");
+  options.add_switch("--verbose", verbose,
+                     "print every item, alternative, trade-off and what was searched");
+  options.describe("--quiet", "print the layout, its step time and memory in one line");
+  options.add("--html", html, "also write the plan as an interactive HTML report: plan.html");
   if (const std::optional<int> done = options.parse(args, io)) return *done;
   planner::Outcome<planner::PlanRequest> request = flags.read();
   if (!request) return print_refusal("plan", request.error(), io);
   if (!html.empty()) {
     if (request->several_counts())
-      return print_usage_fault("plan", "--html draws one plan, and --gpus asks for several",
-                               "--gpus with one number", io);
+      return print_usage_fault("plan", "--html draws one plan, but --gpus asks for several",
+                               "use --gpus with one number", io);
     if (const int missing = refuse_missing_page("plan", io)) return missing;
   }
   if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;
@@ -122,7 +143,7 @@ int plan(Args args, const Io& io) {
   const Interrupt interrupt;
   ProgressLine line(io, options.quiet());
   const planner::SearchControl control = make_search_control(line, interrupt);
-  const Output to{args, flags.markdown(), html, options, io};
+  const Output to{args, flags.markdown(), verbose, request->top > 0, html, options, io};
   int code = kOk;
   if (request->several_counts()) {
     const planner::Outcome<planner::PlansByCount> answer = find_plans_by_count(*request, control);

@@ -8,7 +8,7 @@ namespace rankwright::cli {
 
 void SearchFlags::add_to(Options& options) {
   options.add("file", file_,
-              "a plan file or -: its model, cluster, job and software; its plan is compared");
+              "plan file or -: sets model, cluster, job and software; its layout is compared");
   for (const planner::PlanOption& row : planner::plan_options()) {
     const std::string flag = "--" + row.name;
     Option added = row.takes_value ? options.add(flag, texts_[row.name], row.help)

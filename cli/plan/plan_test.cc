@@ -112,7 +112,7 @@ TEST(PlanGolden, PipelineForMegatron_MatchesGolden) {
       run_command(command("llama-3.1-8b", "dgx-h100 x 2",
                           {"--for", "megatron", "--pp", "4", "--max-zero", "1", "--tokens", "1T",
                            "--price", "$2.10", "--days", "30"}));
-  EXPECT_EQ(said.code, 0);
+  EXPECT_EQ(said.code, 2);  // it misses the target, as a range of counts would
   golden::expect("plan/llama-3.1-8b-megatron.txt", said.out);
 }
 

@@ -31,10 +31,10 @@ std::string find_program() {
 
 int missing(std::string_view verb, const Io& io) {
   io.err << fmt::format(
-      "rankwright {}: this build has no runtime: there is no {} beside the program\n"
-      "  help: its package is rankwright-runtime; from source: apt install libtorch-dev "
-      "libopenblas-dev libopenmpi-dev openmpi-bin, then cmake "
-      "--preset release && cmake --build --preset release\n",
+      "rankwright {}: the runtime is not installed: no {} next to the program\n"
+      "  help: install the package rankwright-runtime; from source: apt install libtorch-dev "
+      "libopenblas-dev libopenmpi-dev openmpi-bin, then cmake --preset release && cmake --build "
+      "--preset release\n",
       verb, kProgram);
   return kUnreadable;
 }

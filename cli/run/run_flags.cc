@@ -32,19 +32,21 @@ std::optional<i64> read_number(const char* name) {
 }  // namespace
 
 void RunFlags::add_to(Options& options) {
-  options.add("plan", plan.plan, "a plan file, or - for standard input").required();
-  options.add("--data", data, "tokens: one byte each, or two for vocabularies beyond 256")
+  options.add("plan", plan.plan, "plan file, or - for standard input").required();
+  options
+      .add("--data", data, "token file: one byte per token, or two if the vocabulary exceeds 256")
       .type_name("FILE");
   options.add("--steps", steps, "optimizer steps").show_default().range(i64{1}, kMaxSteps);
   options.add_switch("--local", local, "start all ranks on this machine with mpirun");
   add_ranks_per_core(options, ranks_per_core);
-  options.add("--seed", seed, "random seed of weights and batches").show_default();
+  options.add("--seed", seed, "random seed for weights and batches").show_default();
   options.add("--lr", learning_rate, "learning rate").show_default().range(0.0, 1e6);
   options.add("--clip", clip, "maximum global norm of the gradients; 0: no clipping")
       .show_default()
       .range(0.0, 1e12);
   options.add("--backend", backend, "communication backend: mpi or nccl").show_default();
-  options.add("--trace", trace, "write the last step: .json for Chrome's viewer, else Perfetto's")
+  options
+      .add("--trace", trace, "write a trace of the last step: .json for Chrome, otherwise Perfetto")
       .type_name("FILE");
   options.add("--csv", csv, "write loss, gradient norm and time of every step").type_name("FILE");
   plan.add_to(options);
@@ -52,7 +54,7 @@ void RunFlags::add_to(Options& options) {
 
 void add_ranks_per_core(Options& options, i64& ranks_per_core) {
   constexpr i64 kMax = 4096;
-  options.add("--ranks-per-core", ranks_per_core, "with --local: refuse to start more than this")
+  options.add("--ranks-per-core", ranks_per_core, "with --local: maximum number of ranks per core")
       .show_default()
       .range(i64{1}, kMax);
 }
@@ -65,7 +67,7 @@ std::optional<int> refuse_crowd(std::string_view verb, i64 ranks, i64 cores, i64
   const i64 needed = (ranks + cores - 1) / cores;
   io.err << fmt::format(
       "rankwright {}: {} on {} are {} per core, more than the limit of {}\n"
-      "  help: --ranks-per-core {} starts them; each is a process of its own\n",
+      "  help: --ranks-per-core {} raises the limit; each rank is a process\n",
       verb, plural(ranks, "rank", "ranks"), plural(cores, "core", "cores"), count(needed),
       count(ranks_per_core), needed);
   return kUsage;
@@ -104,14 +106,14 @@ std::optional<int> refuse_start(const plan::TrainingConfig& config, const RunFla
     return kUsage;
   };
   if (by && flags.local)
-    return refuse("--local starts mpirun, and this already is one of its ranks",
-                  "leave out --local");
+    return refuse("--local starts mpirun, but this process is already one of its ranks",
+                  "remove --local");
   if (by && by->ranks && *by->ranks != ranks)
-    return refuse(fmt::format("the plan has {}, and {} started", ranks_text(config),
+    return refuse(fmt::format("the plan has {}, but {} started", ranks_text(config),
                               *by->ranks == 1 ? "1 was" : count(*by->ranks) + " were"),
                   typed);
   if (!by && !flags.local && ranks > 1)
-    return refuse(fmt::format("the plan has {}, and this is one process", ranks_text(config)),
+    return refuse(fmt::format("the plan has {}, but this is one process", ranks_text(config)),
                   fmt::format("add --local, or {}", typed));
   return std::nullopt;
 }

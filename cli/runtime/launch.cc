@@ -200,17 +200,18 @@ std::string rank_name(const plan::TrainingConfig& config, i64 rank) {
 int report_dead(const DeadRank& dead, const plan::TrainingConfig& config, std::string_view verb,
                 const Io& io) {
   std::string how = "ended the run";
-  std::string help = "what it wrote before stands above";
+  std::string help = "see its output above";
   if (dead.signal) {
     const char* const name = strsignal(*dead.signal);
-    how = fmt::format("was ended by signal {} ({})", *dead.signal, name ? name : "?");
-    if (*dead.signal == SIGKILL)
-      help = "if nobody killed it, the kernel was out of memory: dmesg | tail";
+    how = fmt::format("was killed by signal {} ({})", *dead.signal, name ? name : "?");
+    if (*dead.signal == SIGKILL) help = "it may have run out of memory: dmesg | tail";
   } else if (dead.code) {
     how = fmt::format("ended the run with code {}", *dead.code);
   }
-  io.err << fmt::format("rankwright {}: {} {}; the others were ended\n  help: {}\n", verb,
-                        rank_name(config, dead.rank), how, help);
+  io.err << fmt::format(
+      "rankwright {}: {} {}; the other ranks were stopped\n"
+      "  help: {}\n",
+      verb, rank_name(config, dead.rank), how, help);
   return kUnreadable;
 }
 
@@ -233,9 +234,9 @@ int verdict(int status, const Mpirun& mpirun, const plan::TrainingConfig& config
   if (ours && output.passed_any()) return code;  // the ranks have printed the reason
   io.err << output.said();
   io.err << (WIFSIGNALED(status)
-                 ? fmt::format("rankwright {}: mpirun was ended by signal {}\n", verb,
+                 ? fmt::format("rankwright {}: mpirun was killed by signal {}\n", verb,
                                WTERMSIG(status))
-                 : fmt::format("rankwright {}: mpirun ended with code {}\n", verb, code));
+                 : fmt::format("rankwright {}: mpirun exited with code {}\n", verb, code));
   return kUnreadable;
 }
 
@@ -315,9 +316,10 @@ int launch(const Launch& launch, const plan::TrainingConfig& config, const Io& i
   RW_CHECK(!failed);
   const SessionFolder folder;
   if (folder.path().empty())
-    return refuse(launch.verb,
-                  fmt::format("cannot make a folder for shared memory: {}", std::strerror(errno)),
-                  "/dev/shm or the folder that TMPDIR names must be writable", io);
+    return refuse(
+        launch.verb,
+        fmt::format("cannot create a directory for shared memory: {}", std::strerror(errno)),
+        "make /dev/shm or the directory TMPDIR writable", io);
   if (const std::string fault = link_loopback(self, folder); !fault.empty())
     return refuse(launch.verb, fault,
                   "install the package rankwright-runtime again, or build the target all", io);

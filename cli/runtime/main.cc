@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     if (!words.empty() && row.name == words[0])
       return rankwright::cli::with_clean_io(
           io, [&](const Io& clean) { return row.run(Args(words).subspan(1), clean); });
-  std::cerr << "rankwright-runtime: rankwright starts this program, people do not\n"
+  std::cerr << "rankwright-runtime: this program is started by rankwright, not by users\n"
                "  help: rankwright run --help\n";
   return rankwright::cli::kUsage;
 }

@@ -85,7 +85,7 @@ int probe_rank(const ProbeFlags& flags, const Options& options, const Io& io) {
     return print_refusal(
         "probe",
         planner::unknown_name({"backend", flags.backend, known,
-                               fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+                               fmt::format("--backend accepts {}", fmt::join(known, ", "))}),
         said);
   }
   std::optional<Progress> progress(std::in_place, speaks && !options.quiet(), io);

@@ -65,7 +65,7 @@ int agree(const World& world, int code, std::string_view doing, const Io& io) {
   std::vector<double> worst{double(code), rank};
   world.max(worst);
   if (worst[0] != double(kOk) && world.rank() == 0 && code == kOk)
-    io.err << fmt::format("rankwright run: rank {} cannot {}, and rank 0 can\n", worst[1], doing);
+    io.err << fmt::format("rankwright run: rank {} cannot {}, but rank 0 can\n", worst[1], doing);
   return int(worst[0]);
 }
 
@@ -105,7 +105,7 @@ class Rank {
     const i64 vocabulary = config_.model.vocab;
     if (flags_.data.empty()) {
       corpus_ = runtime::Corpus::synthetic(vocabulary, flags_.seed);
-      if (!options_.quiet()) io_.err << "no --data: made-up tokens\n";
+      if (!options_.quiet()) io_.err << "no --data: training on synthetic tokens\n";
       return kOk;
     }
     Result<runtime::Corpus> read =
@@ -123,7 +123,7 @@ class Rank {
       return print_refusal(
           "run",
           planner::unknown_name({"backend", flags_.backend, known,
-                                 fmt::format("--backend takes {}", fmt::join(known, ", "))}),
+                                 fmt::format("--backend accepts {}", fmt::join(known, ", "))}),
           io_);
     }
     const runtime::TrainOptions options{
@@ -134,7 +134,7 @@ class Rank {
     if (const i64 slices = planner::slice_count(trainer_->program());
         !flags_.trace.empty() && slices > importer::kMaxSlices) {
       io_.err << fmt::format(
-          "rankwright run: a step has {} cells; at most {} can be written to a trace\n",
+          "rankwright run: a step has {} actions; at most {} can be written to a trace\n",
           count(slices), count(importer::kMaxSlices));
       return kRefused;
     }
@@ -184,7 +184,7 @@ class Rank {
       const std::size_t end = text.find('\n');
       return complain({.code = "RW0706",
                        .severity = Severity::error,
-                       .message = "the data cannot be trained on",
+                       .message = "unusable training data",
                        .detail = text.substr(0, end),
                        .hint = text.substr(end + 1),
                        .where = {.file = flags_.data}},

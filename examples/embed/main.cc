@@ -38,5 +38,5 @@ int main(int argc, char** argv) {
   const planner::Outcome<planner::PlanAnswer> answer = planner::find_plan(*request);
   if (!answer) return refuse(answer.error());
   std::fputs(report::make_plan_json(*answer).c_str(), stdout);
-  return answer->answer.best ? 0 : 2;
+  return answer->answer.best && !misses_target(answer->run, answer->training) ? 0 : 2;
 }

@@ -1,4 +1,4 @@
-"""Layouts for training large models, found, checked and explained.
+"""Finds, checks and explains parallel layouts for training large models.
 
 >>> import rankwright
 >>> best = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 2", global_batch=64, seq=8192)

@@ -6,7 +6,7 @@ import json
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, slow or left open; `rankwright.codes()` lists what codes mean.
+    """One error, performance problem or missing setting; `rankwright.codes()` lists the codes.
 
     Lines and columns count from 1; 0 is the whole of `file`. `data` is the row of `check --json`.
     A call that cannot be has findings without a code.
@@ -38,7 +38,7 @@ class Finding:
 
 
 class Error(ValueError):
-    """A plan that cannot be, a file that cannot be read, a name that is not known.
+    """An invalid plan, an unreadable file or an unknown name.
 
     `str()` is what the command line prints, `findings` are its parts, and `code` is its exit code: 1
     unreadable or unknown, 2 refused, 64 a call that cannot be.

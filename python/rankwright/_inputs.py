@@ -74,7 +74,7 @@ JOB = (
 
 
 def of_job(values):
-    """Returns those of a function's arguments that are about the job and the software."""
+    """Returns the arguments that describe the job and the software."""
     return {name: values[name] for name in JOB}
 
 
@@ -91,8 +91,17 @@ def span(value):
     if not isinstance(value, (list, tuple)):
         return value
     if len(value) != 2:
-        raise ValueError(f"a range is the least and the most, as (8, 64), not {value!r}")
+        raise ValueError(f"a range is a pair such as (8, 64), not {value!r}")
     return "..".join(as_word(one) for one in value)
+
+
+def sweep_of(value):
+    """Returns a sweep as typed: ("tp", [1, 2, 4]) is "tp=1,2,4"."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    if len(value) != 2 or not isinstance(value[0], str):
+        raise ValueError(f'a sweep is a pair such as ("tp", [1, 2, 4]), not {value!r}')
+    return f"{value[0]}={as_word(value[1])}"
 
 
 def is_path(plan):
@@ -105,7 +114,7 @@ def is_path(plan):
 def as_path(path):
     path = os.fsdecode(os.fspath(path))
     if not path:
-        raise ValueError("an empty text is neither a path nor a plan")
+        raise ValueError("an empty string is neither a path nor a plan")
     return "./" + path if path.startswith("-") else path  # not a flag or standard input
 
 
@@ -122,7 +131,7 @@ def as_text(plan):
     text = getattr(plan, "plan", None)  # results of plan() and import_()
     if isinstance(text, str):
         return text
-    raise TypeError(f"a plan is a path, a text, a dict or a result, not {type(plan).__name__}")
+    raise TypeError(f"a plan is a path, a string, a dict or a result, not {type(plan).__name__}")
 
 
 def as_option(name):
@@ -144,14 +153,14 @@ def as_word(value):
     try:
         return str(operator.index(value))  # also numpy's integers
     except TypeError:
-        told = f"a flag takes a text or a number, not {type(value).__name__}"
+        told = f"an option is a string or a number, not {type(value).__name__}"
         raise TypeError(told) from None
 
 
 def imported(value, kind):
     """Returns `value`. Raises TypeError if it was imported as another kind."""
     if isinstance(value, Imported) and value.kind != kind:
-        raise TypeError(f"what was imported is a {value.kind}, not a {kind}")
+        raise TypeError(f"the imported file is a {value.kind}, not a {kind}")
     return value
 
 
@@ -160,7 +169,7 @@ def with_shapes(plan, model):
     if not has_shapes(model):
         return plan, model
     if plan is not None and not isinstance(plan, dict):
-        raise TypeError("shapes of a model go with a plan that is a dict")
+        raise TypeError("a model given by its shapes needs a plan that is a dict")
     if isinstance(model, dict):
         return {**(plan or {}), "model": model}, None
     # An imported model is already YAML: the plan's other keys go before it, one per line.

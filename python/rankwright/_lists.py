@@ -24,7 +24,7 @@ class Checked(list):
     def _repr_html_(self):
         rows = [[f.severity, f.code, f.message, f.detail, f.help, f.line or ""] for f in self]
         head = ["", "code", "message", "detail", "help", "line"]
-        return _html.table(rows, head, self._caption()) if rows else "<p>nothing found</p>"
+        return _html.table(rows, head, self._caption()) if rows else "<p>no problems found</p>"
 
     def _caption(self):
         """Returns the file's name, or the first line of the summary for a plan that is not a file."""
@@ -34,7 +34,7 @@ class Checked(list):
 
 
 class Exported(dict):
-    """The files of a framework: names and texts. `lost` is what it cannot say of the plan."""
+    """The files of a framework: names and texts. `lost` lists the settings that it does not have."""
 
     def __init__(self, data, text, findings):
         super().__init__((file["name"], file["text"]) for file in data["files"])
@@ -47,7 +47,7 @@ class Exported(dict):
         return self.data["lost"]
 
     def save(self, folder):
-        """Writes the files into a folder, which is made where there is none."""
+        """Writes the files into a folder, which is created if needed."""
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         for name, text in self.items():
             pathlib.Path(folder, name).write_text(text, "utf-8")

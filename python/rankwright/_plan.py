@@ -55,12 +55,15 @@ def plan(
     dispatcher=None,
     order=None,
     max_memory=None,
+    nodes=None,
+    gpus_per_node=None,
     gpus=None,
     exclude_nodes=None,
     exclude_count=None,
     tokens=None,
     price=None,
     days=None,
+    budget=None,
     calibrate=None,
     ran=None,
     search_time=None,
@@ -73,9 +76,10 @@ def plan(
 ):
     """Finds the fastest layout of a model on a cluster.
 
-    `own` is a plan whose model, cluster and job are taken, and which is compared with what is found.
-    `gpus` takes a number or two as a tuple; `exclude_nodes` one host or a list of them, by
-    their place in the cluster. The other arguments are the flags of `rankwright help plan`. Where nothing fits the result is false.
+    `own` is a plan that sets model, cluster and job; its layout is compared with the result.
+    `gpus` is a number or a pair (range); `exclude_nodes` is one host or a list of hosts, by their
+    index in the cluster. The other arguments are the flags of `rankwright help plan`. The result is
+    false if no layout fits.
     Ctrl-C ends the search.
 
     >>> best = plan(model="llama-3.1-8b", cluster="dgx-h100 x 2", global_batch=64, seq=8192, tp=2)

@@ -31,7 +31,7 @@ class View:
         if name.startswith("__") or name == "data":
             raise AttributeError(name)
         if name not in self.data:
-            raise AttributeError(f"there is no {name!r}; there are {', '.join(self.data)}")
+            raise AttributeError(f"unknown key {name!r}; known keys: {', '.join(self.data)}")
         return view(self.data[name])
 
     # Only dict methods whose names are not keys of any JSON; `items` and `values` are keys.
@@ -66,7 +66,7 @@ class View:
 
 
 class Result(View):
-    """An answer: `data` is what `--json` prints, `str()` what is printed without.
+    """An answer: `data` is the output of `--json`, `str()` the text output.
 
     Other forms than `data` are texts, or functions that render them when they are asked for.
     """
@@ -132,7 +132,7 @@ class Planned(Result):
 
     @property
     def plan(self):
-        """The text of the plan file; an Error where nothing fits."""
+        """The text of the plan file. Raises Error if no layout fits."""
         if not self:
             message = "nothing fits"
             finding = Finding("", "error", message, "", "", "", "", 0, 0)
@@ -141,18 +141,18 @@ class Planned(Result):
 
     @property
     def best(self):
-        """The best plan, or the row of the chosen GPU count if there are several; None if nothing fits."""
+        """The best plan, or the row of the chosen GPU count if there are several; None if no layout fits."""
         return view(self._best())
 
     @property
     def step_seconds(self):
-        """None where nothing fits."""
+        """None if no layout fits."""
         best = self._best()
         return best and best["step_seconds"]
 
     @property
     def mfu(self):
-        """By Megatron-LM's count, as of `explain`; None where nothing fits."""
+        """MFU by Megatron-LM's FLOP count, as in `explain`; None if no layout fits."""
         best = self._best()
         if not best or "counts" in self.data:
             return best and best["mfu"]
@@ -173,7 +173,7 @@ class Planned(Result):
         if not best:
             return super()._brief()
         gpus = f"{best['gpus']} GPUs: " if "counts" in self.data else ""
-        return f"{gpus}{best['brief']}, {_html.seconds(best['step_seconds'])} a step"
+        return f"{gpus}{best['brief']}, {_html.seconds(best['step_seconds'])} per step"
 
     def _repr_html_(self):
         if "counts" in self.data:
@@ -240,17 +240,17 @@ class Explained(Result):
 
     @property
     def mfu(self):
-        """By Megatron-LM's count; PaLM's is `estimate.step.mfu_palm_full`."""
+        """MFU by Megatron-LM's FLOP count; PaLM's is `estimate.step.mfu_palm_full`."""
         return self._figure("mfu", "step", "mfu")
 
     @property
     def items(self):
-        """Where the step's time goes."""
+        """The time breakdown of the step."""
         return self._figure("items", "step", "items")
 
     @property
     def memory(self):
-        """The memory estimate of the fullest rank; None where no model is named."""
+        """The memory estimate of the fullest rank; None if no model is given."""
         return self._figure("memory", "memory")
 
     def _figure(self, key, *path):
@@ -278,7 +278,7 @@ class Explained(Result):
 
 
 class Compared(Result):
-    """Two plans, or a plan and the log of its run, side by side."""
+    """The comparison of two plans, or of a plan and the log of its run."""
 
     def _brief(self):
         if "verdict" in self.data:
@@ -287,7 +287,7 @@ class Compared(Result):
         if not time:  # the run ended before its first step
             return super()._brief()
         measured = _html.seconds(time["measured"]["median_seconds"])
-        return f"{measured} a step, {_html.seconds(time['predicted_seconds'])} predicted"
+        return f"{measured} per step, {_html.seconds(time['predicted_seconds'])} predicted"
 
     def _repr_html_(self):
         if "verdict" in self.data:
@@ -317,7 +317,7 @@ def _span(timer):
 
 
 class Imported(Result):
-    """Somebody else's file as one of ours: `plan` is its text, a plan for every function.
+    """An imported file: `plan` is the text of a plan file, which every function accepts.
 
     `kind` says what it is: a "plan", a "cluster" (for `cluster=`) or a "model" (for `model=`).
     """
@@ -342,7 +342,7 @@ class Imported(Result):
 
 
 class Report(Result):
-    """A plan on one page: `html` opens in any browser, `markdown` is a document."""
+    """A report of a plan: `html` is an interactive page, `markdown` a document."""
 
     def __init__(self, data, markdown, html):
         super().__init__(data, markdown)
@@ -355,12 +355,12 @@ class Report(Result):
     @property
     def html(self):
         if not self._form("_html"):
-            raise Error("rankwright report: this module was built without the page\n"
+            raise Error("rankwright report: this module was built without the HTML report\n"
                         "  help: .markdown and .data need none", code=1)  # fmt: skip
         return self._form("_html")
 
     def save(self, path):
-        """Writes what the name says: .html, .md or .json."""
+        """Writes the report in the format of the file name: .html, .md or .json."""
         path = pathlib.Path(path)
         forms = {".html": lambda: self.html, ".md": lambda: self.markdown, ".json": self.json}
         if path.suffix not in forms:
@@ -380,7 +380,7 @@ class Report(Result):
 
 
 class Validation(Result):
-    """Predictions against measurements."""
+    """The comparison of predictions and measurements."""
 
     def _brief(self):
         step = self.data.get("step_time")

@@ -33,7 +33,7 @@ def catalog(kind, name=None):
 
 
 def models(name=None):
-    """The models that are known by name, or everything about one of them.
+    """Lists the known models, or describes one of them.
 
     >>> "llama-3.1-70b" in [row["model"] for row in models()]
     True
@@ -42,17 +42,17 @@ def models(name=None):
 
 
 def devices(name=None):
-    """The accelerators that are known by name, or everything about one of them."""
+    """Lists the known GPUs, or describes one of them."""
     return catalog("devices", name)
 
 
 def systems(name=None):
-    """The machines that are known by name, or everything about one of them."""
+    """Lists the known systems, or describes one of them."""
     return catalog("systems", name)
 
 
 def codes(name=None):
-    """The diagnostics of `check`, or everything about one of them.
+    """Lists the diagnostic codes, or describes one of them.
 
     >>> codes()[0]["code"]
     'RW0101'

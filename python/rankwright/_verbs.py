@@ -3,7 +3,7 @@ figures and errors are the same."""
 
 from . import _core
 from ._errors import Error, findings_of
-from ._inputs import Request, of_job, repeated, with_shapes
+from ._inputs import Request, of_job, repeated, sweep_of, with_shapes
 from ._lists import Checked, Exported
 from ._results import Compared, Explained, Imported, Report
 from ._run import ask, data, given, result
@@ -39,13 +39,13 @@ def check(
     overlap_ep=None,
     dispatcher=None,
 ):
-    """Lists what is wrong with a plan, what will be slow, and what is left open.
+    """Checks a plan for errors, performance problems and missing settings.
 
-    The keywords about the job and the software, such as attention="flash2", replace what it says.
+    Keywords of the job and the software, such as attention="flash2", override those of the plan.
 
     >>> wrong = check({"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 4}})
     >>> wrong.errors[0].code, wrong.errors[0].detail
-    ('RW0102', 'tp 8 x pp 4 x dp 4 = 128, but world_size is 64')
+    ('RW0102', 'TP 8 x PP 4 x DP 4 = 128, but world_size is 64')
     """
     job = of_job(locals())
     plan, model = with_shapes(plan, model)
@@ -66,10 +66,12 @@ def explain(
     model=None,
     cluster=None,
     world=None,
+    concept=None,
     rank=None,
     stages=False,
     sensitivity=False,
     against=None,
+    sweep=None,
     timeline=False,
     unit_times=False,
     slow=None,
@@ -100,25 +102,34 @@ def explain(
     overlap_ep=None,
     dispatcher=None,
 ):
-    """Says what a plan comes to: its step, its memory, its communication.
+    """Explains a plan: its step time, memory and communication.
 
-    `rank`, `stages`, `sensitivity`, `timeline` and `slow`, `slow_link`, `fail` give other views of it,
-    each with a schema of its own. Instead of a plan, a code ("RW0301") or a key ("zero_stage").
-    The keywords about the job and the software replace what the plan says.
+    `rank`, `stages`, `sensitivity`, `sweep`, `timeline`, `slow`, `slow_link` and `fail` select other views,
+    each with its own schema. `sweep` is "tp=1..16", or a pair of a setting and its values. Instead of a plan,
+    pass a code ("RW0301"), a key ("zero_stage") or a term ("all-reduce"). `concept` ("tp", "bubble",
+    "all-reduce") gives the page of a term with the numbers of the plan.
+    Keywords of the job and the software override those of the plan.
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> round(explain(course).step_seconds, 2)
     78.81
     >>> explain(course, rank=17).schema
     'rankwright.rank/2'
+    >>> swept = explain(course, sweep=("microbatches", [1, 4, 8]))
+    >>> [round(row["ideal_bubble"], 3) for row in swept.data["rows"]]
+    [0.75, 0.429, 0.273]
+    >>> explain("all-reduce").collective.figures[1].steps
+    6
+    >>> explain(course, concept="tp").plan.facts[2].text
+    '64 -> 8 per rank'
     """
     job = of_job(locals())
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
     given(
-        request, model, cluster, world=world, rank=rank, slow=repeated(slow),
-        slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
+        request, model, cluster, world=world, concept=concept, rank=rank, sweep=sweep_of(sweep),
+        slow=repeated(slow), slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
         checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
         restart_time=restart_time, calibrate=calibrate, **job,
     )  # fmt: skip
@@ -132,9 +143,22 @@ def explain(
 
 
 def compare(
-    a, b=None, *, log=None, model=None, cluster=None, world=None, calibrate=None, ran=None
+    a,
+    b=None,
+    *,
+    log=None,
+    tokens=None,
+    price=None,
+    days=None,
+    model=None,
+    cluster=None,
+    world=None,
+    calibrate=None,
+    ran=None,
 ):
-    """Puts two plans, or a plan and the log of its run, side by side, and says why they differ.
+    """Compares two plans, or a plan and the log of its run, and explains the difference.
+
+    `tokens` of the whole training run add its time and GPU-hours on both, `price` its cost.
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> degrees = {"tp_size": 8, "pp_size": 2, "dp_size": 4}
@@ -148,7 +172,10 @@ def compare(
     request.plan(a, "<a>")
     if b is not None:
         request.plan(b, "<b>")
-    given(request, model, cluster, log=log, world=world, calibrate=calibrate)
+    given(
+        request, model, cluster, log=log, tokens=tokens, price=price, days=days, world=world,
+        calibrate=calibrate,
+    )  # fmt: skip
     request.plan_option("ran", ran)
     answer = ask(_core.compare, request)
     return result(Compared, answer, answer.text)
@@ -160,6 +187,8 @@ def report(
     for_=None,
     measured=None,
     search=True,
+    tokens=None,
+    price=None,
     model=None,
     cluster=None,
     world=None,
@@ -183,9 +212,10 @@ def report(
     overlap_ep=None,
     dispatcher=None,
 ):
-    """Draws a plan on one page, with what else could be chosen; `search=False` leaves that out.
+    """Returns an interactive report of a plan with alternatives; `search=False` omits them.
 
-    The keywords about the job and the software replace what the plan says.
+    `tokens` of the whole training run add its time and GPU-hours, `price` its cost. Keywords of the job and
+    the software override those of the plan.
 
     >>> course = {"world_size": 64, "parallelism": {"tp_size": 8, "pp_size": 4, "dp_size": 2}}
     >>> report(course).markdown.splitlines()[0][:7]
@@ -196,8 +226,8 @@ def report(
     request = Request()
     request.plan(plan)
     given(
-        request, model, cluster, for_=for_, measured=measured, world=world, calibrate=calibrate,
-        **job,
+        request, model, cluster, for_=for_, measured=measured, tokens=tokens, price=price,
+        world=world, calibrate=calibrate, **job,
     )  # fmt: skip
     request.switches(no_search=not search)
     request.plan_option("ran", ran)
@@ -206,7 +236,7 @@ def report(
 
 
 def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, world=None):
-    """Writes a plan as the files that a framework or a launcher runs: a dict of names and texts.
+    """Returns the files with which a framework or launcher runs a plan, as a dict of names and texts.
 
     >>> import rankwright
     >>> best = rankwright.plan(model="llama-3.1-8b", cluster="dgx-h100 x 2")
@@ -233,9 +263,9 @@ def import_(
     hosts=None,
     collective=None,
 ):
-    """Reads a framework's config, script or log as a plan, or files about a cluster as a cluster.
+    """Imports a framework's config, script or log as a plan, or files that describe a cluster.
 
-    `file` is a path or the text itself. `more` are further files about the same cluster.
+    `file` is a path or the text itself. `more` are further files that describe the same cluster.
 
     >>> flags = '''pretrain_gpt.py
     ... --tensor-model-parallel-size 2 --num-layers 24 --hidden-size 1024 --num-attention-heads 16

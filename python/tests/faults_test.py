@@ -64,7 +64,7 @@ class Faults(unittest.TestCase):
         self.assertIn("llama-3.1-8b", error.findings[0].help)
         error = self.raised(rankwright.check, COURSE, for_="megatorn")
         self.assertEqual(error.findings[0].code, "")
-        self.assertEqual(error.findings[0].message, "there is no target 'megatorn'")
+        self.assertEqual(error.findings[0].message, "unknown target 'megatorn'")
         self.assertEqual(error.findings[0].help, "did you mean megatron?")
         self.assertEqual(error.code, 64)
 
@@ -121,7 +121,7 @@ class Faults(unittest.TestCase):
 
     def test_missing_attributes_raise(self):
         explained = rankwright.explain(COURSE)
-        with self.assertRaisesRegex(AttributeError, "there are schema, headline"):
+        with self.assertRaisesRegex(AttributeError, "known keys: schema, headline"):
             explained.stepp
         with self.assertRaises(KeyError):
             explained["stepp"]

@@ -25,6 +25,17 @@ class Figures(unittest.TestCase):
                 self.assertEqual(explained.data, printed("explain", path))
                 self.assertEqual(str(explained) + "\n", command("explain", path).stdout)
 
+    def test_sweep_equals_the_command_line(self):
+        path = EXAMPLES / "course-64.yaml"
+        words = ["explain", path, "--sweep", "microbatches=1,4,8"]
+        for sweep in ("microbatches=1,4,8", ("microbatches", [1, 4, 8]), ["microbatches", "1,4,8"]):
+            swept = rankwright.explain(path, sweep=sweep)
+            self.assertEqual(swept.data, printed(*words))
+            self.assertEqual(str(swept) + "\n", command(*words).stdout)
+        # 3 of m + 3 slots are idle with PP 4.
+        bubbles = [row["ideal_bubble"] for row in swept.data["rows"]]
+        self.assertEqual(bubbles, [3 / 4, 3 / 7, 3 / 11])
+
     def test_check_equals_the_command_line(self):
         for path in PLANS:
             with self.subTest(path.name):
@@ -99,6 +110,13 @@ class Figures(unittest.TestCase):
         self.assertEqual(rankwright.explain(again).data["plan"]["tp"],
                          rankwright.explain(path).data["plan"]["tp"])  # fmt: skip
 
+    def test_concepts_equal_the_command_line(self):
+        path = ROOT / "examples/course-64.yaml"
+        self.assertEqual(rankwright.explain("all-reduce").data, printed("explain", "all-reduce"))
+        explained = rankwright.explain(path, concept="tp")
+        self.assertEqual(explained.data, printed("explain", "tp", path))
+        self.assertEqual(str(explained) + "\n", command("explain", "tp", path).stdout)
+
     def test_validate(self):
         runs = ROOT / "tests/data/validation/runs.csv"
         validation = rankwright.validate(runs)
@@ -118,8 +136,9 @@ class Figures(unittest.TestCase):
 
     def test_every_flag_of_the_command_line_is_an_argument(self):
         # Flags about where or how to print have no argument.
-        about_output = {"help", "json", "output", "no-color", "quiet", "markdown", "html", "sarif",
-                        "svg", "trace", "csv", "plot", "fit", "list", "no-search"}  # fmt: skip
+        about_output = {"help", "json", "output", "no-color", "quiet", "markdown", "html", "format",
+                        "svg", "trace", "csv", "plot", "fit", "list", "no-search", "verbose", "top",
+                        "strict", "select", "ignore", "fix"}  # fmt: skip
         names = {"plan": {"fit"}, "export": set(), "import": set(), "validate": set(),
                  "check": set(), "explain": set(), "compare": set(), "report": set()}  # fmt: skip
         for verb, besides in names.items():

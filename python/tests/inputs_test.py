@@ -64,6 +64,13 @@ class Plans(unittest.TestCase):
         against = rankwright.explain(COURSE, sensitivity=True, against=chunks)
         self.assertIn("schema", against.data)
 
+    def test_a_sweep_is_a_pair(self):
+        for wrong in (("tp",), ("tp", [1], [2]), (1, 2)):
+            with self.assertRaisesRegex(ValueError, "a sweep is a pair"):
+                rankwright.explain(COURSE, sweep=wrong)
+        with self.assertRaisesRegex(rankwright.Error, "unknown sweep key"):
+            rankwright.explain(COURSE, sweep=("banana", [1]))
+
     def test_a_path_is_never_a_flag_or_standard_input(self):
         os.chdir(self.folder)
         for name in ("-", "--json", "-o"):
@@ -120,7 +127,7 @@ class ModelsAndClusters(unittest.TestCase):
         course = {**COURSE, "model": "llama-3.1-70b", "reading_note": "数"}
         self.assertEqual(rankwright.explain(course, model=model).model.layers, 32)
         for wrong in ({"model": cluster}, {"cluster": model}, {"cluster": rankwright.import_(COURSE)}):
-            with self.assertRaisesRegex(TypeError, "what was imported is a"):
+            with self.assertRaisesRegex(TypeError, "the imported file is a"):
                 rankwright.explain(COURSE, **wrong)
 
     def test_a_range_has_two_ends(self):

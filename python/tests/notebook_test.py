@@ -134,13 +134,13 @@ class Notebook(unittest.TestCase):
     def test_timers_are_shown_with_their_prediction(self):
         plan, log = EXAMPLES / "gpt3-175b-1024.yaml", DATA / "import/slow-nvlink.log"
         compared = rankwright.compare(plan, log=log)
-        self.assertEqual(repr(compared), "<Compared: 36.3 s a step, 32 s predicted>")
+        self.assertEqual(repr(compared), "<Compared: 36.3 s per step, 32 s predicted>")
         row = "<td>forward-compute</td><td>8.51 s to 9.04 s</td><td>7.26 s to 7.57 s</td>"
         self.assertIn(row, compared._repr_html_())
 
     def test_plans_that_are_not_files_are_named_by_their_summary(self):
         self.assertIn("on 64 h100-sxm", repr(rankwright.report(COURSE, search=False)))
-        self.assertIn("64 = tp 8 x pp 4 x dp 2</caption>", rankwright.check(COURSE)._repr_html_())
+        self.assertIn("64 = TP 8 x PP 4 x DP 2</caption>", rankwright.check(COURSE)._repr_html_())
 
     def test_report_is_in_a_sandboxed_frame(self):
         made = rankwright.Report({"plans": []}, "# a plan", f"<p>{HOSTILE}</p><script>1</script>")
@@ -160,7 +160,7 @@ class Notebook(unittest.TestCase):
             try:
                 made.save("plan.html")
             except rankwright.Error as error:
-                self.assertIn("without the page", str(error))
+                self.assertIn("without the HTML report", str(error))
                 self.assertHarmless(made._repr_html_())
             else:
                 self.assertIn("<script", pathlib.Path("plan.html").read_text("utf-8"))

@@ -86,7 +86,7 @@ std::string list_units(std::span<const Unit> units) {
 
 Diagnostic bad_quantity(std::string_view text, std::string detail, std::string hint) {
   return {.code = "RW0909",
-          .message = "not a quantity with a unit",
+          .message = "not a number with a unit",
           .detail = fmt::format("'{}' {}", make_excerpt(text), detail),
           .hint = std::move(hint)};
 }
@@ -95,7 +95,7 @@ Diagnostic bad_quantity(std::string_view text, std::string detail, std::string h
 Result<double> parse(std::string_view text, std::span<const Unit> units, std::string_view example) {
   const std::string_view whole = trim(text);
   const auto refuse = [&](std::string detail) {
-    return fail(bad_quantity(whole, std::move(detail), fmt::format("such as {}", example)));
+    return fail(bad_quantity(whole, std::move(detail), fmt::format("for example {}", example)));
   };
   const std::optional<std::string> read = strip_separators(whole);
   if (!read) return refuse("does not begin with a number");
@@ -141,7 +141,11 @@ Result<i64> parse_count(std::string_view text, i64 min) {
                  .message = "number out of range",
                  .detail = fmt::format("{} is {} than {}", whole, relation, bound)});
   };
-  const std::string digits = strip_separators(trim(text)).value_or("");
+  std::string_view number = trim(text);
+  const bool kilo = number.size() > 1 && (number.back() == 'k' || number.back() == 'K') &&
+                    is_digit(number[number.size() - 2]);
+  if (kilo) number.remove_suffix(1);
+  const std::string digits = strip_separators(number).value_or("");
   const char* const last = digits.data() + digits.size();
   i64 n = 0;
   const auto [end, error] = std::from_chars(digits.data(), last, n);
@@ -149,7 +153,8 @@ Result<i64> parse_count(std::string_view text, i64 min) {
     return fail({.code = "RW0903",
                  .message = "not a whole number",
                  .detail = fmt::format("'{}' is not a whole number", whole)});
-  const bool overflows = error == std::errc::result_out_of_range;
+  const bool overflows = error == std::errc::result_out_of_range || (kilo && n > kMaxCount / 1024);
+  if (kilo && !overflows) n *= 1024;
   if (overflows ? digits.front() == '-' : n < min) return out_of_range("less", std::to_string(min));
   if (overflows || n > kMaxCount) return out_of_range("more", count(kMaxCount) + " (2^50)");
   return n;
@@ -165,7 +170,7 @@ Result<double> parse_real(std::string_view text) {
     return fail({.code = "RW0903",
                  .message = "not a number",
                  .detail = fmt::format("'{}' is not a number", whole),
-                 .hint = "such as 0.25"});
+                 .hint = "for example 0.25"});
   return n;
 }
 

@@ -16,7 +16,7 @@ Result<BytesPerSecond> parse_bandwidth(std::string_view);  // 450 GB/s, 400 Gb/s
 Result<Seconds> parse_duration(std::string_view);          // 2 us, 1.5 ms, 3 s
 Result<FlopsPerSecond> parse_flops(std::string_view);      // 989 TFLOP/s
 
-/// Parses a count from `min` to kMaxCount; accepts "1,024" and "1_024".
+/// Parses a count from `min` to kMaxCount; accepts "1,024", "1_024" and "8k", which is 8 x 1,024.
 Result<i64> parse_count(std::string_view, i64 min = 1);
 
 /// Parses a number without a unit: 0.25, 1,340, 3e-4.

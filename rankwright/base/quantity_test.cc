@@ -49,9 +49,9 @@ TEST(ParseQuantity, NumberWithoutUnit_IsRejectedWithAnExample) {
   const Result<BytesPerSecond> bare = parse_bandwidth("450");
   ASSERT_FALSE(bare);
   EXPECT_EQ(bare.error().code, "RW0909");
-  EXPECT_EQ(bare.error().message, "not a quantity with a unit");
+  EXPECT_EQ(bare.error().message, "not a number with a unit");
   EXPECT_EQ(bare.error().detail, "'450' has no unit");
-  EXPECT_EQ(bare.error().hint, "such as 450 GB/s");
+  EXPECT_EQ(bare.error().hint, "for example 450 GB/s");
 }
 
 TEST(ParseQuantity, UnknownUnit_IsNamedInTheError) {
@@ -88,6 +88,14 @@ TEST(ParseQuantity, LongText_IsQuotedInPartWithoutSplittingACharacter) {
             "'" + std::string(40, 'x') + "' does not begin with a number");
   EXPECT_EQ(detail(std::string(39, 'x') + "\u00b5"),
             "'" + std::string(39, 'x') + "' does not begin with a number");
+}
+
+TEST(ParseCount, K_IsTimes1024) {
+  EXPECT_EQ(parse_count("8k").value(), 8192);
+  EXPECT_EQ(parse_count("128K").value(), 131072);
+  EXPECT_EQ(parse_count("1,024k").value(), 1048576);
+  for (const char* const wrong : {"k", "8kk", "8 k", "0k", "-1k", "8.5k", "1099511627777k"})
+    EXPECT_FALSE(parse_count(wrong)) << wrong;
 }
 
 TEST(ParseCount, AcceptsCommasAndUnderscores) {

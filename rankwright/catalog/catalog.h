@@ -19,7 +19,8 @@ namespace rankwright::catalog {
 /// A machine that is sold in units: its inner levels, and the outermost level, which joins the
 /// units. That level's arity is the number of units that the user asks for.
 struct System {
-  std::string name;  // what the user types: "dgx-h100 x 8"
+  std::string name;                    // what the user types: "dgx-h100 x 8"
+  std::vector<std::string> aliases{};  // instance types of clouds: "p5.48xlarge"
   std::string summary;
   cluster::Cluster unit;  // one unit; the last level has arity 1 until `x N` is known
   std::string source;

@@ -72,9 +72,9 @@ TEST(FindDevice, MisspelledName_GetsASuggestion) {
   const Result<cluster::Device> d = find_device("h100-sxn");
   ASSERT_FALSE(d);
   EXPECT_EQ(d.error().code, "RW0908");
-  EXPECT_EQ(d.error().detail, "no device is called 'h100-sxn'");
+  EXPECT_EQ(d.error().detail, "no device is named 'h100-sxn'");
   EXPECT_EQ(d.error().hint, "did you mean h100-sxm? (rankwright catalog devices)");
-  EXPECT_EQ(find_device("").error().hint, "`rankwright catalog devices` lists what is known");
+  EXPECT_EQ(find_device("").error().hint, "`rankwright catalog devices` lists the known names");
 }
 
 }  // namespace devices_test

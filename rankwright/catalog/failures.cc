@@ -12,7 +12,6 @@ namespace rankwright::catalog {
 namespace {
 
 constexpr std::string_view kKinds[] = {"rate", "restart", "storage", "hang"};
-constexpr double kNode = 8;  // GPUs per node in published failure rates
 
 FailureRow::Kind read_kind(const std::string& text) {
   for (std::size_t k = 0; k < std::size(kKinds); ++k)
@@ -62,12 +61,12 @@ Result<FailureRow> find_failure_rate(std::string_view name) {
   const std::optional<std::string> near = nearest(lower(name), known);
   return fail({.code = "RW0908",
                .message = "unknown name",
-               .detail = fmt::format("no failure rate is called '{}'", make_excerpt(name)),
+               .detail = fmt::format("no failure rate is named '{}'", make_excerpt(name)),
                .hint = near ? fmt::format("did you mean {}?", *near) : "known: " + list});
 }
 
 Seconds compute_time_between_failures(const FailureRow& rate, i64 gpus) {
-  const double failures_per_day = rate.value / 1000 / kNode * double(gpus);
+  const double failures_per_day = rate.value / 1000 * double(gpus) / double(kNodeGpus);
   return Seconds{86400 / failures_per_day};
 }
 

@@ -13,6 +13,9 @@
 
 namespace rankwright::catalog {
 
+/// GPUs per node of the published systems.
+inline constexpr i64 kNodeGpus = 8;
+
 /// A row of failures.csv.
 struct FailureRow {
   enum class Kind : unsigned char { rate, restart, storage, hang };

@@ -41,6 +41,7 @@ std::vector<System> read_systems() {
       const Result<cluster::Device> device = find_device(cells.text("device"));
       RW_CHECK(device);
       systems.push_back({.name = name,
+                         .aliases = split_list(cells.text("aliases")),
                          .summary = cells.text("summary"),
                          .unit = {.name = name,
                                   .device = *device,
@@ -91,15 +92,24 @@ bool names_device(std::string_view wanted, std::string_view device) {
   return device == wanted || (!wanted.empty() && device.starts_with(std::string(wanted) + "-"));
 }
 
+/// Returns the system of a name or alias; null if there is none.
+const System* find_system(std::string_view name) {
+  const std::string wanted = lower(name);
+  for (const System& system : systems())
+    if (system.name == wanted ||
+        std::find(system.aliases.begin(), system.aliases.end(), wanted) != system.aliases.end())
+      return &system;
+  return nullptr;
+}
+
 /// Returns "dgx-h100 x 8" for "dgx-h100x8"; nothing if it is not a known system with a count.
 std::optional<std::string> insert_spaces(std::string_view wanted) {
   const std::size_t at = wanted.find_last_of("xX");
   if (at == std::string_view::npos || !looks_like_a_count(wanted.substr(at + 1)))
     return std::nullopt;
-  const std::string name = lower(wanted.substr(0, at));
-  for (const System& system : systems())
-    if (system.name == name) return fmt::format("{} x {}", name, wanted.substr(at + 1));
-  return std::nullopt;
+  const System* const system = find_system(wanted.substr(0, at));
+  if (system == nullptr) return std::nullopt;
+  return fmt::format("{} x {}", system->name, wanted.substr(at + 1));
 }
 
 Diagnostic unknown_system(std::string_view wanted) {
@@ -107,14 +117,13 @@ Diagnostic unknown_system(std::string_view wanted) {
   std::string with_device;
   for (const System& system : systems()) {
     known.push_back(system.name);
+    known.insert(known.end(), system.aliases.begin(), system.aliases.end());
     if (names_device(lower(wanted), system.unit.device.name))
       with_device += (with_device.empty() ? "" : ", ") + system.name;
   }
   Diagnostic unknown = unknown_name("system", wanted, known);
-  if (const std::optional<std::string> meant = insert_spaces(wanted))
-    unknown.hint = fmt::format("did you mean \"{}\"?", *meant);
   if (!with_device.empty())
-    unknown.hint = fmt::format("{} is a device; systems of it: {}", lower(wanted), with_device);
+    unknown.hint = fmt::format("{} is a device; systems with it: {}", lower(wanted), with_device);
   return unknown;
 }
 
@@ -134,11 +143,12 @@ std::span<const System> systems() {
 }
 
 Result<cluster::Cluster> find_cluster(std::string_view text) {
-  const Request request = split_request(text);
-  const std::string wanted = lower(request.system);
-  const auto found = std::find_if(systems().begin(), systems().end(),
-                                  [&](const System& system) { return system.name == wanted; });
-  if (found == systems().end()) return fail(unknown_system(request.system));
+  Request request = split_request(text);
+  const std::optional<std::string> spaced =
+      request.units ? std::nullopt : insert_spaces(request.system);
+  if (spaced) request = split_request(*spaced);
+  const System* const found = find_system(request.system);
+  if (found == nullptr) return fail(unknown_system(request.system));
   const Result<i64> units = request.units ? parse_count(*request.units) : Result<i64>(1);
   if (!units) return fail(units.error());
 
@@ -147,7 +157,7 @@ Result<cluster::Cluster> find_cluster(std::string_view text) {
   if (!devices || *devices > cluster::kMaxDevices)
     return fail({.code = "RW0904",
                  .message = "number out of range",
-                 .detail = fmt::format("{} units of {} have more than {} devices", count(*units),
+                 .detail = fmt::format("{} units of {} exceed {} devices", count(*units),
                                        found->name, count(cluster::kMaxDevices))});
   cluster.levels.back().arity = *units;
   cluster.name = *units == 1 ? found->name : fmt::format("{} x {}", found->name, *units);

@@ -114,15 +114,21 @@ TEST(FindCluster, ReturnsTheLevelsOfTheSystem) {
 TEST(FindCluster, UnknownName_GetsASuggestion) {
   const Diagnostic error = find_cluster("dgx-h10 x 8").error();
   EXPECT_EQ(error.code, "RW0908");
-  EXPECT_EQ(error.detail, "no system is called 'dgx-h10'");
+  EXPECT_EQ(error.detail, "no system is named 'dgx-h10'");
   EXPECT_EQ(error.hint, "did you mean dgx-h100? (rankwright catalog systems)");
   EXPECT_EQ(find_cluster("gb300 x 2").error().hint,
-            "gb300 is a device; systems of it: gb300-nvl72");
+            "gb300 is a device; systems with it: gb300-nvl72");
   EXPECT_EQ(find_cluster("h100 x 2048")
                 .error()
-                .hint.rfind("h100 is a device; systems of it: dgx-h100", 0),
+                .hint.rfind("h100 is a device; systems with it: dgx-h100", 0),
             0u);
-  EXPECT_EQ(find_cluster("dgx-h100x8").error().hint, "did you mean \"dgx-h100 x 8\"?");
+}
+
+TEST(FindCluster, InstanceTypesAndNamesWithoutSpaces_AreFound) {
+  EXPECT_EQ(find_cluster("dgx-h100x8")->name, "dgx-h100 x 8");
+  EXPECT_EQ(find_cluster("p5.48xlarge x 4")->name, "aws-p5 x 4");
+  EXPECT_EQ(find_cluster("Standard_ND96isr_H100_v5")->name, "dgx-h100");
+  EXPECT_EQ(find_cluster("a3-highgpu-8g x 2")->devices(), 16);
 }
 
 TEST(FindCluster, InvalidCounts_AreRejected) {

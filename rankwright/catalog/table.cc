@@ -29,9 +29,9 @@ Diagnostic unknown_name(std::string_view kind, std::string_view name,
   const std::string list = fmt::format("rankwright catalog {}s", kind);
   return {.code = "RW0908",
           .message = "unknown name",
-          .detail = fmt::format("no {} is called '{}'", kind, name.substr(0, kMaxQuoted)),
+          .detail = fmt::format("no {} is named '{}'", kind, name.substr(0, kMaxQuoted)),
           .hint = near ? fmt::format("did you mean {}? ({})", *near, list)
-                       : fmt::format("`{}` lists what is known", list)};
+                       : fmt::format("`{}` lists the known names", list)};
 }
 
 }  // namespace rankwright::catalog

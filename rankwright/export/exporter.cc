@@ -49,7 +49,8 @@ void add_broken_rules(const Exporter& exporter, const plan::TrainingConfig& conf
 std::string explain_unstated(const Exporter& exporter, const ConfigKey& key,
                              const plan::TrainingConfig& config) {
   const rules::TargetRow& target = row(exporter.target);
-  if (key.path == "placement") return "a launcher places ranks: rankwright export PLAN --to slurm";
+  if (key.path == "placement")
+    return "a launcher places the ranks: rankwright export PLAN --to slurm";
   return fmt::format("{} has no setting for {}", target.name, key.value(config));
 }
 
@@ -100,10 +101,10 @@ std::vector<std::string> make_head_lines(const Exporter& exporter,
   const std::vector<UnsupportedSetting> lost = find_unsupported(exporter, named);
   std::vector<std::string> lines = {
       fmt::format("Written by rankwright for {}.", target.checked),
-      fmt::format("{} on {}: {} ranks = tp {} x cp {} x pp {} x dp {}",
-                  named.reference_model ? "A model that the plan does not name" : named.model.name,
+      fmt::format("{} on {}: {} ranks = TP {} x CP {} x PP {} x DP {}",
+                  named.reference_model ? "A model without a name" : named.model.name,
                   named.cluster.name, named.world, p.tp, p.cp, p.pp, p.dp)};
-  if (!lost.empty()) lines.emplace_back("The plan also says, and this file cannot:");
+  if (!lost.empty()) lines.emplace_back("Settings of the plan that this file cannot express:");
   for (const UnsupportedSetting& one : lost)
     lines.push_back(fmt::format("  {}: {}", one.key, one.why));
   return lines;

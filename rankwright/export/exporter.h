@@ -27,6 +27,7 @@ struct UnsupportedSetting {
 struct ExportOptions {
   std::vector<std::string>
       hosts{};  // names, indexed by host number in the cluster; empty: resolved at run time
+  std::string script{};  // name of the file that is written, for its usage; empty: the default name
 };
 
 /// One generated file.

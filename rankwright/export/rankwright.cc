@@ -35,7 +35,7 @@ std::vector<ExportFile> write_rankwright(const plan::TrainingConfig& s, const Ex
 
 constinit const Exporter kRankwrightExporter{
     .target = rules::Target::rankwright,
-    .summary = "a plan file, complete, for rankwright run",
+    .summary = "complete plan file for rankwright run",
     .states = list_rankwright_keys,
     .write = write_rankwright,
 };

@@ -28,7 +28,7 @@ void report_unusable(const MeasuredSeries& series, std::string detail, Severity 
                      Diagnostics& findings) {
   findings.push_back({.code = "RW0625",
                       .severity = severity,
-                      .message = "a measurement that says nothing of this cluster",
+                      .message = "the measurement does not match this cluster",
                       .detail = std::move(detail),
                       .where = {.file = series.file}});
 }
@@ -143,7 +143,7 @@ bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
       series.ranks / series.hosts > cluster.host_devices) {
     report_unusable(
         series,
-        fmt::format("{} ranks on {} cannot stand on {} of {}", count(series.ranks),
+        fmt::format("{} ranks on {} do not fit on {} of {}", count(series.ranks),
                     plural(series.hosts, "host", "hosts"), plural(hosts, "host", "hosts"),
                     plural(cluster.host_devices, "GPU", "GPUs")),
         Severity::error, findings);
@@ -156,16 +156,16 @@ bool calibrate_links(cluster::Cluster& cluster, const MeasuredSeries& series,
   if (fit.has_large() && !fit.rated())
     report_unusable(
         series,
-        fmt::format("no bandwidth of {} gives the times of large messages: something else "
-                    "holds them up",
-                    level),
+        fmt::format(
+            "no bandwidth of {} explains the times of large messages: something else limits them",
+            level),
         Severity::warning, findings);
   if (fit.has_small() && !fit.timed())
     report_unusable(series,
-                    fmt::format("no latency of {} gives the times of small messages", level),
+                    fmt::format("no latency of {} explains the times of small messages", level),
                     Severity::warning, findings);
   if (!fit.has_large() && !fit.has_small())
-    report_unusable(series, "it has neither messages of 64 kB or less nor of 1 MB or more",
+    report_unusable(series, "it has neither messages up to 64 kB nor from 1 MB on",
                     Severity::warning, findings);
   return true;
 }

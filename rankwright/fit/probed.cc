@@ -14,7 +14,7 @@
 namespace rankwright::fit {
 namespace {
 
-constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one rank a host"};
+constexpr std::string_view kProbedGroups[] = {"inside a host", "all ranks", "one rank per host"};
 
 /// Returns the span of a probe's groups: those of a plan with tp inside the hosts and dp across
 /// them.
@@ -86,7 +86,7 @@ std::optional<Diagnostic> check_equal_hosts(const ProbeFigures& probe) {
     return fmt::format("{} has {}", make_excerpt(host), plural(*one, "rank", "ranks"));
   };
   return Diagnostic{.code = "RW0705",
-                    .message = "hosts with unequal numbers of ranks are no cluster",
+                    .message = "hosts have different numbers of ranks",
                     .detail = fmt::format("{}, {}", at(min), at(max)),
                     .hint = fmt::format("mpirun -n {} --map-by ppr:{}:node",
                                         *min * i64(probe.hosts.size()), *min)};

@@ -93,9 +93,9 @@ void move_faults(Diagnostics& findings, std::size_t before, GivenAnswer& answer)
 
 Diagnostic other_lab_error(const Lab& lab, std::string detail) {
   return {.code = "RW0933",
-          .message = "not the answers of this lab",
+          .message = "these answers are not for this lab",
           .detail = std::move(detail),
-          .hint = fmt::format("begin with rankwright lab {} --template", lab.number)};
+          .hint = fmt::format("start with rankwright lab {} --template", lab.number)};
 }
 
 /// Reports a file that states another lab, or that has no key of this lab.

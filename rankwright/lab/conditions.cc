@@ -96,14 +96,14 @@ constexpr TaskPart kTask[] = {
 };
 
 std::string describe_degrees(const plan::Plan& p, bool with_cp) {
-  return fmt::format("tp {} {}pp {} dp {}", p.tp, with_cp ? fmt::format("cp {} ", p.cp) : "", p.pp,
+  return fmt::format("TP {} {}PP {} DP {}", p.tp, with_cp ? fmt::format("CP {} ", p.cp) : "", p.pp,
                      p.dp);
 }
 
 std::string describe_difference(const TaskPart& part, const plan::TrainingConfig& answer,
                                 const plan::TrainingConfig& given) {
   const std::string is = part.show(answer), was = part.show(given);
-  return is == was ? fmt::format("{}: {} with other figures", part.key, is)
+  return is == was ? fmt::format("{}: {} with other values", part.key, is)
                    : fmt::format("{}: {} instead of {}", part.key, is, was);
 }
 
@@ -129,7 +129,7 @@ ConditionResult keeps_degrees(const plan::TrainingConfig& answer,
 
 ConditionResult fits_memory(const plan::TrainingConfig& answer, const plan::TrainingConfig&) {
   const cost::Estimate e = cost::estimate_plan(answer, select_calibration(answer));
-  return {e.fits(), fmt::format("{} on pp rank {}", show_memory(e.memory.total(), e.capacity),
+  return {e.fits(), fmt::format("{} on PP rank {}", show_memory(e.memory.total(), e.capacity),
                                 e.memory.pp_rank)};
 }
 
@@ -150,7 +150,7 @@ ConditionResult lints_clean(const plan::TrainingConfig& answer, const plan::Trai
   for (const Diagnostic& d : lint(answer, rules::Target::any))
     if (d.severity != Severity::note)
       codes += fmt::format("{}{} {}", codes.empty() ? "" : "; ", d.code, d.message);
-  return {codes.empty(), codes.empty() ? "nothing found" : codes};
+  return {codes.empty(), codes.empty() ? "no problems found" : codes};
 }
 
 ConditionResult faster_by(const plan::TrainingConfig& answer, const plan::TrainingConfig& given,

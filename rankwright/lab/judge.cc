@@ -11,15 +11,21 @@
 namespace rankwright::lab {
 namespace {
 
-/// Returns what is wrong with a number: a known mistake, else the ratio to the right value.
+constexpr double kFarOff = 10;  // beyond this factor the unit is the likely mistake
+
+/// Returns what is wrong with a number, without the right value: a known mistake, else the
+/// direction.
 std::string explain_error(const Question& question, double given, const WorkedAnswer& worked) {
+  if (question.kind == AnswerKind::choice) return "not this one";
   for (const CommonMistake& slip : worked.slips)
     if (near(question, given, slip.value)) return slip.why;
-  // For a count, a ratio adds nothing to the numbers.
-  if (question.kind == AnswerKind::whole || given == 0 || worked.value == 0) return "";
-  const double ratio = given / worked.value;
-  return ratio > 1 ? fmt::format("that is {:.3g} times too much", ratio)
-                   : fmt::format("that is {:.3g} of it", ratio);
+  const bool large = given > worked.value;
+  const double smaller = large ? worked.value : given, larger = large ? given : worked.value;
+  std::string text = large ? "too large" : "too small";
+  if (smaller > 0 && larger > kFarOff * smaller)
+    text += fmt::format(", by more than a factor of {}", kFarOff) +
+            (question.kind == AnswerKind::whole ? "" : ": check the unit");
+  return text;
 }
 
 void judge_value(const GivenAnswer& answer, Verdict& verdict) {
@@ -29,11 +35,8 @@ void judge_value(const GivenAnswer& answer, Verdict& verdict) {
   const bool right =
       choice ? answer.value == worked.value : near(question, answer.value, worked.value);
   verdict.outcome = right ? LabOutcome::right : LabOutcome::wrong;
-  verdict.arithmetic = worked.arithmetic;
-  verdict.expected = choice ? std::string(question.choices[std::size_t(worked.value)])
-                            : row(question.kind).show(worked.value);
+  if (right) verdict.arithmetic = worked.arithmetic;
   if (!right) verdict.reason = explain_error(question, answer.value, worked);
-  if (!right && choice) verdict.reason = "";
 }
 
 /// Judges a plan. A plan with constraint violations is wrong without checking its conditions.
@@ -93,6 +96,16 @@ Verdict judge(const GivenAnswer& answer) {
   else
     judge_value(answer, verdict);
   return verdict;
+}
+
+Solution solve(const Question& question) {
+  if (question.kind == AnswerKind::plan) return {};
+  const WorkedAnswer worked = question.work(load_example_config(question.file));
+  const bool choice = question.kind == AnswerKind::choice;
+  return {.value = choice ? std::string(question.choices[std::size_t(worked.value)])
+                          : row(question.kind).show(worked.value),
+          .arithmetic = worked.arithmetic,
+          .hidden = hide_result(question, worked)};
 }
 
 std::vector<Verdict> judge(const GivenAnswers& answers) {

@@ -1,5 +1,6 @@
-// Judges answers: each is right, wrong with the reason and the arithmetic, open, or unreadable. The
-// right answer is computed by the question's own function.
+// Judges answers: each is right with the arithmetic, wrong with the reason, open, or unreadable.
+// The right answer is computed by the question's own function. A verdict never states the right
+// value of a wrong answer: solve() does, for those who ask.
 #pragma once
 
 #include <string>
@@ -19,8 +20,7 @@ struct Verdict {
   const Question* question = nullptr;
   LabOutcome outcome = LabOutcome::open;
   std::string given{};       // as written
-  std::string expected{};    // with its unit; empty for a plan, because many are right
-  std::string arithmetic{};  // how the expected value follows
+  std::string arithmetic{};  // how the value follows; empty unless the answer is right
   std::string reason{};      // what is wrong, if the answer is wrong or unreadable
 
   /// One condition and its result.
@@ -30,6 +30,16 @@ struct Verdict {
   };
   std::vector<Judged> conditions{};  // of a plan
 };
+
+/// The right answer to a question. All fields are empty for a plan, because many are right.
+struct Solution {
+  std::string value;       // with its unit
+  std::string arithmetic;  // how it follows
+  std::string hidden;      // the arithmetic with the result left out
+};
+
+/// Computes the right answer.
+Solution solve(const Question& question);
 
 /// Judges one answer.
 Verdict judge(const GivenAnswer& answer);

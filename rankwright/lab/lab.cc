@@ -23,6 +23,10 @@ std::span<const Lab> labs() {
       {8, "08-experts.md", expert_questions()},
       {9, "09-sequences.md", sequence_questions()},
       {10, "10-intuition.md", intuition_questions()},
+      {11, "11-collectives.md", collective_questions()},
+      {12, "12-edge-stages.md", edge_stage_questions()},
+      {13, "13-equal-losses.md", equal_loss_questions()},
+      {14, "14-failures.md", failure_questions()},
   };
   return kLabs;
 }

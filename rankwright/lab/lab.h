@@ -28,7 +28,7 @@ std::string_view find_lab_file(std::string_view path);
 /// Returns the config of examples/`file`. Requires: the file is embedded and has no errors.
 plan::TrainingConfig load_example_config(std::string_view file);
 
-// Questions of the labs, one source file each.
+// Questions of the labs, one source file of questions/ each.
 std::span<const Question> data_parallelism_questions();
 std::span<const Question> tensor_parallelism_questions();
 std::span<const Question> pipeline_questions();
@@ -39,5 +39,9 @@ std::span<const Question> worksheet_questions();
 std::span<const Question> expert_questions();
 std::span<const Question> sequence_questions();
 std::span<const Question> intuition_questions();
+std::span<const Question> collective_questions();
+std::span<const Question> edge_stage_questions();
+std::span<const Question> equal_loss_questions();
+std::span<const Question> failure_questions();
 
 }  // namespace rankwright::lab

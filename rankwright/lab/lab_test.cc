@@ -32,24 +32,28 @@ TEST(Labs, Numbers_AreConsecutive_TitlesAreSet) {
 TEST(Labs, Questions_MatchThePageInOrder) {
   ASSERT_FALSE(labs().empty());
   for (const Lab& lab : labs()) {
-    const LabPage page = read_lab_page(lab);
-    ASSERT_EQ(page.questions.size(), lab.questions.size()) << lab.page;
-    for (std::size_t i = 0; i < lab.questions.size(); ++i)
-      EXPECT_EQ(page.questions[i].first, lab.questions[i].key) << lab.page;
+    std::vector<std::string> asked, keys;
+    for (const LabStep& step : read_lab_page(lab).steps)
+      for (const auto& question : step.questions) asked.push_back(question.first);
+    for (const Question& question : lab.questions) keys.emplace_back(question.key);
+    EXPECT_EQ(asked, keys) << lab.page;
   }
 }
 
-TEST(Labs, Introduction_IsInTheTaskAndTheTemplate) {
-  int with_introduction = 0;
+TEST(Labs, EveryPage_HasAnIntroductionAndAPicture_ShortBlocks) {
+  ASSERT_FALSE(labs().empty());
   for (const Lab& lab : labs()) {
-    const std::string about = read_lab_page(lab).about;
-    with_introduction += about.empty() ? 0 : 1;
-    EXPECT_THAT(task_text(lab, {}, 1000), HasSubstr("\nQuestions\n" + about)) << lab.page;
-    EXPECT_THAT(template_text(lab), HasSubstr(about.empty() ? "" : "\n# " + about.substr(0, 60)))
-        << lab.page;
+    const std::string page(find_lab_file("docs/labs/" + std::string(lab.page)));
+    EXPECT_THAT(std::string(read_lab_page(lab).introduction), HasSubstr(" minutes")) << lab.page;
+    EXPECT_THAT(page, HasSubstr("](../pictures/labs/")) << lab.page;
+    int lines = -1;  // of the current block, its command excluded; -1 outside blocks
+    for (const std::string& line : golden::lines(page)) {
+      const bool fence = line.starts_with("```");
+      if (fence) lines = lines < 0 ? 0 : -1;
+      if (!fence && lines >= 0 && line != "..." && !line.starts_with("$ ")) ++lines;
+      EXPECT_LE(lines, 8) << lab.page << ": " << line;
+    }
   }
-  EXPECT_FALSE(read_lab_page(*find_lab(3)).about.empty());  // its text: lab/03.txt
-  EXPECT_GT(with_introduction, 0);
 }
 
 TEST(Labs, EveryChoice_IsNamedInThePage) {
@@ -147,10 +151,51 @@ TEST(Kinds, Examples_AreParsed) {
     EXPECT_TRUE(kind.parse == nullptr || kind.parse(kind.example)) << kind.name;
 }
 
+TEST(LabPage, Steps_AreParsed) {
+  const LabPage page = parse_lab_page(
+      "# 3. Title\n\nIntro.\n\n## One\n\nDo it.\n\n- `a` What\n  is it?\n- `b` And this?\n\n"
+      "<details markdown=\"1\">\n<summary>Reveal</summary>\n\n```console\n## not a step\n```\n\n"
+      "</details>\n\n## Two\n\nText.\n");
+  EXPECT_EQ(page.title, "Title");
+  EXPECT_EQ(page.introduction, "Intro.");
+  ASSERT_EQ(page.steps.size(), 2u);
+  EXPECT_EQ(page.steps[0].title, "One");
+  EXPECT_EQ(page.steps[0].task, "Do it.");
+  EXPECT_EQ(page.steps[0].reveal, "```console\n## not a step\n```");
+  EXPECT_EQ(page.words("a"), "What is it?");
+  EXPECT_EQ(page.find_step("b"), &page.steps[0]);
+  EXPECT_EQ(page.find_step("c"), nullptr);
+  EXPECT_EQ(page.steps[1].task, "Text.");
+  EXPECT_TRUE(page.steps[1].questions.empty());
+}
+
 TEST(Markdown, Prose_IsWrapped_ConsoleBlocksAreNot) {
-  const std::string text =
-      escape_markdown("## A head\n\none two\nthree\n- a\n- b\n\n```console\n$ x   y\n```\n", {}, 9);
-  EXPECT_EQ(text, "A head\n\none two\nthree\n- a\n- b\n\n    $ x   y\n");
+  const std::string text = render_markdown(
+      "## A head\n\none `two` and\nthree\n- a\n- [b](c.md)\n\n```console\n$ x   y\n```\n",
+      {.width = 12});
+  EXPECT_EQ(text, "A head\n\none two and\nthree\n- a\n- b\n\n    $ x   y\n");
+}
+
+TEST(Markdown, Pictures_AreDrawnOrDescribed) {
+  const std::string picture = "![Four stages](x.svg)\nDrawn by `rankwright explain p --timeline`\n";
+  EXPECT_EQ(render_markdown(picture, {.width = 80}),
+            "Picture: Four stages\nDrawn by rankwright explain p --timeline\n");
+  const auto draw = [](const std::string& command, std::size_t) { return "[" + command + "]\n"; };
+  EXPECT_EQ(render_markdown(picture, {.width = 80, .draw = draw}),
+            "[rankwright explain p --timeline]\nDrawn by rankwright explain p --timeline\n");
+}
+
+TEST(Markdown, Tables_AreAligned) {
+  EXPECT_EQ(render_markdown("| a | b |\n|---|---|\n| long | `c` |\n", {.width = 80}),
+            "  a     b\n  long  c\n");
+}
+
+TEST(LabPlans, PagesAndQuestions_AreListedOnce) {
+  const std::vector<std::string> plans = list_lab_plans(*find_lab(2));
+  EXPECT_EQ(plans,
+            (std::vector<std::string>{"examples/labs/tp-16.yaml", "examples/labs/tp-8.yaml"}));
+  for (const Lab& lab : labs())
+    for (const std::string& plan : list_lab_plans(lab)) EXPECT_FALSE(find_lab_file(plan).empty());
 }
 
 }  // namespace lab_test

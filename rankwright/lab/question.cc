@@ -34,9 +34,9 @@ Result<double> parse_percent(std::string_view text) {
   const std::size_t sign = text.find_last_not_of(" \t");
   if (sign == std::string_view::npos || text[sign] != '%')
     return fail({.code = "RW0909",
-                 .message = "not a quantity with a unit",
+                 .message = "not a number with a unit",
                  .detail = fmt::format("'{}' has no % sign", make_excerpt(text)),
-                 .hint = "such as: 8.57 %"});
+                 .hint = "for example 12.3 %"});
   const Result<double> n = parse_real(text.substr(0, sign));
   if (!n) return fail(n.error());
   return *n / 100;
@@ -84,18 +84,69 @@ std::string show_size(double n) {
 std::string show_time(double n) { return show(Seconds{n}); }
 
 constexpr AnswerKindRow kRows[] = {
-    {AnswerKind::whole, "whole", "a whole number", "1,024", parse_whole, show_whole},
+    {AnswerKind::whole, "whole", "a whole number", "1,234", parse_whole, show_whole},
     {AnswerKind::number, "number", "a number", "2.5", parse_number, show_number},
-    {AnswerKind::percent, "percent", "a share with its % sign", "8.57 %", parse_percent, percent},
-    {AnswerKind::bytes, "bytes", "a size with its unit, kB to TB or KiB to TiB", "19.8 GB",
+    {AnswerKind::percent, "percent", "a share with its % sign", "12.3 %", parse_percent, percent},
+    {AnswerKind::bytes, "bytes", "a size with its unit, kB to TB or KiB to TiB", "1.5 GB",
      parse_size, show_size},
-    {AnswerKind::time, "time", "a time with its unit, us to h", "412 ms", parse_time, show_time},
+    {AnswerKind::time, "time", "a time with its unit, us to h", "250 ms", parse_time, show_time},
     {AnswerKind::choice, "choice", "one of the words", "nvlink"},
     {AnswerKind::plan, "plan", "a map in the answer file, or the name of a plan file",
      "my-plan.yaml"},
 };
 
+/// Returns whether a character continues a number or a word, so that what touches it is a part of
+/// a longer one: "2" in "2,048", "27.3" in "127.3".
+bool continues_word(std::string_view text, std::size_t at) {
+  if (at >= text.size()) return false;
+  const char c = text[at];
+  if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') return true;
+  const bool joins = c == '.' || c == ',';
+  return joins && at + 1 < text.size() &&
+         std::isdigit(static_cast<unsigned char>(text[at + 1])) != 0;
+}
+
+/// Returns where `word` begins in `text` from `at` on, as contains_word() means it; npos if
+/// nowhere.
+std::size_t find_word(std::string_view text, std::string_view word, std::size_t at = 0) {
+  if (word.empty()) return std::string_view::npos;
+  for (at = text.find(word, at); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    const bool begins = at == 0 || (std::isalnum(static_cast<unsigned char>(text[at - 1])) == 0 &&
+                                    text[at - 1] != '_' &&
+                                    !(at >= 2 && (text[at - 1] == '.' || text[at - 1] == ',') &&
+                                      std::isdigit(static_cast<unsigned char>(text[at - 2])) != 0));
+    if (begins && !continues_word(text, at + word.size())) return at;
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
+
+std::vector<std::string> list_spellings(const Question& question, const WorkedAnswer& worked) {
+  RW_CHECK(question.kind != AnswerKind::plan);
+  if (question.kind == AnswerKind::choice)
+    return {std::string(question.choices[std::size_t(worked.value)])};
+  if (question.kind == AnswerKind::bytes)
+    return {show(Bytes{worked.value}), show_memory(Bytes{worked.value})};
+  if (question.kind == AnswerKind::whole)
+    return {count(i64(worked.value)), std::to_string(i64(worked.value))};
+  return {row(question.kind).show(worked.value)};
+}
+
+bool contains_word(std::string_view text, std::string_view word) {
+  return find_word(text, word) != std::string_view::npos;
+}
+
+std::string hide_result(const Question& question, const WorkedAnswer& worked) {
+  std::vector<std::string> hidden = list_spellings(question, worked);
+  if (question.kind == AnswerKind::choice)
+    hidden.assign(question.choices.begin(), question.choices.end());
+  std::string text = worked.arithmetic;
+  for (const std::string& word : hidden)
+    for (std::size_t at = 0; (at = find_word(text, word, at)) != std::string::npos; ++at)
+      text.replace(at, word.size(), "?");
+  return text;
+}
 
 std::span<const AnswerKindRow> answer_kinds() { return kRows; }
 

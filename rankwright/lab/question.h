@@ -63,8 +63,10 @@ struct Question {
   AnswerKind kind;
   std::string_view file;  // the plan that it is about, in examples/
   WorkedAnswer (*work)(const plan::TrainingConfig& given) = nullptr;  // null: the answer is a plan
-  std::string_view see;  // the command that shows the answer
-  double tolerance = 0;  // allowed error as a share of the value
+  std::string_view see;     // the command that shows the answer
+  std::string_view hint_1;  // what to think about
+  std::string_view hint_2;  // the formula, without numbers put in
+  double tolerance = 0;     // allowed error as a share of the value
   std::span<const std::string_view> choices{};
   std::span<const Condition> conditions{};
 };
@@ -74,6 +76,16 @@ inline constexpr double kRounded = 0.01;
 
 /// Tolerance for estimates: a value read off a table is close enough.
 inline constexpr double kEstimated = 0.03;
+
+/// Returns the spellings of the right value that a text may have: "19.8 GB" and "18.4 GiB", or
+/// "1,024" and "1024". For a choice, the right word. Requires: the question is not about a plan.
+std::vector<std::string> list_spellings(const Question& question, const WorkedAnswer& worked);
+
+/// Returns whether `text` has `word` between characters that do not continue a number or a word.
+bool contains_word(std::string_view text, std::string_view word);
+
+/// Returns the arithmetic with the result left out as "?". For a choice, all words are left out.
+std::string hide_result(const Question& question, const WorkedAnswer& worked);
 
 /// Returns whether `answer` equals the value, within the question's tolerance.
 bool near(const Question& question, double answer, double value);

@@ -69,5 +69,42 @@ TEST(WorkedAnswer, ExpertsAndSequences_MatchHandArithmetic) {
   EXPECT_EQ(answer(10, "stopped"), 64);
 }
 
+TEST(WorkedAnswer, Collectives_EightRanks) {
+  // Each of 8 ranks sends 7 of 8 parts of 2 bytes per parameter, twice in an all-reduce.
+  EXPECT_DOUBLE_EQ(answer(11, "reduce_scatter"), 2 * kOneB * 7 / 8);
+  EXPECT_DOUBLE_EQ(answer(11, "all_gather"), answer(11, "reduce_scatter"));
+  EXPECT_DOUBLE_EQ(answer(11, "all_reduce"), 2 * answer(11, "reduce_scatter"));
+  EXPECT_EQ(answer(11, "steps"), 2 * 7);
+  EXPECT_EQ(answer(11, "bound"), 2);
+  EXPECT_EQ(answer(11, "zero_1"), 1);  // equal
+  EXPECT_EQ(answer(11, "all_to_all"), 4096.0 * 2 * 4096 * 2 * 7 / 8);
+}
+
+TEST(WorkedAnswer, EdgeStages_EmbeddingAndLogits) {
+  EXPECT_DOUBLE_EQ(answer(12, "embedding"), 128256.0 * 4096 * 16 / 4);
+  EXPECT_EQ(answer(12, "in_flight"), 4 - 1);
+  EXPECT_DOUBLE_EQ(answer(12, "logits"), 4 * 4096.0 * 128256 * 4);
+  EXPECT_EQ(answer(12, "fullest"), 0);      // first
+  EXPECT_EQ(answer(12, "fullest_now"), 2);  // last
+}
+
+TEST(WorkedAnswer, EqualLosses_TinyModel) {
+  EXPECT_EQ(answer(13, "sequences"), 32 / 4);
+  EXPECT_EQ(answer(13, "message"), 2 * 64.0 * 128 * 4 / 2);
+  EXPECT_NEAR(answer(13, "first_loss"), 5.545, 0.001);  // ln 256 = 8 x 0.6931
+  EXPECT_EQ(answer(13, "digits"), 6);                   // 23 bits x 0.30103 = 6.9
+  EXPECT_EQ(answer(13, "agreement"), 1);                // up to rounding
+}
+
+TEST(WorkedAnswer, Failures_SixteenThousandRanks) {
+  EXPECT_EQ(answer(14, "stopped"), 127 * 8 * 16);
+  EXPECT_EQ(answer(14, "copies"), 127);
+  EXPECT_EQ(answer(14, "optimizer_copies"), 0);  // ZeRO-1 leaves one copy
+  // 1,000 / 3.79 node-days / 2,048 nodes = 0.1288 days.
+  EXPECT_NEAR(answer(14, "between"), 1000 / 3.79 / 2048 * 86400, 1);
+  // Young: the square root of 2 x 2.31 s x 11,131 s is 227 s; Daly's optimum is close.
+  EXPECT_NEAR(answer(14, "interval"), 227, 4);
+}
+
 }  // namespace worked_test
 }  // namespace rankwright::lab

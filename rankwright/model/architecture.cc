@@ -88,6 +88,8 @@ constexpr ShapeField kFields[] = {
     {"window", &Shapes::window},
     {"experts", &Shapes::experts},
     {"active_experts", &Shapes::active_experts},
+    {"expert_groups", &Shapes::expert_groups},
+    {"active_groups", &Shapes::active_groups},
     {"expert_ffn", &Shapes::expert_ffn},
     {"shared_ffn", &Shapes::shared_ffn},
     {"first_dense", &Shapes::first_dense},
@@ -125,6 +127,7 @@ Diagnostic too_large(std::string_view key, std::string detail) {
 /// Returns the shapes with defaults from the family and from the other shapes filled in.
 Shapes complete_shapes(Shapes s, const Architecture& a) {
   if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.expert_groups <= 1) s.expert_groups = s.active_groups = 0;
   if (s.head_dim == 0 && !a.latent && divides(s.heads, s.hidden)) s.head_dim = s.hidden / s.heads;
   if (s.ffn == 0 && s.hidden > 0 && s.hidden <= kMaxCount / 8) s.ffn = a.ffn_multiple * s.hidden;
   return s;
@@ -143,11 +146,11 @@ Fault check_ranges(const Shapes& s) {
   }
   if (s.sparse_every < 1) return too_large("sparse_every", "sparse_every must be at least 1");
   if (s.layers > kMaxLayers)
-    return too_large("layers",
-                     fmt::format("{} layers are more than {}", count(s.layers), count(kMaxLayers)));
+    return too_large("layers", fmt::format("{} layers exceed the limit of {}", count(s.layers),
+                                           count(kMaxLayers)));
   if (s.mtp_layers > s.layers)
-    return too_large("mtp_layers", fmt::format("{} MTP layers behind {} layers",
-                                               count(s.mtp_layers), count(s.layers)));
+    return too_large("mtp_layers", fmt::format("{} MTP layers after {} layers", count(s.mtp_layers),
+                                               count(s.layers)));
   return {};
 }
 
@@ -169,24 +172,35 @@ Fault check_required(const Shapes& s, const Architecture& a) {
 
 Fault check_consistent(const Shapes& s, const Architecture& a) {
   if (!a.latent && s.head_dim == 0)
-    return bad_shapes(s, "head_dim",
-                      fmt::format("{} heads do not divide a hidden size of {}, and no head_dim "
-                                  "is stated",
-                                  count(s.heads), count(s.hidden)));
+    return bad_shapes(
+        s, "head_dim",
+        fmt::format("{} heads do not divide a hidden size of {}, and head_dim is not given",
+                    count(s.heads), count(s.hidden)));
   if (!a.latent && !divides(s.kv_heads, s.heads))
     return bad_shapes(
         s, "kv_heads",
         fmt::format("{} kv_heads do not divide {} heads", count(s.kv_heads), count(s.heads)));
   if (a.latent && (s.qkv_bias.value_or(false) || s.out_bias.value_or(false)))
-    return bad_shapes(s, "qkv_bias", "latent attention with biases is not known");
+    return bad_shapes(s, "qkv_bias", "latent attention with biases is not supported");
   if (!a.sparse && s.experts > 0)
     return bad_shapes(s, "experts", fmt::format("{} has no experts", a.name));
   if (a.sparse && s.active_experts > s.experts)
+    return bad_shapes(s, "active_experts",
+                      fmt::format("active_experts {} exceeds {} experts", count(s.active_experts),
+                                  count(s.experts)));
+  if (s.expert_groups > 0 && (!divides(s.expert_groups, s.experts) || s.active_groups == 0 ||
+                              s.active_groups > s.expert_groups))
     return bad_shapes(
-        s, "active_experts",
-        fmt::format("a token visits {} of {} experts", count(s.active_experts), count(s.experts)));
+        s, "expert_groups",
+        fmt::format("active_groups {} of {} expert_groups do not split {} experts evenly",
+                    count(s.active_groups), count(s.expert_groups), count(s.experts)));
+  if (s.expert_groups > 0 && s.active_experts > s.experts / s.expert_groups * s.active_groups)
+    return bad_shapes(s, "active_groups",
+                      fmt::format("{} groups of {} experts have fewer than {} active_experts",
+                                  count(s.active_groups), count(s.experts / s.expert_groups),
+                                  count(s.active_experts)));
   if (!a.learned_positions && s.positions > 0)
-    return bad_shapes(s, "positions", fmt::format("{} learns no positions", a.name));
+    return bad_shapes(s, "positions", fmt::format("{} has no learned positions", a.name));
   return {};
 }
 
@@ -244,6 +258,8 @@ FeedForward make_feed_forward(const Shapes& s, const Architecture& a, bool spars
           .bias = s.ffn_bias.value_or(a.ffn_bias),
           .experts = s.experts,
           .active = s.active_experts,
+          .groups = s.expert_groups,
+          .active_groups = s.active_groups,
           .expert_width = s.expert_ffn,
           .shared_width = s.shared_ffn,
           .shared_gate = a.shared_gate && s.shared_ffn > 0,

@@ -22,6 +22,9 @@ struct Shapes {
   i64 max_sequence = 0;
   i64 window = 0;  // tokens that a token attends to in the layers with a sliding window; 0 if none
   i64 experts = 0, active_experts = 0, expert_ffn = 0;
+  // Group-limited routing: a token's experts come from `active_groups` of `expert_groups` equal
+  // groups; 0 or 1 groups if a token may visit any expert.
+  i64 expert_groups = 0, active_groups = 0;
   i64 shared_ffn = 0;    // width of all shared experts together
   i64 first_dense = 0;   // first_k_dense_replace: layers before the first with experts
   i64 sparse_every = 1;  // decoder_sparse_step: layers n-1, 2n-1, ... have experts

@@ -41,6 +41,19 @@ TEST(Architectures, HaveUniqueNamesAndSummaries) {
   EXPECT_EQ(find_architecture("bert"), nullptr);
 }
 
+TEST(Build, GroupLimitedRouting_IsChecked) {
+  Shapes s = sparse();  // 2 of 8 experts
+  s.expert_groups = 4;
+  s.active_groups = 1;
+  EXPECT_EQ(build(s)->layer(0).ffn.groups, 4);
+  s.expert_groups = 8;  // groups of one expert: 1 group has fewer than 2
+  EXPECT_EQ(error_of(s).key, "active_groups");
+  s.expert_groups = 3;
+  EXPECT_EQ(error_of(s).key, "expert_groups");
+  s.expert_groups = 1;  // no limit
+  EXPECT_EQ(build(s)->layer(0).ffn.groups, 0);
+}
+
 TEST(Build, UnstatedShapes_GetDefaults) {
   const Model model = *build(kSmall);
   EXPECT_EQ(model.layers(), 4);

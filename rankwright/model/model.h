@@ -41,6 +41,8 @@ struct FeedForward {
   bool bias = false;
   i64 experts = 0;           // routed experts; 0 for a dense layer
   i64 active = 0;            // routed experts that one token visits
+  i64 groups = 0;            // group-limited routing: equal groups of experts; 0 without
+  i64 active_groups = 0;     // groups that one token's experts may come from
   i64 expert_width = 0;      // intermediate size of one routed expert
   i64 shared_width = 0;      // intermediate size of the shared experts, which every token visits
   bool shared_gate = false;  // qwen2_moe: a hidden -> 1 gate on the shared expert

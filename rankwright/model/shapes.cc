@@ -61,6 +61,8 @@ void set_attention(const Attention& a, Shapes& s) {
 void set_experts(const FeedForward& ffn, Shapes& s) {
   s.experts = ffn.experts;
   s.active_experts = ffn.active;
+  s.expert_groups = ffn.groups;
+  s.active_groups = ffn.active_groups;
   s.expert_ffn = ffn.expert_width;
   s.shared_ffn = ffn.shared_width;
 }

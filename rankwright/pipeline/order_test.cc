@@ -56,9 +56,10 @@ TEST(Interleaved, MergesARemainderSmallerThanThePipeline) {
 }
 
 TEST(LoopedBfs, RunsAllMicrobatchesThroughOneChunkAtATime) {
+  // Backwards begin with the last microbatch, as in torch (tests/frameworks/schedules_test.py).
   EXPECT_EQ(text(Schedule::looped_bfs, 2, 2, 2),
-            "0F0,0F1,2F0,2F1,2B0,2B1,0B0,0B1\n"
-            "1F0,1F1,3F0,3F1,3B0,3B1,1B0,1B1\n");
+            "0F0,0F1,2F0,2F1,2B1,2B0,0B1,0B0\n"
+            "1F0,1F1,3F0,3F1,3B1,3B0,1B1,1B0\n");
 }
 
 TEST(ZbH1, DefersWeightGradientsByTheRank) {

@@ -28,11 +28,11 @@ class LayoutParser {
 
   tl::unexpected<Diagnostic> fail_here(std::string_view what) const {
     return fail({.code = "RW0915",
-                 .message = "not a pipeline layout",
+                 .message = "invalid pipeline layout",
                  .detail = fmt::format("{} at character {} of '{}'", what, at_ + 1,
                                        make_excerpt(text_, 60)),
-                 .hint = "such as Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | ends a "
-                         "stage, x*n repeats",
+                 .hint = "for example Ettt|(tt|)*29m|L: E embedding, t layer, m MTP, L loss, | "
+                         "ends a stage, x*n repeats",
                  .key = "parallelism.stages"});
   }
 
@@ -63,7 +63,7 @@ class LayoutParser {
       return std::string(1, c);
     }
     if (c != '(') return fail_here(fmt::format("'{}'", c >= ' ' && c < 127 ? c : '?'));
-    if (depth == kMaxDepth) return fail_here("parentheses nested more than 8 deep");
+    if (depth == kMaxDepth) return fail_here("parentheses nested more than 8 levels deep");
     ++at_;
     Result<std::string> inner = sequence(depth + 1);
     if (!inner) return inner;
@@ -130,7 +130,7 @@ Result<Stages> parse_layout(std::string_view text) {
   if (!symbols) return fail(symbols.error());
   const auto fail_here = [](std::string detail) {
     return fail({.code = "RW0915",
-                 .message = "not a pipeline layout",
+                 .message = "invalid pipeline layout",
                  .detail = std::move(detail),
                  .key = "parallelism.stages"});
   };
@@ -138,7 +138,7 @@ Result<Stages> parse_layout(std::string_view text) {
   bool loss = false;
   for (const char c : *symbols) {
     Stage& stage = stages.back();
-    if (stage.loss && c != '|') return fail_here("something stands behind the loss (L)");
+    if (stage.loss && c != '|') return fail_here("the loss (L) is not last");
     if (c == 'E') {
       if (stages.size() > 1 || stage != Stage{}) return fail_here("the embedding (E) is not first");
       stage.embedding = true;
@@ -146,7 +146,7 @@ Result<Stages> parse_layout(std::string_view text) {
     if (c == 't') ++stage.layers;
     if (c == 'm') ++stage.mtp;
     if (c == 'L') {
-      if (loss) return fail_here("the loss (L) stands twice");
+      if (loss) return fail_here("the loss (L) appears twice");
       loss = stage.loss = true;
     }
     if (c == '|') {
@@ -158,8 +158,8 @@ Result<Stages> parse_layout(std::string_view text) {
   // A trailing '|', as in "E t|t L|", does not start another stage.
   if (stages.size() > 1 && stages.back() == Stage{} && stages[stages.size() - 2].loss)
     stages.pop_back();
-  if (!stages.front().embedding) return fail_here("there is no embedding (E) in the first stage");
-  if (!stages.back().loss) return fail_here("there is no loss (L) in the last stage");
+  if (!stages.front().embedding) return fail_here("missing embedding (E) in the first stage");
+  if (!stages.back().loss) return fail_here("missing loss (L) in the last stage");
   return stages;
 }
 

@@ -47,7 +47,7 @@ TEST(ParseLayout, CommasAndSpaces_AreIgnored) {
 
 TEST(ParseLayout, TrailingStageEnd_IsAccepted) {
   EXPECT_EQ(parse_layout("Et|tL|").value(), parse_layout("Et|tL").value());
-  EXPECT_EQ(error_of("Et|tL||"), "there is no loss (L) in the last stage");
+  EXPECT_EQ(error_of("Et|tL||"), "missing loss (L) in the last stage");
 }
 
 TEST(ParseLayout, InvalidText_IsRejectedWithItsPosition) {
@@ -61,15 +61,15 @@ TEST(ParseLayout, InvalidText_IsRejectedWithItsPosition) {
 }
 
 TEST(ParseLayout, EmbeddingMustBeFirstAndLossLast) {
-  EXPECT_EQ(error_of(""), "there is no embedding (E) in the first stage");
-  EXPECT_EQ(error_of("tL"), "there is no embedding (E) in the first stage");
+  EXPECT_EQ(error_of(""), "missing embedding (E) in the first stage");
+  EXPECT_EQ(error_of("tL"), "missing embedding (E) in the first stage");
   EXPECT_EQ(error_of("tEL"), "the embedding (E) is not first");
   EXPECT_EQ(error_of("EEL"), "the embedding (E) is not first");
   EXPECT_EQ(error_of("Et|EtL"), "the embedding (E) is not first");
-  EXPECT_EQ(error_of("Et|t"), "there is no loss (L) in the last stage");
-  EXPECT_EQ(error_of("EtL|t"), "there is no loss (L) in the last stage");
-  EXPECT_EQ(error_of("EtL|tL"), "the loss (L) stands twice");
-  EXPECT_EQ(error_of("EtLt"), "something stands behind the loss (L)");
+  EXPECT_EQ(error_of("Et|t"), "missing loss (L) in the last stage");
+  EXPECT_EQ(error_of("EtL|t"), "missing loss (L) in the last stage");
+  EXPECT_EQ(error_of("EtL|tL"), "the loss (L) appears twice");
+  EXPECT_EQ(error_of("EtLt"), "the loss (L) is not last");
 }
 
 TEST(ParseLayout, Expansion_IsBounded) {
@@ -77,7 +77,8 @@ TEST(ParseLayout, Expansion_IsBounded) {
   EXPECT_EQ(error_of("E(|)*8192tL"), "more than 8,192 stages");
   EXPECT_NE(error_of("E((t)*8192)*8192L").find("more than 1,048,576 symbols"), std::string::npos);
   EXPECT_TRUE(parse_layout("E((((((((t))))))))L").has_value());  // 8 deep
-  EXPECT_NE(error_of("E(((((((((t)))))))))L").find("nested more than 8 deep"), std::string::npos);
+  EXPECT_NE(error_of("E(((((((((t)))))))))L").find("nested more than 8 levels deep"),
+            std::string::npos);
 }
 
 RC_GTEST_PROP(ParseLayout, AnyText_GivesStagesOrAnError, ()) {

@@ -17,7 +17,7 @@ Refusal refuse_log(const SourceFile& log, Diagnostic fault) {
 }  // namespace
 
 Refusal refuse_sides() {
-  return {.message = "a plan is compared with another, or with the log of a run",
+  return {.message = "compare needs a second plan or the log of a run",
           .hint = "rankwright compare a.yaml b.yaml, or compare a.yaml --log run.log"};
 }
 
@@ -33,6 +33,9 @@ Outcome<CompareAnswer> compare_plans(const CompareRequest& request) {
   if (!a) return tl::unexpected(std::move(a.error()));
   if (!b) return tl::unexpected(std::move(b.error()));
   CompareView view = make_compare_view(a->config(), b->config());
+  view.training = request.training;
+  view.run_a = estimate_training(a->config(), view.a, request.training);
+  view.run_b = estimate_training(b->config(), view.b, request.training);
   return CompareAnswer{std::move(*a), std::move(*b), std::move(view)};
 }
 

@@ -10,7 +10,8 @@ namespace rankwright::planner {
 
 /// Two plans to compare.
 struct CompareRequest {
-  PlanSource a{}, b{};  // the log of `a` calibrates both
+  PlanSource a{}, b{};         // the log of `a` calibrates both
+  TrainingRequest training{};  // the whole run to estimate on both; empty for none
 };
 
 /// Both plans and their comparison.

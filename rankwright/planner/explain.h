@@ -1,6 +1,8 @@
 // Implements `explain` as library calls, one per view of a plan: the estimate, one rank, the
-// stages, and the sensitivity to calibration constants. Also explains a diagnostic code or a plan
-// key. explain_timeline.h covers the simulated step, explain_faults.h slow and failed ranks.
+// stages, and the sensitivity to calibration constants. Also explains a diagnostic code, a plan key
+// or a term. explain_timeline.h covers the simulated step, explain_faults.h slow and failed ranks,
+// explain/sweep_view.h a plan per value of one setting, learn/explain_concept.h a concept with the
+// numbers of a plan.
 #pragma once
 
 #include <optional>
@@ -8,6 +10,7 @@
 
 #include "rankwright/catalog/glossary.h"
 #include "rankwright/import/plan/plan_keys.h"
+#include "rankwright/planner/concept/concept_page.h"
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_view.h"
 #include "rankwright/planner/explain/sensitivity_view.h"
@@ -65,6 +68,11 @@ Outcome<ExplainRivalsAnswer> explain_rivals(const PlanSource& plan, const Source
 struct ExplainViews {
   bool rank = false, stages = false, timeline = false, faults = false, sensitivity = false;
   bool against = false;  // a second plan for the sensitivity view
+  bool sweep = false;    // of one setting, explain/sweep_view.h
+
+  bool any() const {
+    return rank || stages || timeline || faults || sensitivity || against || sweep;
+  }
 };
 
 /// Returns the refusal of more than one view, or of `against` without sensitivity.
@@ -73,14 +81,16 @@ std::optional<Refusal> check_views(const ExplainViews& views);
 /// Returns the refusal of a view or of an option that a schedule does not have.
 std::optional<Refusal> check_schedule_views(const ExplainViews& views, const PlanSource& source);
 
-/// The page of a diagnostic code, a plan key or a term of the glossary. One of the three is set.
+/// The page of a diagnostic code, a plan key, a concept or a term of the glossary. One of them is
+/// set.
 struct ExplainTermAnswer {
   const rules::Page* page = nullptr;
   const importer::PlanKey* key = nullptr;
+  const ConceptPage* concept_page = nullptr;
   const catalog::Term* term = nullptr;
 };
 
-/// Looks up a diagnostic code, in either case, or a plan key.
+/// Looks up a diagnostic code, in either case, a plan key, a concept or a term.
 Outcome<ExplainTermAnswer> explain_term(const std::string& word);
 
 }  // namespace rankwright::planner

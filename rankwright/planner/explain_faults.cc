@@ -45,9 +45,9 @@ std::optional<double> parse_factor(std::string_view text) {
 
 Diagnostic rank_error(const plan::TrainingConfig& config, std::string_view flag,
                       std::string_view rank, std::string_view rest) {
-  return usage_error(fmt::format("there is no rank {}: the plan has ranks 0 to {}",
-                                 make_excerpt(rank), config.world - 1),
-                     fmt::format("--{} {}{}", flag, config.world - 1, rest));
+  return usage_error(
+      fmt::format("no rank {}: the plan has ranks 0 to {}", make_excerpt(rank), config.world - 1),
+      fmt::format("--{} {}{}", flag, config.world - 1, rest));
 }
 
 Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::string& text) {
@@ -55,7 +55,7 @@ Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::
   if (!pair)
     return fail(
         usage_error(fmt::format("--slow '{}' is not a rank and a factor", make_excerpt(text)),
-                    "--slow 17:1.3x says that rank 17 computes 1.3 times as long"));
+                    "--slow 17:1.3x makes rank 17 compute 1.3 times as slowly"));
   const Result<i64> rank = parse_count(pair->name, 0);
   if (!rank || *rank >= config.world)
     return fail(rank_error(config, "slow", pair->name, ":" + make_excerpt(pair->value)));
@@ -64,7 +64,7 @@ Result<cost::SlowRank> read_slow(const plan::TrainingConfig& config, const std::
     return fail(
         usage_error(fmt::format("--slow {}: '{}' is not a factor from {} to {}", *rank,
                                 make_excerpt(pair->value), cost::kMinFactor, cost::kMaxFactor),
-                    fmt::format("--slow {}:1.3x says that it computes 1.3 times as long", *rank)));
+                    fmt::format("--slow {}:1.3x makes it compute 1.3 times as slowly", *rank)));
   return cost::SlowRank{*rank, *times};
 }
 
@@ -77,7 +77,7 @@ Result<int> read_level(const cluster::Cluster& cluster, std::string_view name) {
   const std::optional<std::string> near = nearest(name, known);
   return fail(usage_error(fmt::format("the cluster has no level '{}'", make_excerpt(name)),
                           near ? fmt::format("did you mean {}?", *near)
-                               : fmt::format("its levels are {}", fmt::join(known, ", "))));
+                               : fmt::format("levels: {}", fmt::join(known, ", "))));
 }
 
 Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::string& text) {
@@ -94,7 +94,7 @@ Result<cost::SlowLink> read_link(const plan::TrainingConfig& config, const std::
   const double times = stated ? *stated / now : parse_factor(pair->value).value_or(-1);
   if (!(times >= cost::kMinBandwidth && times <= cost::kMaxBandwidth))
     return fail(usage_error(
-        fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor such a bandwidth",
+        fmt::format("--slow-link {}: '{}' is neither a factor from {} to {} nor a bandwidth",
                     pair->name, make_excerpt(pair->value), cost::kMinBandwidth,
                     cost::kMaxBandwidth),
         fmt::format("{0}:0.5x, {0}:50% or {0}:{1}", pair->name, show(0.5 * now))));
@@ -109,7 +109,7 @@ Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
                                  Key key) {
   if (texts.size() > kMaxFaults)
     return fail(usage_error(fmt::format("--{} is given {} times", flag, texts.size()),
-                            fmt::format("at most {} at a time", kMaxFaults)));
+                            fmt::format("pass at most {}", kMaxFaults)));
   std::vector<T> all;
   for (const std::string& text : texts) {
     Result<T> one = read(config, text);
@@ -118,7 +118,7 @@ Result<std::vector<T>> read_each(const plan::TrainingConfig& config,
       if (key(other) == key(*one))
         return fail(usage_error(fmt::format("--{} {} is given twice", flag,
                                             make_excerpt(text.substr(0, text.rfind(':')))),
-                                "once is enough"));
+                                "pass it once"));
     all.push_back(*one);
   }
   return all;
@@ -134,7 +134,7 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
   if (!time) return fail(usage_error(fmt::format("--{} {}", flag, time.error().detail), type));
   if (*time > kMaxTime)
     return fail(usage_error(
-        fmt::format("--{} '{}' is more than {}", flag, make_excerpt(text), show(kMaxTime)), type));
+        fmt::format("--{} '{}' exceeds {}", flag, make_excerpt(text), show(kMaxTime)), type));
   if (time->value == 0 && !zero)
     return fail(
         usage_error(fmt::format("--{} '{}' is not above 0", flag, make_excerpt(text)), type));
@@ -144,19 +144,23 @@ Result<std::optional<Seconds>> read_time(const std::string& text, std::string_vi
 /// Returns a published figure with its source.
 std::string cite_row(const catalog::FailureRow& row) {
   return fmt::format("{}, {}: {}{}", row.name, row.system, row.source,
-                     row.verified == "yes" ? "" : " (recalled, not seen)");
+                     row.verified == "yes" ? "" : " (not verified)");
 }
 
-/// Returns which published restart time applies to this number of GPUs.
+/// Returns which published restart times apply to this number of GPUs.
 std::string describe_restart(i64 gpus) {
   std::vector<i64> known;
   for (const catalog::FailureRow& row : catalog::list_failure_rows())
     if (row.kind == catalog::FailureRow::Kind::restart) known.push_back(row.gpus);
-  if (gpus < known.front())
-    return fmt::format("as published for {} GPUs, the fewest", count(known.front()));
-  if (gpus > known.back())
-    return fmt::format("as published for {} GPUs, the most: it will be more", count(known.back()));
-  return "between published ones";
+  const auto above = std::lower_bound(known.begin(), known.end(), gpus);
+  std::string text = "published for ";
+  if (above == known.end())
+    text += fmt::format("{} GPUs, the largest job: a lower bound", count(known.back()));
+  else if (*above == gpus || above == known.begin())
+    text += fmt::format("{} GPUs{}", count(*above), *above == gpus ? "" : ", the smallest job");
+  else
+    text += fmt::format("{} and {} GPUs, interpolated", count(*(above - 1)), count(*above));
+  return text + "; assumes a spare node";
 }
 
 /// Reads failure rate, restart time and checkpoint time as stated, else as published.
@@ -173,7 +177,7 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   for (const Result<std::optional<Seconds>>* one : {&mtbf, &restart, &checkpoint, &interval})
     if (!*one) return fail(one->error());
   if (*mtbf && !options.failures.empty())
-    return fail(usage_error("--mtbf and --failures both say how often ranks fail", "one of them"));
+    return fail(usage_error("--mtbf and --failures both set the failure rate", "use one of them"));
   const Result<catalog::FailureRow> rate = options.failures.empty()
                                                ? Result<catalog::FailureRow>(usual(Kind::rate))
                                                : catalog::find_failure_rate(options.failures);
@@ -189,7 +193,7 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   task.model.checkpoint =
       checkpoint->value_or(size / (double(nodes) * BytesPerSecond{storage.value * 1e9}));
   const auto say = [&](bool stated, std::string& where, std::string text, std::string cite) {
-    where = stated ? "as stated" : std::move(text);
+    where = stated ? "as given" : std::move(text);
     if (!stated) from.cites.push_back(std::move(cite));
   };
   say(mtbf->has_value(), from.between,
@@ -197,8 +201,9 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
   say(restart->has_value(), from.restart, describe_restart(config.world),
       cite_row(catalog::find_nearest_restart(config.world)));
   say(checkpoint->has_value(), from.checkpoint,
-      fmt::format("{} from {} at {} GB/s each", show(size), plural(nodes, "node", "nodes"),
-                  storage.value),
+      fmt::format("{} at {}: {} GB/s per node, published for {} nodes, assumed for {}", show(size),
+                  show(double(nodes) * BytesPerSecond{storage.value * 1e9}), storage.value,
+                  count(storage.gpus / catalog::kNodeGpus), count(nodes)),
       cite_row(storage));
   from.hang = hang.system;
   from.cites.push_back(cite_row(hang));
@@ -210,8 +215,7 @@ Result<cost::FailureTask> read_failure(const plan::TrainingConfig& config,
 Result<Faults> estimate_faults(const plan::TrainingConfig& config, const FaultOptions& options,
                                plan::TrainingConfig& slowed) {
   if (options.about_failures() && !options.fail)
-    return fail(usage_error("failure rates, checkpoints and restarts are about a rank that dies",
-                            "add --fail 0"));
+    return fail(usage_error("failure rates, checkpoints and restarts need --fail", "add --fail 0"));
   const Result<std::vector<cost::SlowRank>> slow = read_each<cost::SlowRank>(
       config, options.slow, "slow", read_slow, [](const cost::SlowRank& s) { return s.rank; });
   if (!slow) return fail(slow.error());

@@ -10,6 +10,7 @@
 #include "rankwright/cost/estimate.h"
 #include "rankwright/import/log/trace_format.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/planner/explain/stages_view.h"
 #include "rankwright/program/cells.h"
 #include "rankwright/program/expand.h"
 #include "rankwright/program/steps.h"
@@ -27,8 +28,8 @@ std::string suggest_smaller_batch(const plan::TrainingConfig& config, i64 max) {
   const i64 round = 2 * shape.pp;
   const i64 microbatches = one && *one > 0 ? max / *one / round * round : 0;
   const std::optional<i64> batch = product({microbatches, config.plan.micro_batch, config.plan.dp});
-  if (microbatches <= 0 || !batch) return "a smaller pipeline";
-  return fmt::format("job: {{global_batch: {}}}, which gives {} microbatches", *batch,
+  if (microbatches <= 0 || !batch) return "lower pp_size or virtual_stages";
+  return fmt::format("job: {{global_batch: {}}}, which gives {} micro-batches", *batch,
                      count(microbatches));
 }
 
@@ -38,7 +39,7 @@ Refusal make_refusal(std::string message, std::string hint) {
 
 Refusal refuse_cells(const plan::TrainingConfig& config, i64 have, i64 max, std::string_view done) {
   return make_refusal(
-      fmt::format("the step has {} cells; at most {} can be {}", count(have), count(max), done),
+      fmt::format("the step has {} actions; at most {} can be {}", count(have), count(max), done),
       suggest_smaller_batch(config, max));
 }
 
@@ -52,7 +53,7 @@ std::optional<Refusal> check_step_size(const plan::TrainingConfig& config, bool 
     return make_refusal(
         fmt::format("the step's actions and collectives take {}; at most {} can be simulated",
                     show(need), show(program::kMaxExpansion)),
-        "fewer layers or a smaller cp_size: what is inside a cell takes the most");
+        "use fewer layers or a smaller cp_size");
   if (!traced) return std::nullopt;
   // Actions outside cells, once per step and rank, are slices of the trace too.
   i64 max = importer::kMaxSlices;
@@ -71,7 +72,26 @@ SummarizedStep summarize(SimulatedStep step) {
   return {std::move(step), std::move(sum)};
 }
 
+/// Returns whether the most even split has a lighter busiest pp rank, and fewer layers on
+/// `pp_rank`.
+bool can_move_layers(const plan::TrainingConfig& config, i64 pp_rank) {
+  const StagesView view = make_stages_view(config);
+  if (view.best_imbalance >= view.imbalance) return false;
+  i64 now = 0, then = 0;
+  for (const i64 stage : list_stages(config.plan, pp_rank)) {
+    now += view.now[std::size_t(stage)].layers;
+    then += view.best.stages[std::size_t(stage)].layers;
+  }
+  return then < now;
+}
+
 }  // namespace
+
+SummarizedStep summarize_step(const plan::TrainingConfig& config, bool unit_times) {
+  SummarizedStep step = summarize(simulate_step(config, unit_times));
+  step.summary.can_move_layers = can_move_layers(config, step.summary.longest().pp_rank);
+  return step;
+}
 
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   Outcome<ValidPlan> plan = read_valid_plan(request.plan);
@@ -79,7 +99,7 @@ Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request) {
   const plan::TrainingConfig& config = plan->config();
   if (std::optional<Refusal> refusal = check_step_size(config, request.traced))
     return tl::unexpected(std::move(*refusal));
-  SummarizedStep step = summarize(simulate_step(config, request.unit_times));
+  SummarizedStep step = summarize_step(config, request.unit_times);
   return TimelineAnswer{std::move(*plan), std::move(step)};
 }
 
@@ -96,10 +116,10 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
   program::Program program = program::add_transfers(program::only_cells(written->ranks),
                                                     checked.stages, checked.microbatches);
   if (const i64 cells = slice_count(program); traced && cells > importer::kMaxSlices)
-    return tl::unexpected(
-        make_refusal(fmt::format("the schedule has {} cells; at most {} can be written to a trace",
-                                 count(cells), count(importer::kMaxSlices)),
-                     ""));
+    return tl::unexpected(make_refusal(
+        fmt::format("the schedule has {} actions; at most {} can be written to a trace",
+                    count(cells), count(importer::kMaxSlices)),
+        ""));
   program::Durations times = make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s);
   SimulatedStep step = simulate_step(drawn_shape(checked), std::move(program), std::move(times),
                                      std::string(kUnitTimes));
@@ -110,8 +130,8 @@ Outcome<SummarizedStep> explain_schedule(const SourceFile& file, bool traced) {
 bool is_schedule(const SourceFile& file) { return file.name.ends_with(".csv"); }
 
 tl::unexpected<Refusal> refuse_plan_options(std::string_view options) {
-  return refuse_usage(fmt::format("{} are about a plan, and this is a schedule", options),
-                      "leave them out");
+  return refuse_usage(fmt::format("{} need a plan, but this is a schedule", options),
+                      "remove them");
 }
 
 }  // namespace rankwright::planner

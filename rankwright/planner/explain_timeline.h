@@ -23,6 +23,10 @@ struct TimelineAnswer {
   SummarizedStep step;
 };
 
+/// Simulates and summarizes the step of a config, and looks for a more even split of its layers, as
+/// `explain --stages` does. Requires: as simulate_step().
+SummarizedStep summarize_step(const plan::TrainingConfig& config, bool unit_times = false);
+
 /// Reads a plan and simulates its step.
 Outcome<TimelineAnswer> explain_timeline(const TimelineRequest& request);
 

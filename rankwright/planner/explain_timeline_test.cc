@@ -24,6 +24,25 @@ TEST(ExplainTimeline, UnitTimes_TakeOneUnitPerForwardAndTwoPerBackward) {
   EXPECT_EQ(answer->step.summary.cells, 8 * 16 * 2);
 }
 
+/// Returns whether the timeline advises to move layers off the longest pp rank.
+std::optional<bool> advises_fewer_layers(const std::string& stages) {
+  const Outcome<TimelineAnswer> answer =
+      explain_timeline({.plan = {.plan = {"plan.yaml",
+                                          "model: llama-2-13b\ncluster: dgx-h100 x 4\n"
+                                          "job: {global_batch: 16, sequence: 4096}\n"
+                                          "parallelism: {tp_size: 4, pp_size: 4, dp_size: 2" +
+                                              stages + "}\n"}}});
+  EXPECT_TRUE(answer.has_value());
+  return answer ? answer->step.summary.can_move_layers : std::nullopt;
+}
+
+TEST(ExplainTimeline, AdvisesFewerLayersOnlyIfStagesDoes) {
+  // 10 layers per stage and the head on the last: 9 there would put 11 elsewhere, which is no more
+  // even. With 13 layers on the last stage, moving some is.
+  EXPECT_EQ(advises_fewer_layers(""), false);
+  EXPECT_EQ(advises_fewer_layers(", stages: [9, 9, 9, 13]"), true);
+}
+
 TEST(ExplainTimeline, TooManyCells_AreRefusedWithASmallerBatch) {
   // 16 cells per microbatch: 1,000,000 cells allow 62,496 microbatches, a multiple of 16.
   const Outcome<TimelineAnswer> answer =

@@ -11,9 +11,8 @@ namespace {
 SourceFile file_of(const PlanInput& input) { return {input.file.name, input.file.text}; }
 
 Refusal refuse_target(const std::string& word) {
-  const std::string takes = fmt::format("--to takes {}", fmt::join(list_export_targets(), ", "));
-  if (word.empty())
-    return {.message = "--to is missing, and the plan names no target", .hint = takes};
+  const std::string takes = fmt::format("--to accepts {}", fmt::join(list_export_targets(), ", "));
+  if (word.empty()) return {.message = "missing --to: the plan has no target", .hint = takes};
   return unknown_name({"target", word, list_export_targets(), takes});
 }
 
@@ -24,7 +23,7 @@ Diagnostics make_loss_findings(const std::vector<exporter::UnsupportedSetting>& 
   for (const exporter::UnsupportedSetting& one : lost)
     findings.push_back({.code = "RW0602",
                         .severity = strict ? Severity::error : Severity::warning,
-                        .message = fmt::format("{} cannot say this", target.name),
+                        .message = fmt::format("{} has no setting for this", target.name),
                         .detail = fmt::format("{}: {}", one.key, one.why),
                         .key = one.key,
                         .where = file.where(one.key)});
@@ -37,8 +36,8 @@ Outcome<std::vector<std::string>> read_names(const HostNames& hosts, const rules
                                              const plan::TrainingConfig& config) {
   if (!hosts.given()) return std::vector<std::string>{};
   if (!target.launcher)
-    return refuse_usage(fmt::format("--hosts: {} starts no ranks", target.name),
-                        "a launcher does: --to slurm");
+    return refuse_usage(fmt::format("--hosts: {} does not start ranks", target.name),
+                        "use a launcher: --to slurm");
   Result<std::vector<std::string>> names = read_hosts_for(config, hosts);
   if (!names)
     return refuse_usage(fmt::format("--hosts: {}", names.error().detail), names.error().hint);
@@ -98,8 +97,9 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
                                   .file = file_of(input),
                                   .also = {std::move(refusal)}});
   }
-  answer.files = exporter->write(*input.config, {.hosts = std::move(*hosts)},
-                                 make_head_lines(*exporter, *input.config));
+  answer.files =
+      exporter->write(*input.config, {.hosts = std::move(*hosts), .script = request.script},
+                      make_head_lines(*exporter, *input.config));
   return answer;
 }
 

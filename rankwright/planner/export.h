@@ -16,6 +16,7 @@ struct ExportRequest {
   PlanSource plan{};
   std::string target{};  // name of a target in exporters(); empty: that of the plan
   HostNames hosts{};     // for launchers
+  std::string script{};  // name of the file that a launcher's script is saved as, if known
   bool strict = false;   // refuse if the target cannot express the whole plan
 };
 

@@ -17,7 +17,7 @@ Refusal refuse_format(const std::string& word) {
     names.emplace_back(format.name);
   for (const importer::ClusterFormat& format : importer::cluster_formats())
     names.emplace_back(format.name);
-  return unknown_name({"format", word, names, "rankwright import --list shows them"});
+  return unknown_name({"format", word, names, "rankwright import --list lists the formats"});
 }
 
 }  // namespace
@@ -40,8 +40,8 @@ Outcome<ImportAnswer> import_file(const ImportRequest& request) {
   if (detect && importer::claims_hf_config(file.name, file.text)) return import_model(request);
   if (request.inputs.size() > 1)
     return refuse_usage(
-        fmt::format("one thing too many: '{}'", make_excerpt(request.inputs[1].name)),
-        "several files make a cluster; a plan is made of one");
+        fmt::format("unexpected argument '{}'", make_excerpt(request.inputs[1].name)),
+        "a plan is imported from one file; several files describe a cluster");
   return import_framework(request);
 }
 

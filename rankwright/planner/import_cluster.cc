@@ -31,8 +31,8 @@ std::optional<std::vector<Source>> read_sources(const ImportRequest& request,
         stated != nullptr ? stated : importer::find_claiming_format(file.name, file.text);
     if (format == nullptr) {
       findings.push_back({.code = "RW0603",
-                          .message = "a file of no known format",
-                          .detail = "it says nothing of a cluster that is understood",
+                          .message = "unrecognized file format",
+                          .detail = "it does not describe a cluster",
                           .hint = "rankwright import --list",
                           .where = {.file = file.name}});
       return std::nullopt;
@@ -63,9 +63,8 @@ std::optional<cluster::Cluster> merge(const ImportRequest& request,
     if (base && parts.series.size() == before && !has_errors(findings))
       findings.push_back({.code = "RW0622",
                           .severity = Severity::warning,
-                          .message = "two files say different things",
-                          .detail = "--cluster describes the cluster: of files beside it only what "
-                                    "was measured is taken",
+                          .message = "two files disagree",
+                          .detail = "with --cluster, only the measurements of other files are used",
                           .where = {.file = source.file.name}});
   }
   if (has_errors(findings)) return std::nullopt;
@@ -102,10 +101,9 @@ std::vector<SourceFile> files_of(const std::optional<std::vector<Source>>& sourc
 
 Outcome<ImportAnswer> import_cluster(const ImportRequest& request) {
   if (!request.collective.empty() && !importer::find_collective(request.collective))
-    return refuse_usage(
-        fmt::format("there is no collective '{}'", make_excerpt(request.collective)),
-        "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
-        "sendrecv");
+    return refuse_usage(fmt::format("unknown collective '{}'", make_excerpt(request.collective)),
+                        "--collective all_reduce, all_gather, reduce_scatter, alltoall or "
+                        "sendrecv");
   Diagnostics findings;
   importer::ClusterParts parts;
   const std::optional<std::vector<Source>> sources = read_sources(request, findings);

@@ -58,7 +58,7 @@ Outcome<ImportAnswer> import_model(const ImportRequest& request) {
     answer.findings.push_back(std::move(*other));
   else
     answer.origins.push_back(
-        fmt::format("{} has as many bytes as they make.", exporter::safe_name(index->name)));
+        fmt::format("{} has the same number of bytes.", exporter::safe_name(index->name)));
   return answer;
 }
 

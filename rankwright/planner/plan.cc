@@ -147,6 +147,20 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
   if (!run.stopped()) answer.trade = std::move(points);
 }
 
+/// Evaluates the fastest plan of each family but the best plan's, up to `max` plans in all.
+/// Families beyond the window of the search are unknown.
+void list_top(PlanAnswer& answer, i64 max) {
+  const search::Answer& found = answer.answer;
+  if (!found.best) return;
+  const search::Family best = search::find_family(found.best->config.plan);
+  for (const search::Candidate& one : found.families) {
+    if (i64(answer.top.size()) + 1 >= max) break;
+    if (search::find_family(one.plan) == best) continue;
+    answer.top.push_back(
+        evaluate_plan(answer.problem, one.plan, select_calibration(answer.problem.config)));
+  }
+}
+
 /// Adds the row of one GPU count. Returns false if the search was stopped.
 bool add_count(PlansByCount& answer, i64 gpus, const SearchRun& run) {
   run.begin(fmt::format("{} GPUs", count(gpus)));
@@ -192,6 +206,7 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
   choose_world(found, request, run);
   found.answer =
       find_possible_answer(found.problem, select_calibration(found.problem.config), run.options());
+  list_top(found, request.top);
   look_around(found, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
@@ -201,7 +216,7 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
 
 Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control) {
-  if (!request.gpus) return refuse_usage("which numbers of GPUs is not said", "--gpus 8..512");
+  if (!request.gpus) return refuse_usage("missing --gpus", "--gpus 8..512");
   Outcome<PlanProblem> asked = read_plan_problem(request);
   if (!asked) return tl::unexpected(std::move(asked.error()));
   const SearchRun run(control, request);
@@ -231,6 +246,8 @@ PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draf
         find_neighbors(found.problem, around, constants, run.options());
     if (!run.stopped()) found.neighbors = std::move(others);
   }
+  if (!found.answer.best && found.answer.complete && found.answer.stats.memory > 0)
+    found.fewest = find_larger(found.problem, run);
   found.stopped = run.stop_reason();
   complete_figures(found);
   return found;

@@ -31,7 +31,8 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
 Outcome<PlansByCount> find_plans_by_count(const PlanRequest& request,
                                           const SearchControl& control = {});
 
-/// Searches for alternatives to a given plan for its job; the neighbors are those of that plan.
+/// Searches for alternatives to a given plan for its job; the neighbors are those of that plan. If
+/// nothing fits, looks for the smallest larger GPU count that fits.
 /// `stated` is the content of its file. Requires: the plan has no constraint violations.
 PlanAnswer search_around(const search::EvaluatedPlan& plan, const importer::Draft& stated,
                          rules::Target target, const SearchControl& control = {});

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rankwright/planner/plan.h"
+#include "rankwright/planner/plan/plan_options.h"
 #include "tests/support/golden.h"
 #include "tests/support/reports.h"
 
@@ -39,6 +41,21 @@ TEST(ReportPlan, Search_CanBeTurnedOff) {
   EXPECT_FALSE(report.search.value().neighbors.empty());
   EXPECT_FALSE(report.front.empty());
   EXPECT_EQ(report.config.plan.tp, 8);
+}
+
+// 70 B parameters have 1.1 TB of states; a node has 0.6 TB.
+TEST(ReportFoundPlan, NothingFits_ReportsTheLeanestPlanAndWhereItFits) {
+  const PlanAnswer answer =
+      find_plan(read_plan_options({{"model", "llama-3.1-70b"}, {"cluster", "dgx-a100"}}).value())
+          .value();
+  ASSERT_FALSE(answer.answer.best);
+  ASSERT_TRUE(can_report(answer));
+  const PlanReport report = report_found_plan("plan.yaml", answer);
+  EXPECT_EQ(report.config.plan, answer.leanest.value().config.plan);
+  EXPECT_FALSE(report.explain_view.estimate.fits());
+  EXPECT_EQ(report.advice.kind, Advice::Kind::grow);
+  EXPECT_EQ(report.advice.plan.value().config.world, answer.fewest.value().gpus);
+  EXPECT_FALSE(can_report({.problem = answer.problem}));
 }
 
 TEST(TraceMismatch, SamePipeline_Matches) {

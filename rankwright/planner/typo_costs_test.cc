@@ -46,6 +46,47 @@ TEST(TypoCosts, MistypedFlag_StatesTheKeyTheMemoryAndTheStep) {
   EXPECT_EQ(find_code(right, "RW0617"), nullptr);
 }
 
+TEST(TypoCosts, PlanThatDoesNotFitForATypo_StatesTheMemoryWithoutIt) {
+  // Twice the layers of `script`: without ZeRO-1, the optimizer does not fit.
+  const auto deep = [](const std::string& flag) {
+    std::string text = script(flag);
+    return text.replace(text.find("--num-layers 24"), 15, "--num-layers 64");
+  };
+  const CheckAnswer typo = check(deep("--use_distributed_optimiser"), "train.sh");
+  const CheckAnswer right = check(deep("--use-distributed-optimizer"), "train.sh");
+  ASSERT_TRUE(right.estimate);
+  const Diagnostic* const found = find_code(typo, "RW0201");
+  ASSERT_NE(found, nullptr);
+  ASSERT_FALSE(found->notes.empty());
+  EXPECT_EQ(found->notes.back(), fmt::format("with the 1 misspelled setting corrected: {}, {}",
+                                             show_memory(right.estimate->memory.total()),
+                                             name(right.estimate->verdict())));
+}
+
+TEST(CheckModel, ModelFlag_LeavesNoNoteOnTheVocabulary) {
+  std::string text = script("--tokenizer-type HuggingFaceTokenizer");
+  text.erase(text.find("--vocab-size 50257 "), 19);
+  EXPECT_NE(find_code(check(text, "train.sh"), "RW0615"), nullptr);
+  const CheckAnswer named =
+      *check_plan({.plan = {.plan = {"train.sh", text}, .model = "llama-3.1-8b"}});
+  EXPECT_EQ(find_code(named, "RW0615"), nullptr);
+}
+
+TEST(CheckModel, TokenizerOfAKnownModel_GivesItsVocabulary) {
+  std::string text = script("--tokenizer-model meta-llama/Llama-3.1-8B");
+  text.erase(text.find("--vocab-size 50257 "), 19);
+  const CheckAnswer answer = check(text, "train.sh");
+  ASSERT_TRUE(answer.config);
+  EXPECT_EQ(answer.config->model.vocab, 128'256);
+}
+
+TEST(CheckModel, ScriptThatOnlySourcesAnother_NamesThatFile) {
+  const CheckAnswer answer = check("source \"train.sh\"\npython main.py\n", "wrapper.sh");
+  ASSERT_EQ(answer.findings.size(), 1u);
+  EXPECT_EQ(answer.findings[0].code, "RW0603");
+  EXPECT_EQ(answer.findings[0].hint, "rankwright check train.sh");
+}
+
 TEST(TypoCosts, MistypedKeyOfAPlanFile_StatesThem) {
   const CheckAnswer typo = check(
       "model: llama-3.2-1b\ncluster: dgx-h100 x 1\n"
@@ -76,7 +117,7 @@ TEST(TypoCosts, CorrectedPlanWithErrors_SaysSo) {
   const Diagnostic* const found = find_code(typo, "RW0902");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->notes.size(), 1u);
-  EXPECT_TRUE(found->notes[0].ends_with("that plan has errors of its own"));
+  EXPECT_TRUE(found->notes[0].ends_with("that plan has other errors"));
 }
 
 TEST(TypoCosts, ValueThatIsTheDefault_ChangesNothing) {
@@ -86,7 +127,7 @@ TEST(TypoCosts, ValueThatIsTheDefault_ChangesNothing) {
   const Diagnostic* const found = find_code(typo, "RW0902");
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->notes.size(), 1u);
-  EXPECT_EQ(found->notes[0], "corrected, the plan stays the same");
+  EXPECT_EQ(found->notes[0], "corrected, the plan does not change");
 }
 
 }  // namespace typo_costs_test

@@ -24,13 +24,13 @@ Result<Csv> read_table(const SourceFile& file) {
 Outcome<ValidateAnswer> score_table(const Csv& table, const ValidateRequest& request) {
   const std::string& file = request.files.front().name;
   if (request.files.size() > 1)
-    return refuse_usage("a table of collectives is scored alone", "one file at a time");
+    return refuse_usage("a table of collectives must be the only file", "pass one file at a time");
   if (request.runs_only || request.leave_one_family_out || request.calibrate_one || request.fit ||
       !request.with.empty())
     return refuse_usage(
-        "--leave-one-family-out, --calibrate-one, --with, --plot and --all are about runs, and "
-        "this is a table of collectives",
-        "leave them out");
+        "--leave-one-family-out, --calibrate-one, --with, --plot and --all need runs, but this is "
+        "a table of collectives",
+        "remove them");
   Result<validate::MeasuredCollectives> measured = validate::read_collectives(table, file);
   if (!measured) return tl::unexpected(refuse_unreadable(measured.error(), file));
   return ValidateAnswer{.collectives =
@@ -58,7 +58,7 @@ Refusal refuse_empty(const validate::Runs& runs) {
                            runs.excluded.front().why);
   return {.kind = Refusal::Kind::unreadable,
           .message = std::move(message),
-          .hint = "rows need shapes, degrees, a GPU of the catalog, and quality A, B or none"};
+          .hint = "rows need shapes, degrees, a GPU of the catalog, and quality A, B or blank"};
 }
 
 std::vector<std::string> names_of(const std::vector<SourceFile>& files) {
@@ -105,7 +105,7 @@ double ValidationSource::share(std::size_t scored) const {
 
 Outcome<ValidateAnswer> validate_runs(const ValidateRequest& request) {
   if (!request.with.empty() && !request.leave_one_family_out)
-    return refuse_usage("--with is about refits", "add --leave-one-family-out");
+    return refuse_usage("--with needs a refit", "add --leave-one-family-out");
   const SourceFile& file = request.files.front();
   const Result<Csv> first = read_table(file);
   if (!first) return tl::unexpected(refuse_unreadable(first.error(), file.name));

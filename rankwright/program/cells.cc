@@ -81,18 +81,19 @@ class CellReader {
     }
     const auto empty = [](const pipeline::Sequence& rank) { return rank.empty(); };
     if (std::all_of(out_.ranks.begin(), out_.ranks.end(), empty))
-      return fail(wrong({.file = std::string(file_)}, "there is no cell in it"));
+      return fail(wrong({.file = std::string(file_)}, "it has no actions"));
     out_.file = file_;
     return std::move(out_);
   }
 
  private:
   Diagnostic wrong(Location where, std::string detail) const {
-    return {.code = "RW0916",
-            .message = "not a schedule",
-            .detail = std::move(detail),
-            .hint = "one line a pp rank, such as 0F0,0F1,0B0,0B1: stage, F B I or W, microbatch",
-            .where = std::move(where)};
+    return {
+        .code = "RW0916",
+        .message = "invalid schedule file",
+        .detail = std::move(detail),
+        .hint = "one line per PP rank, for example 0F0,0F1,0B0,0B1: stage, F B I or W, micro-batch",
+        .where = std::move(where)};
   }
 
   std::optional<Diagnostic> read_line(std::string_view line, int number) {
@@ -160,11 +161,11 @@ class CellReader {
         std::find(std::begin(kIgnored), std::end(kIgnored), parts->kind) != std::end(kIgnored))
       return std::nullopt;
     if (!parts || !parts->microbatch || parts->kind_index() == kReadable)
-      return wrong(where, fmt::format("'{}' is no cell", make_excerpt(cell, 40)));
+      return wrong(where, fmt::format("'{}' is not an action", make_excerpt(cell, 40)));
     if (!parts->fits())
-      return wrong(where,
-                   fmt::format("'{}': stages go to {}, microbatches to {}", make_excerpt(cell, 40),
-                               count(plan::kMaxStages - 1), count(kMaxMicrobatches - 1)));
+      return wrong(where, fmt::format("'{}': stages go up to {}, micro-batches up to {}",
+                                      make_excerpt(cell, 40), count(plan::kMaxStages - 1),
+                                      count(kMaxMicrobatches - 1)));
     const pipeline::Action read =
         action(pipeline::ActionKind(parts->kind_index()), parts->stage, *parts->microbatch);
     out_.transfers = out_.transfers || is_transfer(read.kind);

@@ -49,9 +49,9 @@ TEST(Expand, PlacesReductionsAfterTheLastBackwardOfTheirChunk) {
             "[FSDP/ZeRO all-gather 30.4 MB beside] [FSDP/ZeRO all-gather 80 MB beside] "
             "[FSDP/ZeRO all-gather 16 MB beside] "
             "1RECV_F0 1F0 1SEND_F0 1RECV_F1 1F1 1SEND_F1 3RECV_F0 3F0 3RECV_F1 3F1 "
-            "3B0 3SEND_B0 1RECV_B0 3B1 3SEND_B1 "
-            "[DP reduce-scatter 80 MB beside] [DP reduce-scatter 16 MB beside] 1RECV_B1 "
-            "1B0 1SEND_B0 1B1 1SEND_B1 [DP reduce-scatter 30.4 MB beside] "
+            "3B1 3SEND_B1 1RECV_B1 3B0 3SEND_B0 "
+            "[DP reduce-scatter 80 MB beside] [DP reduce-scatter 16 MB beside] 1RECV_B0 "
+            "1B1 1SEND_B1 1B0 1SEND_B0 [DP reduce-scatter 30.4 MB beside] "
             "[gradient norm 4 B] [optimizer]");
 }
 

@@ -26,9 +26,9 @@ std::optional<Finding> check_violation(const Subject& subject) {
 
 /// Returns the degrees as a product: "tp 8 x pp 4 x dp 3". Omits cp if it is 1.
 std::string degrees_text(const plan::Plan& plan) {
-  std::string text = fmt::format("tp {}", plan.tp);
-  if (plan.cp > 1) text += fmt::format(" x cp {}", plan.cp);
-  return text + fmt::format(" x pp {} x dp {}", plan.pp, plan.dp);
+  std::string text = fmt::format("TP {}", plan.tp);
+  if (plan.cp > 1) text += fmt::format(" x CP {}", plan.cp);
+  return text + fmt::format(" x PP {} x DP {}", plan.pp, plan.dp);
 }
 
 /// Returns the edits of the first change that removes `why` and adds no violation; empty if none
@@ -40,7 +40,7 @@ std::vector<Edit> first_repair(const plan::TrainingConfig& s, Why why,
   return {};
 }
 
-std::string show_product(i64 n) { return n < 0 ? "more than 64 bits hold" : count(n); }
+std::string show_product(i64 n) { return n < 0 ? "more than 2^63" : count(n); }
 
 Finding describe_degrees(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   // dp_size is the easiest of the degrees to change.
@@ -85,7 +85,7 @@ std::vector<Edit> other_experts(const plan::TrainingConfig& s, Why why) {
 
 Finding describe_expert_ranks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   return {
-      .detail = fmt::format("etp {} x ep {} x pp {} = {} does not divide the {} ranks", s.plan.etp,
+      .detail = fmt::format("ETP {} x EP {} x PP {} = {} does not divide the {} ranks", s.plan.etp,
                             s.plan.ep, s.plan.pp, show_product(m.need), count(m.have)),
       .key = "parallelism.ep_size",
       .fix = other_experts(s, Why::expert_ranks)};
@@ -93,20 +93,21 @@ Finding describe_expert_ranks(const plan::TrainingConfig& s, const plan::Constra
 
 Finding describe_pipelines_differ(const plan::TrainingConfig& s,
                                   const plan::ConstraintViolation& m) {
-  return {
-      .detail = fmt::format("with order {} pipeline neighbours are {} ranks apart for the dense "
-                            "layers and {} for the experts",
-                            show(s.plan.order), count(m.have), count(m.need)),
-      .key = "parallelism.order",
-      .fix = first_repair(s, Why::pipelines_differ, {Change(s).order(mesh::kDefaultOrder)})};
+  return {.detail = fmt::format("order {}: adjacent pipeline stages are {} ranks apart in dense "
+                                "layers, but {} in expert layers",
+                                show(s.plan.order), count(m.have), count(m.need)),
+          .key = "parallelism.order",
+          .fix = first_repair(s, Why::pipelines_differ, {Change(s).order(mesh::kDefaultOrder)})};
 }
 
 Finding describe_placement(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const i64 listed = i64(s.plan.placement.devices.size());
   const std::string detail =
-      listed != s.world ? fmt::format("{} of {} ranks have a device", count(listed), count(s.world))
+      listed != s.world
+          ? fmt::format("placement lists {} devices for {} ranks", count(listed), count(s.world))
       : m.need < 0 || m.need >= m.have
-          ? fmt::format("device {} is none of 0 to {}", m.need, m.have - 1)
+          ? fmt::format("device {} does not exist: the cluster has devices 0 to {}", m.need,
+                        m.have - 1)
           : fmt::format("device {} is listed twice", m.need);
   return {.detail = detail,
           .key = "placement",
@@ -114,53 +115,53 @@ Finding describe_placement(const plan::TrainingConfig& s, const plan::Constraint
 }
 
 Finding describe_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("tp {} does not divide the {} attention heads of {}", m.need,
+  return {.detail = fmt::format("TP {} does not divide the {} attention heads of {}", m.need,
                                 m.have, s.model.name),
           .key = "parallelism.tp_size",
           .fix = find_other_degrees(s, Why::heads)};
 }
 
 Finding describe_kv_heads(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {
-      .detail = fmt::format("tp {} is neither a divisor nor a multiple of the {} key-value heads "
-                            "of {}",
-                            m.need, m.have, s.model.name),
-      .key = "parallelism.tp_size",
-      .fix = find_other_degrees(s, Why::kv_heads)};
+  return {.detail = fmt::format(
+              "TP {} is neither a divisor nor a multiple of the {} key-value heads of {}", m.need,
+              m.have, s.model.name),
+          .key = "parallelism.tp_size",
+          .fix = find_other_degrees(s, Why::kv_heads)};
 }
 
 Finding describe_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("tp {} does not divide the feed-forward width {} of {}", m.need,
+  return {.detail = fmt::format("TP {} does not divide the feed-forward width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.tp_size",
           .fix = find_other_degrees(s, Why::ffn)};
 }
 
 Finding describe_expert_ffn(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("etp {} does not divide the expert width {} of {}", m.need,
+  return {.detail = fmt::format("ETP {} does not divide the expert width {} of {}", m.need,
                                 count(m.have), s.model.name),
           .key = "parallelism.etp_size",
           .fix = first_repair(s, Why::expert_ffn, {Change(s).experts(s.plan.ep, 1)})};
 }
 
 Finding describe_no_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("ep {}, but {} is a dense model", m.need, s.model.name),
+  return {.detail = fmt::format("EP {}, but {} is a dense model", m.need, s.model.name),
           .key = "parallelism.ep_size",
           .fix = first_repair(s, Why::no_experts, {Change(s).experts(1, s.plan.tp)})};
 }
 
 Finding describe_experts(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("ep {} does not divide the {} experts of {}", m.need, m.have,
+  return {.detail = fmt::format("EP {} does not divide the {} experts of {}", m.need, m.have,
                                 s.model.name),
           .key = "parallelism.ep_size",
           .fix = other_experts(s, Why::experts)};
 }
 
 Finding describe_stages(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  Finding finding{.detail = fmt::format("pp {} x {} = {} stages, but {} has {} layers", s.plan.pp,
-                                        plural(s.plan.virtual_stages, "chunk", "chunks"),
-                                        show_product(m.need), s.model.name, m.have),
-                  .key = "parallelism.pp_size"};
+  Finding finding{
+      .detail = fmt::format("PP {} x {} = {} stages, but {} has {} layers", s.plan.pp,
+                            plural(s.plan.virtual_stages, "virtual stage", "virtual stages"),
+                            show_product(m.need), s.model.name, m.have),
+      .key = "parallelism.pp_size"};
   if (s.plan.virtual_stages > 1)
     finding.fix =
         first_repair(s, Why::stages, {Change(s).chunks(1, pipeline::Schedule::one_f_one_b)});
@@ -176,29 +177,28 @@ std::vector<Edit> even_layout(const plan::TrainingConfig& s, Why why) {
 }
 
 Finding describe_stage_count(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format(
-              "{} are stated, but pp {} x {} = {}", plural(m.need, "stage", "stages"), s.plan.pp,
-              plural(s.plan.virtual_stages, "chunk", "chunks"), show_product(m.have)),
+  return {.detail = fmt::format("stages lists {}, but PP {} x {} = {}",
+                                plural(m.need, "stage", "stages"), s.plan.pp,
+                                plural(s.plan.virtual_stages, "virtual stage", "virtual stages"),
+                                show_product(m.have)),
           .key = "parallelism.stages",
           .fix = even_layout(s, Why::stage_count)};
 }
 
 Finding describe_stage_layers(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {
-      .detail =
-          fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
-      .key = "parallelism.stages",
-      .fix = even_layout(s, Why::stage_layers),
-      .notes = {fmt::format("a framework that trusts the stages trains a model of {} layers and "
-                            "says nothing",
-                            m.need)}};
+  return {.detail =
+              fmt::format("the stages hold {} layers, but {} has {}", m.need, s.model.name, m.have),
+          .key = "parallelism.stages",
+          .fix = even_layout(s, Why::stage_layers),
+          .notes = {fmt::format("frameworks do not check this: they train a model of {} layers",
+                                m.need)}};
 }
 
 Finding describe_chunks(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   const std::string_view schedule = name(s.plan.schedule);
-  Finding finding{.detail = fmt::format("{} takes {}{} a pp rank, not {}", schedule,
+  Finding finding{.detail = fmt::format("{} needs {}{} per PP rank, not {}", schedule,
                                         row(s.plan.schedule).max_chunks > m.have ? "at least " : "",
-                                        plural(m.have, "chunk", "chunks"), m.need),
+                                        plural(m.have, "virtual stage", "virtual stages"), m.need),
                   .key = "parallelism.schedule"};
   // More chunks than the schedule supports usually mean that interleaving was intended.
   const bool more = m.need > m.have;
@@ -217,9 +217,9 @@ i64 enough_microbatches(const plan::TrainingConfig& s, i64 microbatches) {
 
 Finding describe_pp_multiple(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
-      .detail = fmt::format("{} lays every stage on two pp ranks, r and pp - 1 - r, and "
-                            "pp {} is not a multiple of {}",
-                            name(s.plan.schedule), m.need, m.have),
+      .detail = fmt::format(
+          "{} puts each stage on PP ranks r and PP - 1 - r, so PP must be a multiple of {}, not {}",
+          name(s.plan.schedule), m.have, m.need),
       .key = "parallelism.pp_size",
       .fix = find_other_degrees(s, Why::pp_multiple)};
   if (finding.fix.empty())
@@ -237,25 +237,25 @@ std::vector<Edit> other_microbatches(const plan::TrainingConfig& s, Why why) {
 
 Finding describe_microbatch_multiple(const plan::TrainingConfig& s,
                                      const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("{} sends half of the microbatches through the pipeline from each "
-                                "end, and {} is not a multiple of {}",
-                                name(s.plan.schedule), count(m.need), m.have),
+  return {.detail = fmt::format("{} sends half of the micro-batches from each end, so their number "
+                                "must be a multiple of {}, not {}",
+                                name(s.plan.schedule), m.have, count(m.need)),
           .key = "job.global_batch",
           .fix = other_microbatches(s, Why::microbatch_multiple)};
 }
 
 Finding describe_microbatches(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {
-      .detail = fmt::format("{} on pp {} takes at least {}, not {}", name(s.plan.schedule),
-                            s.plan.pp, plural(m.have, "microbatch", "microbatches"), count(m.need)),
-      .key = "job.global_batch",
-      .fix = other_microbatches(s, Why::microbatches)};
+  return {.detail =
+              fmt::format("{} with PP {} needs at least {}, not {}", name(s.plan.schedule),
+                          s.plan.pp, plural(m.have, "micro-batch", "micro-batches"), count(m.need)),
+          .key = "job.global_batch",
+          .fix = other_microbatches(s, Why::microbatches)};
 }
 
 Finding describe_group(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("a group of {} is through a chunk before its first microbatch has "
-                                "passed {} pp ranks: {} takes groups of at least {}",
-                                count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
+  return {.detail = fmt::format(
+              "micro-batch groups of {} are smaller than PP {}: {} needs groups of at least {}",
+              count(m.need), s.plan.pp, name(s.plan.schedule), count(m.have)),
           .key = "parallelism.microbatch_group",
           .fix = first_repair(s, Why::group, {Change(s).microbatch_group(s.plan.pp)})};
 }
@@ -272,8 +272,7 @@ std::vector<Edit> larger_batch(const plan::TrainingConfig& s, i64 at_once) {
 
 Finding describe_batch(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
   Finding finding{
-      .detail = fmt::format("micro_batch {} x dp {} = {} does not divide the global batch "
-                            "of {}",
+      .detail = fmt::format("micro_batch {} x DP {} = {} does not divide the global batch of {}",
                             s.plan.micro_batch, s.plan.dp, show_product(m.need), count(m.have)),
       .key = "job.global_batch"};
   if (m.need > 0) finding.fix = larger_batch(s, m.need);
@@ -281,7 +280,7 @@ Finding describe_batch(const plan::TrainingConfig& s, const plan::ConstraintViol
 }
 
 Finding describe_sequence_cp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  Finding finding{.detail = fmt::format("2 x cp = {} does not divide the sequence of {} tokens",
+  Finding finding{.detail = fmt::format("2 x CP = {} does not divide the sequence of {} tokens",
                                         show_product(m.need), count(m.have)),
                   .key = "parallelism.cp_size"};
   if (m.need > 0)
@@ -290,29 +289,28 @@ Finding describe_sequence_cp(const plan::TrainingConfig& s, const plan::Constrai
 }
 
 Finding describe_sequence_tp(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  Finding finding{.detail = fmt::format(
-                      "tp {} and cp {} cut the sequence into {} equal parts, and {} tokens do not "
-                      "divide so",
-                      s.plan.tp, s.plan.cp, show_product(m.need), count(m.have)),
-                  .key = "job.sequence"};
+  Finding finding{
+      .detail = fmt::format(
+          "TP {} and CP {} split the sequence into {} equal parts, which does not divide {} tokens",
+          s.plan.tp, s.plan.cp, show_product(m.need), count(m.have)),
+      .key = "job.sequence"};
   if (m.need > 0)
     finding.fix = first_repair(s, Why::sequence_tp, {Change(s).sequence(round_up(m.have, m.need))});
   return finding;
 }
 
 Finding describe_ulysses(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("cp {} does not divide the {} heads that each of tp {} holds",
+  return {.detail = fmt::format("CP {} does not divide the {} attention heads per TP rank (TP {})",
                                 m.need, m.have, s.plan.tp),
           .key = "parallelism.cp_size",
           .fix = first_repair(s, Why::ulysses, {Change(s).cp_comm(plan::CpComm::p2p)})};
 }
 
 Finding describe_shard(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  Finding finding{
-      .detail = fmt::format("shard_size {} does not cut the {} data ranks (dp {} x cp {}) "
-                            "into equal neighbourhoods",
-                            m.need, m.have, s.plan.dp, s.plan.cp),
-      .key = "parallelism.shard_size"};
+  Finding finding{.detail = fmt::format(
+                      "shard_size {} does not divide the {} data-parallel ranks (DP {} x CP {})",
+                      m.need, m.have, s.plan.dp, s.plan.cp),
+                  .key = "parallelism.shard_size"};
   if (s.plan.data_ranks() > cluster::kMaxDevices) return finding;
   std::vector<i64> sizes = list_divisors(s.plan.data_ranks());
   std::stable_sort(sizes.begin(), sizes.end(),
@@ -324,19 +322,22 @@ Finding describe_shard(const plan::TrainingConfig& s, const plan::ConstraintViol
 }
 
 Finding describe_buckets(const plan::TrainingConfig& s, const plan::ConstraintViolation& m) {
-  return {.detail = fmt::format("buckets of {} elements cut the model into more than {}",
-                                count(m.need), count(plan::kMaxBuckets)),
-          .key = "parallelism.bucket_size",
-          .fix = first_repair(s, Why::buckets, {Change(s).bucket_size(m.have)})};
+  return {
+      .detail = fmt::format("buckets of {} elements split the gradients into more than {} buckets",
+                            count(m.need), count(plan::kMaxBuckets)),
+      .key = "parallelism.bucket_size",
+      .fix = first_repair(s, Why::buckets, {Change(s).bucket_size(m.have)})};
 }
 
 constexpr Rule::When kAlways = Rule::When::always;
 
 constexpr Rule kRules[] = {
-    {{"RW0101", Severity::error, "there are more ranks than devices",
+    {{"RW0101", Severity::error, "more ranks than devices",
       "Every rank is one process on one GPU. A plan for more ranks than the cluster has devices "
       "cannot start.",
-      "Lower world_size and the degrees, or name the cluster that is meant.", "",
+      "Lower world_size and the degrees, or set `cluster` to the one you have: `cluster: dgx-h100 "
+      "x 16`.",
+      "",
       "world_size: 128\n"
       "cluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 4}\n"},
@@ -344,10 +345,10 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::devices, describe_devices>},
     {{"RW0102", Severity::error, "degrees do not multiply to the world size",
-      "Every rank has one coordinate on each axis, so tp x cp x pp x dp is the number of ranks. "
-      "Expert parallelism is not a factor: it is carved out of the same ranks.",
-      "Leave dp_size out and it takes what the others leave.",
-      "Megatron-LM derives dp as world / (tp x pp x cp) and refuses a remainder",
+      "Each rank has one coordinate on each axis, so TP x CP x PP x DP must equal the number of "
+      "ranks. Expert parallelism is not a factor: it reuses the same ranks.",
+      "Remove dp_size: it is then world_size / (TP x CP x PP). Otherwise change a degree.",
+      "Megatron-LM derives DP as world / (TP x PP x CP) and refuses a remainder",
       "world_size: 64\n"
       "node_shape: 8_nodes_x_8_gpus\n"
       "parallelism:\n"
@@ -357,11 +358,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::degrees, describe_degrees>},
-    {{"RW0103", Severity::error, "the expert degrees do not divide the world size",
-      "The expert layers see the same ranks as a mesh of their own, etp x ep x edp x pp, and edp "
-      "is "
-      "what is left.",
-      "Choose ep so that etp x ep x pp divides the ranks.",
+    {{"RW0103", Severity::error, "expert degrees do not divide the world size",
+      "Expert layers arrange the same ranks in their own mesh: ETP x EP x EDP x PP. EDP is the "
+      "quotient, so it must be a whole number.",
+      "Set ep_size so that ETP x EP x PP divides world_size.",
       "Megatron-LM core/parallel_state.py, initialize_model_parallel",
       "world_size: 64\n"
       "model: mixtral-8x7b\n"
@@ -370,19 +370,20 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::expert_ranks, describe_expert_ranks>},
     {{"RW0104", Severity::error, "tensor parallelism does not divide the attention heads",
-      "A tp rank computes whole heads. What does not divide cannot be cut.",
-      "Use a degree that divides the heads.", "Megatron-LM core/transformer/transformer_config.py",
+      "Each TP rank computes whole attention heads, so TP must divide their number.",
+      "Set tp_size to a divisor of the number of attention heads.",
+      "Megatron-LM core/transformer/transformer_config.py",
       "world_size: 64\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 64, dp_size: 1}\n"},
      Target::any,
      kAlways,
      check_violation<Why::heads, describe_heads>},
-    {{"RW0105", Severity::error, "tensor parallelism does not go with the key-value heads",
-      "With grouped queries each tp rank holds whole key-value heads, or several ranks hold the "
-      "same "
-      "one. Neither works where the one number does not divide the other.",
-      "Use a degree that divides the key-value heads, or a multiple of them.",
+    {{"RW0105", Severity::error, "tensor parallelism does not match the key-value heads",
+      "With grouped-query attention, each TP rank holds whole key-value heads, or several TP ranks "
+      "hold copies of one. Both need TP to be a divisor or a multiple of the number of key-value "
+      "heads.",
+      "Set tp_size to a divisor or a multiple of the number of key-value heads.",
       "Megatron-LM core/transformer/transformer_config.py",
       "world_size: 24\n"
       "model: {architecture: llama, hidden: 6144, layers: 24, heads: 48, kv_heads: 8, ffn: 12288, "
@@ -393,8 +394,10 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::kv_heads, describe_kv_heads>},
     {{"RW0106", Severity::error, "tensor parallelism does not divide the feed-forward width",
-      "The feed-forward matrices are cut along their wide side.",
-      "Use a degree that divides the intermediate size (of the shared expert, in a MoE layer).",
+      "TP splits the feed-forward matrices along the intermediate dimension, so it must divide "
+      "that size.",
+      "Set tp_size to a divisor of the intermediate size (in a MoE layer, that of the shared "
+      "expert).",
       "Megatron-LM core/tensor_parallel/layers.py",
       "world_size: 16\n"
       "model: {architecture: llama, hidden: 4096, layers: 24, heads: 32, kv_heads: 32, ffn: 11000, "
@@ -404,8 +407,9 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::ffn, describe_ffn>},
     {{"RW0107", Severity::error, "expert tensor parallelism does not divide the expert width",
-      "The matrices of one expert are cut along their wide side.",
-      "Experts are narrow: leave etp_size at 1 and use ep_size.", "",
+      "ETP splits the matrices of each expert along the intermediate dimension, so it must divide "
+      "that size.",
+      "Set etp_size: 1 and use ep_size instead: experts are usually too small to split.", "",
       "world_size: 16\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 16, "
       "expert_ffn: 700, vocab: 32000, experts: 8, active_experts: 2}\n"
@@ -414,8 +418,8 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::expert_ffn, describe_expert_ffn>},
     {{"RW0108", Severity::error, "expert parallelism on a model without experts",
-      "Expert parallelism spreads the experts of MoE layers. A dense model has none.",
-      "Set ep_size to 1, or name the MoE model that is meant.",
+      "Expert parallelism distributes the experts of MoE layers. A dense model has no experts.",
+      "Set ep_size: 1, or set `model` to a MoE model.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -424,8 +428,8 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::no_experts, describe_no_experts>},
     {{"RW0109", Severity::error, "expert parallelism does not divide the experts",
-      "Every rank of an expert group holds the same number of whole experts.",
-      "Use a degree that divides the number of experts.",
+      "Each EP rank holds the same number of whole experts.",
+      "Set ep_size to a divisor of the number of experts.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 48\n"
       "model: qwen3-30b-a3b\n"
@@ -434,10 +438,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::experts, describe_experts>},
-    {{"RW0110", Severity::error, "the batch does not divide over the data ranks",
-      "Every data rank runs the same number of microbatches: global_batch = micro_batch x dp x "
-      "microbatches.",
-      "Round the batch up, or change micro_batch.",
+    {{"RW0110", Severity::error,
+      "the global batch does not divide evenly over the data-parallel ranks",
+      "Every data-parallel rank runs the same number of micro-batches: global_batch = micro_batch "
+      "x DP x micro-batches.",
+      "Set global_batch to a multiple of micro_batch x DP, or lower micro_batch.",
       "Megatron-LM core/num_microbatches_calculator.py; DeepSpeed asserts the same of "
       "train_batch_size",
       "world_size: 64\n"
@@ -446,20 +451,20 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::batch, describe_batch>},
-    {{"RW0111", Severity::error, "there are more stages than layers",
-      "A stage without a layer has nothing to compute.",
-      "Use fewer pp ranks or chunks. A stage for the loss alone has to be stated in `stages`.", "",
+    {{"RW0111", Severity::error, "more pipeline stages than layers",
+      "Each stage needs at least one layer.",
+      "Lower pp_size or virtual_stages. To give the loss a stage of its own, list it in `stages`.",
+      "",
       "world_size: 64\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, pp_size: 32, dp_size: 2}\n"},
      Target::any,
      kAlways,
      check_violation<Why::stages, describe_stages>},
-    {{"RW0112", Severity::error, "the stated stages are not pp x virtual_stages",
-      "Stage i runs on pp rank i mod pp, as its chunk i div pp; so there are pp x virtual_stages "
-      "of "
-      "them.",
-      "State as many stages, or leave the key out for an even split.",
+    {{"RW0112", Severity::error, "the number of stages is not PP x virtual_stages",
+      "Stage i runs on PP rank i mod PP, as virtual stage i div PP. There are PP x virtual_stages "
+      "stages in total.",
+      "List PP x virtual_stages stages, or remove `stages` for an even split.",
       "Megatron-LM training/arguments.py, on --pipeline-model-parallel-layout",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -467,11 +472,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::stage_count, describe_stage_count>},
-    {{"RW0113", Severity::error, "the stages do not hold the model's layers",
-      "Frameworks build what the stages say. Runs have trained 64 layers where 80 were meant, and "
-      "28 "
-      "where 30 were, without a word.",
-      "Let the layers of all stages add up to the model's.", "Megatron-LM issues 468 and 1304",
+    {{"RW0113", Severity::error, "the stages do not add up to the model's layers",
+      "Frameworks build what `stages` lists and do not check the total. Published reports: 64 "
+      "layers trained instead of 80, and 28 instead of 30, without a warning.",
+      "Change `stages` so that its layers add up to the model's, or remove it for an even split.",
+      "Megatron-LM issues 468 and 1304",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, pp_size: 4, dp_size: 2, stages: [3, 4, 4, 3]}\n"},
@@ -479,10 +484,10 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::stage_layers, describe_stage_layers>},
     {{"RW0114", Severity::error, "context parallelism does not divide the sequence",
-      "Causal attention gives early tokens less work than late ones, so each cp rank takes one "
-      "piece "
-      "from the front and one from the back: 2 x cp pieces.",
-      "Pad the sequence, or lower cp_size.", "Megatron-LM training/arguments.py, validate_args",
+      "Under causal attention, late tokens cost more than early ones. To balance the work, each CP "
+      "rank takes one piece from the front and one from the back of the sequence: 2 x CP pieces.",
+      "Set `sequence` to a multiple of 2 x CP, or lower cp_size.",
+      "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, cp_size: 8, dp_size: 2}\n"
@@ -491,9 +496,9 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::sequence_cp, describe_sequence_cp>},
     {{"RW0115", Severity::error, "sequence parallelism does not divide the sequence",
-      "Outside the matmuls every tp rank holds an equal part of the sequence; with context "
-      "parallelism, of a cp rank's two pieces together: cp x lcm(2, tp).",
-      "Pad the sequence, lower tp_size, or set sequence_parallel: false.", "",
+      "Outside the matmuls, each TP rank holds an equal part of the sequence. With context "
+      "parallelism, the sequence must be a multiple of CP x lcm(2, TP).",
+      "Set `sequence` to such a multiple, lower tp_size, or set sequence_parallel: false.", "",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 8, dp_size: 2, sequence_parallel: true}\n"
@@ -502,10 +507,9 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::sequence_tp, describe_sequence_tp>},
     {{"RW0116", Severity::error, "all-to-all context parallelism does not divide the heads",
-      "Ulysses trades the sequence for heads around attention, so each cp rank needs whole heads "
-      "of "
-      "those that its tp rank has.",
-      "Use cp_comm: p2p, or lower cp_size.",
+      "Around attention, Ulysses exchanges sequence shards for head shards. Each CP rank needs "
+      "whole heads, taken from those of its TP rank.",
+      "Set cp_comm: p2p, or lower cp_size.",
       "TransformerEngine's attention with a2a; DeepSpeed-Ulysses",
       "world_size: 64\n"
       "model: llama-3.1-8b\n"
@@ -514,21 +518,21 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::ulysses, describe_ulysses>},
-    {{"RW0117", Severity::error, "the shards do not cut the data ranks evenly",
-      "Hybrid sharding puts shard_size neighbouring data ranks (dp x cp) into one shard group and "
-      "repeats it.",
-      "Use a divisor of dp x cp.",
+    {{"RW0117", Severity::error, "the shard size does not divide the data-parallel ranks",
+      "Hybrid sharding forms groups of shard_size adjacent data-parallel ranks (DP x CP). Each "
+      "group holds one full copy.",
+      "Set shard_size to a divisor of DP x CP.",
       "Megatron-LM core/parallel_state.py, on --num-distributed-optimizer-instances",
       "world_size: 64\n"
       "parallelism: {tp_size: 4, dp_size: 16, zero_stage: 3, shard_size: 6}\n"},
      Target::any,
      kAlways,
      check_violation<Why::shard, describe_shard>},
-    {{"RW0118", Severity::error, "dense and expert layers would have different pipelines",
-      "Both meshes number the same ranks, and a pipeline has to consist of the same ranks in both. "
-      "With pp innermost of dp that holds only if tp x cp = etp x ep.",
-      "Put pp last in the order.",
-      "Megatron-LM core/parallel_state.py asks for the same data-parallel size in both then",
+    {{"RW0118", Severity::error, "dense and expert layers have different pipelines",
+      "Dense and expert layers share the same ranks, and a pipeline must have the same ranks in "
+      "both. If PP comes before DP in the order, that requires TP x CP = ETP x EP.",
+      "Put PP last: order: tp-cp-ep-dp-pp.",
+      "Megatron-LM core/parallel_state.py requires equal data-parallel sizes in this case",
       "world_size: 32\n"
       "model: mixtral-8x7b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 4, ep_size: 4, etp_size: 1, order: "
@@ -536,11 +540,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::pipelines_differ, describe_pipelines_differ>},
-    {{"RW0119", Severity::error, "the placement is not one device for each rank",
-      "A listed placement gives every rank a device of its own, or every host of ranks a host: "
-      "each "
-      "at most once, and one of the cluster's. Those that are not listed stay idle.",
-      "List every device once, or use placement: block.", "",
+    {{"RW0119", Severity::error, "the placement does not give each rank its own device",
+      "A placement list gives each rank one device, or each host of ranks one host of the cluster. "
+      "No entry may appear twice. Devices that are not listed stay idle.",
+      "List each device at most once, or set placement: block.", "",
       "world_size: 4\n"
       "node_shape: 1_nodes_x_4_gpus\n"
       "parallelism: {tp_size: 2, dp_size: 2}\n"
@@ -548,22 +551,21 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::placement, describe_placement>},
-    {{"RW0120", Severity::error, "the schedule does not take so many chunks",
-      "Interleaved schedules need at least two chunks a pp rank, V-shaped ones exactly two, the "
-      "plain "
-      "ones one.",
-      "Change virtual_stages or the schedule.", "",
+    {{"RW0120", Severity::error, "the schedule does not support this number of virtual stages",
+      "Interleaved schedules need at least two virtual stages per PP rank, V-shaped ones exactly "
+      "two, and all others one.",
+      "Change virtual_stages, or the schedule: schedule: interleaved-1f1b takes two or more.", "",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, schedule: 1f1b}\n"},
      Target::any,
      kAlways,
      check_violation<Why::chunks, describe_chunks>},
-    {{"RW0121", Severity::error, "the groups of microbatches are too small",
-      "An interleaved schedule runs microbatch_group microbatches through one chunk before the "
-      "next. In a group smaller than pp the first one has not come round all pp ranks when the "
-      "next chunk waits for it, and the ranks wait for each other.",
-      "Use pp_size, or a multiple of it.",
+    {{"RW0121", Severity::error, "micro-batch groups are smaller than the pipeline",
+      "An interleaved schedule runs microbatch_group micro-batches through one virtual stage "
+      "before the next. If the group is smaller than PP, the next virtual stage needs a "
+      "micro-batch that has not yet passed all PP ranks, and the pipeline deadlocks.",
+      "Set microbatch_group to pp_size or a multiple of it.",
       "Megatron-LM core/pipeline_parallel/schedules.py, "
       "forward_backward_pipelining_with_interleaving",
       "world_size: 16\n"
@@ -574,10 +576,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::group, describe_group>},
-    {{"RW0122", Severity::error, "the schedule takes pp ranks in pairs",
-      "DualPipe runs the pipeline from both ends at once: pp ranks r and pp - 1 - r hold the same "
-      "two stages, so with an odd pp the one in the middle would have no partner.",
-      "Use an even pp_size, or another schedule.",
+    {{"RW0122", Severity::error, "the schedule needs an even number of PP ranks",
+      "DualPipe runs the pipeline from both ends at once: PP ranks r and PP - 1 - r hold the same "
+      "two stages. If PP is odd, the middle rank has no partner.",
+      "Set an even pp_size, or another schedule: schedule: 1f1b.",
       "DeepSeek DualPipe, dualpipe/dualpipe.py, step: num_ranks % 2 == 0",
       "world_size: 24\n"
       "model: llama-3.1-8b\n"
@@ -585,10 +587,9 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::pp_multiple, describe_pp_multiple>},
-    {{"RW0123", Severity::error, "the schedule takes microbatches in pairs",
-      "DualPipe sends the first half of the microbatches through the pipeline from one end and the "
-      "second half from the other.",
-      "Use a batch with an even number of microbatches.",
+    {{"RW0123", Severity::error, "the schedule needs an even number of micro-batches",
+      "DualPipe sends half of the micro-batches into the pipeline from each end.",
+      "Set global_batch so that global_batch / (micro_batch x DP) is even.",
       "DeepSeek DualPipe, dualpipe/dualpipe.py, step: num_chunks % 2 == 0",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -597,11 +598,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kAlways,
      check_violation<Why::microbatch_multiple, describe_microbatch_multiple>},
-    {{"RW0124", Severity::error, "the schedule needs more microbatches",
-      "DualPipe and DualPipeV overlap the forward of one microbatch with the backward of another "
-      "that comes the other way. Their order of work has room for that only with 2 x pp "
-      "microbatches and more.",
-      "Use a larger global_batch, smaller microbatches or fewer pp ranks.",
+    {{"RW0124", Severity::error, "the schedule needs more micro-batches",
+      "DualPipe and DualPipeV overlap the forward pass of one micro-batch with the backward pass "
+      "of another. This needs at least 2 x PP micro-batches.",
+      "Raise global_batch, lower micro_batch, or lower pp_size.",
       "DeepSeek DualPipe, dualpipe/dualpipe.py and dualpipev.py, step: num_chunks >= num_ranks * "
       "2; "
       "torch/distributed/pipelining/schedules.py, ScheduleDualPipeV",
@@ -613,9 +613,9 @@ constexpr Rule kRules[] = {
      kAlways,
      check_violation<Why::microbatches, describe_microbatches>},
     {{"RW0126", Severity::error, "gradient buckets are too small",
-      "Every bucket is a collective of its own, in every step. A model of which there would be "
-      "more than a million spends its time on their latency.",
-      "Use a larger bucket_size, or leave it out.", "",
+      "Each bucket is one collective per step. More than a million buckets spend the step on "
+      "latency.",
+      "Raise bucket_size, or remove it to use the default.", "",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, dp_size: 4, bucket_size: 1000, zero_stage: 1}\n"},

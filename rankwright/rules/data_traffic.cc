@@ -61,19 +61,20 @@ std::optional<Finding> check_exposed_data_traffic(const Subject& subject) {
   }
   if (!best) return std::nullopt;
   return Finding{
-      .detail = fmt::format("{} of the step of {} wait for it on {}", percent(exposed),
+      .detail = fmt::format("{} of the {} step is exposed communication on {}", percent(exposed),
                             show(now.time()), s.cluster.levels[std::size_t(span.level)].name),
       .key = s.plan.zero > 0 ? "parallelism.zero_stage" : "parallelism.dp_size",
       .fix = best->edits(),
-      .notes = {fmt::format("the step would take {}", show(shortest))}};
+      .notes = {fmt::format("with this change the step takes {}", show(shortest))}};
 }
 
 constexpr Rule kRules[] = {
-    {{"RW0311", Severity::warning, "data-parallel traffic between nodes is not hidden",
-      "Gradients, and with ZeRO-3 the parameters of each layer in every microbatch, cross the slow "
-      "level. What compute does not hide is waited for. The warning compares a few other plans "
-      "that fit, and proposes the fastest.",
-      "Use a lower ZeRO stage, shard inside a node, or replace replicas by pipeline stages.", "",
+    {{"RW0311", Severity::warning, "data-parallel traffic between nodes is exposed",
+      "Gradients cross nodes, and with ZeRO-3 also the parameters of each layer in every "
+      "micro-batch. The part that compute does not overlap adds to the step. The warning compares "
+      "a few other plans that fit and proposes the fastest.",
+      "Lower zero_stage, shard inside a node (shard_size: 8), or raise pp_size instead of dp_size.",
+      "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"

@@ -39,10 +39,10 @@ Finding describe_missing_units(const plan::TrainingConfig& s) {
     change.param_dtype(plan::Dtype::bf16);
   else
     change.matmul(s.cluster.device.fp8.value > 0 ? plan::Matmul::fp8 : plan::Matmul::same);
-  return {
-      .detail = fmt::format("{} has no {} units", s.cluster.device.name, find_missing_format(s)),
-      .key = parameters ? "job.param_dtype" : "job.matmul",
-      .fix = change.edits()};
+  return {.detail =
+              fmt::format("{} does not support {}", s.cluster.device.name, find_missing_format(s)),
+          .key = parameters ? "job.param_dtype" : "job.matmul",
+          .fix = change.edits()};
 }
 
 bool exceeds_window(const plan::TrainingConfig& s) {
@@ -51,8 +51,8 @@ bool exceeds_window(const plan::TrainingConfig& s) {
 
 Finding describe_window(const plan::TrainingConfig& s) {
   const i64 window = s.model.window;
-  Finding finding{.detail = fmt::format("layers of {} attend to {} tokens, and sequences have {}: "
-                                        "full attention would be counted",
+  Finding finding{.detail = fmt::format("layers of {} attend to {} tokens, but sequences have {}: "
+                                        "the estimate would count full attention",
                                         s.model.name, count(window), count(s.job.sequence)),
                   .key = "job.sequence",
                   .hint = fmt::format("sequence: {}", window)};
@@ -65,11 +65,10 @@ Finding describe_window(const plan::TrainingConfig& s) {
 }
 
 constexpr Rule kRules[] = {
-    {{"RW0125", Severity::error, "the GPU has no units for this number format",
-      "Frameworks refuse to start: Transformer Engine needs compute capability 8.9 for fp8 and "
-      "10.0 "
-      "for mxfp8 and fp4. A100 and older GPUs compute in 16 bits.",
-      "Set job.matmul: same, or train on GPUs that have the format.",
+    {{"RW0125", Severity::error, "the GPU does not support this number format",
+      "Frameworks refuse to start. Transformer Engine needs compute capability 8.9 for fp8 and "
+      "10.0 for mxfp8 and fp4. A100 and older GPUs support 16-bit formats only.",
+      "Set job.matmul: same, or train on GPUs that support the format.",
       "Transformer Engine, pytorch/fp8.py: check_fp8_support, check_mxfp8_support",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -80,11 +79,10 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      when<lacks_units, describe_missing_units>},
     {{"RW0127", Severity::error, "sliding-window attention is not modeled",
-      "Some layers of the model attend to the last tokens only. This version counts attention over "
-      "the whole sequence in every layer, which overstates its time and, with unfused kernels, its "
-      "memory. Up to the window both are equal.",
-      "Use sequences of at most the window, or state the model without it (`window: 0`) and take "
-      "the figures as an upper bound.",
+      "Some layers of the model attend only to the last tokens. This version counts full attention "
+      "in every layer. Beyond the window, this overstates time and, with unfused kernels, memory.",
+      "Set job.sequence to at most the window, or set `window: 0` in the model and take the "
+      "estimate as an upper bound.",
       "Mistral 7B (Jiang et al. 2023), section 2; Gemma 2 (2024), section 2",
       "world_size: 8\n"
       "model: gemma-2-2b\n"

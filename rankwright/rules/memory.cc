@@ -48,7 +48,7 @@ std::string change_text(const FittingChange& fit, const plan::TrainingConfig& co
   return fmt::format("{}   {}, step {} ({}{}{}){}", keys,
                      show_memory(then.memory.total(), then.capacity), show(then.time()),
                      slower < 0 ? "-" : "+", percent(std::abs(std::round(1000 * slower) / 1000)),
-                     fit.change.config().job.global_batch == batch ? "" : " a token",
+                     fit.change.config().job.global_batch == batch ? "" : " per token",
                      then.verdict() == cost::MemoryVerdict::fits_with_margin
                          ? ""
                          : fmt::format(", {}", name(then.verdict())));
@@ -75,13 +75,13 @@ std::optional<Finding> check_fits(const Subject& subject) {
   if (judge(s) != cost::MemoryVerdict::does_not_fit) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{
-      .detail = fmt::format("pp rank {} needs {} of {}", now.memory.pp_rank,
+      .detail = fmt::format("PP rank {} needs {} of {}", now.memory.pp_rank,
                             show_memory(now.memory.total(), now.capacity), s.cluster.device.name),
       .key = "parallelism"};
   finding.notes.push_back(show_largest_entries(now.memory));
   propose(subject, now, false, finding);
   if (finding.fix.empty())
-    finding.hint = fmt::format("no change of a few keys makes it fit {}: use more GPUs",
+    finding.hint = fmt::format("no small change makes it fit on {}: use more GPUs",
                                plural(s.world, "GPU", "GPUs"));
   return finding;
 }
@@ -91,26 +91,26 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   if (s.reference_model || s.software.offload) return std::nullopt;
   if (sure(judge(s))) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
-  Finding finding{.detail = fmt::format("pp rank {} needs {} of {}: {}", now.memory.pp_rank,
+  Finding finding{.detail = fmt::format("PP rank {} needs {} of {}: {}", now.memory.pp_rank,
                                         show_memory(now.memory.total(), now.capacity),
                                         s.cluster.device.name, describe_memory_verdict(now)),
                   .key = "parallelism",
                   .notes = {show_largest_entries(now.memory)}};
   propose(subject, now, true, finding);
-  if (finding.fix.empty()) finding.hint = "run a step before booking, or use more GPUs";
+  if (finding.fix.empty())
+    finding.hint = "run one step before booking the cluster, or use more GPUs";
   return finding;
 }
 
 std::optional<Finding> check_offload(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (!s.software.offload) return std::nullopt;
-  Finding finding{.detail = "states that are offloaded count on the GPU",
-                  .key = "software.offload"};
+  Finding finding{.detail = "offloaded states are counted on the GPU", .key = "software.offload"};
   if (s.reference_model) return finding;
   const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
   finding.detail = fmt::format(
-      "pp rank {} needs at most {} of {}, with all states on it: parameters {}, gradients {}, "
-      "optimizer {}",
+      "PP rank {} needs at most {} of {} if all states stay on the GPU: parameters {}, gradients "
+      "{}, optimizer {}",
       now.pp_rank, show_memory(now.total(), s.cluster.device.memory), s.cluster.device.name,
       show_memory(now[cost::Entry::parameters]), show_memory(now[cost::Entry::gradients]),
       show_memory(now[cost::Entry::optimizer]));
@@ -132,22 +132,22 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
                                               select_calibration(s))[cost::Entry::optimizer];
   if (whole - sharded < kWorthSaying * s.cluster.device.memory) return std::nullopt;
   return Finding{
-      .detail = fmt::format("each of {} data ranks keeps the same {} of optimizer states",
+      .detail = fmt::format("each of {} data-parallel ranks holds the same {} of optimizer states",
                             count(s.plan.data_ranks()), show_memory(whole)),
       .key = "parallelism.zero_stage",
       .fix = {edit("parallelism.zero_stage", 1)},
-      .notes = {fmt::format("ZeRO-1 leaves {}, for a reduce-scatter and an all-gather of "
-                            "the same volume as the all-reduce",
+      .notes = {fmt::format("ZeRO-1 leaves {} per rank and moves no more data: reduce-scatter + "
+                            "all-gather instead of all-reduce",
                             show_memory(sharded))}};
 }
 
 std::optional<Finding> check_model_left_open(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   if (!s.reference_model) return std::nullopt;
-  std::string detail = fmt::format("times and memory are those of {}", s.model.name);
+  std::string detail = fmt::format("times and memory are estimated with {} layers", s.model.name);
   if (!find_first_violation(s)) {
     const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
-    detail += fmt::format(": pp rank {} needs {} ({})", now.pp_rank,
+    detail += fmt::format(": PP rank {} needs {} ({})", now.pp_rank,
                           show_memory(now.total(), s.cluster.device.memory),
                           name(judge_memory(now, s.cluster.device)));
   }
@@ -156,16 +156,12 @@ std::optional<Finding> check_model_left_open(const Subject& subject) {
 
 constexpr Rule kRules[] = {
     {{"RW0201", Severity::error, "the plan does not fit in memory",
-      "The fullest rank needs more than its device has. Parameters, gradients and optimizer take "
-      "18 "
-      "bytes a parameter with bf16, fp32 gradients and Adam; tp and pp divide them, plain dp does "
-      "not. What "
-      "backward "
-      "reads comes on top, for every microbatch in flight, and the loss, buffers, the allocator's "
-      "reserve and the framework's context.",
-      "Take one of the changes that the notes name: each was estimated again, and they stand in "
-      "the "
-      "order of the step's time. explain shows the whole memory estimate.",
+      "The fullest rank needs more memory than its device has. Parameters, gradients and optimizer "
+      "states take 18 bytes per parameter with bf16, fp32 gradients and Adam. TP and PP divide "
+      "them; DP without ZeRO does not. Activations of every micro-batch in flight, the loss, "
+      "communication buffers, allocator reserve and framework context come on top.",
+      "Apply one of the changes listed in the notes. Each was estimated; the fastest step comes "
+      "first. `rankwright explain plan.yaml` prints the full memory breakdown.",
       "docs/reference/formulas.md, M1 to M25",
       "world_size: 64\n"
       "model: llama-3.1-8b\n"
@@ -175,11 +171,10 @@ constexpr Rule kRules[] = {
      Rule::When::without_violations,
      check_fits},
     {{"RW0202", Severity::warning, "the plan may not fit in memory",
-      "What the fullest rank needs is nearer to what its device has than the error of the memory "
-      "estimate: "
-      "nine of ten published runs are within that band, on either side.",
-      "Run a step before booking, or take one of the changes that the notes name: each leaves more "
-      "than the error.",
+      "The fullest rank is within the estimate error of its device's memory. Nine of ten published "
+      "runs are within that error, above or below.",
+      "Run one step before booking the cluster, or apply one of the changes listed in the notes: "
+      "each leaves more room than the estimate error.",
       "",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -189,11 +184,10 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_fits_with_margin},
-    {{"RW0203", Severity::note, "every data rank keeps the same optimizer states",
-      "Plain data parallelism repeats the optimizer states on every data rank (Adam's take 12 "
-      "bytes "
-      "per parameter), though each rank needs them for its part of the update only.",
-      "ZeRO-1 (the distributed optimizer) costs no more traffic.",
+    {{"RW0203", Severity::note, "optimizer states are replicated on every data-parallel rank",
+      "Without ZeRO, every data-parallel rank holds all optimizer states (12 bytes per parameter "
+      "for Adam), although it needs only its part of the update.",
+      "Set zero_stage: 1 (the distributed optimizer). It adds no traffic.",
       "ZeRO (Rajbhandari et al. 2020), section 5",
       "world_size: 64\n"
       "model: llama-3.1-70b\n"
@@ -203,10 +197,12 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_replicated_optimizer},
-    {{"RW0204", Severity::warning, "the plan names no model",
-      "Degrees can be multiplied without a model, but times and memory are then those of an "
-      "assumed one, and so is the verdict on memory.",
-      "Name a catalog model (rankwright catalog models), a config.json, or shapes.", "",
+    {{"RW0204", Severity::warning, "no model given",
+      "Degrees can be checked without a model. Times, memory and the verdict on memory are those "
+      "of an assumed model.",
+      "Set `model` to a catalog name (`rankwright catalog models`), the path of a config.json, or "
+      "shapes.",
+      "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "parallelism: {tp_size: 8, pp_size: 4, dp_size: 2, order: tp-dp-pp}\n"},
@@ -214,10 +210,12 @@ constexpr Rule kRules[] = {
      Rule::When::always,
      check_model_left_open},
     {{"RW0205", Severity::note, "offloaded states are counted on the GPU",
-      "Optimizer states or parameters are kept in the host's memory. This version counts them on "
-      "the GPU and does not count the time of moving them: the memory is an upper bound, and "
-      "whether the plan fits is not judged.",
-      "Subtract what is offloaded from the memory of `rankwright explain`, or run a step.", "",
+      "Optimizer states or parameters are offloaded to host memory. This version counts them on "
+      "the GPU and does not count the time of the transfers. The memory is an upper bound, and the "
+      "plan is not judged by it.",
+      "Subtract the offloaded states from the memory that `rankwright explain plan.yaml` prints, "
+      "or run one step.",
+      "",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "cluster: dgx-a100 x 1\n"

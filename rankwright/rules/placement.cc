@@ -39,9 +39,9 @@ cost::ItemTraffic sum_group_traffic(const plan::TrainingConfig& config, mesh::Gr
 std::string show_slowdown(const plan::TrainingConfig& config, const cost::ItemTraffic& traffic,
                           int level) {
   return fmt::format(
-      "{} a step on {} becomes {} on {}{}", show(traffic.innermost), level_of(config, 0).name,
+      "{} per step on {} becomes {} on {}{}", show(traffic.innermost), level_of(config, 0).name,
       show(traffic.total), level_of(config, level).name,
-      config.reference_model ? fmt::format(", with {}'s layers", config.model.name) : "");
+      config.reference_model ? fmt::format(", estimated with {} layers", config.model.name) : "");
 }
 
 bool is_innermost(const plan::TrainingConfig& config, mesh::GroupKind kind) {
@@ -67,12 +67,21 @@ std::optional<Proposal> tensor_inside(const plan::TrainingConfig& config) {
   return proposal;
 }
 
-/// Returns the time of the tensor-parallel collectives, here and as proposed: "they take 97 s a
-/// step, 14 s on nvlink with tp_size: 8, pp_size: 8".
+/// Returns the time of the tensor-parallel collectives, here and as proposed: "they take 97 s per
+/// step: 83 s on infiniband at the 40 GB/s that a link reaches in training, the rest on nvlink and
+/// in latency; 14 s with tp_size: 8, pp_size: 8".
 std::string show_tensor_time(const plan::TrainingConfig& config,
                              const std::optional<Proposal>& proposal) {
   const cost::ItemTraffic here = sum_item_traffic(config, cost::Item::tp);
-  std::string text = fmt::format("they take {} a step", show(here.total));
+  const cost::LinkLoad load = sum_link_load(config, cost::Item::tp);
+  constexpr double kMinShare = 1e-6;  // of the time
+  std::string text = fmt::format("they take {} per step", show(here.total));
+  // The load is not known if some groups are inside a domain and others cross it.
+  if (load.time() > kMinShare * here.total)
+    text += fmt::format(
+        ": {} on {} at the {} that a link reaches in training, the rest on {} and in latency",
+        show(load.time()), level_of(config, load.level).name, show(load.reached),
+        level_of(config, 0).name);
   if (proposal) {
     plan::TrainingConfig same_batch = proposal->after;
     same_batch.job.global_batch = config.job.global_batch;
@@ -80,10 +89,10 @@ std::string show_tensor_time(const plan::TrainingConfig& config,
         divides(same_batch.plan.micro_batch * same_batch.plan.dp, same_batch.job.global_batch);
     const cost::ItemTraffic there = whole ? sum_item_traffic(same_batch, cost::Item::tp) : here;
     if (there.total < here.total)
-      text += fmt::format(", {} on {} with {}", show(there.total), level_of(config, 0).name,
+      text += fmt::format("; {} on {} with {}", show(there.total), level_of(config, 0).name,
                           help({.code = "", .message = "", .fix = proposal->edits}));
   }
-  if (config.reference_model) text += fmt::format(" ({}'s layers)", config.model.name);
+  if (config.reference_model) text += fmt::format(" (estimated with {} layers)", config.model.name);
   return text;
 }
 
@@ -117,13 +126,14 @@ std::optional<Finding> check_tensor_crosses_nodes(const Subject& subject) {
   }
   const cost::ItemTraffic tp = sum_item_traffic(s, cost::Item::tp);
   const cluster::Level& crossed = level_of(s, span.level);
-  return Finding{.detail = fmt::format(
-                     "each TP group spans {} {}: {} collectives a step, {} in all, cross {} at {}",
-                     span.size / span.inside[0], domains_word(s.cluster), count(tp.calls),
-                     show(tp.bytes), crossed.name, show(crossed.bandwidth)),
-                 .key = "parallelism.tp_size",
-                 .fix = proposal ? proposal->edits : std::vector<Edit>{},
-                 .notes = {show_tensor_time(s, proposal)}};
+  return Finding{
+      .detail = fmt::format(
+          "each TP group spans {} {}: {} collectives per step send {} through each {} link of {}",
+          span.size / span.inside[0], domains_word(s.cluster), count(tp.calls),
+          show(sum_link_load(s, cost::Item::tp).bytes), crossed.name, show(crossed.bandwidth)),
+      .key = "parallelism.tp_size",
+      .fix = proposal ? proposal->edits : std::vector<Edit>{},
+      .notes = {show_tensor_time(s, proposal)}};
 }
 
 std::optional<Finding> check_tensor_straddles(const Subject& subject) {
@@ -134,14 +144,14 @@ std::optional<Finding> check_tensor_straddles(const Subject& subject) {
     return std::nullopt;
   const std::optional<Proposal> proposal = tensor_inside(s);
   const cost::ItemTraffic tp = sum_item_traffic(s, cost::Item::tp);
-  return Finding{
-      .detail = fmt::format("tp {} does not tile {} of {} devices: some groups have only {} of "
-                            "their {} members in one, and their {} collectives a step cross {}",
-                            s.plan.tp, domains_word(s.cluster), s.cluster.domain(0), span.min[0],
-                            s.plan.tp, count(tp.calls), level_of(s, span.level).name),
-      .key = "parallelism.tp_size",
-      .fix = proposal ? proposal->edits : std::vector<Edit>{},
-      .notes = {show_tensor_time(s, proposal)}};
+  return Finding{.detail = fmt::format(
+                     "TP {} does not fit evenly into {} of {} devices: some groups have only {} of "
+                     "their {} members in one, and their {} collectives per step cross {}",
+                     s.plan.tp, domains_word(s.cluster), s.cluster.domain(0), span.min[0],
+                     s.plan.tp, count(tp.calls), level_of(s, span.level).name),
+                 .key = "parallelism.tp_size",
+                 .fix = proposal ? proposal->edits : std::vector<Edit>{},
+                 .notes = {show_tensor_time(s, proposal)}};
 }
 
 std::optional<Finding> check_scattered_tensor(const Subject& subject) {
@@ -153,13 +163,12 @@ std::optional<Finding> check_scattered_tensor(const Subject& subject) {
   if (!slower_outside(s, here.level) ||
       cost::find_span(block, mesh::GroupKind::tp).level >= here.level)
     return std::nullopt;
-  return Finding{
-      .detail = fmt::format("tp {} would stay inside {} with block placement, but here it "
-                            "crosses {}",
-                            s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
-      .key = "placement",
-      .fix = {edit("placement", "block")},
-      .notes = {show_slowdown(s, sum_item_traffic(s, cost::Item::tp), here.level)}};
+  return Finding{.detail = fmt::format(
+                     "TP {} fits inside {} with block placement, but crosses {} with this one",
+                     s.plan.tp, level_of(s, 0).name, level_of(s, here.level).name),
+                 .key = "placement",
+                 .fix = {edit("placement", "block")},
+                 .notes = {show_slowdown(s, sum_item_traffic(s, cost::Item::tp), here.level)}};
 }
 
 /// Returns whether a plan is faster than another and fits no worse.
@@ -176,13 +185,13 @@ std::optional<std::string> expert_hint(const plan::TrainingConfig& s, int level)
   plan::TrainingConfig other = s;
   other.plan.order = mesh::kDefaultOrder;
   if (cost::find_span(other, mesh::GroupKind::ep).level < level && is_better(other, s))
-    return fmt::format("order: {} puts the ranks of a group side by side",
+    return fmt::format("order: {} (places each EP group on adjacent ranks)",
                        show(mesh::kDefaultOrder));
   other = s;
   while (other.plan.ep % 2 == 0) {
     other.plan.ep /= 2;
     if (cost::find_span(other, mesh::GroupKind::ep).level < level && is_better(other, s))
-      return fmt::format("ep_size: {} stays inside", other.plan.ep);
+      return fmt::format("ep_size: {} (stays inside the node)", other.plan.ep);
   }
   return std::nullopt;
 }
@@ -195,11 +204,10 @@ std::optional<Finding> check_expert_crosses_nodes(const Subject& subject) {
   if (!hint) return std::nullopt;
   const cost::ItemTraffic ep = sum_item_traffic(s, cost::Item::ep);
   return Finding{
-      .detail = fmt::format(
-          "each EP group of {} has {} members on the same {}: {} all-to-alls per step, {} in all, "
-          "cross {} at {}",
-          s.plan.ep, span.inside[0], level_of(s, 0).name, count(ep.calls), show(ep.bytes),
-          level_of(s, span.level).name, show(level_of(s, span.level).bandwidth)),
+      .detail = fmt::format("each EP group of {} has {} members on the same {}: {} all-to-alls per "
+                            "step, of {} per rank in total, cross {}",
+                            s.plan.ep, span.inside[0], level_of(s, 0).name, count(ep.calls),
+                            show(ep.bytes), level_of(s, span.level).name),
       .key = "parallelism.ep_size",
       .hint = *hint,
       .notes = {show_slowdown(s, ep, span.level)}};
@@ -211,11 +219,11 @@ std::optional<Finding> check_context_crosses_nodes(const Subject& subject) {
   if (s.plan.cp == 1 || !slower_outside(s, span.level)) return std::nullopt;
   const cost::ItemTraffic cp = sum_item_traffic(s, cost::Item::cp);
   return Finding{
-      .detail = fmt::format("cp {} crosses {}: {} messages a step, {} in all", s.plan.cp,
+      .detail = fmt::format("CP {} crosses {}: {} messages per step, {} in total", s.plan.cp,
                             level_of(s, span.level).name, count(cp.calls), show(cp.bytes)),
       .key = "parallelism.cp_size",
       .notes = {show_slowdown(s, cp, span.level),
-                "long sequences hide a ring behind attention, short ones do not"}};
+                "attention overlaps the ring for long sequences, not for short ones"}};
 }
 
 std::optional<Finding> check_order_left_open(const Subject& subject) {
@@ -224,8 +232,7 @@ std::optional<Finding> check_order_left_open(const Subject& subject) {
   for (const i64 degree : {s.plan.tp, s.plan.cp, s.plan.pp, s.plan.dp}) axes += degree > 1 ? 1 : 0;
   if (!s.left_open("parallelism.order") || axes < 2) return std::nullopt;
   return Finding{
-      .detail = fmt::format("{} is assumed, Megatron-LM's default: {} neighbours get the "
-                            "fastest links",
+      .detail = fmt::format("assumed {}, Megatron-LM's default: {} gets the fastest links",
                             show(s.plan.order), name(s.plan.order.front())),
       .key = "parallelism",
       .fix = {edit("parallelism.order", show(s.plan.order))}};
@@ -239,7 +246,7 @@ std::optional<Finding> check_cluster_left_open(const Subject& subject) {
     levels +=
         fmt::format("{}{} at {}", levels.empty() ? "" : ", ", level.name, show(level.bandwidth));
   const i64 inner = s.cluster.levels.front().arity;
-  Finding finding{.detail = fmt::format("{} of {} {} assumed: {}",
+  Finding finding{.detail = fmt::format("assumed {} of {} {}: {}",
                                         plural(s.cluster.devices() / inner, "node", "nodes"), inner,
                                         s.cluster.device.name, levels),
                   .key = "cluster"};
@@ -260,23 +267,26 @@ std::optional<Finding> check_shared_link(const Subject& subject) {
   if (sharers < 2) return std::nullopt;
   const cluster::Level& level = level_of(s, span.level);
   return Finding{
-      .detail = fmt::format("{} data-parallel groups share each {} link of {}: {} for each",
+      .detail = fmt::format("{} data-parallel groups share each {} link of {}{}: {} per group",
                             sharers, level.name, show(level.bandwidth),
+                            level.oversubscription == 1
+                                ? ""
+                                : fmt::format(", oversubscribed {:.3g}:1", level.oversubscription),
                             show(s.cluster.uplink(span.level) / sharers)),
       .key = "cluster",
-      .notes = {
-          fmt::format("the gradients take {} a step; with a NIC for each GPU nothing is shared",
-                      show(sum_group_traffic(s, kind).total))}};
+      .notes = {fmt::format(
+          "gradient reduction takes {} per step; with one NIC per GPU no link is shared",
+          show(sum_group_traffic(s, kind).total))}};
 }
 
 std::optional<Finding> check_idle_devices(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
   const i64 idle = s.cluster.devices() - s.world;
   if (idle <= 0) return std::nullopt;
-  return Finding{.detail = fmt::format("{} of {} devices have no rank", count(idle),
-                                       count(s.cluster.devices())),
-                 .key = "world_size",
-                 .hint = fmt::format("world_size: {} uses them all", s.cluster.devices())};
+  return Finding{
+      .detail = fmt::format("{} of {} devices are idle", count(idle), count(s.cluster.devices())),
+      .key = "world_size",
+      .hint = fmt::format("world_size: {} (uses all devices)", s.cluster.devices())};
 }
 
 std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
@@ -289,14 +299,13 @@ std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
   const cost::ItemTraffic whole = sum_group_traffic(s, mesh::GroupKind::dp_cp);
   return Finding{
-      .detail =
-          fmt::format("every microbatch gathers and scatters over {}: {} a step, {} if nothing "
-                      "hides it",
-                      level_of(s, span.level).name, show(whole.bytes), show(whole.total)),
+      .detail = fmt::format(
+          "every micro-batch gathers and scatters over {}: {} per step, {} without overlap",
+          level_of(s, span.level).name, show(whole.bytes), show(whole.total)),
       .key = "parallelism.zero_stage",
       .fix = {edit("parallelism.shard_size", hybrid.plan.shard_size)},
-      .notes = {fmt::format("shards of {} stay on {}: {} a step, but each rank then holds {} times "
-                            "the states",
+      .notes = {fmt::format("hybrid sharding in groups of {} stays on {}: {} per step, with {} "
+                            "times the states per rank",
                             hybrid.plan.shard_size, level_of(s, 0).name,
                             show(sum_group_traffic(hybrid, mesh::GroupKind::shard).total),
                             s.plan.data_ranks() / hybrid.plan.shard_size)}};
@@ -305,11 +314,12 @@ std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0301", Severity::warning, "tensor parallelism leaves the fastest level",
-      "Tensor parallelism communicates several times in every layer, and the next matmul waits for "
-      "it. Outside the node every call pays the network's latency, and the group is as fast as its "
-      "slowest link.",
-      "Keep tp inside the node (or the NVLink domain) and let pp or dp cross.",
+    {{"RW0301", Severity::warning, "tensor parallelism crosses nodes",
+      "Tensor parallelism communicates several times per layer, and the next matmul waits for the "
+      "result. Across nodes, every collective pays the network's latency and runs at the speed of "
+      "the slowest link.",
+      "Set tp_size to at most the number of GPUs per node (or per NVLink domain). Use pp_size or "
+      "dp_size across nodes.",
       "Narayanan et al. 2021, section 3.2",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -319,10 +329,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_tensor_crosses_nodes},
-    {{"RW0302", Severity::warning, "some tensor-parallel groups cross a boundary",
-      "Ranks are dealt in order. Where tp does not tile the domain, some groups are inside it and "
-      "some across its edge, and every layer waits for those.",
-      "Use a degree that divides the domain.", "",
+    {{"RW0302", Severity::warning, "some tensor-parallel groups cross nodes",
+      "Ranks are placed in order. If TP does not divide the number of GPUs per domain, some groups "
+      "cross its edge, and every layer waits for them.",
+      "Set tp_size to a divisor of the number of GPUs per domain.", "",
       "world_size: 144\n"
       "cluster: gb200-nvl72 x 2\n"
       "model: llama-3.1-70b\n"
@@ -331,11 +341,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_tensor_straddles},
-    {{"RW0303", Severity::warning, "the placement tears tensor-parallel groups apart",
-      "With cyclic placement neighbouring ranks sit on different hosts, so the axis that talks "
-      "most "
-      "uses the slowest link.",
-      "Use block placement (srun --distribution=block).", "Slurm srun, --distribution",
+    {{"RW0303", Severity::warning, "the placement splits tensor-parallel groups across nodes",
+      "Cyclic placement puts adjacent ranks on different hosts. Tensor parallelism, which "
+      "communicates most, then uses the slowest links.",
+      "Set placement: block, and start the job with srun --distribution=block.",
+      "Slurm srun, --distribution",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -345,10 +355,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_scattered_tensor},
-    {{"RW0304", Severity::warning, "expert parallelism leaves the fastest level",
-      "Every MoE layer sends each token's copies to the ranks of its experts and back. Unlike an "
-      "all-reduce, an all-to-all cannot be made smaller inside the node first.",
-      "Keep ep inside the domain where the experts fit, or count on the overlap of the framework.",
+    {{"RW0304", Severity::warning, "expert parallelism crosses nodes",
+      "Every MoE layer sends each token to the ranks of its experts and back. Unlike an "
+      "all-reduce, an all-to-all cannot be reduced inside the node first.",
+      "Set ep_size to at most the number of GPUs per node if the experts then fit, or use a "
+      "framework that overlaps dispatch and combine.",
       "DeepSeek-V3 report, section 3.2",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -359,11 +370,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_expert_crosses_nodes},
-    {{"RW0305", Severity::note, "context parallelism leaves the fastest level",
-      "Keys and values travel in every layer. A ring hides behind attention when each rank's part "
-      "of "
-      "the sequence is long; an all-gather or all-to-all hides less.",
-      "Put cp next to tp in the order, or use cp_comm: p2p.", "",
+    {{"RW0305", Severity::note, "context parallelism crosses nodes",
+      "Keys and values are exchanged in every layer. A ring overlaps with attention if each rank's "
+      "part of the sequence is long. An all-gather or all-to-all overlaps less.",
+      "Put CP next to TP in the order (order: tp-cp-dp-pp), or set cp_comm: p2p.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -372,10 +382,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_context_crosses_nodes},
-    {{"RW0306", Severity::warning, "degrees are given without an order",
-      "The same degrees in another order put other axes on the slow links. Degrees alone are not a "
-      "plan.",
-      "State the order, innermost axis first.", "Megatron-LM core/parallel_state.py, RankGenerator",
+    {{"RW0306", Severity::warning, "no rank order given",
+      "The order decides which axis uses the slow links. Degrees alone do not define a layout.",
+      "Set `order`, innermost axis first: order: tp-cp-ep-dp-pp.",
+      "Megatron-LM core/parallel_state.py, RankGenerator",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -384,11 +394,12 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_order_left_open},
-    {{"RW0307", Severity::warning, "the plan names no cluster",
-      "Which link a collective crosses, and what that costs, depends on the cluster. A node shape "
-      "says "
-      "how GPUs are boxed, not how fast the links are.",
-      "Name a system (rankwright catalog systems) or describe its levels.", "",
+    {{"RW0307", Severity::warning, "no cluster given",
+      "The cluster decides which links each collective crosses and how fast they are. A node shape "
+      "gives the number of GPUs per node only.",
+      "Set `cluster` to a catalog system (`rankwright catalog systems`), such as cluster: dgx-h100 "
+      "x 8, or describe its levels.",
+      "",
       "world_size: 64\n"
       "node_shape: 8_nodes_x_8_gpus\n"
       "model: llama-3.1-70b\n"
@@ -398,11 +409,9 @@ constexpr Rule kRules[] = {
      Rule::When::always,
      check_cluster_left_open},
     {{"RW0308", Severity::note, "data-parallel groups share a link",
-      "Where the devices of a node share one NIC, every group that leaves the node gets its part "
-      "of "
-      "it.",
-      "More tensor parallelism inside the node means fewer gradient bytes a GPU; sharding does "
-      "not.",
+      "If the GPUs of a node share one NIC, all groups that cross nodes share its bandwidth.",
+      "Raise tp_size inside the node: each GPU then has fewer gradients to reduce. Sharding does "
+      "not help.",
       "",
       "world_size: 64\n"
       "cluster: hgx-h100-1nic x 8\n"
@@ -412,9 +421,9 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_shared_link},
-    {{"RW0309", Severity::warning, "devices are left idle",
+    {{"RW0309", Severity::warning, "idle devices",
       "The cluster has more devices than the plan has ranks.",
-      "Raise world_size, or name the part of the cluster that is meant.", "",
+      "Raise world_size, or set `cluster` to the part that the job uses.", "",
       "world_size: 56\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-8b\n"
@@ -423,11 +432,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_idle_devices},
-    {{"RW0310", Severity::note, "parameters are gathered over the slow level for every microbatch",
-      "ZeRO-3 gathers each layer before it is used, forward and backward, in every microbatch. "
-      "Over "
-      "the slow level that is often more than compute can hide.",
-      "Hybrid sharding keeps the gathers inside the node, where the states then fit.",
+    {{"RW0310", Severity::note, "ZeRO-3 gathers parameters across nodes for every micro-batch",
+      "ZeRO-3 gathers each layer before its forward and backward pass, in every micro-batch. "
+      "Across nodes, compute often cannot overlap all of it.",
+      "Set shard_size to the number of GPUs per node (hybrid sharding), if the states then fit.",
       "PyTorch FSDP, HYBRID_SHARD; MiCS (Zhang et al. 2022)",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"

@@ -18,43 +18,44 @@ constexpr Severity kError = Severity::error;
 
 // Indexed by Code, below.
 constexpr Page kPages[] = {
-    {"RW0421", kError, "cells are missing, doubled or on the wrong rank",
-     "Every stage takes every microbatch forward once and backward once (B, or I and W), and a "
-     "microbatch goes back where it went forward. A rank that misses a cell leaves its neighbours "
-     "waiting; one that runs it twice counts its gradient twice.",
-     "Add, remove or move the cell that is named.", "", "0F0,0F1,0B0\n1F0,1B0,1F1,1B1\n"},
-    {"RW0422", kError, "the pipeline waits for itself",
-     "Each rank runs its cells in the order written. Here some of them wait for each other in a "
-     "circle: none can go on, however fast they are and however many messages are buffered. The "
-     "job hangs until a watchdog kills it.",
-     "Move a cell that another rank waits for in front of the cell at which its own rank waits.",
+    {"RW0421", kError, "actions are missing, repeated or on the wrong rank",
+     "Every stage runs each micro-batch forward once and backward once (B, or I and W), on the "
+     "same rank. If an action is missing, other ranks wait forever. If it runs twice, its gradient "
+     "counts twice.",
+     "Add, remove or move the action that the message names.", "",
+     "0F0,0F1,0B0\n1F0,1B0,1F1,1B1\n"},
+    {"RW0422", kError, "the schedule deadlocks",
+     "Each rank runs its actions in the order written. Here some of them wait for each other in a "
+     "cycle. Neither faster ranks nor buffered messages help: the job hangs until a watchdog kills "
+     "it.",
+     "Move the action that another rank waits for before the action at which its own rank waits.",
      "", "0F0,0B1,0F1,0B0\n1F0,1B0,1F1,1B1\n"},
-    {"RW0423", kError, "the pipeline waits for itself unless sends are buffered",
-     "A blocking send returns when the other side receives. Two ranks that send to each other "
-     "before they receive both wait. With small messages the library's buffers hide it; with large "
-     "ones, or with NCCL, which has none, the job hangs.",
-     "Post the send and the receive together, as one batch.",
+    {"RW0423", kError, "the schedule deadlocks unless sends are buffered",
+     "A blocking send returns when the other side receives. If two ranks send to each other before "
+     "they receive, both wait. Small messages fit into the library's buffers and hide the problem; "
+     "with large messages, or with NCCL, which does not buffer, the job hangs.",
+     "Post the send and the receive together as one batch: (0SEND_F0;0RECV_B0).",
      "MPI 4.1, section 3.5, on programs that rely on buffering",
      "0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
      "1RECV_F0,1F0,1B0,1SEND_B0,1RECV_F1,1F1,1B1,1SEND_B1\n"},
-    {"RW0424", kError, "a send without its receive, or a receive without its send",
-     "Every message has one sender and one receiver. An end that stands alone waits for ever, or "
-     "takes the next message and shifts all that follow.",
-     "Write the other end, or remove this one.", "",
+    {"RW0424", kError, "a send without a receive, or a receive without a send",
+     "Every message has one sender and one receiver. A send or receive without a partner waits "
+     "forever, or matches the next message and shifts all later ones.",
+     "Add the missing send or receive, or remove this one.", "",
      "0F0,0SEND_F0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n"},
-    {"RW0425", kError, "a cell or a send stands before what it needs",
-     "On its own rank the cell comes before its input was received or computed, or the send before "
-     "the cell whose result it sends: it would use what is left over in the buffer.",
-     "Move it behind what it needs.", "", "0B0,0F0\n"},
-    {"RW0426", kError, "members of a group call their collectives in different orders",
-     "Collectives are matched by the order in which each member calls them. Where one calls "
-     "another, or none, the group hangs or mixes data.",
-     "Call them in one order on all members.", "NCCL user guide, group calls", ""},
-    {"RW0427", kError, "messages are received in another order than they are sent",
-     "NCCL has no tags: what one rank sends to another is matched by its order, also inside a "
-     "batch. A receive out of order takes the tensor of another microbatch or stage, and where the "
-     "shapes are equal nobody notices.",
-     "Write the receives from a rank in the order in which it sends.",
+    {"RW0425", kError, "an action runs before its input",
+     "On its rank, the action runs before its input is received or computed, or the send runs "
+     "before the action that produces its data. It would use stale data from the buffer.",
+     "Move it after the action that produces its input.", "", "0B0,0F0\n"},
+    {"RW0426", kError, "ranks of a group call their collectives in different orders",
+     "Collectives match in the order in which each rank calls them. If one rank calls another "
+     "collective, or none, the group hangs or mixes data.",
+     "Call them in the same order on all ranks of the group.", "NCCL user guide, group calls", ""},
+    {"RW0427", kError, "messages are received in a different order than they are sent",
+     "NCCL has no tags: messages between two ranks match by order, also inside a batch. A receive "
+     "out of order gets the tensor of another micro-batch or stage. If the shapes are equal, no "
+     "error is raised.",
+     "List the receives from a rank in the order in which that rank sends.",
      "NCCL user guide, point-to-point communication",
      "0F0,0F1,(0SEND_F0;0SEND_F1),0RECV_B0,0B0,0RECV_B1,0B1\n"
      "(1RECV_F1;1RECV_F0),1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n"},
@@ -104,9 +105,9 @@ class ProofDescriber {
     const bool closed = chain.back().other >= 0;
     const i64 last = chain.back().pp_rank;
     Diagnostic d = make_finding(
-        code, !closed             ? fmt::format("pp rank {} waits for what never comes", last)
-              : chain.size() == 1 ? fmt::format("pp rank {} waits for itself", last)
-                                  : fmt::format("{} pp ranks wait for each other in a circle",
+        code, !closed ? fmt::format("PP rank {} waits for a message that is never sent", last)
+              : chain.size() == 1 ? fmt::format("PP rank {} waits for itself", last)
+                                  : fmt::format("{} PP ranks wait for each other in a cycle",
                                                 count(i64(chain.size()))));
     constexpr std::size_t kMaxNotes = 16;
     for (std::size_t i = 0; i < std::min(chain.size(), kMaxNotes); ++i)
@@ -124,26 +125,26 @@ class ProofDescriber {
     using Why = program::Misplaced::Why;
     const std::string cell = program::show(m.action);
     const auto at = [&](Code code, std::string_view what) {
-      Diagnostic d = make_finding(code, fmt::format("pp rank {}: {} {}", m.pp_rank, cell, what));
+      Diagnostic d = make_finding(code, fmt::format("PP rank {}: {} {}", m.pp_rank, cell, what));
       d.where = locate(written_, m.pp_rank, m.action);
       return d;
     };
     switch (m.why) {
       case Why::no_receive:
-        return at(kUnmatched, "is received nowhere");
+        return at(kUnmatched, "is never received");
       case Why::no_send:
-        return at(kUnmatched, "is sent nowhere");
+        return at(kUnmatched, "is never sent");
       case Why::twice:
-        return at(kUnmatched, "stands a second time");
+        return at(kUnmatched, "is repeated");
       case Why::early:
-        return at(kEarly, "stands before its input");
+        return at(kEarly, "runs before its input");
       case Why::unsent:
-        return at(kEarly, "stands before the cell whose result it sends");
+        return at(kEarly, "runs before the action whose result it sends");
       case Why::elsewhere:
         return at(kUnmatched, "is received on a rank that does not run that stage");
       case Why::crossed:
         return at(kCrossed,
-                  fmt::format("takes message {} from pp rank {}, which sends it as message {}",
+                  fmt::format("takes message {} from PP rank {}, which sends it as message {}",
                               m.received, sender(m.action), m.sent));
     }
     return at(kEarly, "");
@@ -173,9 +174,9 @@ class ProofDescriber {
   }
 
   std::string describe_wait(const program::Waiting& w) const {
-    const std::string who = fmt::format("pp rank {} waits", w.pp_rank);
+    const std::string who = fmt::format("PP rank {} waits", w.pp_rank);
     const std::string whom =
-        w.other < 0 ? std::string("nobody") : fmt::format("pp rank {}", w.other);
+        w.other < 0 ? std::string("nobody") : fmt::format("PP rank {}", w.other);
     if (w.action.kind == pipeline::ActionKind::step) {
       const program::Step& step = program_.steps[std::size_t(w.pp_rank)][w.action.microbatch];
       return fmt::format("{} in {} over {} for {}", who, row(step.kind).label, name(step.group),
@@ -203,11 +204,11 @@ class ProofDescriber {
       return std::string(kPages[kDisorder].remedy);
     const pipeline::Action made = other_cell(last);
     if (!written_transfers())
-      return fmt::format("on pp rank {} put {} before {}", first.pp_rank, program::show(made),
+      return fmt::format("on PP rank {} put {} before {}", first.pp_rank, program::show(made),
                          program::show(own_cell(first)));
     const pipeline::Sequence& role = program_.roles[std::size_t(first.pp_rank)];
     const bool behind = std::find(role.begin() + first.position, role.end(), made) != role.end();
-    return fmt::format("on pp rank {} put {}{} before {}", first.pp_rank,
+    return fmt::format("on PP rank {} put {}{} before {}", first.pp_rank,
                        behind ? program::show(made) + "," : "", program::show(far_end(last.action)),
                        program::show(first.action));
   }
@@ -218,7 +219,7 @@ class ProofDescriber {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const program::Waiting& before = chain[(i == 0 ? chain.size() : i) - 1];
       if (is_send(chain[i].action.kind) && before.action.kind != pipeline::ActionKind::step)
-        return fmt::format("on pp rank {} post together: ({};{})", chain[i].pp_rank,
+        return fmt::format("on PP rank {} post together: ({};{})", chain[i].pp_rank,
                            program::show(chain[i].action), program::show(far_end(before.action)));
     }
     return std::string(kPages[kUnbuffered].remedy);
@@ -236,7 +237,7 @@ std::string describe_call(const std::optional<program::Step>& step) {
 Diagnostic describe_mismatch(const program::CollectiveMismatch& d) {
   return make_finding(
       kDisorder,
-      fmt::format("call {} over {}: pp rank {} {}, pp rank {} {}", d.index + 1, name(d.group),
+      fmt::format("call {} over {}: PP rank {} {}, PP rank {} {}", d.index + 1, name(d.group),
                   d.one, describe_call(d.of_one), d.other, describe_call(d.of_other)));
 }
 
@@ -244,13 +245,11 @@ Diagnostic describe_cell_fault(const program::CellFault& fault,
                                const program::WrittenSchedule& written) {
   using Why = program::CellFault::Why;
   const std::string cell = program::show(fault.cell);
-  if (fault.why == Why::missing)
-    return make_finding(kCells, fmt::format("{} stands nowhere", cell));
-  constexpr std::string_view kWords[] = {"", "stands a second time on",
-                                         "went forward on another rank than",
-                                         "stands beside a whole backward (B) on"};
+  if (fault.why == Why::missing) return make_finding(kCells, fmt::format("{} is missing", cell));
+  constexpr std::string_view kWords[] = {"", "is repeated on", "ran forward on another rank than",
+                                         "duplicates a whole backward (B) on"};
   Diagnostic d = make_finding(
-      kCells, fmt::format("{} {} pp rank {}", cell, kWords[std::size_t(fault.why)], fault.pp_rank));
+      kCells, fmt::format("{} {} PP rank {}", cell, kWords[std::size_t(fault.why)], fault.pp_rank));
   d.where = written.where(fault.pp_rank, fault.position);
   return d;
 }
@@ -264,7 +263,7 @@ void append_first(Diagnostics& all, const std::vector<Fault>& faults, const Desc
     all.push_back(describe(faults[i]));
   if (faults.size() > kMaxFindings)
     all.back().notes.push_back(
-        fmt::format("{} more are not listed", count(i64(faults.size() - kMaxFindings))));
+        fmt::format("{} more not listed", count(i64(faults.size() - kMaxFindings))));
 }
 
 }  // namespace

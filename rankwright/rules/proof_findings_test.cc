@@ -182,7 +182,7 @@ TEST(ProvePlan, SkipsProgramsOfSeveralGigabytes) {
 pipeline::Sequences apply_hint(pipeline::Sequences ranks, const std::string& hint) {
   int rank = 0;
   char cell[32], before[32];
-  RC_ASSERT(std::sscanf(hint.c_str(), "on pp rank %d put %31s before %31s", &rank, cell, before) ==
+  RC_ASSERT(std::sscanf(hint.c_str(), "on PP rank %d put %31s before %31s", &rank, cell, before) ==
             3);
   pipeline::Sequence& line = ranks[std::size_t(rank)];
   const auto find = [&](const std::string& name) {

@@ -8,33 +8,32 @@ namespace {
 
 constexpr Page kPages[] = {
     {"RW0701", Severity::error, "MPI does not start",
-     "The processes of a run find each other through MPI, and it could not be started in this one, "
-     "or cannot be called from more than one thread.",
-     "Start the ranks with the mpirun of the MPI that the program is linked with; `ldd` shows "
-     "which.",
+     "The ranks connect through MPI. It could not be started, or does not support calls from "
+     "several threads.",
+     "Start the ranks with the mpirun of the MPI library that the program is linked with. `ldd` "
+     "shows which one that is.",
      "", ""},
-    {"RW0702", Severity::error, "another number of ranks was started than the plan has",
-     "A plan has tp x cp x dp x pp ranks, and each of them is one process.",
-     "Start as many ranks as the plan has with mpirun -n, or leave that to `rankwright run "
-     "--local`.",
-     "", ""},
-    {"RW0703", Severity::error, "ranks cannot be joined to a group",
-     "Every group of the plan becomes a communicator, and the backend refused to make one: often "
-     "for lack of memory or of communicators, or because a rank is gone.",
-     "See what the backend says, and whether all ranks still run.", "", ""},
-    {"RW0704", Severity::error, "the backend cannot be used here",
-     "It was left out when the program was built, because its headers or library were missing, or "
-     "this machine lacks what it runs on.",
-     "Take the backend mpi, or install what is missing and build again.", "", ""},
-    {"RW0705", Severity::error, "hosts with unequal numbers of ranks are no cluster",
-     "The domains of a cluster are alike: a host that holds more ranks than another cannot be "
-     "written down, and what was measured on it would not hold for the others.",
-     "Start as many ranks on every host, for instance with mpirun --map-by ppr:N:node.", "", ""},
-    {"RW0706", Severity::error, "the data cannot be trained on",
-     "It cannot be read, is not a regular file, is shorter than one sequence and its target, ends "
-     "within a token, or has a token outside the model's vocabulary. A token is one byte, or two "
-     "little-endian ones where the vocabulary has more than 256 words.",
-     "Give --data another file, or leave it out: tokens are then made up.", "", ""},
+    {"RW0702", Severity::error, "the number of started ranks differs from the plan",
+     "A plan has TP x CP x DP x PP ranks, one process each.",
+     "Start as many ranks as the plan has: mpirun -n N, or `rankwright run plan.yaml --local`.", "",
+     ""},
+    {"RW0703", Severity::error, "cannot create a communicator",
+     "Each group of the plan needs a communicator, and the backend could not create one. Usual "
+     "causes: out of memory, too many communicators, or a rank that has died.",
+     "Read the backend's message, and check that all ranks still run.", "", ""},
+    {"RW0704", Severity::error, "the backend is not available",
+     "The program was built without this backend because its headers or library were missing, or "
+     "this machine lacks the hardware.",
+     "Use --backend mpi, or install the missing library and build again.", "", ""},
+    {"RW0705", Severity::error, "hosts have different numbers of ranks",
+     "All hosts of a cluster file have the same number of devices. Measurements with unequal hosts "
+     "do not hold for the others.",
+     "Start the same number of ranks on every host: mpirun --map-by ppr:N:node.", "", ""},
+    {"RW0706", Severity::error, "unusable training data",
+     "The file cannot be read, is not a regular file, is shorter than one sequence plus one token, "
+     "ends inside a token, or has a token outside the model's vocabulary. Tokens are one byte, or "
+     "two little-endian bytes if the vocabulary exceeds 256.",
+     "Pass another file with --data, or leave --data out to train on synthetic tokens.", "", ""},
 };
 
 }  // namespace

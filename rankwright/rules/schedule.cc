@@ -30,8 +30,8 @@ std::optional<Finding> check_too_few_microbatches(const Subject& subject) {
   if (s.plan.pp == 1 || m >= s.plan.pp) return std::nullopt;
   return Finding{
       .detail = fmt::format(
-          "{} for {} pp ranks: never all of them work; the ideal bubble is {} of the step",
-          plural(m, "microbatch", "microbatches"), s.plan.pp, percent(get_ideal_bubble(s))),
+          "{} for {} PP ranks: some always wait; the ideal bubble is {} of the step",
+          plural(m, "micro-batch", "micro-batches"), s.plan.pp, percent(get_ideal_bubble(s))),
       .key = "job.global_batch",
       .fix = {batch_for(s, 4 * s.plan.pp)}};
 }
@@ -49,18 +49,18 @@ std::optional<Finding> check_large_bubble(const Subject& subject) {
     return more;
   }();
   return Finding{
-      .detail = fmt::format("{} on {} pp ranks with {}: the ideal bubble is {} of the step",
-                            name(s.plan.schedule), s.plan.pp,
-                            plural(m, "microbatch", "microbatches"), percent(get_ideal_bubble(s))),
+      .detail = fmt::format(
+          "{} on {} PP ranks with {}: the ideal bubble is {} of the step", name(s.plan.schedule),
+          s.plan.pp, plural(m, "micro-batch", "micro-batches"), percent(get_ideal_bubble(s))),
       .key = "parallelism.pp_size",
       .fix = {batch_for(s, enough)},
-      .notes = {"more chunks (virtual_stages) divide it, fewer pp ranks shrink it too"}};
+      .notes = {"raising virtual_stages or lowering pp_size also shrinks it"}};
 }
 
 std::optional<Finding> check_sequence_without_tensor(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.sequence_parallel || plan.tp > 1) return std::nullopt;
-  return Finding{.detail = "sequence_parallel: true with tp 1 changes nothing",
+  return Finding{.detail = "sequence_parallel: true has no effect with TP 1",
                  .key = "parallelism.sequence_parallel",
                  .fix = {edit("parallelism.sequence_parallel", "false")}};
 }
@@ -80,10 +80,10 @@ std::optional<Finding> check_uneven_work(const Subject& subject) {
   const double before = cost::imbalance(by_rank);
   if (before <= kMaxImbalance) return std::nullopt;
   const i64 busiest = std::max_element(by_rank.begin(), by_rank.end()) - by_rank.begin();
-  Finding finding{
-      .detail = fmt::format("pp rank {} computes {} more than the mean, and all wait for it",
-                            busiest, percent(before)),
-      .key = "parallelism.stages"};
+  Finding finding{.detail = fmt::format(
+                      "PP rank {} computes {} more than the average, and the others wait for it",
+                      busiest, percent(before)),
+                  .key = "parallelism.stages"};
   if (contents(s, busiest).loss)
     finding.notes.push_back("it also computes the output head and the loss");
   const split::Split split = find_best_split(cost::make_split_task(s));
@@ -101,8 +101,8 @@ std::optional<Finding> check_uneven_work(const Subject& subject) {
     else
       finding.hint = "stages: " + layout;
     finding.notes.push_back(
-        fmt::format("with these stages the busiest computes {} more than the mean{}", percent(left),
-                    best ? "; no split does better" : ""));
+        fmt::format("with these stages, the busiest PP rank computes {} more than the average{}",
+                    percent(left), best ? "; no other split is better" : ""));
     return finding;
   }
   // There is nothing to do about stages that no split of the layers makes more even.
@@ -117,7 +117,7 @@ std::optional<Finding> check_uneven_layers(const Subject& subject) {
   const std::string layout = show_layout(s.stages());
   constexpr i64 kMaxListed = 16;
   return Finding{
-      .detail = fmt::format("{} layers over {} stages: {} are assumed", s.model.layers(), stages,
+      .detail = fmt::format("{} layers over {} stages: assumed {}", s.model.layers(), stages,
                             stages <= kMaxListed ? show_layers(s.stages()) : layout),
       .key = "parallelism.pp_size",
       .fix = {edit("parallelism.stages", layout)}};
@@ -138,22 +138,22 @@ std::optional<Finding> check_sharded_gradients_in_pipeline(const Subject& subjec
   };
   plan::TrainingConfig one = s;
   one.plan.zero = 1;
-  return Finding{
-      .detail = fmt::format(
-          "ZeRO-{} reduces gradients in each of {} microbatches: {} a step, against {} with ZeRO-1",
-          s.plan.zero, count(s.microbatches()), show(data_bytes(s)), show(data_bytes(one))),
-      .key = "parallelism.zero_stage",
-      .fix = {edit("parallelism.zero_stage", 1)}};
+  return Finding{.detail = fmt::format("ZeRO-{} reduces gradients in each of {} micro-batches: {} "
+                                       "per step, against {} with ZeRO-1",
+                                       s.plan.zero, count(s.microbatches()), show(data_bytes(s)),
+                                       show(data_bytes(one))),
+                 .key = "parallelism.zero_stage",
+                 .fix = {edit("parallelism.zero_stage", 1)}};
 }
 
 std::optional<Finding> check_group_without_chunks(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.microbatch_group == 0 || plan.virtual_stages > 1) return std::nullopt;
   return Finding{
-      .detail = fmt::format("microbatch_group {} with one chunk a pp rank changes nothing",
+      .detail = fmt::format("microbatch_group {} has no effect with one virtual stage per PP rank",
                             plan.microbatch_group),
       .key = "parallelism.microbatch_group",
-      .hint = "leave it out, or set virtual_stages"};
+      .hint = "remove microbatch_group, or set virtual_stages: 2"};
 }
 
 std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
@@ -162,18 +162,17 @@ std::optional<Finding> check_too_many_recomputed(const Subject& subject) {
   for (const plan::RankContents& on_rank : list_rank_contents(s))
     max = std::max(max, on_rank.layers);
   if (s.plan.recompute_layers <= max) return std::nullopt;
-  return Finding{
-      .detail = fmt::format("{} layers are to be recomputed, but a pp rank has at most {}",
-                            s.plan.recompute_layers, max),
-      .key = "parallelism.recompute",
-      .fix = {edit("parallelism.recompute", "full")}};
+  return Finding{.detail = fmt::format("recompute asks for {} layers, but a PP rank has at most {}",
+                                       s.plan.recompute_layers, max),
+                 .key = "parallelism.recompute",
+                 .fix = {edit("parallelism.recompute", "full")}};
 }
 
 std::optional<Finding> check_overlap_without_sequence(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (!plan.overlap.tp || (plan.tp > 1 && plan.sequence_parallel)) return std::nullopt;
-  return Finding{.detail = plan.tp == 1 ? "overlap.tp with tp 1 has nothing to overlap"
-                                        : "overlap.tp cuts all-gathers and reduce-scatters, and "
+  return Finding{.detail = plan.tp == 1 ? "overlap.tp has no effect with TP 1"
+                                        : "overlap.tp overlaps all-gathers and reduce-scatters; "
                                           "without sequence parallelism there are none",
                  .key = "parallelism.overlap.tp",
                  .fix = {plan.tp == 1 ? edit("parallelism.overlap.tp", "false")
@@ -189,8 +188,8 @@ std::optional<Finding> check_batch_left_open(const Subject& subject) {
       batch ? plural(s.job.global_batch, "sequence", "sequences") : "sequences";
   const std::string tokens =
       sequence ? fmt::format(" of {} tokens", count(s.job.sequence)) : std::string();
-  Finding finding{.detail = fmt::format("{}{} assumed: {} a pipeline", sequences, tokens,
-                                        plural(s.microbatches(), "microbatch", "microbatches")),
+  Finding finding{.detail = fmt::format("assumed {}{}: {} per pipeline", sequences, tokens,
+                                        plural(s.microbatches(), "micro-batch", "micro-batches")),
                   .key = "job"};
   if (batch) finding.fix.push_back(edit("job.global_batch", s.job.global_batch));
   if (sequence) finding.fix.push_back(edit("job.sequence", s.job.sequence));
@@ -200,19 +199,20 @@ std::optional<Finding> check_batch_left_open(const Subject& subject) {
 std::optional<Finding> check_chunks_without_pipeline(const Subject& subject) {
   const plan::Plan& plan = subject.config.plan;
   if (plan.pp > 1 || plan.virtual_stages == 1) return std::nullopt;
-  return Finding{.detail = fmt::format("virtual_stages {} with pp 1: there is no bubble to divide",
-                                       plan.virtual_stages),
-                 .key = "parallelism.virtual_stages",
-                 .fix = {edit("parallelism.virtual_stages", 1)}};
+  return Finding{
+      .detail = fmt::format("virtual_stages {} has no effect with PP 1: there is no bubble",
+                            plan.virtual_stages),
+      .key = "parallelism.virtual_stages",
+      .fix = {edit("parallelism.virtual_stages", 1)}};
 }
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0401", Severity::warning, "there are fewer microbatches than pp ranks",
-      "A pipeline is full only while every pp rank has a microbatch. With fewer, some ranks always "
-      "wait; some frameworks hang or refuse.",
-      "Raise global_batch, lower micro_batch, or use fewer pp ranks.",
+    {{"RW0401", Severity::warning, "fewer micro-batches than PP ranks",
+      "All PP ranks work only while each has a micro-batch. With fewer micro-batches, some ranks "
+      "always wait; some frameworks hang or refuse to start.",
+      "Raise global_batch, lower micro_batch, or lower pp_size.",
       "torchtitan issue 775; Narayanan et al. 2021, section 2.2",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -222,11 +222,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_too_few_microbatches},
-    {{"RW0402", Severity::warning, "the pipeline idles for more than a fifth of the step",
-      "Filling and draining cost (pp - 1) / microbatches of the work with 1F1B, less with chunks "
-      "or "
-      "split backwards.",
-      "More microbatches, more chunks, another schedule, or fewer pp ranks.",
+    {{"RW0402", Severity::warning, "the pipeline bubble exceeds 20 % of the step",
+      "With 1F1B, the bubble is (PP - 1) / micro-batches of the compute time. Virtual stages and "
+      "zero-bubble schedules shrink it.",
+      "Raise global_batch or virtual_stages, use another schedule, or lower pp_size.",
       "Narayanan et al. 2021, section 2.2",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -237,10 +236,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      check_large_bubble},
     {{"RW0403", Severity::warning, "sequence parallelism without tensor parallelism has no effect",
-      "Megatron-style sequence parallelism rides on the tensor-parallel group. Frameworks switch "
-      "it "
-      "off without saying so.",
-      "Leave it out. To cut the sequence itself use cp_size.",
+      "Megatron-style sequence parallelism uses the tensor-parallel group. Without one, frameworks "
+      "turn it off silently.",
+      "Remove sequence_parallel. To split the sequence itself, set cp_size.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "cluster: dgx-h100 x 1\n"
@@ -250,9 +248,9 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_sequence_without_tensor},
-    {{"RW0404", Severity::warning, "the layers do not divide over the stages",
-      "Frameworks round in silence: 30 layers on 4 pp ranks have become 28.",
-      "State the stages, so that nobody has to guess.", "Megatron-LM issue 1304",
+    {{"RW0404", Severity::warning, "the layers do not divide evenly over the stages",
+      "Some frameworks round down silently: 30 layers on 4 PP ranks have trained as 28.",
+      "List the layers of each stage: stages: [8, 8, 7, 7].", "Megatron-LM issue 1304",
       "world_size: 8\n"
       "cluster: dgx-h100 x 1\n"
       "model: {architecture: llama, hidden: 2048, layers: 30, heads: 16, ffn: 8192, vocab: 32000}\n"
@@ -261,10 +259,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_uneven_layers},
-    {{"RW0405", Severity::warning, "one pp rank computes more than the others",
-      "All pp ranks work at the pace of the slowest. The last one also computes the output head, "
-      "which weighs as much as several layers when the vocabulary is large.",
-      "Give the edge stages fewer layers.", "Llama 3 report, section 3.3.2",
+    {{"RW0405", Severity::warning, "one PP rank computes more than the others",
+      "The slowest PP rank sets the pace of the pipeline. The last one also computes the output "
+      "head, which costs as much as several layers if the vocabulary is large.",
+      "Give the first and last stages fewer layers: set `stages` as the fix shows.",
+      "Llama 3 report, section 3.3.2",
       "world_size: 8\n"
       "cluster: dgx-h100 x 1\n"
       "model: llama-3.1-8b\n"
@@ -273,10 +272,11 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_uneven_work},
-    {{"RW0406", Severity::warning, "gradients are reduced in every microbatch of the pipeline",
-      "ZeRO-2 and 3 keep only a shard of the gradients, so each microbatch is reduced when it is "
-      "done; ZeRO-1 reduces once a step. Pipelines need many microbatches.",
-      "Use ZeRO-1 with pipelines.", "DeepSpeed runtime/pipe/engine.py refuses the combination",
+    {{"RW0406", Severity::warning, "gradients are reduced in every micro-batch of the pipeline",
+      "ZeRO-2 and ZeRO-3 keep only a shard of the gradients, so every micro-batch is reduced "
+      "separately. ZeRO-1 reduces once per step. Pipelines have many micro-batches.",
+      "Set zero_stage: 1 when pp_size is above 1.",
+      "DeepSpeed runtime/pipe/engine.py refuses the combination",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -285,11 +285,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_sharded_gradients_in_pipeline},
-    {{"RW0407", Severity::warning, "a microbatch group without chunks has no effect",
-      "Groups say how many microbatches pass through one chunk before the next. With one chunk "
-      "there "
-      "is no next.",
-      "Leave it out, or set virtual_stages.", "",
+    {{"RW0407", Severity::warning, "microbatch_group without virtual stages has no effect",
+      "microbatch_group is the number of micro-batches that pass one virtual stage before the "
+      "next. With one virtual stage it has no effect.",
+      "Remove microbatch_group, or set virtual_stages: 2.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -299,9 +298,9 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_group_without_chunks},
-    {{"RW0408", Severity::warning, "more layers are to be recomputed than there are",
-      "`recompute: {full: N}` means N layers on each pp rank.",
-      "Use recompute: full for all of them.", "",
+    {{"RW0408", Severity::warning, "recompute asks for more layers than a PP rank has",
+      "`recompute: {full: N}` recomputes N layers on each PP rank.",
+      "Set recompute: full to recompute all of them.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -313,10 +312,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      check_too_many_recomputed},
     {{"RW0409", Severity::warning, "tensor-parallel overlap has nothing to overlap",
-      "The overlap cuts the all-gathers and reduce-scatters of sequence parallelism into pieces "
-      "that "
-      "run beside the matmuls.",
-      "Set sequence_parallel: true, or leave overlap.tp out.",
+      "The overlap splits the all-gathers and reduce-scatters of sequence parallelism into pieces "
+      "that run during the matmuls.",
+      "Set sequence_parallel: true, or remove overlap.tp.",
       "Megatron-LM training/arguments.py, on --tp-comm-overlap",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
@@ -327,9 +325,10 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_overlap_without_sequence},
-    {{"RW0410", Severity::note, "the batch is left open",
-      "Bubble, activations and every count of collectives follow from the batch and the sequence.",
-      "State job.global_batch and job.sequence.", "",
+    {{"RW0410", Severity::note, "no batch size or sequence length given",
+      "The bubble, activation memory and the number of collectives depend on the batch size and "
+      "the sequence length.",
+      "Set job.global_batch and job.sequence.", "",
       "world_size: 64\n"
       "cluster: dgx-h100 x 8\n"
       "model: llama-3.1-70b\n"
@@ -337,8 +336,8 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_batch_left_open},
-    {{"RW0411", Severity::warning, "chunks without a pipeline have no effect",
-      "Chunks divide the bubble of a pipeline. With one pp rank there is none.",
+    {{"RW0411", Severity::warning, "virtual stages without a pipeline have no effect",
+      "Virtual stages shrink the bubble of a pipeline. With one PP rank there is no bubble.",
       "Set virtual_stages: 1.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "cluster: dgx-h100 x 1\n"

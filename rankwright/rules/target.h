@@ -29,6 +29,7 @@ enum class Target : unsigned char {
 struct TargetRow {
   Target target;
   std::string_view name;     // the word of --for, --to and software.target
+  std::string_view title;    // as its project writes it: "Megatron-LM"
   std::string_view checked;  // version that the rules and exported files were checked against
   Target rules;  // target whose rules apply; differs from `target` for a second front end of the
                  // same code
@@ -41,35 +42,41 @@ struct TargetRow {
 
 /// In the order of the enumerators.
 inline constexpr TargetRow kTargets[] = {
-    {Target::megatron, "megatron", "Megatron-LM main of 2026-08, core 0.20 dev", Target::megatron,
-     "megatron-core"},
-    {Target::megatron_bridge, "megatron-bridge", "Megatron-Bridge 0.7 dev", Target::megatron,
-     "megatron-core"},
-    {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan v0.2.2", Target::torchtitan,
-     "torchtitan"},
+    {Target::megatron, "megatron", "Megatron-LM", "Megatron-LM main of 2026-08, core 0.20 dev",
+     Target::megatron, "megatron-core"},
+    {Target::megatron_bridge, "megatron-bridge", "Megatron-Bridge", "Megatron-Bridge 0.7 dev",
+     Target::megatron, "megatron-core"},
+    {Target::torchtitan_0_2, "torchtitan-0.2", "torchtitan 0.2", "torchtitan v0.2.2",
+     Target::torchtitan, "torchtitan"},
     {.target = Target::torchtitan,
      .name = "torchtitan",
+     .title = "torchtitan",
      .checked = "torchtitan main of mid-2026",
      .rules = Target::torchtitan,
      .software = "torchtitan",
      .min_zero = 2,
      .reduces_once = true},
-    {Target::deepspeed, "deepspeed", "DeepSpeed 0.19.6", Target::deepspeed, "deepspeed"},
+    {Target::deepspeed, "deepspeed", "DeepSpeed", "DeepSpeed 0.19.6", Target::deepspeed,
+     "deepspeed"},
     {.target = Target::nanotron,
      .name = "nanotron",
+     .title = "nanotron",
      .checked = "nanotron 0.4",
      .rules = Target::nanotron,
      .max_zero = 1},
     {.target = Target::accelerate,
      .name = "accelerate",
+     .title = "accelerate",
      .checked = "accelerate 1.15 dev",
      .rules = Target::accelerate,
      .software = "fsdp",
      .min_zero = 2},
-    {Target::rankwright, "rankwright", "this version's runtime", Target::rankwright, "rankwright"},
-    {Target::slurm, "slurm", "Slurm 22.05", Target::slurm, "", true},
-    {Target::torchrun, "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun, "", true},
-    {Target::openmpi, "openmpi", "Open MPI 4.1.4", Target::openmpi, "", true},
+    {Target::rankwright, "rankwright", "Rankwright's runtime", "this version's runtime",
+     Target::rankwright, "rankwright"},
+    {Target::slurm, "slurm", "Slurm", "Slurm 22.05", Target::slurm, "", true},
+    {Target::torchrun, "torchrun", "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun,
+     "", true},
+    {Target::openmpi, "openmpi", "Open MPI", "Open MPI 4.1.4", Target::openmpi, "", true},
 };
 
 consteval bool targets_match_enumerators() {

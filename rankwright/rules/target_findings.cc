@@ -15,7 +15,7 @@ Finding describe_fixed_order(const plan::TrainingConfig& s, Fault fault,
 Finding describe_undivided_kv_heads(const plan::TrainingConfig& s, Fault fault,
                                     std::span<const Fault> faults) {
   return {
-      .detail = fmt::format("tp {} does not divide the {} key-value heads of {}", s.plan.tp,
+      .detail = fmt::format("TP {} does not divide the {} key-value heads of {}", s.plan.tp,
                             find_undivided_kv_heads(s.model, s.plan.tp).value_or(0), s.model.name),
       .key = "parallelism.tp_size",
       .fix = fix_by_degrees(s, fault, faults),
@@ -25,7 +25,7 @@ Finding describe_undivided_kv_heads(const plan::TrainingConfig& s, Fault fault,
 Finding describe_undivided_ulysses_kv(const plan::TrainingConfig& s, plan::CpComm instead,
                                       Fault fault, std::span<const Fault> faults) {
   const i64 ranks = s.plan.tp * s.plan.cp;
-  return {.detail = fmt::format("tp {} x cp {} = {} does not divide the {} key-value heads of {}",
+  return {.detail = fmt::format("TP {} x CP {} = {} does not divide the {} key-value heads of {}",
                                 s.plan.tp, s.plan.cp, ranks,
                                 find_undivided_kv_heads(s.model, ranks).value_or(0), s.model.name),
           .key = "parallelism.cp_comm",
@@ -35,8 +35,8 @@ Finding describe_undivided_ulysses_kv(const plan::TrainingConfig& s, plan::CpCom
 
 Finding describe_full_sharding_only(const plan::TrainingConfig& s, Fault fault,
                                     std::span<const Fault> faults) {
-  return {.detail =
-              fmt::format("shard_size {} of {} data ranks", s.plan.shard_size, s.plan.data_ranks()),
+  return {.detail = fmt::format("shard_size {} of {} data-parallel ranks", s.plan.shard_size,
+                                s.plan.data_ranks()),
           .key = "parallelism.shard_size",
           .fix = first_fix(s, fault, faults, {Change(s).shard_size(s.plan.data_ranks())}),
           .hint = "no shard_size"};
@@ -51,7 +51,7 @@ Finding describe_fixed_stages(const plan::TrainingConfig& s, Fault fault,
 
 Finding describe_whole_layer_recompute(const plan::TrainingConfig& s, Fault fault,
                                        std::span<const Fault> faults) {
-  return {.detail = "it recomputes whole layers or nothing",
+  return {.detail = "it recomputes whole layers or none",
           .key = "parallelism.recompute",
           .fix = first_fix(s, fault, faults, {Change(s).recompute(plan::Recompute::full)})};
 }

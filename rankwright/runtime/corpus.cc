@@ -28,7 +28,7 @@ std::uint64_t mix(std::uint64_t x) {
 tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const std::string& path) {
   return fail(Diagnostic{.code = "RW0706",
                          .severity = Severity::error,
-                         .message = "the data cannot be trained on",
+                         .message = "unusable training data",
                          .detail = std::move(detail),
                          .hint = std::move(hint),
                          .where = {.file = path}});
@@ -36,7 +36,7 @@ tl::unexpected<Diagnostic> refused(std::string detail, std::string hint, const s
 
 /// Returns the kind of a file that is not a regular one.
 std::string_view kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISDIR(mode)) return "a directory";
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   return "a device";
@@ -44,7 +44,8 @@ std::string_view kind_of(mode_t mode) {
 
 i64 width_of(i64 vocabulary) { return vocabulary > kBytes ? 2 : 1; }
 
-constexpr char kTokensHint[] = "one byte per token, or two little-endian ones beyond 256 words";
+constexpr char kTokensHint[] =
+    "one byte per token, or two little-endian bytes if the vocabulary exceeds 256";
 
 }  // namespace
 
@@ -103,9 +104,9 @@ Result<Corpus> Corpus::open(const std::string& path, i64 vocabulary, i64 sequenc
   made.vocabulary_ = vocabulary;
   made.seed_ = seed;
   if (made.size_ <= sequence)
-    return refused(fmt::format("{} tokens are less than one sequence of {} and its target",
-                               made.size_, sequence),
-                   "give more data, or a shorter job.sequence", path);
+    return refused(
+        fmt::format("{} tokens are fewer than one sequence of {} plus one", made.size_, sequence),
+        "use more data, or a shorter job.sequence", path);
   return made;
 }
 
@@ -131,7 +132,7 @@ Result<std::vector<std::int64_t>> Corpus::read(i64 first, i64 count) const {
   if (i64(bytes.size()) < count * width)
     return refused(fmt::format("byte {} cannot be read; there were {} bytes when the run began",
                                begin + i64(bytes.size()), size_ * width),
-                   "leave the file as it is while a run reads it", file_->path());
+                   "do not change the file during a run", file_->path());
   std::vector<std::int64_t> words;
   words.reserve(std::size_t(count));
   for (std::size_t i = 0; i < bytes.size(); i += std::size_t(width)) {

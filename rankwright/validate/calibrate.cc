@@ -39,15 +39,15 @@ std::optional<double> find_pace(const plan::TrainingConfig& config, const cluste
 
 Diagnostic too_far(const plan::TrainingConfig& config, const cluster::Calibration& c,
                    Seconds measured, std::string_view file) {
-  return {.code = "RW0931",
-          .message = "a run too far from its estimate to calibrate by",
-          .detail = fmt::format(
-              "{} a step are measured, {} predicted; computation at {} to {} of its rates gives "
-              "{} to {}",
-              show(measured), show(step_at(config, c, 1)), kMinPace, kMaxPace,
-              show(step_at(config, c, kMinPace)), show(step_at(config, c, kMaxPace))),
-          .hint = "rankwright compare PLAN --log LOG says what may be behind it",
-          .where = {.file = std::string(file)}};
+  return {
+      .code = "RW0931",
+      .message = "the run is too far from the estimate to calibrate with",
+      .detail = fmt::format("{} per step measured, {} predicted; scaling the compute rates by {} "
+                            "to {} gives {} to {}",
+                            show(measured), show(step_at(config, c, 1)), kMinPace, kMaxPace,
+                            show(step_at(config, c, kMinPace)), show(step_at(config, c, kMaxPace))),
+      .hint = "rankwright compare PLAN --log LOG lists the likely reasons",
+      .where = {.file = std::string(file)}};
 }
 
 /// Returns the memory that the run held beyond its estimate, at least 0: less memory in one run
@@ -69,8 +69,8 @@ Result<plan::RunCalibration> calibrate(const plan::TrainingConfig& ran,
   const std::optional<importer::MeasuredStep> measured = measure_step(log, tokens);
   if (!measured)
     return fail({.code = "RW0930",
-                 .message = "a log without a step",
-                 .detail = "it ran out of memory before one was done",
+                 .message = "no training step in the log",
+                 .detail = "it ran out of memory before the first step was done",
                  .where = {.file = std::string(file)}});
   const std::optional<double> pace = find_pace(ran, from, measured->median);
   if (!pace) return fail(too_far(ran, from, measured->median, file));

@@ -43,17 +43,17 @@ class CollectiveReader {
 
   Result<MeasuredCollectives> read() {
     if (table_.rows.size() > kMaxCollectiveRows)
-      return fail(at(0, {.code = "RW0906",
-                         .message = "more rows than are scored",
-                         .detail = fmt::format("{} rows, and at most {} are read",
-                                               count(i64(table_.rows.size())),
-                                               count(i64(kMaxCollectiveRows)))}));
+      return fail(at(
+          0, {.code = "RW0906",
+              .message = "too many rows",
+              .detail = fmt::format("{} rows, and the limit is {}", count(i64(table_.rows.size())),
+                                    count(i64(kMaxCollectiveRows)))}));
     for (const Csv::Row& row : table_.rows)
       if (std::optional<Diagnostic> fault = take(row)) return fail(at(row.line, *fault));
     if (found_.systems.size() > kMaxSystems)
       return fail(at(0, {.code = "RW0906",
-                         .message = "more systems than are scored",
-                         .detail = fmt::format("{} systems, and at most {} are held out in turn",
+                         .message = "too many systems",
+                         .detail = fmt::format("{} systems, and at most {} can be held out in turn",
                                                found_.systems.size(), kMaxSystems)}));
     return std::move(found_);
   }
@@ -87,11 +87,11 @@ class CollectiveReader {
   /// Returns why a row cannot be scored; empty if it can.
   std::string_view find_lack(const Csv::Row& row) const {
     if (!cell(row, "skip").empty()) return cell(row, "skip");
-    if (!find_op(cell(row, "collective"))) return "no collective that is modelled";
+    if (!find_op(cell(row, "collective"))) return "unknown collective";
     if (cell(row, "bytes").empty()) return "no size";
-    if (cell(row, "nranks").empty()) return "number of ranks not stated";
+    if (cell(row, "nranks").empty()) return "no number of ranks";
     if (cell(row, "time_us").empty() && cell(row, "busbw_GBps").empty()) return "no time";
-    if (cell(row, "cluster").empty()) return "no system of the catalog";
+    if (cell(row, "cluster").empty()) return "system not in the catalog";
     return {};
   }
 
@@ -150,7 +150,7 @@ class CollectiveReader {
       return fail(
           {.code = "RW0904",
            .message = "number out of range",
-           .detail = fmt::format("{} has {}, and nranks is {}", cluster->name,
+           .detail = fmt::format("{} has {}, but nranks is {}", cluster->name,
                                  plural(cluster->devices(), "device", "devices"), count(ranks))});
     if (plain) cluster->device.generation.clear();
     const plan::Plan plan{.dp = ranks};

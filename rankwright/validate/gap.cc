@@ -135,31 +135,31 @@ std::vector<Explanation> find_outside(const Measurement& a, const cost::ErrorBan
     if (timer.name == "batch-generator" && timer.median().max > 0.02 * median)
       all.push_back(explain_by_outside(
           a, {"data loading",
-              fmt::format("the timer batch-generator has {} a step", show(timer.median().max)),
-              "more loader workers, prefetch, data on local disks",
-              "a batch that is not at hand stops all ranks", 0.3, true}));
+              fmt::format("the batch-generator timer shows {} per step", show(timer.median().max)),
+              "more loader workers, prefetching, data on local disks",
+              "a late batch stops all ranks", 0.3, true}));
   if (quick)
     all.push_back(explain_by_outside(
         a, {"stalls between steps",
-            fmt::format("a twentieth of the steps take no more than {}, near the prediction",
+            fmt::format("the fastest 5 % of the steps take at most {}, near the prediction",
                         show(low)),
-            "data loading, checkpoints, evaluation, garbage collection: what the slow steps have "
-            "in common",
-            "steps that can be as fast as predicted are held up from outside", 0.3}));
+            "data loading, checkpoints, evaluation, garbage collection: compare the slow steps",
+            "some steps are as fast as predicted, so something outside the model slows the others",
+            0.3}));
   if (a.log.retries > 0)
     all.push_back(explain_by_outside(
         a, {"allocator retries",
             fmt::format("the log counts {}", plural(a.log.retries, "retry", "retries")),
-            "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-            "an allocator that is full gives memory back and waits for the device", 0.4}));
+            "free memory (see memory); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+            "a full allocator frees memory and waits for the GPU", 0.4}));
   for (const auto& [rank, peak] : a.log.peaks)
     if (a.log.retries == 0 && peak.reserved >= kNearlyFull * a.config.cluster.device.memory) {
       all.push_back(explain_by_outside(
-          a,
-          {"allocator retries",
-           fmt::format("rank {} holds {}, nearly all there is", rank, show_memory(peak.reserved)),
-           "more room: see memory; PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-           "an allocator that is full gives memory back and waits for the device", 0.9}));
+          a, {"allocator retries",
+              fmt::format("rank {} holds {}, nearly all of its memory", rank,
+                          show_memory(peak.reserved)),
+              "free memory (see memory); PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+              "a full allocator frees memory and waits for the GPU", 0.9}));
       break;
     }
   return all;
@@ -185,9 +185,9 @@ std::vector<Explanation> explain_by_recompute(const Measurement& a) {
          .after = predicted.items[cost::Item::recompute],
          .implausibility = 0.5 + off / kSame,
          .timer_residual = timer_residual(a, predicted),
-         .evidence = fmt::format("the step is predicted as {} with it", show(predicted.step)),
-         .reason = "a flag that the plan does not say",
-         .suggestion = "the recompute flags of the run, and parallelism.recompute of the plan"});
+         .evidence = fmt::format("predicted step with it: {}", show(predicted.step)),
+         .reason = "a flag that the plan does not have",
+         .suggestion = "the run's recomputation flags, and parallelism.recompute in the plan"});
   }
   return all;
 }

@@ -22,22 +22,22 @@ struct GrowthRow {
   std::string_view reason, suggestion;
 };
 constexpr GrowthRow kGrowths[] = {
-    {cost::Entry::parameters, 1.3, 1.3, "a second copy, or weights that are sharded otherwise",
-     "the ZeRO stage, and the formats of weights in the run"},
-    {cost::Entry::gradients, 2, 2, "gradients in another format than the plan says",
+    {cost::Entry::parameters, 1.3, 1.3, "a second copy, or other sharding of the weights",
+     "the run's ZeRO stage and weight formats"},
+    {cost::Entry::gradients, 2, 2, "another gradient format than in the plan",
      "job.grad_dtype; --grad-reduce-in-bf16"},
-    {cost::Entry::optimizer, 1.5, 2, "states in another format, or sharded otherwise",
+    {cost::Entry::optimizer, 1.5, 2, "another format or sharding of the states",
      "the ZeRO stage; --use-distributed-optimizer; precision-aware optimizers"},
-    {cost::Entry::activations, 1.4, 1.4, "kernels that keep more than they need, or recompute",
-     "parallelism.recompute; fused kernels; microbatches in flight"},
-    {cost::Entry::recomputed_layer, 2, 2, "what runs again is kept until its layer is done", ""},
-    {cost::Entry::layer_gradients, 2, 2, "gradients inside a layer live longer", ""},
+    {cost::Entry::activations, 1.4, 1.4, "kernels that keep more activations than needed",
+     "parallelism.recompute; fused kernels; micro-batches in flight"},
+    {cost::Entry::recomputed_layer, 2, 2, "recomputed activations stay until their layer is done",
+     ""},
+    {cost::Entry::layer_gradients, 2, 2, "gradients inside a layer stay longer", ""},
     {cost::Entry::logits, 2.5, 2.5, "fp32 copies of logits",
      "job.loss; --cross-entropy-loss-fusion"},
-    {cost::Entry::gathered_units, 2, 2, "units that are prefetched or not resharded",
-     "the wrapping and prefetching of FSDP"},
-    {cost::Entry::workspace, 30, 3, "workspaces of libraries, by stream",
-     "CUBLAS_WORKSPACE_CONFIG"},
+    {cost::Entry::gathered_units, 2, 2, "prefetched units, or units that are not resharded",
+     "FSDP's wrapping and prefetching"},
+    {cost::Entry::workspace, 30, 3, "library workspaces per stream", "CUBLAS_WORKSPACE_CONFIG"},
     {cost::Entry::reserve, 3, 3, "fragmentation",
      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
 };
@@ -97,8 +97,8 @@ void add_settings(MemoryGap& gap, const plan::TrainingConfig& config,
          .entry = max,
          .implausibility = 0.5 + off / kSame / 2,
          .evidence =
-             fmt::format("{} are predicted with it", show_memory(get_figure(other, gap.figure))),
-         .suggestion = "whether the run has that flag; then the plan should say so"});
+             fmt::format("predicted with it: {}", show_memory(get_figure(other, gap.figure))),
+         .suggestion = "whether the run has this flag; if so, add it to the plan"});
   };
   for (const plan::Recompute what :
        {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full})
@@ -138,30 +138,28 @@ void add_passes(std::vector<Tensor>& all, const plan::TrainingConfig& config,
   };
   const double logits = tokens * double(plan::count_vocabulary_rows(config.model, config.plan.tp));
   if (on.loss) {
-    add("the logits of a microbatch in fp32", cost::Entry::logits, 4 * logits, kLoss);
-    add("the logits of a microbatch in 16 bits", cost::Entry::logits, 2 * logits, kLoss);
+    add("the fp32 logits of one micro-batch", cost::Entry::logits, 4 * logits, kLoss);
+    add("the 16-bit logits of one micro-batch", cost::Entry::logits, 2 * logits, kLoss);
   }
-  add("the hidden states of a microbatch", cost::Entry::activations, sent.hidden.value, kPasses);
+  add("the hidden states of one micro-batch", cost::Entry::activations, sent.hidden.value, kPasses);
   if (sent.kept < sent.hidden)
-    add("the part of the hidden states that a tp rank keeps", cost::Entry::activations,
-        sent.kept.value, kPasses);
+    add("the hidden states of one TP rank", cost::Entry::activations, sent.kept.value, kPasses);
   for (const model::LayerRun& run : on.runs) {
     const model::FeedForward& ffn = run.layer.ffn;
     if (ffn.width > 0) {
       const double width = tokens * double(ffn.width) / tp * each;
-      add("the feed-forward's activations of a layer", cost::Entry::activations, width, kPasses);
+      add("the feed-forward activations of one layer", cost::Entry::activations, width, kPasses);
       if (ffn.matrices == 3)
-        add("the feed-forward's gate and up of a layer", cost::Entry::activations, 2 * width,
-            kPasses);
+        add("the feed-forward gate and up projections of one layer", cost::Entry::activations,
+            2 * width, kPasses);
     }
     if (ffn.sparse())
-      add("the tokens of a layer on their way to experts", cost::Entry::activations,
+      add("the dispatched tokens of one layer", cost::Entry::activations,
           compute_expert_message(config, ffn).value, kPasses);
     const double scores =
         tokens * double(config.job.sequence) * double(run.layer.attention.heads) / tp;
-    add("the scores of unfused attention in 16 bits", cost::Entry::activations, 2 * scores,
-        kPasses);
-    add("the scores of unfused attention in fp32", cost::Entry::activations, 4 * scores, kPasses);
+    add("the 16-bit scores of unfused attention", cost::Entry::activations, 2 * scores, kPasses);
+    add("the fp32 scores of unfused attention", cost::Entry::activations, 4 * scores, kPasses);
   }
 }
 
@@ -175,22 +173,22 @@ void add_states(std::vector<Tensor>& all, const plan::TrainingConfig& config, i6
     if (bytes > 0) all.push_back({std::move(name), entry, Bytes{bytes}, phases});
   };
   const double dense = double(share.dense), shards = double(plan.shards());
-  add("the buffer of all gradients", cost::Entry::gradients,
+  add("the gradient buffer", cost::Entry::gradients,
       dense * double(config.job.grad_bytes()) / (plan.zero >= 2 ? shards : 1), kBuilding);
-  add("the buffer of all weights", cost::Entry::parameters,
+  add("the weight buffer", cost::Entry::parameters,
       dense * double(config.job.param_bytes()) / (plan.zero >= 3 ? shards : 1), kBuilding);
-  add("the experts' buffer of gradients", cost::Entry::gradients,
+  add("the experts' gradient buffer", cost::Entry::gradients,
       double(share.expert) * double(config.job.grad_bytes()), kBuilding);
-  add("one fp32 state of the optimizer for all weights", cost::Entry::optimizer,
+  add("one fp32 optimizer state of all weights", cost::Entry::optimizer,
       4 * dense / (plan.zero >= 1 ? shards : 1), kStates);
   const double rows =
       double(plan::count_vocabulary_rows(config.model, plan.tp)) * double(config.model.hidden);
-  add("the embedding or the head in fp32: a gradient or a state", cost::Entry::embedding_gradient,
+  add("the fp32 embedding or output head: a gradient or a state", cost::Entry::embedding_gradient,
       4 * rows, kEdges);
-  add("the embedding or the head in 16 bits: a weight or a gradient",
+  add("the 16-bit embedding or output head: a weight or a gradient",
       cost::Entry::embedding_gradient, 2 * rows, kEdgeWeights);
   if (plan.zero >= 3)
-    add("the weights of a layer, gathered", cost::Entry::gathered_units,
+    add("the gathered weights of one layer", cost::Entry::gathered_units,
         double(load.largest_layer) * double(config.job.activation_bytes()), kPasses);
 }
 
@@ -233,7 +231,7 @@ void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
                         [&](const Tensor& t) { return in_phase(t, gap.oom.phase); });
   if (gap.oom.unallocated >= gap.oom.wanted) {
     gap.entry = cost::Entry::reserve;
-    gap.why = fmt::format("{} are held by the allocator in pieces that are too small",
+    gap.why = fmt::format("the allocator holds {} in pieces that are too small",
                           show_memory(gap.oom.unallocated));
   } else if (!gap.alike.empty() && in_phase(gap.alike.front(), gap.oom.phase)) {
     gap.entry = gap.alike.front().entry;
@@ -243,10 +241,10 @@ void find_entry(OomGap& gap, const plan::TrainingConfig& config) {
     gap.entry = guess_by_phase(gap);
     gap.why = gap.oom.phase == importer::RunPhase::unknown
                   ? fmt::format(
-                        "no tensor of the plan has that size, and the log does not say "
-                        "what was done; after {}",
+                        "no tensor of the plan has this size, and the log does not show the "
+                        "operation; after {}",
                         plural(gap.oom.steps, "step", "steps"))
-                  : fmt::format("no tensor of the plan has that size; the traceback is in: {}",
+                  : fmt::format("no tensor of the plan has this size; the traceback ends in: {}",
                                 name(gap.oom.phase));
   }
 }

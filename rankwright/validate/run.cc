@@ -28,28 +28,28 @@ struct WhyRow {
   std::string_view words;
 };
 constexpr WhyRow kHard[] = {
-    {Why::degrees, "tp x cp x dp x pp is not the number of GPUs"},
+    {Why::degrees, "TP x CP x DP x PP is not the number of GPUs"},
     {Why::devices, "more ranks than GPUs"},
-    {Why::expert_ranks, "etp x ep x pp does not divide the number of GPUs"},
-    {Why::pipelines_differ, "experts have other pipelines than the rest"},
-    {Why::batch, "micro-batch x dp does not divide the global batch"},
+    {Why::expert_ranks, "ETP x EP x PP does not divide the number of GPUs"},
+    {Why::pipelines_differ, "dense and expert layers have different pipelines"},
+    {Why::batch, "micro-batch x DP does not divide the global batch"},
     {Why::stages, "more stages than layers"},
-    {Why::stage_count, "no split of the layers into so many stages"},
-    {Why::stage_layers, "no split of the layers into so many stages"},
-    {Why::chunks, "the schedule does not take so many chunks"},
-    {Why::pp_multiple, "the schedule takes pp ranks in pairs"},
-    {Why::microbatch_multiple, "the schedule takes microbatches in pairs"},
-    {Why::microbatches, "fewer microbatches than the schedule needs"},
-    {Why::group, "fewer microbatches in a group than the schedule needs"},
+    {Why::stage_count, "the layers do not split into this many stages"},
+    {Why::stage_layers, "the layers do not split into this many stages"},
+    {Why::chunks, "the schedule does not support this number of virtual stages"},
+    {Why::pp_multiple, "the schedule needs an even number of PP ranks"},
+    {Why::microbatch_multiple, "the schedule needs an even number of micro-batches"},
+    {Why::microbatches, "fewer micro-batches than the schedule needs"},
+    {Why::group, "micro-batch groups are smaller than the schedule needs"},
 };
 
 /// Returns why a config cannot be estimated; empty if it can.
 std::string_view find_hard_violation(const plan::TrainingConfig& config) {
   for (const plan::ConstraintViolation& violation : find_violations(config)) {
     if (violation.why == Why::heads && violation.need > violation.have)
-      return "more tp ranks than heads";
+      return "more TP ranks than heads";
     if (violation.why == Why::experts && violation.need > violation.have)
-      return "more ep ranks than experts";
+      return "more EP ranks than experts";
     for (const WhyRow& row : kHard)
       if (row.why == violation.why) return row.words;
   }
@@ -86,7 +86,7 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
         fmt::format("GPU '{}' is not in the catalog", make_excerpt(row.text("gpu"))));
   Run run = make_run(row);
   if (run.measured.value <= 0 && run.measured_memory.value <= 0)
-    return tl::unexpected(std::string("no step time, no tokens a second, no memory"));
+    return tl::unexpected(std::string("no step time, tokens per second or memory"));
   if (is_too_large(run.config.model))
     return tl::unexpected(std::string("more than 2^50 parameters"));
   const std::optional<i64> stages = product({run.config.plan.pp, run.config.plan.virtual_stages});
@@ -133,14 +133,14 @@ Result<Runs> read_runs(const Csv& table, std::string_view file) {
   for (const std::string_view column : {"id", "layers", "hidden", "heads", "seq", "gpus"})
     if (!has(column))
       return fail({.code = "RW0917",
-                   .message = "a table without the columns of measured runs",
-                   .detail = fmt::format("there is no column '{}'", column),
-                   .hint = "the columns are those of tests/data/validation/runs.csv",
+                   .message = "missing columns of measured runs",
+                   .detail = fmt::format("missing column '{}'", column),
+                   .hint = "see tests/data/validation/runs.csv for the columns",
                    .where = {.file = std::string(file)}});
   if (table.rows.size() > kMaxRunRows)
     return fail({.code = "RW0906",
-                 .message = "more rows than are scored",
-                 .detail = fmt::format("{} rows, and at most {} are read",
+                 .message = "too many rows",
+                 .detail = fmt::format("{} rows, and the limit is {}",
                                        count(i64(table.rows.size())), count(i64(kMaxRunRows))),
                  .where = {.file = std::string(file)}});
   Runs runs;

@@ -126,7 +126,7 @@ std::string RunRow::out_of_bounds() const {
     if (!value) continue;
     const bool inside = *value >= bound.min && *value <= bound.max;  // false for NaN
     if (inside && (!bound.whole || *value == std::floor(*value))) continue;
-    return fmt::format("{} is {}: {} from {} to {} are read", bound.column,
+    return fmt::format("{} is {}: expected {} from {} to {}", bound.column,
                        make_excerpt(text(bound.column), 20),
                        bound.whole ? "whole numbers" : "numbers", format_bound(bound.min),
                        format_bound(bound.max));

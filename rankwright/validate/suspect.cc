@@ -25,7 +25,8 @@ struct SuspectRow {
 
 constexpr SuspectRow kRows[] = {
     {"matmul rate", 1.3, 1.15, "clocks, power limits and odd shapes cost up to a third",
-     "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load; shapes a multiple of 128 on each rank",
+     "nvidia-smi -q -d CLOCK,POWER,PERFORMANCE under load; shapes that are multiples of 128 on "
+     "each rank",
      always,
      [](Trial& t, double f, std::size_t) {
        scale(t.calibration, cluster::Constant::matmul_ampere,
@@ -33,30 +34,31 @@ constexpr SuspectRow kRows[] = {
        scale(t.calibration, cluster::Constant::matmul_measured, cluster::Constant::matmul_unknown,
              1 / f);
      }},
-    {"attention kernel", 2.5, 1.3, "an older or unfused kernel takes twice as long and more",
-     "which attention backend the log names; NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2", always,
+    {"attention kernel", 2.5, 1.3, "an older or unfused kernel takes at least twice as long",
+     "the attention backend in the log; NVTE_DEBUG=1 NVTE_DEBUG_LEVEL=2", always,
      [](Trial& t, double f, std::size_t) {
        scale(t.calibration, cluster::Constant::flash_ampere, cluster::Constant::flash_unknown,
              1 / f);
        t.calibration[cluster::Constant::unfused_bytes] *= f;
      }},
-    {"unfused elementwise kernels", 2, 1.4, "norms, activations and rotations one kernel each",
-     "fusions of the framework: swiglu, rope, bias, norm; or a compiled model", always,
+    {"unfused elementwise kernels", 2, 1.4,
+     "norms, activations and rotary embeddings run as separate kernels",
+     "the framework's fusions (SwiGLU, RoPE, bias, norm), or a compiled model", always,
      [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::elementwise] *= f; }},
-    {"loss and logits", 3, 1.6, "logits in fp32 and a loss of several kernels move 3 times as much",
+    {"loss and logits", 3, 1.6, "fp32 logits and an unfused loss move 3 times as much",
      "a fused cross-entropy: --cross-entropy-loss-fusion", always,
      [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::loss_bytes] *= f; }},
-    {"kernel launches", 3, 3, "a slow host, Python between kernels, or synchronisation",
-     "CPU frequency and affinity; CUDA graphs; no .item() and no CUDA_LAUNCH_BLOCKING in a step",
+    {"kernel launches", 3, 3, "a slow host, Python between kernels, or synchronization",
+     "CPU frequency and affinity; CUDA graphs; no .item() or CUDA_LAUNCH_BLOCKING in a step",
      [](const plan::TrainingConfig& s) { return s.software.launch != plan::Launch::blocking; },
      [](Trial& t, double f, std::size_t) { t.calibration[cluster::Constant::launch_floor] *= f; }},
-    {"experts out of balance", 2, 1.1, "the busiest expert has twice the mean without a balance",
-     "tokens by expert; the auxiliary loss or bias of the router",
+    {"unbalanced experts", 2, 1.1, "without balancing, the busiest expert gets twice the average",
+     "tokens per expert; the router's auxiliary loss or bias",
      [](const plan::TrainingConfig& s) { return s.model.sparse(); },
      [](Trial& t, double f, std::size_t) {
        t.calibration[cluster::Constant::imbalance_experts] *= f;
      }},
-    {"tp overlap", 2.8, 1.5, "collectives that were to hide behind matmuls run alone",
+    {"TP overlap", 2.8, 1.5, "collectives that should overlap with matmuls run alone",
      "whether the overlap is on: --tp-comm-overlap, user buffers",
      [](const plan::TrainingConfig& s) { return s.plan.overlap.tp && s.plan.tp > 1; },
      [](Trial& t, double f, std::size_t) {
@@ -64,10 +66,10 @@ constexpr SuspectRow kRows[] = {
            std::min(1.0, t.calibration[cluster::Constant::tp_shown] * f);
      }},
     {"uneven stages, or one slow GPU", 1.25, 1,
-     "one hot or throttled GPU, or a stage with more to do, paces all others",
-     "rankwright explain PLAN --stages; step times or timers by rank; nvidia-smi on each host",
+     "one throttled GPU, or a stage with more work, slows all others",
+     "rankwright explain PLAN --stages; step times or timers per rank; nvidia-smi on each host",
      always, [](Trial& t, double f, std::size_t) { t.slow = f; }},
-    {"gradients that do not overlap", 6, 2, "buckets that wait for the last gradient hide nothing",
+    {"exposed gradient reduction", 6, 2, "buckets that wait for the last gradient do not overlap",
      "--overlap-grad-reduce --overlap-param-gather; bucket size; CUDA_DEVICE_MAX_CONNECTIONS",
      [](const plan::TrainingConfig& s) {
        return s.plan.data_ranks() > 1 && s.plan.zero < 3 &&
@@ -77,7 +79,7 @@ constexpr SuspectRow kRows[] = {
        t.calibration[cluster::Constant::dp_shown] =
            std::min(1.0, t.calibration[cluster::Constant::dp_shown] * f);
      }},
-    {"optimizer step", 3, 1.6, "kernels by tensor instead of fused ones, or states off the device",
+    {"optimizer step", 3, 1.6, "one kernel per tensor instead of fused ones, or offloaded states",
      "a fused optimizer (Apex, Transformer Engine); no offload; gradient clipping", always,
      [](Trial& t, double f, std::size_t) {
        t.calibration[cluster::Constant::step_bytes] *= f;
@@ -134,11 +136,11 @@ TrialPrediction predict_trial(const Trial& trial) {
   const auto alike = [](Seconds time) { return importer::TimerSample{{}, time, false}; };
   predicted.timers = {
       {"forward-backward", "all but the optimizer", alike(inside - optimizer)},
-      {"forward-compute", "matmuls to cp exchange, forward", find_range(cells.forward, trial.slow)},
-      {"backward-compute", "matmuls to cp exchange and recompute, backward",
+      {"forward-compute", "matmuls to CP exchange, forward", find_range(cells.forward, trial.slow)},
+      {"backward-compute", "matmuls to CP exchange and recomputation, backward",
        find_range(cells.backward, trial.slow)},
-      {"batch-generator", "none: the next batch is at hand", alike(trial.loading)},
-      {"all-grads-sync", "dp and ZeRO", alike(jitter * predicted.items[cost::Item::dp])},
+      {"batch-generator", "none: the next batch is ready", alike(trial.loading)},
+      {"all-grads-sync", "DP and ZeRO", alike(jitter * predicted.items[cost::Item::dp])},
       {"optimizer", "optimizer", alike(optimizer)},
   };
   predicted.step = inside + trial.outside;
@@ -154,22 +156,20 @@ std::vector<Suspect> find_suspects(const plan::TrainingConfig& config) {
   const std::vector<cluster::Level>& levels = config.cluster.levels;
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const bool inner = l == 0 && levels.size() > 1;
-    all.push_back(
-        {.name = levels[l].name,
-         .slower = 3.0,
-         .faster = 1.3,
-         .reason = inner ? "scale-up links that are down, or a detour over PCIe, leave a third"
-                         : "shared links, rails that are not used and congestion leave a third",
-         .suggestion =
-             fmt::format("nccl-tests over {}: all_reduce_perf -b 8M -e 1G; NCCL_DEBUG=INFO "
-                         "for the NICs that are used",
-                         levels[l].name),
-         .grow =
-             [](Trial& t, double f, std::size_t level) {
-               BytesPerSecond& bandwidth = t.config.cluster.levels[level].bandwidth;
-               bandwidth = bandwidth / f;
-             },
-         .level = l});
+    all.push_back({.name = levels[l].name,
+                   .slower = 3.0,
+                   .faster = 1.3,
+                   .reason = inner ? "broken NVLink links, or a detour over PCIe, leave a third"
+                                   : "shared links, unused rails and congestion leave a third",
+                   .suggestion = fmt::format("nccl-tests over {}: all_reduce_perf -b 8M -e 1G; "
+                                             "NCCL_DEBUG=INFO shows the NICs in use",
+                                             levels[l].name),
+                   .grow =
+                       [](Trial& t, double f, std::size_t level) {
+                         BytesPerSecond& bandwidth = t.config.cluster.levels[level].bandwidth;
+                         bandwidth = bandwidth / f;
+                       },
+                   .level = l});
   }
   return all;
 }

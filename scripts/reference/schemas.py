@@ -28,7 +28,7 @@ def whole(low, high):
     return {
         "anyOf": [
             {"type": "integer", "minimum": low, "maximum": high},
-            {"type": "string", "pattern": r"^\+?[0-9][0-9_,]*$"},
+            {"type": "string", "pattern": r"^\+?[0-9][0-9_,]*[kK]?$"},
         ]
     }
 

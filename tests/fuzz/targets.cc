@@ -22,6 +22,7 @@ int fuzz_runs(const std::uint8_t* data, std::size_t size);
 int fuzz_schedule(const std::uint8_t* data, std::size_t size);
 int fuzz_slurm_topology(const std::uint8_t* data, std::size_t size);
 int fuzz_torchtitan(const std::uint8_t* data, std::size_t size);
+int fuzz_worksheet(const std::uint8_t* data, std::size_t size);
 
 namespace rankwright {
 namespace {
@@ -50,6 +51,7 @@ constexpr FuzzTarget kTargets[] = {
     {"schedule", fuzz_schedule},
     {"slurm_topology", fuzz_slurm_topology},
     {"torchtitan", fuzz_torchtitan},
+    {"worksheet", fuzz_worksheet},
 };
 
 }  // namespace

@@ -18,11 +18,12 @@ struct CommandResult {
 
 /// Runs a command line in the root of the repository, so that paths of examples are short.
 inline CommandResult run_command(const std::vector<std::string>& args,
-                                 const std::string& input = "", bool color = false) {
+                                 const std::string& input = "", bool color = false,
+                                 std::size_t width = 120) {
   std::filesystem::current_path(RANKWRIGHT_SOURCE_DIR);
   std::istringstream in(input);
   std::ostringstream out, err;
-  const int code = run(args, {in, out, err, color});
+  const int code = run(args, {in, out, err, color, width});
   return {code, out.str(), err.str()};
 }
 

@@ -30,6 +30,10 @@ inline model::Shapes random_shapes() {
   if (family.sparse) {
     s.experts = any(1, 9);
     s.active_experts = any(1, s.experts);
+    if (maybe() && s.experts % 2 == 0) {
+      s.expert_groups = 2;
+      s.active_groups = s.active_experts > s.experts / 2 ? 2 : any(1, 2);
+    }
     s.expert_ffn = any(1, 99);
     s.shared_ffn = maybe() ? any(1, 99) : 0;
     s.first_dense = maybe() ? any(0, 14) : 0;

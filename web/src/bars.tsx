@@ -18,24 +18,40 @@ export function ticks(most: number, unit = 1): number[] {
     .map((tick) => tick * unit);
 }
 
-/** The first row: ticks, with lines through all rows below. */
+const kLast = 94; // percent: the text of a tick further right ends at it
+
+/** The first row: ticks, and lines through all rows below. */
 export function Axis(props: {
   scale: Scale;
   ticks: number[];
   show: (quantity: number) => string;
   children?: ComponentChildren; // additional marks, such as a limit
+  lines?: ComponentChildren; // additional lines through the rows
 }) {
   return (
-    <li class="bar-row axis" aria-hidden="true">
+    <>
+      <li class="gridlines" aria-hidden="true">
+        <span class="track">
+          {props.ticks.map((tick) => (
+            <i style={{ left: `${props.scale(tick)}%` }} />
+          ))}
+          {props.lines}
+        </span>
+      </li>
+      <li class="bar-row axis" aria-hidden="true">
       <span class="track">
         {props.ticks.map((tick) => (
-          <span class="tick" style={{ left: `${props.scale(tick)}%` }}>
+          <span
+            class={props.scale(tick) > kLast ? "tick last" : "tick"}
+            style={{ left: `${props.scale(tick)}%` }}
+          >
             <span>{props.show(tick)}</span>
           </span>
         ))}
         {props.children}
       </span>
-    </li>
+      </li>
+    </>
   );
 }
 

@@ -20,6 +20,16 @@ export function Copy({ text, what }: { text: string; what: string }) {
   );
 }
 
+/** A command with a button that copies it. */
+export function Command({ command }: { command: string }) {
+  return (
+    <p class="command-line">
+      <code tabIndex={0}>{command}</code>
+      <Copy text={command} what="the command" />
+    </p>
+  );
+}
+
 /** Copies through a selection, for browsers that deny the clipboard to local files. */
 async function write(text: string): Promise<boolean> {
   try {

@@ -13,6 +13,7 @@ export interface Report {
 export interface PlanReport {
   name: string; // the file; "plan.yaml" if the plan was found but not written
   verdict: Verdict;
+  advice: Advice;
   tags: string[]; // "tp 8 on nvlink", "pp 16 x 8 chunks on leaf", "ZeRO-1", ...
   explain: Explain; // as `explain --json`
   findings: Finding[]; // as `check` finds them, most severe first
@@ -21,6 +22,7 @@ export interface PlanReport {
   timeline: Timeline | null; // null if the step is too large to simulate
   measured: Measured | null;
   why_not: WhyNot | null; // null if nothing was searched
+  trade: Trade[]; // what more headroom or fewer GPUs cost
   why_not_missing: string; // if it is null: why, and what to type; else ""
   file: string; // the plan as a file
   commands: Command[];
@@ -37,11 +39,23 @@ export interface Figure {
   detail: string; // "±13.4 % for nine of ten published runs"
 }
 
+/** The next step; see rankwright/planner/advice.h. */
+export interface Advice {
+  kind: "change" | "benchmark" | "keep" | "grow" | "inform";
+  sentence: string;
+  changes: { key: string; from: string; to: string }[]; // plan-file keys
+  gains: { name: string; now: string; after: string; difference: string }[];
+  runs: string; // which framework runs it; "" if nothing is advised
+  command: string;
+  file: string; // the advised plan; "" if there is none
+}
+
 export interface Finding {
   code: string;
   severity: "error" | "warning" | "note";
   title: string;
   message: string;
+  notes: string[]; // consequences, and other fixes with their cost
   help: string;
 }
 
@@ -119,7 +133,15 @@ export interface Timeline {
   end: number; // ticks
   rows: Row[];
   path: [number, number, number][]; // critical path: pp rank, begin, end in ticks
+  memory: MemorySeries | null; // by row
   columns: Columns | null; // instead of events, if there are too many
+}
+/** By row, then by part of the step: the memory, in units. The activations that the rank holds then, on
+ * top of everything else at its peak. */
+export interface MemorySeries {
+  unit_bytes: number;
+  count: number;
+  rows: number[][];
 }
 export interface Kind {
   name: string; // "forward"
@@ -189,6 +211,15 @@ export interface Point {
   difference: number; // of the step relative to this plan's, as a fraction
   because: string;
   file: string; // the plan as a file
+}
+/** A plan that trades step time for memory or GPUs. */
+export interface Trade {
+  what: string; // "leave 12.5 % of the memory free"
+  gpus: number;
+  brief: string;
+  step_seconds: number;
+  memory_bytes: number;
+  difference: number; // of the step relative to this plan's, as a fraction
 }
 export interface Refused {
   change: string;

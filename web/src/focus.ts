@@ -25,12 +25,25 @@ export interface Lit {
   groupsOf: Map<number, string[]>;
 }
 
+/** Highlights an element while it is pointed at; `pin` keeps it highlighted, or releases it if it is
+ * pinned already. */
+export interface Point {
+  (focus: Focus): void;
+  pin: (focus: Focus) => void;
+}
+
 /** The props of every section of a plan. */
 export interface SectionProps {
   plan: PlanReport;
   at: string; // the plan's path in the document: "plans.0"
   lit: Lit;
-  point: (focus: Focus) => void;
+  point: Point;
+  pinned: Focus;
+  range: [from: number, to: number] | null; // selected part of the timeline, in seconds
+  setRange: (range: [number, number] | null) => void;
+  opened: number; // alternative whose details are open; -1: none
+  open: (point: number) => void;
+  compared: boolean; // the page compares two plans
 }
 
 /** Returns a CSS class: "lit", "faded" if others of the set are lit, or "". */
@@ -163,4 +176,8 @@ function members(groups: Group[]): Set<number> {
   return new Set(
     groups.flatMap((g) => g.of_device.flatMap((n, device) => (n >= 0 ? [device] : []))),
   );
+}
+
+export function sameFocus(a: Focus, b: Focus): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }

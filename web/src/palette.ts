@@ -1,50 +1,63 @@
-// Colors with the same meaning in every section. Their hues, in theme.css, are those of Okabe and Ito,
-// which color-blind people can distinguish; members of one family differ in lightness.
+// The page's palettes: one for axes of parallelism, one for kinds of time, one for kinds of memory.
+// Every color has a contrast of at least 3 : 1 on the light and on the dark ground, so that the same
+// value serves both; contrast.test.ts checks it. The colors of time are those of
+// rankwright/report/render/event_color.cc and rankwright/report/page/step_svg.cc.
 
 /** Kinds of groups, by their axis. */
-const kKinds: Record<string, string> = {
-  tp: "var(--blue)",
-  etp: "var(--blue)",
-  cp: "var(--sky)",
-  pp: "var(--vermillion)",
-  edges: "var(--vermillion)",
-  mirror: "var(--vermillion)",
-  dp: "var(--green)",
-  "dp-cp": "var(--green)",
-  edp: "var(--green)",
-  shard: "var(--green)",
-  replicate: "var(--green)",
-  ep: "var(--purple)",
+export const kAxisColors: Record<string, string> = {
+  tp: "#8b5cf6",
+  etp: "#8b5cf6",
+  cp: "#0e8aa8",
+  pp: "#b45f06",
+  edges: "#b45f06",
+  mirror: "#b45f06",
+  dp: "#2e8b3d",
+  "dp-cp": "#2e8b3d",
+  edp: "#2e8b3d",
+  shard: "#2e8b3d",
+  replicate: "#2e8b3d",
+  ep: "#d0407f",
 };
 
-/** Entries of the memory estimate: states, activations, temporary buffers, overheads. */
-const kEntries: Record<string, string> = {
-  parameters: "var(--blue)",
-  gradients: "var(--sky)",
-  optimizer: "var(--green)",
-  activations: "var(--orange)",
-  "recomputed layer": "#f5cf7d",
-  "layer gradients": "var(--yellow)",
-  logits: "var(--vermillion)",
-  "head gradient": "#ee9a63",
-  "embedding gradient": "#f6c7a4",
-  "gathered units": "var(--purple)",
-  "reduce-scatter": "#e3b4d0",
-  "sequence gather": "#9b4d7c",
-  "empty gradients": "#8a7344",
-  buckets: "#b8a57a",
-  workspace: "#5c6369",
-  reserve: "#7d858c",
-  context: "#a2a9af",
-  communicators: "#c5cace",
+/** Entries of the memory estimate: states in greens, activations and what a step allocates in reds and
+ * browns, overheads in grays. */
+export const kEntryColors: Record<string, string> = {
+  parameters: "#0f8a80",
+  gradients: "#4f8f5b",
+  optimizer: "#7d8a1f",
+  activations: "#c4506e",
+  "recomputed layer": "#a8607f",
+  "layer gradients": "#9a6fb0",
+  logits: "#b3703a",
+  "head gradient": "#a5714f",
+  "embedding gradient": "#94775f",
+  "gathered units": "#8f6fc4",
+  "reduce-scatter": "#7b76b5",
+  "sequence gather": "#6a7db0",
+  "empty gradients": "#8a7a3a",
+  buckets: "#7f8048",
+  workspace: "#6f7a83",
+  reserve: "#77818a",
+  context: "#7f868c",
+  communicators: "#868b90",
 };
+
+/** Kinds of time in the step. Idle time is hatched, not only gray. */
+export const kTimeColors = {
+  math: "#1b7fbd",
+  computes: "#4b8fb5",
+  communicates: "#b25f95",
+  waits: "#808080",
+};
+
+const kOther = "#808080";
 
 export function kindColor(kind: string): string {
-  return kKinds[kind] ?? "var(--grey)";
+  return kAxisColors[kind] ?? kOther;
 }
 
-export const hasColor = (kind: string) => kind in kKinds;
+export const hasColor = (kind: string) => kind in kAxisColors;
 
 export function entryColor(entry: string): string {
-  return kEntries[entry] ?? "var(--grey)";
+  return kEntryColors[entry] ?? kOther;
 }

@@ -3,7 +3,7 @@
 // readers.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Focus, nothing } from "./focus";
+import { type Focus, nothing, type Point } from "./focus";
 
 /** An element, or the rectangle of a part of a drawing without its own element. */
 export interface Anchor {
@@ -19,9 +19,10 @@ let show: (tip: Tip | null) => void = () => {};
 export const showTip = (anchor: Anchor, words: ComponentChildren) => show({ anchor, words });
 export const hideTip = () => show(null);
 
-/** Returns event handlers for an element that highlights others and has a tooltip. */
+/** Returns event handlers for an element that highlights others and has a tooltip. A click or Enter pins
+ * it. */
 export function pointing(
-  point: (focus: Focus) => void,
+  point: Point,
   focus: Focus,
   words?: () => ComponentChildren,
 ) {
@@ -33,7 +34,20 @@ export function pointing(
     point(nothing);
     hideTip();
   };
-  return { onPointerEnter: on, onPointerLeave: off, onFocus: on, onBlur: off };
+  const pin = () => point.pin(focus);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if ((event.key !== "Enter" && event.key !== " ") || event.target !== event.currentTarget) return;
+    event.preventDefault();
+    pin();
+  };
+  return {
+    onPointerEnter: on,
+    onPointerLeave: off,
+    onFocus: on,
+    onBlur: off,
+    onClick: pin,
+    onKeyDown,
+  };
 }
 
 const kGap = 8; // pixels between the tooltip and its anchor, and the edge of the window

@@ -36,7 +36,7 @@ test("a device highlights only its groups", async () => {
   );
   assert.equal(lit, sharing.length);
   assert.equal(await page.locator(".strands path").count(), plan.ranks.groups.length);
-  assert.match(await page.locator(".cluster-panel").innerText(), /^rank 17/);
+  assert.match(await page.locator(".cluster-panel:not(.sample)").innerText(), /^rank 17/);
   await page.mouse.move(0, 0);
   assert.equal(await page.locator(".seat.lit").count(), 0);
   await done(page);
@@ -95,7 +95,7 @@ test("the keyboard zooms and pans the timeline and names its cells", async () =>
   assert.deepEqual(await axis(page), whole);
   for (const key of [".", "."]) await page.keyboard.press(key);
   const said = await page.locator(".timeline-plot [aria-live]").textContent();
-  assert.match(said, /^pp rank 0, kind forward, microbatch 1, stage 0, begins /);
+  assert.match(said, /^PP rank 0, kind forward, micro-batch 1, stage 0, begins /);
   assert.equal(await page.locator(".seat.lit").count(), 16, "pp rank 0 of pp 4 on 64 devices");
   await done(page);
 });

@@ -7,7 +7,13 @@ import { Pages } from "./pages.mjs";
 
 /** File, page and look; optionally a single section and the focused element. */
 const kShots = [
-  { file: "verdict-and-cluster", page: "course-64", height: 1080, hover: "#cluster .seat >> nth=19" },
+  { file: "verdict", page: "llama-3.1-70b", height: 900 },
+  {
+    file: "verdict-and-cluster",
+    page: "llama-3.1-70b",
+    section: "cluster",
+    hover: "#cluster .seat >> nth=19",
+  },
   { file: "step", page: "deepseek-v3-2048", section: "step" },
   { file: "memory", page: "deepseek-v3-2048", section: "memory" },
   { file: "cluster-folded", page: "llama-3.1-405b-16384", section: "cluster", dark: true },

@@ -102,13 +102,16 @@ Failure estimate_failure(const plan::TrainingConfig& config,
   Failure out{.task = task, .step = estimate_closely(config, calibration).time()};
   FailureModel hung = task.model;
   hung.restart += task.hang;
-  Seconds interval = task.interval.value_or(Seconds{});
-  if (!task.interval) {
-    out.steps = find_best_steps(out.step, task.model);
-    interval = double(out.steps) * out.step;
-  }
+  FailureModel slow = task.model;
+  slow.checkpoint = kSlowStorage * slow.checkpoint;
+  if (!task.interval) out.steps = find_best_steps(out.step, task.model);
+  const auto find_interval = [&](const FailureModel& model) {
+    return task.interval.value_or(double(find_best_steps(out.step, model)) * out.step);
+  };
+  const Seconds interval = find_interval(task.model);
   out.uptime = compute_uptime(interval, task.model);
   out.when_hung = compute_uptime(interval, hung);
+  out.with_slow_storage = compute_uptime(find_interval(slow), slow);
   out.copies = count_copies(config);
   const MemoryEstimate held = estimate_memory(
       config, config.plan.meshes().dense.coordinate(rank, mesh::Axis::pp), calibration);

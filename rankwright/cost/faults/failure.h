@@ -62,6 +62,9 @@ struct FailureTask {
   Seconds hang{};                     // until a hanging rank is detected
 };
 
+/// The factor on the time of a checkpoint in Failure::with_slow_storage.
+inline constexpr double kSlowStorage = 10;
+
 /// The cost of the failure of one rank.
 struct Failure {
   FailureTask task{};
@@ -69,6 +72,9 @@ struct Failure {
   i64 steps = 0;       // between checkpoints; 0 if the interval was given
   Uptime uptime{};     // if failures are detected at once
   Uptime when_hung{};  // if every failure is a hang
+  /// If a checkpoint takes kSlowStorage times as long, at the interval that is then optimal unless
+  /// one was given.
+  Uptime with_slow_storage{};
   Copies copies{};
   Bytes parameters{}, optimizer{};  // held by the failed rank
 };

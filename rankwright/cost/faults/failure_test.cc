@@ -182,6 +182,22 @@ TEST(Failure, HangsLengthenRestarts) {
   EXPECT_NEAR(out.when_hung.restarts, 1 - std::exp(-0.5), 1e-12);
 }
 
+TEST(Failure, SlowStorage_LengthensCheckpoints) {
+  // With 40 s of work between checkpoints of 10 s and M = 100 s, useful work is 0.4 / (e^0.5 - 1)
+  // outside restarts. Ten times slower storage: checkpoints of 100 s, 0.4 / (e^1.4 - 1).
+  const rankwright::plan::TrainingConfig config = config_of(
+      "model: llama-3-8b\ncluster: dgx-h100 x 4\nparallelism: {tp_size: 8, dp_size: 4}\n");
+  FailureTask task{{100.0_s, 0.0_s, 10.0_s}, 40.0_s, 20.0_s};
+  const Failure out = estimate_failure(config, catalog::get_calibration(), 0, task);
+  EXPECT_NEAR(out.uptime.useful, 0.4 / std::expm1(0.5), 1e-12);
+  EXPECT_NEAR(out.with_slow_storage.useful, 0.4 / std::expm1(1.4), 1e-12);
+  // Without a given interval, slower storage has a longer one.
+  task.interval.reset();
+  task.model.between = Seconds{1e5};
+  const Failure best = estimate_failure(config, catalog::get_calibration(), 0, task);
+  EXPECT_GT(best.with_slow_storage.interval, best.uptime.interval);
+}
+
 TEST(Copies, ExpertsHaveOneCopyPerExpertDataRank) {
   // 16 ranks, experts over 8 of them: two hold each expert, sixteen each dense weight.
   rankwright::plan::TrainingConfig config = config_of(

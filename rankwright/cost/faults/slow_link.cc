@@ -2,15 +2,14 @@
 
 #include <algorithm>
 
+#include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
 #include "rankwright/cost/faults/straggler.h"
-#include "rankwright/cost/traffic_cost.h"
+#include "rankwright/cost/item_traffic.h"
 #include "rankwright/plan/constraint_violation.h"
 
 namespace rankwright::cost {
 namespace {
-
-constexpr double kMinOrderGain = 1e-3;  // fraction of a step; a smaller gain is not worth a change
 
 /// The number of axis orders tried if one evaluation takes long.
 constexpr i64 kFewOrders = 2;
@@ -23,17 +22,20 @@ bool crosses(const mesh::Span& span, std::span<const SlowLink> links) {
   });
 }
 
+/// Lists the collectives that cross a slow link, each on the pp rank that `explain` lists.
 std::vector<LinkLoss::Crossing> find_crossings(const plan::TrainingConfig& before,
-                                               const plan::TrainingConfig& after, i64 pp_rank,
+                                               const plan::TrainingConfig& after,
                                                std::span<const SlowLink> links) {
-  const std::vector<TrafficCost> was = estimate_traffic(before, pp_rank),
-                                 is = estimate_traffic(after, pp_rank);
+  Links slowed(after, select_calibration(after));
   std::vector<LinkLoss::Crossing> rows;
-  for (std::size_t k = 0; k < was.size() && k < is.size(); ++k) {
-    const plan::Traffic& traffic = was[k].traffic;
-    if (!crosses(was[k].span, links)) continue;
-    rows.push_back({traffic.kind, traffic.op, traffic.group, was[k].span.size, traffic.calls,
-                    was[k].total, is[k].total});
+  for (const LongestTraffic& one : list_longest_traffic(before)) {
+    if (!crosses(one.cost.span, links)) continue;
+    const plan::Traffic& traffic = one.cost.traffic;
+    LinkLoss::Crossing row{traffic.kind,       traffic.op,    traffic.group,  one.pp_rank,
+                           one.cost.span.size, traffic.calls, one.cost.total, one.cost.total};
+    for (const TrafficCost& now : estimate_traffic(after, one.pp_rank, slowed))
+      if (now.traffic.kind == traffic.kind) row.after = now.total;
+    rows.push_back(row);
   }
   return rows;
 }
@@ -74,10 +76,7 @@ LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
   LinkLoss out{.links = {links.begin(), links.end()},
                .before = estimate_closely(config, calibration).step,
                .after = estimate_closely(slow, calibration).step};
-  // A pp rank in the middle sends in both directions; the first and the last have one neighbor.
-  const i64 pp = config.plan.pp;
-  const i64 busy = pp > 2 ? std::clamp<i64>(out.after.slowest, 1, pp - 2) : out.after.slowest;
-  out.crossings = find_crossings(config, slow, busy, links);
+  out.crossings = find_crossings(config, slow, links);
   // Orders are compared in closed form; the step of the best one is estimated as closely as others.
   out.best = {config.plan.order, estimate_step_time(slow, calibration).total()};
   std::vector<mesh::Order> orders = list_distinct_orders(config.plan);
@@ -92,7 +91,7 @@ LinkLoss estimate_link_loss(const plan::TrainingConfig& config,
   }
   slow.plan.order = out.best.order;
   out.best.after = estimate_closely(slow, calibration).time();
-  if (out.best.after >= (1 - kMinOrderGain) * out.after.total())
+  if (out.best.after >= (1 - kMinMitigationGain) * out.after.total())
     out.best = {config.plan.order, out.after.total()};
   return out;
 }

@@ -30,11 +30,12 @@ struct LinkLoss {
   std::vector<SlowLink> links{};
   StepTime before{}, after{};
 
-  /// A collective that crosses a slow link, on the slowest pp rank.
+  /// A collective that crosses a slow link, on the pp rank on which it took longest before.
   struct Crossing {
     plan::TrafficKind kind{};
     plan::Op op{};
     mesh::GroupKind group{};
+    i64 pp_rank = 0;
     i64 ranks = 1;
     i64 calls = 0;
     Seconds before{}, after{};  // of all calls, without overlap
@@ -47,7 +48,7 @@ struct LinkLoss {
     Seconds after{};
   };
   i64 tried = 0;  // number of orders tried, including the plan's own
-  Choice best{};  // the plan's own if no other order is better
+  Choice best{};  // the plan's own if none is better by more than kMinMitigationGain
 
   /// Returns the fraction of the throughput that is lost.
   double lost() const { return 1 - before.total() / after.total(); }

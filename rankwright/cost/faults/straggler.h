@@ -21,6 +21,10 @@ struct SlowRank {
   double factor = 1;
 };
 
+/// The fraction of a step below which a gain is within the noise of a measurement, so a mitigation
+/// that gains less is not offered. Slow links use it too.
+inline constexpr double kMinMitigationGain = 0.02;
+
 /// The allowed range of factors.
 inline constexpr double kMinFactor = 0.1, kMaxFactor = 100;
 

@@ -4,15 +4,16 @@
 #include <numeric>
 
 #include "rankwright/cost/memory/memory.h"
+#include "rankwright/plan/constraint_violation.h"
 
 namespace rankwright::cost {
 namespace {
 
 constexpr i64 kMaxListed = 16384;  // ranks; listing the placement makes span counting slow
 constexpr i64 kMaxSplits = 2000;   // that are evaluated
-constexpr double kMinGain = 1e-3;  // fraction of a step; a smaller gain is not worth a change
 
-bool is_better(Seconds a, Seconds b) { return a < (1 - kMinGain) * b; }
+/// Returns whether step time `a` is shorter than `b` by more than noise.
+bool is_better(Seconds a, Seconds b) { return a < (1 - kMinMitigationGain) * b; }
 
 /// Returns the plan's placement with two devices, or two hosts, swapped.
 mesh::Placement swap_devices(const plan::TrainingConfig& config, const Swap& swap, i64 host) {
@@ -102,9 +103,25 @@ std::optional<Rebalance> find_lighter_stages(const plan::TrainingConfig& config,
   return out;
 }
 
-std::optional<double> estimate_without_replica(const plan::Plan& plan) {
-  if (plan.dp == 1) return std::nullopt;
-  return double(plan.dp - 1) / double(plan.dp);
+std::optional<WithoutReplica> estimate_without_replica(const plan::TrainingConfig& config) {
+  const i64 dp = config.plan.dp;
+  if (dp == 1) return std::nullopt;
+  plan::TrainingConfig fewer = config;
+  fewer.plan.dp = dp - 1;
+  fewer.world = config.world / dp * (dp - 1);
+  fewer.plan.placement = {};  // which devices remain does not change the arithmetic
+  const i64 at_once = config.plan.micro_batch * fewer.plan.dp;
+  const i64 max = config.job.global_batch / at_once;
+  // Some schedules need an even number of microbatches. The plan's own number is always supported.
+  for (const i64 microbatches : {max, max / 2 * 2, config.microbatches()}) {
+    fewer.job.global_batch = microbatches * at_once;
+    if (microbatches > 0 && !find_first_violation(fewer))
+      return WithoutReplica{.dp = fewer.plan.dp,
+                            .world = fewer.world,
+                            .global_batch = fewer.job.global_batch,
+                            .throughput = double(dp - 1) / double(dp)};
+  }
+  return std::nullopt;
 }
 
 StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
@@ -113,7 +130,19 @@ StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
   // A faster rank needs no mitigation.
   if (slow.after <= slow.before) return {};
   return {find_better_place(config, calibration, slow),
-          find_lighter_stages(config, calibration, slow), estimate_without_replica(config.plan)};
+          find_lighter_stages(config, calibration, slow), estimate_without_replica(config)};
+}
+
+std::vector<RankedRemedy> rank_remedies(const Straggler& slow,
+                                        const StragglerMitigation& mitigation) {
+  std::vector<RankedRemedy> all{{Remedy::wait, slow.before / slow.after}};
+  if (mitigation.place) all.push_back({Remedy::place, slow.before / mitigation.place->after});
+  if (mitigation.lighter) all.push_back({Remedy::lighter, slow.before / mitigation.lighter->after});
+  if (mitigation.without) all.push_back({Remedy::without, mitigation.without->throughput});
+  std::stable_sort(all.begin(), all.end(), [](const RankedRemedy& a, const RankedRemedy& b) {
+    return a.throughput > b.throughput;
+  });
+  return all;
 }
 
 }  // namespace rankwright::cost

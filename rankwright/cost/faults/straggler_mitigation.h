@@ -1,9 +1,11 @@
 // Straggler mitigations: another pp rank for the slow device, fewer layers on its stage, or
 // dropping its replica (formulas Z4 to Z6). The first two come with the resulting step time and are
-// offered only if that is shorter. The cost of the straggler itself is estimated in straggler.h.
+// offered only if that is shorter by more than the noise of a measurement. The cost of the
+// straggler itself is estimated in straggler.h.
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "rankwright/cost/faults/straggler.h"
 
@@ -37,20 +39,42 @@ std::optional<Rebalance> find_lighter_stages(const plan::TrainingConfig& config,
                                              const cluster::Calibration& calibration,
                                              const Straggler& slow);
 
-/// Returns the fraction of the healthy throughput that remains after dropping the replica of the
-/// slow rank (Z6); nullopt if there is only one replica.
-std::optional<double> estimate_without_replica(const plan::Plan& plan);
+/// The plan without the replica of the slow rank (Z6).
+struct WithoutReplica {
+  i64 dp = 1;             // replicas that remain
+  i64 world = 1;          // ranks that remain
+  i64 global_batch = 0;   // the largest batch, up to the plan's, that divides over them
+  double throughput = 0;  // fraction of the healthy throughput
+};
+
+/// Returns the plan without one replica; nullopt if there is only one, or if no batch makes the
+/// plan valid with fewer. Requires: the config has no constraint violation.
+std::optional<WithoutReplica> estimate_without_replica(const plan::TrainingConfig& config);
 
 /// The mitigations that are available.
 struct StragglerMitigation {
   std::optional<Swap> place{};
   std::optional<Rebalance> lighter{};
-  std::optional<double> without{};
+  std::optional<WithoutReplica> without{};
 };
 
 /// Finds all mitigations of a straggler; none if the step is not slower than without it.
 StragglerMitigation mitigate_straggler(const plan::TrainingConfig& config,
                                        const cluster::Calibration& calibration,
                                        const Straggler& slow);
+
+/// A way to go on with a straggler until its device is replaced.
+enum class Remedy : unsigned char { wait, place, lighter, without };
+
+/// A remedy and the fraction of the healthy throughput that it leaves.
+struct RankedRemedy {
+  Remedy remedy{};
+  double throughput = 0;
+};
+
+/// Ranks the available mitigations and doing nothing by throughput, highest first. If two are
+/// equal, the one that changes less is first.
+std::vector<RankedRemedy> rank_remedies(const Straggler& slow,
+                                        const StragglerMitigation& mitigation);
 
 }  // namespace rankwright::cost

@@ -189,7 +189,8 @@ TEST(StragglerMitigation, OffersOnlyShorterSteps) {
       EXPECT_LT(offer.lighter->after, out.after);
       EXPECT_EQ(count_layers(offer.lighter->stages), config.model.layers());
     }
-    EXPECT_EQ(offer.without, 0.5);
+    ASSERT_TRUE(offer.without);
+    EXPECT_EQ(offer.without->throughput, 0.5);
   }
   EXPECT_GT(places, 0);
   EXPECT_GT(lighter, 0);
@@ -231,11 +232,61 @@ TEST(StragglerMitigation, MovesLayersOffTheSlowStage) {
   EXPECT_GT(lighter->moved, 0);
 }
 
+/// Eight replicas of two stages on 16 GPUs.
+rankwright::plan::TrainingConfig replicas(i64 batch, const std::string& more = "") {
+  return config_of(
+      "model: llama-3.2-1b\ncluster: dgx-h100 x 2\nparallelism: {pp_size: 2, dp_size: 8" + more +
+      "}\njob: {sequence: 1024, global_batch: " + std::to_string(batch) + "}\n");
+}
+
 TEST(WithoutReplica, LeavesTheThroughputOfTheOthers) {
   // 7 of 8 replicas remain: 7/8. A single replica cannot be dropped.
-  EXPECT_DOUBLE_EQ(*estimate_without_replica(plan::Plan{.dp = 8}), 0.875);
-  EXPECT_DOUBLE_EQ(*estimate_without_replica(plan::Plan{.dp = 2}), 0.5);
-  EXPECT_FALSE(estimate_without_replica(plan::Plan{.dp = 1, .pp = 4}));
+  const std::optional<WithoutReplica> out = estimate_without_replica(replicas(64));
+  ASSERT_TRUE(out);
+  EXPECT_EQ(out->dp, 7);
+  EXPECT_EQ(out->world, 14);
+  EXPECT_DOUBLE_EQ(out->throughput, 0.875);
+  EXPECT_FALSE(estimate_without_replica(
+      config_of("model: llama-3.2-1b\ncluster: dgx-h100\nparallelism: {pp_size: 8, dp_size: 1}\n"
+                "job: {global_batch: 8}\n")));
+}
+
+TEST(WithoutReplica, NamesABatchThatDividesOverTheOthers) {
+  // 64 = 9 x 7 + 1, so 63; 56 is divisible by 8 and by 7; with micro-batches of 2, 128 = 9 x 14
+  // + 2.
+  EXPECT_EQ(estimate_without_replica(replicas(64))->global_batch, 63);
+  EXPECT_EQ(estimate_without_replica(replicas(56))->global_batch, 56);
+  EXPECT_EQ(estimate_without_replica(replicas(128, ", micro_batch: 2"))->global_batch, 126);
+}
+
+TEST(WithoutReplica, BatchSuitsTheSchedule) {
+  // DualPipe needs an even number of micro-batches, at least 2 x pp: 64 = 9 x 7 + 1, so 8 x 7.
+  EXPECT_EQ(estimate_without_replica(replicas(64, ", schedule: dualpipe"))->global_batch, 56);
+}
+
+TEST(WithoutReplica, ShardGroupsThatDoNotDivide_OfferNothing) {
+  // Shards of 4 of 8 data ranks; 7 data ranks have no groups of 4.
+  EXPECT_FALSE(estimate_without_replica(replicas(64, ", zero_stage: 1, shard_size: 4")));
+}
+
+TEST(RankRemedies, HighestThroughputFirst) {
+  // Healthy 10 s. Doing nothing leaves 10/15 = 0.667, fewer layers 10/10.2 = 0.98, dropping 0.875.
+  Straggler slow;
+  slow.before = 10.0_s;
+  slow.after = 15.0_s;
+  StragglerMitigation offer;
+  offer.lighter = Rebalance{.after = 10.2_s};
+  offer.without = WithoutReplica{.dp = 7, .throughput = 0.875};
+  const std::vector<RankedRemedy> all = rank_remedies(slow, offer);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[0].remedy, Remedy::lighter);
+  EXPECT_EQ(all[1].remedy, Remedy::without);
+  EXPECT_EQ(all[2].remedy, Remedy::wait);
+  EXPECT_DOUBLE_EQ(all[2].throughput, 10.0 / 15);
+  // At equal throughput nothing is changed: 10 / 20 = 1/2.
+  slow.after = 20.0_s;
+  EXPECT_EQ(rank_remedies(slow, {.without = WithoutReplica{.throughput = 0.5}})[0].remedy,
+            Remedy::wait);
 }
 
 }  // namespace straggler_test

@@ -19,7 +19,7 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1",
      cluster::Origin::data_sheet},
-    {Entry::activations, "activations", "what backward reads, of all microbatches in flight", "M4",
+    {Entry::activations, "activations", "what backward reads, of all micro-batches in flight", "M4",
      cluster::Origin::data_sheet},
     {Entry::recomputed_layer, "recomputed layer", "what running one layer again brings back", "M11",
      cluster::Origin::data_sheet},
@@ -108,6 +108,11 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   // fp32 accumulation of 16-bit gradients holds both.
   if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
     out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
+  // Sharded gradients are computed unsharded, one unit at a time. DeepSpeed copies them into its
+  // buckets; the runtime's buffers are in put_transit.
+  if (plan.zero >= 2 && !config_.software.bare && config_.software.buckets == Bytes{})
+    out[Entry::reduce_scatter] =
+        bytes(std::max(load.largest_layer, load.largest_edge), job.grad_bytes());
 }
 
 /// Fills in the states under FSDP. FSDP keeps fp32 weight shards even if gathered weights are not

@@ -115,6 +115,13 @@ TEST(MemoryEstimate, FsdpKeepsFp32WeightsAndGathersIn16Bits) {
   EXPECT_EQ(l[Entry::empty_gradients] + l[Entry::head_gradient], Bytes{});
 }
 
+TEST(MemoryEstimate, ShardedGradients_AreComputedOneUnitAtATime) {
+  // Megatron-FSDP, 16-bit gradients: the head with the last norm is the largest unit
+  const MemoryEstimate l = of(sample::dense_config({.dp = 8, .zero = 2}));
+  EXPECT_DOUBLE_EQ(l[Entry::reduce_scatter].value, 2 * (32'768'000.0 + 1024));
+  EXPECT_EQ(of(sample::dense_config({.dp = 8, .zero = 1}))[Entry::reduce_scatter], Bytes{});
+}
+
 TEST(MemoryEstimate, FsdpInAPipelineHoldsFullWeightsAndGradients) {
   const double stage = 4 * 15'206'400.0 + 32'768'000.0;
   const MemoryEstimate l = of(fsdp({.dp = 8, .pp = 2, .zero = 2}));

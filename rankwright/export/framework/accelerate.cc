@@ -37,17 +37,17 @@ std::span<const std::string_view> list_accelerate_keys() { return kAccelerateSta
 
 std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  constexpr std::string_view kScript = "the training script says so";
+  constexpr std::string_view kScript = "set in the training script";
   std::vector<UnsupportedSetting> lost;
   if (s.model.sparse() && p.etp != p.tp)
-    lost.push_back({"parallelism.etp_size", "experts are cut as dense layers are"});
+    lost.push_back({"parallelism.etp_size", "experts are split like dense layers"});
   if (p.zero >= 1 && !divides(p.cp, p.shards()))
-    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
+    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x CP ranks"});
   if (p.zero >= 1 && has_shards_of_one(p))
     for (const char* const key : {"parallelism.zero_stage", "parallelism.shard_size"})
-      lost.push_back({key, "a shard of one rank is plain data parallelism"});
+      lost.push_back({key, "a shard of one rank is unsharded data parallelism"});
   if (uses_ddp(p) && p.recompute != plan::Recompute::none)
-    lost.push_back({"parallelism.recompute", "without FSDP the model's code recomputes"});
+    lost.push_back({"parallelism.recompute", "without FSDP, the model's code recomputes"});
   for (const std::string_view key :
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
     lost.push_back({std::string(key), std::string(kScript)});
@@ -55,9 +55,9 @@ std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::Train
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
   if (s.job.grad_dtype != reduction_dtype(s) || !kept)
-    lost.push_back({"job.grad_dtype", uses_ddp(p) ? "DDP keeps gradients in fp32"
-                                                  : "gradients are reduced as parameters are "
-                                                    "gathered"});
+    lost.push_back({"job.grad_dtype",
+                    uses_ddp(p) ? "DDP keeps gradients in fp32"
+                                : "gradients are reduced in the format of the parameter gather"});
   return lost;
 }
 
@@ -99,7 +99,7 @@ std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const Ex
 
 constinit const Exporter kAccelerateExporter{
     .target = rules::Target::accelerate,
-    .summary = "accelerate's YAML config for FSDP2",
+    .summary = "accelerate YAML config for FSDP2",
     .states = list_accelerate_keys,
     .lost = find_unsupported_by_accelerate,
     .write = write_accelerate,

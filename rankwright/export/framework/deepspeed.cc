@@ -63,25 +63,27 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
                     fmt::format("set in code: PipelineModule(num_stages={}, ...)", p.pp)});
   if (p.cp > 1)
     lost.push_back({"parallelism.cp_size",
-                    "half of it is the script's: attention has to be wrapped for Ulysses, such as "
-                    "by DistributedAttention"});
+                    "also change the training script: wrap attention for Ulysses, for example with "
+                    "DistributedAttention"});
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
-    lost.push_back({"parallelism.etp_size", "experts are whole, or cut as dense layers are"});
+    lost.push_back({"parallelism.etp_size", "experts are not split, or split like dense layers"});
   const bool whole = p.recompute == plan::Recompute::full && p.recompute_layers == 0;
   if (p.recompute != plan::Recompute::none && !(whole && has_pipeline(s)))
     lost.push_back({"parallelism.recompute",
                     has_pipeline(s) ? "its pipeline recomputes all layers or none"
-                                    : "without a pipeline the model's code recomputes"});
+                                    : "without a pipeline, the model's code recomputes"});
   const bool reduces = p.data_ranks() > 1 || p.expert_dp() > 1;
   if (!can_overlap_reduction(p) && reduces && p.overlap.grad_reduce)
-    lost.push_back({"parallelism.overlap.grad_reduce",
-                    fmt::format("{} gradients when backward is done",
-                                has_pipeline(s) ? "its pipelines reduce" : "stage 0 reduces")});
+    lost.push_back(
+        {"parallelism.overlap.grad_reduce",
+         fmt::format("{} gradients after the backward pass",
+                     has_pipeline(s) ? "its pipelines reduce" : "ZeRO stage 0 reduces")});
   if (p.zero == 0 && p.bucket_size > 0)
-    lost.push_back({"parallelism.bucket_size", "stage 0 reduces 500,000,000 elements in one call"});
+    lost.push_back(
+        {"parallelism.bucket_size", "ZeRO stage 0 reduces 500,000,000 elements per call"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
-  lost.push_back({"job.sequence", "the training script cuts the sequences"});
+  lost.push_back({"job.sequence", "the training script splits the sequences"});
   const auto kept = [](plan::Dtype dtype) {
     return dtype != plan::Dtype::fp8 && dtype != plan::Dtype::fp64;
   };
@@ -126,7 +128,7 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
 
 constinit const Exporter kDeepspeedExporter{
     .target = rules::Target::deepspeed,
-    .summary = "DeepSpeed's JSON config",
+    .summary = "DeepSpeed JSON config",
     .states = list_deepspeed_keys,
     .lost = find_unsupported_by_deepspeed,
     .write = write_deepspeed,

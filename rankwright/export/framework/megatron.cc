@@ -1,6 +1,6 @@
-// Writes Megatron-LM's flags as a shell file to source: the flags of pretrain_gpt.py and the
-// environment that they need. Data, tokenizer, checkpoints and learning rates are left to the user.
-// Checked against main of 2026-08 (core 0.20 dev).
+// Writes Megatron-LM's flags as a shell file to source or to run: the flags of pretrain_gpt.py and
+// the environment that they need. Data, tokenizer, checkpoints and learning rates are left to the
+// user. Checked against main of 2026-08 (core 0.20 dev).
 #include <fmt/format.h>
 
 #include "rankwright/export/framework/megatron_settings.h"
@@ -10,12 +10,18 @@ namespace rankwright::exporter {
 namespace {
 
 constexpr std::string_view kUse =
-    "# Source it, and give pretrain_gpt.py \"${RANKWRIGHT_ARGS[@]}\" before your flags for data "
-    "and\n"
-    "# tokenizer: whatever launcher starts it has to start this many ranks. Shapes are stated; "
-    "what\n"
-    "# does not change a step's cost is yours: rotary base and scaling, epsilons, router "
-    "details.\n";
+    "# Each rank runs: bash THIS_FILE python pretrain_gpt.py YOUR_DATA_AND_TOKENIZER_FLAGS\n"
+    "# In a script of your own, source it and pass \"${RANKWRIGHT_ARGS[@]}\" to pretrain_gpt.py.\n"
+    "# The launcher must start this many ranks. Shapes are included. Settings that do not "
+    "change\n"
+    "# the cost of a step are left to you: rotary base and scaling, epsilons, router details.\n";
+
+// Without a condition, whose value an importer would not know.
+constexpr std::string_view kRun =
+    "# If this file is run and not sourced, start the given command with the flags.\n"
+    "(return 0 2>/dev/null) ||\n"
+    "  exec \"${1:?the command to start, such as python}\" \"${@:2}\" "
+    "\"${RANKWRIGHT_ARGS[@]}\"\n";
 
 /// Returns the number of nodes and of GPUs per node if ranks fill whole nodes, else the world size.
 std::string write_launch(const plan::TrainingConfig& s) {
@@ -44,7 +50,7 @@ std::vector<ExportFile> write_megatron(const plan::TrainingConfig& s, const Expo
   text += "RANKWRIGHT_ARGS=(\n";
   for (const std::vector<MegatronSetting>& rows : {list_megatron_layout(s), list_megatron_model(s)})
     for (const MegatronSetting& row : rows) text += fmt::format("  {}\n", format_flag(row));
-  return {{"megatron.sh", text + ")\n"}};
+  return {{"megatron.sh", text + ")\n" + std::string(kRun)}};
 }
 
 }  // namespace

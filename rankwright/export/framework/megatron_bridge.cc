@@ -152,6 +152,8 @@ constexpr ModelField kModelFields[] = {
     {"v-head-dim", "v_head_dim", ModelField::Kind::number, true},
     {"num-experts", "num_moe_experts"},
     {"moe-router-topk", "moe_router_topk"},
+    {"moe-router-num-groups", "moe_router_num_groups"},
+    {"moe-router-group-topk", "moe_router_group_topk"},
     {"moe-ffn-hidden-size", "moe_ffn_hidden_size"},
     {"moe-shared-expert-intermediate-size", "moe_shared_expert_intermediate_size"},
     {"moe-shared-expert-gate", "moe_shared_expert_gate", ModelField::Kind::yes},
@@ -201,8 +203,8 @@ std::vector<UnsupportedSetting> find_unsupported_by_megatron_bridge(const plan::
   std::vector<UnsupportedSetting> lost = find_unsupported_by_megatron(s);
   if (s.plan.overlap.tp)
     lost.push_back({"parallelism.overlap.tp",
-                    "tp_comm_overlap needs a tp_comm_overlap_cfg that was made for the shapes: one "
-                    "of megatron.bridge.training.comm_overlap"});
+                    "tp_comm_overlap needs a tp_comm_overlap_cfg for these shapes: see "
+                    "megatron.bridge.training.comm_overlap"});
   return lost;
 }
 
@@ -214,14 +216,18 @@ std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, con
   if (with_model) text += "import torch.nn.functional as F\n";
   text +=
       "from megatron.bridge.training.comm_overlap import CommOverlapConfig\n"
-      "from megatron.bridge.training.mixed_precision import MixedPrecisionConfig\n\n\n"
+      "from megatron.bridge.training.mixed_precision import MixedPrecisionConfig\n"
+      "\n"
+      "\n"
       "def set_layout(cfg):\n"
-      "    \"\"\"Sets the layout on a ConfigContainer, such as a recipe returns.\"\"\"\n";
+      "    \"\"\"Sets the layout on the ConfigContainer of a recipe.\"\"\"\n";
   text += write_layout(s) + "    return cfg\n";
   if (with_model)
     text +=
-        "\n\ndef set_model(cfg):\n"
-        "    \"\"\"Sets the shapes on its model provider; a recipe of this model has "
+        "\n"
+        "\n"
+        "def set_model(cfg):\n"
+        "    \"\"\"Sets the shapes on the model provider. The recipe of this model already has "
         "them.\"\"\"\n" +
         write_model(s) + "    return cfg\n";
   return {{"megatron_bridge.py", text}};
@@ -231,7 +237,7 @@ std::vector<ExportFile> write_megatron_bridge(const plan::TrainingConfig& s, con
 
 constinit const Exporter kMegatronBridgeExporter{
     .target = rules::Target::megatron_bridge,
-    .summary = "fields of a Megatron-Bridge configuration, in Python",
+    .summary = "Python settings for Megatron-Bridge",
     .states = list_megatron_keys,
     .lost = find_unsupported_by_megatron_bridge,
     .write = write_megatron_bridge,

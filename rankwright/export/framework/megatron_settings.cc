@@ -97,6 +97,8 @@ void add_data_parallel(const plan::TrainingConfig& s, Settings& out) {
     out.on("use-megatron-fsdp");
     out.add("data-parallel-sharding-strategy", p.zero == 2 ? "optim_grads" : "optim_grads_params");
     out.add("ckpt-format", "fsdp_dtensor");
+    // Otherwise every rank builds the whole model on its device before it is sharded.
+    out.on("init-model-with-meta-device", p.zero == 3);
   }
   out.on("use-distributed-optimizer", p.zero >= 1);
   if (p.zero >= 1 && p.shard_size > 0 && p.data_ranks() / p.shard_size > 1)
@@ -178,6 +180,10 @@ void add_feed_forward(const model::Model& model, Settings& out) {
   if (sparse == nullptr) return;
   out.add("num-experts", sparse->experts);
   out.add("moe-router-topk", sparse->active);
+  if (sparse->groups > 0) {
+    out.add("moe-router-num-groups", sparse->groups);
+    out.add("moe-router-group-topk", sparse->active_groups);
+  }
   out.add("moe-ffn-hidden-size", sparse->expert_width);
   if (sparse->shared_width > 0)
     out.add("moe-shared-expert-intermediate-size", sparse->shared_width);
@@ -185,6 +191,8 @@ void add_feed_forward(const model::Model& model, Settings& out) {
   if (sparse->router_bias) {
     out.add("moe-router-score-function", "sigmoid");  // the router bias requires it
     out.on("moe-router-enable-expert-bias");
+  } else {
+    out.on("moe-router-pre-softmax", sparse->active == 1);  // refused without it
   }
   if (dense != nullptr) out.add("moe-layer-freq", layer_pattern(model));
 }
@@ -274,6 +282,7 @@ std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& s)
   out.add("global-batch-size", s.job.global_batch);
   out.add("seq-length", s.job.sequence);
   add_number_formats(s.job, out);
+  out.on("cross-entropy-loss-fusion", s.software.loss == plan::Loss::fused);
   return out.rows;
 }
 
@@ -292,20 +301,19 @@ std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::Trainin
     if (is) lost.push_back({std::string(key), std::string(why)});
   };
   add(!s.reference_model && list_megatron_model(s).empty(), "model",
-      "its flags do not describe this network: they are left to you");
+      "its flags cannot describe this model: set the shapes yourself");
   add(p.virtual_stages == 1 && p.microbatch_group > 0, "parallelism.microbatch_group",
-      "microbatches go in groups only where there are virtual stages");
+      "micro-batch groups need virtual stages");
   add(p.virtual_stages == 1 && p.overlap.pp, "parallelism.overlap.pp",
       "1F1B does not overlap its sends");
   add(p.recompute == plan::Recompute::full && p.recompute_layers % p.virtual_stages != 0,
-      "parallelism.recompute", "it recomputes as many layers in each chunk of a pp rank");
+      "parallelism.recompute",
+      "it recomputes the same number of layers in each virtual stage of a PP rank");
   add(s.job.param_dtype == plan::Dtype::fp8, "job.param_dtype",
-      "bf16 is written: --fp8-param-gather gathers parameters in fp8 and keeps both");
-  add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype",
-      "fp32 is written: there is no fp64");
-  add(!can_state_grads(s.job), "job.grad_dtype", "gradients are fp32 or as the parameters");
-  add(s.job.optimizer == plan::Optimizer::lion, "job.optimizer",
-      "adam is written: there is no lion");
+      "written as bf16: --fp8-param-gather gathers parameters in fp8 and keeps both");
+  add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype", "written as fp32: it has no fp64");
+  add(!can_state_grads(s.job), "job.grad_dtype", "gradients are fp32 or in the parameters' format");
+  add(s.job.optimizer == plan::Optimizer::lion, "job.optimizer", "written as adam: it has no lion");
   return lost;
 }
 

@@ -54,6 +54,7 @@ TEST(MegatronExport, DeepSeekV3_WritesLatentAttentionAndLayerPattern) {
       "parallelism: {tp_size: 1, pp_size: 1, ep_size: 64, dp_size: 512}\n");
   EXPECT_THAT(text, HasSubstr("  --moe-layer-freq '([0]*3+[1]*58)'\n"));
   EXPECT_THAT(text, HasSubstr("  --multi-latent-attention\n  --q-lora-rank 1536\n"));
+  EXPECT_THAT(text, HasSubstr("  --moe-router-num-groups 8\n  --moe-router-group-topk 4\n"));
 }
 
 TEST(MegatronExport, UnsupportedSettings_AreListedInTheHead) {

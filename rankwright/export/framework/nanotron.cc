@@ -81,16 +81,16 @@ std::span<const std::string_view> list_nanotron_keys() { return kNanotronStates;
 std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost;
   if (!s.reference_model && !has_module(s.model))
-    lost.push_back({"model", "it trains Llama and Qwen2 shapes: model_config is left to you"});
+    lost.push_back({"model", "it supports Llama and Qwen2 shapes: set model_config yourself"});
   if (s.plan.zero >= 1 && s.plan.cp > 1)
-    lost.push_back({"parallelism.shard_size", "it shards over dp alone, not over dp x cp"});
+    lost.push_back({"parallelism.shard_size", "it shards over DP only, not over DP x CP"});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
   const plan::Dtype written =
       s.job.param_dtype == plan::Dtype::fp8 ? plan::Dtype::bf16 : s.job.param_dtype;
   const bool as_parameters = s.job.grad_dtype == written && written != plan::Dtype::fp64;
   if (s.job.grad_dtype != plan::Dtype::fp32 && !as_parameters)
-    lost.push_back({"job.grad_dtype", "gradients are fp32 or as the parameters"});
+    lost.push_back({"job.grad_dtype", "gradients are fp32 or in the parameters' format"});
   if (s.job.optimizer == plan::Optimizer::lion)
     lost.push_back({"job.optimizer", "it has adamW and sgd"});
   return lost;
@@ -132,7 +132,7 @@ std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const Expo
 
 constinit const Exporter kNanotronExporter{
     .target = rules::Target::nanotron,
-    .summary = "nanotron's YAML config",
+    .summary = "nanotron YAML config",
     .states = list_nanotron_keys,
     .lost = find_unsupported_by_nanotron,
     .write = write_nanotron,

@@ -1,6 +1,6 @@
-// Writes a Python function that applies the plan to a config of torchtitan's main branch: since
-// February 2026 its configs are Python, and batches count tokens. Names that could not be verified
-// in its sources are listed in the file's head.
+// Writes a Python function that applies the plan to a config of torchtitan 0.3 or its main branch,
+// whose configs are Python. Since August 2026, main counts batches in tokens instead of sequences;
+// the function sets whichever the installed version has. tests/frameworks loads what this writes.
 #include "rankwright/export/framework/torchtitan.h"
 
 #include <fmt/format.h>
@@ -70,26 +70,45 @@ std::string parallelism(const plan::TrainingConfig& s) {
   if (p.pp > 1) {
     add("pipeline_parallel_schedule", quote_python(choose_schedule_class(s)));
     if (writes_cells(s)) add("pipeline_parallel_schedule_csv", quote_python(kScheduleFile));
-    number("num_pp_microbatches", s.microbatches());
     if (const std::string modules = list_modules(s, "lm_head", "        "); !modules.empty())
-      add("pipeline_parallel_module_fqns_per_model_part", modules);
+      add("module_fqns_per_model_part", modules);
   }
   return text + "    )\n";
 }
 
+/// Returns the batch in the installed version's unit. Main counts the tokens of a microbatch; 0.3
+/// counts the sequences of one accumulation step, which with a pipeline is the whole batch of a
+/// data rank.
+std::string batch(const plan::TrainingConfig& s) {
+  const i64 micro = s.plan.micro_batch, length = s.job.sequence;
+  const i64 passes = s.plan.pp > 1 ? s.microbatches() : 1;
+  std::string text =
+      "    if hasattr(config.training, \"num_tokens_per_train_step\"):  # main: tokens\n";
+  const auto add = [&](std::string_view key, const std::string& value) {
+    text += fmt::format("        config.{} = {}\n", key, value);
+  };
+  add("training.num_tokens_per_microbatch_per_dp_rank", fmt::format("{} * {}", micro, length));
+  add("training.num_tokens_per_train_step", fmt::format("{} * {}", s.job.global_batch, length));
+  add("training.max_context_length", std::to_string(length));
+  if (s.plan.pp > 1) add("parallelism.num_pp_microbatches", std::to_string(passes));
+  text += "    else:  # 0.3: sequences\n";
+  add("training.local_batch_size", std::to_string(micro * passes));
+  add("training.global_batch_size", std::to_string(s.job.global_batch));
+  add("training.seq_len", std::to_string(length));
+  if (s.plan.pp > 1) add("parallelism.pipeline_parallel_microbatch_size", std::to_string(micro));
+  return text;
+}
+
+/// Returns the number formats, and turns off CUDA graphs where torchtitan refuses them: in a
+/// pipeline, and with an expert dispatch that synchronizes with the host.
 std::string training(const plan::TrainingConfig& s) {
   std::string text;
   const auto add = [&](std::string_view key, std::string_view value) {
     text += fmt::format("    config.training.{} = {}\n", key, value);
   };
-  const auto tokens = [&](std::string_view key, i64 sequences) {
-    add(key, fmt::format("{} * {}", sequences, s.job.sequence));
-  };
-  tokens("num_tokens_per_microbatch_per_dp_rank", s.plan.micro_batch);
-  tokens("num_tokens_per_train_step", s.job.global_batch);
-  add("max_context_length", std::to_string(s.job.sequence));
   add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
-  add("mixed_precision_reduce", s.job.grad_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
+  add("mixed_precision_reduce", "\"float32\"");
+  if (s.plan.pp > 1 || s.plan.ep > 1) add("disable_cuda_graphs", "True");
   return text;
 }
 
@@ -100,14 +119,12 @@ std::string_view recompute(plan::Recompute recompute) {
 
 std::vector<std::string> list_unverified(const plan::TrainingConfig& s, std::string_view function) {
   std::vector<std::string> lines = {
-      "Names were read in torchtitan's sources of mid-2026, which change from week to week.",
-      "Not seen: Trainer's home, whether a config may be changed after it is made, and None for no "
-      "recompute."};
+      "Checked against torchtitan 0.3.0 and main of 2026-08-21. Names change weekly on main."};
   if (function.empty())
     lines.emplace_back(
-        "Not known: a registry function for this model; give rankwright_layout one.");
+        "No registry function is known for this model: pass a config to rankwright_layout.");
   if (s.plan.cp > 1)
-    lines.emplace_back("Context parallelism also needs an attention class that knows it.");
+    lines.emplace_back("Context parallelism also needs an attention class that supports it.");
   return lines;
 }
 
@@ -116,13 +133,13 @@ std::span<const std::string_view> list_torchtitan_keys() { return kTorchtitanSta
 std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
   if (s.plan.cp > 1)
-    lost.push_back({"parallelism.cp_comm", "the model's attention class gathers or trades heads"});
+    lost.push_back({"parallelism.cp_comm", "the model's attention class sets the algorithm"});
   if (s.plan.ep > 1 && s.plan.etp > 1)
-    lost.push_back({"parallelism.etp_size", "experts are whole: ep takes the tp ranks too"});
+    lost.push_back({"parallelism.etp_size", "experts are not split: EP uses the TP ranks too"});
   if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
     lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
-  if (s.job.grad_dtype != plan::Dtype::bf16 && s.job.grad_dtype != plan::Dtype::fp32)
-    lost.push_back({"job.grad_dtype", "mixed_precision_reduce is bfloat16 or float32"});
+  if (s.job.grad_dtype != plan::Dtype::fp32)
+    lost.push_back({"job.grad_dtype", "it reduces gradients in float32"});
   return lost;
 }
 
@@ -142,7 +159,7 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
                         function);
   text += "from torchtitan.trainer import Trainer\n";
   text += "\n\ndef rankwright_layout(config: Trainer.Config) -> Trainer.Config:\n";
-  text += training(s) + parallelism(s);
+  text += parallelism(s) + training(s) + batch(s);
   text += fmt::format("    config.activation_checkpoint = {}\n    return config\n",
                       recompute(s.plan.recompute));
   if (!function.empty())
@@ -157,7 +174,7 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
 
 constinit const Exporter kTorchtitanExporter{
     .target = rules::Target::torchtitan,
-    .summary = "a Python config for torchtitan's main",
+    .summary = "Python config for torchtitan 0.3 and its main branch",
     .states = list_torchtitan_keys,
     .lost = find_unsupported_by_torchtitan,
     .write = write_torchtitan,

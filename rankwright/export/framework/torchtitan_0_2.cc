@@ -131,7 +131,7 @@ std::span<const std::string_view> list_torchtitan_0_2_keys() { return kTorchtita
 std::vector<UnsupportedSetting> find_unsupported_by_torchtitan_0_2(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
   if (s.plan.cp > 1 && s.plan.cp_comm == plan::CpComm::a2a)
-    lost.push_back({"parallelism.cp_comm", "its ring gathers or rotates; Ulysses came later"});
+    lost.push_back({"parallelism.cp_comm", "it supports ring and all-gather; Ulysses came later"});
   if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
     lost.push_back({"job.param_dtype", "mixed_precision_param is bfloat16 or float32"});
   if (s.job.grad_dtype != plan::Dtype::fp32)
@@ -155,7 +155,7 @@ std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig& s, cons
 
 constinit const Exporter kTorchtitan02Exporter{
     .target = rules::Target::torchtitan_0_2,
-    .summary = "torchtitan's TOML config, and its schedule file",
+    .summary = "torchtitan TOML config and its schedule file",
     .states = list_torchtitan_0_2_keys,
     .lost = find_unsupported_by_torchtitan_0_2,
     .write = write_torchtitan_0_2,

@@ -84,32 +84,33 @@ std::vector<UnsupportedSetting> find_unsupported_by_both_torchtitans(
   const plan::Plan& p = s.plan;
   std::vector<UnsupportedSetting> lost;
   if (p.zero >= 1 && !has_whole_shards(p))
-    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x cp ranks"});
+    lost.push_back({"parallelism.shard_size", "it shards over dp_shard x CP ranks"});
   if (p.zero >= 1 && p.cp == 1 && p.shards() == 1 && p.dp > 1)
     for (const char* const key : {"parallelism.zero_stage", "parallelism.shard_size"})
-      lost.push_back({key, "a shard of one rank is plain data parallelism"});
+      lost.push_back({key, "a shard of one rank is unsharded data parallelism"});
   if (p.zero == 1 && p.data_ranks() == 1)
-    lost.push_back({"parallelism.zero_stage", "there is one data rank and nothing to shard"});
-  if (importer::needs_cells(s) && !writes_cells(s))
     lost.push_back(
-        {"parallelism.schedule", fmt::format("a schedule file of more than {} cells is not written",
-                                             count(importer::kMaxTorchCells))});
+        {"parallelism.zero_stage", "there is one data-parallel rank and nothing to shard"});
+  if (importer::needs_cells(s) && !writes_cells(s))
+    lost.push_back({"parallelism.schedule",
+                    fmt::format("schedule files of more than {} actions are not written",
+                                count(importer::kMaxTorchCells))});
   if (p.pp > 1 && s.model.mtp_layers > 0)
-    lost.push_back({"parallelism.stages", "MTP modules stand on no stage of its pipelines"});
+    lost.push_back({"parallelism.stages", "its pipelines have no MTP modules"});
   if (s.model.sparse() && p.ep == 1 && p.etp != p.tp)
-    lost.push_back({"parallelism.etp_size", "without ep experts are cut as dense layers are"});
+    lost.push_back({"parallelism.etp_size", "without EP, experts are split like dense layers"});
   if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
     lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
   if (s.job.optimizer != plan::Optimizer::adam)
     lost.push_back({"job.optimizer", "it has Adam and AdamW"});
   const importer::TorchtitanFlavor* const flavor = importer::find_flavor(s.model);
   if (!s.reference_model && flavor == nullptr)
-    lost.push_back({"model", "it has no flavor of these shapes that is known here"});
+    lost.push_back({"model", "no flavor with these shapes is known"});
   else if (!s.reference_model && !is_same_network(make_flavor_model(*flavor), s.model))
-    lost.push_back({"model", fmt::format("its flavor {} of {} has no MTP modules, and {} as the "
-                                         "longest sequence",
-                                         flavor->flavor, flavor->name,
-                                         make_flavor_model(*flavor).max_sequence)});
+    lost.push_back(
+        {"model",
+         fmt::format("its flavor {} of {} has no MTP modules and a maximum sequence length of {}",
+                     flavor->flavor, flavor->name, make_flavor_model(*flavor).max_sequence)});
   return lost;
 }
 

@@ -228,6 +228,10 @@ std::string write_print_commands(const std::vector<std::string>& lines, std::str
   return text;
 }
 
+std::string name_script(const ExportOptions& options, std::string_view usual) {
+  return options.script.empty() ? std::string(usual) : safe_name(options.script);
+}
+
 std::string write_usage_check(std::string_view usage) {
   return fmt::format(
       "if [ $# -eq 0 ]; then\n"

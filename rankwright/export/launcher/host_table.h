@@ -67,6 +67,10 @@ std::string wrap_words(const std::vector<std::string>& words, std::string_view i
 /// that is_host_name() accepts, and spaces.
 std::string write_print_commands(const std::vector<std::string>& lines, std::string_view indent);
 
+/// Returns the name of the script for its usage: that of the options, made safe for a comment, or
+/// `usual`.
+std::string name_script(const ExportOptions& options, std::string_view usual);
+
 /// Returns shell code that prints `usage` and exits with code 64 if the script has no arguments.
 /// The arguments ("$@") are the command that the script runs.
 std::string write_usage_check(std::string_view usage);

@@ -306,5 +306,20 @@ TEST(Launchers, PermutedHosts_GiveAShortScript) {
   EXPECT_LT(export_text("slurm", permuted, {}).size(), 100'000u);
 }
 
+TEST(Usage, NamesTheFileThatIsWritten) {
+  const rankwright::plan::TrainingConfig config = make_config(8, 8, 1);
+  for (const auto& [target, usual] :
+       {std::pair("slurm", "sbatch slurm.sbatch "), std::pair("torchrun", "bash torchrun.sh ")}) {
+    const Exporter& exporter = *find_exporter(target);
+    const auto text = [&](const std::string& script) {
+      return exporter.write(config, {.hosts = {}, .script = script}, {}).front().text;
+    };
+    EXPECT_THAT(text(""), HasSubstr(usual));
+    EXPECT_THAT(text("job.sh"), HasSubstr(" job.sh "));
+    // A name cannot end the comment or the quotes.
+    EXPECT_THAT(text("a\nrm -rf x'$(b)"), HasSubstr(" a_rm -rf x__(b) "));
+  }
+}
+
 }  // namespace launchers_test
 }  // namespace rankwright::exporter

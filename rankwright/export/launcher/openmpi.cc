@@ -55,7 +55,7 @@ constexpr std::string_view kOpenmpiFindDevices =
     "  done\n"
     "  export CUDA_VISIBLE_DEVICES=${devices%% *}\n"
     "  if [ -z \"$CUDA_VISIBLE_DEVICES\" ]; then\n"
-    "    echo \"$name is no host of this plan: name hosts as they call themselves\" >&2\n"
+    "    echo \"$name is not a host of this plan: use the names that hostname prints\" >&2\n"
     "    exit 1\n"
     "  fi\n";
 
@@ -64,7 +64,7 @@ std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
                          const std::vector<std::string>& head) {
   const i64 first = table.runs.front().first;
   std::string text = "#!/usr/bin/env bash\n" + write_comments(head, "#") +
-                     fmt::format("# Use: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
+                     fmt::format("# Usage: {}\n", kOpenmpiUsage) + "set -euo pipefail\n\n" +
                      write_usage_check(kOpenmpiUsage) +
                      "\nhere=$(dirname \"$(readlink -f \"$0\")\")\n"
                      "pass=(-x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE)\n";
@@ -73,14 +73,13 @@ std::string write_script(const plan::TrainingConfig& s, const HostTable& table,
          fmt::format(
              "export MASTER_ADDR=${{MASTER_ADDR:-{}}} MASTER_PORT=${{MASTER_PORT:-29500}}\n"
              "export WORLD_SIZE={}\n"
-             "# A rankfile goes with no --map-by. What is quoted runs in each rank: it takes off "
-             "the\n"
-             "# binding to the cores that a rankfile cannot do without.\n"
+             "# A rankfile does not combine with --map-by. The quoted command runs in each rank "
+             "and undoes the\n"
+             "# core binding that a rankfile requires.\n"
              "# shellcheck disable=SC2016\n"
              "exec mpirun --rankfile \"$here/openmpi.rankfile\" -np {} \"${{pass[@]}}\" bash -c '\n"
              "  export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK\n"
-             "{}"
-             "  cores=$(getconf _NPROCESSORS_CONF)\n"
+             "{}  cores=$(getconf _NPROCESSORS_CONF)\n"
              "  taskset -pc \"0-$((cores - 1))\" $$ >/dev/null || true\n"
              "  exec \"$@\"' rank \"$@\"\n",
              names[std::size_t(first)], s.world, s.world,
@@ -94,9 +93,9 @@ std::vector<ExportFile> write_openmpi(const plan::TrainingConfig& s, const Expor
   std::vector<std::string> about = head;
   if (options.hosts.empty())
     about.emplace_back(
-        "Hosts are called host0, host1, ...: give their names with rankwright export --hosts.");
+        "Hosts are named host0, host1, ...: pass their names with rankwright export --hosts.");
   std::vector<std::string> slots = about;
-  slots.emplace_back("slot=0:* is all cores of the first socket; openmpi.sh takes that off again.");
+  slots.emplace_back("slot=0:* binds to all cores of the first socket; openmpi.sh undoes it.");
   return {{"openmpi.rankfile", write_comments(slots, "#") + write_rank_lines(table, names)},
           {"openmpi.sh", write_script(s, table, names, about)}};
 }

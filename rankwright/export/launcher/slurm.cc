@@ -13,8 +13,6 @@
 namespace rankwright::exporter {
 namespace {
 
-constexpr std::string_view kSlurmUsage = "sbatch slurm.sbatch COMMAND [ARGUMENT ...]";
-
 /// Returns the GPUs to request per node. If the ranks of a host skip devices, all are requested,
 /// because the table numbers the devices of the whole host.
 i64 gpus_per_node(const HostTable& table) {
@@ -33,7 +31,7 @@ std::string write_directives(const plan::TrainingConfig& s, const HostTable& tab
     text += fmt::format("#SBATCH --nodelist={}\n",
                         importer::show_host_list(name_hosts(table, options)));
   text += fmt::format(
-      "# Where GPUs are another resource, such as gres=gpu:h100:8, or none, change this line:\n"
+      "# If your GPUs are another resource, such as gres=gpu:h100:8, change this line:\n"
       "#SBATCH --gpus-per-node={}\n",
       gpus_per_node(table));
   return text;
@@ -46,7 +44,7 @@ std::string write_hosts(const HostTable& table, const ExportOptions& options) {
         "# Host i is the i-th node of the allocation.\n"
         "mapfile -t host < <(scontrol show hostnames \"$SLURM_JOB_NODELIST\")\n"
         "if [ ${{#host[@]}} -ne {0} ]; then\n"
-        "  echo \"this plan is for {0} nodes, and the job has ${{#host[@]}}\" >&2\n"
+        "  echo \"this plan needs {0} nodes, but the job has ${{#host[@]}}\" >&2\n"
         "  exit 1\n"
         "fi\n",
         table.size());
@@ -104,21 +102,27 @@ std::string write_srun(const plan::TrainingConfig& s, const HostTable& table) {
   return fmt::format(
       "MASTER_ADDR=$(head -n 1 \"$SLURM_HOSTFILE\")\n"
       "export MASTER_ADDR MASTER_PORT=${{MASTER_PORT:-29500}} WORLD_SIZE={0}\n"
-      "# shellcheck disable=SC2016  # what is quoted runs in each task\n"
+      "# shellcheck disable=SC2016  # the quoted command runs in each task\n"
       "srun --nodes={1} --ntasks={0} --distribution=arbitrary --kill-on-bad-exit=1 bash -c '\n"
       "  export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID\n"
-      "{2}"
-      "  exec \"$@\"' task \"$@\"\n",
+      "{2}  exec \"$@\"' task \"$@\"\n",
       s.world, table.size(), table.all_in_order() ? "" : kSlurmFindDevices);
 }
 
 std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportOptions& options,
                                     const std::vector<std::string>& head) {
   const HostTable table = make_host_table(s);
+  const std::string file = name_script(options, "slurm.sbatch");
+  const std::string usage = fmt::format("sbatch {} COMMAND [ARGUMENT ...]", file);
   std::string text = "#!/usr/bin/env bash\n" + write_comments(head, "#") +
-                     fmt::format("# Use: {}\n", kSlurmUsage) + write_directives(s, table, options) +
-                     "set -euo pipefail\n\n" + write_usage_check(kSlurmUsage) + "\n" +
-                     write_hosts(table, options) + "\n" + write_host_file(table) + "\n";
+                     fmt::format(
+                         "# Usage: {}\n"
+                         "# With the flags of rankwright export --to megatron -o train.sh:\n"
+                         "#   sbatch {} bash train.sh python pretrain_gpt.py ...\n",
+                         usage, file) +
+                     write_directives(s, table, options) + "set -euo pipefail\n\n" +
+                     write_usage_check(usage) + "\n" + write_hosts(table, options) + "\n" +
+                     write_host_file(table) + "\n";
   if (!table.all_in_order()) text += write_device_table(table) + "\n";
   return {{"slurm.sbatch", text + write_srun(s, table)}};
 }
@@ -127,7 +131,7 @@ std::vector<ExportFile> write_slurm(const plan::TrainingConfig& s, const ExportO
 
 constinit const Exporter kSlurmExporter{
     .target = rules::Target::slurm,
-    .summary = "a batch script: every rank on its host",
+    .summary = "batch script that places every rank on its host",
     .states = list_launcher_keys,
     .write = write_slurm,
 };

@@ -11,8 +11,6 @@
 namespace rankwright::exporter {
 namespace {
 
-constexpr std::string_view kTorchrunUsage = "bash torchrun.sh SCRIPT [ARGUMENT ...]";
-
 /// Returns "NAME RANKS" for each node, in node-rank order.
 std::vector<std::string> list_nodes(const HostTable& table, const ExportOptions& options) {
   const std::vector<std::string> names = name_hosts(table, options);
@@ -26,15 +24,16 @@ std::vector<std::string> list_nodes(const HostTable& table, const ExportOptions&
 /// Returns shell code that finds this node's rank and its number of ranks.
 std::string write_node_lookup(bool named) {
   return fmt::format(
-      "# awk reads to the end: who stops early ends the other side of the pipe.\n"
-      "# NODE_RANK says which node this is; else its name, which NODE may give, is looked up.\n"
+      "# awk reads to the end: stopping early would break the pipe.\n"
+      "# NODE_RANK selects the node; without it, the node is looked up by name (NODE or "
+      "hostname).\n"
       "rank=${{NODE_RANK:-}}\n"
       "name=${{NODE:-$(hostname)}}\n"
       "if [ -z \"$rank\" ]; then\n"
       "  rank=$(nodes | awk -v name=\"$name\" '$1 == name {{ print NR - 1 }}')\n"
       "fi\n"
-      "if ! ranks=$(nodes | awk -v rank=\"$rank\" "
-      "'NR - 1 == rank \"\" {{ print $2; found = 1 }} END {{ exit !found }}'); then\n"
+      "if ! ranks=$(nodes | awk -v rank=\"$rank\" 'NR - 1 == rank \"\" {{ print $2; found = 1 }} "
+      "END {{ exit !found }}'); then\n"
       "  echo \"$name is not one of the nodes: {}\" >&2\n"
       "  exit 1\n"
       "fi\n",
@@ -48,19 +47,20 @@ std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const Expo
   const bool named = !options.hosts.empty();
   const std::vector<std::string> lines = list_nodes(table, options);
   const std::string first = lines.front().substr(0, lines.front().find(' '));
-  std::string text =
-      "#!/usr/bin/env bash\n" + write_comments(head, "#") +
-      fmt::format("# Use, on each of {} nodes: {}{}\n", lines.size(),
-                  named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", kTorchrunUsage);
+  const std::string usage =
+      fmt::format("bash {} SCRIPT [ARGUMENT ...]", name_script(options, "torchrun.sh"));
+  std::string text = "#!/usr/bin/env bash\n" + write_comments(head, "#") +
+                     fmt::format("# Usage, on each of {} nodes: {}{}\n", lines.size(),
+                                 named ? "" : "MASTER_ADDR=FIRST_NODE NODE_RANK=K ", usage);
   if (!named)
     text +=
-        "# Without names of its own, host i of the cluster is called hosti; with\n"
-        "# rankwright export --hosts the script finds its number by the name of the node.\n";
-  text += "set -euo pipefail\n\n" + write_usage_check(kTorchrunUsage) +
+        "# Host i of the cluster is named hosti. With rankwright export --hosts, the script\n"
+        "# finds its number by the name of the node.\n";
+  text += "set -euo pipefail\n\n" + write_usage_check(usage) +
           "\n# Name and ranks of each node, in the order of node ranks.\nnodes() {\n" +
           write_print_commands(lines, "  ") + "}\n\n" + write_node_lookup(named);
   text += fmt::format("\nmaster=${{MASTER_ADDR:{}}}\n",
-                      named ? "-" + first : "?give the address of node rank 0");
+                      named ? "-" + first : "?set it to the address of node rank 0");
   text += fmt::format(
       "exec torchrun --rdzv_backend=static --nnodes={} --node_rank=\"$rank\" \\\n"
       "  --nproc_per_node=\"$ranks\" --master_addr=\"$master\" \\\n"
@@ -73,7 +73,7 @@ std::vector<ExportFile> write_torchrun(const plan::TrainingConfig& s, const Expo
 
 constinit const Exporter kTorchrunExporter{
     .target = rules::Target::torchrun,
-    .summary = "a script for each node, numbered by the plan",
+    .summary = "script for each node, in the plan's order",
     .states = list_launcher_keys,
     .write = write_torchrun,
 };

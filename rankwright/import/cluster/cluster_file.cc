@@ -33,10 +33,11 @@ std::optional<Quantity> read_quantity(FieldReader& reader, const YamlNode& node,
   if (!reader.expect(node, YamlNode::Kind::scalar, "a number with its unit")) return std::nullopt;
   const std::optional<Quantity> value = reader.take(node, parse(node.scalar));
   if (!value || (*value >= range.min && *value <= range.max)) return value;
-  reader.report(node, {.code = "RW0904",
-                       .message = "number out of range",
-                       .detail = fmt::format("'{}' is not from {} to {}", make_excerpt(node.scalar),
-                                             show(range.min), show(range.max))});
+  reader.report(
+      node, {.code = "RW0904",
+             .message = "number out of range",
+             .detail = fmt::format("'{}' is not in the range {} to {}", make_excerpt(node.scalar),
+                                   show(range.min), show(range.max))});
   return std::nullopt;
 }
 
@@ -146,8 +147,8 @@ std::vector<std::string_view> key_names(const Field (&fields)[N]) {
 void report_missing(FieldReader& reader, const YamlNode& node, std::string_view what,
                     std::string_view example) {
   reader.report(node, {.code = "RW0912",
-                       .message = "something is missing",
-                       .detail = fmt::format("{} is not given", what),
+                       .message = "missing value",
+                       .detail = fmt::format("missing {}", what),
                        .hint = std::string(example)});
 }
 
@@ -155,7 +156,7 @@ cluster::Device read_device(FieldReader& reader, const YamlNode& node) {
   if (node.kind == YamlNode::Kind::scalar)
     return reader.take(node, catalog::find_device(node.scalar)).value_or(cluster::Device{});
   cluster::Device device{.name = "device", .source = "the cluster file"};
-  if (!reader.expect(node, YamlNode::Kind::map, "a device's name or a map of its figures"))
+  if (!reader.expect(node, YamlNode::Kind::map, "a device name or a map of its properties"))
     return device;
   reader.each(node, key_names(kDeviceFields), [&](std::size_t field, const YamlNode& value) {
     kDeviceFields[field].read(reader, value, device);
@@ -176,10 +177,10 @@ std::vector<cluster::Level> read_levels(FieldReader& reader, const YamlNode& nod
     return levels;
   for (const YamlNode& item : node.items) {
     if (levels.size() == cluster::kMaxLevels) {
-      reader.report(item,
-                    {.code = "RW0904",
-                     .message = "number out of range",
-                     .detail = fmt::format("at most {} levels are read", cluster::kMaxLevels)});
+      reader.report(item, {.code = "RW0904",
+                           .message = "number out of range",
+                           .detail = fmt::format("too many levels: at most {} are supported",
+                                                 cluster::kMaxLevels)});
       break;
     }
     if (!reader.expect(item, YamlNode::Kind::map,
@@ -207,7 +208,7 @@ bool check_device_count(FieldReader& reader, const YamlNode& node,
     if (!more || *more > cluster::kMaxDevices) {
       reader.report(node, {.code = "RW0904",
                            .message = "number out of range",
-                           .detail = fmt::format("the arities multiply to more than {} devices",
+                           .detail = fmt::format("the product of the arities exceeds {} devices",
                                                  count(cluster::kMaxDevices))});
       return false;
     }
@@ -243,7 +244,7 @@ std::optional<cluster::Cluster> read_map(FieldReader& reader, const YamlNode& no
     reader.report(*node.find("host_devices"),
                   {.code = "RW0904",
                    .message = "number out of range",
-                   .detail = fmt::format("hosts of {} devices do not make up {}",
+                   .detail = fmt::format("hosts of {} devices do not divide {}",
                                          cluster.host_devices, count(cluster.devices()))});
     return std::nullopt;
   }

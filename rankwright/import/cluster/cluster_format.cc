@@ -6,14 +6,14 @@ namespace rankwright::importer {
 namespace {
 
 constexpr ClusterFormat kClusterFormats[] = {
-    {"nvidia-smi-topo", "what nvidia-smi topo -m prints", "outputs of 2017 to 2026",
+    {"nvidia-smi-topo", "output of nvidia-smi topo -m", "output from 2017 to 2026",
      claims_nvidia_smi_topo, read_nvidia_smi_topo},
-    {"nccl-topo", "NCCL's topology (NCCL_TOPO_DUMP_FILE)", "NCCL of 2026", claims_nccl_topo,
+    {"nccl-topo", "NCCL topology (NCCL_TOPO_DUMP_FILE)", "NCCL of 2026", claims_nccl_topo,
      read_nccl_topo},
-    {"hwloc", "hwloc's XML (lstopo --of xml)", "hwloc 2", claims_hwloc_xml, read_hwloc_xml},
-    {"slurm-topology", "Slurm's topology.conf", "Slurm 25.05", claims_slurm_topology,
+    {"hwloc", "hwloc XML (lstopo --of xml)", "hwloc 2", claims_hwloc_xml, read_hwloc_xml},
+    {"slurm-topology", "Slurm topology.conf", "Slurm 25.05", claims_slurm_topology,
      read_slurm_topology},
-    {"nccl-tests", "what nccl-tests print (all_reduce_perf, ...)", "nccl-tests 2.20",
+    {"nccl-tests", "output of nccl-tests (all_reduce_perf, ...)", "nccl-tests 2.20",
      claims_nccl_tests, read_nccl_tests},
 };
 
@@ -35,7 +35,7 @@ const ClusterFormat* find_claiming_format(std::string_view file, std::string_vie
 
 Diagnostic bad_topology(std::string detail, std::string_view file, int line, int column) {
   return {.code = "RW0621",
-          .message = "the topology is not understood",
+          .message = "invalid topology file",
           .detail = std::move(detail),
           .where = {.file = std::string(file), .line = line, .column = column}};
 }

@@ -16,8 +16,8 @@ void note_contradiction(Diagnostics& findings, std::string_view what, std::strin
                         std::string_view first_value) {
   findings.push_back({.code = "RW0622",
                       .severity = Severity::warning,
-                      .message = "two files say different things",
-                      .detail = fmt::format("{}: {} in {}, {} in {}; the first is taken", what,
+                      .message = "two files disagree",
+                      .detail = fmt::format("{}: {} in {}, {} in {}; using the first", what,
                                             first_value, first_file, value, file),
                       .where = {.file = std::string(file)}});
 }

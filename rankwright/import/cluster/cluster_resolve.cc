@@ -42,7 +42,7 @@ class ClusterResolver {
   void assume(std::string detail) {
     findings_.push_back({.code = "RW0623",
                          .severity = Severity::note,
-                         .message = "assumed, as no file says it",
+                         .message = "assumed: no file gives this value",
                          .detail = std::move(detail)});
   }
 
@@ -87,14 +87,14 @@ class ClusterResolver {
       if (all.size() != 1) {
         std::string list;
         for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
-        return refuse("RW0912", "something is missing",
-                      all.empty() ? "no file says which GPU the hosts have"
-                                  : "the links fit several GPUs: " + list,
-                      fmt::format("rankwright import FILE --device {} -o cluster.yaml",
-                                  all.empty() ? "h100-sxm" : all.front()));
+        return refuse(
+            "RW0912", "missing value",
+            all.empty() ? "no file gives the GPU type" : "several GPUs match the links: " + list,
+            fmt::format("rankwright import FILE --device {} -o cluster.yaml",
+                        all.empty() ? "h100-sxm" : all.front()));
       }
       name = all.front();
-      assume(fmt::format("the GPU: {}, the only one of the catalog with {} NVLinks", name,
+      assume(fmt::format("GPU type {}: the only one of the catalog with {} NVLinks", name,
                          links(*nvlink_of(catalog::find_device(name)->generation))));
     }
     const Result<cluster::Device> device = catalog::find_device(name);
@@ -128,11 +128,11 @@ class ClusterResolver {
     for (const fit::MeasuredSeries& series : parts_.series)
       devices = std::max(devices, series.ranks / series.hosts);
     if (devices > 0) {
-      assume(fmt::format("{} GPUs a host: as many as ranks were measured", devices));
+      assume(fmt::format("{} GPUs per host, the number of measured ranks", devices));
       return devices;
     }
     devices = system_->unit.host_devices;
-    assume(fmt::format("{} GPUs a host, as in {}", devices, system_->name));
+    assume(fmt::format("{} GPUs per host, as in {}", devices, system_->name));
     return devices;
   }
 
@@ -158,8 +158,8 @@ class ClusterResolver {
     findings_.push_back(
         {.code = "RW0622",
          .severity = Severity::warning,
-         .message = "two files say different things",
-         .detail = fmt::format("{} joins {} GPUs, and a host has {}: it is taken as one level",
+         .message = "two files disagree",
+         .detail = fmt::format("{} connects {} GPUs, but a host has {}: using one level",
                                parts_.inside->file, devices, cluster_.host_devices)});
     cluster::Level level = cluster_.levels.front();
     level.arity = cluster_.host_devices;
@@ -175,8 +175,8 @@ class ClusterResolver {
     } else if (!same || parts_.pcie) {
       level = level_of({Tier::Kind::pcie, cluster_.host_devices}, false);
     } else if (cluster_.host_devices > 1) {
-      assume(fmt::format("inside a host: {}, {} a GPU, as in {}", level.name, show(level.bandwidth),
-                         system_->name));
+      assume(fmt::format("inside a host: {}, {} per GPU, as in {}", level.name,
+                         show(level.bandwidth), system_->name));
     }
     cluster_.levels.push_back(level);
     return true;
@@ -210,7 +210,7 @@ class ClusterResolver {
     } else {
       level.bandwidth = system_->unit.levels[0].bandwidth;
       level.origin = cluster::Origin::assumed;
-      assume(fmt::format("NVLink: {} a GPU, as in {}", show(level.bandwidth), system_->name));
+      assume(fmt::format("NVLink: {} per GPU, as in {}", show(level.bandwidth), system_->name));
     }
   }
 
@@ -222,7 +222,7 @@ class ClusterResolver {
     level.bandwidth = pcie_of(cluster_.device.generation);
     level.origin = cluster::Origin::assumed;
     if (std::exchange(pcie_reported_, true)) return;
-    assume(fmt::format("PCIe: {} a GPU, 16 lanes of the generation that {} has",
+    assume(fmt::format("PCIe: {} per GPU, 16 lanes of the PCIe generation of {}",
                        show(level.bandwidth), cluster_.device.name));
   }
 
@@ -236,12 +236,12 @@ class ClusterResolver {
     if (!parts_.hosts && !parts_.tree && !parts_.host_names) {
       for (const fit::MeasuredSeries& series : parts_.series)
         hosts_ = std::max(hosts_, series.hosts);
-      assume(hosts_ == 1 ? "one host" : fmt::format("{} hosts: those that were measured", hosts_));
+      assume(hosts_ == 1 ? "one host" : fmt::format("{} hosts, as measured", hosts_));
     }
     const std::optional<i64> devices = product({hosts_, cluster_.host_devices});
     if (!devices || *devices > cluster::kMaxDevices)
       return refuse("RW0904", "number out of range",
-                    fmt::format("{} hosts of {} GPUs are more than {} devices", count(hosts_),
+                    fmt::format("{} hosts of {} GPUs exceed {} devices", count(hosts_),
                                 cluster_.host_devices, count(cluster::kMaxDevices)));
     if (tree_.empty()) tree_ = {hosts_};
     return hosts_ == in_tree || !parts_.tree || cut_tree(in_tree);
@@ -250,16 +250,15 @@ class ClusterResolver {
   /// Reduces a larger tree to its first hosts.
   bool cut_tree(i64 in_tree) {
     if (hosts_ > in_tree)
-      return refuse("RW0622", "two files say different things",
-                    fmt::format("{} names {} hosts, and {} are asked for", parts_.tree->file,
+      return refuse("RW0622", "two files disagree",
+                    fmt::format("{} names {} hosts, but --hosts asks for {}", parts_.tree->file,
                                 count(in_tree), count(hosts_)));
     std::vector<i64> cut;
     i64 left = hosts_;
     for (const i64 arity : tree_) {
       if (left > arity && left % arity != 0) {
-        report_uneven(
-            fmt::format("{} hosts do not fill switches of {}: they are taken as one level",
-                        count(left), arity));
+        report_uneven(fmt::format("{} hosts do not fill switches of {}: using one level",
+                                  count(left), arity));
         cut.push_back(left);
         left = 1;
       } else {
@@ -268,7 +267,7 @@ class ClusterResolver {
       }
       if (left == 1) break;
     }
-    assume(fmt::format("the job has {} of the {} hosts of {}, side by side", count(hosts_),
+    assume(fmt::format("the job uses {} adjacent hosts of the {} of {}", count(hosts_),
                        count(in_tree), parts_.tree->file));
     tree_ = std::move(cut);
     return true;
@@ -277,7 +276,7 @@ class ClusterResolver {
   void report_uneven(std::string detail) {
     findings_.push_back({.code = "RW0624",
                          .severity = Severity::warning,
-                         .message = "an uneven topology is evened out",
+                         .message = "the topology is uneven; averages are used",
                          .detail = std::move(detail)});
   }
 
@@ -302,7 +301,7 @@ class ClusterResolver {
     join_racks();
     if (cluster_.levels.size() + tree_.size() > cluster::kMaxLevels)
       return refuse("RW0904", "number out of range",
-                    fmt::format("{} inside a host and {} above it: at most {} levels are read",
+                    fmt::format("{} inside a host and {} above it: at most {} levels are supported",
                                 cluster_.levels.size(), tree_.size(), cluster::kMaxLevels));
     cluster::Level level = network_level();
     network_ = cluster_.levels.size();
@@ -330,8 +329,7 @@ class ClusterResolver {
       if (cluster_.levels[k].origin != cluster::Origin::assumed) continue;
       cluster_.levels[k].bandwidth = each;
       if (std::exchange(reported, true)) continue;
-      assume(
-          fmt::format("above the first switches as much bandwidth as below: {} a GPU", show(each)));
+      assume(fmt::format("no oversubscription above the first switches: {} per GPU", show(each)));
     }
   }
 
@@ -343,7 +341,8 @@ class ClusterResolver {
     const i64 gpus = cluster_.host_devices;
     const i64 nics = parts_.nics ? parts_.nics->value : 0;
     if (!parts_.nic_rate && nics == 0) {
-      assume(fmt::format("between hosts: {}, {} a {}, as in {}", level.name, show(level.bandwidth),
+      assume(fmt::format("between hosts: {}, {} per {}, as in {}", level.name,
+                         show(level.bandwidth),
                          level.per == cluster::Level::Per::device ? "GPU" : "host", system_->name));
       return level;
     }
@@ -352,12 +351,12 @@ class ClusterResolver {
       rate = parts_.nic_rate->value;
       level.origin = cluster::Origin::data_sheet;
     } else {
-      assume(fmt::format("a NIC: {}, as in {}", show(rate), system_->name));
+      assume(fmt::format("per NIC: {}, as in {}", show(rate), system_->name));
     }
     i64 cards = nics;
     if (cards == 0) {
       cards = known.per == cluster::Level::Per::device ? gpus : 1;
-      assume(fmt::format("{} a host", plural(cards, "NIC", "NICs")));
+      assume(fmt::format("{} per host", plural(cards, "NIC", "NICs")));
     }
     const bool each = divides(gpus, cards);
     level.per = each ? cluster::Level::Per::device : cluster::Level::Per::domain;

@@ -47,7 +47,7 @@ class HostListParser {
       if (std::optional<Diagnostic> too_many = add(*parts)) return fail(std::move(*too_many));
       skip_space();
       if (at_ == text_.size()) return std::move(names_);
-      if (text_[at_] != ',') return fail(here("',' or '[' is expected"));
+      if (text_[at_] != ',') return fail(here("expected ',' or '['"));
       ++at_;
       skip_space();
     }
@@ -58,9 +58,9 @@ class HostListParser {
     const std::string_view rest = text_.substr(std::min(at_, text_.size()));
     if (!rest.empty()) detail += fmt::format(" at '{}'", make_excerpt(rest, 12));
     return {.code = "RW0620",
-            .message = "not a list of hosts",
+            .message = "invalid host list",
             .detail = std::move(detail),
-            .hint = "write it like n[0-3,7],gpu-[001-128]",
+            .hint = "write a list such as n[0-3,7],gpu-[001-128]",
             .where = {.column = int(at_) + 1}};
   }
 
@@ -83,7 +83,7 @@ class HostListParser {
         break;
       }
     }
-    if (parts.empty()) return fail(here("a name is expected"));
+    if (parts.empty()) return fail(here("expected a name"));
     return parts;
   }
 
@@ -92,10 +92,10 @@ class HostListParser {
     do {
       ++at_;  // skip '[' or ','
       const std::optional<HostRange> range = read_range();
-      if (!range) return fail(here("numbers such as 0-3 are expected in a bracket"));
+      if (!range) return fail(here("expected numbers such as 0-3 in the bracket"));
       part.ranges.push_back(*range);
     } while (at_ < text_.size() && text_[at_] == ',');
-    if (at_ == text_.size() || text_[at_] != ']') return fail(here("']' is expected"));
+    if (at_ == text_.size() || text_[at_] != ']') return fail(here("expected ']'"));
     ++at_;
     return part;
   }
@@ -126,8 +126,7 @@ class HostListParser {
   /// Adds the names of these parts. Checks their number and length before any is created.
   std::optional<Diagnostic> add(const std::vector<Part>& parts) {
     const auto too_many = [&] {
-      return here(
-          fmt::format("it names more than {} hosts, the most that is read", count(i64(max_))));
+      return here(fmt::format("the list has more than {} hosts, the limit", count(i64(max_))));
     };
     i64 names = 1;
     std::size_t length = 0;
@@ -146,13 +145,12 @@ class HostListParser {
       length += longest;
     }
     if (length > kLongestHostName)
-      return here(
-          fmt::format("a name of {} characters is longer than {}", length, kLongestHostName));
+      return here(fmt::format("a name has {} characters, more than {}", length, kLongestHostName));
     if (names_.size() + std::size_t(names) > max_) return too_many();
     bytes_ += length * std::size_t(names);
     if (bytes_ > kMaxHostText)
       return here(
-          fmt::format("all names together have more than {} characters", count(i64(kMaxHostText))));
+          fmt::format("the names have more than {} characters in total", count(i64(kMaxHostText))));
     std::string name;
     expand(parts, 0, name);
     return std::nullopt;

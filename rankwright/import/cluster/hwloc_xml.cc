@@ -62,7 +62,7 @@ class HwlocReader {
     for (const XmlNode& child : topology.children)
       if (child.name == "object") walk(child, "");
     if (gpus_ == 0)
-      return findings_.push_back(bad_topology("there is no GPU in it", file_, topology.line, 1));
+      return findings_.push_back(bad_topology("the file has no GPU", file_, topology.line, 1));
     for (const XmlNode& child : topology.children)
       if (child.name.starts_with("distances2") && child["name"] == "NVLinkBandwidth")
         take_bandwidths(child);
@@ -135,17 +135,16 @@ class HwlocReader {
   }
 
   void bad_matrix(const XmlNode& matrix) {
-    findings_.push_back(
-        bad_topology("the matrix of NVLink bandwidths is not understood", file_, matrix.line, 1));
+    findings_.push_back(bad_topology("invalid matrix of NVLink bandwidths", file_, matrix.line, 1));
   }
 
   void state_all() {
-    state(parts_.host_devices, gpus_, "GPUs a host", file_, findings_);
+    state(parts_.host_devices, gpus_, "GPUs per host", file_, findings_);
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
     if (nvlink_ > BytesPerSecond{}) state(parts_.nvlink, nvlink_, "NVLink", file_, findings_);
     if (nvlink_ > BytesPerSecond{} || switches_ > 0)
-      state(parts_.inside, std::vector<Tier>{{Tier::Kind::nvlink, gpus_}}, "how GPUs are joined",
+      state(parts_.inside, std::vector<Tier>{{Tier::Kind::nvlink, gpus_}}, "links between GPUs",
             file_, findings_);
     else if (slot_ > BytesPerSecond{})
       state_pcie();
@@ -155,8 +154,8 @@ class HwlocReader {
           return std::pair(a.second, a.first->rate.value) <
                  std::pair(b.second, b.first->rate.value);
         });
-    state(parts_.nics, usual->second, "NICs a host", file_, findings_);
-    state(parts_.nic_rate, usual->first->rate, "the rate of a NIC", file_, findings_);
+    state(parts_.nics, usual->second, "NICs per host", file_, findings_);
+    state(parts_.nic_rate, usual->first->rate, "rate per NIC", file_, findings_);
     state(parts_.network, std::string(usual->first->network), "the network", file_, findings_);
   }
 
@@ -168,14 +167,14 @@ class HwlocReader {
     const bool sold_with =
         device && nvlink_of(device->generation) != nullptr && !device->name.ends_with("pcie");
     if (sold_with) return;
-    state(parts_.pcie, slot_, "PCIe of a GPU", file_, findings_);
+    state(parts_.pcie, slot_, "PCIe per GPU", file_, findings_);
     const i64 first = gpus_of_memory_.begin()->second;
     const bool even = std::all_of(gpus_of_memory_.begin(), gpus_of_memory_.end(),
                                   [&](const auto& one) { return one.second == first; });
     std::vector<Tier> tiers{{Tier::Kind::pcie, gpus_}};
     if (even && first > 1 && first < gpus_)
       tiers = {{Tier::Kind::pcie, first}, {Tier::Kind::socket, gpus_ / first}};
-    state(parts_.inside, tiers, "how GPUs are joined", file_, findings_);
+    state(parts_.inside, tiers, "links between GPUs", file_, findings_);
   }
 
   std::string_view file_;
@@ -203,8 +202,8 @@ void read_hwloc_xml(std::string_view text, std::string_view file, ClusterParts& 
   if (!root) return findings.push_back(root.error());
   if (root->name != "topology")
     return findings.push_back(
-        bad_topology(fmt::format("<topology> is expected, not <{}>", make_excerpt(root->name)),
-                     file, root->line, 1));
+        bad_topology(fmt::format("expected <topology>, not <{}>", make_excerpt(root->name)), file,
+                     root->line, 1));
   HwlocReader(file, parts, findings).read(*root);
 }
 

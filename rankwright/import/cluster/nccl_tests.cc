@@ -95,8 +95,8 @@ class NcclTestsReader {
       if (const std::optional<Row> row = read_row(content)) take_row(*row, line.number);
       if (has_faults_) return;
     }
-    if (ranks_.empty()) return fault("no line names a rank, its host and its GPU", 0);
-    if (rows_.empty()) return fault("there is no table of sizes and times in it", 0);
+    if (ranks_.empty()) return fault("no line gives a rank, its host and its GPU", 0);
+    if (rows_.empty()) return fault("the file has no table of sizes and times", 0);
     const std::optional<plan::Op> op = find_op();
     if (!op) return;
     state_all(*op);
@@ -131,12 +131,12 @@ class NcclTestsReader {
     const auto device =
         std::find_if(on, words.end(), [](const TextWord& word) { return word.text == "device"; });
     if (!rank || on == words.end() || device == words.end() || device - on < 2)
-      return fault("a rank, its host and its GPU are expected", number_of_line);
+      return fault("expected a rank, its host and its GPU", number_of_line);
     if (!ranks_.insert(*rank).second)
-      return fault(fmt::format("rank {} stands twice: every process ran alone", *rank),
+      return fault(fmt::format("rank {} appears twice: every process ran alone", *rank),
                    number_of_line, "build nccl-tests with MPI=1");
     if (ranks_.size() > kMaxRanks)
-      return fault(fmt::format("it has more than {} ranks", count(i64(kMaxRanks))), number_of_line);
+      return fault(fmt::format("more than {} ranks", count(i64(kMaxRanks))), number_of_line);
     ++hosts_[std::string((on + 1)->text)];
     const std::size_t product = line.find(']');
     if (product != std::string_view::npos)
@@ -156,7 +156,7 @@ class NcclTestsReader {
     if (parts_.collective) return parts_.collective;
     if (program_ != nullptr) {
       if (!program_->op)
-        fault(fmt::format("{}_perf is no collective that is modelled", program_->name), 0);
+        fault(fmt::format("{}_perf is not a supported collective", program_->name), 0);
       return program_->op;
     }
     const double n = double(ranks_.size());
@@ -168,7 +168,7 @@ class NcclTestsReader {
       if (row_with_ratio->reduces && twice && !once) return plan::Op::all_reduce;
       if (row_with_ratio->reduces && once && !twice) return plan::Op::reduce_scatter;
     }
-    fault("nothing says which collective it is of", 0, "--collective all_gather");
+    fault("the file does not name its collective", 0, "--collective all_gather");
     return std::nullopt;
   }
 
@@ -176,7 +176,7 @@ class NcclTestsReader {
     const i64 each = hosts_.begin()->second;
     if (!std::all_of(hosts_.begin(), hosts_.end(),
                      [&](const auto& one) { return one.second == each; }))
-      return fault("its hosts have unequal numbers of ranks", 0);
+      return fault("the hosts have different numbers of ranks", 0);
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
     fit::MeasuredSeries series{.file = std::string(file_),

@@ -43,7 +43,7 @@ class NcclTopoReader {
       walk(cpu, nullptr);
     }
     if (has_faults_) return;
-    if (gpus_ == 0) return fault("there is no <gpu> in it", system.line);
+    if (gpus_ == 0) return fault("the file has no <gpu>", system.line);
     state_all(system);
   }
 
@@ -69,8 +69,9 @@ class NcclTopoReader {
       if (link.name != "nvlink") continue;
       const std::optional<i64> many = parse_whole_number(link["count"]);
       if (!many || *many > kMaxTopoLinks)
-        return fault(fmt::format("count=\"{}\" is no number of links", make_excerpt(link["count"])),
-                     link.line);
+        return fault(
+            fmt::format("count=\"{}\" is not a number of links", make_excerpt(link["count"])),
+            link.line);
       links += *many;
     }
     links_ = std::max(links_, links);
@@ -94,7 +95,7 @@ class NcclTopoReader {
   void take_net(const XmlNode& net) {
     const std::optional<i64> megabits = parse_whole_number(net["speed"]);
     if (!megabits || *megabits > kMaxMegabits)
-      return fault(fmt::format("speed=\"{}\" is no rate in Mb/s", make_excerpt(net["speed"])),
+      return fault(fmt::format("speed=\"{}\" is not a rate in Mb/s", make_excerpt(net["speed"])),
                    net.line);
     const std::string_view name = net["name"];
     if (*megabits > 0 && nets_.insert(std::string(name)).second) ++nets_of_rate_[*megabits];
@@ -104,16 +105,16 @@ class NcclTopoReader {
   void state_all(const XmlNode& system) {
     const i64 hosts = i64(hosts_.size());
     if (!divides(hosts, gpus_))
-      return fault(fmt::format("{} GPUs do not share out over {} hosts", gpus_, hosts),
+      return fault(fmt::format("{} GPUs do not divide evenly over {} hosts", gpus_, hosts),
                    system.line);
     if (hosts > 1) state(parts_.hosts, hosts, "hosts", file_, findings_);
-    state(parts_.host_devices, gpus_ / hosts, "GPUs a host", file_, findings_);
+    state(parts_.host_devices, gpus_ / hosts, "GPUs per host", file_, findings_);
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
-    if (slot_ > BytesPerSecond{}) state(parts_.pcie, slot_, "PCIe of a GPU", file_, findings_);
-    state(parts_.inside, find_tiers(gpus_ / hosts), "how GPUs are joined", file_, findings_);
+    if (slot_ > BytesPerSecond{}) state(parts_.pcie, slot_, "PCIe per GPU", file_, findings_);
+    state(parts_.inside, find_tiers(gpus_ / hosts), "links between GPUs", file_, findings_);
     if (links_ > 0)
-      state(parts_.nvlinks, NvLinks{links_, links_}, "NVLinks of a GPU", file_, findings_);
+      state(parts_.nvlinks, NvLinks{links_, links_}, "NVLinks per GPU", file_, findings_);
     state_nets(hosts);
   }
 
@@ -134,9 +135,9 @@ class NcclTopoReader {
         nets_of_rate_.begin(), nets_of_rate_.end(), [](const auto& a, const auto& b) {
           return std::pair(a.second, a.first) < std::pair(b.second, b.first);
         });
-    state(parts_.nics, std::max<i64>(1, usual->second / hosts), "NICs a host", file_, findings_);
-    state(parts_.nic_rate, BytesPerSecond{double(usual->first) * 1e6 / 8}, "the rate of a NIC",
-          file_, findings_);
+    state(parts_.nics, std::max<i64>(1, usual->second / hosts), "NICs per host", file_, findings_);
+    state(parts_.nic_rate, BytesPerSecond{double(usual->first) * 1e6 / 8}, "rate per NIC", file_,
+          findings_);
     if (!network_.empty()) state(parts_.network, network_, "the network", file_, findings_);
   }
 
@@ -169,9 +170,8 @@ void read_nccl_topo(std::string_view text, std::string_view file, ClusterParts& 
   const Result<XmlNode> root = read_xml(text, file);
   if (!root) return findings.push_back(root.error());
   if (root->name != "system")
-    return findings.push_back(
-        bad_topology(fmt::format("<system> is expected, not <{}>", make_excerpt(root->name)), file,
-                     root->line, 1));
+    return findings.push_back(bad_topology(
+        fmt::format("expected <system>, not <{}>", make_excerpt(root->name)), file, root->line, 1));
   NcclTopoReader(file, parts, findings).read(*root);
 }
 

@@ -95,17 +95,16 @@ class TopologyMatrix {
     const std::vector<TextLine> lines = split_lines(text);
     auto line = lines.begin();
     while (line != lines.end() && parse_header(line->text).empty()) ++line;
-    if (line == lines.end()) return fault("there is no row of column names: GPU0 GPU1 ...", 0);
+    if (line == lines.end()) return fault("missing row of column names: GPU0 GPU1 ...", 0);
     const std::vector<std::string_view> named = parse_header(line->text);
     if (named.size() > kMaxColumns)
-      return fault(
-          fmt::format("it has {} columns, and at most {} are read", named.size(), kMaxColumns),
-          line->number);
+      return fault(fmt::format("{} columns: at most {} are supported", named.size(), kMaxColumns),
+                   line->number);
     take_columns(named);
     for (++line; line != lines.end() && rows_.size() < gpus_; ++line)
       if (!read_row(*line)) return;
     if (rows_.size() < gpus_)
-      return fault(fmt::format("there is no row of {}", make_excerpt(columns_[rows_.size()])), 0);
+      return fault(fmt::format("missing row of {}", make_excerpt(columns_[rows_.size()])), 0);
     for (; line != lines.end(); ++line) read_legend(line->text);
     if (check_symmetric()) state_all();
   }
@@ -132,12 +131,12 @@ class TopologyMatrix {
     if (words.empty() || !parse_numbered(words.front().text, "GPU")) return true;
     const std::string_view wanted = columns_[rows_.size()];
     if (words.front().text != wanted) {
-      fault(fmt::format("the row of {} is expected", make_excerpt(wanted)), line.number,
+      fault(fmt::format("expected the row of {}", make_excerpt(wanted)), line.number,
             words.front().column);
       return false;
     }
     if (words.size() < columns_.size() + 1) {
-      fault(fmt::format("{} columns have names, and this row has {}", columns_.size(),
+      fault(fmt::format("expected {} columns, but this row has {}", columns_.size(),
                         words.size() - 1),
             line.number, words.front().column);
       return false;
@@ -147,7 +146,7 @@ class TopologyMatrix {
       const TextWord& word = words[word_[i]];
       const std::optional<Cell> cell = read_cell(word.text);
       if (!cell || cell->self != (i == rows_.size())) {
-        fault(fmt::format("'{}' is not how {} and {} can be joined", make_excerpt(word.text),
+        fault(fmt::format("'{}' is not a valid link between {} and {}", make_excerpt(word.text),
                           make_excerpt(wanted), make_excerpt(columns_[i])),
               line.number, word.column);
         return false;
@@ -169,8 +168,7 @@ class TopologyMatrix {
     for (std::size_t a = 0; a < gpus_; ++a)
       for (std::size_t b = 0; b < a; ++b)
         if (!(rows_[a][b] == rows_[b][a])) {
-          fault(fmt::format("GPU{} and GPU{} are joined otherwise in one row than in the other", b,
-                            a),
+          fault(fmt::format("the rows of GPU{} and GPU{} give different links between them", b, a),
                 0);
           return false;
         }
@@ -205,9 +203,8 @@ class TopologyMatrix {
       if (!even || !divides(inner, size)) {
         findings_.push_back({.code = "RW0624",
                              .severity = Severity::warning,
-                             .message = "an uneven topology is evened out",
-                             .detail = "its GPUs stand in groups of unequal size: that level is "
-                                       "left out",
+                             .message = "the topology is uneven; averages are used",
+                             .detail = "GPU groups have unequal sizes: that level is ignored",
                              .where = {.file = std::string(file_)}});
         continue;
       }
@@ -230,13 +227,12 @@ class TopologyMatrix {
                      [&](std::size_t a, std::size_t b) { return domain[a] < domain[b]; });
     std::string list;
     for (const std::size_t gpu : order) list += fmt::format("{}{}", list.empty() ? "" : ",", gpu);
-    findings_.push_back(
-        {.code = "RW0624",
-         .severity = Severity::warning,
-         .message = "an uneven topology is evened out",
-         .detail = "GPUs that are joined closely are not numbered one after another",
-         .hint = "CUDA_VISIBLE_DEVICES=" + list,
-         .where = {.file = std::string(file_)}});
+    findings_.push_back({.code = "RW0624",
+                         .severity = Severity::warning,
+                         .message = "the topology is uneven; averages are used",
+                         .detail = "directly connected GPUs do not have consecutive numbers",
+                         .hint = "CUDA_VISIBLE_DEVICES=" + list,
+                         .where = {.file = std::string(file_)}});
   }
 
   NvLinks count_nvlinks() const {
@@ -273,12 +269,12 @@ class TopologyMatrix {
   }
 
   void state_all() {
-    state(parts_.host_devices, i64(gpus_), "GPUs a host", file_, findings_);
-    state(parts_.inside, find_tiers(), "how GPUs are joined", file_, findings_);
+    state(parts_.host_devices, i64(gpus_), "GPUs per host", file_, findings_);
+    state(parts_.inside, find_tiers(), "links between GPUs", file_, findings_);
     if (const NvLinks links = count_nvlinks(); links.pair > 0)
-      state(parts_.nvlinks, links, "NVLinks of a GPU", file_, findings_);
+      state(parts_.nvlinks, links, "NVLinks per GPU", file_, findings_);
     if (columns_.size() == gpus_) return;
-    state(parts_.nics, count_nics(), "NICs a host", file_, findings_);
+    state(parts_.nics, count_nics(), "NICs per host", file_, findings_);
     state(parts_.network, std::string(find_network()), "the network", file_, findings_);
   }
 

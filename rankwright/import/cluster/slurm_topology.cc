@@ -62,9 +62,9 @@ class SlurmReader {
       if (has_faults_) return;
     }
     if (!blocks_.empty() && !switches_.empty())
-      return fault("switches and blocks stand in one file", blocks_.front().line);
+      return fault("the file has both switches and blocks", blocks_.front().line);
     if (!blocks_.empty()) return state_blocks();
-    if (switches_.empty()) return fault("there is neither SwitchName= nor BlockName= in it", 0);
+    if (switches_.empty()) return fault("the file has neither SwitchName= nor BlockName=", 0);
     if (build_tree()) state_tree();
   }
 
@@ -107,13 +107,13 @@ class SlurmReader {
         names_ += names->size();
         for (const std::string& name : *names) letters_ += name.size();
         if (letters_ > kMaxHostText)
-          return fault(fmt::format("all names together have more than {} characters",
+          return fault(fmt::format("the names have more than {} characters in total",
                                    count(i64(kMaxHostText))),
                        statement.line);
         (key == "switches" ? one.below : one.hosts) = std::move(*names);
       } else if (key != "linkspeed" && key != "blocksizes") {
-        warn("RW0902", "a key that is not known is ignored",
-             make_excerpt(word.text.substr(0, equals)), statement.line);
+        warn("RW0902", "unknown key, ignored", make_excerpt(word.text.substr(0, equals)),
+             statement.line);
       }
     }
     if (is_switch || is_block) add(std::move(one), is_block);
@@ -121,16 +121,16 @@ class SlurmReader {
 
   void add(Switch one, bool block) {
     std::vector<Switch>& all = block ? blocks_ : switches_;
-    if (one.name.empty()) return fault("a name is empty", one.line);
+    if (one.name.empty()) return fault("empty name", one.line);
     if (!one.below.empty() && !one.hosts.empty())
-      return fault(fmt::format("{} has switches and hosts below it", make_excerpt(one.name)),
-                   one.line);
+      return fault(fmt::format("{} has both switches and hosts", make_excerpt(one.name)), one.line);
     if (one.below.empty() && one.hosts.empty())
-      return fault(fmt::format("{} has nothing below it", make_excerpt(one.name)), one.line);
+      return fault(fmt::format("{} has neither switches nor hosts", make_excerpt(one.name)),
+                   one.line);
     if (all.size() == kMaxSwitches)
-      return fault(fmt::format("it has more than {} switches", count(i64(kMaxSwitches))), one.line);
+      return fault(fmt::format("more than {} switches", count(i64(kMaxSwitches))), one.line);
     if (!index_.emplace(one.name, all.size()).second)
-      return fault(fmt::format("{} stands twice", make_excerpt(one.name)), one.line);
+      return fault(fmt::format("{} is defined twice", make_excerpt(one.name)), one.line);
     all.push_back(std::move(one));
   }
 
@@ -140,7 +140,7 @@ class SlurmReader {
       for (const std::string& name : switches_[i].below) {
         const auto found = index_.find(name);
         if (found == index_.end()) {
-          fault(fmt::format("{} is below {}, and is no switch of this file", make_excerpt(name),
+          fault(fmt::format("switch {} of {} is not defined in this file", make_excerpt(name),
                             make_excerpt(switches_[i].name)),
                 switches_[i].line);
           return false;
@@ -178,7 +178,7 @@ class SlurmReader {
     const auto unfinished =
         std::find_if(waiting.begin(), waiting.end(), [](std::size_t left) { return left > 0; });
     const Switch& one = switches_[std::size_t(unfinished - waiting.begin())];
-    fault(fmt::format("{} stands below itself", make_excerpt(one.name)), one.line);
+    fault(fmt::format("{} is part of itself", make_excerpt(one.name)), one.line);
     return false;
   }
 
@@ -188,7 +188,7 @@ class SlurmReader {
     for (std::size_t i = 0; i < switches_.size(); ++i)
       if (switches_[i].parents == 0 && switches_[i].all_hosts > 0) roots.push_back(i);
     if (roots.empty()) {
-      fault("no switch has hosts below it", switches_.front().line);
+      fault("no switch has hosts", switches_.front().line);
       return kNone;
     }
     const std::size_t best =
@@ -197,8 +197,8 @@ class SlurmReader {
         });
     if (roots.size() > 1) {
       const std::size_t other = roots[0] == best ? roots[1] : roots[0];
-      warn("RW0624", "an uneven topology is evened out",
-           fmt::format("it has {} trees, which no job spans: that of {} with {} is taken",
+      warn("RW0624", "the topology is uneven; averages are used",
+           fmt::format("{} separate trees, and a job cannot span them: using {} with {}",
                        count(i64(roots.size())), make_excerpt(switches_[best].name),
                        plural(switches_[best].all_hosts, "host", "hosts")),
            switches_[other].line);
@@ -269,18 +269,18 @@ class SlurmReader {
     for (const i64 arity : tree) hosts = hosts ? product({*hosts, arity}) : hosts;
     if (!hosts || *hosts > cluster::kMaxDevices)
       return fault(
-          fmt::format("its levels multiply to more than {} hosts", count(cluster::kMaxDevices)),
+          fmt::format("the product of the levels exceeds {} hosts", count(cluster::kMaxDevices)),
           line);
     // A level that joins one thing is dropped; a chain of switches would otherwise make many
     // levels.
     tree.erase(std::remove(tree.begin() + 1, tree.end(), 1), tree.end());
     if (tree.size() > cluster::kMaxLevels)
-      return fault(fmt::format("it has {} levels, and at most {} are read", tree.size(),
-                               cluster::kMaxLevels),
-                   line);
+      return fault(
+          fmt::format("{} levels: at most {} are supported", tree.size(), cluster::kMaxLevels),
+          line);
     if (!even || *hosts != i64(names.size()))
-      warn("RW0624", "an uneven topology is evened out",
-           fmt::format("switches of one level join unequal numbers: {} is taken, {} of {} named",
+      warn("RW0624", "the topology is uneven; averages are used",
+           fmt::format("switches of one level have unequal sizes: using {}, {} of {} named",
                        show_part(tree), plural(*hosts, "host", "hosts"), count(i64(names.size()))),
            line);
     state(parts_.tree, std::move(tree), "switches", file_, findings_);

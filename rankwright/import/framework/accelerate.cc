@@ -49,9 +49,9 @@ constexpr ForeignKey kAccelerateKeys[] = {
     {"deepspeed_config.offload_optimizer_device", "software.offload", read_offload},
     {"deepspeed_config.offload_param_device", "software.offload", read_offload},
     {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
-     "DeepSpeed's settings stand in that file, which can be checked"},
-    {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are its own"},
-    {"fp8_config", "", nullptr, false, "scaling is counted as the library's default"},
+     "DeepSpeed's settings are in that file; check it separately"},
+    {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are not read"},
+    {"fp8_config", "", nullptr, false, "the library's default scaling is assumed"},
 };
 
 std::optional<i64> degree(ForeignReading& r, std::string_view name) {
@@ -175,9 +175,9 @@ Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::Training
   if (!draft.replicas || divides(*draft.replicas, config.plan.dp)) return {};
   return {
       {.code = "RW0604",
-       .message = "numbers of the file do not multiply",
+       .message = "inconsistent numbers in the file",
        .detail = fmt::format("{} do not divide {}", plural(*draft.replicas, "replica", "replicas"),
-                             plural(config.plan.dp, "data rank", "data ranks")),
+                             plural(config.plan.dp, "data-parallel rank", "data-parallel ranks")),
        .key = "parallelism.shard_size",
        .where = plan.where("parallelism.shard_size")}};
 }

@@ -44,8 +44,8 @@ void read_bucket_size(ForeignReading& r, const YamlNode& node) {
 void read_hpz(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "1" || node.scalar == "0") return;
   report_left_out(r, node,
-                  "zero_optimization.zero_hpz_partition_size: every group of so many ranks keeps a "
-                  "second copy of the parameters");
+                  "zero_optimization.zero_hpz_partition_size: each group of ranks keeps a second "
+                  "copy of the parameters");
 }
 
 void read_recompute(ForeignReading& r, const YamlNode& node) {
@@ -71,13 +71,12 @@ void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
       r.draft.optimizer = known.value;
       return;
     }
-  report_left_out(r, node, "optimizer.type: states are counted as Adam's");
+  report_left_out(r, node, "optimizer.type: estimated with Adam's states");
 }
 
-constexpr std::string_view kDeepspeedOffload =
-    "what is kept in the host's memory is counted as on the GPU";
-constexpr std::string_view kWideStates = "optimizer states are counted in fp32";
-constexpr std::string_view kQuantized = "communication is counted in the plan's number formats";
+constexpr std::string_view kDeepspeedOffload = "offloaded data is counted on the GPU";
+constexpr std::string_view kWideStates = "estimated with fp32 optimizer states";
+constexpr std::string_view kQuantized = "communication is estimated in the plan's number formats";
 
 constexpr ForeignKey kDeepspeedKeys[] = {
     {"data_parallel_size", "parallelism.dp_size", kWhole<&Draft::dp, kMaxDegree>, true},
@@ -120,16 +119,18 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"communication_data_type", "", nullptr, false, kQuantized},
     {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
     {"activation_checkpointing.partition_activations", "", nullptr, false,
-     "kept activations are counted as whole on every tp rank"},
+     "estimated with whole activations on every TP rank"},
     {"bf16.bf16_master_weights_and_grads", "", nullptr, false, kWideStates},
     {"bf16.bf16_optimizer_states", "", nullptr, false, kWideStates},
     {"fp16.fp16_master_weights_and_grads", "", nullptr, false, kWideStates},
-    {"torch_autocast.enabled", "", nullptr, false, "parameters are counted in one number format"},
-    {"amp.enabled", "", nullptr, false, "parameters are counted in one number format"},
-    {"elasticity.enabled", "", nullptr, false, "the batch is chosen when ranks are known"},
-    {"curriculum_learning.enabled", "", nullptr, false, "every step is counted as the longest"},
+    {"torch_autocast.enabled", "", nullptr, false,
+     "estimated with one number format for all parameters"},
+    {"amp.enabled", "", nullptr, false, "estimated with one number format for all parameters"},
+    {"elasticity.enabled", "", nullptr, false,
+     "the batch is chosen when the number of ranks is known"},
+    {"curriculum_learning.enabled", "", nullptr, false, "every step is estimated as the longest"},
     {"progressive_layer_drop.enabled", "", nullptr, false, "every layer is counted in every step"},
-    {"sparse_attention", "", nullptr, false, "attention is counted in full"},
+    {"sparse_attention", "", nullptr, false, "estimated with full attention"},
 };
 
 /// Returns nothing for "auto", which is decided at run time.
@@ -213,12 +214,12 @@ Diagnostics check_resolved_deepspeed(const PlanFile& plan, const plan::TrainingC
   const i64 accumulation = *draft.accumulation, dp = config.plan.dp;
   if (product({micro, accumulation, dp}) == batch) return {};
   const std::string factors =
-      fmt::format("microbatch {} x accumulation {} x {}", count(micro), count(accumulation),
-                  plural(dp, "data rank", "data ranks"));
+      fmt::format("micro-batch {} x accumulation {} x {}", count(micro), count(accumulation),
+                  plural(dp, "data-parallel rank", "data-parallel ranks"));
   return {{.code = "RW0604",
-           .message = "numbers of the file do not multiply",
+           .message = "inconsistent numbers in the file",
            .detail = fmt::format("train_batch_size {} is not {}", count(batch), factors),
-           .hint = "leave gradient_accumulation_steps out, or correct train_batch_size",
+           .hint = "remove gradient_accumulation_steps, or correct train_batch_size",
            .key = "job.global_batch",
            .where = plan.where("job.global_batch")}};
 }

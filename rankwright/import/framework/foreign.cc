@@ -51,7 +51,7 @@ bool has_row(std::span<const ForeignKey> rows, std::string_view path) {
 void report_left_out(ForeignReading& reading, const YamlNode& value, std::string why) {
   reading.fields.report(value, {.code = "RW0601",
                                 .severity = Severity::warning,
-                                .message = "a setting that the estimate leaves out",
+                                .message = "the estimate does not include this setting",
                                 .detail = std::move(why)});
 }
 

@@ -48,7 +48,7 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
       r.draft.optimizer = known.value;
       return;
     }
-  report_left_out(r, node, "--optimizer: states are counted as Adam's");
+  report_left_out(r, node, "--optimizer: estimated with Adam's states");
 }
 
 void read_granularity(ForeignReading& r, const YamlNode& node) {
@@ -82,7 +82,7 @@ void read_attention(ForeignReading& r, const YamlNode& node) {
   r.draft.attention = parse_word(r, bare, kWords);
 }
 
-constexpr std::string_view kAsStated = "times and memory are those without it";
+constexpr std::string_view kAsStated = "times and memory do not include it";
 
 // Rows that several flags decide together have no reader: see fill_in_flags().
 constexpr ForeignKey kMegatronKeys[] = {
@@ -128,7 +128,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"recompute-num-layers", "parallelism.recompute"},
     {"recompute-modules", "parallelism.recompute"},
     {"moe-layer-recompute", "parallelism.recompute", nullptr, false,
-     "experts that are recomputed alone are counted as kept"},
+     "the estimate keeps the activations of experts"},
     {"checkpoint-activations", "parallelism.recompute", read_checkpoint_activations},
     {"overlap-grad-reduce", "parallelism.overlap.grad_reduce", flag<&Draft::overlap_grad>},
     {"overlap-param-gather", "parallelism.overlap.param_gather", flag<&Draft::overlap_param>},
@@ -155,25 +155,27 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"enable-cuda-graph", "software.launch", read_graphs},
     {"external-cuda-graph", "software.launch", read_graphs},
     {"attention-backend", "software.attention", read_attention},
-    {"encoder-tensor-model-parallel-size", "", nullptr, false, "there is no encoder in a plan"},
-    {"encoder-pipeline-model-parallel-size", "", nullptr, false, "there is no encoder in a plan"},
-    {"rampup-batch-size", "", nullptr, false, "the batch grows to what is counted here"},
+    {"encoder-tensor-model-parallel-size", "", nullptr, false, "plans have no encoder"},
+    {"encoder-pipeline-model-parallel-size", "", nullptr, false, "plans have no encoder"},
+    {"rampup-batch-size", "", nullptr, false, "the batch grows to the estimated one"},
     {"hierarchical-context-parallel-sizes", "", nullptr, false,
-     "counted as one ring or all-to-all"},
+     "estimated as a single ring or all-to-all"},
     {"overlap-param-gather-with-optimizer-step", "", nullptr, false, kAsStated},
     {"delay-wgrad-compute", "", nullptr, false, kAsStated},
     {"distribute-saved-activations", "", nullptr, false, kAsStated},
-    {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the device"},
+    {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
-     "activations are counted on the device"},
+     "activations are counted on the GPU"},
     {"optimizer-cpu-offload", "software.offload", read_offload},
-    {"use-precision-aware-optimizer", "", nullptr, false, "optimizer states are counted in fp32"},
-    {"fp8-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},
-    {"fp4-param-gather", "", nullptr, false, "parameters are counted in 16 bits"},
-    {"moe-expert-capacity-factor", "", nullptr, false, "no token is counted as dropped"},
+    {"use-precision-aware-optimizer", "", nullptr, false, "estimated with fp32 optimizer states"},
+    {"fp8-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
+    {"fp4-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
+    {"moe-expert-capacity-factor", "", nullptr, false, "the estimate drops no tokens"},
     {"moe-pad-expert-input-to-capacity", "", nullptr, false, kAsStated},
-    {"hybrid-override-pattern", "", nullptr, false, "all layers are counted as attention"},
-    {"hybrid-layer-pattern", "", nullptr, false, "all layers are counted as attention"},
+    {"hybrid-override-pattern", "", nullptr, false,
+     "the estimate treats all layers as attention layers"},
+    {"hybrid-layer-pattern", "", nullptr, false,
+     "the estimate treats all layers as attention layers"},
 };
 
 bool is_read(std::string_view flag) {
@@ -224,13 +226,13 @@ void fill_shards(ForeignReading& r) {
     return;
   }
   const YamlNode& node = *find_path(r.root, "num-distributed-optimizer-instances");
-  r.fields.report(node, {.code = "RW0601",
-                         .severity = Severity::warning,
-                         .message = "a setting that the estimate leaves out",
-                         .detail = fmt::format("num-distributed-optimizer-instances: the ranks of "
-                                               "an instance follow from a world size that {} "
-                                               "divides",
-                                               *instances)});
+  r.fields.report(
+      node,
+      {.code = "RW0601",
+       .severity = Severity::warning,
+       .message = "the estimate does not include this setting",
+       .detail = fmt::format(
+           "num-distributed-optimizer-instances: needs a world size that {} divides", *instances)});
 }
 
 void fill_recompute(ForeignReading& r) {
@@ -243,22 +245,23 @@ void fill_recompute(ForeignReading& r) {
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
                          .severity = Severity::warning,
-                         .message = "the framework refuses these settings together",
+                         .message = "the framework rejects these settings together",
                          .detail = std::move(detail)});
   };
   if (d.recompute == plan::Recompute::full && granularity_at != nullptr && (!method || !layers))
-    refuse(*granularity_at, "full recompute needs --recompute-method and --recompute-num-layers");
+    refuse(*granularity_at,
+           "full recomputation needs --recompute-method and --recompute-num-layers");
   if (d.recompute == plan::Recompute::selective && (method || layers))
     refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
-           "selective recompute takes no --recompute-method and no --recompute-num-layers");
+           "selective recomputation does not allow --recompute-method or --recompute-num-layers");
   // "block" counts layers per chunk, a plan counts them per pp rank.
   if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
     d.recompute_layers = *layers * d.virtual_stages.value_or(1);
   if (d.recompute == plan::Recompute::selective && modules && modules->scalar != "core_attn")
     r.fields.report(*modules, {.code = "RW0601",
                                .severity = Severity::warning,
-                               .message = "a setting that the estimate leaves out",
-                               .detail = "recompute-modules: counted as core_attn alone"});
+                               .message = "the estimate does not include this setting",
+                               .detail = "recompute-modules: estimated as core_attn only"});
 }
 
 void fill_numbers(ForeignReading& r) {
@@ -309,21 +312,21 @@ void report_unknown(ForeignReading& r, const MegatronFlags& flags) {
     r.fields.report(one.place,
                     {.code = "RW0614",
                      .severity = Severity::warning,
-                     .message = "a value that only the running script knows",
-                     .detail = fmt::format("--{}: {} has no value here", make_excerpt(one.flag),
-                                           show_variable(one.variable)),
-                     .hint = "write the value, or state the key in a plan file"});
+                     .message = "a value that is known only when the script runs",
+                     .detail = fmt::format("--{}: the value of {} is unknown",
+                                           make_excerpt(one.flag), show_variable(one.variable)),
+                     .hint = "write the value, or set the key in a plan file"});
   }
   for (const YamlNode& place : flags.guesses)
-    r.fields.report(place, {.code = "RW0615",
-                            .severity = Severity::note,
-                            .message = "something that the file leaves open is assumed",
-                            .detail = "the condition is not known: its first branch is read"});
+    r.fields.report(place,
+                    {.code = "RW0615",
+                     .severity = Severity::note,
+                     .message = "assumed a value that the file does not give",
+                     .detail = "the value of the condition is unknown: using its first branch"});
   if (flags.cut)
     r.fields.report(flags.map, {.code = "RW0906",
-                                .message = "the file is larger or more tangled than such a file "
-                                           "needs to be",
-                                .detail = "its variables unfold to more than is read"});
+                                .message = "the file is too large or too deeply nested",
+                                .detail = "its variables expand to more than the limit"});
 }
 
 /// Without a stated batch, the batch is one microbatch per data rank. A batch stated by an unknown
@@ -396,7 +399,7 @@ std::string spell_megatron(const Edit& edit) {
   if (edit.key == "job.param_dtype" && (edit.value == "bf16" || edit.value == "fp16"))
     return "--" + edit.value;
   if (edit.key == "parallelism.dp_size")
-    return fmt::format("a data-parallel size of {} follows", edit.value);
+    return fmt::format("the data-parallel size is then {}", edit.value);
   const ForeignKey* const row = find_row_for(kMegatronKeys, edit.key);
   if (row == nullptr) return "";
   const bool plain = edit.value.find_first_of("|()*") == std::string::npos;

@@ -30,6 +30,8 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "qk-layernorm",
                                        "num-experts",
                                        "moe-router-topk",
+                                       "moe-router-num-groups",
+                                       "moe-router-group-topk",
                                        "moe-ffn-hidden-size",
                                        "moe-shared-expert-intermediate-size",
                                        "moe-shared-expert-gate",
@@ -145,7 +147,7 @@ void warn(ForeignReading& r, std::string_view flag, std::string detail) {
   r.fields.report(node == nullptr ? r.root : *node,
                   {.code = "RW0601",
                    .severity = Severity::warning,
-                   .message = "a setting that the estimate leaves out",
+                   .message = "the estimate does not include this setting",
                    .detail = fmt::format("{}: {}", flag, detail)});
 }
 
@@ -187,7 +189,7 @@ const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s
   }
   for (const Trait& trait : traits(*best))
     if (trait.differs && !trait.flag.empty())
-      warn(r, trait.flag, fmt::format("counted as in {}, which is otherwise there", best->name));
+      warn(r, trait.flag, fmt::format("estimated as in {}", best->name));
   return *best;
 }
 
@@ -198,8 +200,8 @@ void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
   const std::optional<std::vector<bool>> pattern = parse_layer_pattern(text, s.layers);
   if (!pattern || i64(pattern->size()) != s.layers) {
     warn(r, "moe-layer-freq",
-         fmt::format("'{}' is no pattern of {} layers: all have experts", make_excerpt(text),
-                     count(s.layers)));
+         fmt::format("'{}' is not a pattern of {} layers: all layers are estimated with experts",
+                     make_excerpt(text), count(s.layers)));
     return;
   }
   std::vector<i64> at;
@@ -211,14 +213,15 @@ void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
   for (i64 i = 0; i < s.layers; ++i)
     same =
         same && (*pattern)[std::size_t(i)] == (i >= s.first_dense && (i + 1) % s.sparse_every == 0);
-  if (!same)
-    warn(r, "moe-layer-freq", "counted as if the layers with experts stood at even distances");
+  if (!same) warn(r, "moe-layer-freq", "estimated with evenly spaced expert layers");
 }
 
 void read_experts(ForeignReading& r, model::Shapes& s) {
   s.experts = read_size(r, "num-experts", 0);
   if (s.experts == 0) return;
   s.active_experts = read_size(r, "moe-router-topk", 2);
+  s.expert_groups = read_size(r, "moe-router-num-groups", 0);
+  s.active_groups = read_size(r, "moe-router-group-topk", 0);
   s.expert_ffn = read_size(r, "moe-ffn-hidden-size", s.ffn);
   s.shared_ffn = read_size(r, "moe-shared-expert-intermediate-size", 0);
   read_expert_pattern(r, s);
@@ -262,8 +265,16 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
   for (const auto& [name, size] : kTokenizers)
     if (type == name) s.vocab = size;
   if (s.vocab > 0) return;
-  std::string why = "the tokenizer decides it";
+  std::string why = "the tokenizer sets it";
+  const std::string tokenizer = get_word(r, "tokenizer-model");
+  const std::string owner = lower(tokenizer.substr(tokenizer.rfind('/') + 1));
+  for (const catalog::KnownModel& known : catalog::list_known_models())
+    if (known.model.name == owner) {
+      s.vocab = known.model.vocab;
+      why = fmt::format("that of {}, which --tokenizer-model names", owner);
+    }
   for (const catalog::KnownModel& known : catalog::list_known_models()) {
+    if (s.vocab > 0) break;
     const model::Model& m = known.model;
     const model::Layer& layer = m.layer(m.layers() - 1);
     const bool latent = layer.attention.kind == model::Attention::Kind::latent;
@@ -273,8 +284,7 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
         width != (layer.ffn.sparse() ? s.expert_ffn : s.ffn))
       continue;
     s.vocab = m.vocab;
-    why = fmt::format("as {} has it, whose shapes these are", m.name);
-    break;
+    why = fmt::format("as in {}, which has the same shapes", m.name);
   }
   constexpr i64 kUsual = 128256;
   if (s.vocab == 0) s.vocab = kUsual;
@@ -285,9 +295,9 @@ void read_vocabulary(ForeignReading& r, model::Shapes& s) {
                                       : r.root,
                   {.code = "RW0615",
                    .severity = Severity::note,
-                   .message = "something that the file leaves open is assumed",
-                   .detail = fmt::format("a vocabulary of {}: {}", count(s.vocab), why),
-                   .hint = "--model NAME or a config.json says it"});
+                   .message = "assumed a value that the file does not give",
+                   .detail = fmt::format("vocabulary size {}: {}", count(s.vocab), why),
+                   .hint = "--model NAME or --model config.json"});
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ TEST(MegatronImport, RecomputeModules_AreCountedAsTheAttentionCore) {
   const auto is_ignored = [](const PlanFile& plan) {
     return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
       return found.code == "RW0601" &&
-             found.detail == "recompute-modules: counted as core_attn alone";
+             found.detail == "recompute-modules: estimated as core_attn only";
     });
   };
   const PlanFile core = read_modules("core_attn"),

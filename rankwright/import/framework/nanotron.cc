@@ -56,10 +56,9 @@ void read_dtype(ForeignReading& r, const YamlNode& node) {
 /// On by default; if off, the gathered inputs of tp are kept for backward.
 void read_tp_recompute_allgather(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == false)
-    report_left_out(
-        r, node,
-        "parallelism.tp_recompute_allgather: inputs that stay gathered for backward are "
-        "counted as gathered again");
+    report_left_out(r, node,
+                    "parallelism.tp_recompute_allgather: the estimate gathers the inputs again in "
+                    "the backward pass");
 }
 
 constexpr ForeignKey kNanotronKeys[] = {
@@ -86,7 +85,7 @@ constexpr ForeignKey kNanotronKeys[] = {
     {"optimizer.accumulate_grad_in_fp32", "job.grad_dtype", read_accumulate_grad_in_fp32},
     {"model.model_config", "model"},
     {"parallelism.moe_layer_recompute", "", nullptr, false,
-     "experts that are recomputed alone are counted as kept"},
+     "the estimate keeps the activations of experts"},
     {"parallelism.tp_recompute_allgather", "", read_tp_recompute_allgather},
 };
 

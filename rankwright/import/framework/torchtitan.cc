@@ -34,7 +34,9 @@ void read_rotate_method(ForeignReading& r, const YamlNode& node) {
 
 void read_mode(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "memory_budget")
-    return report_left_out(r, node, "activation_checkpoint.mode: a budget is counted as selective");
+    return report_left_out(
+        r, node,
+        "activation_checkpoint.mode: a memory budget is estimated as selective recomputation");
   constexpr Word<plan::Recompute> kWords[] = {{"none", plan::Recompute::none},
                                               {"selective", plan::Recompute::selective},
                                               {"full", plan::Recompute::full}};
@@ -45,15 +47,14 @@ void read_selective_option(ForeignReading& r, const YamlNode& node) {
   const YamlNode* const mode = find_path(r.root, "activation_checkpoint.mode");
   const bool selective = mode == nullptr || mode->scalar == "selective";
   if (selective && node.scalar != "op")
-    report_left_out(
-        r, node,
-        "activation_checkpoint.selective_ac_option: layers that are recomputed whole are "
-        "counted as every second matmul of all layers");
+    report_left_out(r, node,
+                    "activation_checkpoint.selective_ac_option: layers that are recomputed whole "
+                    "are estimated as every second matmul of all layers");
 }
 
 void read_torchtitan_optimizer(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "AdamW" && node.scalar != "Adam")
-    return report_left_out(r, node, "optimizer.name: states are counted as Adam's");
+    return report_left_out(r, node, "optimizer.name: estimated with Adam's states");
   r.draft.optimizer = plan::Optimizer::adam;
 }
 
@@ -70,11 +71,12 @@ void read_converters(ForeignReading& r, const YamlNode& node) {
     else if (one->scalar.ends_with(".mx") || one->scalar == "mx")
       r.draft.matmul = plan::Matmul::mxfp8;
     else if (!one->scalar.empty())
-      report_left_out(r, *one, "model.converters: matmuls are counted in the parameters' format");
+      report_left_out(r, *one,
+                      "model.converters: matmuls are estimated in the format of the parameters");
   }
 }
 
-constexpr std::string_view kEven = "stages are counted as the model's layers split evenly";
+constexpr std::string_view kEven = "estimated with an even split of the model's layers";
 
 constexpr ForeignKey kTorchtitanKeys[] = {
     {"parallelism.tensor_parallel_degree", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>,
@@ -114,11 +116,11 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"model.flavor", "model"},
     {"parallelism.pipeline_parallel_split_points", "parallelism.stages", nullptr, false, kEven},
     {"parallelism.disable_loss_parallel", "", nullptr, false,
-     "the output head is counted as split over tp"},
+     "the output head is estimated as split over TP"},
     {"parallelism.pipeline_parallel_expert_parallel_overlap", "", nullptr, false,
-     "all-to-all is counted as exposed"},
+     "all-to-all is estimated as exposed"},
     {"training.enable_cpu_offload", "software.offload", read_offload},
-    {"fault_tolerance.enable", "", nullptr, false, "replicas are counted as one fixed mesh"},
+    {"fault_tolerance.enable", "", nullptr, false, "replicas are estimated as one fixed mesh"},
 };
 
 const YamlNode* in_parallelism(const ForeignReading& r, std::string_view key) {
@@ -189,7 +191,7 @@ void read_flavor(ForeignReading& r) {
   if (!r.draft.model)
     r.fields.under("model", *flavor, [&] {
       report_left_out(r, *flavor,
-                      fmt::format("model: the shapes of {} {} are not known: --model gives them",
+                      fmt::format("model: unknown shapes of {} {}: pass --model",
                                   make_excerpt(name->scalar), make_excerpt(flavor->scalar)));
     });
 }
@@ -249,8 +251,8 @@ void read_cells(ForeignReading& r) {
     return;
   }
   report_left_out(r, *node,
-                  fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: counted as {}",
-                              text ? "the cells are of no known schedule" : "it was not read",
+                  fmt::format("parallelism.pipeline_parallel_schedule_csv: {}: estimated as {}",
+                              text ? "it matches no known schedule" : "it was not read",
                               name(draft.schedule.value_or(pipeline::Schedule::one_f_one_b))));
 }
 
@@ -367,7 +369,7 @@ std::string spell_torchtitan(const Edit& edit) {
     return fmt::format("parallelism.fsdp_reshard_after_forward = \"{}\"",
                        edit.value == "2" ? "never" : "always");
   if (edit.key == "job.global_batch")
-    return fmt::format("training.local_batch_size = {} / data ranks", edit.value);
+    return fmt::format("training.local_batch_size = {} / data-parallel ranks", edit.value);
   const ForeignKey* const row = find_row_for(kTorchtitanKeys, edit.key);
   return row == nullptr ? "" : fmt::format("{} = {}", row->path, edit.value);
 }
@@ -376,7 +378,7 @@ namespace {
 
 Diagnostic inconsistent_product(const PlanFile& plan, std::string_view key, std::string detail) {
   return {.code = "RW0604",
-          .message = "numbers of the file do not multiply",
+          .message = "inconsistent numbers in the file",
           .detail = std::move(detail),
           .key = std::string(key),
           .where = plan.where(key)};
@@ -391,7 +393,7 @@ Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::Training
     found.push_back(inconsistent_product(
         plan, "parallelism.shard_size",
         fmt::format("data_parallel_replicate_degree {} does not divide {}", *draft.replicas,
-                    plural(config.plan.dp, "data rank", "data ranks"))));
+                    plural(config.plan.dp, "data-parallel rank", "data-parallel ranks"))));
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root || config.plan.pp == 1) return found;
   const YamlNode today = move_renamed_keys(*root);
@@ -408,14 +410,15 @@ Diagnostics check_resolved_torchtitan(const PlanFile& plan, const plan::Training
                     count(config.plan.micro_batch), count(local))));
   const i64 batch = number("training.global_batch_size", config.job.global_batch);
   if (batch != config.job.global_batch)
-    found.push_back({.code = "RW0601",
-                     .severity = Severity::warning,
-                     .message = "a setting that the estimate leaves out",
-                     .detail = fmt::format("training.global_batch_size: {} sequences are several "
-                                           "passes of the pipeline, and the plan is one of {}",
-                                           count(batch), count(config.job.global_batch)),
-                     .key = "job.global_batch",
-                     .where = plan.where("job.global_batch")});
+    found.push_back(
+        {.code = "RW0601",
+         .severity = Severity::warning,
+         .message = "the estimate does not include this setting",
+         .detail = fmt::format("training.global_batch_size: {} sequences need several passes "
+                               "through the pipeline; the plan estimates one of {}",
+                               count(batch), count(config.job.global_batch)),
+         .key = "job.global_batch",
+         .where = plan.where("job.global_batch")});
   return found;
 }
 

@@ -207,7 +207,7 @@ class UnknownKeyReporter {
     const bool leaf = value.kind != YamlNode::Kind::map || value.entries.empty();
     if (leaf && sounds_like_layout(path) && !is_off(value) && !is_null(value)) {
       Diagnostic found = warn(path);
-      found.hint = "the name that this version of the framework has for it, or a plan file";
+      found.hint = "use the name of this setting in your version, or a plan file";
       reading_.fields.report(key, std::move(found));
     }
     for (const YamlEntry& entry : value.entries)
@@ -221,14 +221,14 @@ class UnknownKeyReporter {
     if (shown < others_.size()) list += fmt::format(", and {} more", others_.size() - shown);
     reading_.fields.report(*first_other_, {.code = "RW0618",
                                            .severity = Severity::note,
-                                           .message = "settings that are not known are ignored",
+                                           .message = "unknown settings are ignored",
                                            .detail = std::move(list)});
   }
 
   Diagnostic warn(const std::string& path) const {
     return {.code = "RW0617",
             .severity = Severity::warning,
-            .message = "a setting that is not known may decide the layout",
+            .message = "an unknown setting may change the layout",
             .detail = fmt::format("{} is ignored", spell(path))};
   }
 

@@ -112,7 +112,7 @@ class ChromeReader final : public nlohmann::json_sax<Json> {
 
   bool enter() {
     if (++depth_ > limits_.depth)
-      exceeded = fmt::format("it is nested more than {} deep", limits_.depth);
+      exceeded = fmt::format("it is nested more than {} levels deep", limits_.depth);
     return !exceeded;
   }
 
@@ -152,7 +152,7 @@ Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view f
   ChromeReader reader(limits);
   if (Json::sax_parse(text, &reader)) return std::move(reader.events);
   if (reader.exceeded) return fail(trace_too_large(std::move(*reader.exceeded), file));
-  return fail(not_a_trace("it begins as JSON, and is none from here on",
+  return fail(not_a_trace("invalid JSON from here on",
                           to_location(text, reader.at == 0 ? 0 : reader.at - 1, file)));
 }
 

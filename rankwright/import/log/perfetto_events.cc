@@ -152,7 +152,7 @@ Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_vie
     }
   } catch (const protozero::exception&) {
     return fail(not_a_trace(
-        fmt::format("it is no JSON, and no protobuf of Perfetto's from byte {} on", count(i64(at))),
+        fmt::format("neither JSON nor a Perfetto trace (invalid from byte {})", count(i64(at))),
         {.file = std::string(file)}));
   }
   return std::move(reader.events);

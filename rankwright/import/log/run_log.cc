@@ -11,9 +11,9 @@ namespace rankwright::importer {
 namespace {
 
 constexpr LogFormat kLogFormats[] = {
-    {"megatron", "what training_log and its timers print",
+    {"megatron", "output of training_log and its timers",
      "`iteration N/ M | ... elapsed time per iteration (ms): T |`", read_megatron_line},
-    {"torchtitan", "step lines, with or without colours", "`step: N loss: ... tps: T`",
+    {"torchtitan", "step lines, with or without colors", "`step: N loss: ... tps: T`",
      read_torchtitan_line},
 };
 
@@ -123,10 +123,10 @@ Result<RunLog> read_run_log(std::string_view text, std::string_view file) {
   }
   if (!log.steps.empty() || log.oom) return log;
   return fail({.code = "RW0930",
-               .message = "a log without a step",
-               .detail = fmt::format("of {} none is {}", plural(number, "line", "lines"),
+               .message = "no training step in the log",
+               .detail = fmt::format("no line of {} is {}", plural(number, "line", "lines"),
                                      list_step_examples()),
-               .hint = "the output of the rank that logs steps: often the last, or rank 0",
+               .hint = "pass the output of the rank that logs steps, often the last or rank 0",
                .where = {.file = std::string(file)}});
 }
 

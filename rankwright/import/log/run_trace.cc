@@ -24,16 +24,15 @@ Result<Tracks> find_rank_tracks(const TraceEvents& events, const Location& where
     const std::optional<TraceTrack> track = parse_track_name(name);
     if (!track) continue;
     if (track->pp_rank >= program::kMaxPpRanks)
-      return fail(
-          trace_too_large(fmt::format("it has a track of pp rank {}, and at most {} ranks are read",
-                                      count(track->pp_rank), count(program::kMaxPpRanks)),
-                          where.file));
+      return fail(trace_too_large(fmt::format("track of PP rank {}: at most {} ranks are supported",
+                                              count(track->pp_rank), count(program::kMaxPpRanks)),
+                                  where.file));
     if (!known.insert(*track).second)
       return fail(not_a_trace(fmt::format("two tracks are named '{}'", name), where));
     ours.emplace(id, *track);
   }
   if (ours.empty())
-    return fail(not_a_trace(fmt::format("of {} none is named `pp rank N`",
+    return fail(not_a_trace(fmt::format("none of {} is named `pp rank N`",
                                         plural(i64(events.tracks.size()), "track", "tracks")),
                             where));
   return ours;
@@ -45,9 +44,8 @@ std::optional<std::string> find_fault(const TraceEvents::Slice& slice, const Tra
     return fmt::format("'{}' on the track '{}' {}", make_excerpt(slice.name), track_name(track),
                        what);
   };
-  if (!slice.begin) return lacks("has no begin between 0 and 285 years");
-  if (!slice.end || *slice.end < *slice.begin)
-    return lacks("has no end between its begin and 285 years");
+  if (!slice.begin) return lacks("has no valid begin time");
+  if (!slice.end || *slice.end < *slice.begin) return lacks("has no valid end time");
   return std::nullopt;
 }
 
@@ -63,7 +61,8 @@ Result<RunTrace> make_step(const TraceEvents& events, const Location& where) {
       return fail(not_a_trace(std::move(*fault), where));
     first = std::min(first, *slice.begin);
   }
-  if (first == kInfiniteTime) return fail(not_a_trace("its tracks of pp ranks are empty", where));
+  if (first == kInfiniteTime)
+    return fail(not_a_trace("the tracks of the PP ranks are empty", where));
 
   RunTrace trace{.file = where.file};
   for (const auto& [id, track] : *tracks)
@@ -77,7 +76,7 @@ Result<RunTrace> make_step(const TraceEvents& events, const Location& where) {
          .end = since_first(*slice.end),
          .name = make_excerpt(slice.name, kLongestSliceName),
          .category = make_excerpt(slice.category, kLongestSliceName),
-         .cell = program::parse_cell(slice.name),
+         .cell = parse_cell_name(slice.name),
          .beside = track->second.beside});
     trace.end = std::max(trace.end, since_first(*slice.end));
   }
@@ -91,7 +90,7 @@ Result<RunTrace> make_step(const TraceEvents& events, const Location& where) {
 
 Diagnostic not_a_trace(std::string detail, Location where) {
   return {.code = "RW0932",
-          .message = "not a trace of a step",
+          .message = "not the trace of a training step",
           .detail = std::move(detail),
           .hint = "write one with rankwright run plan.yaml --trace run.pftrace",
           .where = std::move(where)};
@@ -99,14 +98,14 @@ Diagnostic not_a_trace(std::string detail, Location where) {
 
 Diagnostic trace_too_large(std::string detail, std::string_view file) {
   return {.code = "RW0906",
-          .message = "the file is larger or more tangled than such a file needs to be",
+          .message = "the file is too large or too deeply nested",
           .detail = std::move(detail),
           .where = {.file = std::string(file)}};
 }
 
 std::optional<std::string> find_excess(const TraceEvents& events, const TraceLimits& limits) {
   const auto more = [&](std::string_view of) {
-    return fmt::format("it has more than {} {}", count(limits.slices), of);
+    return fmt::format("more than {} {}", count(limits.slices), of);
   };
   if (i64(events.slices.size()) > limits.slices) return more("slices");
   if (i64(events.tracks.size()) > limits.slices) return more("tracks");
@@ -117,11 +116,11 @@ Result<RunTrace> read_run_trace(std::string_view text, std::string_view file,
                                 const TraceLimits& limits) {
   const Location where{.file = std::string(file)};
   if (text.size() > limits.bytes)
-    return fail(trace_too_large(fmt::format("it has {} bytes, and at most {} are read",
+    return fail(trace_too_large(fmt::format("{} bytes: at most {} are supported",
                                             count(i64(text.size())), count(i64(limits.bytes))),
                                 file));
   if (text.starts_with(kGzip))
-    return fail(not_a_trace("it is packed by gzip: unpack it first", where));
+    return fail(not_a_trace("the file is compressed: run gunzip on it first", where));
   // A protobuf may begin with a line break, so leading blanks are not skipped.
   const bool json = text.starts_with('{') || text.starts_with('[');
   const Result<TraceEvents> events =

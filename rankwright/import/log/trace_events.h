@@ -39,7 +39,7 @@ Result<TraceEvents> read_chrome_events(std::string_view text, std::string_view f
 Result<TraceEvents> read_perfetto_events(std::string_view bytes, std::string_view file,
                                          const TraceLimits& limits);
 
-/// Returns RW0932, "not a trace of a step".
+/// Returns RW0932, "not the trace of a training step".
 Diagnostic not_a_trace(std::string detail, Location where);
 
 /// Returns RW0906, for a trace beyond the limits.

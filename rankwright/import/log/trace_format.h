@@ -1,5 +1,5 @@
 // Conventions that the writer (report/timeline/trace.h) and the reader (run_trace.h) of step traces
-// share in both formats: the names of tracks and the limits of a file.
+// share in both formats: the names of tracks and of cells, and the limits of a file.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rankwright/base/integer.h"
+#include "rankwright/pipeline/action.h"
 
 namespace rankwright::importer {
 
@@ -25,11 +26,18 @@ struct TraceTrack {
   friend auto operator<=>(const TraceTrack&, const TraceTrack&) = default;
 };
 
-/// Returns "pp rank 3" or "pp rank 3, beside".
+/// Returns "pp rank 3" or "pp rank 3, overlapped".
 std::string track_name(const TraceTrack& track);
 
 /// Returns the track with that name, or nothing if the name has another form. A rank beyond 64 bits
 /// is clamped to the largest value.
 std::optional<TraceTrack> parse_track_name(std::string_view name);
+
+/// Returns "forward, micro-batch 0, stage 2". Requires: a cell.
+std::string cell_name(const pipeline::Action& cell);
+
+/// Returns the cell with that name, or with the short name "2F0" that older traces have; nothing
+/// for any other text.
+std::optional<pipeline::Action> parse_cell_name(std::string_view name);
 
 }  // namespace rankwright::importer

@@ -93,7 +93,7 @@ void DraftResolver::degrees() {
   plan.etp = sparse ? draft_.etp.value_or(usual) : usual;
   if (!draft_.etp && sparse && plan.tp > 1)
     assume("parallelism.etp_size", std::to_string(usual),
-           plan.ep > 1 ? "experts are split over ep alone" : "experts are cut as dense layers are");
+           plan.ep > 1 ? "experts are split by EP only" : "experts are split like dense layers");
 
   std::optional<i64> stated = draft_.world;
   if (!stated && draft_.shape) stated = draft_.shape->nodes * draft_.shape->gpus;
@@ -117,12 +117,12 @@ void DraftResolver::derive_dp() {
     const std::optional<i64> dp = dp_from_batch();
     if (!dp) return;
     plan.dp = *dp;
-    assume("parallelism.dp_size", std::to_string(*dp), "what the batch leaves");
+    assume("parallelism.dp_size", std::to_string(*dp), "the rest of the batch");
     return;
   }
   if (!model_ranks || !divides(*model_ranks, config_.world)) return;
   plan.dp = config_.world / *model_ranks;
-  assume("parallelism.dp_size", std::to_string(plan.dp), "what the other degrees leave");
+  assume("parallelism.dp_size", std::to_string(plan.dp), "the rest of the world size");
 }
 
 /// Solves global batch = micro-batch x accumulation x dp for dp, if the other three are stated.
@@ -172,14 +172,15 @@ void DraftResolver::cluster() {
   config_.cluster.host_devices = shape.gpus;
   config_.cluster.name = fmt::format("{} x {}", kReferenceSystem, shape.nodes);
   assume("cluster", config_.cluster.name,
-         shape.gpus == unit ? "" : fmt::format("with {} GPUs a node", shape.gpus));
+         shape.gpus == unit ? "" : fmt::format("with {} GPUs per node", shape.gpus));
 }
 
 void DraftResolver::layout() {
   plan::Plan& plan = config_.plan;
   plan.order = or_assume(draft_.order, "parallelism.order", mesh::kDefaultOrder,
                          show(mesh::kDefaultOrder), "Megatron-LM's default");
-  plan.zero = or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "plain data parallelism");
+  plan.zero =
+      or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "unsharded data parallelism");
   plan.shard_size = shard_size();
   plan.bucket_size = draft_.bucket_size.value_or(0);
   plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : micro_batch_from_batch(),
@@ -193,10 +194,10 @@ void DraftResolver::layout() {
   plan.recompute =
       or_assume(draft_.recompute, "parallelism.recompute", plan::Recompute::none, "none", "");
   plan.recompute_layers = draft_.recompute_layers.value_or(0);
-  plan.sequence_parallel = plan.tp == 1
-                               ? draft_.sequence_parallel.value_or(false)
-                               : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel",
-                                         true, "it saves activations for two more gathers a layer");
+  plan.sequence_parallel =
+      plan.tp == 1 ? draft_.sequence_parallel.value_or(false)
+                   : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel", true,
+                             "it saves activation memory for two more gathers per layer");
   const pipeline::Schedule usual = pipeline::default_schedule(plan.virtual_stages);
   plan.schedule = plan.pp == 1 ? draft_.schedule.value_or(usual)
                                : or_assume(draft_.schedule, "parallelism.schedule", usual,
@@ -270,7 +271,7 @@ void DraftResolver::job() {
 
 std::string explain_sequence(const model::Model& model) {
   if (model.max_sequence <= plan::assume_sequence(model)) return "";
-  return fmt::format("the model takes up to {}", count(model.max_sequence));
+  return fmt::format("the model supports up to {}", count(model.max_sequence));
 }
 
 std::string explain_batch(i64 sequences, i64 tokens) {

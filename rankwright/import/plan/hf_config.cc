@@ -95,6 +95,8 @@ constexpr Key kDeepSeek[] = {
     {"n_routed_experts", &model::Shapes::experts},
     {"num_experts_per_tok", &model::Shapes::active_experts},
     {"moe_intermediate_size", &model::Shapes::expert_ffn},
+    {"n_group", &model::Shapes::expert_groups, Need::or_none},
+    {"topk_group", &model::Shapes::active_groups, Need::or_none},
     {"n_shared_experts", &model::Shapes::shared_ffn, Need::or_none},  // see widen_shared_experts
     {"first_k_dense_replace", &model::Shapes::first_dense, Need::or_none},
     {"q_lora_rank", &model::Shapes::q_rank, Need::optional},
@@ -196,7 +198,7 @@ Diagnostic unreadable(const Source& source, std::size_t offset, std::string deta
 
 Diagnostic not_understood(const Source& source, std::string_view key, std::string detail) {
   return {.code = "RW0914",
-          .message = "the model's configuration is not understood",
+          .message = "invalid model configuration",
           .detail = std::move(detail),
           .key = std::string(key),
           .where = source.of(key)};
@@ -224,7 +226,8 @@ ConfigFault check_depth(const Source& source) {
       quoted = !quoted;
     } else if (!quoted && (c == '{' || c == '[')) {
       if (++depth > kMaxConfigDepth)
-        return unreadable(source, i, fmt::format("nested more than {} deep", kMaxConfigDepth));
+        return unreadable(source, i,
+                          fmt::format("nested more than {} levels deep", kMaxConfigDepth));
     } else if (!quoted && (c == '}' || c == ']')) {
       --depth;
     }
@@ -235,17 +238,17 @@ ConfigFault check_depth(const Source& source) {
 Result<Json> parse(const Source& source) {
   if (source.text.size() > kMaxConfigBytes)
     return fail(unreadable(source, 0,
-                           fmt::format("{} are more than a configuration can have (1 MiB)",
+                           fmt::format("{} exceed the limit for a configuration (1 MiB)",
                                        show(bytes(source.text.size(), 1)))));
   if (const ConfigFault fault = check_depth(source)) return fail(*fault);
   try {  // exceptions are the only way the parser reports its position
     Json json = Json::parse(source.text.begin(), source.text.end());
-    if (!json.is_object()) return fail(unreadable(source, 0, "it holds no object"));
+    if (!json.is_object()) return fail(unreadable(source, 0, "it is not a JSON object"));
     return json;
   } catch (const Json::parse_error& error) {
-    return fail(unreadable(source, error.byte > 0 ? error.byte - 1 : 0, "here it is no JSON"));
+    return fail(unreadable(source, error.byte > 0 ? error.byte - 1 : 0, "invalid JSON here"));
   } catch (const Json::exception&) {
-    return fail(unreadable(source, 0, "a number in it has no finite value"));
+    return fail(unreadable(source, 0, "a number is not finite"));
   }
 }
 
@@ -295,7 +298,7 @@ ConfigFault read_flags(const Json& json, const Family& family, const Source& sou
     const Json* value = find(json, flag.key);
     if (value == nullptr) continue;
     if (!value->is_boolean())
-      return bad_value(source, "RW0903", "neither true nor false", flag.key,
+      return bad_value(source, "RW0903", "not true or false", flag.key,
                        fmt::format("{} is {}", flag.key, quote(*value)));
     shapes.*flag.member = value->get<bool>();
   }
@@ -304,7 +307,7 @@ ConfigFault read_flags(const Json& json, const Family& family, const Source& sou
     if (value != nullptr && value->dump() != only.value)
       return not_understood(
           source, only.key,
-          fmt::format("{} is {}: only {} is understood", only.key, quote(*value), only.value));
+          fmt::format("{} is {}: only {} is supported", only.key, quote(*value), only.value));
   }
   return {};
 }
@@ -341,16 +344,15 @@ Diagnostic unknown_type(const Source& source, const std::string& type) {
   unknown.notes.push_back("known: " + listed);
   const std::optional<std::string> near = nearest(type, known);
   unknown.hint = near ? fmt::format("did you mean {}?", *near)
-                      : "state the shapes in the plan file, with the architecture nearest to it";
+                      : "give the shapes in the plan file, with the most similar architecture";
   return unknown;
 }
 
 Result<const Family*> read_family(const Json& json, const Source& source) {
   const Json* type = find(json, "model_type");
-  if (type == nullptr)
-    return fail(not_understood(source, "model_type", "there is no 'model_type'"));
+  if (type == nullptr) return fail(not_understood(source, "model_type", "missing 'model_type'"));
   if (!type->is_string())
-    return fail(bad_value(source, "RW0903", "not a text", "model_type",
+    return fail(bad_value(source, "RW0903", "not a string", "model_type",
                           fmt::format("model_type is {}", quote(*type))));
   const std::string name = type->get<std::string>();
   for (const Family& family : kFamilies)
@@ -412,7 +414,7 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
   if (const ConfigFault fault = read_window(*json, **family, source, shapes)) return fail(*fault);
   if ((*family)->finish != nullptr && !(*family)->finish(shapes))
     return fail(bad_value(source, "RW0904", "number out of range", "n_shared_experts",
-                          "the shared experts are too wide"));
+                          "the shared experts are too large"));
 
   Result<model::Model> model = build(shapes);
   if (!model) return fail(locate_in_file(model.error(), **family, source));

@@ -45,7 +45,8 @@ void read_group(Reading& reading, const YamlNode& node, std::string_view group) 
   });
 }
 
-constexpr std::string_view kExample = "such as: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}";
+constexpr std::string_view kExample =
+    "for example: parallelism: {tp_size: 8, pp_size: 4, dp_size: 2}";
 
 /// Returns a hint for a map of foreign keys: what it looks like, and the command to use instead.
 std::string hint_for_other_map(const YamlNode& root, const std::string& file) {
@@ -55,7 +56,8 @@ std::string hint_for_other_map(const YamlNode& root, const std::string& file) {
   };
   if (has("levels") || has("device"))
     return fmt::format(
-        "it looks like a cluster file: rankwright plan --model llama-3.1-8b --cluster {}",
+        "it looks like a cluster file: rankwright catalog systems {0} shows it, "
+        "rankwright plan --model llama-3.1-8b --cluster {0} uses it",
         quote_shell_path(file));
   if (has("model_type") || has("architectures"))
     return fmt::format(
@@ -76,8 +78,8 @@ void reject_other_maps(FieldReader& fields, const YamlNode& root, const std::str
   });
   fields.report(
       root, {.code = "RW0912",
-             .message = "something is missing",
-             .detail = fmt::format("none of the {} keys of a plan file is here", key_rows().size()),
+             .message = "missing value",
+             .detail = fmt::format("the file has none of the {} keys of a plan", key_rows().size()),
              .hint = hint_for_other_map(root, file)});
 }
 
@@ -106,7 +108,7 @@ PlanFile read_plan(const YamlNode& root, std::string text, std::string name,
   Reading reading{fields, plan.draft, files};
   if (root.kind == YamlNode::Kind::null)
     fields.report(root, {.code = "RW0912",
-                         .message = "something is missing",
+                         .message = "missing value",
                          .detail = "the file is empty",
                          .hint = std::string(kExample)});
   else

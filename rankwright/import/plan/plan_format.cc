@@ -6,13 +6,57 @@
 #include <numeric>
 
 #include "rankwright/base/format.h"
+#include "rankwright/base/shell_word.h"
 #include "rankwright/import/log/run_log.h"
 
 namespace rankwright::importer {
 namespace {
 
+bool is_shell_script(std::string_view name, std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  return name.ends_with(".sh") || name.ends_with(".sbatch") ||
+         (first.starts_with("#!") && first.ends_with("sh"));
+}
+
+/// Returns the first file that a shell script sources or runs with bash; empty if there is none.
+std::string find_sourced_file(std::string_view text) {
+  constexpr std::string_view kCommands[] = {"source ", ". ", "bash ", "exec bash "};
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view command : kCommands) {
+      if (!line.starts_with(command)) continue;
+      std::string file(line.substr(command.size()));
+      file = file.substr(0, file.find_first_of(" \t;&|"));
+      std::erase_if(file, [](char c) { return c == '"' || c == '\''; });
+      if (!file.empty() && file.front() != '-') return file;
+    }
+  }
+  return {};
+}
+
+/// Refuses a shell script without flags: names the file that may have them.
+Diagnostic refuse_script(const PlanFile& plan) {
+  const std::string file = make_excerpt(find_sourced_file(plan.text), 200);
+  Diagnostic found{.code = "RW0603",
+                   .message = "no Megatron-LM flags in this script",
+                   .detail = "a script of another launcher or framework",
+                   .hint = "rankwright import --list",
+                   .where = {.file = plan.name}};
+  if (file.empty()) return found;
+  found.detail = fmt::format("it runs {}: check that file", file);
+  found.hint = "rankwright check " + quote_shell_path(file);
+  return found;
+}
+
 /// Reads the files that no other format claims. Rejects a file that is neither YAML nor named so.
 void read_own_format(PlanFile& plan, const FileReader& files) {
+  if (is_shell_script(plan.name, plan.text)) {
+    plan.findings = {refuse_script(plan)};
+    return;
+  }
   plan = read_plan(std::move(plan.text), std::move(plan.name), files);
   const bool named_yaml = plan.name.ends_with(".yaml") || plan.name.ends_with(".yml");
   const bool no_yaml = !plan.findings.empty() && plan.findings.front().code == "RW0901";
@@ -20,24 +64,24 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
   const bool log = read_run_log(plan.text, plan.name).has_value();
   plan.findings = {
       {.code = "RW0603",
-       .message = "a file of no known format",
-       .detail = log ? "it is the log of a run, without the arguments that it ran with"
-                     : "neither its name nor its text is that of a format that is read",
+       .message = "unrecognized file format",
+       .detail = log ? "it is the log of a run, and does not include the run's arguments"
+                     : "neither its name nor its content matches a supported format",
        .hint = log ? "rankwright compare PLAN --log " + make_excerpt(plan.name, 200)
                    : "rankwright import --list",
        .where = {.file = plan.name}}};
 }
 
 constexpr PlanFormat kPlanFormats[] = {
-    {"megatron", "Megatron-LM's launch script, or its log", rules::Target::megatron,
-     claims_megatron, read_megatron, spell_megatron},
-    {"torchtitan-0.2", "torchtitan's TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
+    {"megatron", "Megatron-LM launch script or log", rules::Target::megatron, claims_megatron,
+     read_megatron, spell_megatron},
+    {"torchtitan-0.2", "torchtitan TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
      read_torchtitan, spell_torchtitan, check_resolved_torchtitan},
-    {"deepspeed", "DeepSpeed's JSON config", rules::Target::deepspeed, claims_deepspeed,
+    {"deepspeed", "DeepSpeed JSON config", rules::Target::deepspeed, claims_deepspeed,
      read_deepspeed, spell_deepspeed, check_resolved_deepspeed},
-    {"nanotron", "nanotron's YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
+    {"nanotron", "nanotron YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron},
-    {"accelerate", "accelerate's YAML config", rules::Target::accelerate, claims_accelerate,
+    {"accelerate", "accelerate YAML config", rules::Target::accelerate, claims_accelerate,
      read_accelerate, spell_accelerate, check_resolved_accelerate},
     {"rankwright", "a plan file", rules::Target::any,
      [](std::string_view, std::string_view) { return true; }, read_own_format},
@@ -62,8 +106,8 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   if (format.target != rules::Target::any && plan.keys.empty() && !has_errors(plan.findings))
     plan.findings.push_back(
         {.code = "RW0603",
-         .message = "a file of no known format",
-         .detail = fmt::format("no setting of {} that decides a layout stands in it", format.name),
+         .message = "unrecognized file format",
+         .detail = fmt::format("it has no {} setting that affects the layout", format.name),
          .hint = "rankwright import --list",
          .where = {.file = plan.name}});
   return plan;
@@ -95,8 +139,8 @@ void assume_world(PlanFile& plan) {
   d.world = world;
   plan.findings.push_back({.code = "RW0615",
                            .severity = Severity::note,
-                           .message = "something that the file leaves open is assumed",
-                           .detail = fmt::format("how many ranks there are: {}", count(world)),
+                           .message = "assumed a value that the file does not give",
+                           .detail = fmt::format("number of ranks: {}", count(world)),
                            .hint = "--world N, or --cluster",
                            .where = {.file = plan.name}});
 }

@@ -54,10 +54,10 @@ void read_node_shape(Reading& r, const YamlNode& node) {
   const std::optional<std::string> gpus = strip_ending(stated.substr(behind), "_gpus");
   if (!nodes || !gpus) {
     r.fields.report(node, {.code = "RW0911",
-                           .message = "not a node shape",
+                           .message = "invalid node shape",
                            .detail = fmt::format("'{}' is not of the form N_nodes_x_M_gpus",
                                                  make_excerpt(*text)),
-                           .hint = "such as 8_nodes_x_8_gpus"});
+                           .hint = "for example node_shape: 8_nodes_x_8_gpus"});
     return;
   }
   YamlNode part = node;
@@ -69,7 +69,7 @@ void read_node_shape(Reading& r, const YamlNode& node) {
   if (*n * *m > cluster::kMaxDevices) {
     r.fields.report(node, {.code = "RW0904",
                            .message = "number out of range",
-                           .detail = fmt::format("{} GPUs are more than {}", count(*n * *m),
+                           .detail = fmt::format("{} GPUs exceed the limit of {}", count(*n * *m),
                                                  count(cluster::kMaxDevices))});
     return;
   }
@@ -81,13 +81,12 @@ void read_order(Reading& r, const YamlNode& node) {
   if (!text) return;
   r.draft.order = mesh::parse_order(*text);
   if (r.draft.order) return;
-  r.fields.report(node,
-                  {.code = "RW0907",
-                   .message = "a value that is not known",
-                   .detail = fmt::format("'{}' does not name each of tp, cp, ep, dp, pp at most "
-                                         "once",
-                                         make_excerpt(*text)),
-                   .hint = "such as tp-cp-ep-dp-pp: the leftmost axis has neighbouring ranks"});
+  r.fields.report(
+      node, {.code = "RW0907",
+             .message = "unknown value",
+             .detail = fmt::format("'{}' must name each of tp, cp, ep, dp, pp at most once",
+                                   make_excerpt(*text)),
+             .hint = "for example order: tp-cp-ep-dp-pp (the leftmost axis has adjacent ranks)"});
 }
 
 void read_zero_stage(Reading& r, const YamlNode& node) {
@@ -137,8 +136,8 @@ void read_stages(Reading& r, const YamlNode& node) {
   } else if (layers) {
     r.fields.report(node, {.code = "RW0904",
                            .message = "number out of range",
-                           .detail = "the list of stages is empty",
-                           .hint = "such as [7, 8, 8, 7], or leave the key out"});
+                           .detail = "empty list of stages",
+                           .hint = "for example stages: [7, 8, 8, 7], or remove the key"});
   }
 }
 
@@ -168,12 +167,26 @@ void read_placement(Reading& r, const YamlNode& node) {
     r.draft.placement = mesh::Placement::Kind(*kind);
 }
 
+/// Prefixes the keys of findings from index `first` on that are in another file with the key that
+/// names the file.
+void mark_findings_of_named_file(Reading& r, std::size_t first, std::string_view key) {
+  for (std::size_t k = first; k < r.fields.findings().size(); ++k) {
+    Diagnostic& found = r.fields.findings()[k];
+    if (found.where.file.empty() || found.where.file == r.fields.file()) continue;
+    found.key = std::string(key) + (found.key.empty() ? "" : "." + found.key);
+  }
+}
+
 void read_model_key(Reading& r, const YamlNode& node) {
+  const std::size_t first = r.fields.findings().size();
   r.draft.model = read_model(r.fields, node, r.files);
+  mark_findings_of_named_file(r, first, "model");
 }
 
 void read_cluster_key(Reading& r, const YamlNode& node) {
+  const std::size_t first = r.fields.findings().size();
   r.draft.cluster = read_cluster(r.fields, node, r.files);
+  mark_findings_of_named_file(r, first, "cluster");
 }
 
 template <std::optional<plan::Dtype> Draft::*member>
@@ -183,9 +196,12 @@ void read_dtype(Reading& r, const YamlNode& node) {
 }
 
 void read_optimizer(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index =
-          r.fields.one_of(node, names_of_rows(plan::optimizers())))
-    r.draft.optimizer = plan::optimizers()[*index].optimizer;
+  std::vector<std::string_view> names = names_of_rows(plan::optimizers());
+  names.push_back("adamw");  // keeps the states of adam
+  const std::optional<std::size_t> index = r.fields.one_of(node, names);
+  if (!index) return;
+  r.draft.optimizer = *index < plan::optimizers().size() ? plan::optimizers()[*index].optimizer
+                                                         : plan::Optimizer::adam;
 }
 
 void read_framework(Reading& r, const YamlNode& node) {
@@ -212,7 +228,7 @@ void read_named(Reading& r, const YamlNode& node) {
 constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
 
 constexpr std::string_view kMicrobatches =
-    "job: {global_batch: N}, with N = microbatches x micro_batch x dp_size";
+    "job: {global_batch: N}, with N = micro-batches x micro_batch x dp_size";
 constexpr std::string_view kZero3 = "parallelism: {zero_stage: 3}, which is FSDP";
 
 // Words of frameworks and papers.
@@ -225,8 +241,8 @@ constexpr WordHint kHints[] = {
     {"vpp", "virtual_stages", ""},
     {"fsdp", "", kZero3},
     {"zero3", "", kZero3},
-    {"hsdp", "", "parallelism: {zero_stage: 3, shard_size: N}, with N ranks that share one copy"},
-    {"ddp", "", "parallelism: {zero_stage: 0}, or leave it out"},
+    {"hsdp", "", "parallelism: {zero_stage: 3, shard_size: N}, where N ranks share one copy"},
+    {"ddp", "", "parallelism: {zero_stage: 0}, or remove it"},
     {"distributed_optimizer", "", "parallelism: {zero_stage: 1}"},
     {"use_distributed_optimizer", "", "parallelism: {zero_stage: 1}"},
     {"microbatches", "", kMicrobatches},
@@ -250,187 +266,205 @@ constexpr std::string_view kTargetNames = "TARGETS";
 // One row per key, in the order of the reference manual.
 constexpr KeyRow kKeys[] = {
     {{"world_size", "a whole number", "the product of the degrees, or all devices of the cluster",
-      "Ranks in all: one process for each GPU.",
-      "The degrees tp x cp x pp x dp must multiply to it."},
+      "Number of ranks: one process per GPU.", "TP x CP x PP x DP must equal it."},
      read_whole<&Draft::world, kMaxDegree>},
     {{"node_shape", "N_nodes_x_M_gpus", "nodes of 8 GPUs",
-      "How the GPUs are boxed. A short form of `cluster` that names no hardware.",
-      "What leaves the box crosses a link that is several times slower."},
+      "Number of nodes and GPUs per node: a short form of `cluster` that names no hardware.",
+      "Traffic between nodes crosses a link that is several times slower."},
      read_node_shape},
-    {{"reading_note", "text", "nothing", "A remark for people; nothing is computed from it.", ""},
-     ignore_value},
-    {{"name", "text", "nothing", "What to call the plan; nothing is computed from it.", ""},
-     ignore_value},
+    {{"reading_note", "text", "nothing", "A comment. It has no effect.", ""}, ignore_value},
+    {{"name", "text", "nothing", "The name of the plan. It has no effect.", ""}, ignore_value},
     {{"parallelism.tp_size", "a whole number that divides the attention heads", "1",
-      "Tensor parallelism: every layer's matrices are cut over so many ranks.",
-      "Divides a layer's memory and work; costs collectives inside every layer, on the critical "
-      "path. Keep it inside the fastest level."},
+      "Tensor-parallel size: each layer's matrices are split over this many ranks.",
+      "Divides a layer's memory and compute. Adds collectives to every layer, on the critical "
+      "path. Keep it inside a node."},
      read_whole<&Draft::tp, kMaxDegree>},
-    {{"parallelism.cp_size", "a whole number; 2 x cp divides the sequence", "1",
-      "Context parallelism: every sequence is cut over so many ranks.",
-      "Divides activations of long sequences; costs keys and values on the wire in every layer."},
+    {{"parallelism.cp_size", "a whole number; 2 x CP divides the sequence", "1",
+      "Context-parallel size: each sequence is split over this many ranks.",
+      "Divides the activations of long sequences. Exchanges keys and values in every layer."},
      read_whole<&Draft::cp, kMaxContext>},
-    {{"parallelism.pp_size", "a whole number, at most the layers", "1",
-      "Pipeline parallelism: layers are cut into stages on so many ranks.",
-      "Divides layers; costs idle time at fill and drain, which more microbatches shrink, and a "
-      "send and receive at each stage boundary. At home across nodes, but not free."},
+    {{"parallelism.pp_size", "a whole number, at most the number of layers", "1",
+      "Pipeline-parallel size: the layers are split into stages on this many ranks.",
+      "Divides the layers. Adds a bubble at the start and end of each step, which more "
+      "micro-batches shrink, and sends at each stage boundary. Suited to links between nodes."},
      read_whole<&Draft::pp, kMaxDegree>},
-    {{"parallelism.dp_size", "a whole number", "what the other degrees leave of the world",
-      "Data parallelism: so many copies, each with its part of the batch.",
-      "Multiplies the work done; every copy holds the whole of its share unless ZeRO shards it; "
-      "gradients are reduced once a step."},
+    {{"parallelism.dp_size", "a whole number", "world_size / (TP x CP x PP)",
+      "Data-parallel size: the number of model copies, each with its part of the batch.",
+      "Multiplies throughput. Each copy holds all states unless ZeRO shards them. Gradients are "
+      "reduced once per step."},
      read_whole<&Draft::dp, kMaxDegree>},
     {{"parallelism.ep_size", "a whole number that divides the experts", "1",
-      "Expert parallelism: the experts of a MoE layer are spread over so many ranks, carved out of "
-      "dp x cp x tp.",
-      "Divides expert memory; costs two all-to-alls a MoE layer forward and two backward."},
+      "Expert-parallel size: the experts of a MoE layer are distributed over this many of the DP x "
+      "CP x TP ranks.",
+      "Divides expert memory. Adds two all-to-alls per MoE layer in the forward pass and two in "
+      "the backward pass."},
      read_whole<&Draft::ep, kMaxDegree>},
-    {{"parallelism.etp_size", "a whole number that divides an expert's width",
-      "1 with ep_size above 1, else tp_size", "Tensor parallelism inside one expert.",
-      "Experts are narrow: cutting them makes small matmuls and more collectives."},
+    {{"parallelism.etp_size", "a whole number that divides the expert's intermediate size",
+      "1 if ep_size is above 1, otherwise tp_size",
+      "Expert tensor-parallel size: each expert is split over this many ranks.",
+      "Experts are small: splitting them makes small matmuls and more collectives."},
      read_whole<&Draft::etp, kMaxDegree>},
     {{"parallelism.order", "axes joined by '-', innermost first", "tp-cp-ep-dp-pp",
-      "Which axis has neighbouring ranks, and so sits on the fastest level.",
-      "Nothing in itself; a wrong order puts the most frequent collective on the slowest link."},
+      "Rank order: the first axis has adjacent ranks and uses the fastest links.",
+      "A wrong order puts the most frequent collectives on the slowest links."},
      read_order},
     {{"parallelism.zero_stage", "0, 1, 2 or 3", "0",
-      "What is sharded over the data ranks: 1 optimizer states, 2 gradients too, 3 parameters too "
-      "(FSDP).",
-      "Adam with bf16 weights and fp32 gradients takes 18 bytes per parameter. On n data ranks 0 "
-      "leaves 18, 1 leaves 6 + 12/n, 2 leaves 2 + 16/n, 3 leaves 18/n. Stages 2 and 3 communicate "
-      "every microbatch, 3 gathers parameters twice."},
+      "ZeRO stage, sharding over the data-parallel ranks: 1 optimizer states, 2 also gradients, 3 "
+      "also parameters (FSDP).",
+      "Adam with bf16 weights and fp32 gradients takes 18 bytes per parameter. On n data-parallel "
+      "ranks, stage 0 leaves 18, 1 leaves 6 + 12/n, 2 leaves 2 + 16/n, 3 leaves 18/n. Stages 2 and "
+      "3 communicate in every micro-batch; 3 gathers parameters twice."},
      read_zero_stage},
-    {{"parallelism.shard_size", "a divisor of dp x cp", "all of dp x cp",
-      "Hybrid sharding: ZeRO shards over so many neighbouring data ranks and repeats beyond.",
-      "Keeps the gathers on a faster level; holds more on each rank."},
+    {{"parallelism.shard_size", "a divisor of DP x CP", "DP x CP",
+      "Hybrid sharding: ZeRO shards over groups of this many adjacent data-parallel ranks.",
+      "Keeps the gathers on faster links. Each rank holds more states."},
      read_whole<&Draft::shard_size, kMaxDegree>},
-    {{"parallelism.bucket_size", "a whole number", "40,000,000, or dp x cp x 1,000,000 if more",
-      "Elements of a bucket: gradients are reduced, and ZeRO-1 and 2 gather parameters, so many in "
-      "one call.",
-      "Small ones start early and pay latency each; nothing of a large one starts until it is "
-      "full. ZeRO-3 goes by layer instead."},
+    {{"parallelism.bucket_size", "a whole number", "40,000,000, or DP x CP x 1,000,000 if larger",
+      "Elements per bucket: gradient reductions, and the parameter gathers of ZeRO-1 and ZeRO-2, "
+      "run in calls of this size.",
+      "Small buckets start early but pay latency each; a large one starts only when it is full. "
+      "ZeRO-3 communicates per layer instead."},
      read_whole<&Draft::bucket_size, kMaxBucket>},
-    {{"parallelism.sequence_parallel", "true or false", "true with tp_size above 1",
-      "The parts of a layer outside the matmuls are cut along the sequence over tp.",
-      "Saves activations; all-reduces become all-gathers and reduce-scatters of the same volume."},
+    {{"parallelism.sequence_parallel", "true or false", "true if tp_size is above 1",
+      "Sequence parallelism: the parts of a layer outside the matmuls are split along the sequence "
+      "over the TP ranks.",
+      "Saves activation memory. All-reduces become all-gathers and reduce-scatters of the same "
+      "volume."},
      read_flag<&Draft::sequence_parallel>},
     {{"parallelism.cp_comm", "p2p, all_gather or a2a", "p2p",
-      "How context parallelism exchanges keys and values: a ring, a gather, or heads for sequence "
-      "(Ulysses).",
-      "p2p hides behind attention on long sequences; a2a needs cp to divide the heads of a tp "
+      "Context-parallel algorithm: p2p is a ring, all_gather gathers keys and values, a2a is "
+      "Ulysses.",
+      "p2p overlaps with attention on long sequences. a2a needs CP to divide the heads of a TP "
       "rank."},
      read_cp_comm},
     {{"parallelism.dispatcher", "alltoall or deepep", "alltoall",
-      "How tokens reach experts on other ranks: one copy per expert, or one copy per node that has "
-      "any of them.",
-      "deepep sends less between nodes. Megatron-LM needs the DeepEP package for it."},
+      "How tokens are sent to experts: alltoall sends one copy per expert, deepep one copy per "
+      "node.",
+      "deepep sends less between nodes. In Megatron-LM it needs the DeepEP package."},
      read_dispatcher},
     {{"parallelism.micro_batch", "a whole number", "1",
-      "Sequences that go through the model at a time on one data rank.",
-      "Larger ones fill the matmuls better, hold more activations and leave fewer microbatches."},
+      "Micro-batch size: sequences per forward pass of one data-parallel rank.",
+      "Larger micro-batches make matmuls more efficient, need more activation memory, and leave "
+      "fewer micro-batches for the pipeline."},
      read_whole<&Draft::micro_batch, kMaxMicroBatch>},
     {{"parallelism.virtual_stages", "a whole number", "1",
-      "Chunks a pp rank: the model is cut into pp x this many stages.",
-      "Divides the bubble by it; multiplies the sends and receives."},
+      "Virtual stages (chunks) per PP rank: the model has PP x this many stages.",
+      "Divides the bubble by this number. Multiplies the sends and receives."},
      read_whole<&Draft::virtual_stages, kMaxChunks>},
-    {{"parallelism.microbatch_group", "a whole number from pp_size on", "pp_size",
-      "Interleaved schedules: microbatches that pass through one chunk before the next chunk.",
-      "Larger groups hold more activations and give sends more time."},
+    {{"parallelism.microbatch_group", "a whole number, at least pp_size", "pp_size",
+      "Interleaved schedules: micro-batches that pass one virtual stage before the next.",
+      "Larger groups need more activation memory and give sends more time."},
      read_whole<&Draft::microbatch_group, plan::kMaxBatch>},
-    {{"parallelism.schedule", kScheduleNames, "1f1b, with virtual_stages interleaved-1f1b",
-      "In which order a pp rank runs forwards and backwards.",
-      "Decides bubble and activations in flight."},
+    {{"parallelism.schedule", kScheduleNames, "1f1b, or interleaved-1f1b with virtual_stages",
+      "Pipeline schedule: the order of forward and backward passes on each PP rank.",
+      "Sets the size of the bubble and the activations in flight."},
      read_schedule},
-    {{"parallelism.stages", "a layout such as Ett|(tt|)*3ttL, or a list of layers a stage",
-      "as even as whole layers go", "Which layers stand on which stage.",
-      "The slowest stage sets the pace; embedding and output head weigh on the first and last."},
+    {{"parallelism.stages", "a layout such as Ett|(tt|)*3ttL, or a list of layers per stage",
+      "an even split", "The layers of each stage.",
+      "The slowest stage sets the pace. The embedding and the output head add to the first and "
+      "last stage."},
      read_stages},
-    {{"parallelism.recompute", "none, selective, full, or {full: N} for N layers a pp rank", "none",
-      "What is dropped in forward and computed again in backward.",
-      "full saves most activations for about a third more work; selective drops attention only."},
+    {{"parallelism.recompute", "none, selective, full, or {full: N} for N layers per PP rank",
+      "none",
+      "Activation recomputation: activations that are dropped in the forward pass and computed "
+      "again in the backward pass.",
+      "full saves most activation memory for about a third more compute; selective recomputes "
+      "attention only."},
      read_recompute},
     {{"parallelism.overlap.grad_reduce", "true or false", "true",
-      "Gradients are reduced while backward still runs.", "Hides data-parallel traffic."},
+      "Reduce gradients during the backward pass.", "Overlaps data-parallel traffic with compute."},
      read_flag<&Draft::overlap_grad>},
-    {{"parallelism.overlap.param_gather", "true or false", "true with zero_stage above 0",
-      "Sharded parameters are gathered while forward already runs.", "Hides ZeRO's gathers."},
+    {{"parallelism.overlap.param_gather", "true or false", "true if zero_stage is above 0",
+      "Gather sharded parameters during the forward pass.",
+      "Overlaps ZeRO's gathers with compute."},
      read_flag<&Draft::overlap_param>},
     {{"parallelism.overlap.tp", "true or false", "false",
-      "Tensor-parallel collectives are cut into pieces and run beside the matmuls.",
-      "Hides part of them; needs sequence parallelism."},
+      "Overlap tensor-parallel collectives with the matmuls, in pieces.",
+      "Overlaps part of them. Needs sequence parallelism."},
      read_flag<&Draft::overlap_tp>},
-    {{"parallelism.overlap.pp", "true or false", "true with virtual_stages above 1",
-      "Pipeline sends and receives run beside the computation of other microbatches.",
-      "Hides most of them; interleaved schedules send more often and need it most."},
+    {{"parallelism.overlap.pp", "true or false", "true if virtual_stages is above 1",
+      "Overlap pipeline sends and receives with the compute of other micro-batches.",
+      "Overlaps most of them. Interleaved schedules send more often and need it most."},
      read_flag<&Draft::overlap_pp>},
     {{"parallelism.overlap.ep", "true or false", "false",
-      "Dispatch and combine of one microbatch run beside the computation of another.",
+      "Overlap dispatch and combine of one micro-batch with the compute of another.",
       "Overlaps about half of the expert-parallel traffic. Needs an interleaved schedule or no "
       "pipeline, and no full recomputation."},
      read_flag<&Draft::overlap_ep>},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
-      "Which device each rank sits on: hosts filled one after another, dealt round, or as listed.",
-      "cyclic tears neighbouring ranks apart: tp leaves the node."},
+      "The device of each rank: block fills hosts one after another, cyclic goes round-robin, or a "
+      "list.",
+      "cyclic puts adjacent ranks on different nodes, so that TP crosses nodes."},
      read_placement},
     {{"model", "a catalog name, a config.json, or shapes",
-      "llama-3.1-70b, for the cost per layer only", "The network that is trained.",
-      "Decides whether it fits and what a step costs."},
+      "llama-3.1-70b, for the cost per layer only", "The model to train.",
+      "Sets the memory and the time of a step."},
      read_model_key},
     {{"cluster", "a catalog name (dgx-h100 x 8), a file, or device and levels",
-      "dgx-h100 of node_shape", "The devices and the links between them.",
-      "Decides what each collective costs."},
+      "dgx-h100 of node_shape", "The GPUs and the links between them.",
+      "Sets the cost of each collective."},
      read_cluster_key},
-    {{"job.global_batch", "a whole number", "4 Mi tokens or more, the same on every GPU",
-      "Sequences a step, all ranks together.",
-      "micro_batch x dp must divide it; what is left are the microbatches that fill the pipeline."},
+    {{"job.global_batch", "a whole number", "at least 4 Mi tokens, divided evenly over the GPUs",
+      "Global batch: sequences per step, over all ranks.",
+      "micro_batch x DP must divide it. The quotient is the number of micro-batches that fill the "
+      "pipeline."},
      read_whole<&Draft::global_batch, plan::kMaxBatch>},
-    {{"job.sequence", "a whole number", "8192, or what the model was made for if that is less",
-      "Tokens a sequence.", "Activations grow with it, attention with its square."},
+    {{"job.sequence", "a whole number", "8192, or the model's context length if that is less",
+      "Tokens per sequence.", "Activation memory grows linearly with it, attention quadratically."},
      read_whole<&Draft::sequence, kMaxSequence>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
-      "Format of parameters and activations.", "Bytes of everything that is stored and sent."},
+      "Number format of parameters and activations.",
+      "Sets the bytes of all stored and sent data."},
      read_dtype<&Draft::param_dtype>},
     {{"job.grad_dtype", "fp64, fp32, bf16, fp16 or fp8",
-      "the framework's: fp32 in Megatron-LM and torchtitan, as the parameters in DeepSpeed",
-      "Format of gradients and their reduction.",
-      "bf16 saves 2 bytes per parameter and half of data-parallel traffic, and sums less exactly."},
+      "the framework's default: fp32 in Megatron-LM and torchtitan, the parameters' format in "
+      "DeepSpeed",
+      "Number format of gradients and their reduction.",
+      "bf16 saves 2 bytes per parameter and half of the data-parallel traffic, at lower "
+      "precision."},
      read_dtype<&Draft::grad_dtype>},
     {{"job.matmul", "same, fp8, mxfp8 or fp4", "same: as param_dtype",
-      "What the matmuls of the layers compute in; attention's core and the head stay in 16 bits.",
-      "fp8 doubles the peak; casts and small matmuls eat part of it."},
+      "Number format of the layers' matmuls. The attention core and the output head stay in 16 "
+      "bits.",
+      "fp8 doubles the peak rate; casts and small matmuls reduce the gain."},
      read_named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
-    {{"job.optimizer", "adam, sgd or lion", "adam", "Which states are kept for each parameter.",
-      "Adam keeps 8 bytes and an fp32 copy of 4; with fp64 parameters 16 and no copy."},
+    {{"job.optimizer", "adam, adamw, sgd or lion", "adam",
+      "The optimizer, which sets the states per parameter.",
+      "Adam keeps 8 bytes and a 4-byte fp32 copy per parameter; with fp64 parameters 16 bytes and "
+      "no copy."},
      read_optimizer},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
       "deepspeed-2021, torchtitan, llm-foundry, fsdp, maxtext, rankwright or own",
-      "megatron-core", "What runs the plan: sets the other keys of `software`.",
-      "Decides kernels, launches, and what is held in memory besides the states."},
+      "megatron-core",
+      "The framework that runs the plan. Sets the defaults of the other `software` keys.",
+      "Sets kernels, launch overheads and memory besides the model states."},
      read_framework},
-    {{"software.target", kTargetNames, "any: only the rules that hold for every framework",
-      "What the plan is for: the framework or launcher whose rules hold for it.",
-      "check and report apply its rules, plan searches what it runs, export writes its files."},
+    {{"software.target", kTargetNames, "any: only rules that apply to every framework",
+      "The framework or launcher that the plan is for.",
+      "check and report apply its rules, plan searches layouts that it can run, export writes its "
+      "files."},
      read_target},
-    {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's",
-      "Attention's kernel; fused is cuDNN's or FlashAttention-3.",
-      "unfused keeps the scores: 5 bytes a score and its square in the sequence."},
+    {{"software.attention", "unfused, flash1, flash2 or fused", "the framework's default",
+      "Attention kernel; fused is cuDNN's or FlashAttention-3.",
+      "unfused stores the scores: 5 bytes per score, quadratic in the sequence length."},
      read_named<plan::AttentionKernel, &Draft::attention, plan::attention_kernel_names>},
-    {{"software.launch", "eager, graphs, compiled or blocking", "the framework's",
-      "How kernels reach the GPU.", "Small layers wait for the host unless it is graphs."},
+    {{"software.launch", "eager, graphs, compiled or blocking", "the framework's default",
+      "How kernels are launched.",
+      "Without graphs, small layers are limited by kernel-launch overhead."},
      read_named<plan::Launch, &Draft::launch, plan::launch_names>},
-    {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's",
-      "How the loss is computed: 4, 6, 10, 14 or 6 bytes a logit at its peak.",
-      "A vocabulary of 128k and 8,192 tokens: 4.2 to 14.7 GB on one rank."},
+    {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's default",
+      "Implementation of the loss: 4, 6, 10, 14 or 6 bytes per logit at its peak.",
+      "With a vocabulary of 128k and 8,192 tokens, this is 4.2 to 14.7 GB on one rank."},
      read_named<plan::Loss, &Draft::loss, plan::loss_names>},
-    {{"software.tuned", "true or false", "the framework's",
-      "The recipe was tuned for this model and machine by its vendor.",
-      "Those run about a tenth faster than others on the same layout."},
+    {{"software.tuned", "true or false", "the framework's default",
+      "The vendor tuned the recipe for this model and machine.",
+      "Tuned recipes run about a tenth faster on the same layout."},
      read_flag<&Draft::tuned>},
     {{"software.offload", "true or false", "false",
-      "Optimizer states or parameters are kept in the host's memory.",
-      "Not modeled: they are counted on the GPU, so that memory is an upper bound, and the time of "
-      "moving them is not counted."},
+      "Optimizer states or parameters are offloaded to host memory.",
+      "Not modeled: they are counted on the GPU, so memory is an upper bound, and the transfer "
+      "time is not counted."},
      read_flag<&Draft::offload>},
 };
 

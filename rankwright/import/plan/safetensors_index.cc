@@ -93,12 +93,12 @@ Result<Bytes> read_safetensors_size(std::string_view text, std::string_view file
   if (!Json::sax_parse(text, &finder))
     return fail({.code = "RW0901",
                  .message = "the file cannot be read as JSON",
-                 .detail = "it breaks off, or is nested too deep",
+                 .detail = "it is truncated or nested too deeply",
                  .where = {.file = std::string(file)}});
   if (!finder.size || !(*finder.size >= 1 && *finder.size <= 1e18))
     return fail({.code = "RW0912",
-                 .message = "something is missing",
-                 .detail = "metadata.total_size is not stated",
+                 .message = "missing value",
+                 .detail = "missing metadata.total_size",
                  .where = {.file = std::string(file)}});
   return Bytes{*finder.size};
 }
@@ -109,20 +109,20 @@ std::optional<Diagnostic> check_size(const model::Model& model, std::string_view
   const std::optional<double> each = weight_bytes(config_text);
   Diagnostic finding{.code = "RW0605",
                      .severity = Severity::warning,
-                     .message = "the weights are not those of the config",
+                     .message = "the weights do not match the config",
                      .where = {.file = std::string(index_file)}};
   if (!each) {
     finding.severity = Severity::note;
     finding.detail = fmt::format(
-        "the config states no single dtype: {} of weights are {:.2f} bytes for each of {} "
-        "parameters",
+        "the config gives no single dtype: {} of weights are {:.2f} bytes per parameter ({} "
+        "parameters)",
         show(size), size.value / double(weights), count(weights));
     return finding;
   }
   const double expected = double(weights) * *each;
   if (expected == size.value) return std::nullopt;
   finding.detail =
-      fmt::format("{} bytes of weights, and {} parameters of {} bytes make {}: {:+.2f} %",
+      fmt::format("the weights have {} bytes, but {} parameters of {} bytes make {}: {:+.2f} %",
                   count(i64(size.value)), count(weights), *each, count(i64(expected)),
                   100 * (size.value / expected - 1));
   return finding;

@@ -42,8 +42,8 @@ void FieldReader::report(const YamlNode& node, Diagnostic diagnostic) {
 bool FieldReader::expect(const YamlNode& node, YamlNode::Kind kind, std::string_view what) {
   if (node.kind == kind) return true;
   report(node, {.code = "RW0903",
-                .message = "a value of the wrong kind",
-                .detail = fmt::format("{} is expected here, not {}", what, name(node.kind))});
+                .message = "wrong type of value",
+                .detail = fmt::format("expected {}, not {}", what, name(node.kind))});
   return false;
 }
 
@@ -64,7 +64,7 @@ std::optional<i64> FieldReader::whole(const YamlNode& node, i64 min, i64 max) {
   if (n && *n > max) {
     report(node, {.code = "RW0904",
                   .message = "number out of range",
-                  .detail = fmt::format("{} is more than {}", shown(node), count(max))});
+                  .detail = fmt::format("{} exceeds {}", shown(node), count(max))});
     return std::nullopt;
   }
   return n;
@@ -97,8 +97,8 @@ std::optional<std::size_t> FieldReader::one_of(const YamlNode& node,
   if (found != words.end()) return std::size_t(found - words.begin());
   const std::optional<std::string> near = nearest(node.scalar, strings(words));
   report(node, {.code = "RW0907",
-                .message = "a value that is not known",
-                .detail = fmt::format("'{}' is none of {}", shown(node), joined(words)),
+                .message = "unknown value",
+                .detail = fmt::format("'{}' is not one of {}", shown(node), joined(words)),
                 .hint = near ? fmt::format("did you mean {}?", *near) : ""});
   return std::nullopt;
 }
@@ -116,11 +116,11 @@ std::optional<std::size_t> FieldReader::known_key(const YamlNode& key,
     near = hint->key.empty() ? std::nullopt : std::optional(std::string(hint->key));
   Diagnostic unknown{.code = "RW0902",
                      .severity = Severity::warning,
-                     .message = "a key that is not known is ignored",
-                     .detail = fmt::format("'{}' means nothing here", shown(key)),
+                     .message = "unknown key, ignored",
+                     .detail = fmt::format("unknown key '{}'", shown(key)),
                      .hint = near                   ? fmt::format("did you mean {}?", *near)
                              : hint != hints_.end() ? std::string(hint->hint)
-                                                    : fmt::format("known here: {}", joined(known))};
+                                                    : fmt::format("known keys: {}", joined(known))};
   if (near) unknown.respelling = Respelling{key.scalar, *near};
   report(key, std::move(unknown));
   return std::nullopt;

@@ -19,8 +19,7 @@ Diagnostic unreadable(const std::string& path, std::string detail) {
 }
 
 Diagnostic too_long(const std::string& path, std::size_t max) {
-  return unreadable(
-      path, fmt::format("it has more than {} bytes, and no more are read", count(i64(max))));
+  return unreadable(path, fmt::format("it exceeds the limit of {} bytes", count(i64(max))));
 }
 
 /// Reads a pipe until its end.
@@ -44,15 +43,15 @@ Result<std::string> read_file(const std::string& path) {
 Result<std::string> read_long_file(const std::string& path, std::size_t max) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status)) return fail(unreadable(path, "there is no such file"));
-  if (std::filesystem::is_directory(status)) return fail(unreadable(path, "it is a folder"));
+  if (!std::filesystem::exists(status)) return fail(unreadable(path, "no such file"));
+  if (std::filesystem::is_directory(status)) return fail(unreadable(path, "it is a directory"));
   if (std::filesystem::is_fifo(status)) return read_pipe(path, max);
   if (!std::filesystem::is_regular_file(status))
     return fail(unreadable(path, "it is neither a regular file nor a pipe"));
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) return fail(unreadable(path, error.message()));
   if (size > max)
-    return fail(unreadable(path, fmt::format("it has {} bytes, and at most {} are read",
+    return fail(unreadable(path, fmt::format("it has {} bytes, and the limit is {}",
                                              count(i64(size)), count(i64(max)))));
   std::ifstream stream(path, std::ios::binary);
   std::string text(std::size_t(size), '\0');

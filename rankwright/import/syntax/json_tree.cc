@@ -110,12 +110,12 @@ Result<YamlNode> read_json_tree(std::string_view text, std::string_view file) {
   if (!Json::sax_parse(text, &checker)) {
     if (checker.too_deep)
       return fail({.code = "RW0906",
-                   .message = "the file is larger or more tangled than such a file needs to be",
-                   .detail = fmt::format("it is nested more than {} deep", kMaxDepth),
+                   .message = "the file is too large or too deeply nested",
+                   .detail = fmt::format("it is nested more than {} levels deep", kMaxDepth),
                    .where = {.file = std::string(file)}});
     return fail({.code = "RW0901",
                  .message = "the file cannot be read as JSON",
-                 .detail = "a comma, a quote or a bracket is missing or stands too much here",
+                 .detail = "a missing or extra comma, quote or bracket",
                  .where = to_location(text, checker.at == 0 ? 0 : checker.at - 1, file)});
   }
   // YAML does not allow tabs between values; replacing each by one blank keeps the columns.

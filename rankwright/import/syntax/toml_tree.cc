@@ -129,10 +129,9 @@ TomlFault find_toml_fault(std::string_view text) {
     if (fresh && open.empty() && c == '[') {
       std::size_t name = text.find_first_not_of(" \t", i + (text.substr(i, 2) == "[[" ? 2 : 1));
       name = std::min(name, text.size());
-      if (name == text.size() || !begins_key(text[name]))
-        return {"a name is missing in this header", i};
+      if (name == text.size() || !begins_key(text[name])) return {"missing name in this header", i};
     }
-    if (c == '.' && ++dots >= kMaxKeyParts) return {"a key of more than 64 parts", i};
+    if (c == '.' && ++dots >= kMaxKeyParts) return {"a key with more than 64 parts", i};
     if (c == '[' || c == '{') {
       open.push_back(around);
       around = dots;

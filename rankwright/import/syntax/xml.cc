@@ -12,7 +12,7 @@ namespace {
 
 Diagnostic too_much(std::string detail, std::string_view file) {
   return {.code = "RW0906",
-          .message = "the file is larger or more tangled than such a file needs to be",
+          .message = "the file is too large or too deeply nested",
           .detail = std::move(detail),
           .where = {.file = std::string(file)}};
 }
@@ -62,7 +62,7 @@ std::string_view XmlNode::operator[](std::string_view attribute) const {
 
 Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits limits) {
   if (text.size() > limits.bytes)
-    return fail(too_much(fmt::format("it has {} bytes, and at most {} are read",
+    return fail(too_much(fmt::format("it has {} bytes, and the limit is {}",
                                      count(i64(text.size())), count(i64(limits.bytes))),
                          file));
   if (std::size_t(std::count(text.begin(), text.end(), '<')) > limits.nodes)
@@ -74,17 +74,16 @@ Result<XmlNode> read_xml(std::string_view text, std::string_view file, XmlLimits
       document.load_buffer(text.data(), text.size(), pugi::parse_minimal, pugi::encoding_utf8);
   const pugi::xml_node root = document.document_element();
   if (!parsed || !root)
-    return fail(
-        {.code = "RW0901",
-         .message = "the file cannot be read as XML",
-         .detail = parsed ? "there is no element" : "a tag is not closed or not spelt right",
-         .where = {.file = std::string(file),
-                   .line = LineCounter(text).at(parsed ? 0 : parsed.offset),
-                   .column = 1}});
+    return fail({.code = "RW0901",
+                 .message = "the file cannot be read as XML",
+                 .detail = parsed ? "no element" : "an unclosed or misspelled tag",
+                 .where = {.file = std::string(file),
+                           .line = LineCounter(text).at(parsed ? 0 : parsed.offset),
+                           .column = 1}});
   XmlNode tree;
   LineCounter lines(text);
   if (!copy_element(root, tree, limits.depth, lines))
-    return fail(too_much(fmt::format("it is nested more than {} deep", limits.depth), file));
+    return fail(too_much(fmt::format("it is nested more than {} levels deep", limits.depth), file));
   return tree;
 }
 

@@ -29,11 +29,11 @@ class ViewBuffer : public std::streambuf {
 /// Returns a plainer message for common errors of yaml-cpp.
 std::string plain_message(const std::string& message) {
   constexpr std::pair<std::string_view, std::string_view> kWords[] = {
-      {"end of map flow not found", "a { is never closed"},
-      {"end of sequence flow not found", "a [ is never closed"},
-      {"end of map not found", "the line is not indented like those above it"},
-      {"end of sequence not found", "the line is not indented like those above it"},
-      {"illegal map value", "a value stands where none can"},
+      {"end of map flow not found", "unclosed {"},
+      {"end of sequence flow not found", "unclosed ["},
+      {"end of map not found", "the indentation differs from the lines above"},
+      {"end of sequence not found", "the indentation differs from the lines above"},
+      {"illegal map value", "unexpected value (invalid YAML)"},
   };
   for (const auto& [theirs, ours] : kWords)
     if (message == theirs) return std::string(ours);
@@ -78,7 +78,8 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents_ > 1) stop(unreadable(file_, mark, "a second document begins here"));
+    if (++documents_ > 1)
+      stop(unreadable(file_, mark, "a second YAML document begins here; only one is supported"));
   }
   void OnDocumentEnd() override {}
 
@@ -87,7 +88,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(mark, "YAML aliases (*name) are not read here: write the value out");
+    refuse(mark, "YAML aliases (*name) are not supported: write the value");
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
@@ -122,7 +123,7 @@ class TreeBuilder final : public YAML::EventHandler {
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string detail) {
     Diagnostic fault = unreadable(file_, mark, std::move(detail));
     fault.code = "RW0906";
-    fault.message = "the file is larger or more tangled than such a file needs to be";
+    fault.message = "the file is too large or too deeply nested";
     stop(std::move(fault));
   }
 
@@ -143,7 +144,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, YamlNode::Kind kind) {
     if (stack_.size() == limits_.depth)
-      refuse(mark, fmt::format("it is nested more than {} deep", limits_.depth));
+      refuse(mark, fmt::format("it is nested more than {} levels deep", limits_.depth));
     stack_.push_back({make(mark, kind)});
   }
 
@@ -173,7 +174,7 @@ class TreeBuilder final : public YAML::EventHandler {
       parent.node.items.push_back(std::move(node));
     } else if (!parent.key) {
       if (node.kind != YamlNode::Kind::scalar)
-        stop(unreadable(file_, mark, "a key is not a plain word"));
+        stop(unreadable(file_, mark, "a key is not a plain string"));
       parent.key = std::move(node);
     } else {
       add_entry(parent, std::move(node));
@@ -185,14 +186,14 @@ class TreeBuilder final : public YAML::EventHandler {
       refuse(mark_of(value), fmt::format("a map has more than {} keys", limits_.keys));
     if (const YamlNode* first = map.node.find(map.key->scalar)) {
       Diagnostic twice{.code = "RW0905",
-                       .message = "a key stands twice",
+                       .message = "duplicate key",
                        .detail = fmt::format("'{}' is already given on line {}",
                                              make_excerpt(map.key->scalar), first->line),
                        .hint = "keep one of the two",
                        .where = location(*map.key, file_)};
       if (duplicates_ == nullptr) stop(std::move(twice));
       twice.severity = Severity::warning;
-      twice.detail += ": Python takes this one";
+      twice.detail += ": Python uses this one";
       duplicates_->push_back(std::move(twice));
       std::erase_if(map.node.entries,
                     [&](const YamlEntry& entry) { return entry.key.scalar == map.key->scalar; });
@@ -215,8 +216,8 @@ Result<YamlNode> read(std::string_view text, std::string_view file, YamlLimits l
                       Diagnostics* duplicates) {
   if (text.size() > limits.bytes)
     return fail({.code = "RW0906",
-                 .message = "the file is larger or more tangled than such a file needs to be",
-                 .detail = fmt::format("it has {} bytes, and at most {} are read",
+                 .message = "the file is too large or too deeply nested",
+                 .detail = fmt::format("it has {} bytes, and the limit is {}",
                                        count(i64(text.size())), count(i64(limits.bytes))),
                  .where = {.file = std::string(file)}});
   TreeBuilder builder(file, limits, duplicates);

@@ -92,7 +92,7 @@ Contrast make_contrast(const Facts& a, const Facts& b, const std::string& whose)
   std::vector<std::string> unlike, alike;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const bool same = a[i].value == b[i].value, none = b[i].value.empty();
-    if (same && none) continue;
+    if (same && (none || a[i].only_if_unlike)) continue;
     if (same)
       alike.push_back(b[i].text());
     else if (a[i].value.empty() || none)
@@ -100,7 +100,8 @@ Contrast make_contrast(const Facts& a, const Facts& b, const std::string& whose)
     else
       unlike.push_back(b[i].text() + " instead of " + a[i].value);
   }
-  if (unlike.empty()) return {begin + "in both " + join_texts(alike), false};
+  if (unlike.empty())
+    return {alike.empty() ? whose : begin + "in both " + join_texts(alike), false};
   return {begin + join_texts(unlike) +
           (alike.empty() ? "" : fmt::format(" (in both {})", join_texts(alike)))};
 }

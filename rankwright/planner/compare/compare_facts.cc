@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/cost/rates.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/pipeline/bubble.h"
@@ -63,12 +64,22 @@ Fact matmul_shape(const plan::TrainingConfig& s) {
           " rows and columns of an expert's matrix on a rank"};
 }
 
+/// Returns the number of GPUs that share the work of a step.
+Fact world_size(const FactContext& s) {
+  return {"on ", s.plan.by_token ? "" : count(s.config().world), " GPUs", true};
+}
+
+/// Returns the peak throughput that a share of peak is relative to.
+Fact peak_rate(FlopsPerSecond max) {
+  return {"a peak of ", count(std::llround(max / 1.0_TFLOPS)), " TFLOP/s", true};
+}
+
 Facts list_matmul_facts(const FactContext& s) {
+  const FlopsPerSecond max = cost::find_layer_peak(s.config());
   return {
-      {"",
-       percent_of_peak(compute_layer_work(s).matmuls, s.step()[s.item],
-                       cost::find_layer_peak(s.config())),
-       " of peak"},
+      world_size(s),
+      peak_rate(max),
+      {"", percent_of_peak(compute_layer_work(s).matmuls, s.step()[s.item], max), " of peak"},
       matmul_shape(s.config()),
       {"",
        std::string(s.config().job.matmul == plan::Matmul::same ? name(s.config().job.param_dtype)
@@ -79,8 +90,10 @@ Facts list_matmul_facts(const FactContext& s) {
 Facts list_attention_facts(const FactContext& s) {
   const plan::TrainingConfig& config = s.config();
   const FlopsPerSecond max = cost::peak(config.cluster.device, plan::Dtype::bf16);
-  return {{"", percent_of_peak(compute_layer_work(s).core, s.step()[s.item], max), " of peak"},
-          {"", count(config.job.sequence), " tokens a sequence"},
+  return {world_size(s),
+          peak_rate(max),
+          {"", percent_of_peak(compute_layer_work(s).core, s.step()[s.item], max), " of peak"},
+          {"", count(config.job.sequence), " tokens per sequence"},
           {"", std::string(name(config.software.attention)), " kernel"}};
 }
 
@@ -103,7 +116,7 @@ Facts list_permute_facts(const FactContext& s) {
 
 Facts list_vocabulary_facts(const FactContext& s) {
   return {{"vocabulary cut over tp ", count(s.config().plan.tp), ""},
-          {"head on one of ", count(s.config().plan.pp), " pp ranks"},
+          {"head on one of ", count(s.config().plan.pp), " PP ranks"},
           {"loss ", std::string(name(s.config().software.loss)), ""}};
 }
 
@@ -118,7 +131,7 @@ Facts list_recompute_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   const std::string layers =
       p.recompute == plan::Recompute::full && p.recompute_layers > 0
-          ? fmt::format(" of {} a pp rank", plural(p.recompute_layers, "layer", "layers"))
+          ? fmt::format(" of {} per PP rank", plural(p.recompute_layers, "layer", "layers"))
           : "";
   return {{"", std::string(name(p.recompute)) + layers, ""}, recompute_link(s.config())};
 }
@@ -183,7 +196,7 @@ Facts list_imbalance_facts(const FactContext& s) {
   const plan::RankContents on_rank = contents(s.config(), slowest);
   const std::string edges = describe_edges(on_rank);
   return {
-      {"the slowest is pp rank ", count(slowest), ""},
+      {"the slowest is PP rank ", count(slowest), ""},
       {"", plural(on_rank.layers, "layer", "layers") + (edges.empty() ? "" : ", ") + edges,
        " on it"},
       {"", percent(s.step()[cost::Item::imbalance] / mean_rank_time(s.step())), " over the mean"}};
@@ -201,16 +214,16 @@ Fact slot_length(const FactContext& s) {
   if (s.plan.by_token)
     return {"", percent(step[cost::Item::bubble] / step.total()), " of the step"};
   const Seconds slot = slowest_rank_time(step) / s.config().microbatches();
-  return {"a microbatch takes ", show(slot), " on the slowest pp rank"};
+  return {"a micro-batch takes ", show(slot), " on the slowest PP rank"};
 }
 
 Facts list_bubble_facts(const FactContext& s) {
   const plan::Plan& p = s.config().plan;
   const i64 m = s.config().microbatches();
   return {{"", std::string(name(p.schedule)), ""},
-          {"", count(p.pp), " pp ranks"},
+          {"", count(p.pp), " PP ranks"},
           {"", count(p.virtual_stages), p.virtual_stages == 1 ? " chunk each" : " chunks each"},
-          {"", count(m), m == 1 ? " microbatch" : " microbatches"},
+          {"", count(m), m == 1 ? " micro-batch" : " micro-batches"},
           {"", percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)),
            " ideal bubble"},
           slot_length(s)};
@@ -242,11 +255,13 @@ Facts list_optimizer_facts(const FactContext& s) {
         share.total() > max.total())
       max = share;
   const plan::Plan& p = s.config().plan;
-  const double updated = p.zero == 0 ? double(max.total())
-                                     : double(max.dense) / double(p.shards()) +
-                                           double(max.expert) / double(p.expert_dp());
-  return {{"a rank holds ", format_short_count(double(max.total())), " parameters"},
-          {"and updates ", format_short_count(updated), ""}};
+  const double all = double(max.total());
+  const double shard =
+      double(max.dense) / double(p.shards()) + double(max.expert) / double(p.expert_dp());
+  // X8: gradients are cast and weights copied on what a rank holds, states updated on its shard.
+  return {{"a rank casts and copies ",
+           format_short_count(cost::shards_weights(s.config()) ? shard : all), " parameters"},
+          {"", format_short_count(p.zero == 0 ? all : shard), " updated"}};
 }
 
 constexpr CauseRow kRows[] = {

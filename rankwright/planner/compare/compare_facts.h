@@ -13,6 +13,7 @@ namespace rankwright::planner {
 /// the same order, for every plan that has the item. A fact without a value does not apply.
 struct Fact {
   std::string before, value, after;
+  bool only_if_unlike = false;  // not worth a word if both plans have the same value
 
   std::string text() const { return before + value + after; }
 };

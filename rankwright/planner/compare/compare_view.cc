@@ -15,16 +15,16 @@ struct BasisRow {
   std::string_view name, words;
 };
 constexpr std::array<BasisRow, 3> kBases = {{
-    {"step", "a step"},
-    {"tokens", "a million tokens"},
-    {"device_tokens", "of GPU time a million tokens"},
+    {"step", "per step"},
+    {"tokens", "per million tokens"},
+    {"device_tokens", "of GPU time per million tokens"},
 }};
 
 Basis choose_basis(const plan::TrainingConfig& a, const plan::TrainingConfig& b) {
-  if (a.world != b.world) return Basis::device_tokens;
   const bool same = a.model == b.model && a.job.global_batch == b.job.global_batch &&
                     a.job.sequence == b.job.sequence;
-  return same ? Basis::step : Basis::tokens;
+  if (same) return Basis::step;
+  return a.world == b.world ? Basis::tokens : Basis::device_tokens;
 }
 
 /// Returns the factor from the time of a step to the basis.

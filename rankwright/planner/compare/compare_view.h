@@ -8,15 +8,17 @@
 #include <vector>
 
 #include "rankwright/cost/estimate.h"
-#include "rankwright/planner/compare/key_differences.h"
+#include "rankwright/planner/explain/key_differences.h"
+#include "rankwright/planner/plan/training.h"
 
 namespace rankwright::planner {
 
-/// The basis of a comparison: a step if both train the same tokens, else a million tokens. If the
-/// device counts differ, it is the total time of all devices per million tokens.
+/// The basis of a comparison: a step if both train one model on batches of equal shape, on any
+/// number of devices; else a million tokens. If the device counts differ then, it is the total time
+/// of all devices per million tokens.
 enum class Basis : unsigned char { step, tokens, device_tokens };
 std::string_view name(Basis);   // "step", "tokens", "device_tokens"
-std::string_view words(Basis);  // "a step", "a million tokens", ...
+std::string_view words(Basis);  // "per step", "per million tokens", ...
 
 /// One item of the step in both plans.
 struct TimeRow {
@@ -50,14 +52,18 @@ struct CompareView {
   std::vector<KeyDifference> keys{};
   std::vector<TimeRow>
       items{};  // that take time in either plan, on the basis, in the order of a step
-  Seconds total_a{}, total_b{};      // sums of the items
-  std::vector<MemoryRow> entries{};  // empty if a model is not named
-  std::vector<Cause> causes{};       // the largest first
+  Seconds total_a{}, total_b{};              // sums of the items
+  std::vector<MemoryRow> entries{};          // empty if a model is not named
+  std::vector<Cause> causes{};               // the largest first
+  TrainingRequest training{};                // what `run_a` and `run_b` estimate
+  std::optional<Training> run_a{}, run_b{};  // empty without a number of tokens
 
   Seconds difference() const { return total_b - total_a; }
   /// Returns how much faster B is: the time of A over that of B, minus 1. Negative if B is slower.
   double lead() const { return total_a / total_b - 1; }
-  /// Returns how much faster the faster plan is.
+  /// Returns the change of the time from A to B: -0.1 if B takes 10 % less.
+  double change() const { return total_b / total_a - 1; }
+  /// Returns the difference relative to the shorter time, which `within` is relative to, too.
   double gap() const;
   bool tie() const { return gap() <= within; }
 };

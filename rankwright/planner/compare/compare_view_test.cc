@@ -51,15 +51,25 @@ TEST(Compare, OtherBatch_ComparesAMillionTokens) {
   EXPECT_NEAR(view.total_b / view.b.time(), 1e6 / 262'144, 1e-9);
 }
 
-TEST(Compare, OtherWorld_ComparesGpuTime) {
-  const rankwright::plan::TrainingConfig large = config_of(
-      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 32, sequence: 4096}\n"
-      "parallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
-  const CompareView view = make_compare_view(on_two_nodes(kPlan), large);
+/// Returns Llama 8B on four nodes.
+rankwright::plan::TrainingConfig on_four_nodes(i64 batch) {
+  return config_of(
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: " + std::to_string(batch) +
+      ", sequence: 4096}\nparallelism: {tp_size: 4, pp_size: 2, dp_size: 4, zero_stage: 1}\n");
+}
+
+TEST(Compare, SameStepOnMoreGpus_ComparesSteps) {
+  const CompareView view = make_compare_view(on_two_nodes(kPlan), on_four_nodes(32));
+  EXPECT_EQ(view.basis, Basis::step);
+  EXPECT_NEAR(view.total_b / view.b.time(), 1, 1e-12);
+}
+
+TEST(Compare, OtherWorldAndBatch_ComparesGpuTime) {
+  const CompareView view = make_compare_view(on_two_nodes(kPlan), on_four_nodes(64));
   EXPECT_EQ(view.basis, Basis::device_tokens);
   // 16 and 32 devices, each for the time of a million tokens.
   EXPECT_NEAR(view.total_a / view.a.time(), 16 * 1e6 / 131'072, 1e-9);
-  EXPECT_NEAR(view.total_b / view.b.time(), 32 * 1e6 / 131'072, 1e-9);
+  EXPECT_NEAR(view.total_b / view.b.time(), 32 * 1e6 / 262'144, 1e-9);
 }
 
 TEST(Compare, OtherDevice_IsNotPaired) {
@@ -117,6 +127,18 @@ TEST(Cause, EachItem_NamesTheSettingsThatDiffer) {
       cost::Item::matmul);
   // The slowest is pp rank 1, with the head; with 26 of 32 layers, pp rank 0.
   add("26 of 32 layers on pp rank 0 in B", plan, uneven, cost::Item::imbalance);
+  // 8.03 B parameters, of which a rank of 16 keeps 0.50 B with ZeRO-3.
+  const auto few_tokens = [](int zero) {
+    return config_of(
+        "model: llama-3.1-8b\ncluster: dgx-h100 x 2\njob: {global_batch: 16, sequence: 128}\n"
+        "parallelism: {dp_size: 16, zero_stage: " +
+        std::to_string(zero) + "}\n");
+  };
+  add("ZeRO-2 in A, ZeRO-3 in B", few_tokens(2), few_tokens(3), cost::Item::optimizer);
+  rankwright::plan::TrainingConfig b200 = plan;
+  b200.cluster = config_of("model: llama-3.1-8b\ncluster: dgx-b200 x 2\n").cluster;
+  add("B on B200", plan, b200, cost::Item::matmul);
+  add("B on twice the GPUs", plan, on_four_nodes(32), cost::Item::matmul);
   add("ZeRO-1 in A, ZeRO-3 in B", dp_16, on_two_nodes("dp_size: 16, zero_stage: 3"),
       cost::Item::dp);
   golden::expect("planner/compare-causes.txt", text);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "rankwright/base/format.h"
-#include "rankwright/planner/compare/key_differences.h"
+#include "rankwright/planner/explain/key_differences.h"
 
 namespace rankwright::planner {
 namespace {

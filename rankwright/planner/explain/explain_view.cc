@@ -27,24 +27,15 @@ bool wants_innermost(plan::TrafficKind kind, const cost::StepTime& step) {
 std::vector<CommunicationRow> list_communication(const plan::TrainingConfig& config,
                                                  const cost::StepTime& step) {
   std::vector<CommunicationRow> rows;
-  cost::Links links(config, select_calibration(config));
-  for (i64 r = 0; r < config.plan.pp; ++r)
-    for (const cost::TrafficCost& row : cost::estimate_traffic(config, r, links)) {
-      const auto same = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow& c) {
-        return c.evaluated.traffic.kind == row.traffic.kind;
-      });
-      if (same == rows.end())
-        rows.push_back({.evaluated = row, .pp_rank = r});
-      else if (row.total > same->evaluated.total)
-        *same = {.evaluated = row, .pp_rank = r};
-    }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const CommunicationRow& a, const CommunicationRow& b) {
-                     return a.evaluated.traffic.kind < b.evaluated.traffic.kind;
-                   });
+  for (const cost::LongestTraffic& one : cost::list_longest_traffic(config))
+    rows.push_back({.evaluated = one.cost, .pp_rank = one.pp_rank});
   for (CommunicationRow& c : rows) {
     c.level = level_name(config, c.evaluated.level);
     c.slowest = level_name(config, c.evaluated.slowest);
+    const cost::CommTime item = step.comm(cost::find_item(c.evaluated.traffic.kind));
+    const Seconds both = item.exposed + item.overlapped;
+    c.exposed = (both > Seconds{} ? item.exposed / both : 1.0) * c.evaluated.total;
+    c.overlapped = c.evaluated.total - c.exposed;
     c.preferred = wants_innermost(c.evaluated.traffic.kind, step) ? level_name(config, 0) : "any";
   }
   return rows;
@@ -66,20 +57,20 @@ AxisRow pipeline_row(const plan::TrainingConfig& s) {
   const double bubble =
       pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, s.microbatches());
   const std::string chunks =
-      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+      p.virtual_stages > 1 ? fmt::format(" x {} virtual", p.virtual_stages) : "";
   return {
       "PP", count(p.pp) + chunks, describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::pp)),
       fmt::format("{} layers over {} stages{}; {} {}, ideal bubble {} ({})", s.model.layers(),
-                  p.pp * p.virtual_stages, p.mirrored() ? ", each on two pp ranks" : "",
-                  count(s.microbatches()), s.microbatches() == 1 ? "microbatch" : "microbatches",
+                  p.pp * p.virtual_stages, p.mirrored() ? ", each on two PP ranks" : "",
+                  count(s.microbatches()), s.microbatches() == 1 ? "micro-batch" : "micro-batches",
                   percent(bubble), name(p.schedule))};
 }
 
 AxisRow data_row(const plan::TrainingConfig& s, const ItemTraffic& traffic) {
   if (s.plan.dp == 1)
-    return {"DP", "1", "-", s.plan.mirrored() ? "no copies but the mirror's" : "one copy"};
+    return {"DP", "1", "-", s.plan.mirrored() ? "no replicas but the mirror's" : "one replica"};
   return {"DP", count(s.plan.dp), describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::dp)),
-          fmt::format("{} copies share a batch of {}; {} per rank and step", count(s.plan.dp),
+          fmt::format("{} replicas share a batch of {}; {} per rank and step", count(s.plan.dp),
                       count(s.job.global_batch), show(traffic[std::size_t(cost::Item::dp)].bytes))};
 }
 
@@ -90,8 +81,8 @@ AxisRow zero_row(const plan::TrainingConfig& s) {
                                            "parameters, gradients and optimizer states"};
   if (p.zero == 0)
     return {"FSDP/ZeRO", "0", "-",
-            p.data_ranks() == 1 ? "there is nothing to shard over"
-                                : "every data rank keeps all states of its part"};
+            p.data_ranks() == 1 ? "DP is 1: nothing to shard over"
+                                : "every DP rank replicates all states"};
   const mesh::GroupKind kind =
       p.shards() < p.data_ranks() ? mesh::GroupKind::shard : mesh::GroupKind::dp_cp;
   return {"FSDP/ZeRO", fmt::format("stage {} over {}", p.zero, count(p.shards())),
@@ -105,23 +96,23 @@ std::vector<AxisRow> list_axes(const plan::TrainingConfig& s) {
   const ItemTraffic traffic = cost::sum_traffic_by_item(s);
   std::vector<AxisRow> all{tensor_row(s, traffic)};
   if (p.tp > 1 && p.sequence_parallel)
-    all.push_back(
-        {"SP", "with TP", all.front().placement,
-         "norms and dropout cut along the sequence: gathers and scatters, no all-reduce"});
+    all.push_back({"SP", "with TP", all.front().placement,
+                   "norms and dropout split along the sequence: all-gather and reduce-scatter, no "
+                   "all-reduce"});
   if (p.cp > 1) {
     const cost::ItemTraffic& sum = traffic[std::size_t(cost::Item::cp)];
     all.push_back({"CP", count(p.cp),
                    describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::cp)),
-                   fmt::format("{} tokens a rank of {}; keys and values travel ({}): {}",
+                   fmt::format("{} tokens per rank of {}; keys and values are exchanged ({}): {}",
                                count(s.job.sequence / p.cp), count(s.job.sequence), name(p.cp_comm),
                                show(sum.bytes))});
   }
   if (p.ep > 1) {
     const cost::ItemTraffic& sum = traffic[std::size_t(cost::Item::ep)];
-    const std::string etp = p.etp > 1 ? fmt::format(" x etp {}", p.etp) : "";
+    const std::string etp = p.etp > 1 ? fmt::format(" x ETP {}", p.etp) : "";
     all.push_back({"EP", count(p.ep) + etp,
                    describe_span(s.cluster, cost::find_span(s, mesh::GroupKind::ep)),
-                   fmt::format("{} all-to-alls a step carry tokens to their experts: {}",
+                   fmt::format("{} all-to-alls per step carry tokens to their experts: {}",
                                count(sum.calls), show(sum.bytes))});
   }
   all.push_back(pipeline_row(s));
@@ -147,13 +138,13 @@ std::string activations_by(const plan::Plan& p) {
 /// that hold a stage.
 std::string gradients_by(const plan::Plan& p) {
   const std::string data = p.zero == 0 ? "DP all-reduce" : "DP reduce-scatter";
-  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one copy";
+  if (!p.mirrored()) return p.data_ranks() > 1 ? data : "nothing: one replica";
   return p.data_ranks() > 1 ? data + ", mirror all-reduce" : "mirror all-reduce";
 }
 
 std::string gradients_when(const plan::Plan& p) {
   const std::string data =
-      p.zero >= 2 ? "every microbatch, beside compute" : "end of step, beside backward";
+      p.zero >= 2 ? "every micro-batch, overlapped" : "end of step, overlapped with backward";
   if (!p.mirrored()) return p.data_ranks() > 1 ? data : "-";
   return p.data_ranks() > 1 ? data + "; mirror: end of step" : "end of step";
 }
@@ -163,7 +154,7 @@ std::vector<StateRow> list_states(const plan::TrainingConfig& s) {
   const auto mark = [](bool split, i64 degree, std::string_view text) {
     return degree == 1 ? std::string("-") : std::string(split ? text : "same");
   };
-  const std::string heads = mark(true, p.tp, "cut");
+  const std::string heads = mark(true, p.tp, "split");
   const std::string layers = mark(true, p.pp, "by layer");
   const std::string held = p.mirrored() ? "by layer, twice" : layers;
   const std::string same_cp = mark(false, p.cp, "");
@@ -177,13 +168,13 @@ std::vector<StateRow> list_states(const plan::TrainingConfig& s) {
       {"parameters", heads, held, same_cp, sharded(3), experts,
        data           ? gather
        : p.mirrored() ? "equal gradients, equal update"
-                      : "one copy",
+                      : "one replica",
        p.zero >= 3 && data ? "yes, unless prefetched" : "no"},
       {"gradients", heads, held, same_cp, sharded(2), experts, gradients_by(p), gradients_when(p)},
       {"optimizer", heads, held, same_cp, sharded(1), experts,
        p.zero >= 1 && data ? "each rank updates its shard" : "each rank updates all it holds",
        "no"},
-      {"activations", mark(p.sequence_parallel, p.tp, "cut"), layers,
+      {"activations", mark(p.sequence_parallel, p.tp, "split"), layers,
        mark(true, p.cp, "by sequence"), mark(true, p.dp, "by batch"), mark(true, p.ep, "by token"),
        activations_by(p), p.tp * p.cp * p.ep * p.pp > 1 ? "yes" : "-"},
       {"batch", mark(false, p.tp, ""), mark(false, p.pp, ""), mark(true, p.cp, "by sequence"),

@@ -28,12 +28,14 @@ struct CommunicationRow {
   std::string level{};      // outermost link that it crosses
   std::string slowest{};    // link that determines its time
   std::string preferred{};  // link where it should be
+  /// Its time, divided as the step divides the time of its item. Their sum is evaluated.total.
+  Seconds exposed{}, overlapped{};
 };
 
 /// How one kind of state is divided over the axes.
 struct StateRow {
   std::string state;
-  std::string tp, pp, cp, dp, ep;  // "cut", "same", "-"
+  std::string tp, pp, cp, dp, ep;  // "split", "same", "-"
   std::string consistent;          // collective that keeps it consistent
   std::string critical;            // whether that collective is on the critical path
 };

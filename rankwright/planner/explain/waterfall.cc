@@ -27,8 +27,15 @@ std::string describe_traffic(const plan::TrainingConfig& config, const cost::Ite
 
 std::string comm_remark(const plan::TrainingConfig& config, const ItemTraffic& traffic,
                         const cost::StepTime& step, cost::Item item) {
-  const std::string calls = describe_traffic(config, traffic[std::size_t(item)]);
+  constexpr double kClose = 1.05;  // times the mean; a rank that takes longer is named
+  const cost::ItemTraffic& longest = traffic[std::size_t(item)];
   const cost::CommTime time = step.comm(item);
+  // The item is the mean over the pp ranks; the communication table lists the longest.
+  std::string calls;
+  if (longest.total > kClose * (time.exposed + time.overlapped))
+    calls = fmt::format("mean of the PP ranks, {} on PP rank {}: ", show(longest.total),
+                        longest.pp_rank);
+  calls += describe_traffic(config, longest);
   if (time.overlapped <= 1e-9 * time.exposed) return "none overlapped; " + calls;
   return fmt::format("{} more overlapped; {}", show(time.overlapped), calls);
 }
@@ -38,14 +45,14 @@ std::string bubble_remark(const plan::TrainingConfig& config) {
   const plan::Plan& p = config.plan;
   const i64 m = config.microbatches();
   return fmt::format("{}, {}: ideal bubble {}", name(p.schedule),
-                     plural(m, "microbatch", "microbatches"),
+                     plural(m, "micro-batch", "micro-batches"),
                      percent(pipeline::bubble_fraction(p.schedule, p.pp, p.virtual_stages, m)));
 }
 
 std::string recompute_remark(const plan::Plan& plan) {
   if (plan.recompute == plan::Recompute::selective) return "selective: a part of every layer";
   if (plan.recompute_layers == 0) return "full: every layer";
-  return fmt::format("full: {} a pp rank", plural(plan.recompute_layers, "layer", "layers"));
+  return fmt::format("full: {} per PP rank", plural(plan.recompute_layers, "layer", "layers"));
 }
 
 /// Returns "at 741 TFLOP/s in large shapes, 74.9 % of peak".
@@ -83,14 +90,14 @@ std::string make_remark(const plan::TrainingConfig& config, const ItemTraffic& t
     case cost::Item::dp:
       return comm_remark(config, traffic, step, item);
     case cost::Item::imbalance:
-      return fmt::format("pp rank {} is the slowest: see --stages", step.slowest);
+      return fmt::format("PP rank {} is the slowest: see --stages", step.slowest);
     case cost::Item::bubble:
       return bubble_remark(config);
     case cost::Item::untuned:
-      return fmt::format("{} that vendors gain by tuning a recipe",
+      return fmt::format("untuned-recipe overhead ({})",
                          percent(c[cluster::Constant::untuned] - 1));
     case cost::Item::jitter:
-      return fmt::format("{} for each doubling of the nodes",
+      return fmt::format("{} per doubling of the nodes",
                          percent(c[cluster::Constant::jitter] / 100));
     default:
       return compute_remark(config, item);

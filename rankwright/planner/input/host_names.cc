@@ -14,11 +14,11 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr std::string_view kHint = "write --hosts n[0-7], or --hosts FILE with a name on each line";
+constexpr std::string_view kHint = "use --hosts n[0-7], or --hosts FILE with one name per line";
 
 Diagnostic make_error(std::string detail) {
   return {.code = "RW0620",
-          .message = "not a list of hosts",
+          .message = "invalid host list",
           .detail = std::move(detail),
           .hint = std::string(kHint)};
 }
@@ -28,7 +28,7 @@ Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
   for (const std::string& name : names)
     if (!exporter::is_host_name(name))
       return fail(make_error(
-          fmt::format("'{}' is no host name: letters, digits, '-', '.' and '_', at most 253",
+          fmt::format("'{}' is not a host name: use letters, digits, '-', '.' and '_', at most 253",
                       make_excerpt(name))));
   // Sorted, not hashed, because names could be chosen to collide. Numbered names are already in
   // this order.
@@ -40,7 +40,7 @@ Result<std::vector<std::string>> check_names(std::vector<std::string> names) {
     std::sort(sorted.begin(), sorted.end(), shorter);
   if (const auto twin = std::adjacent_find(sorted.begin(), sorted.end()); twin != sorted.end())
     return fail(make_error(fmt::format("{} is named twice", make_excerpt(*twin))));
-  if (names.empty()) return fail(make_error("there is no name in it"));
+  if (names.empty()) return fail(make_error("it has no names"));
   return names;
 }
 
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> read_hosts_for(const plan::TrainingConfig& conf
   const i64 needed = exporter::count_hosts_to_name(config);
   if (i64(names->size()) < needed)
     return fail(make_error(
-        fmt::format("the plan needs {}, and there {}", plural(needed, "host", "hosts"),
+        fmt::format("the plan needs {}, but there {}", plural(needed, "host", "hosts"),
                     names->size() == 1 ? std::string("is 1 name")
                                        : "are " + plural(i64(names->size()), "name", "names"))));
   return names;

@@ -54,7 +54,7 @@ std::optional<Diagnostic> read_key_option(std::string_view name, std::string_vie
   if (findings.empty()) return std::nullopt;
   Diagnostic first = std::move(findings.front());
   if (first.hint.empty())
-    first.hint = fmt::format("{} takes {}", flag, find_key_row(key).key.values);
+    first.hint = fmt::format("{} accepts {}", flag, find_key_row(key).key.values);
   return first;
 }
 

@@ -9,7 +9,7 @@ namespace rankwright::planner {
 
 Refusal unknown_name(const UnknownName& name) {
   const std::optional<std::string> near = nearest(name.word, name.known);
-  return {.message = fmt::format("there is no {} '{}'", name.what, make_excerpt(name.word)),
+  return {.message = fmt::format("unknown {} '{}'", name.what, make_excerpt(name.word)),
           .hint = near ? fmt::format("did you mean {}?", *near) : name.otherwise};
 }
 

@@ -13,10 +13,21 @@
 namespace rankwright::planner {
 namespace {
 
+/// Removes the findings about a key of the plan file that an option replaces.
+void drop_findings_of(std::string_view key, importer::PlanFile& file) {
+  std::erase_if(file.findings, [&](const Diagnostic& found) {
+    return found.key == key || found.key.starts_with(std::string(key) + ".");
+  });
+}
+
 void override_model(importer::PlanFile& file, const PlanSource& source) {
   Result<model::Model> model = importer::read_model_argument(source.model, source.files);
   if (model) {
     file.draft.model = std::move(*model);
+    // Notes on assumed shapes of the file's own model ask for the flag that is given.
+    std::erase_if(file.findings, [](const Diagnostic& found) {
+      return found.code == "RW0615" && found.hint.starts_with("--model");
+    });
     return;
   }
   if (model.error().where.file.empty()) model.error().where.file = "--model";
@@ -40,7 +51,7 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
     const PlanInput read = read_input(other);
     if (!read.config || !find_violations(*read.config).empty())
       return refuse({.code = "RW0912",
-                     .message = "something is missing",
+                     .message = "missing value",
                      .detail = "the plan of --ran cannot be estimated",
                      .hint = "rankwright check " + source.ran->name,
                      .where = {.file = source.ran->name}});
@@ -70,10 +81,15 @@ void override_input(const PlanSource& source, importer::PlanFile& file) {
     file.draft.world = source.world;
     file.draft.shape.reset();
   }
-  if (!source.model.empty()) override_model(file, source);
-  if (!source.cluster.empty())
+  if (!source.model.empty()) {
+    drop_findings_of("model", file);
+    override_model(file, source);
+  }
+  if (!source.cluster.empty()) {
+    drop_findings_of("cluster", file);
     file.draft.cluster =
         importer::read_cluster_argument(source.cluster, source.files, file.findings);
+  }
   if (std::optional<Diagnostic> fault = apply_key_options(source.job, file.draft))
     file.findings.push_back(std::move(*fault));
 }
@@ -124,7 +140,7 @@ Outcome<std::optional<rules::Target>> read_target(const std::string& word) {
   if (const rules::TargetRow* const row = rules::find_target(word)) return row->target;
   std::vector<std::string> names{"any"};
   for (const rules::TargetRow& row : rules::targets()) names.emplace_back(row.name);
-  const std::string hint = fmt::format("--for takes {}", fmt::join(names, ", "));
+  const std::string hint = fmt::format("--for accepts {}", fmt::join(names, ", "));
   return tl::unexpected(unknown_name({"target", word, std::move(names), hint}));
 }
 

@@ -36,6 +36,21 @@ TEST(ReadInput, Overrides_ReplaceThePlansValues) {
   EXPECT_EQ(input.config->cluster.device.name, "h200-sxm");
 }
 
+TEST(ReadInput, BrokenClusterFile_DoesNotMatterIfReplaced) {
+  PlanSource source = source_of(
+      "model: llama-3.2-1b\ncluster: broken.yaml\n"
+      "parallelism: {tp_size: 2, dp_size: 4}\n");
+  source.files = [](const std::string&) -> Result<std::string> {
+    return "device: no-such-gpu\nlevels: [{name: nvlink, arity: 8}]\n";
+  };
+  EXPECT_FALSE(read_input(source).config.has_value());
+  source.cluster = "dgx-h100 x 1";
+  EXPECT_TRUE(read_input(source).config.has_value());
+  EXPECT_TRUE(read_input(source).file.findings.empty());
+  source.cluster = "no-such-system";
+  EXPECT_FALSE(read_input(source).config.has_value());
+}
+
 TEST(ReadInput, UnreadableFile_IsAFindingAmongOthers) {
   PlanSource source{
       .plan = {.name = "gone.yaml", .unreadable = Diagnostic{.code = "RW0901", .message = "gone"}},

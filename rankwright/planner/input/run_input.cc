@@ -29,13 +29,13 @@ void calibrate_by(plan::TrainingConfig& config, std::shared_ptr<const plan::RunC
 std::string describe_calibration(const plan::TrainingConfig& s) {
   if (!s.calibrated) return {};
   const plan::RunCalibration& run = *s.calibrated;
-  std::string text = fmt::format("calibrated by {} of {}: computation at {:.2f} of its usual rates",
-                                 plural(run.steps, "line", "lines"), make_excerpt(run.log, 80),
-                                 run.calibration.pace);
+  std::string text = fmt::format(
+      "calibrated with {} of {}: compute runs at {:.2f} of its usual rates",
+      plural(run.steps, "line", "lines"), make_excerpt(run.log, 80), run.calibration.pace);
   if (run.calibration.held > Bytes{})
-    text += fmt::format(", {} beyond the memory estimate", show_memory(run.calibration.held));
+    text += fmt::format(", {} above the memory estimate", show_memory(run.calibration.held));
   if (run.model != s.model || run.device != s.cluster.device)
-    text += "; of another model or device, so the band stays as wide";
+    text += "; another model or device, so the error band stays as wide";
   return text;
 }
 

@@ -38,4 +38,15 @@ struct PlansByCount {
 /// Fills in the training figures of every row, and chooses a row.
 void choose_count(PlansByCount& answer);
 
+/// Returns the fastest row with fewer GPUs if row `row` is no faster than it; else nothing.
+std::optional<std::size_t> find_faster_on_fewer(const PlansByCount& answer, std::size_t row);
+
+/// Returns the row whose training is done first; nothing if no row has one.
+std::optional<std::size_t> find_shortest_run(const PlansByCount& answer);
+
+/// Returns the GPU counts to try next if every row misses the deadline: from those that meet it if
+/// the throughput per GPU of the shortest run stays as it is, to twice as many. Nothing if a row
+/// with more GPUs is slower, so that more do not help, or if no cluster is as large.
+std::optional<search::Range> find_next_counts(const PlansByCount& answer);
+
 }  // namespace rankwright::planner

@@ -48,5 +48,47 @@ TEST(ChooseCount, Deadline_ChoosesTheFewestGpusThatMeetIt) {
   EXPECT_FALSE(chosen_for(30));
 }
 
+TEST(FindFasterOnFewer, SlowerRow_NamesTheFastestBeforeIt) {
+  const PlansByCount answer = three_counts();
+  EXPECT_FALSE(find_faster_on_fewer(answer, 0));
+  EXPECT_FALSE(find_faster_on_fewer(answer, 1));
+  EXPECT_EQ(find_faster_on_fewer(answer, 2), 1u);
+}
+
+TEST(FindFasterOnFewer, EqualTimeOrNoPlan) {
+  PlansByCount answer = three_counts();
+  answer.rows[2].plan = answer.rows[1].plan;
+  EXPECT_EQ(find_faster_on_fewer(answer, 2), 1u);  // no faster: the GPU may stay idle
+  answer.rows[2].plan.reset();
+  EXPECT_FALSE(find_faster_on_fewer(answer, 2));
+}
+
+TEST(FindNextCounts, MissedDeadline_ExtrapolatesTheRate) {
+  PlansByCount answer = three_counts();
+  answer.rows.resize(2);
+  answer.training.tokens = 10 * 64 * 4096.0;
+  answer.training.deadline = Seconds{1};
+  choose_count(answer);
+  // 2 GPUs take 40 s, so 80 GPUs take 1 s: 10 nodes of 8.
+  EXPECT_EQ(find_next_counts(answer), (search::Range{80, 160}));
+  answer.training.deadline = Seconds{0.99};  // 80.8 GPUs: 11 nodes
+  choose_count(answer);
+  EXPECT_EQ(find_next_counts(answer), (search::Range{88, 176}));
+  answer.training.deadline = Seconds{50};  // met
+  choose_count(answer);
+  EXPECT_FALSE(find_next_counts(answer));
+}
+
+TEST(FindNextCounts, MoreGpusAreSlower_HasNoAnswer) {
+  PlansByCount answer = three_counts();
+  answer.training.tokens = 10 * 64 * 4096.0;
+  answer.training.deadline = Seconds{1};
+  choose_count(answer);
+  EXPECT_FALSE(find_next_counts(answer));
+  answer.training.deadline.reset();
+  choose_count(answer);
+  EXPECT_FALSE(find_next_counts(answer));
+}
+
 }  // namespace counts_answer_test
 }  // namespace rankwright::planner

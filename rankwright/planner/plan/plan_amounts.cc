@@ -15,7 +15,9 @@ namespace {
 constexpr double kMaxTokens = 1e18;
 constexpr double kMaxMoney = 1e9;  // per GPU-hour
 constexpr double kMaxDays = 1e5;
+constexpr double kMaxBudget = 1e15;
 constexpr i64 kMaxThreads = 1024;
+constexpr i64 kMaxTop = 1000;
 constexpr std::size_t kLongestCurrency = 8;
 
 tl::unexpected<Diagnostic> refuse(std::string detail, std::string hint) {
@@ -37,16 +39,44 @@ Result<i64> parse_bounded(std::string_view text, i64 min, i64 max) {
   return n;
 }
 
+/// Returns 1e3, 1e6, 1e9 or 1e12 for k, M, B or T in either case; 1 for other letters.
+double find_scale(char letter) {
+  struct Suffix {
+    char letter;
+    double value;
+  };
+  constexpr Suffix kSuffixes[] = {{'k', 1e3}, {'m', 1e6}, {'b', 1e9}, {'t', 1e12}};
+  for (const Suffix& suffix : kSuffixes)
+    if (std::tolower(static_cast<unsigned char>(letter)) == suffix.letter) return suffix.value;
+  return 1;
+}
+
 /// Parses a number above 0 and up to `max`.
 Result<double> parse_amount(std::string_view text, double max, std::string_view example) {
   const Result<double> n = parse_real(text);
   if (!n || *n <= 0 || *n > max)
-    return refuse(fmt::format("'{}' is no number above 0 and up to {:g}", make_excerpt(text), max),
-                  fmt::format("such as {}", example));
+    return refuse(
+        fmt::format("'{}' is not a number above 0 and up to {:g}", make_excerpt(text), max),
+        fmt::format("such as {}", example));
   return *n;
 }
 
 }  // namespace
+
+Result<MemoryLimit> parse_memory_limit(std::string_view text) {
+  text = trim(text);
+  if (text.empty() || text.back() != '%')
+    return parse_bytes(text).map([](Bytes size) { return MemoryLimit{.size = size}; });
+  return parse_amount(trim(text.substr(0, text.size() - 1)), 100, "90%").map([](double n) {
+    return MemoryLimit{.share = n / 100};
+  });
+}
+
+Result<i64> parse_nodes(std::string_view text) {
+  return parse_bounded(trim(text), 1, cluster::kMaxDevices);
+}
+
+Result<i64> parse_top(std::string_view text) { return parse_bounded(trim(text), 1, kMaxTop); }
 
 Result<search::Range> parse_gpus(std::string_view text) {
   const std::size_t dots = text.find("..");
@@ -83,7 +113,7 @@ Result<ExcludedHosts> parse_excluded(std::string_view text) {
     if (dash < part.size()) last = number(part.substr(dash + 1));
     if (!last) return fail(last.error());
     if (*last < *first)
-      return refuse(fmt::format("{} is no range of hosts", make_excerpt(part)),
+      return refuse(fmt::format("{} is not a range of hosts", make_excerpt(part)),
                     fmt::format("{}-{}", *last, *first));
     for (i64 host = *first; host <= *last; ++host) hosts.insert(host);
   }
@@ -98,39 +128,56 @@ Result<ExcludedHosts> parse_excluded_count(std::string_view text) {
 }
 
 Result<double> parse_tokens(std::string_view text) {
-  struct Suffix {
-    char letter;
-    double value;
-  };
-  constexpr Suffix kSuffixes[] = {{'k', 1e3}, {'m', 1e6}, {'b', 1e9}, {'t', 1e12}};
   text = trim(text);
-  double scale = 1;
-  if (!text.empty())
-    for (const Suffix& suffix : kSuffixes)
-      if (std::tolower(static_cast<unsigned char>(text.back())) == suffix.letter) {
-        scale = suffix.value;
-        text.remove_suffix(1);
-        break;
-      }
+  const double scale = text.empty() ? 1 : find_scale(text.back());
+  if (scale > 1) text.remove_suffix(1);
   return parse_amount(trim(text), kMaxTokens / scale, "15T").map([&](double n) {
     return n * scale;
   });
 }
 
-Result<Price> parse_price(std::string_view text) {
+namespace {
+
+/// Parses an amount of money up to `max` with its currency before or after it; if `scaled`, k, M, B
+/// or T may precede the currency.
+Result<Price> parse_money(std::string_view text, double max, bool scaled, std::string_view such) {
   constexpr std::string_view kDigits = "0123456789.,_";
-  constexpr std::string_view kSuch = "such as 2.10, $2.10 or \"2.10 EUR\"";
+  const std::string kSuch = fmt::format("such as {}", such);
   const std::size_t first = text.find_first_of(kDigits);
   if (first == std::string_view::npos)
-    return refuse(fmt::format("'{}' has no number", make_excerpt(text)), std::string(kSuch));
+    return refuse(fmt::format("'{}' has no number", make_excerpt(text)), kSuch);
   const std::size_t last = text.find_last_of(kDigits);
   const std::string before(trim(text.substr(0, first))), after(trim(text.substr(last + 1)));
-  const bool words = (before + after).find_first_of(" \t+-") == std::string::npos;
+  // "M EUR" is a scale and a currency.
+  const bool scale = scaled && after.size() > 2 && after[1] == ' ' && find_scale(after[0]) > 1;
+  const std::string currency = before + (scale ? after.substr(2) : after);
+  const bool words = currency.find_first_of(" \t+-") == std::string::npos;
   if (!words || before.size() > kLongestCurrency || after.size() > kLongestCurrency)
-    return refuse(fmt::format("'{}' is no price", make_excerpt(text)), std::string(kSuch));
-  return parse_amount(text.substr(first, last - first + 1), kMaxMoney, "2.10").map([&](double n) {
+    return refuse(fmt::format("'{}' is not an amount of money", make_excerpt(text)), kSuch);
+  return parse_amount(text.substr(first, last - first + 1), max, such).map([&](double n) {
     return Price{n, make_excerpt(before), make_excerpt(after)};
   });
+}
+
+}  // namespace
+
+Result<Price> parse_price(std::string_view text) {
+  return parse_money(text, kMaxMoney, false, "2.10, $2.10 or \"2.10 EUR\"");
+}
+
+Result<Price> parse_budget(std::string_view text) {
+  constexpr std::string_view kSuch = "$2M, 500k or \"1.5M EUR\"";
+  Result<Price> budget = parse_money(text, kMaxBudget, true, kSuch);
+  if (!budget || budget->after.empty()) return budget;
+  const double scale = find_scale(budget->after.front());
+  // "EUR" alone is a currency; "M" and "M EUR" begin with a scale.
+  if (scale == 1 || (budget->after.size() > 1 && budget->after[1] != ' ')) return budget;
+  budget->amount *= scale;
+  budget->after = std::string(trim(budget->after.substr(1)));
+  if (budget->amount > kMaxBudget)
+    return refuse(fmt::format("'{}' is more than {:g}", make_excerpt(text), kMaxBudget),
+                  std::string(kSuch));
+  return budget;
 }
 
 Result<Seconds> parse_days(std::string_view text) {

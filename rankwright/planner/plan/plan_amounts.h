@@ -9,6 +9,10 @@
 
 namespace rankwright::planner {
 
+Result<MemoryLimit> parse_memory_limit(std::string_view text);      // 72GiB, 90%
+Result<i64> parse_nodes(std::string_view text);                     // 8
+Result<i64> parse_top(std::string_view text);                       // 1 to 1,000
+Result<Price> parse_budget(std::string_view text);                  // $2M, 500k EUR
 Result<search::Range> parse_gpus(std::string_view text);            // 64, 8..512
 Result<ExcludedHosts> parse_excluded(std::string_view text);        // hosts: 3; 3,17,120-123
 Result<ExcludedHosts> parse_excluded_count(std::string_view text);  // their number: 4

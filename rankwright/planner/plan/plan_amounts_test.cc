@@ -50,6 +50,25 @@ TEST(ParsePrice, Currency_IsKept) {
     EXPECT_FALSE(parse_price(wrong)) << wrong;
 }
 
+TEST(ParseBudget, ScalesAndCurrencies_AreRead) {
+  const auto amount = [](const char* text) { return parse_budget(text).value().amount; };
+  EXPECT_DOUBLE_EQ(amount("$2M"), 2e6);
+  EXPECT_DOUBLE_EQ(amount("500k"), 5e5);
+  EXPECT_DOUBLE_EQ(amount("1.5M EUR"), 1.5e6);
+  EXPECT_EQ(parse_budget("1.5M EUR")->after, "EUR");
+  EXPECT_DOUBLE_EQ(amount("3000 EUR"), 3000);
+  EXPECT_EQ(parse_budget("3000 EUR")->after, "EUR");
+  for (const char* wrong : {"", "cheap", "-2M", "2M or 3", "9999T", "0"})
+    EXPECT_FALSE(parse_budget(wrong)) << wrong;
+}
+
+TEST(ParseMemoryLimit, SizesAndShares_AreRead) {
+  EXPECT_DOUBLE_EQ(parse_memory_limit("72GiB")->of(Bytes{1}).value, 72 * 0x1p30);
+  EXPECT_DOUBLE_EQ(parse_memory_limit("90%")->of(Bytes{100}).value, 90);
+  for (const char* wrong : {"", "%", "0%", "101%", "-5%", "72"})
+    EXPECT_FALSE(parse_memory_limit(wrong)) << wrong;
+}
+
 TEST(ParseDays, Days_AreSeconds) {
   EXPECT_DOUBLE_EQ(parse_days("1.5").value().value, 129600);  // 1.5 x 86,400
   EXPECT_FALSE(parse_days("0"));

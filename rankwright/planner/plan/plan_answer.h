@@ -25,6 +25,17 @@ struct OwnPlan {
   std::optional<search::EvaluatedPlan> evaluated{};  // empty if it has constraint violations
 };
 
+/// A global batch near the job's that uses more hosts at a higher throughput, because the job's
+/// does not divide evenly over their replicas.
+struct OtherBatch {
+  i64 hosts = 0;
+  i64 dp = 1;  // replicas over which the job's batch does not divide
+  i64 global_batch = 0;
+  Seconds step{};  // of the fastest plan on `hosts` with `global_batch`
+
+  friend bool operator==(const OtherBatch&, const OtherBatch&) = default;
+};
+
 /// The hosts in use when some are excluded.
 struct HostUse {
   i64 count = 0;              // number of excluded hosts
@@ -33,9 +44,11 @@ struct HostUse {
   i64 used = 0;               // hosts in use; 0: nothing fits on any number of them
   i64 counts_tried = 0;       // host counts for which a layout exists
   bool cut_short = false;     // smaller host counts were not tried
+  bool all_factor = true;     // the limits allow degrees that multiply to all remaining devices
   /// If no layout uses all remaining hosts: the constraints that the layouts violate and how often,
   /// most frequent first.
   std::vector<std::pair<plan::ConstraintViolation::Why, i64>> broken{};
+  std::optional<OtherBatch> other_batch{};  // if the batch is what keeps hosts idle
 };
 
 /// The layout that needs the least memory, if nothing fits.
@@ -50,6 +63,7 @@ struct PlanAnswer {
   search::Answer answer{};
   i64 degree_choices = 0;  // factorizations of the world size into degrees, within the limits
   std::vector<search::Neighbor> neighbors{};
+  std::vector<search::EvaluatedPlan> top{};  // the fastest of other families, as asked for
   std::vector<search::TradePoint> trade{};
   std::optional<OwnPlan> own{};
   TrainingRequest training{};

@@ -36,21 +36,21 @@ std::optional<Refusal> check_size(const PlanRequest& request, const cluster::Clu
     return make_usage_refusal(
         fmt::format("--gpus {}, but the cluster has {}", request.gpus->max, count(devices)),
         fmt::format("--gpus {}, or a larger --cluster", devices));
-  if (request.max_memory && *request.max_memory > cluster.device.memory)
-    return make_usage_refusal(
-        fmt::format("--max-memory {} is more than the {} of a {}", show_memory(*request.max_memory),
-                    show_memory(cluster.device.memory), cluster.device.name),
-        "leave it out: the whole device is taken");
+  if (request.max_memory && request.max_memory->size > cluster.device.memory)
+    return make_usage_refusal(fmt::format("--max-memory {} is more than the {} of a {}",
+                                          show_memory(request.max_memory->size),
+                                          show_memory(cluster.device.memory), cluster.device.name),
+                              "drop --max-memory: plans may use the whole device");
   if (!request.excluded) return std::nullopt;
   const i64 hosts = devices / std::max<i64>(1, cluster.host_devices);
   const ExcludedHosts& out = *request.excluded;
   if (!out.hosts.empty() && out.hosts.back() >= hosts)
-    return make_usage_refusal(fmt::format("there is no host {}: the cluster has hosts 0 to {}",
+    return make_usage_refusal(fmt::format("host {} does not exist: the cluster has hosts 0 to {}",
                                           out.hosts.back(), hosts - 1),
                               "--exclude-nodes with hosts of the cluster");
   if (out.count >= hosts)
     return make_usage_refusal(
-        fmt::format("no host is left: {} of {} are out", count(out.count), count(hosts)),
+        fmt::format("no host is left: {} of {} are excluded", count(out.count), count(hosts)),
         "fewer in --exclude-nodes or --exclude-count");
   return std::nullopt;
 }

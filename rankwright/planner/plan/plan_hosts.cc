@@ -11,6 +11,9 @@ namespace rankwright::planner {
 namespace {
 
 constexpr i64 kMaxSearches = 64;
+constexpr i64 kMaxOtherBatches = 8;    // searches with another global batch
+constexpr i64 kRoundMicrobatches = 8;  // per replica; they suit interleaving and micro-batches of 2
+constexpr double kMaxBatchChange = 0.1;  // of the job's batch; a larger change is another job
 
 using ViolationCounts = std::vector<std::pair<plan::ConstraintViolation::Why, i64>>;
 
@@ -40,6 +43,63 @@ Seconds min_step_time(const plan::TrainingConfig& config, i64 devices) {
   return work / (double(devices) * std::max(rates.layers, rates.attention));
 }
 
+/// Returns the largest batches below the job's that divide over the replicas of a node whose only
+/// violation is the job's batch: with any number of microbatches per replica, and with a multiple
+/// of kRoundMicrobatches. Empty if none is near.
+std::vector<OtherBatch> list_near_batches(const search::Problem& problem) {
+  std::vector<OtherBatch> all;
+  const i64 batch = problem.config.job.global_batch;
+  for (const i64 round : {kRoundMicrobatches, i64{1}}) {
+    std::optional<OtherBatch> best;
+    for_each_node(problem, [&](const search::Node& node) {
+      plan::TrainingConfig config = config_of(problem, node);
+      if (find_first_violation(config).why != plan::ConstraintViolation::Why::batch) return true;
+      const i64 unit = round * config.plan.micro_batch * config.plan.dp;
+      config.job.global_batch = batch / unit * unit;
+      if (double(config.job.global_batch) < (1 - kMaxBatchChange) * double(batch)) return true;
+      if (best && config.job.global_batch <= best->global_batch) return true;
+      if (!find_first_violation(config))
+        best = {.dp = config.plan.dp, .global_batch = config.job.global_batch};
+      return true;
+    });
+    if (best && (all.empty() || all.front().global_batch != best->global_batch))
+      all.push_back(*best);
+  }
+  return all;
+}
+
+/// Returns the near batch with the highest throughput on the largest host count above `out.used` on
+/// which one has a higher throughput than `best`, which may be empty.
+std::optional<OtherBatch> find_other_batch(const search::Problem& problem, const HostUse& out,
+                                           const std::optional<search::EvaluatedPlan>& best,
+                                           const search::SearchOptions& options) {
+  const i64 host = std::max<i64>(1, problem.config.cluster.host_devices);
+  // Sequences per second.
+  const double now = best ? double(problem.config.job.global_batch) / best->time().value : 0;
+  i64 searches = 0;
+  for (i64 hosts = out.left; hosts > out.used && searches < kMaxOtherBatches; --hosts) {
+    search::Problem other = problem;
+    other.config.world = hosts * host;
+    std::optional<OtherBatch> fastest;
+    double max = now;
+    for (OtherBatch near : list_near_batches(other)) {
+      other.config.job.global_batch = near.global_batch;
+      ++searches;
+      const search::SearchResult found =
+          search::search(other, select_calibration(other.config), options);
+      if (!found.complete) return std::nullopt;
+      if (!found.space.best) continue;
+      near.hosts = hosts;
+      near.step =
+          evaluate_plan(other, found.space.best->plan, select_calibration(other.config)).time();
+      const double rate = double(near.global_batch) / near.step.value;
+      if (rate > max) max = rate, fastest = near;
+    }
+    if (fastest) return fastest;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& excluded,
@@ -53,8 +113,9 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
     search::Problem fewer = problem;
     fewer.config.world = hosts * host;
     ViolationCounts broken = find_violated(fewer);
-    const bool possible = broken.empty() && !list_nodes(fewer).empty();
-    if (hosts == out.left) out.broken = std::move(broken);
+    const bool factors = !list_nodes(fewer).empty();
+    const bool possible = broken.empty() && factors;
+    if (hosts == out.left) out.broken = std::move(broken), out.all_factor = factors;
     if (!possible) continue;
     if (out.counts_tried == kMaxSearches) {
       out.cut_short = true;
@@ -73,6 +134,7 @@ HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& exclud
       break;
     }
   }
+  if (!out.cut_short) out.other_batch = find_other_batch(problem, out, best, options);
   return out;
 }
 

@@ -8,7 +8,8 @@
 namespace rankwright::planner {
 
 /// Returns the number of hosts of the fastest plan. Tries all counts in descending order until even
-/// perfect scaling could not be faster.
+/// perfect scaling could not be faster. If hosts stay idle, also looks for a near batch that uses
+/// more of them.
 HostUse choose_hosts(const search::Problem& problem, const ExcludedHosts& excluded,
                      const search::SearchOptions& options);
 

@@ -66,6 +66,40 @@ TEST(ChooseHosts, NoLayoutForAllHosts_NamesTheViolatedConstraints) {
   EXPECT_TRUE(choose_hosts(asked, {.count = 4}, {}).broken.empty());
 }
 
+TEST(ChooseHosts, BatchDoesNotDivide_NamesANearBatchThatUsesMoreHosts) {
+  // TP 2 on hosts of 2 GPUs: each host is a replica. 1,024 sequences divide over 4 replicas, not
+  // over 5, 6 or 7; near multiples of 7 are 146 x 7 = 1,022 and 18 x 8 x 7 = 1,008.
+  search::Problem asked = racks(1024);
+  asked.limits.tp = {2, 2};
+  asked.limits.pp = {1, 1};
+  const HostUse used = choose_hosts(asked, {.count = 1}, {});
+  EXPECT_EQ(used.used, 4);
+  ASSERT_TRUE(used.other_batch);
+  EXPECT_EQ(used.other_batch->hosts, 7);
+  EXPECT_EQ(used.other_batch->dp, 7);
+  EXPECT_TRUE(used.other_batch->global_batch == 1022 || used.other_batch->global_batch == 1008);
+  // The named batch does use these hosts.
+  asked.config.job.global_batch = used.other_batch->global_batch;
+  EXPECT_EQ(choose_hosts(asked, {.count = 1}, {}).used, 7);
+}
+
+TEST(ChooseHosts, AllHostsInUse_NamesNoOtherBatch) {
+  search::Problem asked = racks(1022);
+  asked.limits.tp = {2, 2};
+  asked.limits.pp = {1, 1};
+  const HostUse used = choose_hosts(asked, {.count = 1}, {});
+  EXPECT_EQ(used.used, 7);
+  EXPECT_FALSE(used.other_batch);
+}
+
+TEST(ChooseHosts, PinnedDegreesDoNotFactorAllHosts_SaysSo) {
+  // TP 2 x PP 2 = 4 GPUs do not divide the 14 of 7 hosts.
+  search::Problem asked = racks(64);
+  asked.limits.tp = asked.limits.pp = {2, 2};
+  EXPECT_FALSE(choose_hosts(asked, {.count = 1}, {}).all_factor);
+  EXPECT_TRUE(choose_hosts(asked, {.count = 2}, {}).all_factor);
+}
+
 TEST(PlaceAround, ExcludedHosts_AreSkipped) {
   const search::Problem asked = racks(8);
   const HostUse out{.count = 2, .listed = {0, 2}, .left = 6, .used = 3};

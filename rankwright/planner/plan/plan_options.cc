@@ -70,20 +70,26 @@ struct TextOption {
 };
 constexpr TextOption kTextOptions[] = {
     {"for", "TARGET",
-     "only what this framework runs without a warning; megatron, unless a file names another; any: "
-     "everything"},
-    {"max-memory", "SIZE", "of a device that a plan may take: 72GiB"},
-    {"gpus", "N or A..B", "use so many; of a range, the best plan on each count"},
-    {"exclude-nodes", "LIST", "hosts that are out, by their place in the cluster: 3,17,120-123"},
-    {"exclude-count", "N", "hosts that are out, if only their number is known"},
-    {"tokens", "N", "to train on: 15T; steps, days and GPU-hours are said"},
-    {"price", "MONEY", "of a GPU-hour: 2.10, or with its currency"},
-    {"days", "N", "with --tokens: the deadline; of --gpus A..B the fewest that make it"},
-    {"calibrate", "LOG", "of a run (Megatron-LM, torchtitan) to calibrate the estimate with"},
-    {"ran", "PLAN", "with --calibrate: the plan that ran; else the file's, or the log's own"},
-    {"search-time", "TIME", "then the best plan so far is the answer: 30s, 2h; 10min if not given"},
-    {"search-memory", "SIZE", "likewise, of this machine's memory: 4GiB if not given"},
-    {"threads", "N", "of the search; all there are if not given. The answer is the same"},
+     "search only layouts that this framework runs without a warning (default: the framework that "
+     "a file names, else megatron); any: all layouts"},
+    {"max-memory", "SIZE", "limit the memory per GPU: 72GiB, 90%"},
+    {"nodes", "N", "use this many nodes of the system that --cluster names"},
+    {"gpus-per-node", "N", "use this many GPUs of each node, with --nodes"},
+    {"gpus", "N or A..B", "use this many GPUs; with a range, find the best plan for each count"},
+    {"exclude-nodes", "LIST", "leave out these hosts, by position in the cluster: 3,17,120-123"},
+    {"exclude-count", "N", "leave out this many hosts, if only their number is known"},
+    {"tokens", "N", "estimate the days and GPU-hours of training on this many tokens: 15T"},
+    {"price", "MONEY", "price of a GPU-hour, for the cost of training: 2.10, $2.10, 2.10EUR"},
+    {"days", "N", "deadline, with --tokens; with --gpus A..B, find the fewest GPUs that meet it"},
+    {"budget", "MONEY",
+     "with --tokens and --price: say whether training costs more; with --gpus A..B, find the "
+     "fastest count that does not"},
+    {"calibrate", "LOG", "calibrate the estimate with the log of a run (Megatron-LM, torchtitan)"},
+    {"ran", "PLAN", "with --calibrate: the plan of that run (default: the file's, or the log's)"},
+    {"top", "N", "list the N best layouts in a table"},
+    {"search-time", "TIME", "stop after this time with the best plan so far (default: 10min)"},
+    {"search-memory", "SIZE", "stop at this memory use with the best plan so far (default: 4GiB)"},
+    {"threads", "N", "threads of the search (default: all). The answer does not depend on it"},
 };
 
 /// An option without a value.
@@ -91,10 +97,10 @@ struct SwitchOption {
   std::string_view name, help;
 };
 constexpr SwitchOption kSwitches[] = {
-    {"even-stages", "no stage split but the even one"},
-    {"no-hybrid", "ZeRO shards over all data ranks, never inside a level"},
-    {"fit", "the fewest GPUs of the cluster on which it fits with margin"},
-    {"exhaustive", "evaluate everything that fits, without lower bounds"},
+    {"even-stages", "split the layers evenly over the stages"},
+    {"no-hybrid", "shard over all DP ranks, never within a node"},
+    {"fit", "find the fewest GPUs of the cluster on which a plan fits with margin"},
+    {"exhaustive", "evaluate every layout that fits, without lower bounds"},
 };
 
 using MaybeRefusal = std::optional<Refusal>;
@@ -116,13 +122,17 @@ std::vector<PlanOption> list_options() {
     add(std::string(row.name), key.values, std::string(key.meaning), kJobOptionGroup);
   }
   for (const NumberOption& row : kNumberOptions) {
-    add(std::string(row.name), "N", fmt::format("just this: {}", find_key_row(row.key).key.meaning),
+    add(std::string(row.name), "N", fmt::format("fix it: {}", find_key_row(row.key).key.meaning),
         kLimitGroup);
-    if (row.max) add(fmt::format("max-{}", row.name), "N", "no more than this", kLimitGroup);
-    if (row.no) add_switch(fmt::format("no-{}", row.name), "none of it", kLimitGroup);
+    if (row.max)
+      add(fmt::format("max-{}", row.name), "N", fmt::format("limit --{}", row.name), kLimitGroup);
+    if (row.no)
+      add_switch(fmt::format("no-{}", row.name), fmt::format("the same as --{} 1", row.name),
+                 kLimitGroup);
   }
   for (const ChoiceOption& row : kChoiceOptions)
-    add(std::string(row.name), find_key_row(row.key).key.values, "just this", kLimitGroup);
+    add(std::string(row.name), find_key_row(row.key).key.values,
+        fmt::format("fix it: {}", find_key_row(row.key).key.meaning), kLimitGroup);
   for (const TextOption& row : kTextOptions)
     add(std::string(row.name), row.type, std::string(row.help), kSearchGroup);
   for (const SwitchOption& row : kSwitches)
@@ -243,7 +253,11 @@ class OptionReader {
                                    parsed.error().hint);
     };
     PlanRequest& r = request_;
-    read("max-memory", parse_bytes, [&](Bytes size) { r.max_memory = size; });
+    read("max-memory", parse_memory_limit, [&](MemoryLimit limit) { r.max_memory = limit; });
+    read("nodes", parse_nodes, [&](i64 n) { r.nodes = n; });
+    read("gpus-per-node", parse_nodes, [&](i64 n) { r.gpus_per_node = n; });
+    read("top", parse_top, [&](i64 n) { r.top = n; });
+    read("budget", parse_budget, [&](Price price) { r.training.budget = std::move(price); });
     read("gpus", parse_gpus, [&](search::Range range) { r.gpus = range; });
     read("exclude-nodes", parse_excluded, [&](ExcludedHosts out) { r.excluded = std::move(out); });
     read("exclude-count", parse_excluded_count, [&](ExcludedHosts out) { r.excluded = out; });
@@ -275,16 +289,34 @@ class OptionReader {
                                 "--calibrate run.log --ran plan.yaml");
     if (r.fit && r.gpus)
       return make_usage_refusal("--fit finds the number of GPUs, --gpus states it",
-                                "one of the two");
+                                "use one of the two");
     if (!text("exclude-nodes").empty() && !text("exclude-count").empty())
       return make_usage_refusal("--exclude-nodes lists hosts, --exclude-count counts them",
-                                "one of the two");
+                                "use one of the two");
     if (r.excluded && (r.fit || r.gpus))
       return make_usage_refusal(
-          "--exclude-nodes says which GPUs are left, --gpus and --fit how many are used",
-          "--exclude-nodes alone takes as many of what is left as it can");
+          "--exclude-nodes and --gpus or --fit both state the size of the job",
+          "use --exclude-nodes alone: it uses as many of the other hosts as is fastest");
+    if (r.nodes && r.gpus)
+      return make_usage_refusal("--nodes and --gpus both state the size of the job",
+                                "use one of the two");
+    if (r.gpus_per_node && !r.nodes)
+      return make_usage_refusal("--gpus-per-node needs the number of nodes",
+                                fmt::format("--nodes 8 --gpus-per-node {}", *r.gpus_per_node));
+    if (r.nodes && (r.fit || r.excluded))
+      return make_usage_refusal(
+          "--nodes states the size of the job, --fit and --exclude-nodes "
+          "choose it",
+          "use one of them");
+    if (r.training.budget && !r.training.price)
+      return make_usage_refusal("--budget needs the price of a GPU-hour", "--price 2.10");
+    if (r.top > 0 && r.several_counts())
+      return make_usage_refusal(
+          "--top lists plans for one number of GPUs, --gpus A..B asks for "
+          "several",
+          "use --gpus with one number");
     if (!r.training.tokens && (r.training.deadline || r.training.price))
-      return make_usage_refusal(fmt::format("{} needs to know how much is trained",
+      return make_usage_refusal(fmt::format("{} needs the number of training tokens",
                                             r.training.deadline ? "--days" : "--price"),
                                 "--tokens 15T");
     return std::nullopt;

@@ -47,13 +47,37 @@ Outcome<importer::PlanFile> read_stated(const PlanRequest& request) {
 
 MaybeRefusal check_stated(const PlanRequest& request, const importer::Draft& draft) {
   if (!draft.model)
-    return make_usage_refusal("which model is trained is not said",
-                              "--model llama-3.1-70b, or a config.json");
+    return make_usage_refusal("missing --model", "--model llama-3.1-70b, or a config.json");
   if (!draft.cluster && !draft.world && !draft.shape)
-    return make_usage_refusal("which cluster it is for is not said",
+    return make_usage_refusal("missing --cluster",
                               request.gpus
                                   ? "--cluster dgx-h100, or a file"  // grown to the requested size
                                   : "--cluster \"dgx-h100 x 8\", or a file");
+  return std::nullopt;
+}
+
+/// Turns --nodes and --gpus-per-node into a number of GPUs. Fewer GPUs per node than it has make a
+/// cluster of smaller nodes.
+MaybeRefusal apply_nodes(PlanRequest& request, importer::Draft& draft) {
+  if (!request.nodes) return std::nullopt;
+  if (!draft.cluster)
+    return make_usage_refusal("--nodes needs a cluster",
+                              fmt::format("--cluster dgx-h100 --nodes {}", *request.nodes));
+  cluster::Cluster& cluster = *draft.cluster;
+  const i64 host = std::max<i64>(1, cluster.host_devices);
+  const i64 used = request.gpus_per_node.value_or(host);
+  const bool smaller = used < host && cluster.levels.front().arity == host;
+  if (used > host || (used < host && !smaller))
+    return make_usage_refusal(
+        fmt::format("--gpus-per-node {}, but {} has {} per node", used, cluster.name, host),
+        fmt::format("--gpus-per-node {}", host));
+  if (smaller) cluster.levels.front().arity = cluster.host_devices = used;
+  const std::optional<i64> gpus = product({*request.nodes, used});
+  if (!gpus || *gpus > cluster::kMaxDevices)
+    return make_usage_refusal(fmt::format("--nodes {} has more than {} GPUs", *request.nodes,
+                                          count(cluster::kMaxDevices)),
+                              fmt::format("--nodes {}", cluster::kMaxDevices / used));
+  request.gpus = search::Range{*gpus, *gpus};
   return std::nullopt;
 }
 
@@ -148,11 +172,13 @@ OwnPlan own_plan_of(const std::string& name, importer::Draft draft,
 
 }  // namespace
 
-Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
+Outcome<PlanProblem> read_plan_problem(const PlanRequest& given) {
+  PlanRequest request = given;
   Outcome<importer::PlanFile> file = read_stated(request);
   if (!file) return tl::unexpected(std::move(file.error()));
   importer::Draft& draft = file->draft;
   if (MaybeRefusal fault = check_stated(request, draft)) return tl::unexpected(std::move(*fault));
+  if (MaybeRefusal fault = apply_nodes(request, draft)) return tl::unexpected(std::move(*fault));
   // A catalog system without a number of units means as many units as the GPUs need.
   if (draft.cluster && request.gpus && request.gpus->max > draft.cluster->devices() &&
       draft.cluster->levels.back().arity == 1)
@@ -171,7 +197,7 @@ Outcome<PlanProblem> read_plan_problem(const PlanRequest& request) {
     return tl::unexpected(std::move(*fault));
   if (MaybeRefusal fault = calibrate_config(request, draft, made.problem.config))
     return tl::unexpected(std::move(*fault));
-  made.problem.max_memory = request.max_memory;
+  if (request.max_memory) made.problem.max_memory = request.max_memory->of(made.problem.capacity);
   if (states_a_plan(draft)) made.own = own_plan_of(file->name, draft, made.problem);
   return made;
 }

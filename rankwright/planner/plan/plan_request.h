@@ -21,6 +21,14 @@ struct ExcludedHosts {
   std::vector<i64> hosts{};  // ascending; empty if only their number is known
 };
 
+/// The memory of a device that a plan may take: a size, or a share of the device.
+struct MemoryLimit {
+  Bytes size{};
+  double share = 0;  // used if there is no size
+
+  Bytes of(Bytes device) const { return size > Bytes{} ? size : share * device; }
+};
+
 /// A request for a plan.
 struct PlanRequest {
   /// States model, cluster, job and software, and optionally a plan to compare with.
@@ -31,7 +39,9 @@ struct PlanRequest {
   OptionTexts overrides{};         // texts of options that replace a plan-file key
 
   search::Limits limits{};
-  std::optional<Bytes> max_memory{};        // per device; empty: all of it
+  std::optional<MemoryLimit> max_memory{};  // per device; empty: all of it
+  std::optional<i64> nodes{};               // of the cluster's system; sets `gpus`
+  std::optional<i64> gpus_per_node{};       // with `nodes`; empty: all of a node
   std::optional<search::Range> gpus{};      // a single count is a range of one
   bool fit = false;                         // find the smallest GPU count that fits with margin
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
@@ -41,6 +51,7 @@ struct PlanRequest {
   /// one that the log states is used, or the plan file's own.
   std::optional<SourceFile> log{}, ran{};
 
+  i64 top = 0;  // plans to list besides the answer; 0: none
   SearchBudget budget{};
   bool exhaustive = false;  // evaluate every plan that fits, without lower bounds
   int threads = 0;          // 0: all hardware threads; the answer does not depend on it

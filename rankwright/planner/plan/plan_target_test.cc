@@ -1,6 +1,7 @@
 // The target of a plan: which one a search uses, the plan file that keeps it, and the calls that
 // use it from there.
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include "rankwright/export/plan_file.h"
 #include "rankwright/planner/check.h"
@@ -93,6 +94,34 @@ TEST(SearchTarget, PlanFileKeepsIt) {
   }
   const std::string any = exporter::write_plan_yaml(find({{"for", "any"}}).best().config);
   EXPECT_EQ(any.find("target"), std::string::npos) << any;
+}
+
+// Over random problems: a plan that is returned for a framework has no error there and no warning
+// of the framework. Warnings about time (RW03, RW04) may remain: the search has evaluated the plans
+// that avoid them, and they are slower. So may those about memory (RW02) if no plan has more
+// margin.
+RC_GTEST_PROP(SearchTargetLaws, ReturnedPlansPassTheCheckOfTheirTarget, ()) {
+  const auto pick = [](std::vector<std::string> of) { return *rc::gen::elementOf(std::move(of)); };
+  const std::string target =
+      pick({"megatron", "torchtitan", "torchtitan-0.2", "deepspeed", "nanotron", "accelerate"});
+  const OptionTexts texts{
+      {"model", pick({"gpt2", "llama-3.2-1b", "llama-3.1-8b", "qwen3-4b", "qwen3-30b-a3b",
+                      "deepseek-v2-lite"})},
+      {"cluster", pick({"dgx-h100", "dgx-a100-80g"}) + " x " + pick({"1", "2"})},
+      {"global-batch", pick({"16", "64", "256"})},
+      {"seq", pick({"1024", "4096", "8192"})},
+      {"for", target}};
+  const Outcome<PlanAnswer> answer = find_plan(read_plan_options(texts).value());
+  RC_PRE(answer && answer->answer.best);
+  const std::string text = exporter::write_plan_yaml(answer->best().config);
+  RC_LOG() << text;
+  const CheckAnswer checked = check_plan({.plan = {.plan = {"plan.yaml", text}}}).value();
+  for (const Diagnostic& d : checked.findings) {
+    RC_LOG() << d.code << ": " << d.detail << "\n";
+    const bool evaluated =
+        d.code.starts_with("RW02") || d.code.starts_with("RW03") || d.code.starts_with("RW04");
+    RC_ASSERT(d.severity == Severity::note || (d.severity == Severity::warning && evaluated));
+  }
 }
 
 // pp 3 does not divide 16 layers, which Megatron-LM refuses and the general rules allow.

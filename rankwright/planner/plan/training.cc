@@ -25,4 +25,12 @@ std::optional<Training> estimate_training(const plan::TrainingConfig& config,
   return run;
 }
 
+bool exceeds_budget(const std::optional<Training>& run, const TrainingRequest& ask) {
+  return run && run->cost && ask.budget && *run->cost > ask.budget->amount;
+}
+
+bool misses_target(const std::optional<Training>& run, const TrainingRequest& ask) {
+  return exceeds_budget(run, ask) || (run && run->deadline == DeadlineVerdict::misses);
+}
+
 }  // namespace rankwright::planner

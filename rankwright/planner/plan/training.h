@@ -17,11 +17,12 @@ struct Price {
   std::string before{}, after{};
 };
 
-/// How many tokens to train on, at which price, and by when.
+/// How many tokens to train on, at which price, by when, and for how much at most.
 struct TrainingRequest {
   std::optional<double> tokens{};
   std::optional<Price> price{};
   std::optional<Seconds> deadline{};
+  std::optional<Price> budget{};  // for all of training; needs a price
 };
 
 /// Whether a training run meets its deadline, given the error of its estimate.
@@ -48,5 +49,12 @@ struct Training {
 std::optional<Training> estimate_training(const plan::TrainingConfig& config,
                                           const cost::Estimate& estimate,
                                           const TrainingRequest& ask);
+
+/// Returns whether the run costs more than the budget. False without a cost or a budget.
+bool exceeds_budget(const std::optional<Training>& run, const TrainingRequest& ask);
+
+/// Returns whether the run misses its deadline at every error of the estimate, or exceeds the
+/// budget: a training that was asked for and cannot be had.
+bool misses_target(const std::optional<Training>& run, const TrainingRequest& ask);
 
 }  // namespace rankwright::planner

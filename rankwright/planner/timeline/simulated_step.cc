@@ -33,8 +33,8 @@ SimulatedStep simulate_step(const pipeline::PipelineShape& shape, program::Progr
 
 SimulatedStep simulate_step(const plan::TrainingConfig& config, bool unit_times) {
   constexpr std::string_view kCalibrated =
-      "calibrated on published runs, as explain's; cells have the collectives and sends that are "
-      "not hidden; --unit-times draws the schedule alone";
+      "calibrated on published runs; actions include exposed collectives and sends; --unit-times "
+      "draws the schedule only";
   program::Program program = program::expand(config);
   if (unit_times) {
     program::Durations units = make_equal_durations(program, 1.0_s, 1.0_s, 1.0_s);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +49,8 @@ struct TimelineSummary {
   std::array<Seconds, kEventKinds> critical{};
   Seconds travelled{};
   std::vector<CriticalPathRun> path{};
+  /// Whether a more even split has fewer layers on longest(); empty if the layers are not known.
+  std::optional<bool> can_move_layers{};
 
   /// Returns the rank with most of the critical path; the first of equals.
   const RankSummary& longest() const;

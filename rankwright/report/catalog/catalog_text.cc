@@ -10,6 +10,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/catalog/failures.h"
 #include "rankwright/catalog/glossary.h"
+#include "rankwright/import/cluster/cluster_file.h"
 #include "rankwright/import/plan/plan_keys.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/model/parameters.h"
@@ -26,8 +27,8 @@ Result<Table> refuse_unknown(std::string_view what, std::string_view name,
                              const std::vector<std::string>& known) {
   const std::optional<std::string> near = nearest(name, known);
   return fail({.code = "RW0908",
-               .message = "a name that is not known",
-               .detail = fmt::format("there is no {} '{}'", what, make_excerpt(name)),
+               .message = "unknown name",
+               .detail = fmt::format("no {} is named '{}'", what, make_excerpt(name)),
                .hint = near ? fmt::format("did you mean {}?", *near)
                             : fmt::format("rankwright catalog {}s lists them", what)});
 }
@@ -65,7 +66,7 @@ Result<Table> show_model(std::string_view name) {
     table.rows.push_back({std::move(what), std::move(value)});
   };
   add("parameters", count(all.total()));
-  add("  of which one token visits", count(count_active_parameters(m)));
+  add("  active per token", count(count_active_parameters(m)));
   add("  embedding", count(all.embedding));
   add("  attention", count(all.attention));
   add("  mlp", count(all.mlp));
@@ -86,7 +87,7 @@ Result<Table> show_model(std::string_view name) {
   for (const i64 sequence : {i64{4096}, i64{8192}})
     for (const model::FlopsConvention convention :
          {model::FlopsConvention::megatron_causal, model::FlopsConvention::palm_full})
-      add(fmt::format("training FLOPs a token at {}, {}", count(sequence),
+      add(fmt::format("training FLOPs per token at {}, {}", count(sequence),
                       rankwright::model::name(convention)),
           show(training_flops_per_token(m, sequence, convention)));
   return table;
@@ -139,22 +140,49 @@ Table list_systems() {
   return table;
 }
 
-Result<Table> show_system(std::string_view name) {
-  const Result<cluster::Cluster> c = catalog::find_cluster(name);
-  if (!c) return fail(c.error());
+/// Lists the levels of a cluster: as stated, and what a GPU and a domain get at each.
+Table list_levels(const cluster::Cluster& c) {
   Table table{{{"level"},
                {"arity", kRight},
+               {"GPUs", kRight},
                {"bandwidth", kRight},
                {"per"},
+               {"oversubscription", kRight},
+               {"effective per GPU", kRight},
+               {"effective per domain", kRight},
                {"origin"},
                {"latency", kRight},
                {"origin of latency"}}};
-  for (const cluster::Level& level : c->levels)
-    table.rows.push_back({level.name, count(level.arity), show(level.bandwidth),
-                          level.per == cluster::Level::Per::device ? "device" : "domain",
-                          std::string(rankwright::cluster::name(level.origin)), show(level.latency),
-                          std::string(rankwright::cluster::name(level.latency_origin))});
+  for (std::size_t k = 0; k < c.levels.size(); ++k) {
+    const cluster::Level& level = c.levels[k];
+    const BytesPerSecond uplink = c.uplink(int(k));
+    table.rows.push_back(
+        {level.name, count(level.arity), count(c.domain(int(k))), show(level.bandwidth),
+         level.per == cluster::Level::Per::device ? "device" : "domain",
+         fmt::format("{:.3g}", level.oversubscription), show(uplink / double(c.domain(int(k) - 1))),
+         show(uplink), std::string(rankwright::cluster::name(level.origin)), show(level.latency),
+         std::string(rankwright::cluster::name(level.latency_origin))});
+  }
   return table;
+}
+
+Result<Table> show_system(std::string_view name) {
+  const Result<cluster::Cluster> c = catalog::find_cluster(name);
+  if (!c) return fail(c.error());
+  return list_levels(*c);
+}
+
+/// Shows a cluster file; nothing if `name` is not a readable file.
+std::optional<planner::Outcome<CatalogAnswer>> show_cluster_file(
+    const std::string& name, const importer::FileReader& files) {
+  const Result<std::string> text = files(name);
+  if (!text) return std::nullopt;
+  Diagnostics findings;
+  const std::optional<cluster::Cluster> c = importer::read_any_cluster(*text, name, findings);
+  if (c && !has_errors(findings)) return CatalogAnswer{"systems", list_levels(*c)};
+  return tl::unexpected(planner::Refusal{.kind = planner::Refusal::Kind::unreadable,
+                                         .findings = std::move(findings),
+                                         .file = {name, *text}});
 }
 
 Table list_architectures() {
@@ -172,7 +200,7 @@ Result<Table> show_architecture(std::string_view name) {
   const auto format_bool = [](bool value) { return std::string(value ? "yes" : "no"); };
   return Table{{{std::string(a->name)}, {"value"}},
                {{"feed-forward matrices", count(a->matrices)},
-                {"norms a layer", count(a->norms)},
+                {"norms per layer", count(a->norms)},
                 {"norm bias", format_bool(a->norm_bias)},
                 {"query, key, value bias", format_bool(a->qkv_bias)},
                 {"attention output bias", format_bool(a->out_bias)},
@@ -250,7 +278,7 @@ Result<Table> show_constant(std::string_view name) {
                  {"origin", c.origin}}};
     if (c.spread > 0)
       table.rows.push_back(
-          {"a fit begins at", fmt::format("{}, sure to {}", c.prior, percent(c.spread))});
+          {"prior of the fit", fmt::format("{} ± {}", c.prior, percent(c.spread))});
     return table;
   }
   return refuse_unknown("constant", name, known);
@@ -271,7 +299,7 @@ Table list_frameworks() {
                           std::string(rankwright::plan::name(f.launch)),
                           std::string(rankwright::plan::name(f.loss)), format_bool(f.fsdp),
                           format_bool(f.tuned),
-                          f.recomputes_ops ? "every second matmul" : "attention's core"});
+                          f.recomputes_ops ? "every second matmul" : "attention core"});
   return table;
 }
 
@@ -281,17 +309,17 @@ Result<Table> show_framework(std::string_view name) {
     known.emplace_back(f.name);
     if (f.name != name) continue;
     return Table{{{std::string(name)}, {"value"}},
-                 {{"code of", std::to_string(f.year)},
+                 {{"code from", std::to_string(f.year)},
                   {"attention", std::string(rankwright::plan::name(f.attention))},
                   {"launch", std::string(rankwright::plan::name(f.launch))},
-                  {"loss", fmt::format("{}, {} bytes a logit", rankwright::plan::name(f.loss),
+                  {"loss", fmt::format("{}, {} bytes per logit", rankwright::plan::name(f.loss),
                                        bytes_per_logit(f.loss, plan::Job{}))},
                   {"tuned by its vendor", format_bool(f.tuned)},
-                  {"weight gradients added inside the matmul", format_bool(f.fused_accumulation)},
-                  {"selective recompute by operation", format_bool(f.recomputes_ops)},
+                  {"weight gradients accumulated in the matmul", format_bool(f.fused_accumulation)},
+                  {"selective recomputation by operation", format_bool(f.recomputes_ops)},
                   {"ZeRO-3 gathers fp8", format_bool(f.gathers_fp8)},
-                  {"rings of data ranks use one NIC", format_bool(f.single_rail)},
-                  {"tp ranks send parts of a stage's output", format_bool(f.scatters_sends)},
+                  {"data-parallel rings use one NIC", format_bool(f.single_rail)},
+                  {"TP ranks send parts of a stage's output", format_bool(f.scatters_sends)},
                   {"ZeRO-1 and 2 all-reduce gradients", format_bool(f.all_reduces)},
                   {"fp32 weights, sharded, cast when gathered", format_bool(f.fsdp)},
                   {"dropout masks", format_bool(f.dropout)},
@@ -300,8 +328,8 @@ Result<Table> show_framework(std::string_view name) {
                   {"outputs of stages kept", format_bool(f.keeps_outputs)},
                   {"fp32 copy of gradients at the step", format_bool(f.fp32_gradients)},
                   {"logits kept until backward", format_bool(f.keeps_logits)},
-                  {"gradients unless told", std::string(rankwright::plan::name(f.gradients))},
-                  {"nothing beside its tensors", format_bool(f.bare)},
+                  {"default gradient format", std::string(rankwright::plan::name(f.gradients))},
+                  {"no memory besides its tensors", format_bool(f.bare)},
                   {"buckets", show_memory(f.buckets)},
                   {"driver's context", show_memory(f.context)}}};
   }
@@ -310,7 +338,7 @@ Result<Table> show_framework(std::string_view name) {
 
 /// Returns the unit of a row's value.
 std::string_view find_failure_unit(catalog::FailureRow::Kind kind) {
-  constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s a node", "s"};
+  constexpr std::string_view kUnits[] = {"per 1,000 node-days", "s", "GB/s per node", "s"};
   return kUnits[std::size_t(kind)];
 }
 
@@ -334,7 +362,7 @@ Result<Table> show_failure(std::string_view name) {
                   {"verified", f.verified},
                   {"notes", f.notes}}};
   }
-  return refuse_unknown("failure rate", name, known);
+  return refuse_unknown("failure", name, known);
 }
 
 Table list_terms() {
@@ -356,17 +384,17 @@ Result<Table> show_term(std::string_view name) {
 }
 
 constexpr CatalogKind kKinds[] = {
-    {"models", "networks by name, with their parameters", list_models, show_model},
-    {"devices", "accelerators, from their data sheets", list_devices, show_device},
-    {"systems", "machines by name: \"dgx-h100 x 8\"", list_systems, show_system},
-    {"architectures", "families of models that can be read", list_architectures, show_architecture},
-    {"constants", "of the cost model, and how each was found", list_constants, show_constant},
-    {"frameworks", "what the software does that a plan does not say", list_frameworks,
+    {"models", "models, with their parameters", list_models, show_model},
+    {"devices", "GPUs and their data sheets", list_devices, show_device},
+    {"systems", "clusters: \"dgx-h100 x 8\"", list_systems, show_system},
+    {"architectures", "model architectures", list_architectures, show_architecture},
+    {"constants", "constants of the cost model and their origin", list_constants, show_constant},
+    {"frameworks", "framework defaults: kernels, launches, memory", list_frameworks,
      show_framework},
     {"failures", "published failure rates, restarts and storage", list_failures, show_failure},
     {"codes", "diagnostics of `check`", list_codes, show_code},
     {"keys", "keys of a plan file", list_keys, show_key},
-    {"terms", "words of the output and of the documentation", list_terms, show_term, true},
+    {"terms", "glossary", list_terms, show_term, true},
 };
 
 constexpr std::string_view kOverview = "kinds";
@@ -389,7 +417,8 @@ Table make_catalog_overview() {
   return table;
 }
 
-planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name) {
+planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name,
+                                             const importer::FileReader& files) {
   if (kind.empty()) return CatalogAnswer{kOverview, make_catalog_overview()};
   const CatalogKind* const row = find_catalog_kind(kind);
   if (row == nullptr) {
@@ -403,6 +432,9 @@ planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std:
   if (name.empty()) return CatalogAnswer{row->name, row->list(), row->prose};
   Result<Table> one = row->show(name);
   if (one) return CatalogAnswer{row->name, std::move(*one), row->prose};
+  if (row->show == show_system)
+    if (std::optional<planner::Outcome<CatalogAnswer>> answer = show_cluster_file(name, files))
+      return std::move(*answer);
   const Diagnostic& fault = one.error();
   return tl::unexpected(
       planner::Refusal{.kind = planner::Refusal::Kind::unreadable,
@@ -413,8 +445,10 @@ planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std:
 std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint,
                                 std::size_t width) {
   return (answer.prose ? format_remarked_table(answer.table, paint, "", width)
-                       : answer.table.text(paint)) +
-         (answer.kind == kOverview ? "\nrankwright catalog KIND lists them, KIND NAME shows one.\n"
+                       : answer.table.text(paint, "", width)) +
+         (answer.kind == kOverview ? "\n"
+                                     "List a kind: rankwright catalog models. Show one entry: "
+                                     "rankwright catalog models llama-3.1-8b.\n"
                                    : "");
 }
 

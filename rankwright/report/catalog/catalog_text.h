@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "rankwright/base/result.h"
+#include "rankwright/import/syntax/file.h"
 #include "rankwright/planner/input/outcome.h"
 #include "rankwright/report/render/table.h"
 
@@ -34,13 +35,15 @@ struct CatalogAnswer {
 };
 
 /// Finds the requested table. An empty `kind` requests the list of kinds, an empty `name` all
-/// entries of a kind.
-planner::Outcome<CatalogAnswer> show_catalog(const std::string& kind, const std::string& name);
+/// entries of a kind. A system that the catalog does not have may be a cluster file.
+planner::Outcome<CatalogAnswer> show_catalog(
+    const std::string& kind, const std::string& name,
+    const importer::FileReader& files = importer::refuse_file);
 
 /// Formats the table; below the list of kinds, explains how to see more. Prose is wrapped between
 /// words to lines of `width` characters.
 std::string render_catalog_text(const CatalogAnswer& answer, const Paint& paint,
-                                std::size_t width = 100);
+                                std::size_t width = 120);
 
 /// Writes schema rankwright.catalog/1: one object per row, keyed by the columns.
 std::string make_table_json(std::string_view kind, const Table& table);

@@ -140,5 +140,27 @@ TEST(ShowCatalog, UnknownName_SuggestsTheNearest) {
   EXPECT_EQ(show_catalog("models", "gpt-2").error().kind, planner::Refusal::Kind::unreadable);
 }
 
+TEST(ShowCatalog, ClusterFile_ListsItsLevels) {
+  // Four NICs of 25 GB/s per node of 8 are 100 GB/s per node, 12.5 GB/s per GPU; oversubscribed
+  // 2:1, 50 GB/s per node and 6.25 GB/s per GPU.
+  const importer::FileReader files = [](const std::string& name) -> Result<std::string> {
+    if (name != "mine.yaml") return importer::refuse_file(name);
+    return "device: a100-80g\nlevels:\n"
+           "  - {name: nvlink, arity: 8, bandwidth: 300 GB/s, latency: 2 us}\n"
+           "  - {name: ib, arity: 16, bandwidth: 100 GB/s, latency: 5 us, per: domain, "
+           "oversubscription: 2}\n";
+  };
+  const planner::Outcome<CatalogAnswer> answer = show_catalog("systems", "mine.yaml", files);
+  ASSERT_TRUE(answer.has_value());
+  const nlohmann::json rows =
+      nlohmann::json::parse(make_table_json(answer->kind, answer->table))["rows"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1]["GPUs"], "128");
+  EXPECT_EQ(rows[1]["oversubscription"], "2");
+  EXPECT_EQ(rows[1]["effective per GPU"], "6.25 GB/s");
+  EXPECT_EQ(rows[1]["effective per domain"], "50 GB/s");
+  EXPECT_FALSE(show_catalog("systems", "other.yaml", files).has_value());
+}
+
 }  // namespace catalog_text_test
 }  // namespace rankwright::report

@@ -33,12 +33,11 @@ std::string render_page_text(const rules::Page& page, const Paint& paint, std::s
   std::string out =
       paint.severity(page.severity, fmt::format("{}[{}]", name(page.severity), page.code)) +
       paint.bold(fmt::format(": {}", page.title)) + "\n\n";
-  out += write_section("Why", page.why, paint, width);
-  out += write_section("What to do", page.remedy, paint, width);
+  out += write_section("Why it matters", page.why, paint, width);
+  out += write_section("How to fix", page.remedy, paint, width);
   out += write_section("Source", page.source, paint, width);
   if (!page.example.empty())
-    out += paint.bold(page.example.starts_with("0") ? "A schedule that has it"
-                                                    : "A plan that has it") +
+    out += paint.bold(page.example.starts_with("0") ? "Example (schedule)" : "Example (plan)") +
            "\n" + indent(page.example);
   return out;
 }
@@ -53,10 +52,10 @@ std::string make_page_json(const rules::Page& page) {
 
 std::string render_key_text(const importer::PlanKey& key, const Paint& paint, std::size_t width) {
   std::string out = paint.bold(key.path) + "\n\n";
-  out += write_section("Means", key.meaning, paint, width);
+  out += write_section("Meaning", key.meaning, paint, width);
   out += write_section("Values", key.values, paint, width);
-  out += write_section("Where it is not given", key.missing, paint, width);
-  out += write_section("What it buys and costs", key.cost, paint, width);
+  out += write_section("Default", key.missing, paint, width);
+  out += write_section("Effect", key.cost, paint, width);
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include "rankwright/report/compare/compare_sentences.h"
 #include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/labels.h"
 
 namespace rankwright::report {
@@ -12,7 +13,9 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
+ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e,
+                            const std::optional<planner::Training>& run,
+                            const planner::TrainingRequest& ask) {
   const plan::TrainingConfig& config = plan.config;
   const ordered_json memory = {{"pp_rank", e.memory.pp_rank},
                                {"total_bytes", e.memory.total().value},
@@ -30,7 +33,8 @@ ordered_json make_side_json(const NamedPlan& plan, const cost::Estimate& e) {
           {"within", e.step_band.within},
           {"tokens_per_second_per_device", cost::tokens_per_second(config, e.time())},
           {"mfu", cost::mfu(config, e.time())},
-          {"memory", memory}};
+          {"memory", memory},
+          {"training", make_training_json(run, ask)}};
 }
 
 ordered_json make_items_json(const planner::CompareView& view) {
@@ -75,8 +79,8 @@ ordered_json make_compare_document(const NamedPlan& a, const NamedPlan& b,
   ordered_json faster = nullptr;  // null if both take equally long
   if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
   return {{"schema", "rankwright.compare/1"},
-          {"a", make_side_json(a, view.a)},
-          {"b", make_side_json(b, view.b)},
+          {"a", make_side_json(a, view.a, view.run_a, view.training)},
+          {"b", make_side_json(b, view.b, view.run_b, view.training)},
           {"basis", name(view.basis)},
           {"unlike", words.unlike},
           {"fit", words.fit},

@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/render/labels.h"
 #include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
@@ -28,10 +29,9 @@ std::string explain_unlike(const plan::TrainingConfig& a, const plan::TrainingCo
       fmt::format("{} x {} against {} x {} tokens", count(a.job.global_batch),
                   count(a.job.sequence), count(b.job.global_batch), count(b.job.sequence)));
   add(a.world != b.world, fmt::format("{} against {} GPUs", count(a.world), count(b.world)));
-  text +=
-      fmt::format("), so times are {}.", basis == planner::Basis::tokens
-                                             ? "those of a million tokens"
-                                             : "those of all GPUs together for a million tokens");
+  text += fmt::format("), so times are {}.", basis == planner::Basis::tokens
+                                                 ? "per million tokens"
+                                                 : "those of all GPUs together per million tokens");
   if (a.model != b.model) text += " Tokens of two models are not the same work either.";
   if (a.left_open("job.global_batch") && b.left_open("job.global_batch") &&
       a.job.global_batch != b.job.global_batch)
@@ -39,15 +39,22 @@ std::string explain_unlike(const plan::TrainingConfig& a, const plan::TrainingCo
   return text;
 }
 
-/// Formats a speedup: "12 % faster", from a factor of two on "2.1 times as fast".
-std::string format_speedup(double gap) {
-  return gap < 1 ? fmt::format("{} faster", percent(std::round(1000 * gap) / 1000))
-                 : fmt::format("{:.1f} times as fast", 1 + gap);
+/// Formats the change of a time: "takes 12 % less time", from a factor of two on "is 2.1 times as
+/// fast" or "takes 2.1 times as long". For a plan that cannot run, "would take".
+std::string format_change(double change, bool can_run, std::string_view noun) {
+  constexpr double kFactor = 2;
+  const std::string_view takes = can_run ? "takes" : "would take";
+  if (1 / (1 + change) >= kFactor)
+    return fmt::format("{} {:.1f} times as fast", can_run ? "is" : "would be", 1 / (1 + change));
+  if (1 + change >= kFactor)
+    return fmt::format("{} {:.1f} times as much {}", takes, 1 + change, noun);
+  return fmt::format("{} {:.1f} % {} {}", takes, 100 * std::abs(change),
+                     change > 0 ? "more" : "less", noun);
 }
 
 /// Describes the memory of the fullest rank.
 std::string describe_need(const cost::Estimate& e) {
-  return fmt::format("{} {} on pp rank {}", show_memory(e.memory.total(), e.capacity),
+  return fmt::format("{} {} on PP rank {}", show_memory(e.memory.total(), e.capacity),
                      format_band(e.memory_band), e.memory.pp_rank);
 }
 
@@ -67,9 +74,8 @@ std::string describe_both_fits(const plan::TrainingConfig& a, const plan::Traini
   const std::string of_b = describe_fit_of("B" + name_assumed_model(b), view.b);
   if (!text.empty() && !of_b.empty()) text += " ";
   text += of_b;
-  const bool no_a = cannot_run(view.a), no_b = cannot_run(view.b);
-  if (no_a && no_b) return text + " Neither can run: times are what they would be.";
-  if (no_a || no_b) return text + fmt::format(" Only {} can run.", no_a ? "B" : "A");
+  if (cannot_run(view.a) && cannot_run(view.b))
+    text += " Neither can run: times are what they would be.";
   return text;
 }
 
@@ -84,38 +90,52 @@ std::string describe_wall_clock(const plan::TrainingConfig& a, const plan::Train
                      count(a.world), of(a, view.a), count(b.world), of(b, view.b));
 }
 
-/// Names the faster plan: "B is 12 % faster (8.1 s against 9.2 s a step)"; for a plan that cannot
-/// run, "would be".
-std::string describe_winner(const planner::CompareView& view) {
-  const bool b_wins = view.lead() > 0;
-  const bool cannot = b_wins ? cannot_run(view.b) : cannot_run(view.a);
-  return fmt::format("{}{} {} {} ({} against {} {})",
-                     view.basis == planner::Basis::device_tokens ? "for each GPU " : "",
-                     b_wins ? "B" : "A", cannot ? "would be" : "is", format_speedup(view.gap()),
-                     show(std::min(view.total_a, view.total_b)),
-                     show(std::max(view.total_a, view.total_b)), words(view.basis));
+/// Describes the change of time: "B takes 12 % less time (8.1 s against 9.2 s per step)".
+std::string describe_change(const planner::CompareView& view) {
+  const bool by_device = view.basis == planner::Basis::device_tokens;
+  const std::string_view unit = by_device ? words(planner::Basis::tokens) : words(view.basis);
+  return fmt::format(
+      "B {} ({} against {} {})",
+      format_change(view.change(), !cannot_run(view.b), by_device ? "GPU time" : "time"),
+      show(view.total_b), show(view.total_a), unit);
 }
 
 /// Describes the error that the gap is compared with.
 std::string describe_error(const planner::CompareView& view) {
   const std::string within = percent(view.within);
-  return view.paired ? fmt::format("±{}, the median error between two plans of one model", within)
-                     : fmt::format("the model's error of ±{}", within);
+  return view.paired
+             ? fmt::format("±{} of the shorter, the median error between two plans of one model",
+                           within)
+             : fmt::format("the model's error of ±{} of the shorter", within);
+}
+
+/// Compares what one GPU does if both run the same step on different numbers of GPUs; else empty.
+std::string describe_per_gpu(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
+                             const planner::CompareView& view) {
+  if (view.basis != planner::Basis::step || a.world == b.world) return {};
+  const std::string_view part = a.world == 2 * b.world   ? "half the"
+                                : b.world == 2 * a.world ? "twice the"
+                                                         : "another number of";
+  const double of_a = cost::tokens_per_second(a, view.a.time()),
+               of_b = cost::tokens_per_second(b, view.b.time());
+  return fmt::format(
+      " It is the same step on {} GPUs ({} against {}): per GPU, B does {} tokens/s, A {}.", part,
+      count(b.world), count(a.world), format_short_count(of_b), format_short_count(of_a));
 }
 
 std::string describe_lead(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                           const planner::CompareView& view) {
+  if (cannot_run(view.a) != cannot_run(view.b))
+    return fmt::format("Only {} can run.", cannot_run(view.a) ? "B" : "A");
   const bool by_device = view.basis == planner::Basis::device_tokens;
-  const std::string clock = by_device ? describe_wall_clock(a, b, view) : "";
+  const std::string more =
+      by_device ? describe_wall_clock(a, b, view) : describe_per_gpu(a, b, view);
   constexpr double kNothing = 1e-6;
   if (view.gap() < kNothing)
-    return (by_device ? "A GPU gets through as many tokens with either." : "Both take as long.") +
-           clock;
-  std::string winner = describe_winner(view);
-  const std::string error = describe_error(view);
-  if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", winner, error) + clock;
-  if (by_device) winner.front() = 'F';
-  return fmt::format("{}: more than {}.", winner, error) + clock;
+    return (by_device ? "Both take the same GPU time." : "Both take the same time.") + more;
+  const std::string change = describe_change(view), error = describe_error(view);
+  if (view.tie()) return fmt::format("Tie: {}, inside {}. Measure both.", change, error) + more;
+  return fmt::format("{}: more than {}.", change, error) + more;
 }
 
 }  // namespace

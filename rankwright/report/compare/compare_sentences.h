@@ -10,9 +10,9 @@ namespace rankwright::report {
 
 /// The sentences of one comparison.
 struct CompareSentences {
-  std::string fit{};  // plans that do not fit or may not fit; empty if both fit
-  std::string verdict{};
-  std::string unlike{};  // why step times are not compared; empty if they are
+  std::string fit{};      // plans that do not fit or may not fit; empty if both fit
+  std::string verdict{};  // which takes less time, or that only one can run
+  std::string unlike{};   // why step times are not compared; empty if they are
 };
 
 /// Compares two plans in sentences. Requires: `view` compares these two configs.

@@ -68,7 +68,14 @@ TEST(Verdict, NamesTheFasterPlanTheBasisAndTheError) {
   add("another batch", plan, make_two_node_config(kPlan, 64));
   add("twice the GPUs", plan, make_four_node_config());
   add("A recomputes all layers", make_slow_config(), plan);
+  add("B recomputes all layers", plan, make_slow_config());
   add("B runs on other devices", plan, make_h200_config());
+  add("twice the GPUs and another batch", make_two_node_config(kPlan, 64), make_four_node_config());
+  add("B cannot run", plan, make_config_with_memory(0.5));
+  rankwright::plan::TrainingConfig slow = make_config_with_memory(0.5);
+  slow.plan.recompute = plan::Recompute::full;
+  slow.cluster.device.memory = 0.1 * slow.cluster.device.memory;
+  add("neither can run", make_config_with_memory(0.1), slow);
   golden::expect("compare/verdicts.txt", text);
 }
 

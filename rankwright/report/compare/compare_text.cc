@@ -10,6 +10,7 @@
 #include "rankwright/planner/input/run_input.h"
 #include "rankwright/report/compare/compare_sentences.h"
 #include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/bars.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/render/markdown.h"
@@ -108,6 +109,38 @@ Sheet make_time_sheet(const planner::CompareView& view) {
   return sheet;
 }
 
+/// Explains a reserve of zero in one plan only: nothing is left that the allocator could hold.
+std::string explain_reserve(const planner::CompareView& view) {
+  const Bytes a = view.a.memory[cost::Entry::reserve], b = view.b.memory[cost::Entry::reserve];
+  if ((a > Bytes{}) == (b > Bytes{})) return {};
+  return fmt::format(
+      "reserve: the tensors of {} fill the GPU, so the allocator holds nothing beyond them.",
+      a > Bytes{} ? "B" : "A");
+}
+
+/// Lists the whole training run on both plans.
+Table make_training_table(const planner::CompareView& view) {
+  const planner::TrainingRequest& ask = view.training;
+  Table table{{{format_short_count(*ask.tokens) + " tokens"}, {"A", kRight}, {"B", kRight}}};
+  const auto add = [&](const std::string& name, const auto& format) {
+    table.rows.push_back({name, format(*view.run_a), format(*view.run_b)});
+  };
+  add("time", [](const planner::Training& run) {
+    return fmt::format("{} ±{}", show(run.time), show(run.within * run.time));
+  });
+  add("GPU-hours", [](const planner::Training& run) { return format_short_count(run.gpu_hours); });
+  if (ask.price)
+    add(fmt::format("cost at {} per GPU-hour", format_money(ask.price->amount, *ask.price)),
+        [&](const planner::Training& run) {
+          return fmt::format("{} ±{}", format_money(*run.cost, *ask.price),
+                             format_money(run.within * *run.cost, *ask.price));
+        });
+  if (ask.deadline)
+    add(format_deadline(*ask.deadline) + " target",
+        [](const planner::Training& run) { return std::string(name(*run.deadline)); });
+  return table;
+}
+
 Sheet make_memory_sheet(const planner::CompareView& view) {
   const double a = view.a.memory.total().value, b = view.b.memory.total().value;
   std::vector<SheetLine> lines;
@@ -166,7 +199,7 @@ std::string draw_sheet(const Sheet& sheet, const Paint& paint, std::size_t width
         line.bar ? draw_difference_bar(visible_difference(line) / largest, half, paint)
                  : format_change(line));
   }
-  return table.text(paint, "  ");
+  return table.text(paint, "  ", width);
 }
 
 Table make_key_table(const planner::CompareView& view) {
@@ -242,7 +275,12 @@ std::vector<Section> make_sections(const planner::CompareView& view) {
       {.heading = "Time",
        .table = make_sheet_table(make_time_sheet(view)),
        .drawing = draw(make_time_sheet(view))}};
-  if (view.keys.empty()) all.front().text = "No key differs: the two are the same plan.";
+  if (view.run_a && view.run_b)
+    all.insert(all.begin(), {.heading = "Training",
+                             .table = make_training_table(view),
+                             .note = std::string(kWithoutFailures),
+                             .indent = "  "});
+  if (view.keys.empty()) all[all.size() - 2].text = "No key differs: the two are the same plan.";
   if (!view.causes.empty())
     all.push_back({.heading = "W" + write_why_title(view).substr(1),
                    .table = make_cause_table(view),
@@ -252,7 +290,8 @@ std::vector<Section> make_sections(const planner::CompareView& view) {
   if (!view.entries.empty())
     all.push_back({.heading = "Memory",
                    .table = make_sheet_table(make_memory_sheet(view)),
-                   .drawing = draw(make_memory_sheet(view))});
+                   .drawing = draw(make_memory_sheet(view)),
+                   .note = explain_reserve(view)});
   return all;
 }
 
@@ -262,9 +301,9 @@ std::string write_plan_line(const plan::TrainingConfig& config) {
   const i64 m = config.microbatches();
   const std::string text = format_degree_tags(config);
   if (config.plan.pp == 1)
-    return text + fmt::format(" · {}", plural(m, "microbatch", "microbatches"));
+    return text + fmt::format(" · {}", plural(m, "micro-batch", "micro-batches"));
   return text + fmt::format(" · {}, {}", name(config.plan.schedule),
-                            plural(m, "microbatch", "microbatches"));
+                            plural(m, "micro-batch", "micro-batches"));
 }
 
 std::string render_compare_text(const NamedPlan& a, const NamedPlan& b,

@@ -1,5 +1,6 @@
 #include "rankwright/report/compare/compare_text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -44,6 +45,33 @@ TEST(CompareText, SaysWhatFitsBeforeWhichIsFaster) {
   const std::size_t verdict = text.find(words.verdict.substr(0, 10));
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(text.find(words.fit.substr(0, 10)), verdict);
+}
+
+TEST(CompareText, PlanThatFillsTheGpu_ExplainsWhyItHasNoReserve) {
+  const rankwright::plan::TrainingConfig fits = make_two_node_config(kPlan);
+  rankwright::plan::TrainingConfig full = fits;
+  full.cluster.device.memory = 0.5 * cost::fullest(full, catalog::get_calibration()).total();
+  const auto text = [](const rankwright::plan::TrainingConfig& a,
+                       const rankwright::plan::TrainingConfig& b) {
+    return render_compare_text({"a", a}, {"b", b}, planner::make_compare_view(a, b), {}, 120);
+  };
+  EXPECT_NE(text(fits, full).find("reserve: the tensors of B"), std::string::npos);
+  EXPECT_NE(text(full, fits).find("reserve: the tensors of A"), std::string::npos);
+  EXPECT_EQ(text(full, full).find("reserve: the tensors"), std::string::npos);
+}
+
+RC_GTEST_PROP(CompareText, SentenceAndTableStateOneChange, ()) {
+  const rankwright::plan::TrainingConfig a = sample::random_timed_config(),
+                                         b = sample::random_timed_config();
+  const planner::CompareView view = planner::make_compare_view(a, b);
+  const std::string verdict = describe_comparison(a, b, view).verdict;
+  if (verdict.find(" % less ") == std::string::npos &&
+      verdict.find(" % more ") == std::string::npos)
+    return;  // a factor, no difference, or a plan that cannot run
+  const std::string figure = fmt::format("{:.1f} %", 100 * std::abs(view.change()));
+  RC_ASSERT(verdict.find(figure) != std::string::npos);
+  const std::string text = render_compare_text({"a", a}, {"b", b}, view, {}, 100);
+  RC_ASSERT(text.find((view.change() > 0 ? "+" : "-") + figure) != std::string::npos);
 }
 
 RC_GTEST_PROP(CompareText, FitsItsWidth, ()) {

@@ -29,7 +29,7 @@ std::string format_ratio(double ratio, std::string_view more, std::string_view l
 }
 
 std::string describe_measured(const importer::MeasuredStep& m) {
-  std::string text = fmt::format("measured {} a step: the median of {}", show(m.median),
+  std::string text = fmt::format("measured {} per step: the median of {}", show(m.median),
                                  plural(m.steps, "line", "lines"));
   if (m.steps > 1) text += fmt::format(", {} to {}", show(m.low), show(m.high));
   if (m.warm_up > 0) text += fmt::format("; {} of warm-up left out", m.warm_up);
@@ -105,7 +105,7 @@ void add_memory(std::vector<Block>& all, const validate::MemoryGap& gap) {
       gap.rank == importer::kUnknownRank ? "a rank" : fmt::format("rank {}", gap.rank);
   Block block{"memory", {}, {}};
   block.lines.push_back(
-      fmt::format("{} {} {} at most; predicted {} ±{} on pp rank {}: {}, {} the error", who,
+      fmt::format("{} {} {} at most; predicted {} ±{} on PP rank {}: {}, {} the error", who,
                   gap.figure == validate::MemoryFigure::allocated ? "allocates" : "reserves",
                   show_memory(gap.measured), show_memory(gap.predicted),
                   percent(std::round(100 * gap.band.within) / 100), gap.memory_estimate.pp_rank,
@@ -151,7 +151,7 @@ void add_oom(std::vector<Block>& all, const validate::OomGap& gap) {
   if (gap.entry == cost::Entry::reserve)
     block.lines.push_back("try: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
   for (const rules::FittingChange& fit : gap.fits)
-    block.lines.push_back(fmt::format("try: {}: {} and {} a step", format_edits(fit.change),
+    block.lines.push_back(fmt::format("try: {}: {} and {} per step", format_edits(fit.change),
                                       show_memory(fit.estimate.memory.total()),
                                       show(fit.estimate.time())));
   all.push_back(std::move(block));
@@ -191,7 +191,7 @@ std::string render_gap_text(const plan::TrainingConfig& config, const planner::G
     text += "\n" + wrap_text(paint.bold(block.title), width, "");
     for (const std::string& line : block.lines)
       text += wrap_text(line, width, line.starts_with("   ") ? "     " : "  ");
-    if (block.table) text += block.table->text(paint, "  ");
+    if (block.table) text += block.table->text(paint, "  ", width);
   }
   return text;
 }

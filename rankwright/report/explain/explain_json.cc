@@ -12,30 +12,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json make_communication_json(const planner::CommunicationRow& c) {
-  const plan::Traffic& t = c.evaluated.traffic;
-  const plan::TrafficKindRow& kind = row(t.kind);
-  return {{"communication", kind.label},
-          {"collective", name(t.op)},
-          {"group", name(t.group)},
-          {"group_size", c.evaluated.span.size},
-          {"frequency", kind.frequency},
-          {"pp_rank", c.pp_rank},
-          {"calls", t.calls},
-          {"bytes", t.bytes().value},
-          {"total_bytes", t.total.value},
-          {"wire_bytes", c.evaluated.wire.value},
-          {"preferred_level", c.preferred},
-          {"level", c.level},
-          {"slowest_level", c.slowest},
-          {"algorithm", name(c.evaluated.algorithm)},
-          {"groups_per_link", c.evaluated.sharers},
-          {"seconds", c.evaluated.total.value},
-          {"seconds_origin", name(cluster::Origin::calibrated)},
-          {"critical_path", kind.critical},
-          {"risk", kind.risk}};
-}
-
 ordered_json make_step_json(const plan::TrainingConfig& config, const planner::ExplainView& view) {
   const cost::StepTime& step = view.estimate.step;
   const planner::Waterfall& fall = view.waterfall;
@@ -86,6 +62,30 @@ ordered_json make_memory_json(const planner::ExplainView& view) {
 }
 
 }  // namespace
+
+ordered_json make_communication_json(const planner::CommunicationRow& c) {
+  const plan::Traffic& t = c.evaluated.traffic;
+  const plan::TrafficKindRow& kind = row(t.kind);
+  return {{"communication", kind.label},
+          {"collective", name(t.op)},
+          {"group", name(t.group)},
+          {"group_size", c.evaluated.span.size},
+          {"frequency", kind.frequency},
+          {"pp_rank", c.pp_rank},
+          {"calls", t.calls},
+          {"bytes", t.bytes().value},
+          {"total_bytes", t.total.value},
+          {"wire_bytes", c.evaluated.wire.value},
+          {"preferred_level", c.preferred},
+          {"level", c.level},
+          {"slowest_level", c.slowest},
+          {"algorithm", name(c.evaluated.algorithm)},
+          {"groups_per_link", c.evaluated.sharers},
+          {"seconds", c.evaluated.total.value},
+          {"seconds_origin", name(cluster::Origin::calibrated)},
+          {"critical_path", kind.critical},
+          {"risk", kind.risk}};
+}
 
 ordered_json make_explain_document(const plan::TrainingConfig& config,
                                    const planner::ExplainView& view) {

@@ -11,6 +11,9 @@ namespace rankwright::report {
 
 nlohmann::ordered_json make_explain_document(const plan::TrainingConfig& config,
                                              const planner::ExplainView& view);
+/// Returns one kind of collective of a plan.
+nlohmann::ordered_json make_communication_json(const planner::CommunicationRow& row);
+
 std::string make_explain_json(const plan::TrainingConfig& config, const planner::ExplainView& view);
 
 }  // namespace rankwright::report

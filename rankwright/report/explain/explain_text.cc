@@ -15,13 +15,17 @@ namespace rankwright::report {
 namespace {
 
 constexpr std::string_view kOrigins =
-    "Counts and bytes are exact for this plan, bandwidths and peaks the catalog's. Rates of "
-    "compute "
-    "and of collectives are calibrated on published runs (rankwright validate); nine of ten of "
-    "those "
-    "are within the band. Latencies, and which part of sends and all-to-alls is hidden, are "
-    "assumed. "
-    "The table's times are those of calls one after another, hidden or not.";
+    "Calls and bytes are exact for this plan; bandwidths and peaks are those of the catalog. Rates "
+    "of compute and collectives are calibrated on published runs (rankwright validate), nine of "
+    "ten of which are within the error band. Latencies and the overlap of sends and all-to-alls "
+    "are assumed.";
+
+/// Says why the times of the communication table do not add up to those of the step.
+std::string describe_communication(const plan::TrainingConfig& config) {
+  return config.plan.pp == 1 ? ""
+                             : "Each row is of the PP rank on which it takes longest; the step "
+                               "above has the average of the PP ranks.";
+}
 
 Table make_axis_table(const planner::ExplainView& view) {
   Table table{{{"axis"}, {"degree"}, {"placement"}, {"reason"}}};
@@ -30,21 +34,12 @@ Table make_axis_table(const planner::ExplainView& view) {
   return table;
 }
 
-Table make_communication_table(const planner::ExplainView& view) {
-  Table table{{{"communication"},
-               {"frequency"},
-               {"calls", kRight},
-               {"bytes", kRight},
-               {"preferred"},
-               {"level"},
-               {"groups/link", kRight},
-               {"time", kRight},
-               {"risk"}}};
+/// Lists how often each collective runs, the link that it needs, and what goes wrong on another.
+Table make_risk_table(const planner::ExplainView& view) {
+  Table table{{{"communication"}, {"frequency"}, {"preferred link"}, {"risk"}}};
   for (const planner::CommunicationRow& c : view.communication) {
     const plan::TrafficKindRow& kind = row(c.evaluated.traffic.kind);
-    table.rows.push_back({std::string(kind.label), std::string(kind.frequency),
-                          count(c.evaluated.traffic.calls), show(c.evaluated.traffic.bytes()),
-                          c.preferred, c.level, count(c.evaluated.sharers), show(c.evaluated.total),
+    table.rows.push_back({std::string(kind.label), std::string(kind.frequency), c.preferred,
                           std::string(kind.risk)});
   }
   return table;
@@ -65,7 +60,7 @@ Table make_state_table(const planner::ExplainView& view) {
 }
 
 Table make_assumed_table(const plan::TrainingConfig& config) {
-  Table table{{{"left open"}, {"assumed"}, {"because"}}};
+  Table table{{{"not stated"}, {"assumed"}, {"because"}}};
   for (const plan::Assumption& a : config.assumed) table.rows.push_back({a.key, a.value, a.why});
   return table;
 }
@@ -91,7 +86,10 @@ std::vector<Section> make_sections(const plan::TrainingConfig& config,
                      },
                  .note = format_totals(view.totals)});
   all.push_back({.heading = "Axes", .table = make_axis_table(view)});
-  all.push_back({.heading = "Communication", .table = make_communication_table(view)});
+  all.push_back({.heading = "Communication",
+                 .text = describe_communication(config),
+                 .table = make_communication_table(view.communication)});
+  all.push_back({.heading = "Risks", .table = make_risk_table(view)});
   all.push_back({.heading = "States", .table = make_state_table(view)});
   all.push_back(
       {.heading = "Ranks",
@@ -104,10 +102,29 @@ std::vector<Section> make_sections(const plan::TrainingConfig& config,
 
 }  // namespace
 
+Table make_communication_table(std::span<const planner::CommunicationRow> rows) {
+  Table table{{{"communication"},
+               {"calls", kRight},
+               {"bytes", kRight},
+               {"link"},
+               {"groups per link", kRight, true},
+               {"exposed", kRight},
+               {"overlapped", kRight},
+               {"total", kRight}}};
+  for (const planner::CommunicationRow& c : rows) {
+    const plan::TrafficKindRow& kind = row(c.evaluated.traffic.kind);
+    table.rows.push_back({std::string(kind.label), count(c.evaluated.traffic.calls),
+                          show(c.evaluated.traffic.bytes()), c.level, count(c.evaluated.sharers),
+                          show(c.exposed), show(c.overlapped), show(c.evaluated.total)});
+  }
+  return table;
+}
+
 std::string render_explain_text(const plan::TrainingConfig& config,
                                 const planner::ExplainView& view, const Paint& paint,
                                 std::size_t width) {
-  return paint.bold(format_headline(config)) + "\n\n  " + format_degree_tags(config) + "\n\n" +
+  return make_bold(break_lines(format_headline(config), " · ", " ·", width, ""), paint) + "\n" +
+         break_lines(format_degree_tags(config), " · ", " ·", width, "  ") + "\n" +
          wrap_text(describe_plan(config, view), width - 4, "  ") + "\n" +
          render_sections_text(make_sections(config, view), paint, width) +
          wrap_text(kOrigins, width - 2, "");

@@ -35,18 +35,16 @@ struct Window {
 };
 
 /// Cuts a long line to a window around the location. Columns count bytes, carets characters.
-Window cut_window(std::string_view line, const Location& where) {
-  constexpr std::size_t kLongestLine = 160;
-  constexpr std::size_t kLead = 60;  // bytes shown before the location if the beginning is cut off
+Window cut_window(std::string_view line, const Location& where, std::size_t longest) {
+  const std::size_t lead = longest / 3;  // bytes shown before the location if the beginning is cut
   const auto boundary = [&](std::size_t at) {
     while (at < line.size() && (static_cast<unsigned char>(line[at]) & 0xC0u) == 0x80u) ++at;
     return std::min(at, line.size());
   };
   const std::size_t place = std::min(std::size_t(std::max(where.column, 1)) - 1, line.size());
-  const bool far = line.size() > kLongestLine && place + kLead > kLongestLine;
-  const std::size_t begin = far ? boundary(place - kLead) : 0;
-  const std::size_t end =
-      line.size() - begin > kLongestLine ? boundary(begin + kLongestLine) : line.size();
+  const bool far = line.size() > longest && place + lead > longest;
+  const std::size_t begin = far ? boundary(place - lead) : 0;
+  const std::size_t end = line.size() - begin > longest ? boundary(begin + longest) : line.size();
   const std::size_t last = std::clamp(place + std::size_t(std::max(where.width, 1)), place, end);
   const std::string_view head = begin > 0 ? "..." : "";
   const std::string_view tail = end < line.size() ? "..." : "";
@@ -60,7 +58,9 @@ Window cut_window(std::string_view line, const Location& where) {
 }
 
 std::string write_finding(const Diagnostic& d, std::string_view file,
-                          std::span<const importer::TextLine> lines, const Paint& paint) {
+                          std::span<const importer::TextLine> lines, const Paint& paint,
+                          std::size_t width) {
+  constexpr std::size_t kMinShown = 20, kEllipses = 6;
   std::string out = paint.severity(d.severity, fmt::format("{}[{}]", name(d.severity), d.code)) +
                     paint.bold(": " + clean_name(d.message)) + "\n";
   const bool placed = d.where.line > 0;
@@ -74,7 +74,8 @@ std::string write_finding(const Diagnostic& d, std::string_view file,
   if (!line.empty()) {
     const std::string number = std::to_string(d.where.line);
     const std::string gutter = std::string(number.size() + 3, ' ') + "|";
-    const Window shown = cut_window(line, d.where);
+    const Window shown = cut_window(
+        line, d.where, std::max(kMinShown, width - std::min(width, gutter.size() + kEllipses + 1)));
     out += paint.blue(gutter) + "\n";
     out += paint.blue(fmt::format("  {} |", number)) + " " + shown.text + "\n";
     out += paint.blue(gutter) + std::string(shown.before + 1, ' ') +
@@ -149,24 +150,74 @@ std::string count_findings(const Diagnostics& findings) {
 }
 
 std::string render_findings_text(const Diagnostics& findings, std::string_view file,
-                                 std::string_view text, const Paint& paint) {
+                                 std::string_view text, const Paint& paint, std::size_t width) {
   if (findings.empty()) return "";
-  const std::vector<importer::TextLine> lines = importer::split_lines(text);
-  std::string out;
-  for (const Diagnostic& d : findings) out += write_finding(d, file, lines, paint) + "\n";
-  return out + fmt::format("{} · rankwright explain {}\n", count_findings(findings),
-                           findings.front().code);
+  return write_findings(findings, file, text, paint, width) +
+         fmt::format("{} · details: rankwright explain {}\n", count_findings(findings),
+                     findings.front().code);
 }
 
-std::string make_findings_json(const Diagnostics& findings, std::string_view file) {
+std::string write_findings(const Diagnostics& findings, std::string_view file,
+                           std::string_view text, const Paint& paint, std::size_t width) {
+  const std::vector<importer::TextLine> lines = importer::split_lines(text);
+  std::string out;
+  for (const Diagnostic& d : findings)
+    out += fit_lines(write_finding(d, file, lines, paint, width), width) + "\n";
+  return out;
+}
+
+std::string render_findings_github(const Diagnostics& findings) {
+  // The characters that workflow commands reserve, in properties also ',' and ':'.
+  const auto escape = [](std::string_view text, std::string_view reserved) {
+    std::string out;
+    for (const char c : text)
+      out += reserved.find(c) == std::string_view::npos
+                 ? std::string(1, c)
+                 : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    return out;
+  };
+  constexpr std::string_view kInText = "%\r\n", kInProperty = "%\r\n,:";
+  constexpr std::string_view kCommands[] = {"error", "warning", "notice"};
+  std::string out;
+  for (const Diagnostic& d : findings) {
+    std::string text = clean_name(d.detail.empty() ? d.message : d.detail);
+    if (!help(d).empty()) text += "\nhelp: " + clean_name(help(d));
+    std::string where;
+    if (!d.where.file.empty()) where = "file=" + escape(clean_name(d.where.file), kInProperty);
+    if (d.where.line > 0)
+      where += fmt::format(",line={},col={},endColumn={}", d.where.line, d.where.column,
+                           d.where.column + d.where.width);
+    const std::string title =
+        escape(fmt::format("{} {}", d.code, clean_name(d.message)), kInProperty);
+    out += fmt::format("::{} {}{}title={}::{}\n", kCommands[std::size_t(d.severity)], where,
+                       where.empty() ? "" : ",", title, escape(text, kInText));
+  }
+  return out;
+}
+
+namespace {
+
+ordered_json make_findings_object(const FileFindings& of) {
   ordered_json all = ordered_json::array();
-  for (const Diagnostic& d : findings) all.push_back(make_finding_json(d));
-  return dump({{"schema", "rankwright.check/1"},
-               {"file", file},
-               {"errors", count_severity(findings, Severity::error)},
-               {"warnings", count_severity(findings, Severity::warning)},
-               {"notes", count_severity(findings, Severity::note)},
-               {"findings", all}});
+  for (const Diagnostic& d : of.findings) all.push_back(make_finding_json(d));
+  return {{"schema", "rankwright.check/1"},
+          {"file", of.file},
+          {"errors", count_severity(of.findings, Severity::error)},
+          {"warnings", count_severity(of.findings, Severity::warning)},
+          {"notes", count_severity(of.findings, Severity::note)},
+          {"findings", all}};
+}
+
+}  // namespace
+
+std::string make_findings_json(const Diagnostics& findings, std::string_view file) {
+  return dump(make_findings_object({file, findings}));
+}
+
+std::string make_findings_json(std::span<const FileFindings> files) {
+  ordered_json all = ordered_json::array();
+  for (const FileFindings& of : files) all.push_back(make_findings_object(of));
+  return dump({{"schema", "rankwright.checks/1"}, {"files", all}});
 }
 
 std::string render_findings_sarif(const Diagnostics& findings, std::string_view version) {

@@ -75,17 +75,18 @@ TEST(FindingsText, EscapesTerminalControlCodes) {
 }
 
 TEST(FindingsText, ShowsAShortLineWhole) {
-  const std::string line = std::string(155, 'a') + "HERE";
-  EXPECT_THAT(text_of(at(1, 156, 4), line + "\n"), HasSubstr("  1 | " + line + "\n"));
+  const std::string line = std::string(100, 'a') + "HERE";
+  EXPECT_THAT(text_of(at(1, 101, 4), line + "\n"), HasSubstr("  1 | " + line + "\n"));
 }
 
+// 120 characters less the gutter "    | " and two ellipses leave 108; a third of them lead.
 TEST(FindingsText, ShowsAWindowOfALongLine) {
   const std::string line = std::string(500, 'a') + "HERE" + std::string(500, 'b');
   EXPECT_THAT(text_of(at(1, 501, 4), line + "\n"),
-              HasSubstr("  1 | ..." + std::string(60, 'a') + "HERE" + std::string(96, 'b') +
-                        "...\n    | " + std::string(63, ' ') + "^^^^ so\n"));
+              HasSubstr("  1 | ..." + std::string(36, 'a') + "HERE" + std::string(68, 'b') +
+                        "...\n    | " + std::string(39, ' ') + "^^^^ so\n"));
   EXPECT_THAT(text_of(at(1, 1, 1), line + "\n"),
-              HasSubstr("  1 | " + std::string(160, 'a') + "...\n    | ^ so\n"));
+              HasSubstr("  1 | " + std::string(108, 'a') + "...\n    | ^ so\n"));
 }
 
 RC_GTEST_PROP(FindingsText, CaretStaysInsideAnyLine, ()) {

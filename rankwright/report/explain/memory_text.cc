@@ -65,7 +65,7 @@ std::string write_memory_title(const cost::MemoryEstimate& memory, Bytes capacit
 std::string summarize_memory(const cost::MemoryEstimate& memory, Bytes capacity,
                              const cost::ErrorBand& band) {
   const Bytes total = memory.total();
-  return fmt::format("pp rank {} {}: {} {}, {}", memory.pp_rank, words(memory.instant),
+  return fmt::format("PP rank {} {}: {} {}, {}", memory.pp_rank, words(memory.instant),
                      show_memory(total, capacity), format_band(band),
                      name(cost::judge_memory(total, capacity, band.within)));
 }
@@ -125,11 +125,11 @@ std::string format_totals(std::span<const Bytes> totals) {
     // The first of equal ranks, as in the estimate.
     const auto min = std::min_element(totals.begin(), totals.end());
     const auto max = std::max_element(totals.begin(), totals.end());
-    return fmt::format("{} pp ranks: least {} on {}, most {} on {}, last {}", totals.size(),
+    return fmt::format("{} PP ranks: least {} on {}, most {} on {}, last {}", totals.size(),
                        show_memory(*min), min - totals.begin(), show_memory(*max),
                        max - totals.begin(), show_memory(totals.back()));
   }
-  std::string out = "by pp rank: ";
+  std::string out = "by PP rank: ";
   for (const RankRun& run : runs) {
     if (&run != &runs.front()) out += ", ";
     out += run.first == run.last ? fmt::format("{} has {}", run.first, run.text)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/report/render/labels.h"
 #include "rankwright/rules/memory_verdict.h"
 
 namespace rankwright::report {
@@ -20,34 +21,34 @@ std::string describe_links(const plan::TrainingConfig& s, mesh::GroupKind kind) 
 }
 
 std::string describe_tensor(const plan::TrainingConfig& s) {
-  if (s.plan.tp == 1) return "No layer is cut: tensor parallelism is off.";
-  return fmt::format("Every layer's matrices are cut over {} ranks, whose collectives {}{}.",
+  if (s.plan.tp == 1) return "Layers are not split: TP is 1.";
+  return fmt::format("TP splits the matrices of every layer over {} ranks, whose collectives {}{}.",
                      s.plan.tp, describe_links(s, mesh::GroupKind::tp),
-                     s.plan.sequence_parallel ? ", with the norms cut along the sequence" : "");
+                     s.plan.sequence_parallel ? "; SP splits the norms along the sequence" : "");
 }
 
 std::string describe_pipeline(const plan::TrainingConfig& s, const cost::StepTime& step) {
   const plan::Plan& p = s.plan;
   if (p.pp == 1)
-    return fmt::format("Every rank holds {}: there is no pipeline.",
+    return fmt::format("Every rank holds {}: PP is 1.",
                        p.tp > 1 ? "its part of all layers" : "all layers");
-  const std::string mirror = p.mirrored()
-                                 ? fmt::format(
-                                       " Every stage is on two pp ranks, which run half of the "
-                                       "microbatches each; their gradients {} to be added up.",
-                                       describe_links(s, mesh::GroupKind::mirror))
-                                 : "";
+  const std::string mirror =
+      p.mirrored() ? fmt::format(
+                         " Every stage is on two PP ranks, each of which runs half of "
+                         "the micro-batches; their gradients {} to be added up.",
+                         describe_links(s, mesh::GroupKind::mirror))
+                   : "";
   return fmt::format(
-      "The {} layers run in {} stages on {} pp ranks, whose sends and receives {}; with {} {} "
-      "fills and drains for {} of the step.{}",
+      "PP splits the {} layers into {} stages on {} ranks, whose sends and receives {}. With {} of "
+      "{}, the bubble is {} of the step.{}",
       s.model.layers(), p.pp * p.virtual_stages, p.pp, describe_links(s, mesh::GroupKind::pp),
-      plural(s.microbatches(), "microbatch", "microbatches"), name(p.schedule),
+      plural(s.microbatches(), "micro-batch", "micro-batches"), name(p.schedule),
       percent(step[cost::Item::bubble] / step.total()), mirror);
 }
 
 std::string describe_context(const plan::TrainingConfig& s) {
   if (s.plan.cp == 1) return "";
-  return fmt::format(" Each sequence is cut over {} ranks, whose keys and values {}.", s.plan.cp,
+  return fmt::format(" CP splits each sequence over {} ranks, whose keys and values {}.", s.plan.cp,
                      describe_links(s, mesh::GroupKind::cp));
 }
 
@@ -56,28 +57,24 @@ std::string describe_experts(const plan::TrainingConfig& s) {
   i64 total = 0;
   for (const model::LayerRun& run : s.model.runs) total = std::max(total, run.layer.ffn.experts);
   return fmt::format(
-      " The {} experts of a layer are spread over {} ranks, {} on each, whose "
-      "all-to-alls {}.",
-      total, s.plan.ep, total / s.plan.ep, describe_links(s, mesh::GroupKind::ep));
+      " EP places the {} experts of a layer on {} ranks, {} on each, whose all-to-alls {}.", total,
+      s.plan.ep, total / s.plan.ep, describe_links(s, mesh::GroupKind::ep));
 }
 
 std::string describe_data(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  if (p.dp == 1)
-    return p.mirrored() ? " There is no data parallelism."
-                        : " There is one copy, so no data parallelism.";
+  if (p.dp == 1) return p.mirrored() ? " DP is 1." : " DP is 1: there is one replica.";
   constexpr std::string_view kKept[] = {
-      "keep all their states", "share the optimizer states (ZeRO-1)",
-      "share optimizer states and gradients (ZeRO-2)",
-      "share parameters, gradients and optimizer states (ZeRO-3)"};
-  return fmt::format(
-      " {} copies of this work on a batch of {} x {} tokens and {}; their gradients {}.",
-      count(p.dp), count(s.job.global_batch), count(s.job.sequence), kKept[p.zero],
-      describe_links(s, mesh::GroupKind::dp_cp));
+      "replicate all states", "shard the optimizer states (ZeRO-1)",
+      "shard optimizer states and gradients (ZeRO-2)",
+      "shard parameters, gradients and optimizer states (ZeRO-3)"};
+  return fmt::format(" {} DP replicas share a batch of {} x {} tokens and {}; their gradients {}.",
+                     count(p.dp), count(s.job.global_batch), count(s.job.sequence), kKept[p.zero],
+                     describe_links(s, mesh::GroupKind::dp_cp));
 }
 
 std::string describe_fullest_rank(const plan::TrainingConfig& s, const cost::Estimate& e) {
-  return fmt::format(" The fullest rank (pp rank {}) needs {}{}: it {}.", e.memory.pp_rank,
+  return fmt::format(" The fullest rank (PP rank {}) needs {}{}: it {}.", e.memory.pp_rank,
                      show_memory(e.memory.total(), e.capacity), name_assumed_model(s),
                      rules::state_memory_verdict(e));
 }
@@ -86,21 +83,21 @@ std::string describe_fullest_rank(const plan::TrainingConfig& s, const cost::Est
 std::string_view describe_wait(cost::Item item) {
   switch (item) {
     case cost::Item::tp:
-      return "tensor parallelism's collectives";
+      return "TP collectives";
     case cost::Item::cp:
-      return "context parallelism's exchange";
+      return "the CP exchange";
     case cost::Item::ep:
-      return "the experts' all-to-alls";
+      return "the EP all-to-all";
     case cost::Item::sends:
-      return "the pipeline's sends";
+      return "PP sends";
     case cost::Item::imbalance:
-      return "the slowest pp rank";
+      return "the slowest PP rank (imbalance)";
     case cost::Item::bubble:
-      return "the pipeline's fill and drain";
+      return "the pipeline bubble";
     case cost::Item::dp:
-      return "data parallelism";
+      return "DP communication";
     case cost::Item::jitter:
-      return "the slowest of many nodes";
+      return "jitter between nodes";
     default:
       return {};
   }
@@ -111,11 +108,11 @@ std::string describe_bottleneck(const cost::StepTime& step) {
   Seconds max{};
   for (const cost::ItemRow& row : cost::items())
     if (!row.computes && step[row.item] > max) longest = row.item, max = step[row.item];
-  if (max <= Seconds{}) return " Nothing but compute is expected to take time.";
+  if (max <= Seconds{}) return " All of the step is compute.";
   return fmt::format(
-      " Of {} a step, {} is compute; most of what is waited for is {}: {}. A profile of one step "
-      "would prove it.",
-      show(step.total()), show(step.compute()), describe_wait(longest), show(max));
+      " {} of the {} step is compute. The largest other part is {}: {}. Confirm by profiling one "
+      "step.",
+      show(step.compute()), show(step.total()), describe_wait(longest), show(max));
 }
 
 }  // namespace

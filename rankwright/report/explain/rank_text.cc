@@ -35,7 +35,8 @@ std::string describe_chunk(const planner::RankView::Chunk& chunk) {
 }
 
 std::string describe_microbatches(const pipeline::MicrobatchRun& run) {
-  return fmt::format("; microbatches {} to {}", count(run.first), count(run.first + run.count - 1));
+  return fmt::format("; micro-batches {} to {}", count(run.first),
+                     count(run.first + run.count - 1));
 }
 
 /// Lists the ranks that the chunks send to or receive from, each once and without this rank
@@ -89,7 +90,7 @@ std::string render_rank_text(const plan::TrainingConfig& config, const planner::
   Table table{{{"group"}, {"ranks", Table::Align::right}, {"spans"}, {"members"}}};
   for (const planner::RankView::GroupView& group : view.groups)
     table.rows.push_back({group.name, count(group.size), group.levels, list_members(group)});
-  out += table.text(paint, "  ");
+  out += table.text(paint, "  ", width);
   return out + "\n" +
          render_memory_text(view.memory, config.cluster.device.memory, view.memory_band, paint,
                             width);

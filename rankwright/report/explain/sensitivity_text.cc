@@ -67,8 +67,8 @@ constexpr std::string_view kHow =
 std::string render_sensitivity_text(const plan::TrainingConfig& config,
                                     const planner::SensitivityView& view, const Paint& paint,
                                     std::size_t width) {
-  std::string out =
-      paint.bold(format_headline(config)) + "\n\n  " + figures(config, view.now) + "\n\n";
+  std::string out = make_bold(break_lines(format_headline(config), " · ", " ·", width, ""), paint) +
+                    "\n" + break_lines(figures(config, view.now), "   ", "", width, "  ") + "\n";
   std::vector<BarLine> lines;
   for (const cost::Sensitivity& s : view.constants) {
     if (lines.size() == kShownConstants || s.moves <= 0) break;

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 /// Lists the pp ranks; adjacent equal ranks share a row: "1-14".
 Table make_rank_table(const plan::TrainingConfig& config, const planner::StagesView& view) {
-  Table table{{{"pp rank"},
+  Table table{{{"PP rank"},
                {"layers", Table::Align::right},
                {"by chunk"},
                {"with"},
@@ -56,8 +56,8 @@ std::string describe_split(const planner::StagesView& view) {
   if (view.best.stages == view.now)
     return view.best.proved ? "no split of the layers is more even" : "none more even was found";
   if (view.best_imbalance >= view.imbalance)
-    return view.best.proved ? "no split has a lighter busiest pp rank; this one has lighter stages"
-                            : "none with a lighter busiest pp rank was found";
+    return view.best.proved ? "no split has a lighter busiest PP rank; this one has lighter stages"
+                            : "none with a lighter busiest PP rank was found";
   return fmt::format(
       "{} more than the mean instead of {}{}", percent(view.best_imbalance),
       percent(view.imbalance),
@@ -96,16 +96,16 @@ std::string render_stages_text(const plan::TrainingConfig& config, const planner
   const auto busiest = std::max_element(view.work.begin(), view.work.end());
   std::string out = paint.bold(format_headline(config)) + "\n\n";
   out += fmt::format("{} over {} x {}: {}\n\n", plural(config.model.layers(), "layer", "layers"),
-                     plural(config.plan.pp, "pp rank", "pp ranks"),
+                     plural(config.plan.pp, "PP rank", "PP ranks"),
                      plural(config.plan.virtual_stages, "chunk", "chunks"), show_layout(view.now));
-  out += make_rank_table(config, view).text(paint, "  ") + "\n";
+  out += make_rank_table(config, view).text(paint, "  ", width) + "\n";
   out += wrap_text(
-      fmt::format("pp rank {} computes {} more than the mean, and all wait for it. Best "
+      fmt::format("PP rank {} computes {} more than the mean, and all wait for it. Best "
                   "split: {}.",
                   busiest - view.work.begin(), percent(view.imbalance), describe_split(view)),
       width, "");
   if (view.best.fault != split::Split::Fault::none) return out;
-  return out + "\n" + make_syntax_table(view).text(paint, "  ");
+  return out + "\n" + make_syntax_table(view).text(paint, "  ", width);
 }
 
 std::string make_stages_json(const plan::TrainingConfig& config, const planner::StagesView& view) {

@@ -42,7 +42,7 @@ std::string figures(const plan::TrainingConfig& config, const cost::Estimate& e)
   std::string text = fmt::format(
       "step {} {}   {} tokens/s/GPU   MFU {}", show(e.time()), format_band(e.step_band),
       format_short_count(cost::tokens_per_second(config, e.time())), format_mfu(config, e.time()));
-  return text + fmt::format("   {} on pp rank {}{}", show_memory(e.memory.total(), e.capacity),
+  return text + fmt::format("   {} on PP rank {}{}", show_memory(e.memory.total(), e.capacity),
                             e.memory.pp_rank, name_assumed_model(config));
 }
 

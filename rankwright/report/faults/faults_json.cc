@@ -40,7 +40,8 @@ ordered_json make_links_json(const plan::TrainingConfig& config, const cost::Lin
        {{"order", show(loss.best.order)}, {"step", loss.best.after.value}, {"tried", loss.tried}}}};
 }
 
-ordered_json make_mitigation_json(const cost::StragglerMitigation& mitigation) {
+ordered_json make_mitigation_json(const cost::Straggler& slow,
+                                  const cost::StragglerMitigation& mitigation) {
   ordered_json place = nullptr, lighter = nullptr, without = nullptr;
   if (mitigation.place)
     place = {{"exchange", mitigation.place->hosts ? "nodes" : "devices"},
@@ -52,8 +53,19 @@ ordered_json make_mitigation_json(const cost::StragglerMitigation& mitigation) {
     lighter = {{"layout", show_layout(mitigation.lighter->stages)},
                {"layers_moved", mitigation.lighter->moved},
                {"step", mitigation.lighter->after.value}};
-  if (mitigation.without) without = {{"throughput", *mitigation.without}};
-  return {{"place", place}, {"fewer_layers", lighter}, {"without_replica", without}};
+  if (mitigation.without)
+    without = {{"throughput", mitigation.without->throughput},
+               {"dp", mitigation.without->dp},
+               {"world", mitigation.without->world},
+               {"global_batch", mitigation.without->global_batch}};
+  constexpr std::string_view kNames[] = {"nothing", "place", "fewer_layers", "without_replica"};
+  ordered_json ranked = ordered_json::array();
+  for (const cost::RankedRemedy& one : rank_remedies(slow, mitigation))
+    ranked.push_back({{"remedy", kNames[std::size_t(one.remedy)]}, {"throughput", one.throughput}});
+  return {{"place", place},
+          {"fewer_layers", lighter},
+          {"without_replica", without},
+          {"best_first", ranked}};
 }
 
 ordered_json make_slow_json(const cost::Straggler& slow,
@@ -78,7 +90,7 @@ ordered_json make_slow_json(const cost::Straggler& slow,
           {"waited_for", slow.waited_for},
           {"pp_ranks", by_pp},
           {"places", places},
-          {"mitigation", make_mitigation_json(mitigation)}};
+          {"mitigation", make_mitigation_json(slow, mitigation)}};
 }
 
 ordered_json make_uptime_json(const cost::Uptime& up) {
@@ -103,6 +115,9 @@ ordered_json make_failure_json(i64 rank, const cost::Failure& failure,
             {"steps", failure.steps == 0 ? ordered_json(nullptr) : ordered_json(failure.steps)}}},
           {"time", make_uptime_json(failure.uptime)},
           {"time_if_all_hang", make_uptime_json(failure.when_hung)},
+          {"time_with_slow_storage",
+           {{"checkpoint_factor", cost::kSlowStorage},
+            {"time", make_uptime_json(failure.with_slow_storage)}}},
           {"copies",
            {{"parameters", failure.copies.parameters}, {"optimizer", failure.copies.optimizer}}},
           {"sources", from.cites}};

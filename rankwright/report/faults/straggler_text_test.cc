@@ -56,7 +56,7 @@ TEST(LinkText, ListsTheCollectivesThatCrossTheLink) {
 TEST(Longer, HasASign) {
   EXPECT_EQ(format_slowdown(1.0_s, 1.25_s), "+25 %");
   EXPECT_EQ(format_slowdown(1.0_s, 0.75_s), "-25 %");
-  EXPECT_EQ(format_slowdown(1.0_s, 1.0_s), "no longer");
+  EXPECT_EQ(format_slowdown(1.0_s, 1.0_s), "unchanged");
 }
 
 TEST(Bar, HasAtLeastOneMarkForAPositiveShare) {

@@ -45,7 +45,7 @@ class CommunicationDrawing {
                       double(cluster_.levels.size())) {
     for (const planner::CommunicationRow& row : rows_)
       longest_ = std::max(longest_, row.evaluated.total);
-    chart_.css += ".hot{fill:#0072b2}";
+    chart_.css += ".hot{fill:#b25f95}";
   }
 
   std::string render() {
@@ -138,7 +138,7 @@ class CommunicationDrawing {
     chart_.body +=
         cell +
         svg::titled("rect",
-                    fmt::format("{} on pp rank {}: {} calls of {}, {}. {}", kind.label, row.pp_rank,
+                    fmt::format("{} on PP rank {}: {} calls of {}, {}. {}", kind.label, row.pp_rank,
                                 count(evaluated.traffic.calls), show(evaluated.traffic.bytes()),
                                 show(evaluated.total), kind.risk));
     chart_.write(at + kPad, chart_.y + 16, "n", fitted(show(evaluated.total), inner(), "n"));

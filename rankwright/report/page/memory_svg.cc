@@ -21,31 +21,31 @@ constexpr double kRankNames = 62, kTotals = 84;  // pixels at the left and at th
 constexpr std::size_t kLegendColumns = 3;        // number of columns
 constexpr double kFarLimit = 16;  // a limit beyond this many times the longest bar is not drawn
 
-/// The colors of the items, as on the page. Items of one family have similar colors: states,
-/// activations, logits, buffers of ZeRO, overheads.
+/// The colors of the items, those of web/src/palette.ts: states are green, activations and what a
+/// step allocates red and brown, overheads gray. All have a contrast of 3 : 1 on light and dark.
 struct EntryColor {
   cost::Entry entry;
   Rgb color;
 };
 constexpr EntryColor kEntryColors[] = {
-    {cost::Entry::parameters, {0x00, 0x72, 0xB2}},
-    {cost::Entry::gradients, {0x56, 0xB4, 0xE9}},
-    {cost::Entry::optimizer, {0x00, 0x9E, 0x73}},
-    {cost::Entry::activations, {0xE6, 0x9F, 0x00}},
-    {cost::Entry::recomputed_layer, {0xF5, 0xCF, 0x7D}},
-    {cost::Entry::layer_gradients, {0xF0, 0xE4, 0x42}},
-    {cost::Entry::logits, {0xD5, 0x5E, 0x00}},
-    {cost::Entry::head_gradient, {0xEE, 0x9A, 0x63}},
-    {cost::Entry::embedding_gradient, {0xF6, 0xC7, 0xA4}},
-    {cost::Entry::gathered_units, {0xCC, 0x79, 0xA7}},
-    {cost::Entry::reduce_scatter, {0xE3, 0xB4, 0xD0}},
-    {cost::Entry::sequence_gather, {0x9B, 0x4D, 0x7C}},
-    {cost::Entry::empty_gradients, {0x8A, 0x73, 0x44}},
-    {cost::Entry::buckets, {0xB8, 0xA5, 0x7A}},
-    {cost::Entry::workspace, {0x5C, 0x63, 0x69}},
-    {cost::Entry::reserve, {0x7D, 0x85, 0x8C}},
-    {cost::Entry::context, {0xA2, 0xA9, 0xAF}},
-    {cost::Entry::communicators, {0xC5, 0xCA, 0xCE}},
+    {cost::Entry::parameters, {0x0F, 0x8A, 0x80}},
+    {cost::Entry::gradients, {0x4F, 0x8F, 0x5B}},
+    {cost::Entry::optimizer, {0x7D, 0x8A, 0x1F}},
+    {cost::Entry::activations, {0xC4, 0x50, 0x6E}},
+    {cost::Entry::recomputed_layer, {0xA8, 0x60, 0x7F}},
+    {cost::Entry::layer_gradients, {0x9A, 0x6F, 0xB0}},
+    {cost::Entry::logits, {0xB3, 0x70, 0x3A}},
+    {cost::Entry::head_gradient, {0xA5, 0x71, 0x4F}},
+    {cost::Entry::embedding_gradient, {0x94, 0x77, 0x5F}},
+    {cost::Entry::gathered_units, {0x8F, 0x6F, 0xC4}},
+    {cost::Entry::reduce_scatter, {0x7B, 0x76, 0xB5}},
+    {cost::Entry::sequence_gather, {0x6A, 0x7D, 0xB0}},
+    {cost::Entry::empty_gradients, {0x8A, 0x7A, 0x3A}},
+    {cost::Entry::buckets, {0x7F, 0x80, 0x48}},
+    {cost::Entry::workspace, {0x6F, 0x7A, 0x83}},
+    {cost::Entry::reserve, {0x77, 0x81, 0x8A}},
+    {cost::Entry::context, {0x7F, 0x86, 0x8C}},
+    {cost::Entry::communicators, {0x86, 0x8B, 0x90}},
 };
 static_assert(std::size(kEntryColors) == cost::kEntries);
 
@@ -57,7 +57,7 @@ class MemoryDrawing {
         device_(report.config.cluster.device.name),
         contents_(list_rank_contents(report.config)),
         ranks_(select_ranks(report)),
-        chart_(report.config, "memory by pp rank", describe_fullest(report)) {
+        chart_(report.config, "memory by PP rank", describe_fullest(report)) {
     Bytes max{};
     for (const cost::MemoryEstimate& memory : rank_memory_)
       max = std::max(max, (1 + estimate_.memory_band.within) * memory.total());
@@ -117,10 +117,12 @@ class MemoryDrawing {
       chart_.write(x_.at(tick), bottom_ + 18, "m q", tick == 0 ? "0" : show_memory(tick * unit_));
       chart_.body += svg::line(x_.at(tick), top_, x_.at(tick), bottom_ + 4, "t");
     }
-    chart_.write(edge - 6, chart_.y, "e n",
+    // The side with more room: left of the limit, or right of it if the bars are far longer.
+    const bool right = edge - x_.from < x_.to - edge;
+    chart_.write(right ? edge + 6 : edge - 6, chart_.y, right ? "n" : "e n",
                  fitted(fmt::format("{} has {}{}", device_, show_memory(estimate_.capacity),
                                     limit_drawn_ ? "" : ", far to the right"),
-                        edge - x_.from - 6, "n"));
+                        (right ? x_.to - edge : edge - x_.from) - 6, "n"));
     chart_.y = top_;
   }
 
@@ -141,7 +143,7 @@ class MemoryDrawing {
       const double left = x(begin), width = x(begin + held) - left;
       chart_.body += svg::rect(left, top, width, bar_, fill(k));
       chart_.body += svg::titled(
-          "rect", fmt::format("pp rank {}: {} {}, {} of the device", memory.pp_rank, name(used_[k]),
+          "rect", fmt::format("PP rank {}: {} {}, {} of the device", memory.pp_rank, name(used_[k]),
                               show_memory(held), format_share(held / estimate_.capacity)));
       if (bar_ >= 12 && width >= 14 && !(fullest && left + width / 2 + 6 > error_begin))
         chart_.write(left + width / 2, top + bar_ / 2 + 4,
@@ -179,7 +181,7 @@ class MemoryDrawing {
     chart_.write(
         kChartMargin, chart_.y, "q",
         fitted(
-            fmt::format("Entries from left to right, as on pp rank {} ({}); the line at the "
+            fmt::format("Entries from left to right, as on PP rank {} ({}); the line at the "
                         "end of its bar is the error, {}.{}",
                         fullest.pp_rank, describe_contents(contents_[std::size_t(fullest.pp_rank)]),
                         format_band(estimate_.memory_band), describe_sample()),
@@ -203,7 +205,7 @@ class MemoryDrawing {
 
   std::string describe_sample() const {
     if (ranks_.size() == rank_memory_.size()) return {};
-    return fmt::format(" {} of {} pp ranks are drawn.", ranks_.size(),
+    return fmt::format(" {} of {} PP ranks are drawn.", ranks_.size(),
                        count(i64(rank_memory_.size())));
   }
 

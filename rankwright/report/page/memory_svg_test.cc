@@ -112,7 +112,7 @@ RC_GTEST_PROP(MemorySvg, BarsAddUpToTheTotalOfEachPpRank, ()) {
   for (const cost::MemoryEstimate& memory : report.memory_per_pp_rank) {
     double length = 0;
     for (const Box& box : picture.rects)
-      if (box.words.starts_with(fmt::format("pp rank {}: ", memory.pp_rank))) length += box.width();
+      if (box.words.starts_with(fmt::format("PP rank {}: ", memory.pp_rank))) length += box.width();
     lengths.push_back(length);
   }
   const double scale = lengths[0] / report.memory_per_pp_rank[0].total().value;

@@ -1,5 +1,7 @@
 #include "rankwright/report/page/report_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -9,6 +11,7 @@
 #include "rankwright/report/compare/compare_json.h"
 #include "rankwright/report/explain/explain_json.h"
 #include "rankwright/report/explain/memory_text.h"
+#include "rankwright/report/page/advice_sentences.h"
 #include "rankwright/report/page/report_sentences.h"
 #include "rankwright/report/page/report_timeline_json.h"
 #include "rankwright/report/plan/plan_points.h"
@@ -33,6 +36,25 @@ ordered_json make_verdict_json(const planner::PlanReport& report) {
           {"figures", std::move(figures)}};
 }
 
+ordered_json make_advice_json(const planner::PlanReport& report) {
+  const AdviceCard card = make_advice_card(report);
+  ordered_json changes = ordered_json::array(), gains = ordered_json::array();
+  for (const planner::KeyDifference& one : report.advice.changes)
+    changes.push_back({{"key", one.key}, {"from", one.a}, {"to", one.b}});
+  for (const Gain& gain : card.gains)
+    gains.push_back({{"name", gain.name},
+                     {"now", gain.now},
+                     {"after", gain.after},
+                     {"difference", gain.difference}});
+  return {{"kind", name(report.advice.kind)},
+          {"sentence", card.sentence},
+          {"changes", std::move(changes)},
+          {"gains", std::move(gains)},
+          {"runs", card.runs},
+          {"command", card.command},
+          {"file", card.file}};
+}
+
 ordered_json make_findings_json(const Diagnostics& findings) {
   ordered_json all = ordered_json::array();
   for (const Diagnostic& found : findings)
@@ -40,6 +62,7 @@ ordered_json make_findings_json(const Diagnostics& findings) {
                    {"severity", name(found.severity)},
                    {"title", found.message},
                    {"message", found.detail},
+                   {"notes", found.notes},
                    {"help", help(found)}});
   return all;
 }
@@ -189,6 +212,45 @@ ordered_json make_why_not_json(const planner::PlanReport& report) {
           {"refused", std::move(refused)}};
 }
 
+/// Describes one row of the trade-off table; `what` is what the plan trades its time for.
+ordered_json make_trade_row(const planner::PlanReport& report, std::string what, i64 gpus,
+                            const search::EvaluatedPlan& plan) {
+  return {{"what", std::move(what)},
+          {"gpus", gpus},
+          {"brief", brief(plan.config)},
+          {"step_seconds", plan.time().value},
+          {"memory_bytes", plan.estimate.memory.total().value},
+          {"difference", plan.time() / report.time() - 1}};
+}
+
+constexpr double kHeadrooms[] = {0.125, 0.25, 0.5};  // as in search/trade.h
+
+/// Lists what more headroom or fewer GPUs cost. A search around a given plan has no trade-offs of
+/// its own; the Pareto front has those of memory.
+ordered_json make_trade_json(const planner::PlanReport& report) {
+  ordered_json all = ordered_json::array();
+  if (!report.search) return all;
+  for (const search::TradePoint& point : report.search->trade)
+    if (point.plan)
+      all.push_back(make_trade_row(report, describe_trade(report.search->problem, point),
+                                   point.gpus, *point.plan));
+  if (!all.empty()) return all;
+  const search::EvaluatedPlan* last = nullptr;
+  for (const double free : kHeadrooms) {
+    const Bytes limit = (1 - free) * report.search->problem.capacity;
+    const search::EvaluatedPlan* fastest = nullptr;
+    for (const search::EvaluatedPlan& plan : report.front)
+      if (plan.estimate.memory.total() <= limit &&
+          (fastest == nullptr || plan.time() < fastest->time()))
+        fastest = &plan;
+    if (fastest == nullptr || fastest == last) continue;
+    last = fastest;
+    all.push_back(make_trade_row(report, fmt::format("leave {} of the memory free", percent(free)),
+                                 report.config.world, *fastest));
+  }
+  return all;
+}
+
 ordered_json make_commands_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
   for (const NextCommand& next : list_next_commands(report))
@@ -201,6 +263,7 @@ ordered_json make_plan_report_json(const planner::PlanReport& report) {
       .head = {format_headline(report.config), format_degree_tags(report.config)}};
   return {{"name", report.name},
           {"verdict", make_verdict_json(report)},
+          {"advice", make_advice_json(report)},
           {"tags", list_all_tags(report.config)},
           {"explain", make_explain_document(report.config, report.explain_view)},
           {"findings", make_findings_json(report.findings)},
@@ -209,6 +272,7 @@ ordered_json make_plan_report_json(const planner::PlanReport& report) {
           {"timeline", make_timeline_report_json(report)},
           {"measured", make_measured_report_json(report)},
           {"why_not", make_why_not_json(report)},
+          {"trade", make_trade_json(report)},
           {"why_not_missing", explain_missing_search(report)},
           {"file", write_plan_yaml(report.config, comments)},
           {"commands", make_commands_json(report)}};

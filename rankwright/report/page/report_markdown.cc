@@ -6,6 +6,7 @@
 #include "rankwright/export/plan_file.h"
 #include "rankwright/report/explain/explain_text.h"
 #include "rankwright/report/explain/plan_summary.h"
+#include "rankwright/report/page/advice_sentences.h"
 #include "rankwright/report/page/pictures.h"
 #include "rankwright/report/page/report_sentences.h"
 #include "rankwright/report/plan/plan_points.h"
@@ -29,6 +30,23 @@ Table make_figure_table(const planner::PlanReport& report) {
   return table;
 }
 
+/// Writes the advice: the keys to change, the gain, and the command.
+std::string write_advice(const planner::PlanReport& report) {
+  const AdviceCard advice = make_advice_card(report);
+  std::string text = escape_markdown(advice.sentence) + "\n";
+  Table changes{{{"key"}, {"now"}, {"after"}}};
+  for (const planner::KeyDifference& one : report.advice.changes)
+    changes.rows.push_back({std::string(one.key), one.a, one.b});
+  if (!changes.rows.empty()) text += "\n" + changes.markdown();
+  Table gains{{{"figure"}, {"now", kRight}, {"after", kRight}, {"difference", kRight}}};
+  for (const Gain& gain : advice.gains)
+    gains.rows.push_back({std::string(gain.name), gain.now, gain.after, gain.difference});
+  if (!gains.rows.empty()) text += "\n" + gains.markdown();
+  if (!advice.runs.empty()) text += "\n" + escape_markdown(advice.runs) + "\n";
+  if (!advice.command.empty()) text += "\n" + format_markdown_code(advice.command) + "\n";
+  return text;
+}
+
 Table make_point_table(const planner::PlanReport& report) {
   Table table{
       {{"plan"}, {"step", kRight}, {"difference", kRight}, {"memory", kRight}, {"because"}}};
@@ -42,7 +60,7 @@ Table make_point_table(const planner::PlanReport& report) {
                           show_memory(p.memory), p.because});
   }
   for (const RefusedChange& one : drawn.refused)
-    table.rows.push_back({one.change, "-", "cannot be", "-", one.because});
+    table.rows.push_back({one.change, "-", "not possible", "-", one.because});
   return table;
 }
 
@@ -99,12 +117,14 @@ std::string write_pictures(const Report& report, std::size_t plan, const std::st
 std::string write_plan(const planner::PlanReport& report, const std::string& drawn) {
   std::string out = fmt::format("# {}\n\n{}\n\n", escape_markdown(format_headline(report.config)),
                                 escape_markdown(make_plan_verdict(report).sentence));
+  out += write_section("Do this", write_advice(report));
+  out += "## Figures\n\n";
   out +=
       escape_markdown(fmt::format("{}", fmt::join(list_all_tags(report.config), " · "))) + "\n\n";
   out += make_figure_table(report).markdown() + "\n" +
          escape_markdown(describe_plan(report.config, report.explain_view)) + "\n\n";
   out += drawn;
-  out += write_section("What else could be chosen", write_alternatives(report));
+  out += write_section("Alternatives", write_alternatives(report));
   out += render_explain_tables(report.config, report.explain_view) + "\n";
   out += write_section("Pipeline", write_pipeline(report));
   out += write_section("Findings", write_findings(report.findings));

@@ -12,6 +12,7 @@
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/labels.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 #include "rankwright/rules/memory_verdict.h"
@@ -19,39 +20,9 @@
 namespace rankwright::report {
 namespace {
 
-/// Says whether it fits, as the first half of a sentence.
-std::string describe_fit(const planner::PlanReport& report) {
-  const cost::Estimate& e = report.explain_view.estimate;
-  if (report.config.reference_model)
-    return fmt::format("No model is named; {} {}", report.config.model.name,
-                       rules::state_memory_verdict(e));
-  return "It " + rules::state_memory_verdict(e);
-}
-
-/// Returns the fastest plan that the search found; null if nothing fits.
-const search::EvaluatedPlan* find_fastest(const search::Answer& found) {
-  if (found.fastest) return &*found.fastest;
-  return found.best ? &*found.best : nullptr;
-}
-
-/// Returns by which fraction the plan is slower than the fastest. Requires: the search found a
-/// plan.
-double compute_slowdown(const planner::PlanReport& report) {
-  return report.time() / find_fastest(report.search->answer)->time() - 1;
-}
-
-bool is_chosen(const planner::PlanReport& report) {
-  const search::Answer& found = report.search->answer;
-  return found.best && found.best->config.plan == report.config.plan;
-}
-
-bool is_fastest(const planner::PlanReport& report) {
-  return find_fastest(report.search->answer) != nullptr && compute_slowdown(report) <= 0;
-}
-
-/// Returns whether the plan fits and is the chosen or the fastest one.
-bool is_best(const planner::PlanReport& report) {
-  return report.explain_view.estimate.fits() && (is_chosen(report) || is_fastest(report));
+/// Requires: the report has a search.
+planner::Rivals compare_with_search(const planner::PlanReport& report) {
+  return planner::find_rivals(report.evaluated(), report.search->answer);
 }
 
 /// Formats a time and its difference to the report's plan: "28.7 s (-55.9 %)".
@@ -60,39 +31,40 @@ std::string format_comparison(const search::EvaluatedPlan& other,
   return fmt::format("{} ({})", show(other.time()), format_difference(other.time(), report.time()));
 }
 
-/// Compares the plan with the best alternatives. Requires: the report has a search.
-std::string describe_rival(const planner::PlanReport& report) {
-  const search::Answer& found = report.search->answer;
-  const std::string so_far = found.complete ? "" : " so far";
-  const search::EvaluatedPlan* const fastest = find_fastest(found);
-  if (fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
-  if (!report.explain_view.estimate.fits())
-    return fmt::format("the fastest that fits{} takes {}: {}", so_far,
-                       format_comparison(*fastest, report), brief(fastest->config));
-  if (is_chosen(report))
-    return fmt::format("no layout that was found{} is faster{}", so_far,
-                       found.fastest ? " by more than the model's error" : "");
-  const std::string chosen =
-      fmt::format("the search{} would run {} in {}", so_far, brief(found.best->config),
-                  format_comparison(*found.best, report));
-  if (is_fastest(report))
-    return fmt::format("no layout that was found{} is faster, but {}", so_far, chosen);
-  const bool apart = format_comparison(*fastest, report) != format_comparison(*found.best, report);
-  const std::string faster =
-      apart ? fmt::format(", and the fastest of all is {} in {}", brief(fastest->config),
-                          format_comparison(*fastest, report))
-            : "";
-  return chosen + faster +
-         (compute_slowdown(report) <= found.band ? ": within the model's error" : "");
+std::string format_step(const planner::PlanReport& report) {
+  return fmt::format("{} {}", show(report.time()),
+                     format_band(report.explain_view.estimate.step_band));
 }
 
-/// Says how fast it is, also compared with alternatives, as the second half of a sentence.
-std::string describe_speed(const planner::PlanReport& report) {
+/// Says that the plan does not fit, by how much, and what does.
+std::string describe_overflow(const planner::PlanReport& report) {
   const cost::Estimate& e = report.explain_view.estimate;
-  const bool runs = e.verdict() != cost::MemoryVerdict::does_not_fit;
-  const std::string own = fmt::format("a step {} {} {}", runs ? "takes" : "would take",
-                                      show(report.time()), format_band(e.step_band));
-  return report.search ? fmt::format("{}; {}", own, describe_rival(report)) : own;
+  const std::string own =
+      fmt::format("This plan {}; it needs {} on PP rank {}", rules::state_memory_verdict(e),
+                  show_memory(e.memory.total(), e.capacity), e.memory.pp_rank);
+  if (!report.search) return own;
+  const planner::Rivals rivals = compare_with_search(report);
+  if (rivals.best == nullptr) return own + ", and no layout that fits was found";
+  return fmt::format("{}. The best layout that fits takes {} per step", own,
+                     show(rivals.best->time()));
+}
+
+/// Compares the plan with the best alternatives. Requires: the report has a search, and the plan
+/// fits.
+std::string describe_rival(const planner::PlanReport& report) {
+  const search::Answer& found = report.search->answer;
+  const planner::Rivals rivals = compare_with_search(report);
+  const std::string so_far = found.complete ? "" : " so far";
+  if (rivals.fastest == nullptr) return fmt::format("no layout that fits was found{}", so_far);
+  if (rivals.chosen)
+    return fmt::format("no layout that was found{} is faster{}", so_far,
+                       found.fastest ? " by more than the margin of error" : "");
+  if (rivals.slowdown <= 0) return fmt::format("no layout that was found{} is faster", so_far);
+  const std::string best = format_comparison(*rivals.best, report);
+  const std::string fastest = format_comparison(*rivals.fastest, report);
+  return fmt::format("the best layout found{} takes {}{}{}", so_far, best,
+                     best == fastest ? "" : fmt::format(", the fastest {}", fastest),
+                     rivals.slowdown <= found.band ? ", within the margin of error" : "");
 }
 
 std::size_t count_slices(const importer::RunTrace& run) {
@@ -107,8 +79,9 @@ Standing rate_plan(const planner::PlanReport& report) {
   if (report.config.reference_model || !e.sure()) return Standing::unsure;
   if (!e.fits()) return Standing::refused;
   if (!report.search || !report.search->answer.best) return Standing::fits;
-  if (is_best(report)) return Standing::good;
-  return compute_slowdown(report) <= report.search->answer.band ? Standing::tie : Standing::slower;
+  const planner::Rivals rivals = compare_with_search(report);
+  if (rivals.chosen || rivals.slowdown <= 0) return Standing::good;
+  return rivals.slowdown <= report.search->answer.band ? Standing::tie : Standing::slower;
 }
 
 }  // namespace
@@ -119,15 +92,50 @@ std::string_view name(Standing standing) {
 }
 
 PlanVerdict make_plan_verdict(const planner::PlanReport& report) {
-  return {rate_plan(report), fmt::format("{}; {}.", describe_fit(report), describe_speed(report))};
+  const cost::Estimate& e = report.explain_view.estimate;
+  if (!e.fits() && !report.config.reference_model)
+    return {rate_plan(report), describe_overflow(report) + "."};
+  const std::string step = format_step(report), fit = rules::state_memory_verdict(e);
+  if (report.config.reference_model)
+    return {
+        rate_plan(report),
+        fmt::format("No model is named: with the layers of {}, a step takes {} and the plan {}.",
+                    report.config.model.name, step, fit)};
+  if (!report.search)
+    return {rate_plan(report), fmt::format("A step takes {}, and the plan {}.", step, fit)};
+  return {rate_plan(report),
+          fmt::format("A step takes {}; {}; the plan {}.", step, describe_rival(report),
+                      e.sure() ? "fits with margin" : fit)};
+}
+
+/// Adds the time, the GPU-hours and the cost of the whole run.
+void add_training_figures(const planner::Training& run, const planner::TrainingRequest& ask,
+                          std::vector<KeyFigure>& all) {
+  all.push_back({"training", show(run.time),
+                 fmt::format("±{} for {} tokens, without failures", show(run.within * run.time),
+                             format_short_count(*ask.tokens))});
+  all.push_back({"GPU-hours", format_short_count(run.gpu_hours),
+                 fmt::format("{} steps", format_short_count(run.steps))});
+  if (run.cost)
+    all.push_back(
+        {"cost", format_money(*run.cost, *ask.price),
+         fmt::format("±{} at {} per GPU-hour", format_money(run.within * *run.cost, *ask.price),
+                     format_money(ask.price->amount, *ask.price))});
 }
 
 std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
   const plan::TrainingConfig& config = report.config;
   const cost::Estimate& e = report.explain_view.estimate;
   const Seconds step = e.time();
+  const KeyFigure memory{
+      "memory", show_memory(e.memory.total(), e.capacity),
+      fmt::format("on PP rank {}{}, {}", e.memory.pp_rank, name_assumed_model(config),
+                  rules::describe_memory_verdict(e))};
+  const double rate = cost::tokens_per_second(config, step);
+  // The speed of a plan that does not fit is hypothetical, so its memory comes first.
+  const bool runs = e.fits();
   std::vector<KeyFigure> all = {
-      {"step", show(step),
+      {runs ? "step" : "step, if it fit", show(step),
        e.step_band.rows > 0
            ? fmt::format("±{} for nine of ten published runs", percent(e.step_band.within))
            : fmt::format("±{}, assumed: nothing was measured on such a device",
@@ -135,12 +143,10 @@ std::vector<KeyFigure> list_key_figures(const planner::PlanReport& report) {
       {"MFU", format_mfu(config, step), "Megatron-LM convention: causal attention counts half"},
       {"MFU, PaLM convention", format_mfu(config, step, model::FlopsConvention::palm_full),
        "no causal discount"},
-      {"tokens/s/GPU", format_short_count(cost::tokens_per_second(config, step)),
-       fmt::format("{} tokens/s in all", format_short_count(cost::tokens_per_second(config, step) *
-                                                            double(config.world)))}};
-  all.push_back({"memory", show_memory(e.memory.total(), e.capacity),
-                 fmt::format("on pp rank {}{}, {}", e.memory.pp_rank, name_assumed_model(config),
-                             rules::describe_memory_verdict(e))});
+      {"tokens/s/GPU", format_short_count(rate),
+       fmt::format("{} tokens/s in all", format_short_count(rate * double(config.world)))}};
+  all.insert(runs ? all.end() : all.begin(), memory);
+  if (report.run) add_training_figures(*report.run, report.training, all);
   return all;
 }
 
@@ -157,9 +163,9 @@ std::vector<std::string> explain_choice(const planner::PlanReport& report) {
   std::vector<std::string> words;
   if (search.answer.best) {
     const std::string best = brief(search.best().config);
-    words.push_back(is_chosen(report)
+    words.push_back(compare_with_search(report).chosen
                         ? describe_choices(search, "This plan")
-                        : fmt::format("The search would run {} ({} a step). {}", best,
+                        : fmt::format("The search would run {} ({} per step). {}", best,
                                       show(search.best().time()), describe_choices(search, best)));
     if (std::string tie = describe_tie(search.answer); !tie.empty())
       words.push_back(std::move(tie));
@@ -176,22 +182,22 @@ std::string explain_missing_search(const planner::PlanReport& report) {
   if (report.search) return {};
   if (report.config.reference_model)
     return fmt::format(
-        "No model is named, so other layouts cannot be weighed: rankwright report {} --model "
+        "No model is named, so other layouts cannot be compared: rankwright report {} --model "
         "llama-3.1-70b",
         quote_shell_path(report.name));
-  return fmt::format("Nothing was searched. rankwright report {} does.",
+  return fmt::format("No search was run (--no-search). To search: rankwright report {}",
                      quote_shell_path(report.name));
 }
 
 std::string describe_drawn_step(const planner::PlanReport& report) {
   if (!report.step)
-    return "The step has too many cells to be simulated; its bubble is that of the closed form.";
+    return "The step has too many cells to simulate; its bubble is estimated in closed form.";
   const double more = 1 / report.step->simulated.scale - 1;
-  if (std::abs(more) < 5e-4) return "Simulated cell by cell, it takes as long as the step above.";
+  if (std::abs(more) < 5e-4) return "The simulated step, as long as the estimate.";
   return fmt::format(
-      "Simulated cell by cell, it takes as long as the step above. Its times are scaled for that: "
-      "alone the cells, transfers and collectives would end {} {}, because the reduction of "
-      "gradients and the jitter of many nodes are estimated by formulas.",
+      "The simulated step, scaled to be as long as the estimate. Unscaled, the cells, transfers "
+      "and "
+      "collectives end {} {}, because formulas add jitter and the reduction of gradients.",
       percent(std::abs(more)), more < 0 ? "earlier" : "later");
 }
 
@@ -233,23 +239,23 @@ std::string format_command_line(std::string_view verb, std::span<const std::stri
 std::vector<NextCommand> list_next_commands(const planner::PlanReport& report) {
   const std::string file = quote_shell_path(report.name);
   std::vector<NextCommand> all = {
-      {"what each number means", "rankwright explain " + file, ""},
-      {"what is wrong with it", "rankwright check " + file, ""},
-      {"everything about one rank", "rankwright explain " + file + " --rank 0", ""},
-      {"the step for a trace viewer",
+      {"explain every number", "rankwright explain " + file, ""},
+      {"check the plan", "rankwright check " + file, ""},
+      {"show one rank", "rankwright explain " + file + " --rank 0", ""},
+      {"write a trace for Perfetto",
        "rankwright explain " + file + " --timeline --trace step.pftrace", ""},
-      {"other layouts of the same job", "rankwright plan " + file, ""},
-      {"this page again", "rankwright report " + file + " -o plan.html", ""}};
+      {"search other layouts of the job", "rankwright plan " + file, ""},
+      {"write this page again", "rankwright report " + file + " -o plan.html", ""}};
   for (const planner::TargetVerdict& verdict : report.targets) {
     std::string broken;
     for (const rules::Rule* rule : verdict.broken)
       broken +=
           fmt::format("{}{}: {}", broken.empty() ? "" : "; ", rule->page.code, rule->page.title);
-    all.push_back({fmt::format("the files of {}", verdict.target->name),
+    all.push_back({fmt::format("export to {}", verdict.target->name),
                    fmt::format("rankwright export {} --to {}", file, verdict.target->name),
                    std::move(broken)});
   }
-  all.push_back({"a job script", "rankwright export " + file + " --to slurm", ""});
+  all.push_back({"export a job script", "rankwright export " + file + " --to slurm", ""});
   return all;
 }
 

@@ -104,7 +104,7 @@ TEST(PlanVerdict, PlanThatDoesNotFit_IsRefusedEvenIfFaster) {
   const planner::PlanReport report = report_against(kTooLarge, {.best = kMiddle, .band = 9});
   const PlanVerdict verdict = make_plan_verdict(report);
   EXPECT_EQ(verdict.standing, Standing::refused);
-  EXPECT_THAT(verdict.sentence, HasSubstr(time_of(kTooLarge)));
+  EXPECT_THAT(verdict.sentence, HasSubstr("does not fit"));
   EXPECT_THAT(verdict.sentence, HasSubstr(time_of(kMiddle)));
   // A search of all layouts refuses it too.
   const planner::PlanReport searched = report_with(kTooLarge);
@@ -154,10 +154,26 @@ TEST(KeyFigures, MatchTheEstimate) {
   ASSERT_EQ(figures.size(), 5u);
   EXPECT_EQ(figures[0].name, "step");
   EXPECT_EQ(figures[4].name, "memory");
+  // The speed of a plan that does not fit is hypothetical.
+  EXPECT_EQ(list_key_figures(report_with(kTooLarge, false)).front().name, "memory");
   std::string text;
   for (const KeyFigure& figure : figures)
     text += fmt::format("{}: {} ({})\n", figure.name, figure.text, figure.detail);
   golden::expect("report/key-figures.txt", text);
+}
+
+TEST(KeyFigures, KnownTokensAndPrice_GiveTimeGpuHoursAndCost) {
+  planner::PlanReport report = report_with("parallelism: {dp_size: 8, zero_stage: 1}", false);
+  add_training(report, {.tokens = 1e12});
+  const std::size_t without_price = list_key_figures(report).size();
+  EXPECT_EQ(without_price, 7u);
+  add_training(report, {.tokens = 1e12, .price = planner::Price{.amount = 2.5, .before = "$"}});
+  const std::vector<KeyFigure> figures = list_key_figures(report);
+  ASSERT_EQ(figures.size(), without_price + 1);
+  std::string text;
+  for (const KeyFigure& figure : figures)
+    text += fmt::format("{}: {} ({})\n", figure.name, figure.text, figure.detail);
+  golden::expect("report/key-figures-of-training.txt", text);
 }
 
 TEST(DescribeMeasurement, SaysWhetherTheSlicesAreDrawn) {

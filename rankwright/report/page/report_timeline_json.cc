@@ -1,5 +1,6 @@
 #include "rankwright/report/page/report_timeline_json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -128,6 +129,62 @@ ordered_json make_path_json(const planner::TimelineSummary& summary, Seconds tic
   return path;
 }
 
+constexpr std::size_t kMemoryParts = 160;  // per row
+
+/// Returns the largest number of activations held in each of equal parts of a rank's step.
+std::vector<i64> sample_held(const planner::SimulatedStep& p, i64 rank) {
+  std::vector<i64> held(kMemoryParts, 0);
+  const double width = p.timeline.end.value / double(kMemoryParts);
+  if (!(width > 0)) return held;
+  const auto part_of = [&](Seconds t) {
+    return std::min(kMemoryParts - 1, std::size_t(std::max(0.0, t.value / width)));
+  };
+  i64 now = 0;
+  std::size_t reached = 0;  // parts before it are complete
+  const auto fill_to = [&](Seconds t) {
+    for (const std::size_t end = part_of(t); reached < end;) {
+      held[reached] = std::max(held[reached], now);
+      ++reached;
+    }
+    held[reached] = std::max(held[reached], now);
+  };
+  for (const program::Event& e : events(p, rank)) {
+    using Kind = pipeline::ActionKind;
+    if (e.action.kind == Kind::forward) {
+      fill_to(e.start);
+      ++now;
+      held[reached] = std::max(held[reached], now);
+    } else if (e.action.kind == Kind::backward || e.action.kind == Kind::weight_grad) {
+      fill_to(e.end);
+      --now;
+    }
+  }
+  fill_to(p.timeline.end);
+  return held;
+}
+
+/// Lists the memory of each drawn rank over time: the activations that it holds, on top of all
+/// other entries at their peak.
+ordered_json make_memory_series_json(const planner::PlanReport& report,
+                                     const std::vector<i64>& ranks) {
+  const planner::SimulatedStep& p = report.step->simulated;
+  const Bytes unit = report.explain_view.estimate.capacity / 1000.0;
+  if (report.memory_per_pp_rank.empty() || !(unit > Bytes{})) return nullptr;
+  ordered_json rows = ordered_json::array();
+  for (const i64 rank : ranks) {
+    const cost::MemoryEstimate& memory = report.memory_per_pp_rank[std::size_t(rank)];
+    const Bytes activations = memory[cost::Entry::activations];
+    const double most =
+        double(std::max<i64>(1, report.step->summary.ranks[std::size_t(rank)].held));
+    ordered_json line = ordered_json::array();
+    for (const i64 held : sample_held(p, rank))
+      line.push_back(
+          std::lround((memory.total() - activations + (double(held) / most) * activations) / unit));
+    rows.push_back(std::move(line));
+  }
+  return {{"unit_bytes", unit.value}, {"count", kMemoryParts}, {"rows", std::move(rows)}};
+}
+
 }  // namespace
 
 ordered_json make_timeline_report_json(const planner::PlanReport& report) {
@@ -152,6 +209,7 @@ ordered_json make_timeline_report_json(const planner::PlanReport& report) {
           {"end", to_ticks(sum.end, tick)},
           {"rows", std::move(rows)},
           {"path", make_path_json(sum, tick)},
+          {"memory", make_memory_series_json(report, ranks)},
           {"columns", each ? ordered_json(nullptr) : make_columns_json(p, ranks)}};
 }
 

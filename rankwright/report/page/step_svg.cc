@@ -32,12 +32,12 @@ bool is_model_math(const planner::Waterfall::Bar& bar) {
 }
 
 constexpr ItemGroup kItemGroups[] = {
-    {"the model's FLOPs", "#005a8f", [](const auto& bar) { return is_model_math(bar); }},
-    {"other computing", "#3f93c9",
+    {"the model's FLOPs", "#1b7fbd", [](const auto& bar) { return is_model_math(bar); }},
+    {"other computing", "#4b8fb5",
      [](const auto& bar) { return bar.computes && !is_model_math(bar); }},
-    {"exposed communication", "#e69f00",
+    {"exposed communication", "#b25f95",
      [](const auto& bar) { return !bar.computes && !bar.level.empty(); }},
-    {"idle", "#f5cf7d", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
+    {"idle", "#808080", [](const auto& bar) { return !bar.computes && bar.level.empty(); }},
 };
 
 std::size_t find_group(const planner::Waterfall::Bar& bar) {

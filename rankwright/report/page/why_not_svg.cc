@@ -32,14 +32,14 @@ struct RoleRow {
   std::string_view path;
 };
 constexpr RoleRow kRoles[] = {
-    {PointRole::front, "nothing faster takes less memory", "#56b4e9",
+    {PointRole::front, "nothing faster takes less memory", "#808080",
      "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"},
-    {PointRole::tie, "within the model's error of the fastest", "#0072b2", "M-4 -4h8v8h-8z"},
-    {PointRole::neighbour, "one thing chosen otherwise", "#e69f00", "M-5.5 4.5h11l-5.5 -9.5z"},
-    {PointRole::safe, "fits with margin", "#cc79a7", "M-5.5 -4.5h11l-5.5 9.5z"},
-    {PointRole::best, "what the search would run, and the fastest", "#009e73",
+    {PointRole::tie, "within the margin of error of the fastest", "#6b7a8c", "M-4 -4h8v8h-8z"},
+    {PointRole::neighbour, "one key changed", "#a87900", "M-5.5 4.5h11l-5.5 -9.5z"},
+    {PointRole::safe, "fits with margin", "#0e8aa8", "M-5.5 -4.5h11l-5.5 9.5z"},
+    {PointRole::best, "best of the search, and the fastest", "#2e8b3d",
      "M0 -7l2 5h5l-4 3l2 5.5l-5 -3.5l-5 3.5l2 -5.5l-4 -3h5z"},
-    {PointRole::itself, "this plan", "#d55e00", "M0 -7l7 7l-7 7l-7 -7z"},
+    {PointRole::itself, "this plan", "#d0407f", "M0 -7l7 7l-7 7l-7 -7z"},
 };
 
 std::string name_role_class(std::size_t row) { return fmt::format("r{} z", row); }
@@ -73,7 +73,7 @@ class WhyNotDrawing {
     y_ = make_scale(fastest.value, slowest.value, bottom_, top_);
     for (std::size_t k = 0; k < std::size(kRoles); ++k)
       chart_.css += fmt::format(".r{}{{fill:{}}}", k, kRoles[k].color);
-    chart_.css += ".front{fill:none;stroke:#56b4e9;stroke-width:2}";
+    chart_.css += ".front{fill:none;stroke:#808080;stroke-width:2}";
   }
 
   std::string render() {
@@ -104,8 +104,10 @@ class WhyNotDrawing {
   }
 
   void draw_axes() {
-    chart_.write(kChartMargin, top_ - 12, "q", "step time");
-    chart_.write(x_.to, bottom_ + 36, "e q", "memory of the fullest rank");
+    const std::string_view time = y_.log ? "step time (log scale)" : "step time";
+    chart_.write(kChartMargin, top_ - 12, "q", std::string(time));
+    chart_.write(x_.to, bottom_ + 36, "e q",
+                 x_.log ? "memory of the fullest rank (log scale)" : "memory of the fullest rank");
     for (const double tick : ticks(y_, 8)) {
       chart_.body += svg::line(x_.from, y_.at(tick), x_.to, y_.at(tick), "t");
       chart_.write(x_.from - 8, y_.at(tick) + 4.5, "e q", show(Seconds{tick}));
@@ -121,8 +123,11 @@ class WhyNotDrawing {
     const std::string device =
         fmt::format("{} has {}", report_.config.cluster.device.name, show_memory(limit_));
     const bool right = edge - x_.from < 300;
-    chart_.write(right ? edge + 6 : edge - 6, top_ - 12, right ? "n" : "e n",
-                 fitted(device, (right ? x_.to - edge : edge - x_.from - 100) - 6, "n"));
+    // The name of the time axis is on the same line.
+    const double after = kChartMargin + measure_text_width(time, "q") + 12;
+    const double at = right ? std::max(edge + 6, after) : edge - 6;
+    chart_.write(at, top_ - 12, right ? "n" : "e n",
+                 fitted(device, right ? x_.to - at : at - after, "n"));
   }
 
   /// Returns the Pareto front of the plans that fit, by increasing memory.
@@ -204,11 +209,19 @@ class WhyNotDrawing {
         if (width > kLongestLabel) continue;
         const std::optional<LabelBox> box =
             room.take(x(p.memory), y(p.time), width, measure_text_height(classes) + 2,
-                      first ? kFar : kBeside);
+                      first ? kFar : kBeside, find_side(p));
         if (!box) continue;
         draw_leader(p, *box);
         chart_.write(box->left, box->bottom - 3, classes, text);
       }
+  }
+
+  /// Returns the part of the frame that a label may be in: that of plans that fit, or of those that
+  /// do not, so that no label claims otherwise.
+  LabelBox find_side(const PlanPoint& p) const {
+    const double edge = std::clamp(x(limit_), x_.from, x_.to);
+    const bool left = p.memory <= limit_;
+    return {left ? x_.from : edge, top_, left ? edge : x_.to, bottom_};
   }
 
   /// Draws a line from a point to a label that is not beside it.
@@ -230,8 +243,8 @@ class WhyNotDrawing {
                       [&](const PlanPoint& p) { return p.role == kRoles[k].role; }))
         keys.push_back({name_role_class(k), std::string(kRoles[k].words), kRoles[k].path});
     if (const search::Answer& found = report_.search->answer; found.best)
-      keys.push_back({"b", fmt::format("within {} of the best: as fast, for all that is known",
-                                       percent(found.band))});
+      keys.push_back(
+          {"b", fmt::format("within {} of the best: too close to call", percent(found.band))});
     keys.push_back({"w", "does not fit"});
     add_legend(chart_, keys);
   }
@@ -253,7 +266,7 @@ class WhyNotDrawing {
     std::string refused;
     for (const RefusedChange& one : points_.refused)
       refused += (refused.empty() ? "" : ", ") + one.change;
-    if (!refused.empty()) add("cannot be made", refused);
+    if (!refused.empty()) add("not possible", refused);
     chart_.y += 2;
   }
 

@@ -31,6 +31,17 @@ double compute_scaling(const search::CountRow& base, const search::CountRow& row
   return double(base.gpus) * base.plan->time().value / (double(row.gpus) * row.plan->time().value);
 }
 
+/// Returns the layout of a row, or that fewer GPUs are as fast.
+std::string describe_row(const planner::PlansByCount& view, std::size_t k) {
+  const search::CountRow& row = view.rows[k];
+  const std::optional<std::size_t> other = find_faster_on_fewer(view, k);
+  if (!other) return brief_with_verdict(*row.plan);
+  const search::CountRow& fewer = view.rows[*other];
+  return fmt::format("{} than {} GPUs: leave {} idle",
+                     fewer.plan->time() < row.plan->time() ? "slower" : "no faster",
+                     count(fewer.gpus), count(row.gpus - fewer.gpus));
+}
+
 Table make_counts_table(const planner::PlansByCount& view) {
   const bool trained = view.training.tokens.has_value(), paid = view.training.price.has_value();
   Table table{{{"GPUs", kRight},
@@ -63,32 +74,43 @@ Table make_counts_table(const planner::PlansByCount& view) {
       cells.insert(cells.end(), {show(run->time), format_short_count(run->gpu_hours)});
       if (run->cost) cells.push_back(format_money(*run->cost, *view.training.price));
     }
-    const cost::MemoryVerdict verdict = plan.estimate.verdict();
-    cells.push_back(brief(plan.config) + (verdict == cost::MemoryVerdict::fits_with_margin
-                                              ? ""
-                                              : fmt::format(" ({})", name(verdict))));
+    cells.push_back(describe_row(view, k));
     table.rows.push_back(std::move(cells));
   }
   return table;
 }
 
-/// Returns the row that is done first; null if nothing fits.
-const planner::Training* find_shortest(const planner::PlansByCount& view) {
-  const planner::Training* shortest = nullptr;
+/// Says what to try if every row misses the deadline.
+std::string describe_next_counts(const planner::PlansByCount& view) {
+  if (const std::optional<search::Range> next = find_next_counts(view))
+    return fmt::format(" Next: --gpus {}..{} ({} GPUs meet the target if scaling stays as it is).",
+                       next->min, next->max, count(next->min));
+  return " More GPUs are not faster here: a larger --global-batch uses more of them.";
+}
+
+/// Explains why no row is chosen.
+std::string describe_no_choice(const planner::PlansByCount& view) {
+  const planner::TrainingRequest& ask = view.training;
+  const std::optional<std::size_t> shortest = find_shortest_run(view);
+  if (shortest && ask.deadline) {
+    const planner::Training& run = *view.runs[*shortest];
+    return fmt::format("All of these miss the {} target: the shortest takes {} ±{}, on {} GPUs.{}",
+                       format_deadline(*ask.deadline), show(run.time), show(run.within * run.time),
+                       count(view.rows[*shortest].gpus), describe_next_counts(view));
+  }
+  const planner::Training* cheapest = nullptr;
   for (const std::optional<planner::Training>& run : view.runs)
-    if (run && (shortest == nullptr || run->time < shortest->time)) shortest = &*run;
-  return shortest;
+    if (run && run->cost && (cheapest == nullptr || *run->cost < *cheapest->cost)) cheapest = &*run;
+  if (cheapest == nullptr || !ask.budget) return "Nothing fits on any of these.";
+  return fmt::format("All of these exceed the budget of {}: the cheapest costs {} ±{}.",
+                     format_money(ask.budget->amount, *ask.budget),
+                     format_money(*cheapest->cost, *ask.price),
+                     format_money(cheapest->within * *cheapest->cost, *ask.price));
 }
 
 std::string describe_choice(const planner::PlansByCount& view) {
+  if (!view.chosen) return describe_no_choice(view);
   const bool deadline = view.training.deadline.has_value();
-  if (!view.chosen) {
-    const planner::Training* const shortest = find_shortest(view);
-    if (!deadline || shortest == nullptr) return "Nothing fits on any of these.";
-    return fmt::format("All of these miss the {} target: the shortest takes {} ±{}.",
-                       format_deadline(*view.training.deadline), show(shortest->time),
-                       show(shortest->within * shortest->time));
-  }
   const search::CountRow& row = view.rows[*view.chosen];
   const std::optional<planner::Training>& run = view.runs[*view.chosen];
   std::string text =
@@ -119,12 +141,20 @@ std::string describe_unrunnable(const planner::PlansByCount& view) {
 }
 
 std::string write_headline(const planner::PlansByCount& view) {
-  return format_headline(view.chosen ? view.chosen_plan().config : view.problem.config);
+  if (view.rows.size() < 2) return format_headline(view.problem.config);
+  return format_range_headline(view.problem.config, view.rows.front().gpus, view.rows.back().gpus);
 }
 
-constexpr std::string_view kNote =
-    "Each row is the plan that --gpus N gives for this batch; scaling is the per-GPU throughput "
-    "relative to the first row.";
+/// Explains rows and columns.
+std::string describe_table(const planner::PlansByCount& view) {
+  std::string text =
+      "Each row is the plan that --gpus N gives for this batch; scaling is the per-GPU throughput "
+      "relative to the first row. Rows are 1, 2, 3, 4, 6, 8, 12, ... nodes, the divisors of a "
+      "node, and both ends of the range";
+  text += view.training.deadline ? ", then nodes below the first that meets the target." : ".";
+  if (view.training.tokens) text += " " + std::string(kWithoutFailures);
+  return text;
+}
 
 std::string describe_stopped_counts(const planner::PlansByCount& view) {
   const std::string budget = describe_budget(view.stopped, view.budget);
@@ -150,7 +180,7 @@ std::string render_counts_text(const planner::PlansByCount& view, const Paint& p
   if (!unrunnable.empty()) out += wrap_text(unrunnable, width - 2, "  ");
   if (view.stopped != planner::StopReason::none)
     out += wrap_text(describe_stopped_counts(view), width - 2, "  ");
-  return out + wrap_text(kNote, width - 2, "  ");
+  return out + wrap_text(describe_table(view), width - 2, "  ");
 }
 
 std::string render_counts_markdown(const planner::PlansByCount& view) {
@@ -165,7 +195,7 @@ std::string render_counts_markdown(const planner::PlansByCount& view) {
   if (view.stopped != planner::StopReason::none) add(describe_stopped_counts(view));
   const std::string assumed = describe_assumptions(view.problem.config);
   if (!assumed.empty()) add("Assumed: " + assumed);
-  return out + std::string(kNote) + "\n";
+  return out + escape_markdown(describe_table(view)) + "\n";
 }
 
 std::string make_counts_json(const planner::PlansByCount& view) {
@@ -185,6 +215,8 @@ std::string make_counts_json(const planner::PlansByCount& view) {
       json["scaling"] = compute_scaling(*base, row);
       json["memory_bytes"] = plan.estimate.memory.total().value;
       json["verdict"] = name(plan.estimate.verdict());
+      if (const std::optional<std::size_t> other = find_faster_on_fewer(view, k))
+        json["faster_on_gpus"] = view.rows[*other].gpus;
     } else if (row.leanest) {
       json["leanest_bytes"] = row.leanest->memory.value;
     }

@@ -3,6 +3,7 @@
 #include "rankwright/report/explain/config_json.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/plan/training_text.h"
 #include "rankwright/report/render/labels.h"
 
 namespace rankwright::report {
@@ -123,26 +124,6 @@ ordered_json make_targets_json(const planner::PlanAnswer& view) {
   return all;
 }
 
-ordered_json make_training_json(const planner::PlanAnswer& view) {
-  const std::optional<planner::Training>& run = view.run;
-  if (!run) return nullptr;
-  ordered_json json = {{"tokens", *view.training.tokens},
-                       {"steps", run->steps},
-                       {"seconds", run->time.value},
-                       {"within", run->within},
-                       {"gpu_hours", run->gpu_hours}};
-  if (run->cost) {
-    json["cost"] = *run->cost;
-    json["price_per_gpu_hour"] = view.training.price->amount;
-    json["currency"] = view.training.price->before + view.training.price->after;
-  }
-  if (run->deadline) {
-    json["deadline_seconds"] = view.training.deadline->value;
-    json["deadline"] = name(*run->deadline);
-  }
-  return json;
-}
-
 ordered_json make_leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
   const auto& [lean, memory] = *view.leanest;
@@ -169,6 +150,12 @@ ordered_json make_hosts_json(const planner::PlanAnswer& view) {
   const planner::HostUse& out = *view.hosts;
   ordered_json broken = ordered_json::object();
   for (const auto& [why, n] : out.broken) broken[std::string(name(why))] = n;
+  ordered_json other = nullptr;
+  if (out.other_batch)
+    other = {{"global_batch", out.other_batch->global_batch},
+             {"used", out.other_batch->hosts},
+             {"dp", out.other_batch->dp},
+             {"step_seconds", out.other_batch->step.value}};
   return {{"out", out.count},
           {"listed", out.listed},
           {"left", out.left},
@@ -176,7 +163,8 @@ ordered_json make_hosts_json(const planner::PlanAnswer& view) {
           {"idle", out.left - out.used},
           {"broken_on_all", broken},
           {"counts_tried", out.counts_tried},
-          {"cut_short", out.cut_short}};
+          {"cut_short", out.cut_short},
+          {"other_batch", other}};
 }
 
 ordered_json make_front_json(const search::Answer& a, const search::Problem& problem) {
@@ -221,7 +209,7 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
       {"neighbors", make_neighbors_json(view)},
       {"trade", make_trade_json(view)},
       {"own", make_own_json(view)},
-      {"training", make_training_json(view)},
+      {"training", make_training_json(view.run, view.training)},
       {"hosts", make_hosts_json(view)},
       {"leanest", make_leanest_json(view)},
       {"fewest", make_count_json(view.fewest)},

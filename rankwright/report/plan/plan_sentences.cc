@@ -8,8 +8,11 @@
 
 #include "rankwright/base/check.h"
 #include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/planner/input/key_options.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/search_sentences.h"
+#include "rankwright/report/render/labels.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/memory_verdict.h"
 #include "rankwright/search/preference.h"
@@ -20,21 +23,16 @@ namespace {
 using Kind = search::Neighbor::Kind;
 using Verdict = search::Neighbor::Verdict;
 
-std::string describe_recompute(const plan::Plan& p) {
-  return p.recompute == plan::Recompute::none ? "no recompute"
-                                              : fmt::format("{} recompute", name(p.recompute));
-}
-
-std::string describe_schedule(const plan::Plan& p) {
+std::string name_schedule(const plan::Plan& p) {
   const std::string chunks =
-      p.virtual_stages > 1 ? fmt::format(" x {} chunks", p.virtual_stages) : "";
+      p.virtual_stages > 1 ? fmt::format(" x {} virtual stages", p.virtual_stages) : "";
   return std::string(name(p.schedule)) + chunks;
 }
 
-/// Returns an axis with its new degree: "tp 4".
+/// Returns an axis with its new degree: "TP 4".
 template <Kind kind>
 std::string describe_degrees(const search::Neighbor& n) {
-  constexpr std::string_view kNames[] = {"tp", "cp", "pp", "dp", "ep"};
+  constexpr std::string_view kNames[] = {"TP", "CP", "PP", "DP", "EP"};
   return fmt::format("{} {}", kNames[std::size_t(kind)], count(n.degree));
 }
 
@@ -46,7 +44,7 @@ struct KindRow {
 };
 constexpr KindRow kNeighborKinds[] = {
     {Kind::data_alone, "data_alone",
-     [](const search::Neighbor&) { return std::string("dp alone"); }},
+     [](const search::Neighbor&) { return std::string("DP only"); }},
     {Kind::tp, "tp", describe_degrees<Kind::tp>},
     {Kind::pp, "pp", describe_degrees<Kind::pp>},
     {Kind::cp, "cp", describe_degrees<Kind::cp>},
@@ -58,13 +56,13 @@ constexpr KindRow kNeighborKinds[] = {
                                       : fmt::format("ZeRO-{}", n.config.plan.zero);
      }},
     {Kind::recompute, "recompute",
-     [](const search::Neighbor& n) { return describe_recompute(n.config.plan); }},
+     [](const search::Neighbor& n) { return describe_recomputation(n.config.plan); }},
     {Kind::micro_batch, "micro_batch",
      [](const search::Neighbor& n) {
-       return fmt::format("microbatch {}", n.config.plan.micro_batch);
+       return fmt::format("micro-batch {}", n.config.plan.micro_batch);
      }},
     {Kind::schedule, "schedule",
-     [](const search::Neighbor& n) { return describe_schedule(n.config.plan); }},
+     [](const search::Neighbor& n) { return name_schedule(n.config.plan); }},
     {Kind::sequence_parallel, "sequence_parallel",
      [](const search::Neighbor& n) {
        return std::string(n.config.plan.sequence_parallel ? "with" : "no") +
@@ -74,14 +72,14 @@ constexpr KindRow kNeighborKinds[] = {
      [](const search::Neighbor& n) { return "order " + show(n.config.plan.order); }},
 };
 
-/// Lists the items that contribute most to the difference, largest first: "tp collectives +3.1 s,
-/// bubble +1.2 s, matmuls -0.4 s".
-std::string describe_items(const cost::StepTime& from, const cost::StepTime& to) {
+/// Lists the items that contribute most to the difference, largest first and at most `max`: "TP
+/// collectives +3.1 s, bubble +1.2 s, matmuls -0.4 s".
+std::string describe_items(const cost::StepTime& from, const cost::StepTime& to,
+                           std::size_t max = 3) {
   struct Change {
     cost::Item item;
     Seconds more;
   };
-  constexpr std::size_t kMax = 3;
   constexpr double kMin = 0.2;  // of the largest change
   std::vector<Change> changes;
   for (const cost::ItemRow& of : cost::items())
@@ -90,7 +88,7 @@ std::string describe_items(const cost::StepTime& from, const cost::StepTime& to)
     return std::abs(a.more.value) > std::abs(b.more.value);
   });
   std::string text;
-  for (std::size_t k = 0; k < std::min(kMax, changes.size()); ++k) {
+  for (std::size_t k = 0; k < std::min(max, changes.size()); ++k) {
     if (std::abs(changes[k].more.value) < kMin * std::abs(changes.front().more.value)) break;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", row(changes[k].item).name,
                         show_signed(changes[k].more));
@@ -151,7 +149,7 @@ WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanA
       row.because = explain_memory_refusal(plan.estimate.memory, n.memory, view.problem.capacity);
       break;
     case Verdict::violation:
-      row.difference = "cannot be";
+      row.difference = "impossible";
       row.plan.clear();
       row.because = explain_violation(n);
       break;
@@ -167,40 +165,54 @@ WhyRow make_why_row(const KindRow& kind, std::size_t index, const planner::PlanA
 
 std::string brief(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  std::string text;
-  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
-  const auto axis = [&](std::string_view name, i64 degree) {
-    if (degree > 1) add(fmt::format("{} {}", name, count(degree)));
-  };
-  axis("tp", p.tp);
-  axis("cp", p.cp);
-  axis("pp", p.pp);
-  if (p.virtual_stages > 1) add(fmt::format("x {}", p.virtual_stages));
-  axis("dp", p.dp);
-  axis("ep", p.ep);
-  if (s.model.sparse() && p.etp != (p.ep > 1 ? 1 : p.tp)) axis("etp", p.etp);
-  if (p.zero > 0) add(fmt::format("ZeRO-{}", p.zero));
-  if (p.shard_size > 0) add(fmt::format("in {}s", count(p.shard_size)));
-  if (p.micro_batch > 1) add(fmt::format("mb {}", count(p.micro_batch)));
+  std::string text = format_degrees(s);
+  const auto add = [&](const std::string& word) { text += " · " + word; };
+  if (p.shard_size > 0) add(fmt::format("sharded in groups of {}", count(p.shard_size)));
+  if (p.micro_batch > 1) add(fmt::format("micro-batch {}", count(p.micro_batch)));
   if (p.pp > 1 && p.schedule != pipeline::Schedule::one_f_one_b) add(std::string(name(p.schedule)));
-  if (p.recompute != plan::Recompute::none) add(describe_recompute(p));
-  if (!rules::same_order(s, mesh::kDefaultOrder)) add(show(p.order));
-  return text.empty() ? "one GPU" : text;
+  if (!rules::same_order(s, mesh::kDefaultOrder)) add("order " + show(p.order));
+  return text;
+}
+
+std::string brief_with_verdict(const search::EvaluatedPlan& plan) {
+  const cost::MemoryVerdict verdict = plan.estimate.verdict();
+  return brief(plan.config) + (verdict == cost::MemoryVerdict::fits_with_margin
+                                   ? ""
+                                   : fmt::format(" ({})", name(verdict)));
+}
+
+std::string find_system_name(const cluster::Cluster& cluster) {
+  for (const catalog::System& system : catalog::systems())
+    if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
+      return system.name;
+  return {};
+}
+
+std::string describe_schedule(const plan::TrainingConfig& s) {
+  const plan::Plan& p = s.plan;
+  std::string text =
+      fmt::format("{} of {}, {}", plural(s.microbatches(), "micro-batch", "micro-batches"),
+                  count(p.micro_batch), describe_recomputation(p));
+  return p.pp > 1 ? fmt::format("{}, {}", name(p.schedule), text) : text;
+}
+
+std::string describe_largest_change(const cost::StepTime& from, const cost::StepTime& to) {
+  return describe_items(from, to, 1);
 }
 
 std::vector<std::string> list_details(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   std::vector<std::string> all;
-  const std::string microbatches = plural(s.microbatches(), "microbatch", "microbatches");
+  const std::string microbatches = plural(s.microbatches(), "micro-batch", "micro-batches");
   all.push_back(p.pp > 1 ? fmt::format("{}, {}", name(p.schedule), microbatches) : microbatches);
   if (p.pp > 1 && rules::uneven_stages(s)) all.push_back("stages " + show_layout(p.stages));
   if (p.tp > 1)
     all.emplace_back(p.sequence_parallel ? "sequence parallelism" : "no sequence parallelism");
-  if (p.cp > 1) all.push_back(fmt::format("context by {}", name(p.cp_comm)));
-  if (s.model.sparse() && p.etp > 1) all.push_back(fmt::format("experts cut over {}", p.etp));
+  if (p.cp > 1) all.push_back(fmt::format("{} context parallelism", name(p.cp_comm)));
+  if (s.model.sparse() && p.etp > 1)
+    all.push_back(fmt::format("experts split over {} ranks", p.etp));
   if (p.zero > 0 && p.shards() != p.data_ranks())
-    all.push_back(
-        fmt::format("shards of {} of {} data ranks", count(p.shards()), count(p.data_ranks())));
+    all.push_back(fmt::format("hybrid sharding in groups of {}", count(p.shards())));
   if (!rules::same_order(s, mesh::kDefaultOrder)) all.push_back("order " + show(p.order));
   return all;
 }
@@ -250,7 +262,7 @@ std::string explain_preference(const search::EvaluatedPlan& chosen,
     case Advantage::no_full_recompute:
       return "needs no full recomputation";
     case Advantage::fewer_cuts:
-      return fmt::format("is simpler: {} beside dp instead of {}",
+      return fmt::format("is simpler: {} besides DP instead of {}",
                          plural(a.cuts(), "axis is split", "axes are split"), b.cuts());
     case Advantage::no_pipeline:
       return "is simpler: it has no pipeline";
@@ -259,36 +271,46 @@ std::string explain_preference(const search::EvaluatedPlan& chosen,
                  ? "shards the optimizer states (ZeRO-1), which sends no more bytes"
                  : fmt::format("is simpler: ZeRO stage {} instead of {}", a.zero, b.zero);
     case Advantage::less_recompute:
-      return fmt::format("is simpler: {} instead of {}", describe_recompute(chosen.config.plan),
+      return fmt::format("is simpler: {} instead of {}", describe_recomputation(chosen.config.plan),
                          name(fastest.config.plan.recompute));
   }
   return {};
 }
 
+/// Returns whether the default screen shows an assumed value: not those that follow from the
+/// framework, which the headline names.
+bool shows_value(std::string_view key) { return !key.starts_with("software."); }
+
 }  // namespace
+
+std::string describe_preference(const planner::PlanAnswer& view, std::string_view chosen) {
+  const search::Answer& a = view.answer;
+  if (!a.fastest) return {};
+  const search::EvaluatedPlan& best = view.best();
+  const std::string reason = explain_preference(best, *a.fastest, view.problem.safe());
+  std::string text = fmt::format(
+      "The fastest{} takes {} ({}): {}.", a.complete ? "" : " so far", show(a.fastest->time()),
+      format_difference(a.fastest->time(), best.time()), brief(a.fastest->config));
+  const bool tie = best.time() <= (1 + a.band) * a.min;
+  if (tie)
+    text += fmt::format(" {} is within the estimate error of it ({}){}.", chosen, percent(a.band),
+                        reason.empty() ? "" : " and " + reason);
+  else if (!reason.empty())
+    text += fmt::format(" {} {}.", chosen, reason);
+  return text;
+}
 
 std::string describe_choices(const planner::PlanAnswer& view, std::string_view chosen) {
   const search::Answer& a = view.answer;
   const search::EvaluatedPlan& best = view.best();
-  const std::string which = a.complete ? "The fastest" : "The fastest so far";
-  std::string text;
-  if (a.fastest) {
-    const std::string reason = explain_preference(best, *a.fastest, view.problem.safe());
-    text = fmt::format("{} of all takes {} ({}): {}.", which, show(a.fastest->time()),
-                       format_difference(a.fastest->time(), best.time()), brief(a.fastest->config));
-    const bool tie = best.time() <= (1 + a.band) * a.min;
-    if (tie)
-      text += fmt::format(" {} is within the model's error of it ({}){}.", chosen, percent(a.band),
-                          reason.empty() ? "" : " and " + reason);
-    else if (!reason.empty())
-      text += fmt::format(" {} {}.", chosen, reason);
-  } else {
+  std::string text = describe_preference(view, chosen);
+  if (text.empty())
     text = fmt::format(
-        "{} of all{}.", which,
-        a.margin ? fmt::format("; the fastest with other degrees, ZeRO or recompute takes {} more",
+        "The fastest{}{}.", a.complete ? "" : " so far",
+        a.margin ? fmt::format("; with other degrees, ZeRO or recomputation, a step takes at least "
+                               "{} more",
                                percent(std::max(0.0, *a.margin)))
-                 : ": there is no other");
-  }
+                 : "; no other plan fits");
   const cost::Item longest = [&] {
     cost::Item max = cost::Item::tp;
     for (const cost::ItemRow& of : cost::items())
@@ -296,7 +318,7 @@ std::string describe_choices(const planner::PlanAnswer& view, std::string_view c
     return max;
   }();
   const cost::StepTime& step = best.estimate.step;
-  return text + fmt::format(" {} of its step is compute; most of the rest is {}: {}.",
+  return text + fmt::format(" {} of the step is compute; the largest other part is {}: {}.",
                             percent(step.compute() / step.total()), row(longest).name,
                             show(step[longest]));
 }
@@ -319,6 +341,18 @@ std::string describe_assumptions(const plan::TrainingConfig& s) {
     text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", a.key.substr(a.key.rfind('.') + 1),
                         a.value, a.why.empty() ? "" : fmt::format(" ({})", a.why));
   return text;
+}
+
+std::string describe_changeable_assumptions(const plan::TrainingConfig& s) {
+  std::string values, flags;
+  for (const planner::KeyOption& option : planner::key_options())
+    for (const plan::Assumption& a : s.assumed) {
+      if (a.key != option.key || !shows_value(a.key)) continue;
+      values += fmt::format("{}{} {}", values.empty() ? "" : ", ",
+                            a.key.substr(a.key.rfind('.') + 1), a.value);
+      flags += fmt::format("{}--{}", flags.empty() ? "" : ", ", option.name);
+    }
+  return values.empty() ? "" : fmt::format("{}; change with {}", values, flags);
 }
 
 cost::Entry find_largest_item(const cost::MemoryEstimate& memory) {

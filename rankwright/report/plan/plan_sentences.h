@@ -10,8 +10,17 @@
 
 namespace rankwright::report {
 
-/// Returns the settings that distinguish plans of one job: "tp 2 cp 4 pp 4 x 2 dp 2 ZeRO-1 zb-h1".
+/// Returns the settings that distinguish plans of one job: "TP 2 · CP 4 · PP 4 x 2 · DP 2 · ZeRO-1
+/// · zb-h1".
 std::string brief(const plan::TrainingConfig& config);
+
+/// Returns the short name, with the verdict on memory unless the plan fits with margin: "TP 8
+/// (tight)".
+std::string brief_with_verdict(const search::EvaluatedPlan& plan);
+
+/// Returns the name of a catalog system without its number of units, for commands that ask for
+/// another number; empty for other clusters.
+std::string find_system_name(const cluster::Cluster& cluster);
 
 /// Returns the settings that the degree tags leave out: schedule and number of microbatches,
 /// uneven stages, a non-default axis order, hybrid sharding, the context-parallel algorithm.
@@ -19,13 +28,16 @@ std::vector<std::string> list_details(const plan::TrainingConfig& config);
 /// Returns the same details in one line.
 std::string details(const plan::TrainingConfig& config);
 
+/// Describes what a rank runs: "interleaved-1f1b, 256 micro-batches of 1, no recomputation".
+std::string describe_schedule(const plan::TrainingConfig& config);
+
 /// Formats the relative difference of `time` to `than`: "+4.9 %", "-2.5 %", "=".
 std::string format_difference(Seconds time, Seconds than);
 
 /// One alternative to the plan: the same plan with one setting changed.
 struct WhyRow {
   std::string_view key;    // "tp", for machines
-  std::string change;      // "tp 2"
+  std::string change;      // "TP 2"
   std::string step;        // "65 s"; "-" if it cannot run
   std::string difference;  // "-2.5 %", or "does not fit"
   std::string plan;        // the best plan with this setting, if the others were searched again
@@ -37,6 +49,13 @@ std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view);
 /// Returns the alternatives to `plan`. Requires: the neighbors in `view` are those of `plan`.
 std::vector<WhyRow> make_why_rows(const planner::PlanAnswer& view,
                                   const search::EvaluatedPlan& plan);
+
+/// Names the item of the step that changes most: "TP collectives +3.1 s"; empty if none does.
+std::string describe_largest_change(const cost::StepTime& from, const cost::StepTime& to);
+
+/// Explains why the best plan is preferred to a faster one; empty if it is the fastest.
+std::string describe_preference(const planner::PlanAnswer& view,
+                                std::string_view chosen = "This one");
 
 /// Explains in one or two sentences why the best plan was chosen; `chosen` is how they refer to
 /// it.
@@ -50,6 +69,10 @@ std::string describe_trade(const search::Problem& problem, const search::TradePo
 
 /// Lists the assumptions: "grad_dtype bf16 (16 bytes a parameter in all; ...), optimizer adam".
 std::string describe_assumptions(const plan::TrainingConfig& config);
+
+/// Lists the assumed values of the job and the flags that change them: "grad_dtype fp32, optimizer
+/// adam; change with --grad-dtype, --optimizer".
+std::string describe_changeable_assumptions(const plan::TrainingConfig& config);
 
 /// Returns the largest item of a memory estimate.
 cost::Entry find_largest_item(const cost::MemoryEstimate& memory);

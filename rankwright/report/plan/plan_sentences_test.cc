@@ -87,9 +87,9 @@ TEST(Why, NamesWhatGrewAndWhyAPlanIsRefused) {
   complete_figures(view);
   const std::vector<WhyRow> rows = make_why_rows(view);
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_EQ(rows[0].change, "tp 16");  // axes come first
+  EXPECT_EQ(rows[0].change, "TP 16");  // axes come first
   EXPECT_EQ(rows[0].neighbour, 1u);
-  EXPECT_EQ(rows[1].change, "tp 3");
+  EXPECT_EQ(rows[1].change, "TP 3");
   std::string text;
   for (const WhyRow& row : rows)
     text += fmt::format("{} | {} | {}\n", row.change, row.difference, row.because);

@@ -6,8 +6,8 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/shell_word.h"
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/report/explain/waterfall_text.h"
+#include "rankwright/report/plan/plan_screen.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/search_sentences.h"
 #include "rankwright/report/plan/training_text.h"
@@ -74,8 +74,8 @@ std::string describe_order(const planner::PlanAnswer& view) {
   if (!a.usual || other == nullptr) return {};
   const bool chosen = other == &*a.best;
   return fmt::format(
-      "{} {}, which no default gives: {}. In the default order {} the fastest plan "
-      "takes {} ({}): {}.",
+      "{} in the order {}, not the default: {}. In the default order {} the fastest plan takes {} "
+      "({}): {}.",
       chosen ? "Ranks are numbered" : "The fastest of all numbers its ranks",
       show(other->config.plan.order), show(other->time()), show(mesh::kDefaultOrder),
       show(a.usual->time()), format_difference(a.usual->time(), other->time()),
@@ -108,11 +108,21 @@ Table make_trade_table(const planner::PlanAnswer& view) {
   return table;
 }
 
+/// Says what to do with a plan of the user's that is faster than what was found: the search does
+/// not cover every split of the layers, nor every other setting of a plan file.
+std::string advise_on_faster_plan(const planner::OwnPlan& own, const search::EvaluatedPlan& best) {
+  const search::EvaluatedPlan& plan = *own.evaluated;
+  const bool faster = own.config.world == best.config.world && plan.time() < best.time();
+  if (!faster || plan.estimate.verdict() > best.estimate.verdict()) return {};
+  return own.config.plan.stages.empty() ? " Keep it: a setting of it is not searched."
+                                        : " Keep it: its split of the layers is not searched.";
+}
+
 std::string describe_own_plan(const planner::PlanAnswer& view) {
   if (!view.own) return {};
   const planner::OwnPlan& own = *view.own;
   if (!own.evaluated)
-    return fmt::format("{} cannot be: rankwright check {}", make_excerpt(own.name, 200),
+    return fmt::format("{} breaks a rule: rankwright check {}", make_excerpt(own.name, 200),
                        quote_shell_path(own.name));
   const cost::Estimate& e = own.evaluated->estimate;
   return fmt::format("Your plan{}: {} ({}){}: {}.",
@@ -125,7 +135,8 @@ std::string describe_own_plan(const planner::PlanAnswer& view) {
                      e.verdict() == cost::MemoryVerdict::fits_with_margin
                          ? ""
                          : fmt::format(", {}", rules::describe_memory_verdict(e)),
-                     brief(own.config));
+                     brief(own.config)) +
+         advise_on_faster_plan(own, view.best());
 }
 
 std::string describe_training(const planner::PlanAnswer& view) {
@@ -148,16 +159,6 @@ std::string describe_targets(const planner::PlanAnswer& view) {
     if (verdict.broken.size() > 1) text += fmt::format(" (+{})", verdict.broken.size() - 1);
   }
   return text;
-}
-
-/// Returns the requested target, otherwise the first framework that runs the plan; null if there
-/// is none.
-const rules::TargetRow* find_named_target(const planner::PlanAnswer& view) {
-  const rules::Target asked = view.problem.limits.target;
-  if (asked != rules::Target::any) return &row(asked);
-  for (const planner::TargetVerdict& verdict : view.targets)
-    if (verdict.broken.empty()) return verdict.target;
-  return nullptr;
 }
 
 /// Suggests the next commands. `saved` is the file that the plan was written to; empty if none.
@@ -185,7 +186,7 @@ std::string describe_fit(const planner::PlanAnswer& view) {
   if (verdict != cost::MemoryVerdict::fits_with_margin)
     return fmt::format("{}, but memory is {}; no plan on this cluster fits with margin.", fewest,
                        name(verdict));
-  const std::string text = fewest + " on which it fits with margin";
+  const std::string text = fewest + " on which a plan fits with margin";
   if (!view.fewest_tight) return text + ".";
   return fmt::format("{}; on {} memory is {} ({}).", text, count(view.fewest_tight->gpus),
                      rules::describe_memory_verdict(view.fewest_tight->plan->estimate),
@@ -213,28 +214,27 @@ std::string write_head(const planner::PlanAnswer& view, const plan::TrainingConf
 /// Describes what follows the figures of the best plan.
 std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::string& saved) {
   using Only = Section::Only;
-  std::vector<Section> all{{.label = "yours", .text = describe_own_plan(view)},
-                           {.label = "fit", .text = describe_fit(view)},
-                           {.label = "hosts", .text = describe_excluded_hosts(view)},
-                           {.label = "training", .text = describe_training(view)},
-                           {.heading = "Step",
-                            .table = make_waterfall_table(view.explain_view.waterfall),
-                            .only = Only::markdown},
-                           {.heading = "Why",
-                            .label = "why",
-                            .text = describe_choices(view),
-                            .table = make_why_table(view, true),
-                            .wide_table = make_why_table(view, false)},
-                           {.heading = "Tie",
-                            .label = "tie",
-                            .text = describe_ties(view),
-                            .table = make_tie_table(view)},
-                           {.heading = "Order", .label = "order", .text = describe_order(view)}};
+  std::vector<Section> all;
+  for (LabeledText& one : list_requested_answers(view))
+    all.push_back({.label = std::string(one.label), .text = std::move(one.text)});
+  all.push_back({.heading = "Step",
+                 .table = make_waterfall_table(view.explain_view.waterfall),
+                 .only = Only::markdown});
+  all.push_back({.heading = "Why",
+                 .label = "why",
+                 .text = describe_choices(view),
+                 .table = make_why_table(view, true),
+                 .wide_table = make_why_table(view, false)});
+  all.push_back({.heading = "Ties",
+                 .label = "ties",
+                 .text = describe_ties(view),
+                 .table = make_tie_table(view)});
+  all.push_back({.heading = "Order", .label = "order", .text = describe_order(view)});
   if (view.trade.size() > 1) {
-    all.push_back({.label = "trade",
+    all.push_back({.label = "trade-off",
                    .text = "The fastest plans with less memory or fewer GPUs:",
                    .only = Only::terminal});
-    all.push_back({.heading = "Trade", .label = "", .table = make_trade_table(view)});
+    all.push_back({.heading = "Trade-offs", .label = "", .table = make_trade_table(view)});
   }
   all.push_back({.heading = "Searched",
                  .label = "searched",
@@ -242,10 +242,10 @@ std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::s
                  .more = describe_violations(view.answer.stats)});
   all.push_back({.label = "", .text = describe_space(view)});
   if (view.stopped != planner::StopReason::none && view.answer.complete)
-    all.push_back({.label = "stopped",
-                   .text = "The search was complete; what else it would cost was not looked at to "
-                           "the end.",
-                   .only = Only::terminal});
+    all.push_back(
+        {.label = "stopped",
+         .text = "The search was complete; the alternatives were not evaluated to the end.",
+         .only = Only::terminal});
   all.push_back({.label = "budget", .text = describe_budget(view.stopped, view.budget)});
   all.push_back({.heading = "Runs on", .label = "runs on", .text = describe_targets(view)});
   all.push_back({.heading = "Assumed",
@@ -257,6 +257,21 @@ std::vector<Section> make_sections(const planner::PlanAnswer& view, const std::s
 }
 
 }  // namespace
+
+const rules::TargetRow* find_named_target(const planner::PlanAnswer& view) {
+  const rules::Target asked = view.problem.limits.target;
+  if (asked != rules::Target::any) return &row(asked);
+  for (const planner::TargetVerdict& verdict : view.targets)
+    if (verdict.broken.empty()) return verdict.target;
+  return nullptr;
+}
+
+std::vector<LabeledText> list_requested_answers(const planner::PlanAnswer& view) {
+  return {{"yours", describe_own_plan(view)},
+          {"fit", describe_fit(view)},
+          {"hosts", describe_excluded_hosts(view)},
+          {"training", describe_training(view)}};
+}
 
 std::string render_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
                              const std::string& saved) {
@@ -286,12 +301,11 @@ std::string render_plan_markdown(const planner::PlanAnswer& view) {
 
 namespace {
 
-/// Returns the name of a catalog system without its number of units; empty for other clusters.
-std::string find_system_name(const cluster::Cluster& cluster) {
-  for (const catalog::System& system : catalog::systems())
-    if (cluster.name == system.name || cluster.name.starts_with(system.name + " x "))
-      return system.name;
-  return {};
+/// Returns whether the request limits the plan, beyond the framework that runs it.
+bool has_limits(search::Limits limits) {
+  limits.target = rules::Target::any;
+  limits.published = false;
+  return limits != search::Limits{};
 }
 
 /// Suggests how to make it fit. `lean` is the estimate of the layout that needs the least memory.
@@ -301,18 +315,20 @@ std::string describe_remedy(const planner::PlanAnswer& view, const cost::MemoryE
   if (view.fewest && view.fewest->plan && !system.empty()) {
     const i64 gpus = view.fewest->gpus;
     const i64 unit = config.cluster.devices() / config.cluster.levels.back().arity;
-    text += fmt::format("It fits with margin on {} GPUs ({}, {} a step): --cluster \"{} x {}\". ",
-                        count(gpus), brief(view.fewest->plan->config),
-                        show(view.fewest->plan->time()), system, ceil_div(gpus, unit));
-    text += fmt::format("What more cost: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
+    text +=
+        fmt::format("A plan fits with margin on {} GPUs ({}, {} per step): --cluster \"{} x {}\". ",
+                    count(gpus), brief(view.fewest->plan->config), show(view.fewest->plan->time()),
+                    system, ceil_div(gpus, unit));
+    text +=
+        fmt::format("To compare GPU counts: --cluster {} --gpus {}..{}. ", system, gpus, 8 * gpus);
   } else {
-    text += "A larger --cluster. ";
+    text += "Use a larger --cluster. ";
   }
   // Shorter sequences shrink activations, not states.
   if (2.0 * lean.states() < lean.total() && config.job.sequence > 1)
-    text += fmt::format("Or --seq {}. ", config.job.sequence / 2);
-  if (view.problem.max_memory) text += "Or no --max-memory. ";
-  if (view.problem.limits != search::Limits{}) text += "Or fewer limits. ";
+    text += fmt::format("Or a shorter sequence: --seq {}. ", config.job.sequence / 2);
+  if (view.problem.max_memory) text += "Or drop --max-memory. ";
+  if (has_limits(view.problem.limits)) text += "Or drop a limit. ";
   text.pop_back();
   return text;
 }
@@ -328,31 +344,31 @@ std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& pa
   };
   std::string next;
   if (!a.complete) {
-    say("stopped", "Nothing was found yet. " + describe_budget(view.stopped, view.budget));
+    say("stopped", "No plan was found yet. " + describe_budget(view.stopped, view.budget));
   } else if (view.leanest) {
     const auto& [lean, memory] = *view.leanest;
     const cost::Entry max = find_largest_item(memory);
-    say("nothing",
-        fmt::format("fits. The leanest layout needs {} on pp rank {}, of which {} are "
-                    "{}: {}.",
+    say("memory",
+        fmt::format("Nothing fits. The leanest layout needs {} on PP rank {}, of which {} are {}: "
+                    "{}.",
                     show_memory(a.leanest->memory, view.problem.capacity), memory.pp_rank,
                     show_memory(memory[max]), row(max).name, brief(lean)));
     next = describe_remedy(view, memory);
   } else {
-    say("nothing", "is possible: every layout within these limits breaks a rule.");
-    next = "Leave out a limit, another --global-batch, or another --gpus.";
+    say("layout", "None is possible: every layout within these limits breaks a rule.");
+    next = "Drop a limit, or change --global-batch or --gpus.";
   }
   say("hosts", describe_excluded_hosts(view));
-  say("searched", describe_search(a));
-  say("", describe_violations(a.stats));
-  say("", describe_space(view));
+  say("search", a.complete ? fmt::format("Searched all {} layouts.", count(a.stats.candidates))
+                           : describe_search(a));
+  if (!view.leanest) say("", describe_violations(a.stats));
   say("next", next);
   return out;
 }
 
 std::string render_answer_text(const planner::PlanAnswer& view, const Paint& paint,
                                std::size_t width, const std::string& saved) {
-  return view.answer.best ? render_plan_text(view, paint, width, saved)
+  return view.answer.best ? render_plan_screen(view, paint, width, saved)
                           : render_no_plan_text(view, paint, width);
 }
 

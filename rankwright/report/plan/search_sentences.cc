@@ -18,32 +18,32 @@ struct ViolationRow {
 using Why = plan::ConstraintViolation::Why;
 constexpr ViolationRow kViolations[] = {
     {Why::none, "none", "nothing"},
-    {Why::degrees, "degrees", "the degrees do not multiply to the world"},
+    {Why::degrees, "degrees", "the degrees do not multiply to the world size"},
     {Why::devices, "devices", "more ranks than devices"},
-    {Why::expert_ranks, "expert_ranks", "etp x ep x pp does not divide the ranks"},
-    {Why::pipelines_differ, "pipelines_differ", "dense and expert layers have other pp groups"},
-    {Why::placement, "placement", "the placement is not one device a rank"},
-    {Why::heads, "heads", "tp does not divide the attention heads"},
-    {Why::kv_heads, "kv_heads", "tp and the key-value heads do not divide each other"},
-    {Why::ffn, "ffn", "tp does not divide the feed-forward's width"},
-    {Why::expert_ffn, "expert_ffn", "etp does not divide an expert's width"},
-    {Why::no_experts, "no_experts", "ep without experts"},
-    {Why::experts, "experts", "ep does not divide the experts"},
+    {Why::expert_ranks, "expert_ranks", "ETP x EP x PP does not divide the ranks"},
+    {Why::pipelines_differ, "pipelines_differ", "dense and expert layers have different PP groups"},
+    {Why::placement, "placement", "the placement does not give every rank its own device"},
+    {Why::heads, "heads", "TP does not divide the attention heads"},
+    {Why::kv_heads, "kv_heads", "TP and the key-value heads do not divide each other"},
+    {Why::ffn, "ffn", "TP does not divide the feed-forward width"},
+    {Why::expert_ffn, "expert_ffn", "ETP does not divide the expert width"},
+    {Why::no_experts, "no_experts", "EP without experts"},
+    {Why::experts, "experts", "EP does not divide the experts"},
     {Why::stages, "stages", "more stages than layers"},
-    {Why::stage_count, "stage_count", "another number of stages than pp x chunks"},
-    {Why::stage_layers, "stage_layers", "stages with another number of layers than the model"},
-    {Why::chunks, "chunks", "chunks that the schedule does not take"},
-    {Why::pp_multiple, "pp_multiple", "an odd pp where the schedule takes pairs"},
+    {Why::stage_count, "stage_count", "the number of stages is not PP x virtual stages"},
+    {Why::stage_layers, "stage_layers", "the stages do not add up to the layers of the model"},
+    {Why::chunks, "chunks", "virtual stages that the schedule does not support"},
+    {Why::pp_multiple, "pp_multiple", "an odd PP, and the schedule needs an even one"},
     {Why::microbatch_multiple, "microbatch_multiple",
-     "odd microbatches where the schedule takes pairs"},
-    {Why::microbatches, "microbatches", "too few microbatches for the schedule"},
-    {Why::group, "group", "too few microbatches in a group"},
-    {Why::batch, "batch", "microbatch x dp does not divide the batch"},
-    {Why::sequence_cp, "sequence_cp", "2 x cp does not divide the sequence"},
-    {Why::sequence_tp, "sequence_tp", "tp does not divide a cp rank's sequence"},
-    {Why::ulysses, "ulysses", "cp does not divide the heads of a tp rank"},
-    {Why::shard, "shard", "shards that do not cut the data ranks evenly"},
-    {Why::buckets, "buckets", "buckets so small that there are more than a million"},
+     "an odd number of micro-batches, and the schedule needs an even one"},
+    {Why::microbatches, "microbatches", "too few micro-batches for the schedule"},
+    {Why::group, "group", "too few micro-batches in a group"},
+    {Why::batch, "batch", "micro-batch x DP does not divide the global batch"},
+    {Why::sequence_cp, "sequence_cp", "2 x CP does not divide the sequence"},
+    {Why::sequence_tp, "sequence_tp", "TP does not divide the sequence of a CP rank"},
+    {Why::ulysses, "ulysses", "CP does not divide the heads of a TP rank"},
+    {Why::shard, "shard", "the shard group does not divide the DP ranks"},
+    {Why::buckets, "buckets", "buckets so small that there are more than a million of them"},
 };
 static_assert(std::size(kViolations) == std::size_t(Why::buckets) + 1);
 
@@ -63,19 +63,19 @@ std::string_view name(planner::StopReason reason) {
 
 std::string describe_budget(planner::StopReason reason, const planner::SearchBudget& budget) {
   if (reason == planner::StopReason::time)
-    return fmt::format("The search used up its {}; --search-time {:.0f}s would give it more.",
+    return fmt::format("It used its {} of time: --search-time {:.0f}s gives it more.",
                        show(budget.time), 4 * std::max(1.0, budget.time.value));
   if (reason == planner::StopReason::memory)
-    return fmt::format(
-        "The search used up its {} of memory; --search-memory {}GiB would give it more.",
-        show_memory(budget.memory),
-        i64(4 * std::max(1.0, budget.memory.value / (1024.0 * 1024 * 1024))));
+    return fmt::format("It used its {} of memory: --search-memory {}GiB gives it more.",
+                       show_memory(budget.memory),
+                       i64(4 * std::max(1.0, budget.memory.value / (1024.0 * 1024 * 1024))));
   return {};
 }
 
 std::string describe_stop(const search::Answer& answer) {
-  return answer.complete ? ""
-                         : fmt::format("the best of {} of the space", format_decided_share(answer));
+  return answer.complete
+             ? ""
+             : fmt::format("the best of {} of the layouts", format_decided_share(answer));
 }
 
 std::string_view name(plan::ConstraintViolation::Why why) {
@@ -93,24 +93,24 @@ std::string describe_search(const search::Answer& answer) {
     if (n > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count(n), words);
   };
   add(t.broken(), "break a rule");
-  add(t.duplicates, "cost what a plainer one costs");
+  add(t.duplicates, "equivalent to a simpler layout");
   add(t.memory, "do not fit");
-  add(t.pruned, "cannot be as fast as the best");
+  add(t.pruned, "pruned (lower bound)");
   add(t.evaluated, "evaluated");
-  add(answer.undecided, "not looked at");
+  add(answer.undecided, "not searched");
   if (!parts.empty()) text += ": " + parts;
-  text += answer.complete ? ". Complete."
-                          : fmt::format(". Stopped: best so far of {} of the space.",
-                                        format_decided_share(answer));
+  text += answer.complete
+              ? ". Complete."
+              : fmt::format(". Stopped after {} of the layouts.", format_decided_share(answer));
   if (answer.ranked_again > 0)
-    text += fmt::format(" {} near the fastest ranked again: ",
+    text += fmt::format(" {} near the fastest ranked by simulation: ",
                         plural(answer.ranked_again, "plan", "plans"));
   if (answer.simulated > 0)
     text += fmt::format(
-        "{} simulated, the closed form at most {} off; the others cannot be faster.",
+        "{} simulated (closed form off by at most {}); the others cannot be faster.",
         plural(answer.simulated, "pipeline", "pipelines"), percent(answer.simulation_error));
   else if (answer.ranked_again > 0)
-    text += "none has a pipeline that may be faster than its closed form.";
+    text += "none needed, as no simulation could be faster than its closed form.";
   return text;
 }
 
@@ -124,17 +124,18 @@ std::string describe_space(const planner::PlanAnswer& answer) {
                                 ? std::string(name(*limits.schedule))
                                 : fmt::format("{} schedules", pipeline::schedules().size());
   const std::string shards = limits.hybrid && !inner.empty()
-                                 ? fmt::format(" over all data ranks or inside {}", inner)
-                                 : " over all data ranks";
+                                 ? fmt::format(" over all DP ranks or within {}", inner)
+                                 : " over all DP ranks";
   return fmt::format(
-      "{} choices of tp x cp x pp x dp = {}{}; each with its microbatches, all orders of the axes, "
-      "{} and their chunks, {} stages, ZeRO {} to {}{}, recompute {}, sequence parallelism, {} of "
-      "context.",
-      count(answer.degree_choices), count(s.world), s.model.sparse() ? " with ep and etp" : "",
+      "{} choices of TP x CP x PP x DP = {}{}; each with all micro-batch sizes, axis orders, {} "
+      "with "
+      "their virtual stages, {} stages, ZeRO {} to {}{}, recomputation {}, sequence parallelism, "
+      "{}.",
+      count(answer.degree_choices), count(s.world), s.model.sparse() ? " with EP and ETP" : "",
       pipes, limits.even ? "even" : "even and balanced", limits.zero.min,
       std::min<i64>(3, limits.zero.max), shards,
       limits.recompute ? name(*limits.recompute) : "none, selective or full",
-      limits.cp_comm ? "one exchange" : "3 exchanges");
+      limits.cp_comm ? "one context-parallel algorithm" : "3 context-parallel algorithms");
 }
 
 std::string describe_violations(const search::SearchStats& stats) {
@@ -153,29 +154,40 @@ std::string describe_violations(const search::SearchStats& stats) {
 std::string describe_tie(const search::Answer& answer) {
   if (answer.tied <= 1) return {};
   return fmt::format(
-      "{} choices of degrees, ZeRO and recompute are within {} of the fastest, the model's error "
-      "in a comparison: measure.",
+      "{} choices of degrees, ZeRO and recomputation are within {} of the fastest: too close to "
+      "call, benchmark these.",
       count(answer.tied), percent(answer.band));
 }
 
 std::string describe_hosts(const planner::HostUse& out, i64 host_devices) {
   const i64 idle = out.left - out.used;
-  std::string text =
-      fmt::format("{} out, {} left", plural(out.count, "host is", "hosts are"), count(out.left));
-  if (out.used == 0) return text + ", and no layout fits on any number of them.";
-  if (idle == 0) return text + ", and all of them are used.";
+  std::string text = fmt::format("{} excluded, {} left", plural(out.count, "host is", "hosts are"),
+                                 count(out.left));
+  if (out.used == 0) return text + "; no layout fits on any number of them.";
+  if (idle == 0) return text + "; all of them are used.";
   text += fmt::format(", {} used ({} GPUs), {} idle", count(out.used),
                       count(out.used * host_devices), count(idle));
   std::string rules;
   for (const auto& [why, n] : out.broken)
     rules += fmt::format("{}{} ({})", rules.empty() ? "" : ", ", words(why), count(n));
-  text += out.broken.empty() ? ": this plan is faster than any on more of them"
-                             : ". On all of them every choice of degrees breaks a rule: " + rules;
-  text += fmt::format(". {} of hosts tried", plural(out.counts_tried, "number", "numbers"));
-  if (out.cut_short) text += ", fewer ones not";
+  if (!out.broken.empty())
+    text += ". On all of them every choice of degrees breaks a rule: " + rules;
+  else if (!out.all_factor)
+    text += fmt::format(". No allowed degrees multiply to the {} GPUs of all of them",
+                        count(out.left * host_devices));
+  else
+    text += ": no plan on more of them is faster";
+  if (out.other_batch)
+    text += fmt::format(
+        ". The global batch is not divisible by DP {}: --global-batch {} uses {} hosts, {} per "
+        "step",
+        count(out.other_batch->dp), out.other_batch->global_batch, count(out.other_batch->hosts),
+        show(out.other_batch->step));
+  text += fmt::format(". {} tried", plural(out.counts_tried, "host count", "host counts"));
+  if (out.cut_short) text += ", smaller ones not";
   text += ".";
   if (out.listed.empty())
-    text += " Which hosts are out is not said: --exclude-nodes 3,17 places the ranks around them.";
+    text += " --exclude-nodes 3,17 names the hosts, so that ranks are placed around them.";
   return text;
 }
 

@@ -11,7 +11,7 @@ namespace rankwright::report {
 
 /// Returns the name of a constraint: "heads".
 std::string_view name(plan::ConstraintViolation::Why why);
-/// Returns what a violation means: "tp does not divide the attention heads".
+/// Returns what a violation means: "TP does not divide the attention heads".
 std::string_view words(plan::ConstraintViolation::Why why);
 
 /// Describes how many candidates were refused, pruned and evaluated, and whether the search was

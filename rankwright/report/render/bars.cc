@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kShortest = 12, kLongest = 40;  // columns of the longest bar
 constexpr std::size_t kNarrowest = 26;                // columns of a remark
-constexpr std::string_view kIndent = "  ", kColumnGap = "  ";
+constexpr std::string_view kIndent = "  ", kColumnGap = "  ", kBelow = "      ";
 
 std::string apply_tone(const std::string& text, BarLine::Tone tone, const Paint& paint) {
   constexpr i64 kYellow = 1;
@@ -26,6 +26,7 @@ std::string pad_to(std::size_t width, const std::string& text) {
 
 struct Columns {
   std::size_t name = 0, bar = 0, remark = 0;
+  bool below = false;  // remarks are on lines of their own
   std::vector<std::size_t> figures{};
 
   std::size_t before_remark() const {
@@ -48,7 +49,12 @@ Columns measure_columns(const std::vector<BarLine>& lines, std::size_t width) {
   const std::size_t fixed = c.before_remark();
   const std::size_t room = width > fixed ? width - fixed : 0;
   c.bar = std::clamp(room > longest ? room - longest : 0, kShortest, kLongest);
-  c.remark = std::max(kNarrowest, room > c.bar ? room - c.bar : 0);
+  c.remark = room > c.bar ? room - c.bar : 0;
+  if (c.remark < std::min(longest, kNarrowest)) {  // below the bar, over the whole width
+    c.below = true;
+    c.bar = std::clamp(room + kColumnGap.size(), kShortest, kLongest);
+    c.remark = width - kBelow.size();
+  }
   return c;
 }
 
@@ -99,7 +105,10 @@ std::string draw_bar_lines(const std::vector<BarLine>& lines, const Paint& paint
     text += std::string(kColumnGap) + apply_tone(drawn, line.tone, paint) + pad_to(c.bar, drawn);
     for (std::size_t i = 0; i < line.figures.size(); ++i)
       text += std::string(kColumnGap) + pad_to(c.figures[i], line.figures[i]) + line.figures[i];
-    if (!line.remark.empty()) {
+    if (!line.remark.empty() && c.below) {
+      text += "\n" + wrap_text(line.remark, c.remark, kBelow);
+      text.pop_back();
+    } else if (!line.remark.empty()) {
       const std::string indent(c.before_remark(), ' ');
       const std::string remark = wrap_text(line.remark, c.remark, indent);
       text +=

@@ -12,13 +12,14 @@
 namespace rankwright::report {
 namespace {
 
-// Okabe and Ito, "Color Universal Design", 2008.
+// The hues of Okabe and Ito, "Color Universal Design", 2008, darkened or lightened where needed for
+// a contrast of 3 : 1 on light and dark ground. web/src/palette.ts has the same.
 constexpr EventColor kEventColors[] = {
-    {planner::EventKind::forward, "forward", "forward", '-', {0x00, 0x72, 0xB2}},
+    {planner::EventKind::forward, "forward", "forward", '-', {0x1B, 0x7F, 0xBD}},
     {planner::EventKind::backward, "backward", "backward", '=', {0xD5, 0x5E, 0x00}},
-    {planner::EventKind::input_grad, "input gradient", "input_grad", '<', {0xE6, 0x9F, 0x00}},
-    {planner::EventKind::weight_grad, "weight gradient", "weight_grad", '+', {0x00, 0x9E, 0x73}},
-    {planner::EventKind::collective, "collective", "collective", '*', {0xCC, 0x79, 0xA7}},
+    {planner::EventKind::input_grad, "input gradient", "input_grad", '<', {0xA8, 0x79, 0x00}},
+    {planner::EventKind::weight_grad, "weight gradient", "weight_grad", '+', {0x00, 0x91, 0x6A}},
+    {planner::EventKind::collective, "collective", "collective", '*', {0xB2, 0x5F, 0x95}},
     {planner::EventKind::optimizer, "optimizer", "optimizer", '@', {0x80, 0x80, 0x80}},
 };
 static_assert(std::size(kEventColors) == planner::kEventKinds);

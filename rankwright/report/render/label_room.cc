@@ -11,7 +11,7 @@ bool LabelRoom::is_free(const LabelBox& box) const {
 }
 
 std::optional<LabelBox> LabelRoom::take(double x, double y, double width, double height,
-                                        double farthest) {
+                                        double farthest, const LabelBox& side) {
   // Right, left, above and below come first, with the box centered on that side. The corners
   // come last: a label there needs a line to its point.
   struct Direction {
@@ -28,7 +28,7 @@ std::optional<LabelBox> LabelRoom::take(double x, double y, double width, double
       const double middle_y = y + direction.y * (away + height / 2);
       const LabelBox box{middle_x - width / 2, middle_y - height / 2, middle_x + width / 2,
                          middle_y + height / 2};
-      if (!is_free(box)) continue;
+      if (!box.inside(side) || !is_free(box)) continue;
       taken_.push_back(box);
       return box;
     }

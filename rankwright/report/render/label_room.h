@@ -28,8 +28,12 @@ class LabelRoom {
   void block(const LabelBox& box) { taken_.push_back(box); }
 
   /// Reserves a free box of this size as near to the point as possible, at most `farthest`
-  /// pixels away. Returns nothing if there is none.
-  std::optional<LabelBox> take(double x, double y, double width, double height, double farthest);
+  /// pixels away, and inside `side`. Returns nothing if there is none.
+  std::optional<LabelBox> take(double x, double y, double width, double height, double farthest,
+                               const LabelBox& side);
+  std::optional<LabelBox> take(double x, double y, double width, double height, double farthest) {
+    return take(x, y, width, height, farthest, frame_);
+  }
 
  private:
   bool is_free(const LabelBox& box) const;

@@ -7,7 +7,7 @@
 namespace rankwright::report {
 namespace {
 
-constexpr std::size_t kLabel = 11;       // columns of a label including its indent
+constexpr std::size_t kLabel = 12;       // columns of a label including its indent
 constexpr std::size_t kPageWidth = 100;  // columns of a drawing in Markdown
 
 std::string render_table(const Section& section, const Paint& paint, std::size_t width) {
@@ -18,14 +18,15 @@ std::string render_table(const Section& section, const Paint& paint, std::size_t
     return out;
   else
     out = section.label ? format_remarked_table(section.table, paint, "    ", width)
-                        : section.table.text(paint, section.indent);
-  if (!section.note.empty()) out += "  " + section.note + "\n";
+                        : section.table.text(paint, section.indent, width);
+  if (!section.note.empty()) out += wrap_text(section.note, width - 2, "  ");
   return out + "\n";
 }
 
 std::string render_paragraph(const Section& section, const Paint& paint, std::size_t width) {
   if (section.text.empty()) return {};
-  if (section.strong) return paint.bold("  " + section.text) + "\n\n";
+  if (section.strong)
+    return make_bold(break_lines(section.text, "   ", "", width, "  "), paint) + "\n";
   return wrap_text(section.text, width - 4, "  ") + "\n";
 }
 

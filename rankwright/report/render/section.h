@@ -26,7 +26,7 @@ struct Section {
   std::optional<Table> wide_table{};  // in place of `table` in Markdown, which has no line width
   TextDrawing drawing{};              // in place of the table on a terminal
   bool fenced = false;                // Markdown shows the drawing too, as a code block
-  std::string note{};                 // one line below the table or the drawing
+  std::string note{};                 // below the table or the drawing
   std::string indent{};               // of the table on a terminal
   bool strong = false;                // the text is one bold line on a terminal
   Only only = Only::both;

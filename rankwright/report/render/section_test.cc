@@ -18,9 +18,9 @@ TEST(SectionsText, Labels_MakeAColumnWithTheTextBeside) {
   const Section sections[] = {{.label = "why", .text = "one two", .more = "three"},
                               {.label = "fit", .text = ""}};
   EXPECT_EQ(render_sections_text(sections, {}, 16),
-            "  why      one\n"
-            "           two\n"
-            "           three\n");
+            "  why       one\n"
+            "            two\n"
+            "            three\n");
 }
 
 TEST(SectionsText, Drawing_ReplacesTheTable) {

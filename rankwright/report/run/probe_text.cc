@@ -57,8 +57,8 @@ std::string write_levels(const cluster::Cluster& cluster) {
   std::string text;
   for (const cluster::Level& level : cluster.levels) {
     if (level.arity == 1) continue;
-    text += fmt::format("{}: {}{}, {} a hop, joins {}\n", level.name, show(level.bandwidth),
-                        level.per == cluster::Level::Per::domain ? " a host" : " a rank",
+    text += fmt::format("{}: {}{}, {} per hop, connects {}\n", level.name, show(level.bandwidth),
+                        level.per == cluster::Level::Per::domain ? " per host" : " per rank",
                         show(level.latency), level.arity);
   }
   return text;
@@ -82,7 +82,7 @@ std::vector<std::string> list_probe_comments(const fit::ProbeFigures& probe) {
 std::string render_probe_text(const fit::ProbeFigures& probe, const cluster::Cluster& cluster,
                               const Paint& paint) {
   std::string text = list_probe_comments(probe).front() + "\n";
-  text += fmt::format("{}: {} and {} a rank\n", cluster.device.name,
+  text += fmt::format("{}: {} and {} per rank\n", cluster.device.name,
                       show(cluster.device.best_matmul), show_memory(cluster.device.memory));
   text += write_levels(cluster) + "\n";
   text += make_matmul_table(probe).text(paint) + "\n" + make_memory_table(probe).text(paint);

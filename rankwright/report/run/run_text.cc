@@ -38,7 +38,7 @@ std::string compare_row(const planner::TrafficComparison& row) {
 }
 
 Table make_sent_table(const planner::RunSummary& s) {
-  Table table{{{"sent in a step, by all ranks"},
+  Table table{{{"sent per step, by all ranks"},
                {"group"},
                {"level"},
                {"calls", kRight},
@@ -56,17 +56,18 @@ Table make_sent_table(const planner::RunSummary& s) {
 Table make_figure_table(const planner::RunSummary& s) {
   Table table{{{""}, {"predicted", kRight}, {"measured", kRight}, {""}}};
   table.rows.push_back({"bytes", show(s.predicted_bytes()), show(s.sent_bytes()),
-                        s.bytes_equal() ? "equal on every rank, call by call"
-                                        : "not what was predicted: see above"});
+                        s.bytes_equal() ? "equal on every rank and call"
+                                        : "differs from the prediction: see above"});
   table.rows.push_back({"memory", show_memory(s.predicted_memory()), show_memory(s.fullest().peak),
-                        fmt::format("tensors of the fullest rank, {} of pp rank {}",
+                        fmt::format("tensors of the fullest rank, {} (PP rank {})",
                                     s.fullest().rank, s.fullest().pp_rank)});
   const i64 counted = std::max<i64>(1, i64(s.steps.size()) - 1);
   table.rows.push_back(
       {"step", s.predicted ? show(s.predicted->step) : "-", show(s.step_time()),
        counted == 1 ? "one step" : fmt::format("median of {} steps", count(counted))});
   if (s.pp > 1)
-    table.rows.push_back({"outside cells", s.predicted ? percent(s.predicted->outside_cells) : "-",
+    table.rows.push_back({"outside fwd/bwd",
+                          s.predicted ? percent(s.predicted->outside_cells) : "-",
                           percent(s.outside_cells()), "share of the ranks' time"});
   return table;
 }
@@ -95,7 +96,7 @@ std::string format_progress(const planner::TrainedStep& step, const RunProgress&
   if (step.time.value > 0)
     text += fmt::format("  {} tokens/s", count(std::llround(double(p.tokens) / step.time.value)));
   if (p.pipelined) {
-    text += fmt::format("  outside cells {}", format_whole_percent(step.outside_cells));
+    text += fmt::format("  outside fwd/bwd {}", format_whole_percent(step.outside_cells));
     if (p.predicted_outside_cells)
       text += fmt::format(" (predicted {})", format_whole_percent(*p.predicted_outside_cells));
   }
@@ -114,14 +115,14 @@ std::string render_run_text(const planner::RunSummary& s, const Paint& paint) {
   out += paint.bold("predicted vs measured") + "\n" + make_figure_table(s).text(paint, "  ");
   if (!s.predicted)
     out +=
-        "  no prediction of time: run rankwright probe -o cluster.yaml on this machine, then "
+        "  no predicted time: run rankwright probe -o cluster.yaml on this machine, then pass "
         "--cluster cluster.yaml\n";
   if (!s.bytes_equal())
     out += paint.severity(Severity::warning, "warning") +
-           ": calls or bytes are not the predicted ones\n";
+           ": calls or bytes differ from the prediction\n";
   if (s.broken() > 0)
     out += paint.severity(Severity::warning, "warning") +
-           fmt::format(": the loss is no number since step {}\n", count(s.broken()));
+           fmt::format(": the loss is not a number since step {}\n", count(s.broken()));
   return out;
 }
 

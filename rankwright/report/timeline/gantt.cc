@@ -296,17 +296,17 @@ std::string explain_chart(const planner::SimulatedStep& p, const GanttLayout& wh
   const bool shaded = count_shades(p.shape) > 1;
   std::string text;
   if (!where.cells)
-    text = fmt::format("A column is {}: {}.", show(where.end / double(where.columns)),
-                       color ? "backward below, forward above" : "what fills most of it");
+    text = fmt::format("One column is {}: {}.", show(where.end / double(where.columns)),
+                       color ? "backward below, forward above" : "the largest part");
   else if (shaded && !color)
-    text = fmt::format("Numbers are microbatches, letters {}, where they fit.",
-                       mirror ? "the end that they entered at" : "chunks");
+    text = fmt::format("Numbers are micro-batches, letters {}, where they fit.",
+                       mirror ? "the end of the pipeline they entered at" : "virtual stages");
   else
-    text = "Numbers are microbatches, where they fit.";
+    text = "Numbers are micro-batches, where they fit.";
   if (where.cells && shaded && color)
-    text += mirror ? " Lighter: entered at the other end." : " Lighter: later chunks.";
+    text += mirror ? " Lighter: entered at the other end." : " Lighter: later virtual stages.";
   if (i64(where.ranks.size()) < p.program.pp())
-    text += fmt::format(" {} of {} pp ranks are drawn.", where.ranks.size(), count(p.program.pp()));
+    text += fmt::format(" {} of {} PP ranks are shown.", where.ranks.size(), count(p.program.pp()));
   return text;
 }
 
@@ -319,7 +319,7 @@ Remark list_figures(const planner::TimelineSummary& s, const GanttLayout& where)
   std::string text;
   for (const i64 rank : where.ranks) {
     const planner::RankSummary& of = s.ranks[std::size_t(rank)];
-    text += fmt::format("{}pp {} {}, {} held", text.empty() ? "" : "; ", rank, format_busy(s, of),
+    text += fmt::format("{}PP {} {}, {} held", text.empty() ? "" : "; ", rank, format_busy(s, of),
                         of.held);
   }
   return {"busy", text};
@@ -342,7 +342,7 @@ std::string draw_gantt(const planner::SimulatedStep& p, const planner::TimelineS
     const planner::RankSummary& of = s.ranks[std::size_t(rank)];
     const std::vector<Slot> slots =
         where.cells ? draw_cells(p, rank, where, paint.on) : draw_columns(p, rank, where, paint.on);
-    out += fmt::format("{:<{}}{}{}{}", fmt::format("pp {}", rank), where.margin, bar,
+    out += fmt::format("{:<{}}{}{}{}", fmt::format("PP {}", rank), where.margin, bar,
                        write_slots(slots), bar);
     if (where.figures) out += fmt::format("  {:>5}  {:>4}", format_busy(s, of), of.held);
     out += "\n";

@@ -28,11 +28,11 @@ std::string draw(const planner::SimulatedStep& p, std::size_t width, bool color 
   return draw_gantt(p, summary(p), Paint{color}, width);
 }
 
-/// Returns the rows between their bars, by pp rank.
+/// Returns the rows between their bars, by PP rank.
 std::map<i64, std::string> find_rows(const std::string& text) {
   std::map<i64, std::string> found;
   std::istringstream lines(strip_colors(text));
-  const std::regex row("pp ([0-9]+) *(\\||│)(.*)(\\||│).*");
+  const std::regex row("PP ([0-9]+) *(\\||│)(.*)(\\||│).*");
   for (std::string line; std::getline(lines, line);)
     if (std::smatch match; std::regex_match(line, match, row))
       found[std::stoll(match[1])] = match[3];

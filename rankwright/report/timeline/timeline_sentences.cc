@@ -34,7 +34,7 @@ std::string describe_path(const planner::TimelineSummary& s) {
       ++others;
     } else {
       text += fmt::format("{}{} on {}{}", i == 0 ? "" : ", ", percent(share),
-                          i == 0 ? "pp rank " : "", ranks[i]->pp_rank);
+                          i == 0 ? "PP rank " : "", ranks[i]->pp_rank);
     }
   }
   if (others > 0)
@@ -59,19 +59,24 @@ std::string describe_limits(const planner::SimulatedStep& p, const planner::Time
   Seconds mean{};
   for (const planner::RankSummary& one : s.ranks) mean += one.cells / double(s.ranks.size());
   const bool uneven = rank.cells > (1 + kEven) * mean;
-  std::string text = fmt::format("pp rank {} is on the critical path for {} of the step",
+  std::string text = fmt::format("PP rank {} is on the critical path for {} of the step",
                                  rank.pp_rank, percent(s.share(rank.critical)));
-  if (uneven)
-    text += fmt::format(": its cells take {}, the mean is {}; a lighter stage there shortens it",
-                        show(rank.cells), show(mean));
-  else if (s.ranks.size() > 1)
+  const bool can_move = s.can_move_layers.value_or(false);
+  if (uneven) {
+    text += fmt::format(": it computes for {}, the average is {}", show(rank.cells), show(mean));
+    if (s.can_move_layers)
+      text += can_move ? "; give it fewer layers (explain --stages)"
+                       : "; no split of the layers is more even (explain --stages)";
+  } else if (s.ranks.size() > 1) {
     text += ", with no more work than the others";
+  }
   if (s.share(s.travelled) >= kMuch)
-    text += fmt::format("; transfers between stages are {} of it", percent(s.share(s.travelled)));
+    text += fmt::format("; transfers between stages take {} of it", percent(s.share(s.travelled)));
   const pipeline::ScheduleRow& schedule = row(p.shape.schedule);
   const bool cut = schedule.groups || p.shape.schedule == pipeline::Schedule::one_f_one_b;
-  if (!uneven && s.idle > kSmall && s.ranks.size() > 1)
-    text += fmt::format("; more microbatches{} shrink the idle time", cut ? " or chunks" : "");
+  if (!(uneven && can_move) && s.idle > kSmall && s.ranks.size() > 1)
+    text +=
+        fmt::format("; more micro-batches{} shrink the idle time", cut ? " or virtual stages" : "");
   return text;
 }
 
@@ -79,9 +84,9 @@ std::string describe_limits(const planner::SimulatedStep& p, const planner::Time
 
 std::string write_timeline_title(const planner::SimulatedStep& p,
                                  const planner::TimelineSummary& s) {
-  std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "pp rank", "pp ranks"));
-  if (p.shape.chunks > 1) text += fmt::format(" x {} chunks", count(p.shape.chunks));
-  text += " · " + plural(p.program.microbatches, "microbatch", "microbatches");
+  std::string text = fmt::format("{} · {}", p.what, plural(p.program.pp(), "PP rank", "PP ranks"));
+  if (p.shape.chunks > 1) text += fmt::format(" x {} virtual stages", count(p.shape.chunks));
+  text += " · " + plural(p.program.microbatches, "micro-batch", "micro-batches");
   return text + fmt::format(" · step {} · idle {}", show(s.end), percent(s.idle));
 }
 
@@ -96,7 +101,7 @@ std::vector<Remark> write_remarks(const planner::SimulatedStep& p,
       [](const planner::RankSummary& a, const planner::RankSummary& b) { return a.idle < b.idle; });
   std::string idle = fmt::format("{} of the ranks' time", percent(s.idle));
   if (high->idle > low->idle)
-    idle += fmt::format(": from {} on pp rank {} to {} on pp rank {}", percent(s.share(low->idle)),
+    idle += fmt::format(": from {} on PP rank {} to {} on PP rank {}", percent(s.share(low->idle)),
                         low->pp_rank, percent(s.share(high->idle)), high->pp_rank);
   std::vector<Remark> all = {{"step", std::move(step)},
                              {"idle", std::move(idle)},

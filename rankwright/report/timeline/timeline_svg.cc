@@ -65,9 +65,9 @@ std::string write_style(const planner::SimulatedStep& p) {
       ".n{font-weight:600}.q{fill:#57606a}\n"
       ".l{text-anchor:middle;dominant-baseline:central;pointer-events:none}\n"
       ".k{fill:#000}.v{fill:#fff}\n"
-      ".g{fill:#fff}.r{fill:#eef0f2}.z0{fill:#0072b2;fill-opacity:.07}"
+      ".g{fill:#fff}.r{fill:#eef0f2}.z0{fill:#1b7fbd;fill-opacity:.07}"
       ".z1{fill:#808080;fill-opacity:.13}.z2{fill:#d55e00;fill-opacity:.07}"
-      ".z3{fill:#cc79a7;fill-opacity:.1}\n"
+      ".z3{fill:#b25f95;fill-opacity:.1}\n"
       ".a{stroke:#8c959f;stroke-width:1}.d{stroke:#57606a;stroke-width:1;stroke-dasharray:4 3}\n"
       ".p{fill:none;stroke:#1b1f23;stroke-width:1.6;stroke-linejoin:round;pointer-events:none}\n";
   const i64 max = count_shades(p.shape);
@@ -184,7 +184,7 @@ std::string draw_rows(const planner::SimulatedStep& p, const planner::TimelineSu
     const double y = where.y(i), middle = y + where.height / 2 + 4.5;
     const std::size_t left = where.ranks.size() - i - 1;
     if (left == 0 || (i % every == 0 && left >= every)) {
-      out += text(kLeftEdge - 8, middle, "e", fmt::format("pp {}", rank));
+      out += text(kLeftEdge - 8, middle, "e", fmt::format("PP {}", rank));
       out +=
           text(kDrawingWidth - 62, middle, "e", fmt::format("{:.0f} %", 100 * s.share(of.cells)));
       out += text(kDrawingWidth - 16, middle, "e", count(of.held));
@@ -260,20 +260,20 @@ std::string write_caption(const planner::SimulatedStep& p, const planner::Timeli
                           const SvgLayout& where) {
   std::string words;
   if (where.cells) {
-    words = "Numbers are microbatches, where they fit; point at a cell for its times.";
+    words = "Numbers are micro-batches, where they fit.";
     if (count_shades(p.shape) > 1)
       words += row(p.shape.schedule).stage_order == pipeline::StageOrder::mirror
-                   ? " Lighter cells entered at the other end."
-                   : " Lighter cells are later chunks.";
+                   ? " Lighter actions entered at the other end."
+                   : " Lighter actions belong to later virtual stages.";
   } else {
     words = fmt::format(
-        "{} cells are too many to draw one by one: columns show how time is spent, backward below, "
-        "forward above.",
+        "{} actions are too many to draw one by one: columns show how time is spent, backward "
+        "below, forward above.",
         count(s.cells));
   }
   if (i64(where.ranks.size()) < p.program.pp())
     words +=
-        fmt::format(" {} of {} pp ranks are drawn.", where.ranks.size(), count(p.program.pp()));
+        fmt::format(" {} of {} PP ranks are shown.", where.ranks.size(), count(p.program.pp()));
   return words;
 }
 

@@ -104,7 +104,7 @@ TEST(TimelineSvg, ManyCells_DrawsColumnsAndSaysSo) {
 TEST(TimelineSvg, DrawsASampleOfManyRanksAndSaysSo) {
   const std::string text = draw(sample::simulate_unit_step({.pp = 300, .microbatches = 2}));
   golden::expect("timeline/svg-many-ranks.txt", list_texts(parsed_svg::Picture(text)));
-  EXPECT_THAT(text, HasSubstr(">pp 299<"));
+  EXPECT_THAT(text, HasSubstr(">PP 299<"));
 }
 
 RC_GTEST_PROP(TimelineSvg, IsWellNestedAndNamesEveryEvent, ()) {

@@ -27,6 +27,7 @@ struct ReadSlice {
   std::string category;
   i64 begin = 0, end = 0;
   std::set<std::uint64_t> sends{}, takes{};
+  std::map<std::string, std::string> arguments{};
 
   friend bool operator==(const ReadSlice&, const ReadSlice&) = default;
 };
@@ -35,12 +36,20 @@ struct Trace {
   std::string process{};
   std::vector<std::string> tracks{};
   std::vector<ReadSlice> slices{};  // in the order of the file
+  std::vector<ReadSlice> path{};    // of the track "critical path"
+  std::map<std::string, std::vector<std::pair<i64, i64>>> counters{};  // time and value, by name
+
+  void add(const ReadSlice& slice) {
+    (slice.track == "critical path" ? path : slices).push_back(slice);
+  }
 };
 
-/// The fields of a message by field number; the last one wins, as in protobuf.
+/// The fields of a message by field number; the last one wins, as in protobuf. `annotations` are
+/// all messages of field 4.
 struct Message {
   std::map<std::uint32_t, std::uint64_t> numbers{};
   std::map<std::uint32_t, std::string> texts{};
+  std::vector<std::string> annotations{};
 };
 
 Message read_message(pbf_reader reader) {
@@ -53,6 +62,7 @@ Message read_message(pbf_reader reader) {
       found.numbers[tag] = reader.get_fixed64();
     else
       found.texts[tag] = reader.get_string();
+    if (tag == 4 && found.texts.contains(4)) found.annotations.push_back(found.texts[4]);
   }
   return found;
 }
@@ -61,23 +71,27 @@ Message read_nested(const Message& message, std::uint32_t tag) {
   return read_message(pbf_reader(message.texts.at(tag)));
 }
 
-/// TrackDescriptor: uuid 1, process 3 {process_name 6}, thread 4 {thread_name 5}.
+/// TrackDescriptor: uuid 1, name 2, process 3 {process_name 6}, thread 4 {thread_name 5},
+/// counter 8.
 void read_track(const Message& track, std::map<std::uint64_t, std::string>& tracks, Trace& trace) {
   if (track.texts.contains(3)) {
     trace.process = read_nested(track, 3).texts.at(6);
     return;
   }
-  trace.tracks.push_back(read_nested(track, 4).texts.at(5));
-  EXPECT_TRUE(tracks.emplace(track.numbers.at(1), trace.tracks.back()).second);
+  const bool counter = track.texts.contains(8);
+  const std::string name = counter ? track.texts.at(2) : read_nested(track, 4).texts.at(5);
+  if (!counter && name != "critical path") trace.tracks.push_back(name);
+  EXPECT_TRUE(tracks.emplace(track.numbers.at(1), name).second);
 }
 
 /// Trace: packet 1. TracePacket: timestamp 8, track_event 11, track_descriptor 60. TrackEvent: type
-/// 9 (1 begins, 2 ends), track_uuid 11, categories 22, name 23, flow_ids 47, terminating_flow_ids
-/// 48.
+/// 9 (1 begins, 2 ends, 4 counts), track_uuid 11, categories 22, name 23, counter_value 30,
+/// flow_ids 47, terminating_flow_ids 48, debug_annotations 4 {int_value 4, string_value 6, name
+/// 10}.
 Trace read_perfetto(const std::string& bytes) {
   Trace trace;
   std::map<std::uint64_t, std::string> tracks;
-  std::map<std::uint64_t, std::size_t> open;  // by track: the slice that has not ended
+  std::map<std::uint64_t, ReadSlice> open;  // by track: the slice that has not ended
   pbf_reader reader(bytes);
   while (reader.next(1)) {
     const Message packet = read_message(reader.get_message());
@@ -89,16 +103,26 @@ Trace read_perfetto(const std::string& bytes) {
     const Message event = read_nested(packet, 11);
     const std::uint64_t track = event.numbers.at(11);
     const i64 time = i64(packet.numbers.at(8));
+    if (event.numbers.at(9) == 4) {
+      trace.counters[tracks.at(track)].emplace_back(time, i64(event.numbers.at(30)));
+      continue;
+    }
     if (event.numbers.at(9) == 2) {
-      trace.slices[open.at(track)].end = time;
+      open.at(track).end = time;
+      trace.add(open.at(track));
       open.erase(track);
       continue;
     }
-    EXPECT_TRUE(open.emplace(track, trace.slices.size()).second) << "slices overlap";
     ReadSlice slice{tracks.at(track), event.texts.at(23), event.texts.at(22), time};
+    for (const std::string& one : event.annotations) {
+      const Message annotation = read_message(pbf_reader(one));
+      slice.arguments[annotation.texts.at(10)] = annotation.texts.contains(6)
+                                                     ? annotation.texts.at(6)
+                                                     : std::to_string(annotation.numbers.at(4));
+    }
     if (event.numbers.contains(47)) slice.sends.insert(event.numbers.at(47));
     if (event.numbers.contains(48)) slice.takes.insert(event.numbers.at(48));
-    trace.slices.push_back(slice);
+    EXPECT_TRUE(open.emplace(track, slice).second) << "slices overlap";
   }
   EXPECT_TRUE(open.empty());
   return trace;
@@ -115,12 +139,20 @@ Trace read_chrome(const std::string& text) {
     const std::string phase = e["ph"];
     if (phase == "M" && e["name"] == "process_name") trace.process = e["args"]["name"];
     if (phase == "M" && e["name"] == "thread_name") {
-      trace.tracks.push_back(e["args"]["name"]);
-      EXPECT_TRUE(tracks.emplace(e["tid"], trace.tracks.back()).second);
+      const std::string name = e["args"]["name"];
+      if (name != "critical path") trace.tracks.push_back(name);
+      EXPECT_TRUE(tracks.emplace(e["tid"], name).second);
     }
-    if (phase == "X")
-      trace.slices.push_back(
-          {tracks.at(e["tid"]), e["name"], e["cat"], ns(e["ts"]), ns(e["ts"]) + ns(e["dur"])});
+    if (phase == "C")
+      trace.counters[e["name"]].emplace_back(ns(e["ts"]), e["args"]["held"].get<i64>());
+    if (phase == "X") {
+      ReadSlice slice{tracks.at(e["tid"]), e["name"], e["cat"], ns(e["ts"]),
+                      ns(e["ts"]) + ns(e["dur"])};
+      if (e.contains("args"))
+        for (const auto& [name, value] : e["args"].items())
+          slice.arguments[name] = value.is_string() ? value.get<std::string>() : value.dump();
+      trace.add(slice);
+    }
     if (phase != "s" && phase != "f") continue;
     ReadSlice& slice = trace.slices.back();
     EXPECT_EQ(tracks.at(e["tid"]), slice.track);
@@ -139,12 +171,54 @@ TEST(Trace, ReadsBackWhatWasWritten) {
   constexpr i64 kSecond = 1'000'000'000;
   const std::uint64_t down = *trace.slices[0].sends.begin(), up = *trace.slices[1].takes.begin();
   EXPECT_NE(down, up);
+  using Arguments = std::map<std::string, std::string>;
+  const Arguments first{{"stage", "0"}, {"micro-batch", "0"}};
+  const Arguments second{{"stage", "1"}, {"micro-batch", "0"}};
   const std::vector<ReadSlice> expected = {
-      {"pp rank 0", "0F0", "forward", 0, kSecond, {down}, {}},
-      {"pp rank 0", "0B0", "backward", 4 * kSecond, 6 * kSecond, {}, {up}},
-      {"pp rank 1", "1F0", "forward", kSecond, 2 * kSecond, {}, {down}},
-      {"pp rank 1", "1B0", "backward", 2 * kSecond, 4 * kSecond, {up}, {}}};
+      {"pp rank 0", "forward, micro-batch 0, stage 0", "forward", 0, kSecond, {down}, {}, first},
+      {"pp rank 0",
+       "backward, micro-batch 0, stage 0",
+       "backward",
+       4 * kSecond,
+       6 * kSecond,
+       {},
+       {up},
+       first},
+      {"pp rank 1",
+       "forward, micro-batch 0, stage 1",
+       "forward",
+       kSecond,
+       2 * kSecond,
+       {},
+       {down},
+       second},
+      {"pp rank 1",
+       "backward, micro-batch 0, stage 1",
+       "backward",
+       2 * kSecond,
+       4 * kSecond,
+       {up},
+       {},
+       second}};
   EXPECT_EQ(trace.slices, expected);
+  // The path goes down with the forward, and back with the backward.
+  ASSERT_EQ(trace.path.size(), 3u);
+  EXPECT_EQ(trace.path[1].name, "on pp rank 1");
+  EXPECT_EQ(trace.path[1].begin, kSecond);
+  EXPECT_EQ(trace.path[2].end, 6 * kSecond);
+}
+
+// Rank 0 of two runs both forwards before its first backward; the last rank alternates.
+TEST(Trace, CountsTheActivationsHeld) {
+  const planner::SimulatedStep p = sample::simulate_unit_step({.pp = 2, .microbatches = 2});
+  const Trace trace = read_perfetto(write_perfetto_trace(p));
+  const auto values = [&](const std::string& name) {
+    std::vector<i64> all;
+    for (const auto& [time, value] : trace.counters.at(name)) all.push_back(value);
+    return all;
+  };
+  EXPECT_EQ(values("activations held, pp rank 0"), (std::vector<i64>{1, 2, 1, 0}));
+  EXPECT_EQ(values("activations held, pp rank 1"), (std::vector<i64>{1, 0, 1, 0}));
 }
 
 TEST(Trace, MeasuredTransfersBecomeArrows) {
@@ -163,7 +237,8 @@ TEST(Trace, MeasuredTransfersBecomeArrows) {
   const Trace trace = read_perfetto(write_perfetto_trace(program, measured));
   ASSERT_EQ(trace.slices.size(), 4u);
   EXPECT_EQ(trace.slices[0].begin, 250'000);
-  EXPECT_EQ(trace.slices[1].name, "0B0");
+  EXPECT_EQ(trace.slices[1].name, "backward, micro-batch 0, stage 0");
+  EXPECT_TRUE(trace.path.empty());
   EXPECT_EQ(trace.slices[1].begin, 5'000'000);
   EXPECT_EQ(trace.slices[0].sends, trace.slices[2].takes);
   EXPECT_EQ(trace.slices, read_chrome(write_trace("a.json", program, measured)).slices);
@@ -177,12 +252,14 @@ TEST(Trace, PutsOverlappedStepsOnASeparateTrack) {
   times.steps[0] = {Seconds{1}, Seconds{2}, Seconds{3}};
   const Trace trace = read_perfetto(
       write_perfetto_trace(planner::simulate_step({.pp = 1, .microbatches = 2}, program, times)));
-  EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, beside"}));
+  EXPECT_EQ(trace.tracks, (std::vector<std::string>{"pp rank 0", "pp rank 0, overlapped"}));
   std::map<std::string, std::string> categories;
   for (const ReadSlice& slice : trace.slices)
-    if (slice.category == "collective" || slice.category == "optimizer")
+    if (slice.category == "collective" || slice.category == "optimizer") {
       categories[slice.name] = slice.track;
-  EXPECT_EQ(categories["DP all-reduce"], "pp rank 0, beside");
+      EXPECT_EQ(slice.arguments.contains("bytes per call"), slice.category == "collective");
+    }
+  EXPECT_EQ(categories["DP all-reduce"], "pp rank 0, overlapped");
   EXPECT_EQ(categories["optimizer"], "pp rank 0");
 }
 
@@ -198,14 +275,17 @@ RC_GTEST_PROP(Trace, BothFormatsHaveEveryEventOnce, ()) {
   const Trace trace = read_perfetto(write_perfetto_trace(p));
   RC_ASSERT(trace.slices == read_chrome(write_chrome_trace(p)).slices);
   RC_ASSERT(trace.tracks == read_chrome(write_chrome_trace(p)).tracks);
+  RC_ASSERT(trace.path == read_chrome(write_chrome_trace(p)).path);
+  RC_ASSERT(trace.counters == read_chrome(write_chrome_trace(p)).counters);
   std::size_t at = 0;
   for (i64 r = 0; r < p.program.pp(); ++r)
     for (const program::Event& e : events(p, r)) {
       const ReadSlice& slice = trace.slices.at(at++);
-      RC_ASSERT(slice.name == name_event(p.program, r, e.action));
+      RC_ASSERT(slice.name == (is_cell(e.action.kind) ? importer::cell_name(e.action)
+                                                      : name_event(p.program, r, e.action)));
       RC_ASSERT(slice.track ==
                 fmt::format("pp rank {}{}", r,
-                            planner::is_beside(p.program, r, e.action) ? ", beside" : ""));
+                            planner::is_beside(p.program, r, e.action) ? ", overlapped" : ""));
       RC_ASSERT(std::abs(double(slice.begin) - e.start.value * 1e9) <= 1);
       RC_ASSERT(std::abs(double(slice.end) - e.end.value * 1e9) <= 1);
     }
@@ -229,7 +309,8 @@ RC_GTEST_PROP(Trace, ReadsBackAsTheSimulatedStep, ()) {
       const pipeline::Action& a = simulated[i].action;
       RC_ASSERT(std::abs((read[i].begin - simulated[i].start).value) <= 1e-9);
       RC_ASSERT(std::abs((read[i].end - simulated[i].end).value) <= 1e-9);
-      RC_ASSERT(read[i].name == name_event(p.program, r, a));
+      RC_ASSERT(read[i].name ==
+                (is_cell(a.kind) ? importer::cell_name(a) : name_event(p.program, r, a)));
       RC_ASSERT(read[i].category == row(planner::classify_event(p.program, r, a)).category);
       RC_ASSERT(read[i].beside == planner::is_beside(p.program, r, a));
       RC_ASSERT(read[i].cell.has_value() == is_cell(a.kind));
@@ -281,9 +362,9 @@ RC_GTEST_PROP(Trace, HasAnArrowForEverySend, ()) {
   for (const auto& [id, slice] : from) {
     RC_ASSERT(to.at(id).track != slice.track);
     RC_ASSERT(to.at(id).begin >= slice.end - 1);
-    // "2F0" sends to "3F0"; "3B0" sends to "2B0" or, if the backward is split, to the stage's
-    // input gradient.
-    const i64 stage = std::stoll(slice.name), other = std::stoll(to.at(id).name);
+    // Stage 2 sends forward to stage 3, and backward to stage 1.
+    const i64 stage = std::stoll(slice.arguments.at("stage")),
+              other = std::stoll(to.at(id).arguments.at("stage"));
     RC_ASSERT(other == stage + (slice.category == "forward" ? 1 : -1));
   }
 }

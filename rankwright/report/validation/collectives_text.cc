@@ -52,7 +52,7 @@ Table make_constant_table(const validate::CollectiveScore& score) {
                           fmt::format("{:.3g}", score.fitted.constants[c]), row.unit, row.meaning});
   }
   table.rows.push_back({"latency", "1", fmt::format("{:.3g}", score.fitted.latency), "",
-                        "latencies that the catalog calls calibrated, over its values"});
+                        "catalog latencies marked as calibrated, relative to their values"});
   return table;
 }
 
@@ -73,7 +73,8 @@ Table make_unscored_table(const validate::CollectiveScore& score) {
 std::string render_collectives_text(const validate::CollectiveScore& score, const Paint& paint) {
   std::string out = fmt::format(
       "{} of collectives on {}. Error: mean of |predicted / measured - 1| with the\n"
-      "constants given; held out: with constants that were fitted without the system.\n\n",
+      "shipped constants. Held out: with constants fitted without the system.\n"
+      "\n",
       plural(i64(score.measured.rows.size()), "measurement", "measurements"),
       plural(i64(score.measured.systems.size()), "system", "systems"));
   out += make_error_table(score).text(paint) + "\n" + make_constant_table(score).text(paint);

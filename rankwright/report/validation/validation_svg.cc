@@ -204,7 +204,7 @@ std::string draw_validation_svg(const validate::Validation& v) {
                                         plural(s.all.rows, "training run", "training runs"));
   std::string heading = v.options.mode == validate::Mode::shipped
                             ? "with the shipped constants"
-                            : "each family with constants that were fitted without it";
+                            : "each family with constants fitted without it";
   if (v.options.calibrate_one) heading += ", and one of its rows";
   if (s.dense.rows > 0) heading += fmt::format(" · dense {:.1f} %", 100 * s.dense.mean_absolute);
   if (s.sparse.rows > 0) heading += fmt::format(" · MoE {:.1f} %", 100 * s.sparse.mean_absolute);

@@ -42,30 +42,29 @@ std::string write_heading(const validate::Validation& v, const planner::Validati
   if (v.options.mode == validate::Mode::shipped)
     text = fmt::format("{} with the shipped constants.", plural(i64(rows), "run", "runs"));
   else
-    text = fmt::format("{}, each with constants that were fitted without its publication.",
+    text = fmt::format("{}, each with constants fitted without its publication.",
                        plural(i64(rows), "run", "runs"));
   if (v.options.calibrate_one)
     text +=
-        " The first row of a family, GPU and precision moves the others half-way and is not "
-        "scored.";
+        " The first row of each family, GPU and precision calibrates the others by half of its "
+        "error and is not scored.";
   text += fmt::format(
-      " Of {} of quality A and B {} can be predicted ({}). Error: predicted / measured - 1; "
-      "MAPE: mean of its size; p90: nine of ten rows stay within.",
+      " {} have quality A or B; {} of them can be predicted ({}). Error: predicted / measured - 1. "
+      "MAPE: mean absolute error. p90: nine of ten rows are within it.",
       plural(i64(rows + source.excluded.size()), "row", "rows"), count(i64(rows)),
       format_exact_percent(source.share(rows)));
   std::string out = wrap_text(text, kProseWidth, "");
   for (const std::string& family : v.at_priors)
-    out +=
-        wrap_text(fmt::format("{}: no other publication is among the rows, so the constants stand "
-                              "at their priors; --with FILE adds rows to fit on.",
-                              make_excerpt(family)),
-                  kProseWidth, "");
+    out += wrap_text(fmt::format("{}: no other publication to fit on, so the constants keep their "
+                                 "priors. Add rows with --with FILE.",
+                                 make_excerpt(family)),
+                     kProseWidth, "");
   return out;
 }
 
 std::string describe_sweep(const validate::Score& s) {
   std::string text = fmt::format(
-      "{} of layouts: the one picked takes {} longer than the fastest measured, on average; rank "
+      "{} of layouts: the predicted best is {} slower than the measured best on average; rank "
       "correlation (Spearman) {:.3f}",
       plural(i64(s.sweeps.size()), "sweep", "sweeps"), format_exact_percent(s.mean_regret),
       s.mean_spearman);
@@ -79,8 +78,8 @@ std::string describe_sweep(const validate::Score& s) {
 std::string describe_pairs(std::string_view kind, const validate::PairErrors& e) {
   if (e.groups == 0) return {};
   const std::string text = fmt::format(
-      "Two plans of one {} model on the same GPUs: half of the pairs are off against each other by "
-      "no more than {}, nine of ten by no more than {} ({} in {}).",
+      "Comparing two plans of one {} model on the same GPUs: the predicted ratio is within {} for "
+      "half of the pairs, and within {} for nine of ten ({} in {}).",
       kind, format_exact_percent(e.median), format_exact_percent(e.p90),
       plural(e.pairs, "pair", "pairs"), plural(e.groups, "group", "groups"));
   return "\n" + wrap_text(text, kProseWidth, "");
@@ -95,7 +94,7 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
   add_errors(table, "families", s.over_families, true);
   add_errors(table, "dense families", s.dense_over_families, true);
   add_errors(table, "MoE families", s.sparse_over_families, true);
-  std::string out = table.rows.empty() ? "no step time is scored\n" : table.text(paint);
+  std::string out = table.rows.empty() ? "no step times to score\n" : table.text(paint);
 
   Table beside{{{"on the same rows"},
                 {"rows", kRight},
@@ -194,8 +193,8 @@ std::string write_constants(const validate::Validation& v, const Paint& paint) {
         v.refits.empty() ? row.origin : row.origin.substr(0, row.origin.find(';')), 59));
     table.rows.push_back(std::move(cells));
   }
-  const std::string rest = fmt::format(
-      "Not fitted: {}. Besides, the data sheets of `rankwright catalog devices`.", others);
+  const std::string rest =
+      fmt::format("Not fitted: {}, and the data sheets of `rankwright catalog devices`.", others);
   return fmt::format("\n{}\n{}", table.text(paint), wrap_text(rest, kProseWidth, ""));
 }
 

@@ -50,7 +50,7 @@ bool uses_sequence_parallelism(const plan::TrainingConfig& s) {
 
 Finding describe_pipeline(const plan::TrainingConfig& s) {
   return {
-      .detail = fmt::format("pp is {}", s.plan.pp),
+      .detail = fmt::format("PP is {}", s.plan.pp),
       .key = "parallelism.pp_size",
       .fix = fix_by_degrees(s, uses_pipeline, kFaults,
                             [](const plan::TrainingConfig& after) { return after.plan.pp == 1; }),
@@ -58,22 +58,23 @@ Finding describe_pipeline(const plan::TrainingConfig& s) {
 }
 
 Finding describe_experts(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("ep is {}", s.plan.ep),
+  return {.detail = fmt::format("EP is {}", s.plan.ep),
           .key = "parallelism.ep_size",
           .fix = first_fix(s, uses_expert_parallelism, kFaults, {Change(s).experts(1, s.plan.tp)}),
           .hint = "ep_size: 1"};
 }
 
 Finding describe_zero_one(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage 1 over {}",
-                                plural(s.plan.data_ranks(), "data rank", "data ranks")),
+  return {.detail =
+              fmt::format("zero_stage 1 over {}",
+                          plural(s.plan.data_ranks(), "data-parallel rank", "data-parallel ranks")),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, uses_zero_1, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
 Finding describe_plain_dp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage 0 with tp {}, cp {} and dp {}", s.plan.tp, s.plan.cp,
+  return {.detail = fmt::format("zero_stage 0 with TP {}, CP {} and DP {}", s.plan.tp, s.plan.cp,
                                 s.plan.dp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, combines_plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
@@ -85,7 +86,7 @@ Finding describe_order(const plan::TrainingConfig& s) {
 }
 
 Finding describe_ulysses(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("cp {} with cp_comm a2a", s.plan.cp),
+  return {.detail = fmt::format("CP {} with cp_comm a2a", s.plan.cp),
           .key = "parallelism.cp_comm",
           .fix = first_fix(
               s, uses_ulysses, kFaults,
@@ -98,7 +99,7 @@ Finding describe_selective(const plan::TrainingConfig& s) {
 }
 
 Finding describe_some_layers(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} a rank cannot be singled out",
+  return {.detail = fmt::format("recompute covers {} per rank; accelerate recomputes all or none",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
           .fix = first_fix(s, recomputes_some_layers, kFaults,
@@ -106,7 +107,7 @@ Finding describe_some_layers(const plan::TrainingConfig& s) {
 }
 
 Finding describe_tensor_sequence(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
+  return {.detail = fmt::format("sequence_parallel: true with TP {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_fix(s, uses_sequence_parallelism, kFaults,
                            {Change(s).sequence_parallel(false)})};
@@ -116,9 +117,8 @@ constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
     {{"RW0581", Severity::error, "accelerate has no pipeline",
-      "Its mesh is dp_replicate, dp_shard, cp, tp. A pipeline comes only with Megatron-LM behind "
-      "it.",
-      "Use tp and sharding instead of pp.", "accelerate parallelism_config.py",
+      "Its mesh is dp_replicate, dp_shard, cp, tp. Pipelines need Megatron-LM as the backend.",
+      "Set pp_size: 1, and raise tp_size or set zero_stage: 3.", "accelerate parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4}\n"},
@@ -126,8 +126,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_pipeline, describe_pipeline>,
      uses_pipeline},
-    {{"RW0582", Severity::error, "accelerate does not spread experts",
-      "A ParallelismConfig has no expert axis.", "Use ep_size: 1.",
+    {{"RW0582", Severity::error, "accelerate has no expert parallelism",
+      "A ParallelismConfig has no expert axis.", "Set ep_size: 1.",
       "accelerate parallelism_config.py",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
@@ -138,9 +138,9 @@ constexpr Rule kRules[] = {
      when<uses_expert_parallelism, describe_experts>,
      uses_expert_parallelism},
     {{"RW0583", Severity::error, "accelerate has no ZeRO-1",
-      "FSDP2 shards parameters, gradients and optimizer together: kept gathered after forward they "
-      "are like ZeRO-2, resharded ZeRO-3.",
-      "Use zero_stage: 2 (fsdp_reshard_after_forward: false) or 3 (true).",
+      "FSDP2 shards parameters, gradients and optimizer states together. It acts like ZeRO-2 if "
+      "parameters stay gathered after the forward pass, and like ZeRO-3 if they are resharded.",
+      "Set zero_stage: 2 (fsdp_reshard_after_forward: false) or zero_stage: 3 (true).",
       "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -149,10 +149,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_zero_1, describe_zero_one>,
      uses_zero_1},
-    {{"RW0584", Severity::error, "accelerate does not combine plain data parallelism",
-      "tp or cp beside replicas that are not sharded is refused, and context parallelism needs "
-      "FSDP2.",
-      "Shard: zero_stage 2 or 3.", "accelerate parallelism_config.py, __post_init__",
+    {{"RW0584", Severity::error,
+      "accelerate does not combine unsharded data parallelism with TP or CP",
+      "accelerate rejects TP or CP with unsharded replicas. Context parallelism needs FSDP2.",
+      "Set zero_stage: 2 or zero_stage: 3.", "accelerate parallelism_config.py, __post_init__",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 0, sequence_parallel: false}\n"},
@@ -160,9 +160,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_plain_dp, describe_plain_dp>,
      combines_plain_dp},
-    {{"RW0585", Severity::error, "accelerate numbers ranks in one order only",
+    {{"RW0585", Severity::error, "accelerate supports only one rank order",
       "Its device mesh is dp_replicate, dp_shard, cp, tp with tp innermost.",
-      "Use the default order; what else was wanted is a matter of the placement.",
+      "Remove `order` to use the default. To move ranks to other devices, change `placement`.",
       "accelerate parallelism_config.py, _get_mesh",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -172,10 +172,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
      has_unsupported_order},
-    {{"RW0586", Severity::error, "accelerate has Ulysses with DeepSpeed only",
-      "parallelism_config_cp_size is torch's ring, which gathers or rotates keys and values. "
-      "parallelism_config_sp_size is Ulysses, and its backend is DeepSpeed.",
-      "Use cp_comm: all_gather, or DeepSpeed's own config.", "accelerate parallelism_config.py",
+    {{"RW0586", Severity::error, "accelerate supports Ulysses with DeepSpeed only",
+      "parallelism_config_cp_size is PyTorch's ring attention, which gathers or rotates keys and "
+      "values. parallelism_config_sp_size is Ulysses, and needs the DeepSpeed backend.",
+      "Set cp_comm: all_gather, or export --to deepspeed.", "accelerate parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a, zero_stage: 3}\n"},
@@ -183,9 +183,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_ulysses, describe_ulysses>,
      uses_ulysses},
-    {{"RW0587", Severity::warning, "accelerate has no selective recompute",
-      "fsdp_activation_checkpointing is a switch for whole wrapped layers.",
-      "Use recompute: full, or do it in the model.",
+    {{"RW0587", Severity::warning, "accelerate has no selective recomputation",
+      "fsdp_activation_checkpointing recomputes whole wrapped layers.",
+      "Set recompute: full, or recompute selectively in the model's code.",
       "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -195,7 +195,7 @@ constexpr Rule kRules[] = {
      when<recomputes_selectively, describe_selective>,
      recomputes_selectively},
     {{"RW0588", Severity::warning, "accelerate recomputes all layers or none",
-      "fsdp_activation_checkpointing is a switch for the whole model.", "Use recompute: full.",
+      "fsdp_activation_checkpointing applies to the whole model.", "Set recompute: full.",
       "accelerate utils/dataclasses.py, FullyShardedDataParallelPlugin",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -204,9 +204,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<recomputes_some_layers, describe_some_layers>,
      recomputes_some_layers},
-    {{"RW0589", Severity::warning, "accelerate has no switch for sequence parallelism over tp",
-      "The tensor parallel plan is the model's in transformers, and it was not seen to split norms "
-      "over the sequence: each tp rank holds their activations in full.",
+    {{"RW0589", Severity::warning, "accelerate has no setting for sequence parallelism",
+      "The model's tensor-parallel plan in transformers decides it, and none is known to split the "
+      "norms along the sequence. Each TP rank then holds their activations in full.",
       "Set sequence_parallel: false.", "accelerate parallelism_config.py, tp_handler",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"

@@ -69,7 +69,7 @@ bool overlaps_pipeline_reduction(const plan::TrainingConfig& s) {
 }
 
 Finding describe_pipeline_zero(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
+  return {.detail = fmt::format("zero_stage {} with PP {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, combines_pipeline_and_zero_2_or_3, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
@@ -80,8 +80,8 @@ Finding describe_order(const plan::TrainingConfig& s) {
 }
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
-                                plural(s.plan.virtual_stages, "chunk", "chunks")),
+  return {.detail = fmt::format("{} with {} per PP rank", name(s.plan.schedule),
+                                plural(s.plan.virtual_stages, "virtual stage", "virtual stages")),
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,
                            {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
@@ -91,16 +91,16 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
 
 Finding describe_ring(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  return {.detail = fmt::format("cp {} with cp_comm {}", p.cp, name(p.cp_comm)),
+  return {.detail = fmt::format("CP {} with cp_comm {}", p.cp, name(p.cp_comm)),
           .key = "parallelism.cp_comm",
           .fix = first_fix(s, lacks_ulysses, kFaults,
                            {Change(s).cp_comm(plan::CpComm::a2a),
                             Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
-          .hint = "cp_comm: a2a, with a cp that divides the heads"};
+          .hint = "cp_comm: a2a, with a cp_size that divides the heads"};
 }
 
 Finding describe_tensor_zero_three(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("tp {} with zero_stage 3", s.plan.tp),
+  return {.detail = fmt::format("TP {} with zero_stage 3", s.plan.tp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, combines_tensor_and_zero_3, kFaults,
                            {Change(s).zero(2), Change(s).zero(1)}),
@@ -112,18 +112,18 @@ Finding describe_hybrid(const plan::TrainingConfig& s) {
           .key = "parallelism.shard_size",
           .fix = first_fix(s, is_hybrid_sharded, kFaults,
                            {Change(s).zero(3), Change(s).shard_size(s.plan.data_ranks())}),
-          .hint = "zero_stage: 3, or no shard_size"};
+          .hint = "zero_stage: 3, or remove shard_size"};
 }
 
 Finding describe_cut_experts(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("etp {} with ep {}", s.plan.etp, s.plan.ep),
+  return {.detail = fmt::format("ETP {} with EP {}", s.plan.etp, s.plan.ep),
           .key = "parallelism.etp_size",
           .fix = first_fix(s, shards_experts, kFaults, {Change(s).experts(s.plan.ep, 1)}),
           .hint = "etp_size: 1"};
 }
 
 Finding describe_experts_tensor(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("tp {} with ep {}, pp {} and cp {}", s.plan.tp, s.plan.ep,
+  return {.detail = fmt::format("TP {} with EP {}, PP {} and CP {}", s.plan.tp, s.plan.ep,
                                 s.plan.pp, s.plan.cp),
           .key = "parallelism.tp_size",
           .fix = fix_by_degrees(s, combines_experts_and_tensor, kFaults),
@@ -131,13 +131,15 @@ Finding describe_experts_tensor(const plan::TrainingConfig& s) {
 }
 
 Finding describe_tensor_pipeline(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("tp {} with pp {}", s.plan.tp, s.plan.pp),
-          .key = "parallelism.tp_size",
-          .hint = "tp_size: 1 or pp_size: 1; or a topology of your own, as Megatron-DeepSpeed has"};
+  return {
+      .detail = fmt::format("TP {} with PP {}", s.plan.tp, s.plan.pp),
+      .key = "parallelism.tp_size",
+      .hint =
+          "tp_size: 1 or pp_size: 1; or define the topology in code, as Megatron-DeepSpeed does"};
 }
 
 Finding describe_pipeline(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("its JSON has no key for pp {}", s.plan.pp),
+  return {.detail = fmt::format("the JSON config has no key for PP {}", s.plan.pp),
           .key = "parallelism.pp_size",
           .hint = fmt::format("PipelineModule(num_stages={}, ...)", s.plan.pp)};
 }
@@ -151,14 +153,14 @@ Finding describe_selective(const plan::TrainingConfig& s) {
 }
 
 Finding describe_tensor_sequence(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("sequence_parallel is on with tp {}", s.plan.tp),
+  return {.detail = fmt::format("sequence_parallel: true with TP {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_fix(s, uses_sequence_parallelism, kFaults,
                            {Change(s).sequence_parallel(false)})};
 }
 
 Finding describe_pipeline_overlap(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("overlap.grad_reduce is on with pp {}", s.plan.pp),
+  return {.detail = fmt::format("overlap.grad_reduce: true with PP {}", s.plan.pp),
           .key = "parallelism.overlap.grad_reduce",
           .fix = first_fix(s, overlaps_pipeline_reduction, kFaults,
                            {Change(s).overlap_grad_reduce(false)})};
@@ -167,10 +169,10 @@ Finding describe_pipeline_overlap(const plan::TrainingConfig& s) {
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0541", Severity::error, "DeepSpeed has no ZeRO-2 or ZeRO-3 with a pipeline",
-      "Its pipeline accumulates gradients over microbatches, which stage 2 would reduce and free "
-      "after each. The engine asserts.",
-      "Use zero_stage: 1.", "DeepSpeed runtime/pipe/engine.py",
+    {{"RW0541", Severity::error, "DeepSpeed pipelines do not support ZeRO-2 or ZeRO-3",
+      "The pipeline accumulates gradients over micro-batches; ZeRO-2 reduces and frees them after "
+      "each one. DeepSpeed stops with an assertion.",
+      "Set zero_stage: 1.", "DeepSpeed runtime/pipe/engine.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 2}\n"},
@@ -178,10 +180,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_pipeline_and_zero_2_or_3, describe_pipeline_zero>,
      combines_pipeline_and_zero_2_or_3},
-    {{"RW0542", Severity::error, "DeepSpeed numbers ranks in one order only",
-      "Its topologies are pipe, data, model with model innermost; groups of tp, sequence and "
-      "experts are made of neighbouring ranks.",
-      "Use the default order; what else was wanted is a matter of the placement.",
+    {{"RW0542", Severity::error, "DeepSpeed supports only one rank order",
+      "Its topology is pipe, data, model with model innermost. Groups of TP, sequence and experts "
+      "are adjacent ranks.",
+      "Remove `order` to use the default. To move ranks to other devices, change `placement`.",
       "DeepSpeed runtime/pipe/topology.py, PipeModelDataParallelTopology; utils/groups.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -190,9 +192,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
      has_unsupported_order},
-    {{"RW0543", Severity::error, "DeepSpeed pipelines run 1F1B without chunks",
-      "TrainSchedule is the only schedule for training, and a rank holds one stage.",
-      "Use schedule: 1f1b and virtual_stages: 1.",
+    {{"RW0543", Severity::error, "DeepSpeed pipelines support only 1F1B without virtual stages",
+      "TrainSchedule is the only training schedule, and each rank holds one stage.",
+      "Set schedule: 1f1b and virtual_stages: 1.",
       "DeepSpeed runtime/pipe/schedule.py; pull request 8576 (DualPipeV) is open",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -201,10 +203,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
      has_unsupported_schedule},
-    {{"RW0544", Severity::error, "DeepSpeed cuts sequences by Ulysses only",
-      "sequence_parallel_size trades sequence for heads by all-to-all; there is no ring and no "
-      "gather.",
-      "Use cp_comm: a2a.", "DeepSpeed-Ulysses; utils/groups.py",
+    {{"RW0544", Severity::error, "DeepSpeed supports only Ulysses for context parallelism",
+      "sequence_parallel_size exchanges sequence shards for head shards by all-to-all. DeepSpeed "
+      "has no ring and no all-gather variant.",
+      "Set cp_comm: a2a.", "DeepSpeed-Ulysses; utils/groups.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: p2p}\n"},
@@ -212,9 +214,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<lacks_ulysses, describe_ring>,
      lacks_ulysses},
-    {{"RW0545", Severity::error, "DeepSpeed AutoTP does not train with ZeRO-3",
-      "The engine asserts a stage of at most 2 where tensor parallelism is on.",
-      "Use zero_stage: 2, or tp_size: 1 and let ZeRO-3 shard.",
+    {{"RW0545", Severity::error, "DeepSpeed AutoTP does not support ZeRO-3",
+      "DeepSpeed asserts a ZeRO stage of at most 2 with tensor parallelism.",
+      "Set zero_stage: 2, or tp_size: 1 with zero_stage: 3.",
       "DeepSpeed runtime/engine.py, _configure_tensor_parallel_states",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -223,11 +225,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_tensor_and_zero_3, describe_tensor_zero_three>,
      combines_tensor_and_zero_3},
-    {{"RW0546", Severity::error, "DeepSpeed shards in neighbourhoods only with ZeRO-3",
-      "mics_shard_size shards parameters, gradients and states inside a neighbourhood, for stage "
-      "3. "
-      "zero_hpz_partition_size is something else: a second copy of the parameters.",
-      "Use zero_stage: 3, or leave shard_size out.", "DeepSpeed runtime/zero/mics_utils.py",
+    {{"RW0546", Severity::error, "DeepSpeed supports hybrid sharding only with ZeRO-3",
+      "mics_shard_size shards parameters, gradients and optimizer states within a group of ranks, "
+      "for ZeRO-3 only. zero_hpz_partition_size is different: it keeps a second copy of the "
+      "parameters.",
+      "Set zero_stage: 3, or remove shard_size.", "DeepSpeed runtime/zero/mics_utils.py",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}\n"},
@@ -235,9 +237,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<is_hybrid_sharded, describe_hybrid>,
      is_hybrid_sharded},
-    {{"RW0547", Severity::error, "DeepSpeed does not cut experts over tensor ranks",
-      "AutoEP refuses an expert_tensor_parallel_size other than 1 as not supported yet.",
-      "Set etp_size: 1.", "DeepSpeed auto_ep_folding.py, validate_folding_global",
+    {{"RW0547", Severity::error, "DeepSpeed does not support expert tensor parallelism",
+      "AutoEP rejects any expert_tensor_parallel_size but 1.", "Set etp_size: 1.",
+      "DeepSpeed auto_ep_folding.py, validate_folding_global",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
@@ -247,9 +249,9 @@ constexpr Rule kRules[] = {
      when<shards_experts, describe_cut_experts>,
      shards_experts},
     {{"RW0548", Severity::error,
-      "DeepSpeed folds experts over tp without a pipeline or Ulysses only",
-      "AutoEP with tensor parallelism refuses pp above 1 and sequence parallelism over ranks.",
-      "Use tp_size: 1.", "DeepSpeed auto_ep_folding.py, validate_folding_global",
+      "DeepSpeed supports EP with TP only without a pipeline and without Ulysses",
+      "AutoEP with tensor parallelism rejects PP above 1 and sequence parallelism across ranks.",
+      "Set tp_size: 1.", "DeepSpeed auto_ep_folding.py, validate_folding_global",
       "world_size: 16\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
@@ -258,10 +260,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_experts_and_tensor, describe_experts_tensor>,
      combines_experts_and_tensor},
-    {{"RW0549", Severity::warning, "DeepSpeed AutoTP knows no pipeline",
-      "Its mesh has a data and a tensor axis. Tensor parallelism under a PipelineModule needs "
-      "layers and a topology of the user's own.",
-      "Use one of the two, or Megatron-DeepSpeed.",
+    {{"RW0549", Severity::warning, "DeepSpeed AutoTP does not support pipelines",
+      "Its mesh has a data and a tensor axis. Tensor parallelism with PipelineModule needs "
+      "user-defined layers and a topology.",
+      "Set tp_size: 1 or pp_size: 1, or use Megatron-DeepSpeed.",
       "DeepSpeed utils/groups.py, _init_tp_mesh_device; issue 7147",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -270,9 +272,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_tensor_and_pipeline, describe_tensor_pipeline>,
      combines_tensor_and_pipeline},
-    {{"RW0550", Severity::note, "DeepSpeed takes the pipeline degree from code",
-      "The JSON has no key for it: the training script builds a PipelineModule.",
-      "Give num_stages in the script.", "DeepSpeed runtime/pipe/module.py",
+    {{"RW0550", Severity::note, "DeepSpeed sets the pipeline degree in code",
+      "The JSON config has no key for it: the training script builds a PipelineModule.",
+      "Pass num_stages to PipelineModule in the training script.",
+      "DeepSpeed runtime/pipe/module.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4}\n"},
@@ -280,10 +283,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_pipeline, describe_pipeline>,
      uses_pipeline},
-    {{"RW0551", Severity::warning, "DeepSpeed does not take stages from a list",
-      "partition_method balances parameters, or layers uniformly, or layers of a type. What the "
-      "stages hold is its decision.",
-      "Use the even split and partition_method uniform.", "DeepSpeed runtime/pipe/module.py",
+    {{"RW0551", Severity::warning, "DeepSpeed does not support a list of stages",
+      "partition_method decides the layers of each stage: it balances parameters, all layers, or "
+      "layers of one type.",
+      "Remove `stages`, and set partition_method to uniform.", "DeepSpeed runtime/pipe/module.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, stages: [9, 7]}\n"},
@@ -291,10 +294,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uneven_stages, describe_stages>,
      uneven_stages},
-    {{"RW0552", Severity::warning, "DeepSpeed has no selective recompute",
-      "It checkpoints whole layers: activation_checkpoint_interval under a pipeline, else in the "
-      "model's code.",
-      "Use recompute: full, or do it in the model.", "DeepSpeed runtime/pipe/module.py",
+    {{"RW0552", Severity::warning, "DeepSpeed has no selective recomputation",
+      "It recomputes whole layers: with activation_checkpoint_interval in a pipeline, otherwise in "
+      "the model's code.",
+      "Set recompute: full, or recompute selectively in the model's code.",
+      "DeepSpeed runtime/pipe/module.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 8, recompute: selective}\n"},
@@ -302,9 +306,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<recomputes_selectively, describe_selective>,
      recomputes_selectively},
-    {{"RW0553", Severity::warning, "DeepSpeed AutoTP has no sequence parallelism over tp",
-      "It all-reduces whole activations; its sequence_parallel_size is Ulysses, here cp_size. Each "
-      "tp rank holds the norms' activations in full.",
+    {{"RW0553", Severity::warning, "DeepSpeed AutoTP has no sequence parallelism over TP ranks",
+      "It all-reduces whole activations, and each TP rank holds the norms' activations in full. "
+      "sequence_parallel_size is Ulysses: cp_size in a plan.",
       "Set sequence_parallel: false.", "DeepSpeed utils/groups.py, _init_tp_mesh_device",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -314,9 +318,9 @@ constexpr Rule kRules[] = {
      when<uses_sequence_parallelism, describe_tensor_sequence>,
      uses_sequence_parallelism},
     {{"RW0554", Severity::note, "DeepSpeed pipelines do not overlap the gradient reduction",
-      "The pipeline engine turns the all-reduce during backward off and reduces at the end of the "
-      "step.",
-      "Count the reduction as exposed: overlap.grad_reduce: false.",
+      "The pipeline engine turns off the all-reduce during the backward pass and reduces gradients "
+      "at the end of the step.",
+      "Set overlap.grad_reduce: false, so that the estimate counts the reduction as exposed.",
       "DeepSpeed runtime/pipe/engine.py, enable_backward_allreduce",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"

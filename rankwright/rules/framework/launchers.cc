@@ -38,18 +38,19 @@ constexpr Fault kFaults[] = {is_scattered};
 Finding describe_scattered(const plan::TrainingConfig& s) {
   const i64 rank = find_misplaced_rank(s);
   const i64 device = s.plan.placement.device(rank);
-  return {.detail = fmt::format("rank {} is on device {} of host {}, where it would not start",
-                                rank, device % get_host_devices(s), device / get_host_devices(s)),
-          .key = "placement",
-          .fix = first_fix(s, is_scattered, kFaults, {Change(s).block_placement()}),
-          .hint = "placement: block, or another launcher: slurm or openmpi"};
+  return {
+      .detail = fmt::format("the plan puts rank {} on device {} of host {}, but torchrun does not",
+                            rank, device % get_host_devices(s), device / get_host_devices(s)),
+      .key = "placement",
+      .fix = first_fix(s, is_scattered, kFaults, {Change(s).block_placement()}),
+      .hint = "placement: block, or export --to slurm or openmpi"};
 }
 
 constexpr Rule kRules[] = {
-    {{"RW0591", Severity::warning, "torchrun numbers the ranks of a node one after another",
-      "Each node gets the ranks that follow those of the node before it, and the i-th takes the "
-      "i-th device. Whole nodes may stand in any order, single ranks may not.",
-      "Use placement: block or hosts in another order, or launch by Slurm or Open MPI.",
+    {{"RW0591", Severity::warning, "torchrun numbers the ranks of each node consecutively",
+      "Each node gets consecutive ranks, and local rank i uses device i. Whole nodes may be "
+      "reordered; single ranks may not.",
+      "Set placement: block, reorder whole hosts, or launch with Slurm or Open MPI.",
       "PyTorch torch/distributed/elastic/agent/server/api.py, _assign_worker_ranks",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"

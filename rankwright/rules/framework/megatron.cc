@@ -139,8 +139,9 @@ bool mixes_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
 /// Dispatch and combine overlap the computation of another microbatch, which an interleaved
 /// schedule or gradient accumulation without a pipeline provides.
 bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
-  return s.plan.overlap.ep && (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full ||
-                               (s.plan.pp > 1 && s.plan.virtual_stages == 1));
+  return s.plan.overlap.ep &&
+         (s.plan.ep == 1 || s.plan.recompute == plan::Recompute::full ||
+          s.job.param_dtype == plan::Dtype::fp32 || (s.plan.pp > 1 && s.plan.virtual_stages == 1));
 }
 
 bool needs_vocabulary_padding(const plan::TrainingConfig& s) {
@@ -163,11 +164,12 @@ Finding describe_order(const plan::TrainingConfig& s) {
 }
 
 Finding describe_meshes(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("tp {} x cp {} is not etp {} x ep {}, and pp does not come last",
-                                s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
-          .key = "parallelism.order",
-          .fix = first_fix(s, has_unequal_meshes, kFaults, {Change(s).order(mesh::kDefaultOrder)}),
-          .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
+  return {
+      .detail = fmt::format("TP {} x CP {} is not ETP {} x EP {}, and PP is not last in the order",
+                            s.plan.tp, s.plan.cp, s.plan.etp, s.plan.ep),
+      .key = "parallelism.order",
+      .fix = first_fix(s, has_unequal_meshes, kFaults, {Change(s).order(mesh::kDefaultOrder)}),
+      .hint = fmt::format("order: {}", show(mesh::kDefaultOrder))};
 }
 
 Finding describe_layers(const plan::TrainingConfig& s) {
@@ -177,8 +179,8 @@ Finding describe_layers(const plan::TrainingConfig& s) {
                                 s.model.layers(), s.model.name),
           .key = "parallelism.pp_size",
           .fix = first_fix(s, has_undivided_layers, kFaults, {Change(s).even_stages()}),
-          .hint = "state the layers of each stage in `stages`",
-          .notes = {fmt::format("rounded down, {} layers would be trained", run)}};
+          .hint = "list the layers of each stage: stages: [...]",
+          .notes = {fmt::format("Megatron-LM rounds down and trains {} layers", run)}};
 }
 
 Finding describe_schedule(const plan::TrainingConfig& s) {
@@ -193,7 +195,7 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
 }
 
 Finding describe_lonely_chunks(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("virtual_stages {} with pp 1", s.plan.virtual_stages),
+  return {.detail = fmt::format("virtual_stages {} with PP 1", s.plan.virtual_stages),
           .key = "parallelism.virtual_stages",
           .fix = first_fix(s, has_chunks_without_pipeline, kFaults,
                            {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
@@ -216,26 +218,25 @@ std::vector<Edit> propose_group(const plan::TrainingConfig& s) {
 
 Finding describe_group(const plan::TrainingConfig& s) {
   if (s.plan.microbatch_group != 0)
-    return {
-        .detail = fmt::format("groups of {} do not cut {} microbatches: a group has from pp {} "
-                              "to all of them, and the last one no fewer than pp",
-                              count(s.plan.microbatch_group), count(s.microbatches()), s.plan.pp),
-        .key = "parallelism.microbatch_group",
-        .fix = propose_group(s),
-        .hint = "microbatch_group: pp_size, and a multiple of it in microbatches"};
-  return {.detail = fmt::format("{} microbatches are not a multiple of pp {}",
+    return {.detail = fmt::format(
+                "groups of {} do not divide {} micro-batches: each group needs at least PP {}",
+                count(s.plan.microbatch_group), count(s.microbatches()), s.plan.pp),
+            .key = "parallelism.microbatch_group",
+            .fix = propose_group(s),
+            .hint = "microbatch_group: PP, with a multiple of it as the number of micro-batches"};
+  return {.detail = fmt::format("{} micro-batches are not a multiple of PP {}",
                                 count(s.microbatches()), s.plan.pp),
           .key = "job.global_batch",
           .fix = propose_group(s),
-          .hint = "a global_batch with a multiple of pp microbatches"};
+          .hint = "a global_batch that gives a multiple of PP micro-batches"};
 }
 
 Finding describe_experts_without_sp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has experts, tp is {}, and sequence_parallel is off",
+  return {.detail = fmt::format("{} has experts and TP {}, but sequence_parallel is off",
                                 s.model.name, s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_fix(s, has_experts_without_sp, kFaults, {Change(s).sequence_parallel(true)}),
-          .hint = "sequence_parallel: true, with a sequence that tp divides"};
+          .hint = "sequence_parallel: true, with a sequence that TP divides"};
 }
 
 Finding describe_param_gather(const plan::TrainingConfig& s) {
@@ -250,40 +251,40 @@ Finding describe_param_gather(const plan::TrainingConfig& s) {
 Finding describe_tp_overlap(const plan::TrainingConfig& s) {
   std::vector<Change> changes{Change(s).overlap_tp(false)};
   if (s.plan.tp > 1) changes.insert(changes.begin(), Change(s).sequence_parallel(true));
-  return {.detail = s.plan.tp == 1 ? "with tp 1 there is nothing to overlap, and no sequence "
-                                     "parallelism"
-                                   : "sequence_parallel is off",
-          .key = "parallelism.overlap.tp",
-          .fix = first_fix(s, has_invalid_tp_overlap, kFaults, changes),
-          .hint = "overlap.tp: false"};
+  return {
+      .detail = s.plan.tp == 1 ? "TP 1: there is nothing to overlap" : "sequence_parallel is off",
+      .key = "parallelism.overlap.tp",
+      .fix = first_fix(s, has_invalid_tp_overlap, kFaults, changes),
+      .hint = "overlap.tp: false"};
 }
 
 Finding describe_fsdp_pipeline(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage {} with pp {}", s.plan.zero, s.plan.pp),
+  return {.detail = fmt::format("zero_stage {} with PP {}", s.plan.zero, s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, uses_fsdp_with_pipeline, kFaults, {Change(s).zero(1)})};
 }
 
 Finding describe_fsdp_with_tp_or_cp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage {} with tp {} x cp {} on {}, which is older than "
-                                "Blackwell",
-                                s.plan.zero, s.plan.tp, s.plan.cp, s.cluster.device.name),
-          .key = "parallelism.zero_stage",
-          .fix = first_fix(s, mixes_fsdp_with_tp_or_cp, kFaults, {Change(s).zero(1)})};
+  return {
+      .detail = fmt::format("zero_stage {} with TP {} x CP {} on {}, which is older than Blackwell",
+                            s.plan.zero, s.plan.tp, s.plan.cp, s.cluster.device.name),
+      .key = "parallelism.zero_stage",
+      .fix = first_fix(s, mixes_fsdp_with_tp_or_cp, kFaults, {Change(s).zero(1)})};
 }
 
 Finding describe_ep_overlap(const plan::TrainingConfig& s) {
-  const std::string why = s.plan.ep == 1 ? "ep 1"
-                          : s.plan.recompute == plan::Recompute::full
-                              ? "full recomputation"
-                              : fmt::format("pp {} without virtual stages", s.plan.pp);
+  const std::string why = s.plan.ep == 1                              ? "EP 1"
+                          : s.plan.recompute == plan::Recompute::full ? "full recomputation"
+                          : s.job.param_dtype == plan::Dtype::fp32
+                              ? "param_dtype fp32"
+                              : fmt::format("PP {} without virtual stages", s.plan.pp);
   return {.detail = fmt::format("overlap.ep with {}", why),
           .key = "parallelism.overlap.ep",
           .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
 }
 
 Finding describe_one_connection(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("tp {} x cp {} on {}, which is older than Blackwell", s.plan.tp,
+  return {.detail = fmt::format("TP {} x CP {} on {}, which is older than Blackwell", s.plan.tp,
                                 s.plan.cp, s.cluster.device.name),
           .key = s.plan.tp > 1 ? "parallelism.tp_size" : "parallelism.cp_size",
           .hint = "export CUDA_DEVICE_MAX_CONNECTIONS=1"};
@@ -301,7 +302,7 @@ Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
 
 Finding describe_vocabulary(const plan::TrainingConfig& s) {
   const i64 padded = round_up(s.model.vocab, kVocabUnit * s.plan.tp);
-  return {.detail = fmt::format("{} rows become {}: {} more, to a multiple of 128 x tp {}",
+  return {.detail = fmt::format("{} rows are padded to {}: {} more, for a multiple of 128 x TP {}",
                                 count(s.model.vocab), count(padded), count(padded - s.model.vocab),
                                 s.plan.tp),
           .key = "model.vocab"};
@@ -311,19 +312,20 @@ Finding describe_gradients(const plan::TrainingConfig&) {
   return {
       .detail = "grad_dtype is bf16",
       .key = "job.grad_dtype",
-      .hint = "grad_dtype: fp32 to count what Megatron-LM does, or --grad-reduce-in-bf16 there"};
+      .hint =
+          "grad_dtype: fp32 (Megatron-LM's default), or pass --grad-reduce-in-bf16 to Megatron-LM"};
 }
 
 Finding describe_half_experts(const plan::TrainingConfig& s) {
   return {
-      .detail = fmt::format("ep {} with param_dtype fp16", s.plan.ep),
+      .detail = fmt::format("EP {} with param_dtype fp16", s.plan.ep),
       .key = "job.param_dtype",
       .fix = first_fix(s, has_fp16_experts, kFaults, {Change(s).param_dtype(plan::Dtype::bf16)}),
       .hint = "param_dtype: bf16"};
 }
 
 Finding describe_crossed_sends(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("virtual_stages {} on pp 2 with overlap.pp: false",
+  return {.detail = fmt::format("virtual_stages {} on PP 2 with overlap.pp: false",
                                 s.plan.virtual_stages),
           .key = "parallelism.overlap.pp",
           .fix = first_fix(s, has_crossing_sends, kFaults, {Change(s).overlap_pp(true)}),
@@ -331,42 +333,42 @@ Finding describe_crossed_sends(const plan::TrainingConfig& s) {
 }
 
 Finding describe_positions(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
-                                count(s.model.positions), count(s.job.sequence)),
+  return {.detail = fmt::format("{} has {} learned positions, but a sequence has {} tokens",
+                                s.model.name, count(s.model.positions), count(s.job.sequence)),
           .key = "job.sequence",
           .fix = first_fix(s, exceeds_positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
 Finding describe_mtp_stages(const plan::TrainingConfig& s) {
-  return {.detail =
-              fmt::format("{} of {} in {}", plural(s.model.mtp_layers, "MTP module", "MTP modules"),
-                          s.model.name, make_excerpt(show_layout(s.plan.stages), 60)),
+  return {.detail = fmt::format("{} of {} are in {}",
+                                plural(s.model.mtp_layers, "MTP module", "MTP modules"),
+                                s.model.name, make_excerpt(show_layout(s.plan.stages), 60)),
           .key = "parallelism.stages",
           .fix = first_fix(s, has_misplaced_mtp, kFaults, {Change(s).even_stages()}),
-          .hint = "all m on one stage behind the last t"};
+          .hint = "put all m on one stage after the last t"};
 }
 
 Finding describe_instances(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
   return {
-      .detail = fmt::format("{} data ranks in shards of {} are {} instances, which do not "
-                            "divide {} of an expert",
+      .detail = fmt::format("{} data-parallel ranks in shards of {} give {} optimizer instances, "
+                            "which do not divide {} per expert",
                             p.data_ranks(), p.shard_size, p.data_ranks() / p.shard_size,
-                            plural(p.expert_dp(), "data rank", "data ranks")),
+                            plural(p.expert_dp(), "data-parallel rank", "data-parallel ranks")),
       .key = "parallelism.shard_size",
       .fix = first_fix(s, has_undivided_instances, kFaults, {Change(s).shard_size(p.data_ranks())}),
-      .hint = "leave shard_size out"};
+      .hint = "remove shard_size"};
 }
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0501", Severity::error, "Megatron-LM cannot number the ranks in this order",
-      "It knows two orders: tp-cp-ep-dp-pp, and with --use-tp-pp-dp-mapping tp-cp-ep-pp-dp. Axes "
-      "of "
-      "degree 1 may stand anywhere.",
-      "Use one of the two; what else was wanted is a matter of the placement.",
+    {{"RW0501", Severity::error, "Megatron-LM does not support this rank order",
+      "It supports tp-cp-ep-dp-pp and, with --use-tp-pp-dp-mapping, tp-cp-ep-pp-dp. The position "
+      "of axes of degree 1 does not matter.",
+      "Set order: tp-cp-ep-dp-pp or order: tp-cp-ep-pp-dp. To move ranks to other devices, change "
+      "`placement`.",
       "Megatron-LM core/parallel_state.py, initialize_model_parallel",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -375,11 +377,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
      has_unsupported_order},
-    {{"RW0502", Severity::error, "with pp before dp Megatron-LM wants tp x cp = etp x ep",
-      "It makes the expert groups of every model, and unless pp comes last it asks for the same dp "
-      "in both meshes. Context parallelism on a dense model breaks that: the expert mesh has no "
-      "cp.",
-      "Put pp last in the order.", "Megatron-LM core/parallel_state.py, initialize_model_parallel",
+    {{"RW0502", Severity::error, "with PP before DP, Megatron-LM requires TP x CP = ETP x EP",
+      "Megatron-LM creates expert groups for every model. Unless PP is last, it requires equal "
+      "data-parallel sizes of dense and expert layers. CP on a dense model breaks that, because "
+      "the expert mesh has no CP.",
+      "Set order: tp-cp-ep-dp-pp.", "Megatron-LM core/parallel_state.py, initialize_model_parallel",
       "world_size: 32\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, cp_size: 2, pp_size: 4, dp_size: 2, order: tp-cp-ep-pp-dp}\n"},
@@ -387,11 +389,12 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unequal_meshes, describe_meshes>,
      has_unequal_meshes},
-    {{"RW0503", Severity::error, "Megatron-LM does not split these layers by itself",
-      "Without a layout every stage gets layers / (pp x virtual_stages), rounded down. Some paths "
-      "check the remainder and some have not: 80 layers have run as 64, and 30 as 28, without a "
-      "word.",
-      "State the split: `stages` becomes --pipeline-model-parallel-layout, from core 0.13 on.",
+    {{"RW0503", Severity::error, "Megatron-LM cannot split these layers evenly",
+      "Without a layout, every stage gets layers / (PP x virtual_stages), rounded down. Not all "
+      "versions check the remainder: 80 layers have trained as 64, and 30 as 28, without a "
+      "warning.",
+      "List the layers of each stage in `stages`. Export writes it as "
+      "--pipeline-model-parallel-layout (Megatron Core 0.13 or later).",
       "Megatron-LM issues 468 and 1304; training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: megatron-3.6b\n"
@@ -402,9 +405,9 @@ constexpr Rule kRules[] = {
      when<has_undivided_layers, describe_layers>,
      has_undivided_layers},
     {{"RW0504", Severity::error, "Megatron-LM does not have this schedule",
-      "It runs 1F1B, and interleaved 1F1B with virtual stages: no GPipe, no zero bubble, no "
-      "DualPipe.",
-      "Use 1f1b, or interleaved-1f1b with virtual_stages.",
+      "It supports 1F1B, and interleaved 1F1B with virtual stages. It has no GPipe, zero-bubble or "
+      "DualPipe schedule.",
+      "Set schedule: 1f1b, or schedule: interleaved-1f1b with virtual_stages: 2 or more.",
       "Megatron-LM core/pipeline_parallel/schedules.py; pull request 5254 (DualPipe) was closed",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -413,10 +416,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
      has_unsupported_schedule},
-    {{"RW0505", Severity::error, "Megatron-LM interleaves microbatches in groups of at least pp",
-      "A group has from pp to all microbatches, and what is left for the last one is nothing or at "
-      "least pp. The default group is pp, so pp has to divide the microbatches.",
-      "State microbatch_group, or choose a batch with a multiple of pp microbatches.",
+    {{"RW0505", Severity::error, "Megatron-LM interleaves micro-batches in groups of at least PP",
+      "Each group, also the last one, has at least PP micro-batches. The default group is PP, so "
+      "PP must divide the number of micro-batches.",
+      "Set microbatch_group, or a global_batch that gives a multiple of PP micro-batches.",
       "Megatron-LM core/pipeline_parallel/schedules.py, "
       "forward_backward_pipelining_with_interleaving",
       "world_size: 16\n"
@@ -427,9 +430,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_group, describe_group>,
      has_unsupported_group},
-    {{"RW0506", Severity::error, "Megatron-LM takes virtual stages only with a pipeline",
-      "Interleaving shrinks the bubble between pp ranks; with one there is none.",
-      "Leave virtual_stages out.", "Megatron-LM training/arguments.py, validate_args",
+    {{"RW0506", Severity::error, "Megatron-LM supports virtual stages only with a pipeline",
+      "Interleaving shrinks the bubble between PP ranks. With one PP rank there is no bubble.",
+      "Remove virtual_stages.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 8, dp_size: 1, virtual_stages: 2}\n"},
@@ -437,10 +440,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_chunks_without_pipeline, describe_lonely_chunks>,
      has_chunks_without_pipeline},
-    {{"RW0507", Severity::error,
-      "Megatron-LM trains experts under tp only with sequence parallelism",
-      "Without it every tp rank would route all tokens. The MoE layer raises in its first training "
-      "step, whatever ep is.",
+    {{"RW0507", Severity::error, "Megatron-LM requires sequence parallelism for experts with TP",
+      "Without it, every TP rank would route all tokens. The MoE layer raises an error in the "
+      "first training step, for any EP.",
       "Set sequence_parallel: true.",
       "Megatron-LM core/transformer/moe/moe_layer.py, as logs of 2026 quote it; "
       "core/model_parallel_config.py warns",
@@ -452,10 +454,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_experts_without_sp, describe_experts_without_sp>,
      has_experts_without_sp},
-    {{"RW0508", Severity::error, "Megatron-LM cannot gather parameters early here",
-      "--overlap-param-gather needs the distributed optimizer, since nothing else gathers "
-      "parameters, and --overlap-grad-reduce.",
-      "Turn overlap.param_gather off, or zero_stage and overlap.grad_reduce on.",
+    {{"RW0508", Severity::error, "Megatron-LM cannot overlap the parameter gather here",
+      "--overlap-param-gather needs the distributed optimizer and --overlap-grad-reduce.",
+      "Set overlap.param_gather: false, or zero_stage: 1 and overlap.grad_reduce: true.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -464,10 +465,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_invalid_param_gather, describe_param_gather>,
      has_invalid_param_gather},
-    {{"RW0509", Severity::error, "Megatron-LM overlaps tp only with sequence parallelism",
-      "--tp-comm-overlap pipelines the all-gathers and reduce-scatters that sequence parallelism "
-      "makes of the all-reduces. With tp 1 sequence parallelism is off.",
-      "Set sequence_parallel: true, or overlap.tp: false.",
+    {{"RW0509", Severity::error, "Megatron-LM overlaps TP only with sequence parallelism",
+      "--tp-comm-overlap overlaps the all-gathers and reduce-scatters of sequence parallelism. "
+      "With TP 1, sequence parallelism is off.",
+      "Set sequence_parallel: true, or set overlap.tp: false.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -476,11 +477,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_invalid_tp_overlap, describe_tp_overlap>,
      has_invalid_tp_overlap},
-    {{"RW0510", Severity::warning, "Megatron-FSDP with a pipeline is not documented",
-      "Stages 2 and 3 are Megatron-FSDP. Its pages name tensor, expert and context parallelism and "
-      "not the pipeline; a script of NVIDIA's calls the two mutually exclusive. Nothing was seen "
-      "that refuses them.",
-      "Use zero_stage: 1, the distributed optimizer.",
+    {{"RW0510", Severity::warning, "Megatron-FSDP with a pipeline is undocumented",
+      "Megatron-LM runs ZeRO-2 and ZeRO-3 as Megatron-FSDP. Its documentation covers TP, EP and "
+      "CP, but not PP, and one of NVIDIA's scripts calls them mutually exclusive. No check that "
+      "rejects the combination is known.",
+      "Set zero_stage: 1 (the distributed optimizer).",
       "Megatron-LM docs, custom_fsdp; pull requests 6081 (merged) and 6486 (open)",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -490,10 +491,10 @@ constexpr Rule kRules[] = {
      when<uses_fsdp_with_pipeline, describe_fsdp_pipeline>,
      uses_fsdp_with_pipeline,
      true},
-    {{"RW0511", Severity::note, "Megatron-LM wants CUDA_DEVICE_MAX_CONNECTIONS=1 here",
-      "Before Blackwell one queue to the device keeps collectives of tp and cp in front of the "
+    {{"RW0511", Severity::note, "Megatron-LM needs CUDA_DEVICE_MAX_CONNECTIONS=1 here",
+      "Before Blackwell, a single hardware queue is needed to run TP and CP collectives before the "
       "kernels that they overlap with. Megatron-LM refuses to start without it.",
-      "Set it in the environment of every rank.",
+      "Run export CUDA_DEVICE_MAX_CONNECTIONS=1 on every rank.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -502,9 +503,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<needs_one_connection, describe_one_connection>,
      needs_one_connection},
-    {{"RW0512", Severity::note, "Megatron-FSDP refuses CUDA_DEVICE_MAX_CONNECTIONS=1",
-      "With one queue its gathers could not run beside the computation.",
-      "Take the variable out of the environment.",
+    {{"RW0512", Severity::note, "Megatron-FSDP rejects CUDA_DEVICE_MAX_CONNECTIONS=1",
+      "With a single hardware queue, its parameter gathers could not overlap with compute.",
+      "Run unset CUDA_DEVICE_MAX_CONNECTIONS on every rank.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -515,9 +516,9 @@ constexpr Rule kRules[] = {
      uses_fsdp},
     {{"RW0513", Severity::error,
       "all-to-all context parallelism does not divide the key-value heads",
-      "TransformerEngine trades sequence for heads, queries and keys alike: after tp has cut them, "
-      "cp has to divide the key-value heads too.",
-      "Use cp_comm: p2p, or lower cp_size.",
+      "Transformer Engine exchanges sequence shards for head shards of queries, keys and values. "
+      "After the TP split, CP must divide the key-value heads too.",
+      "Set cp_comm: p2p, or lower cp_size.",
       "TransformerEngine's attention with a2a, AttnFuncWithCPAndQKVOA2A",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -527,11 +528,9 @@ constexpr Rule kRules[] = {
      when<has_undivided_ulysses_kv, describe_ulysses_kv>,
      has_undivided_ulysses_kv},
     {{"RW0514", Severity::note, "Megatron-LM pads the vocabulary",
-      "The embedding and the output head get rows until 128 x tp divides them, so that tp cuts "
-      "them "
-      "evenly and the matmuls are well shaped. They cost memory and work; a checkpoint of another "
-      "tp may have other shapes.",
-      "Nothing needs doing; --make-vocab-size-divisible-by sets the 128.",
+      "Rows are added to the embedding and the output head until 128 x TP divides their number. "
+      "They cost memory and compute, and checkpoints of another TP may have other shapes.",
+      "No action is needed. --make-vocab-size-divisible-by changes the 128.",
       "Megatron-LM training/tokenizer, vocab_size_with_padding",
       "world_size: 8\n"
       "model: gpt2\n"
@@ -542,9 +541,10 @@ constexpr Rule kRules[] = {
      when<needs_vocabulary_padding, describe_vocabulary>,
      needs_vocabulary_padding},
     {{"RW0515", Severity::note, "Megatron-LM reduces gradients in fp32",
-      "With --bf16 it accumulates and reduces gradients in fp32 unless --grad-reduce-in-bf16 is "
-      "given: 2 bytes a parameter more, and twice the data-parallel traffic.",
-      "Set job.grad_dtype: fp32, or pass the flag.", "Megatron-LM training/arguments.py",
+      "With --bf16, it accumulates and reduces gradients in fp32 unless --grad-reduce-in-bf16 is "
+      "given. That is 2 bytes per parameter more, and twice the data-parallel traffic.",
+      "Set job.grad_dtype: fp32, or pass --grad-reduce-in-bf16 to Megatron-LM.",
+      "Megatron-LM training/arguments.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, dp_size: 8}\n"
@@ -553,8 +553,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<reduces_bf16_gradients, describe_gradients>,
      reduces_bf16_gradients},
-    {{"RW0516", Severity::error, "Megatron-LM has no expert parallelism in fp16",
-      "It refuses --fp16 with an expert degree above 1.", "Train in bf16.",
+    {{"RW0516", Severity::error, "Megatron-LM does not support expert parallelism in fp16",
+      "It rejects --fp16 with an expert-parallel size above 1.", "Set job.param_dtype: bf16.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
@@ -565,11 +565,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_fp16_experts, describe_half_experts>,
      has_fp16_experts},
-    {{"RW0517", Severity::error, "Megatron-LM interleaves two pp ranks only with overlapped sends",
-      "Each of two ranks is before and behind the other. Without overlap all sends of a step go "
-      "out in one batch, and two messages between the same ranks would be mixed up.",
-      "Set overlap.pp: true, or use more pp ranks.",
-      "Megatron-LM training/arguments.py, validate_args",
+    {{"RW0517", Severity::error, "Megatron-LM interleaves 2 PP ranks only with overlapped sends",
+      "With two ranks, each is both predecessor and successor of the other. Without overlap, all "
+      "sends go out in one batch, and two messages between the same ranks could be mixed up.",
+      "Set overlap.pp: true, or raise pp_size.", "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, pp_size: 2, dp_size: 1, virtual_stages: 2, overlap: {pp: "
@@ -578,10 +577,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_crossing_sends, describe_crossed_sends>,
      has_crossing_sends},
-    {{"RW0518", Severity::error, "Megatron-LM takes no sequence longer than the learned positions",
-      "--max-position-embeddings is the number of positions that the model learns, and has to hold "
+    {{"RW0518", Severity::error, "the sequence exceeds Megatron-LM's learned positions",
+      "--max-position-embeddings is the number of learned positions and must be at least "
       "--seq-length.",
-      "Train shorter sequences, or a model with more positions.",
+      "Lower job.sequence, or choose a model with more positions.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 8\n"
       "model: gpt2\n"
@@ -591,10 +590,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<exceeds_positions, describe_positions>,
      exceeds_positions},
-    {{"RW0519", Severity::error, "Megatron-LM does not place MTP modules so",
-      "A layout holds all of the model's MTP modules, on one stage, in the last chunk of its pp "
-      "rank, and no layer behind them.",
-      "Move every m of the layout to one stage behind the last t.",
+    {{"RW0519", Severity::error, "Megatron-LM does not support this placement of MTP modules",
+      "All MTP modules must be on one stage, in the last virtual stage of its PP rank, with no "
+      "layer after them.",
+      "In `stages`, move every m to one stage after the last t.",
       "Megatron-LM core/transformer/pipeline_parallel_layer_layout.py, validate_layer_layout",
       "world_size: 8\n"
       "model: {architecture: deepseek_v3, hidden: 1024, layers: 8, heads: 16, vocab: 32768, "
@@ -605,10 +604,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_misplaced_mtp, describe_mtp_stages>,
      has_misplaced_mtp},
-    {{"RW0520", Severity::error, "instances of the optimizer do not divide the experts' data ranks",
-      "shard_size becomes --num-distributed-optimizer-instances, and Megatron-LM cuts the data "
-      "ranks of the experts into as many parts as those of the dense layers.",
-      "Leave shard_size out, or lower ep_size.",
+    {{"RW0520", Severity::error,
+      "optimizer instances do not divide the experts' data-parallel ranks",
+      "shard_size sets --num-distributed-optimizer-instances. Megatron-LM divides the experts' "
+      "data-parallel ranks into the same number of parts as those of the dense layers.",
+      "Remove shard_size, or lower ep_size.",
       "Megatron-LM core/parallel_state.py, initialize_model_parallel",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
@@ -619,11 +619,10 @@ constexpr Rule kRules[] = {
      when<has_undivided_instances, describe_instances>,
      has_undivided_instances},
     {{"RW0525", Severity::warning, "Megatron-FSDP with tensor or context parallelism",
-      "Before Blackwell, tp and cp need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their "
-      "collectives, "
-      "and Megatron-FSDP needs more than one queue to overlap its gathers. Megatron-LM warns that "
-      "one of them will not overlap.",
-      "Use zero_stage: 1, or tp_size: 1 and cp_size: 1.",
+      "Before Blackwell, TP and CP need CUDA_DEVICE_MAX_CONNECTIONS=1 to overlap their "
+      "collectives, but Megatron-FSDP needs more than one queue to overlap its gathers. "
+      "Megatron-LM warns that one of them will not overlap.",
+      "Set zero_stage: 1, or tp_size: 1 and cp_size: 1.",
       "Megatron-LM training/arguments.py, validate_args",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -634,10 +633,10 @@ constexpr Rule kRules[] = {
      mixes_fsdp_with_tp_or_cp,
      true},
     {{"RW0555", Severity::error, "Megatron-LM cannot overlap dispatch and combine here",
-      "The overlap runs the forward of one microbatch beside the backward of another. Megatron-LM "
-      "requires ep above 1, an interleaved schedule if there is a pipeline, and no full "
-      "recomputation.",
-      "Use overlap.ep: false, virtual_stages above 1, or less recomputation.",
+      "The overlap runs the forward pass of one micro-batch during the backward pass of another. "
+      "Megatron-LM requires EP above 1, an interleaved schedule if there is a pipeline, and no "
+      "full recomputation.",
+      "Set overlap.ep: false, raise virtual_stages above 1, or use less recomputation.",
       "Megatron-LM training/arguments.py and transformer_config.py, "
       "overlap_moe_expert_parallel_comm",
       "world_size: 32\n"

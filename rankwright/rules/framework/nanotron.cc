@@ -73,7 +73,7 @@ Finding describe_kv_heads(const plan::TrainingConfig& s) {
 }
 
 Finding describe_zero(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage {} would run as 1", s.plan.zero),
+  return {.detail = fmt::format("zero_stage {} runs as zero_stage 1", s.plan.zero),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, uses_zero_2_or_3, kFaults, {Change(s).zero(1)}),
           .hint = "zero_stage: 1"};
@@ -82,8 +82,8 @@ Finding describe_zero(const plan::TrainingConfig& s) {
 Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
   const auto plain = [&] { return Change(s).chunks(1, pipeline::Schedule::one_f_one_b); };
-  return {.detail = fmt::format("{} with {} a pp rank", name(s.plan.schedule),
-                                plural(s.plan.virtual_stages, "chunk", "chunks")),
+  return {.detail = fmt::format("{} with {} per PP rank", name(s.plan.schedule),
+                                plural(s.plan.virtual_stages, "virtual stage", "virtual stages")),
           .key = "parallelism.schedule",
           .fix = first_fix(s, has_unsupported_schedule, kFaults,
                            {plain(), plain().even_stages(), plain().microbatches(enough)}),
@@ -95,11 +95,11 @@ Finding describe_order(const plan::TrainingConfig& s) {
 }
 
 Finding describe_few_microbatches(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} for pp {}",
-                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
+  return {.detail = fmt::format(
+              "{} for PP {}", plural(s.microbatches(), "micro-batch", "micro-batches"), s.plan.pp),
           .key = "job.global_batch",
           .fix = first_fix(s, has_few_microbatches, kFaults, {Change(s).microbatches(s.plan.pp)}),
-          .hint = "a larger global_batch"};
+          .hint = "raise global_batch"};
 }
 
 Finding describe_hybrid(const plan::TrainingConfig& s) {
@@ -107,7 +107,7 @@ Finding describe_hybrid(const plan::TrainingConfig& s) {
 }
 
 Finding describe_placement(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("hosts have {} devices, and not every rank r sits in slot r mod {}",
+  return {.detail = fmt::format("hosts have {} devices, but some rank r is not in slot r mod {}",
                                 s.cluster.host_devices, s.cluster.host_devices),
           .key = "placement",
           .fix = first_fix(s, has_unsupported_placement, kFaults, {Change(s).block_placement()}),
@@ -115,15 +115,15 @@ Finding describe_placement(const plan::TrainingConfig& s) {
 }
 
 Finding describe_ring(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("cp {} with cp_comm {}", s.plan.cp, name(s.plan.cp_comm)),
+  return {.detail = fmt::format("CP {} with cp_comm {}", s.plan.cp, name(s.plan.cp_comm)),
           .key = "parallelism.cp_comm",
           .fix = first_fix(s, lacks_ring, kFaults, {Change(s).cp_comm(plan::CpComm::p2p)}),
           .hint = "cp_comm: p2p"};
 }
 
 Finding describe_sharded_over_cp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("states are sharded over dp {}, not over dp x cp = {}", s.plan.dp,
-                                s.plan.data_ranks()),
+  return {.detail = fmt::format("optimizer states are sharded over DP {}, not over DP x CP = {}",
+                                s.plan.dp, s.plan.data_ranks()),
           .key = "parallelism.zero_stage"};
 }
 
@@ -136,7 +136,7 @@ Finding describe_selective(const plan::TrainingConfig& s) {
 }
 
 Finding describe_some_layers(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} a pp rank cannot be singled out",
+  return {.detail = fmt::format("recompute covers {} per PP rank; nanotron recomputes all or none",
                                 plural(s.plan.recompute_layers, "layer", "layers")),
           .key = "parallelism.recompute",
           .fix = first_fix(s, recomputes_some_layers, kFaults,
@@ -144,18 +144,18 @@ Finding describe_some_layers(const plan::TrainingConfig& s) {
 }
 
 Finding describe_experts(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("ep is {}", s.plan.ep),
+  return {.detail = fmt::format("EP is {}", s.plan.ep),
           .key = "parallelism.ep_size",
-          .hint = "ep_size: 1, or a build with pull request 373"};
+          .hint = "ep_size: 1, or build nanotron with pull request 373"};
 }
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0561", Severity::error, "nanotron wants whole key-value heads on every tp rank",
-      "Its config refuses fewer heads than tp. It does not check the division: 6 heads on tp 4 "
-      "pass, are rounded down to one each, and go wrong later.",
-      "Use a tp_size that divides the key-value heads.",
+    {{"RW0561", Severity::error, "nanotron needs whole key-value heads on every TP rank",
+      "Its config rejects fewer heads than TP, but does not check the division: 6 heads on TP 4 "
+      "pass, round down to one each, and fail later.",
+      "Set tp_size to a divisor of the number of key-value heads.",
       "nanotron config/config.py; models/qwen.py",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -165,10 +165,9 @@ constexpr Rule kRules[] = {
      when<has_undivided_kv_heads, describe_kv_heads>,
      has_undivided_kv_heads},
     {{"RW0562", Severity::error, "nanotron runs ZeRO-2 and ZeRO-3 as ZeRO-1",
-      "zero_stage is any number and only asked whether it is above 0. Gradients and parameters "
-      "stay whole on every rank, and nothing says so: the memory that the plan counts on is not "
-      "there.",
-      "Use zero_stage: 1.", "nanotron helpers.py",
+      "nanotron only checks whether zero_stage is above 0. Gradients and parameters stay unsharded "
+      "on every rank, without a warning, and need more memory than the plan estimates.",
+      "Set zero_stage: 1.", "nanotron helpers.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 1, dp_size: 8, zero_stage: 3}\n"},
@@ -176,9 +175,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_zero_2_or_3, describe_zero>,
      uses_zero_2_or_3},
-    {{"RW0563", Severity::error, "nanotron pipelines run all-forward-all-backward or 1F1B",
-      "pp_engine is afab (GPipe, the default) or 1f1b, with one stage a rank.",
-      "Use schedule: 1f1b and virtual_stages: 1.", "nanotron config/utils_config.py",
+    {{"RW0563", Severity::error,
+      "nanotron pipelines support only all-forward-all-backward and 1F1B",
+      "pp_engine is afab (GPipe, the default) or 1f1b, with one stage per rank.",
+      "Set schedule: 1f1b and virtual_stages: 1.", "nanotron config/utils_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, virtual_stages: 2}\n"},
@@ -186,9 +186,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
      has_unsupported_schedule},
-    {{"RW0564", Severity::error, "nanotron numbers ranks in one order only",
+    {{"RW0564", Severity::error, "nanotron supports only one rank order",
       "Its grid is ep, pp, dp, cp, tp with tp innermost.",
-      "Use the default order; what else was wanted is a matter of the cluster's.",
+      "Remove `order` to use the default. To move ranks to other devices, change the order of the "
+      "cluster's hosts.",
       "nanotron parallel/context.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -197,9 +198,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
      has_unsupported_order},
-    {{"RW0565", Severity::error, "nanotron's 1F1B needs at least pp - 1 microbatches",
-      "The engine asserts it. M is batch_accumulation_per_replica.",
-      "Use a larger global_batch, or smaller microbatches.", "nanotron pipeline_parallel/engine.py",
+    {{"RW0565", Severity::error, "nanotron's 1F1B needs at least PP - 1 micro-batches",
+      "The engine asserts it. The number of micro-batches is batch_accumulation_per_replica.",
+      "Raise global_batch, or lower micro_batch.", "nanotron pipeline_parallel/engine.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 4, dp_size: 2}\n"
@@ -209,7 +210,7 @@ constexpr Rule kRules[] = {
      when<has_few_microbatches, describe_few_microbatches>,
      has_few_microbatches},
     {{"RW0566", Severity::error, "nanotron has no hybrid sharding",
-      "Its optimizer shards over all of dp.", "Leave shard_size out.", "nanotron helpers.py",
+      "Its optimizer shards over all DP ranks.", "Remove shard_size.", "nanotron helpers.py",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16, zero_stage: 1, shard_size: 8}\n"},
@@ -217,10 +218,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<is_hybrid_sharded, describe_hybrid>,
      is_hybrid_sharded},
-    {{"RW0567", Severity::error, "nanotron wants ranks to fill hosts one after another",
-      "It derives the local rank from the rank and stops with a local rank mismatch where the "
-      "launcher gave another.",
-      "Use placement: block, or trade whole hosts.", "nanotron parallel/context.py",
+    {{"RW0567", Severity::error, "nanotron needs consecutive ranks on each host",
+      "It derives the local rank from the rank, and stops with a local rank mismatch if the "
+      "launcher assigned another.",
+      "Set placement: block, or reorder whole hosts.", "nanotron parallel/context.py",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16}\n"
@@ -229,10 +230,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_placement, describe_placement>,
      has_unsupported_placement},
-    {{"RW0568", Severity::error, "nanotron cuts sequences by a ring only",
-      "context_parallel_size works with the ring attentions of its llama and qwen models; others "
-      "do not look at it.",
-      "Use cp_comm: p2p.", "nanotron config/parallelism_config.py",
+    {{"RW0568", Severity::error, "nanotron supports only ring context parallelism",
+      "context_parallel_size works with the ring attention of its Llama and Qwen models. Other "
+      "models ignore it.",
+      "Set cp_comm: p2p.", "nanotron config/parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, cp_comm: a2a}\n"},
@@ -240,10 +241,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<lacks_ring, describe_ring>,
      lacks_ring},
-    {{"RW0569", Severity::warning, "nanotron shards the optimizer over dp alone",
-      "Here and in Megatron-LM states are sharded over dp x cp; nanotron's group is dp, so each "
-      "rank holds cp times as much.",
-      "Count on cp times the optimizer's share.", "nanotron helpers.py, dp_pg",
+    {{"RW0569", Severity::warning, "nanotron shards the optimizer over DP only",
+      "The estimate, like Megatron-LM, shards optimizer states over DP x CP. nanotron shards over "
+      "DP, so each rank holds CP times as much.",
+      "Multiply the optimizer states of the memory estimate by CP.", "nanotron helpers.py, dp_pg",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {cp_size: 2, dp_size: 4, zero_stage: 1}\n"},
@@ -252,9 +253,9 @@ constexpr Rule kRules[] = {
      when<is_sharded_over_cp, describe_sharded_over_cp>,
      is_sharded_over_cp,
      true},
-    {{"RW0570", Severity::warning, "nanotron does not take stages from a list",
-      "It assigns blocks to ranks by their cumulative compute cost, the output head counted.",
-      "Use the even split, and expect the last stage to be smaller.", "nanotron models/base.py",
+    {{"RW0570", Severity::warning, "nanotron does not support a list of stages",
+      "It assigns layers to stages by cumulative compute cost, including the output head.",
+      "Remove `stages`. The last stage will be smaller.", "nanotron models/base.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {pp_size: 2, dp_size: 4, stages: [9, 7]}\n"},
@@ -262,8 +263,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uneven_stages, describe_stages>,
      uneven_stages},
-    {{"RW0571", Severity::warning, "nanotron has no selective recompute",
-      "recompute_layer is a switch for whole layers.", "Use recompute: full.",
+    {{"RW0571", Severity::warning, "nanotron has no selective recomputation",
+      "recompute_layer applies to whole layers.", "Set recompute: full.",
       "nanotron config/parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -273,7 +274,7 @@ constexpr Rule kRules[] = {
      when<recomputes_selectively, describe_selective>,
      recomputes_selectively},
     {{"RW0572", Severity::warning, "nanotron recomputes all layers or none",
-      "recompute_layer is a switch for the whole model.", "Use recompute: full.",
+      "recompute_layer applies to the whole model.", "Set recompute: full.",
       "nanotron config/parallelism_config.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
@@ -282,10 +283,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<recomputes_some_layers, describe_some_layers>,
      recomputes_some_layers},
-    {{"RW0573", Severity::warning, "nanotron has expert parallelism in no release",
-      "The pull request that brings it was open when this was written; with it the grid is dp, pp, "
-      "cp, tp with dp outermost.",
-      "Use ep_size: 1, or check the branch that you run.",
+    {{"RW0573", Severity::warning, "no nanotron release has expert parallelism",
+      "The pull request that adds it was open when this rule was written. With it, the grid is dp, "
+      "pp, cp, tp with dp outermost.",
+      "Set ep_size: 1, or check the branch that you run.",
       "nanotron pull request 373; parallel/context.py",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "

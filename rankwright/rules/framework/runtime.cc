@@ -14,13 +14,13 @@ namespace {
 /// Returns the first part of a network that the runtime does not implement; empty if there is none.
 std::string_view find_unsupported_part(const model::Model& model) {
   if (model.sparse()) return "experts";
-  if (model.mtp_layers > 0) return "modules that predict further tokens";
-  if (model.head_bias) return "a bias behind the output head";
-  if (model.architecture == "gpt_neox") return "attention and feed-forward side by side";
+  if (model.mtp_layers > 0) return "multi-token prediction modules";
+  if (model.head_bias) return "a bias on the output head";
+  if (model.architecture == "gpt_neox") return "parallel attention and feed-forward layers";
   for (const model::LayerRun& run : model.runs) {
     if (run.layer.attention.kind == model::Attention::Kind::latent) return "latent attention";
-    if (run.layer.attention.qk_norm) return "norms on queries and keys";
-    if (run.layer.norms != 2) return "layers with another number of norms than two";
+    if (run.layer.attention.qk_norm) return "query and key norms";
+    if (run.layer.norms != 2) return "layers without exactly two norms";
   }
   return "";
 }
@@ -81,12 +81,12 @@ bool has_other_gradient_dtype(const plan::TrainingConfig& s) {
 Finding describe_network(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("{} has {}", s.model.name, find_unsupported_part(s.model)),
           .key = "model",
-          .hint = "a dense model of llama's or gpt2's kind"};
+          .hint = "a dense model of the llama or gpt2 architecture"};
 }
 
 Finding describe_context(const plan::TrainingConfig& s) {
   const plan::Plan& p = s.plan;
-  return {.detail = fmt::format("cp is {}", p.cp),
+  return {.detail = fmt::format("CP is {}", p.cp),
           .key = "parallelism.cp_size",
           .fix = first_fix(s, uses_context_parallelism, kFaults,
                            {Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
@@ -98,16 +98,17 @@ Finding describe_kv_heads(const plan::TrainingConfig& s) {
 }
 
 Finding describe_positions(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has {} positions, and a sequence is {}", s.model.name,
-                                s.model.positions, s.job.sequence),
+  return {.detail = fmt::format("{} has {} learned positions, but a sequence has {} tokens",
+                                s.model.name, s.model.positions, s.job.sequence),
           .key = "job.sequence",
           .fix = first_fix(s, exceeds_positions, kFaults, {Change(s).sequence(s.model.positions)}),
           .hint = fmt::format("sequence: {}", s.model.positions)};
 }
 
 Finding describe_read_twice(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} is tied, and {} puts its first and its last stage on one rank",
-                                s.model.name, name(s.plan.schedule)),
+  return {.detail = fmt::format(
+              "{} has tied embeddings, and {} puts its first and last stage on the same rank",
+              s.model.name, name(s.plan.schedule)),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, gathers_embedding_twice, kFaults, {Change(s).zero(2)}),
           .hint = "zero_stage: 2"};
@@ -125,7 +126,7 @@ Finding describe_overlap(const plan::TrainingConfig& s) {
 }
 
 Finding describe_optimizer(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("the plan says {}", name(s.job.optimizer)),
+  return {.detail = fmt::format("the plan sets {}", name(s.job.optimizer)),
           .key = "job.optimizer",
           .fix = first_fix(s, has_unsupported_optimizer, kFaults,
                            {Change(s).optimizer(plan::Optimizer::adam)}),
@@ -146,7 +147,7 @@ Finding describe_formats(const plan::TrainingConfig& s) {
 
 Finding describe_gradients(const plan::TrainingConfig& s) {
   const plan::Dtype wide = accumulation_dtype(s.job);
-  return {.detail = fmt::format("{} gradients would be {}", name(s.job.grad_dtype), name(wide)),
+  return {.detail = fmt::format("grad_dtype {} runs as {}", name(s.job.grad_dtype), name(wide)),
           .key = "job.grad_dtype",
           .fix = first_fix(s, has_other_gradient_dtype, kFaults, {Change(s).grad_dtype(wide)}),
           .hint = fmt::format("grad_dtype: {}", name(wide))};
@@ -156,9 +157,9 @@ constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 constexpr std::string_view kSource = "rankwright/runtime";
 
 constexpr Rule kRules[] = {
-    {{"RW0579", Severity::error, "the runtime takes no sequence longer than the learned positions",
-      "A token beyond the last position that the model learns has none.",
-      "Use a shorter sequence, or a model with more positions.", kSource,
+    {{"RW0579", Severity::error, "the sequence exceeds the model's learned positions",
+      "Tokens beyond the last learned position have no position embedding.",
+      "Lower job.sequence, or choose a model with more positions.", kSource,
       "world_size: 8\n"
       "model: gpt2\n"
       "parallelism: {dp_size: 8}\n"
@@ -168,11 +169,10 @@ constexpr Rule kRules[] = {
      when<exceeds_positions, describe_positions>,
      exceeds_positions},
     {{"RW0580", Severity::error,
-      "the runtime does not shard a weight that two chunks of a rank read",
-      "ZeRO-3 gathers what a chunk reads. Where a schedule puts the first and the last stage on "
-      "one "
-      "rank, a tied embedding belongs to two chunks.",
-      "Use ZeRO-2, another schedule, or a model whose head has its own weight.", kSource,
+      "the runtime does not shard a weight that two virtual stages share",
+      "ZeRO-3 gathers the weights of one virtual stage. If the schedule puts the first and last "
+      "stage on one rank, tied embeddings belong to two virtual stages.",
+      "Set zero_stage: 2, another schedule, or a model without tied embeddings.", kSource,
       "world_size: 8\n"
       "model: gpt2\n"
       "parallelism: {pp_size: 2, dp_size: 4, zero_stage: 3, virtual_stages: 2, schedule: zb-v}\n"
@@ -181,10 +181,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<gathers_embedding_twice, describe_read_twice>,
      gathers_embedding_twice},
-    {{"RW0592", Severity::error, "the runtime has no such layers",
-      "It builds decoders of gpt2's and llama's kind: grouped attention, a dense feed-forward, two "
-      "norms a layer, one block behind the other, a head without a bias.",
-      "Choose a dense model of llama's or gpt2's kind.", kSource,
+    {{"RW0592", Severity::error, "the runtime does not support this architecture",
+      "It supports decoders like GPT-2 and Llama: grouped-query attention, a dense feed-forward "
+      "layer, two norms per layer, and a head without a bias.",
+      "Choose a dense model of the llama or gpt2 architecture.", kSource,
       "world_size: 8\n"
       "model: {architecture: qwen3, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, head_dim: 64, "
       "ffn: 3072, vocab: 32768}\n"
@@ -194,9 +194,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_network, describe_network>,
      has_unsupported_network},
-    {{"RW0593", Severity::error, "the runtime does not cut sequences over ranks",
-      "Context parallelism is not built: every rank attends to whole sequences.", "Use cp_size: 1.",
-      kSource,
+    {{"RW0593", Severity::error, "the runtime has no context parallelism",
+      "Every rank attends to whole sequences.", "Set cp_size: 1.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {cp_size: 2, dp_size: 4}\n"
@@ -205,9 +204,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_context_parallelism, describe_context>,
      uses_context_parallelism},
-    {{"RW0594", Severity::error, "the runtime wants whole key-value heads on every tp rank",
-      "It gives every tp rank heads of its own and repeats none.",
-      "Use a tp_size that divides the key-value heads.", kSource,
+    {{"RW0594", Severity::error, "the runtime needs whole key-value heads on every TP rank",
+      "Each TP rank holds its own key-value heads; heads are not replicated.",
+      "Set tp_size to a divisor of the number of key-value heads.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {tp_size: 8, dp_size: 1}\n"
@@ -217,7 +216,7 @@ constexpr Rule kRules[] = {
      when<has_undivided_kv_heads, describe_kv_heads>,
      has_undivided_kv_heads},
     {{"RW0595", Severity::error, "the runtime has no hybrid sharding",
-      "ZeRO shards over all data ranks.", "Leave shard_size out.", kSource,
+      "ZeRO shards over all data-parallel ranks.", "Remove shard_size.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8, zero_stage: 1, shard_size: 4}\n"
@@ -226,8 +225,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<is_hybrid_sharded, describe_hybrid>,
      is_hybrid_sharded},
-    {{"RW0596", Severity::error, "the runtime does not cut tensor-parallel collectives into pieces",
-      "They run between the matmuls, whole.", "Leave overlap.tp out.", kSource,
+    {{"RW0596", Severity::error, "the runtime does not overlap tensor-parallel collectives",
+      "The collectives run between the matmuls, unsplit.", "Remove overlap.tp.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {tp_size: 2, dp_size: 4, sequence_parallel: true, overlap: {tp: true}}\n"
@@ -236,8 +235,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<overlaps_tensor_parallelism, describe_overlap>,
      overlaps_tensor_parallelism},
-    {{"RW0597", Severity::error, "the runtime has AdamW alone",
-      "Its optimizer keeps two moments a parameter.", "Use optimizer: adam.", kSource,
+    {{"RW0597", Severity::error, "the runtime supports only AdamW",
+      "Its optimizer keeps two moments per parameter.", "Set optimizer: adam.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8}\n"
@@ -246,10 +245,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_optimizer, describe_optimizer>,
      has_unsupported_optimizer},
-    {{"RW0598", Severity::error, "the runtime does not compute in this format",
-      "Parameters are fp64, fp32, or bf16 with an fp32 copy; matmuls are in the parameters' "
-      "format.",
-      "Use param_dtype: bf16, fp32 or fp64, and matmul: same.", kSource,
+    {{"RW0598", Severity::error, "the runtime does not support this number format",
+      "Parameters are fp64, fp32, or bf16 with an fp32 copy. Matmuls use the format of the "
+      "parameters.",
+      "Set param_dtype: bf16, fp32 or fp64, and matmul: same.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8}\n"
@@ -258,10 +257,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_dtype, describe_formats>,
      has_unsupported_dtype},
-    {{"RW0599", Severity::warning, "the runtime adds up gradients in fp32",
-      "Gradients are kept and reduced in fp32, with fp64 parameters in fp64: the bytes of another "
-      "grad_dtype are not what it holds and sends.",
-      "Use grad_dtype: fp32, with fp64 parameters fp64.", kSource,
+    {{"RW0599", Severity::warning, "the runtime accumulates gradients in fp32",
+      "Gradients are stored and reduced in fp32 (fp64 with fp64 parameters). Another grad_dtype "
+      "gives wrong bytes in the estimate.",
+      "Set grad_dtype: fp32, or fp64 with fp64 parameters.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8}\n"

@@ -13,8 +13,6 @@ namespace {
 
 bool is_pipelined(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool is_single_stage(pipeline::Schedule schedule) { return row(schedule).max_chunks == 1; }
-
 bool is_zero_bubble(pipeline::Schedule schedule) {
   return schedule == pipeline::Schedule::interleaved_zb || schedule == pipeline::Schedule::zb_v ||
          schedule == pipeline::Schedule::dualpipe_v;
@@ -46,8 +44,10 @@ bool has_unsupported_schedule(const plan::TrainingConfig& s) {
   return is_pipelined(s) && s.plan.schedule == pipeline::Schedule::dualpipe;
 }
 
+/// Other schedules start with any number of microbatches, GPipe and schedule files too.
 bool has_few_microbatches(const plan::TrainingConfig& s) {
-  return is_pipelined(s) && is_single_stage(s.plan.schedule) && s.microbatches() < s.plan.pp;
+  return is_pipelined(s) && s.plan.schedule == pipeline::Schedule::one_f_one_b &&
+         s.microbatches() < s.plan.pp;
 }
 
 bool has_uneven_rounds(const plan::TrainingConfig& s) {
@@ -101,7 +101,7 @@ constexpr Fault kFaults[] = {
     pipelines_mtp};
 
 bool has_idle_stages(const plan::TrainingConfig& s) {
-  return is_pipelined(s) && !is_single_stage(s.plan.schedule) &&
+  return is_pipelined(s) && s.plan.schedule != pipeline::Schedule::one_f_one_b &&
          s.microbatches() < s.plan.pp * s.plan.virtual_stages;
 }
 
@@ -137,7 +137,7 @@ Finding describe_order(const plan::TrainingConfig& s) {
 Finding describe_schedule(const plan::TrainingConfig& s) {
   const i64 enough = std::max(s.microbatches(), s.plan.pp);
   return {
-      .detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+      .detail = fmt::format("PyTorch has no schedule class for {}", name(s.plan.schedule)),
       .key = "parallelism.schedule",
       .fix = first_fix(s, has_unsupported_schedule, kFaults,
                        {Change(s).chunks(1, pipeline::Schedule::one_f_one_b),
@@ -146,9 +146,9 @@ Finding describe_schedule(const plan::TrainingConfig& s) {
 }
 
 Finding describe_by_cells(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("torch has no class for {}", name(s.plan.schedule)),
+  return {.detail = fmt::format("PyTorch has no schedule class for {}", name(s.plan.schedule)),
           .key = "parallelism.schedule",
-          .hint = "rankwright export PLAN --to torchtitan-0.2 -o FOLDER writes the cells"};
+          .hint = "rankwright export PLAN --to torchtitan-0.2 -o FOLDER writes the schedule file"};
 }
 
 /// Proposes `wanted` microbatches, or the next multiple of pp.
@@ -159,82 +159,83 @@ std::vector<Edit> propose_microbatches(const plan::TrainingConfig& s, Fault faul
 }
 
 Finding describe_few_microbatches(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} for {} stages",
-                                plural(s.microbatches(), "microbatch", "microbatches"), s.plan.pp),
-          .key = "job.global_batch",
-          .fix = propose_microbatches(s, has_few_microbatches, s.plan.pp),
-          .hint = "a larger global_batch, or a smaller pp_size"};
+  return {
+      .detail = fmt::format("{} for {} stages",
+                            plural(s.microbatches(), "micro-batch", "micro-batches"), s.plan.pp),
+      .key = "job.global_batch",
+      .fix = propose_microbatches(s, has_few_microbatches, s.plan.pp),
+      .hint = "raise global_batch, or lower pp_size"};
 }
 
 Finding describe_idle_stages(const plan::TrainingConfig& s) {
   const i64 stages = s.plan.pp * s.plan.virtual_stages;
   return {.detail = fmt::format("{} for {} stages",
-                                plural(s.microbatches(), "microbatch", "microbatches"), stages),
+                                plural(s.microbatches(), "micro-batch", "micro-batches"), stages),
           .key = "job.global_batch",
           .fix = propose_microbatches(s, has_idle_stages, stages)};
 }
 
 Finding describe_uneven_rounds(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} microbatches do not come in {} equal rounds",
+  return {.detail = fmt::format("{} micro-batches do not divide into {} equal rounds",
                                 count(s.microbatches()), count(count_rounds(s))),
           .key = "job.global_batch",
           .fix = propose_microbatches(s, has_uneven_rounds, round_up(s.microbatches(), s.plan.pp)),
-          .hint = "a global_batch with a multiple of pp microbatches"};
+          .hint = "a global_batch that gives a multiple of PP micro-batches"};
 }
 
 Finding describe_fixed_group(const plan::TrainingConfig& s) {
   const i64 each = s.microbatches() / count_rounds(s);
-  return {.detail = fmt::format("microbatch_group {}, but torch takes {} in a round",
+  return {.detail = fmt::format("microbatch_group {}, but PyTorch uses {} per round",
                                 count(s.plan.microbatch_group), count(each)),
           .key = "parallelism.microbatch_group",
           .fix = first_fix(s, has_other_group_size, kFaults, {Change(s).microbatch_group(each)})};
 }
 
 Finding describe_zero_one(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage 1 over {} data ranks", s.plan.data_ranks()),
+  return {.detail = fmt::format("zero_stage 1 over {} data-parallel ranks", s.plan.data_ranks()),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, uses_zero_1, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
 Finding describe_plain_dp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage 0 and dp {} beside tp {} and pp {}", s.plan.dp,
-                                s.plan.tp, s.plan.pp),
+  return {.detail = fmt::format("zero_stage 0 and DP {} with TP {} and PP {}", s.plan.dp, s.plan.tp,
+                                s.plan.pp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, combines_plain_dp, kFaults, {Change(s).zero(2), Change(s).zero(3)}),
           .hint = "zero_stage: 2 or 3"};
 }
 
 Finding describe_sharded_by_cp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("zero_stage 0 with cp {}", s.plan.cp),
+  return {.detail = fmt::format("zero_stage 0 with CP {}", s.plan.cp),
           .key = "parallelism.zero_stage",
           .fix = first_fix(s, is_sharded_by_cp, kFaults, {Change(s).zero(2), Change(s).zero(3)})};
 }
 
 Finding describe_sequence(const plan::TrainingConfig& s) {
   const i64 unit = 2 * s.plan.tp * s.plan.cp;
-  return {.detail = fmt::format("2 x tp {} x cp {} = {} does not divide the sequence of {} tokens",
+  return {.detail = fmt::format("2 x TP {} x CP {} = {} does not divide the sequence of {} tokens",
                                 s.plan.tp, s.plan.cp, count(unit), count(s.job.sequence)),
           .key = "job.sequence",
           .fix = first_fix(s, has_undivided_sequence, kFaults,
                            {Change(s).sequence(round_up(s.job.sequence, unit))}),
-          .hint = "a sequence that 2 x tp x cp divides"};
+          .hint = "a sequence that 2 x TP x CP divides"};
 }
 
 Finding describe_expert_degrees(const plan::TrainingConfig& s) {
   return {
-      .detail = fmt::format("ep {} with etp {} does not go with tp {}, cp {} and {} sharding ranks",
+      .detail = fmt::format("EP {} with ETP {} does not match TP {}, CP {} and {} sharding ranks",
                             s.plan.ep, s.plan.etp, s.plan.tp, s.plan.cp, count_shard_ranks(s.plan)),
       .key = "parallelism.ep_size",
       .fix = fix_by_experts(s, has_unsupported_expert_degrees, kFaults),
-      .hint = "etp_size: 1 and an ep_size that tp x cp divides"};
+      .hint = "etp_size: 1 and an ep_size that TP x CP divides"};
 }
 
 Finding describe_few_expert_ranks(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("ep {} is smaller than tp {}", s.plan.ep, s.plan.tp),
+  return {.detail = fmt::format("EP {} is smaller than TP {}", s.plan.ep, s.plan.tp),
           .key = "parallelism.ep_size",
           .fix = fix_by_experts(s, has_few_expert_ranks, kFaults),
-          .hint = "an ep_size of at least tp_size"};
+          .hint = "raise ep_size to at least tp_size"};
 }
 
 Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
@@ -243,7 +244,7 @@ Finding describe_ulysses_kv(const plan::TrainingConfig& s) {
 }
 
 Finding describe_without_sp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("sequence_parallel is off with tp {}", s.plan.tp),
+  return {.detail = fmt::format("sequence_parallel: false with TP {}", s.plan.tp),
           .key = "parallelism.sequence_parallel",
           .fix = first_fix(s, lacks_sequence_parallelism, kFaults,
                            {Change(s).sequence_parallel(true)})};
@@ -255,14 +256,14 @@ std::vector<Edit> propose_no_pipeline(const plan::TrainingConfig& s, Fault fault
 }
 
 Finding describe_tied(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} ties its embeddings, and pp is {}", s.model.name, s.plan.pp),
+  return {.detail = fmt::format("{} has tied embeddings, and PP is {}", s.model.name, s.plan.pp),
           .key = "parallelism.pp_size",
           .fix = propose_no_pipeline(s, pipelines_tied_embeddings),
           .hint = "pp_size: 1"};
 }
 
 Finding describe_mtp(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("{} has {}, and pp is {}", s.model.name,
+  return {.detail = fmt::format("{} has {}, and PP is {}", s.model.name,
                                 plural(s.model.mtp_layers, "MTP module", "MTP modules"), s.plan.pp),
           .key = "parallelism.pp_size",
           .fix = propose_no_pipeline(s, pipelines_mtp),
@@ -270,23 +271,23 @@ Finding describe_mtp(const plan::TrainingConfig& s) {
 }
 
 Finding describe_recompute(const plan::TrainingConfig& s) {
-  return {
-      .detail = fmt::format("{} runs backward in two halves, and with full recompute each needs "
-                            "the forward again",
-                            name(s.plan.schedule)),
-      .key = "parallelism.recompute",
-      .hint = "recompute: selective, or schedule: interleaved-1f1b"};
+  return {.detail = fmt::format("{} splits the backward pass in two, and with full recomputation "
+                                "each half repeats the forward pass",
+                                name(s.plan.schedule)),
+          .key = "parallelism.recompute",
+          .hint = "recompute: selective, or schedule: interleaved-1f1b"};
 }
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
 constexpr Rule kRules[] = {
-    {{"RW0521", Severity::error, "torchtitan wants whole key-value heads on every tp rank",
-      "It cuts the key and value projections over tp and repeats no head, so tp has to divide the "
-      "key-value heads.",
-      "Use a tp_size that divides them, or Megatron-LM, which repeats heads.",
-      "torchtitan main config/validation.py, for a fused qkv projection; v0.2.2 was not seen to "
-      "check",
+    {{"RW0521", Severity::error, "torchtitan needs whole key-value heads on every TP rank",
+      "It splits the key and value projections over TP and does not replicate heads, so TP must "
+      "divide the key-value heads.",
+      "Set tp_size to a divisor of the number of key-value heads, or use Megatron-LM, which "
+      "replicates heads.",
+      "torchtitan main config/validation.py, for a fused qkv projection; no such check is known in "
+      "v0.2.2",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 16, dp_size: 1}\n"},
@@ -294,10 +295,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_undivided_kv_heads, describe_kv_heads>,
      has_undivided_kv_heads},
-    {{"RW0522", Severity::error, "torchtitan numbers ranks in one order only",
-      "Its device mesh is pp, dp_replicate, dp_shard, cp, tp with tp innermost; no setting changes "
+    {{"RW0522", Severity::error, "torchtitan supports only one rank order",
+      "Its device mesh is pp, dp_replicate, dp_shard, cp, tp with tp innermost. No setting changes "
       "it.",
-      "Use the default order; what else was wanted is a matter of the placement.",
+      "Remove `order` to use the default. To move ranks to other devices, change `placement`.",
       "torchtitan distributed/parallel_dims.py",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -306,10 +307,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
      has_unsupported_order},
-    {{"RW0523", Severity::error, "torch cannot run this schedule",
-      "DualPipe keeps every stage on two ranks. torch's stages stand on one each, in a loop or a "
-      "V, whether a class runs them or cells from a CSV file.",
-      "Use dualpipe-v, which does the same in a V.",
+    {{"RW0523", Severity::error, "PyTorch cannot run this schedule",
+      "DualPipe keeps every stage on two ranks. PyTorch supports one rank per stage, in a loop or "
+      "a V, with its schedule classes and with CSV files.",
+      "Set schedule: dualpipe-v, the V-shaped variant.",
       "torch/distributed/pipelining/schedules.py, get_schedule_class; torchtitan "
       "distributed/pipeline_parallel.py",
       "world_size: 16\n"
@@ -319,10 +320,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
      has_unsupported_schedule},
-    {{"RW0524", Severity::error, "there are fewer microbatches than stages",
-      "torch raises for GPipe and 1F1B. Older versions ran, and such a run was reported to hang.",
-      "Use a larger global_batch or smaller microbatches, or fewer stages.",
-      "torch/distributed/pipelining/schedules.py, PipelineScheduleSingle; torchtitan issue 775",
+    {{"RW0524", Severity::error, "fewer micro-batches than stages",
+      "PyTorch raises an error for 1F1B; GPipe runs. Older versions ran 1F1B, and one such run was "
+      "reported to hang.",
+      "Raise global_batch, lower micro_batch, or use fewer stages.",
+      "torch/distributed/pipelining/schedules.py, Schedule1F1B; torchtitan issue 775",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 2}\n"
@@ -331,9 +333,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_few_microbatches, describe_few_microbatches>,
      has_few_microbatches},
-    {{"RW0526", Severity::warning, "there are fewer microbatches than chunks in the pipeline",
-      "torchtitan warns and runs: some stages are idle at any time.",
-      "Use a larger global_batch, or smaller microbatches.",
+    {{"RW0526", Severity::warning, "fewer micro-batches than pipeline stages",
+      "torchtitan warns and runs, with some stages always idle.",
+      "Raise global_batch, or lower micro_batch.",
       "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -344,10 +346,11 @@ constexpr Rule kRules[] = {
      when<has_idle_stages, describe_idle_stages>,
      has_idle_stages,
      true},
-    {{"RW0527", Severity::error, "the microbatches do not come in equal rounds",
-      "Interleaved schedules of torch take max(1, microbatches div pp) rounds, which have to be of "
-      "one size: with pp 4, 10 microbatches go and 9 or 11 do not.",
-      "Use a multiple of pp.", "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
+    {{"RW0527", Severity::error, "the micro-batches do not divide into equal rounds",
+      "PyTorch's interleaved schedules run max(1, micro-batches div PP) rounds of equal size. With "
+      "PP 4, 10 micro-batches work; 9 and 11 do not.",
+      "Set global_batch so that the number of micro-batches is a multiple of PP.",
+      "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, virtual_stages: 2, zero_stage: 2}\n"
@@ -356,10 +359,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_uneven_rounds, describe_uneven_rounds>,
      has_uneven_rounds},
-    {{"RW0528", Severity::note, "torch chooses the group of microbatches itself",
-      "It runs microbatches div rounds of them through a chunk before the next; microbatch_group "
-      "has no counterpart there. Another group is given cell by cell, in a CSV file.",
-      "State what torch does, or let export write the file.",
+    {{"RW0528", Severity::note, "PyTorch chooses the micro-batch group itself",
+      "It runs micro-batches div rounds of them through a virtual stage before the next, and has "
+      "no setting for microbatch_group. Another group needs a schedule file (CSV).",
+      "Set microbatch_group to PyTorch's, or let export write the schedule file.",
       "torch/distributed/pipelining/schedules.py, ScheduleInterleaved1F1B",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -371,9 +374,10 @@ constexpr Rule kRules[] = {
      when<has_other_group_size, describe_fixed_group>,
      has_other_group_size},
     {{"RW0529", Severity::error, "torchtitan has no ZeRO-1",
-      "FSDP2 shards parameters, gradients and optimizer together. Kept gathered after forward, as "
-      "under a pipeline, they are like ZeRO-2; resharded, ZeRO-3.",
-      "Use zero_stage: 2 (fsdp_reshard_after_forward = never) or 3 (always).",
+      "FSDP2 shards parameters, gradients and optimizer states together. It acts like ZeRO-2 if "
+      "parameters stay gathered after the forward pass (the default in a pipeline), and like "
+      "ZeRO-3 if they are resharded.",
+      "Set zero_stage: 2 (fsdp_reshard_after_forward = never) or zero_stage: 3 (always).",
       "torchtitan distributed/fsdp.py",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -382,9 +386,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<uses_zero_1, describe_zero_one>,
      uses_zero_1},
-    {{"RW0530", Severity::error, "torchtitan does not combine plain data parallelism",
-      "Replicas without sharding are DDP, and DDP is refused beside tp or pp.",
-      "Shard: zero_stage 2 or 3.", "torchtitan models/llama3/infra/parallelize.py",
+    {{"RW0530", Severity::error, "torchtitan does not combine DDP with TP or PP",
+      "Unsharded data parallelism is DDP in torchtitan, which rejects it together with TP or PP.",
+      "Set zero_stage: 2 or zero_stage: 3.", "torchtitan models/llama3/infra/parallelize.py",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 2, pp_size: 4, dp_size: 2, zero_stage: 0}\n"},
@@ -392,10 +396,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_plain_dp, describe_plain_dp>,
      combines_plain_dp},
-    {{"RW0531", Severity::warning, "context parallelism turns sharding on",
-      "torchtitan shards over dp_shard x cp, and FSDP is on as soon as that is above 1: "
-      "parameters are not replicated as the plan says.",
-      "State the zero_stage that runs.", "torchtitan distributed/parallel_dims.py, fsdp_enabled",
+    {{"RW0531", Severity::warning, "context parallelism turns on sharding",
+      "torchtitan shards over dp_shard x CP and enables FSDP if that is above 1. Parameters are "
+      "then not replicated as the plan assumes.",
+      "Set zero_stage: 2 or zero_stage: 3, which is what runs.",
+      "torchtitan distributed/parallel_dims.py, fsdp_enabled",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, cp_size: 2, dp_size: 1, zero_stage: 0}\n"},
@@ -403,8 +408,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<is_sharded_by_cp, describe_sharded_by_cp>,
      is_sharded_by_cp},
-    {{"RW0532", Severity::error, "torchtitan wants 2 x tp x cp to divide the sequence",
-      "v0.2.2 asks for the product, with or without context parallelism.", "Pad the sequence.",
+    {{"RW0532", Severity::error, "torchtitan requires 2 x TP x CP to divide the sequence",
+      "v0.2.2 requires it with and without context parallelism.",
+      "Set job.sequence to a multiple of 2 x TP x CP.",
       "torchtitan distributed/parallel_dims.py, seq_len_divisor",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -414,11 +420,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_undivided_sequence, describe_sequence>,
      has_undivided_sequence},
-    {{"RW0533", Severity::error, "torchtitan cannot spread the experts so",
-      "In v0.2.2 etp is 1 or tp. With 1, ep is a multiple of cp x tp and divides dp_shard x cp x "
-      "tp; with tp, ep is a multiple of cp and divides dp_shard x cp. The asserts say no more. "
-      "Main has no etp.",
-      "Use etp_size: 1 and an ep_size that is a multiple of tp x cp.",
+    {{"RW0533", Severity::error, "torchtitan does not support these expert degrees",
+      "In v0.2.2, ETP is 1 or TP. With ETP 1, EP is a multiple of CP x TP and divides dp_shard x "
+      "CP x TP. With ETP = TP, EP is a multiple of CP and divides dp_shard x CP. The main branch "
+      "has no ETP.",
+      "Set etp_size: 1 and an ep_size that is a multiple of TP x CP.",
       "torchtitan distributed/parallel_dims.py",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
@@ -429,10 +435,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_unsupported_expert_degrees, describe_expert_degrees>,
      has_unsupported_expert_degrees},
-    {{"RW0534", Severity::error, "torchtitan wants ep to be at least tp",
-      "Main spreads experts over the tp ranks too and refuses a MoE model whose ep is smaller than "
-      "tp, so tp without ep. v0.2.2 was not seen to.",
-      "Raise ep_size.", "torchtitan main config/validation.py",
+    {{"RW0534", Severity::error, "torchtitan requires EP to be at least TP",
+      "The main branch distributes experts over the TP ranks too, and rejects MoE models with EP "
+      "below TP. No such check is known in v0.2.2.",
+      "Raise ep_size to at least tp_size.", "torchtitan main config/validation.py",
       "world_size: 8\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
       "expert_ffn: 2048, vocab: 32768, experts: 8, active_experts: 2}\n"
@@ -442,8 +448,8 @@ constexpr Rule kRules[] = {
      when<has_few_expert_ranks, describe_few_expert_ranks>,
      has_few_expert_ranks},
     {{"RW0535", Severity::error, "Ulysses in torchtitan does not divide the key-value heads",
-      "Main asks that tp x cp divides the heads and the key-value heads.",
-      "Use cp_comm: all_gather.", "torchtitan main config/validation.py",
+      "The main branch requires TP x CP to divide the attention heads and the key-value heads.",
+      "Set cp_comm: all_gather.", "torchtitan main config/validation.py",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
       "parallelism: {tp_size: 4, cp_size: 4, dp_size: 1, cp_comm: a2a, zero_stage: 2}\n"},
@@ -451,8 +457,8 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_undivided_ulysses_kv, describe_ulysses_kv>,
      has_undivided_ulysses_kv},
-    {{"RW0536", Severity::warning, "torchtitan v0.2.2 always uses sequence parallelism with tp",
-      "Its tp plans hard-wire it. Main has enable_sequence_parallel.",
+    {{"RW0536", Severity::warning, "torchtitan v0.2.2 always uses sequence parallelism with TP",
+      "Its TP plans hard-code it. The main branch has enable_sequence_parallel.",
       "Set sequence_parallel: true.", "torchtitan models/llama3/infra/parallelize.py",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
@@ -461,9 +467,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<lacks_sequence_parallelism, describe_without_sp>,
      lacks_sequence_parallelism},
-    {{"RW0537", Severity::error, "torchtitan does not pipeline tied embeddings",
-      "The first and the last stage would share a weight. Main refuses it; v0.2.2 was not seen to.",
-      "Use tp and sharding instead of pp.", "torchtitan main config/validation.py",
+    {{"RW0537", Severity::error, "torchtitan pipelines do not support tied embeddings",
+      "The first and last stage would share a weight. The main branch rejects it; no such check is "
+      "known in v0.2.2.",
+      "Set pp_size: 1, and raise tp_size or set zero_stage: 3.",
+      "torchtitan main config/validation.py",
       "world_size: 8\n"
       "model: llama-3.2-1b\n"
       "parallelism: {tp_size: 2, pp_size: 2, dp_size: 2, zero_stage: 2}\n"},
@@ -471,8 +479,9 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<pipelines_tied_embeddings, describe_tied>,
      pipelines_tied_embeddings},
-    {{"RW0538", Severity::error, "torchtitan does not pipeline multi-token prediction",
-      "Main refuses MTP modules with pp.", "Use tp, ep and sharding instead of pp.",
+    {{"RW0538", Severity::error, "torchtitan pipelines do not support multi-token prediction",
+      "The main branch rejects MTP modules with PP.",
+      "Set pp_size: 1, and use TP, EP and zero_stage: 3 instead.",
       "torchtitan main config/validation.py",
       "world_size: 8\n"
       "model: {architecture: llama, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, ffn: 2048, "
@@ -482,10 +491,11 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<pipelines_mtp, describe_mtp>,
      pipelines_mtp},
-    {{"RW0539", Severity::warning, "full recompute takes the gain of a zero bubble away",
-      "Zero-bubble schedules run backward in two halves; with full recompute each half needs the "
-      "forward again, or its activations stay. Users report it slow or out of memory.",
-      "Use recompute: selective, or interleaved-1f1b.",
+    {{"RW0539", Severity::warning, "full recomputation cancels the gain of a zero-bubble schedule",
+      "Zero-bubble schedules split the backward pass in two. With full recomputation, each half "
+      "repeats the forward pass, or its activations stay in memory. Users report slow steps or "
+      "out-of-memory errors.",
+      "Set recompute: selective, or schedule: interleaved-1f1b.",
       "torchtitan issue 773 (open); pytorch issue 136766 (closed)",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"
@@ -496,11 +506,11 @@ constexpr Rule kRules[] = {
      when<recomputes_zero_bubble, describe_recompute>,
      recomputes_zero_bubble,
      true},
-    {{"RW0540", Severity::note, "torch runs this schedule from a file of cells",
+    {{"RW0540", Severity::note, "PyTorch runs this schedule from a schedule file",
       "torch.distributed.pipelining has classes for GPipe, 1F1B, Interleaved1F1B, LoopedBFS, "
-      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Another one is given cell by cell: "
-      "pipeline_parallel_schedule_csv names the file.",
-      "Let export write the file, or use zb-v or interleaved-zb.",
+      "InterleavedZeroBubble, ZBVZeroBubble and DualPipeV. Other schedules need a CSV file of "
+      "actions: pipeline_parallel_schedule_csv names it.",
+      "Let export write the file, or set schedule: zb-v or interleaved-zb.",
       "torchtitan distributed/pipeline_parallel.py, build_pipeline_schedule",
       "world_size: 16\n"
       "model: llama-3.1-8b\n"

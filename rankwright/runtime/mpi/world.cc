@@ -92,7 +92,7 @@ Result<Group> World::group(const plan::TrainingConfig& config, mesh::GroupKind k
   if (config.plan.ranks() != size())
     return fail(running_fault(
         "RW0702",
-        fmt::format("the plan has {} ranks, and {} were started", config.plan.ranks(), size()),
+        fmt::format("the plan has {} ranks, but {} were started", config.plan.ranks(), size()),
         fmt::format("mpirun -n {}", config.plan.ranks())));
   const std::vector<i64> ranks = members(config.plan, kind, rank());
   if (ranks.size() == 1) return Group();

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { cite } from "../cite";
 import type { Group, PlanReport } from "../document";
-import { type Focus, mood, nothing, type SectionProps } from "../focus";
+import { mood, nothing, type Point, type SectionProps } from "../focus";
 import { bytesPerSecond, count, seconds } from "../format";
 import { Section } from "../section";
 import { hideTip, pointing, showTip } from "../tooltip";
@@ -14,16 +14,20 @@ import { seatSentence } from "./cluster/words";
 import "./cluster/cluster.css";
 
 /** The placement: every rank on its device, the devices inside their domains. */
-export function Cluster({ plan, at, lit, point }: SectionProps) {
+export function Cluster({ plan, at, lit, point, pinned }: SectionProps) {
   const { ranks } = plan;
   const { element, width } = useWidth<HTMLDivElement>();
   const [kind, setKind] = useState("pp");
   const [device, setDevice] = useState(0);
+  const [hovering, setHovering] = useState(false);
   const group = ranks.groups.find((g) => g.kind === kind) ?? ranks.groups[0];
   const colors = useMemo(() => deviceColors(ranks, group), [ranks, group]);
-  const chosen = Math.min(device, ranks.devices.length - 1);
+  // The pinned device stays in the panel unless another is pointed at.
+  const shown = hovering || pinned.on !== "device" ? device : pinned.device;
+  const chosen = Math.min(shown, ranks.devices.length - 1);
   const pointAt = (d: number, seat?: Element) => {
     point(d < 0 ? nothing : { on: "device", device: d });
+    setHovering(d >= 0);
     if (!seat) return hideTip();
     setDevice(d);
     if (width < kNarrow) showTip(seat, seatSentence(ranks, d)); // the panel below is out of view
@@ -32,7 +36,7 @@ export function Cluster({ plan, at, lit, point }: SectionProps) {
     <Section id="cluster" title="Cluster" lead={ranks.words}>
       {group && <Choice groups={ranks.groups} chosen={group} choose={setKind} point={point} />}
       <div ref={element}>
-        {width > 0 && <Map {...{ plan, colors, lit, chosen }} room={width - 2} point={pointAt} />}
+        {width > 0 && <Map {...{ plan, colors, lit, chosen }} room={width - 2} point={pointAt} pin={(d) => point.pin({ on: "device", device: d })} />}
       </div>
       <Levels {...{ plan, at, lit, point }} />
       <Panel {...{ plan, at, point }} device={chosen} />
@@ -45,14 +49,17 @@ function Choice(props: {
   groups: Group[];
   chosen: Group;
   choose: (kind: string) => void;
-  point: (focus: Focus) => void;
+  point: Point;
 }) {
   return (
     <div class="cluster-choice">
       <fieldset>
-        <legend>Colour by</legend>
+        <legend>Color by</legend>
         {props.groups.map((group) => (
-          <label {...pointing(props.point, { on: "kind", kind: group.kind })}>
+          <label
+            onPointerEnter={() => props.point({ on: "kind", kind: group.kind })}
+            onPointerLeave={() => props.point(nothing)}
+          >
             <input
               type="radio"
               name="cluster-kind"
@@ -73,7 +80,7 @@ function Key({ group }: { group: Group }) {
   if (group.kind !== "pp")
     return (
       <span class="quiet">
-        Devices of one {group.kind} group have one colour
+        Devices of one {group.kind} group have one color
         {group.count > kColors && "; other groups may have the same"}.
       </span>
     );
@@ -112,7 +119,7 @@ function Levels(props: Pick<SectionProps, "plan" | "at" | "lit" | "point">) {
               >
                 {bytesPerSecond(level.bandwidth_bytes_per_second)}
               </span>{" "}
-              a {level.per}, {level.bandwidth_origin} ·{" "}
+              per {level.per}, {level.bandwidth_origin} ·{" "}
               <span {...cite(`${path}.latency_seconds`, level.latency_seconds)}>
                 {seconds(level.latency_seconds)}
               </span>

@@ -13,8 +13,8 @@ import "./communication.css";
 const kRoomy = 3; // levels: with more there is no room for the risk column
 
 const kLead =
-  "Each collective, in the column of the outermost links that it crosses; the stronger its colour, " +
-  "the longer it takes. Times are those of calls one after another, hidden or not.";
+  "Each collective, in the column of the outermost links that it crosses; the stronger its color, " +
+  "the longer it takes. Times are the sum of all calls, exposed or overlapped.";
 
 /** A matrix of collectives and links: the stronger the color, the longer it takes. */
 export function Communication({ plan, at, lit, point }: SectionProps) {
@@ -99,7 +99,7 @@ function LevelWords({ plan, at, level }: { plan: PlanReport; at: string; level: 
         <span {...cite(`${path}.bandwidth_bytes_per_second`, of.bandwidth_bytes_per_second)}>
           {bytesPerSecond(of.bandwidth_bytes_per_second)}
         </span>{" "}
-        a {of.per}
+        per {of.per}
       </div>
       {of.oversubscription > 1 && (
         <div {...cite(`${path}.oversubscription`, of.oversubscription)}>
@@ -142,7 +142,7 @@ function Words({ row, spans }: { row: Row; spans: string }) {
     ["slowest", row.slowest_level],
     ["algorithm", row.algorithm],
     ["in all", `${bytes(row.total_bytes)}, ${bytes(row.wire_bytes)} on the wire`],
-    ["most on", `pp rank ${row.pp_rank}`],
+    ["most on", `PP rank ${row.pp_rank}`],
     ["critical path", row.critical_path ? "yes" : "no"],
     ["time", `${seconds(row.seconds)}, ${row.seconds_origin}`],
     ["risk", row.risk],

@@ -1,14 +1,15 @@
 import { scaleTo, span } from "../bars";
 import { cite } from "../cite";
-import type { Compare as Comparison, Side } from "../document";
+import type { Compare as Comparison, PlanReport, Side } from "../document";
 import { difference, memory, memoryOf, percent, seconds, shortCount, unbroken } from "../format";
 import { Section } from "../section";
 import { Table } from "../table";
 import { toneOf } from "./compare/tone";
+import { StillTimeline } from "./timeline/still";
 import "./compare.css";
 
 /** Compares two plans: which is faster, why, and how they differ. */
-export function Compare({ compare }: { compare: Comparison }) {
+export function Compare({ compare, plans }: { compare: Comparison; plans: PlanReport[] }) {
   const { verdict, time } = compare;
   const { tone, words } = toneOf(compare);
   return (
@@ -20,6 +21,7 @@ export function Compare({ compare }: { compare: Comparison }) {
       {compare.unlike && <p class="prose">{compare.unlike}</p>}
       {compare.fit && <p class="prose">{compare.fit}</p>}
       <Sides compare={compare} />
+      <Timelines plans={plans} />
       <Differences compare={compare} />
       {compare.causes.length > 0 && <Causes causes={compare.causes} />}
       <h3>Time, item by item</h3>
@@ -31,7 +33,7 @@ export function Compare({ compare }: { compare: Comparison }) {
       />
       {compare.memory && (
         <>
-          <h3>Memory of the fullest pp rank, entry by entry</h3>
+          <h3>Memory of the fullest PP rank, entry by entry</h3>
           <PairedBars
             rows={compare.memory.map((entry, i) => ({
               name: entry.entry,
@@ -50,8 +52,8 @@ export function Compare({ compare }: { compare: Comparison }) {
 }
 
 function memoryText({ memory: m }: Side): string {
-  if (!m) return "no model is named";
-  return `${memoryOf(m.total_bytes, m.capacity_bytes)} on pp rank ${m.pp_rank}, ${m.verdict}`;
+  if (!m) return "no model given";
+  return `${memoryOf(m.total_bytes, m.capacity_bytes)} on PP rank ${m.pp_rank}, ${m.verdict}`;
 }
 
 const kSideRows: [name: string, key: keyof Side, show: (side: Side) => string][] = [
@@ -79,7 +81,8 @@ function Sides({ compare }: { compare: Comparison }) {
           <td />
           {sides.map((side) => (
             <th scope="col" class="side">
-              <span class={`letter ${side}`}>{side.toUpperCase()}</span> {compare[side].name}
+              <span class={`letter ${side}`}>{side.toUpperCase()}</span>{" "}
+              <span title={compare[side].name}>{compare[side].name.split("/").pop()}</span>
             </th>
           ))}
         </tr>
@@ -98,6 +101,30 @@ function Sides({ compare }: { compare: Comparison }) {
         ))}
       </tbody>
     </Table>
+  );
+}
+
+/** Both steps on one time axis. */
+function Timelines({ plans }: { plans: PlanReport[] }) {
+  const ends = plans.map((plan) =>
+    plan.timeline ? plan.timeline.end * plan.timeline.tick_seconds : 0,
+  );
+  if (Math.max(...ends) <= 0) return null;
+  return (
+    <>
+      <h3>Both steps on one time axis</h3>
+      {plans.map((plan, i) => (
+        <div class="of-side">
+          <span class={`letter ${"ab"[i]}`}>{"AB"[i]}</span>
+          <StillTimeline
+            plan={plan}
+            end={Math.max(...ends)}
+            clip={`timeline-clip-${"ab"[i]}`}
+            name={`Timeline of ${"AB"[i]}: ${plan.timeline?.summary.words.step ?? ""}`}
+          />
+        </div>
+      ))}
+    </>
   );
 }
 
@@ -137,7 +164,7 @@ function timePair(
   return { name, path, a: of.a_seconds, b: of.b_seconds, difference: of.difference_seconds };
 }
 
-/** Bars of A above B on one scale, and B's difference from A. */
+/** Bars of A above B on one scale, and B's difference from A as a bar and as text. */
 function PairedBars(props: {
   rows: Pair[];
   total?: Pair; // shown as text only: its bar would make the others small
@@ -146,6 +173,7 @@ function PairedBars(props: {
 }) {
   const { rows, total, unit, show } = props;
   const scale = scaleTo(Math.max(...rows.flatMap((row) => [row.a, row.b])));
+  const widest = Math.max(...rows.map((row) => Math.abs(row.difference)), 0);
   return (
     <ol class="bars folding pairs">
       {(total ? [...rows, total] : rows).map((row) => (
@@ -154,6 +182,11 @@ function PairedBars(props: {
           <span class="track">
             {row !== total && row.a > 0 && <span class="bar a" style={span(scale, 0, row.a)} />}
             {row !== total && row.b > 0 && <span class="bar b" style={span(scale, 0, row.b)} />}
+          </span>
+          <span class="change" aria-hidden="true">
+            {row !== total && row.difference !== 0 && (
+              <i class={row.difference > 0 ? "more" : "less"} style={changeBar(row.difference, widest)} />
+            )}
           </span>
           <span class="number both">
             <span class="a" {...cite(`${row.path}.a_${unit}`, row.a)}>
@@ -173,6 +206,14 @@ function PairedBars(props: {
       ))}
     </ol>
   );
+}
+
+/** A bar from the middle: to the right if B is larger, to the left if it is smaller. */
+function changeBar(difference: number, widest: number) {
+  const width = widest > 0 ? (50 * Math.abs(difference)) / widest : 0;
+  return difference > 0
+    ? { left: "50%", width: `${width}%` }
+    : { right: "50%", width: `${width}%` };
 }
 
 function change(row: Pair, show: (n: number) => string): string {

@@ -1,9 +1,10 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Axis, scaleTo, type Scale, span, ticks } from "../bars";
 import { cite } from "../cite";
 import type { Memory as Estimate, PlanReport, StageMemory } from "../document";
 import { mood, type SectionProps } from "../focus";
 import { band, memory, memoryOf, memoryUnit } from "../format";
+import { inkOn } from "../contrast";
 import { entryColor } from "../palette";
 import { merged } from "../merged";
 import { useRoving } from "../roving";
@@ -13,6 +14,7 @@ import "./memory.css";
 
 const kApart = 5; // minimum percent between the limit and a tick
 const kFar = 16; // a limit of more than this many times the peak is clamped to the edge: bars would vanish
+const kLettered = 2.2; // percent of the track: narrower parts have no room for a letter
 const kCrowd = 32; // pp ranks: with more, bars are thin and every eighth has a name
 
 /** Memory per pp rank, entry by entry, compared with the device's memory. */
@@ -22,28 +24,32 @@ export function Memory(props: SectionProps) {
     return (
       <Section id="memory" title="Memory">
         <p class="callout">
-          No model is named, so what it fills cannot be said. Name one with <code>--model</code>:
+          No model is named, so its memory cannot be estimated. Name one with <code>--model</code>:
           <code class="line">rankwright report {props.plan.name} --model llama-3.1-70b</code>
         </p>
       </Section>
     );
   return (
     <Section id="memory" title="Memory" lead={summary(estimate)}>
-      <Ledger {...props} stages={props.plan.memory} estimate={estimate} />
+      <Stages {...props} stages={props.plan.memory} estimate={estimate} />
     </Section>
   );
 }
 
 function summary(m: Estimate): string {
   return (
-    `Each pp rank at its fullest moment. pp rank ${m.pp_rank} is the fullest: ` +
+    `Peak memory of each PP rank. PP rank ${m.pp_rank} needs the most: ` +
     `${memoryOf(m.total_bytes, m.capacity_bytes)} ${band(m.band)}, ${m.verdict}.`
   );
 }
 
-function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimate }) {
+function Stages(props: SectionProps & { stages: StageMemory[]; estimate: Estimate }) {
   const { stages, estimate, lit, point, at } = props;
   const [entry, setEntry] = useState("");
+  const all = useMemo(
+    () => merged(stages.map((stage) => stage.entries.map((e) => e.entry))),
+    [stages],
+  );
   const { stop, list } = useRoving(stages.length);
   const within = estimate.band.within;
   const held = Math.max(...stages.map((s) => s.total_bytes * (1 + within)));
@@ -53,7 +59,7 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
   const limit = far ? 100 : scale(estimate.capacity_bytes);
   return (
     <>
-      <Legend plan={props.plan} stages={stages} entry={entry} setEntry={setEntry} />
+      <Legend plan={props.plan} all={all} entry={entry} setEntry={setEntry} />
       <ol class={`bars stages ${stages.length > kCrowd ? "crowd" : ""}`} {...list}>
         <Axis
           scale={scale}
@@ -61,8 +67,9 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
             (t) => far || Math.abs(scale(t) - limit) > kApart,
           )}
           show={memory}
+          lines={!far && <i class="capacity" style={{ left: `${limit}%` }} />}
         >
-          <span class={`tick limit ${far ? "far" : ""}`} style={{ left: `${limit}%` }}>
+          <span class={`tick limit ${limit < 50 ? "low" : ""}`} style={{ left: `${limit}%` }}>
             <span
               {...cite(`${at}.explain.estimate.memory.capacity_bytes`, estimate.capacity_bytes)}
             >
@@ -73,19 +80,24 @@ function Ledger(props: SectionProps & { stages: StageMemory[]; estimate: Estimat
         </Axis>
         {stages.map((stage, i) => (
           <li
-            class={`bar-row ${mood(lit.ppRanks, stage.pp_rank)} ${stage.fits ? "" : "misfit"}`}
+            class={`bar-row ${mood(lit.ppRanks, stage.pp_rank)} ${doubt(stage) ? "risky" : ""}`}
             aria-label={sentence(stage)}
             {...stop(i)}
             {...pointing(point, { on: "pp", ppRank: stage.pp_rank }, () => <Words stage={stage} />)}
           >
             <span class="name">pp {stage.pp_rank}</span>
-            <Stack stage={stage} scale={scale} entry={entry} within={within} />
+            <Stack all={all} stage={stage} scale={scale} entry={entry} within={within} />
             <span class="number" {...cite(`${at}.memory.${i}.total_bytes`, stage.total_bytes)}>
               {memory(stage.total_bytes)}
             </span>
             <span class="holds">
-              {doubt(stage) && <b>{doubt(stage)}: </b>}
               {stage.holds}
+              {doubt(stage) && (
+                <>
+                  {" · "}
+                  <b class="doubt">{doubt(stage)}</b>
+                </>
+              )}
             </span>
           </li>
         ))}
@@ -99,8 +111,19 @@ function doubt({ verdict }: StageMemory): string {
   return verdict === "fits with margin" ? "" : verdict;
 }
 
-function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within: number }) {
+/** Returns the letter that names an entry where colors cannot be told apart, as in
+ * rankwright/report/page/memory_svg.cc. */
+const letterOf = (all: string[], entry: string) => String.fromCharCode(97 + all.indexOf(entry));
+
+function Stack(props: {
+  all: string[];
+  stage: StageMemory;
+  scale: Scale;
+  entry: string;
+  within: number;
+}) {
   const { stage, scale, entry, within } = props;
+  const bandBegins = stage.total_bytes * (1 - within); // the line of the error is over what follows
   let filled = 0;
   return (
     <span class="track">
@@ -108,11 +131,23 @@ function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within:
         const from = filled;
         filled += e.bytes;
         const faded = entry !== "" && entry !== e.entry;
+        const color = entryColor(e.entry);
         return (
-          <span
-            class={`bar ${faded ? "faded" : ""}`}
-            style={{ ...span(scale, from, filled), background: entryColor(e.entry) }}
-          />
+          <>
+            <span
+              class={`bar ${faded ? "faded" : ""}`}
+              style={{ ...span(scale, from, filled), background: color }}
+            />
+            {scale(filled) - scale(from) >= kLettered && (from + filled) / 2 < bandBegins && (
+              <span
+                class="letter-of"
+                aria-hidden="true"
+                style={{ left: `${scale((from + filled) / 2)}%`, color: inkOn(color) }}
+              >
+                {letterOf(props.all, e.entry)}
+              </span>
+            )}
+          </>
         );
       })}
       <span
@@ -123,15 +158,15 @@ function Stack(props: { stage: StageMemory; scale: Scale; entry: string; within:
   );
 }
 
-/** Returns the entries that any pp rank has, in the order of the memory estimate. */
+/** The entries that any pp rank has, in the order of the memory estimate. */
 function Legend(props: {
   plan: PlanReport;
-  stages: StageMemory[];
+  all: string[];
   entry: string;
   setEntry: (entry: string) => void;
 }) {
   const meanings = props.plan.explain.estimate.memory?.entries ?? [];
-  const all = merged(props.stages.map((stage) => stage.entries.map((e) => e.entry)));
+  const { all } = props;
   return (
     <ul class="legend" onPointerLeave={() => props.setEntry("")}>
       {all.map((entry) => (
@@ -140,7 +175,13 @@ function Legend(props: {
           title={meanings.find((e) => e.entry === entry)?.meaning}
           onPointerEnter={() => props.setEntry(entry)}
         >
-          <span class="swatch" style={{ background: entryColor(entry) }} />
+          <span
+            class="memory-key"
+            aria-hidden="true"
+            style={{ background: entryColor(entry), color: inkOn(entryColor(entry)) }}
+          >
+            {letterOf(all, entry)}
+          </span>
           {entry}
         </li>
       ))}
@@ -151,7 +192,7 @@ function Legend(props: {
 function Words({ stage }: { stage: StageMemory }) {
   return (
     <>
-      <b>pp rank {stage.pp_rank}</b> {memory(stage.total_bytes)} {stage.instant_words}
+      <b>PP rank {stage.pp_rank}</b> {memory(stage.total_bytes)} {stage.instant_words}
       {doubt(stage) && <div class="alarm">{stage.verdict}</div>}
       <div>{stage.holds}</div>
       <table class="plain">
@@ -174,5 +215,5 @@ function Words({ stage }: { stage: StageMemory }) {
 function sentence(stage: StageMemory): string {
   const entries = stage.entries.map((e) => `${e.entry} ${memory(e.bytes)}`).join(", ");
   const total = memory(stage.total_bytes) + `, ${stage.verdict}`;
-  return `pp rank ${stage.pp_rank}, ${stage.holds}: ${total}. ${entries}`;
+  return `PP rank ${stage.pp_rank}, ${stage.holds}: ${total}. ${entries}`;
 }

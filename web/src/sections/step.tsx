@@ -19,8 +19,8 @@ export function Step({ plan, at, lit, point }: SectionProps) {
   return (
     <Section
       id="step"
-      title="Where the step goes"
-      lead="One step of the slowest pp rank: each item begins where the one before it ends."
+      title="Step"
+      lead="Where the time of a step goes, on the slowest PP rank. Each bar begins where the previous one ends."
     >
       <Legend items={step.items} />
       <ol class="bars folding falls" {...list}>
@@ -130,7 +130,7 @@ function sentence(item: Item): string {
 }
 
 function origin(band: { runs: number; origin: string }): string {
-  return band.runs === 0 ? band.origin : `nine of ten of ${band.runs} published runs lie inside`;
+  return band.runs === 0 ? band.origin : `nine of ten of ${band.runs} published runs are inside`;
 }
 
 function beginnings(items: Item[]): number[] {

@@ -17,7 +17,7 @@ export function Timeline(props: SectionProps) {
   if (!timeline)
     return (
       <Section id="timeline" title="Timeline">
-        <p>The step has too many cells to be simulated one by one, so there is nothing to draw.</p>
+        <p>The step has too many cells to simulate, so there is no timeline.</p>
       </Section>
     );
   return (
@@ -102,11 +102,11 @@ function Ranks({ timeline, at, lit, point }: SectionProps & { timeline: Document
   const { ranks, step_seconds } = timeline.summary;
   return (
     <details>
-      <summary>Each pp rank's time</summary>
-      <Table name="Each pp rank's time">
+      <summary>Each PP rank's time</summary>
+      <Table name="Each PP rank's time">
         <thead>
           <tr>
-            <th scope="col">pp rank</th>
+            <th scope="col">PP rank</th>
             <th scope="col" class="number">
               cells
             </th>

@@ -4,19 +4,20 @@ import type { SectionProps } from "../focus";
 import { plural, unbroken } from "../format";
 import { hasColor, kindColor } from "../palette";
 import { Section } from "../section";
+import { Advice } from "./advice";
 import "./verdict.css";
 
 /** Shown with a symbol and a word, not by color alone. */
 const kTones: Record<Words["tone"], [sign: string, word: string]> = {
   good: ["✓", "Good"],
-  tie: ["≈", "A tie"],
+  tie: ["≈", "Too close to call"],
   fits: ["·", "Fits"],
-  slower: ["▾", "Slower"],
-  unsure: ["?", "Unsure"],
-  refused: ["✕", "Refused"],
+  slower: ["▾", "A faster layout exists"],
+  unsure: ["?", "Uncertain"],
+  refused: ["✕", "Cannot run"],
 };
 
-export function Verdict({ plan, at }: SectionProps) {
+export function Verdict({ plan, at, compared }: SectionProps) {
   const { tone, sentence, figures } = plan.verdict;
   const [sign, word] = kTones[tone];
   return (
@@ -27,6 +28,7 @@ export function Verdict({ plan, at }: SectionProps) {
         </span>
         <span {...cite(`${at}.verdict.sentence`, sentence)}>{unbroken(sentence)}</span>
       </p>
+      {!compared && <Advice advice={plan.advice} path={`${at}.advice`} />}
       <Tags tags={plan.tags} />
       <dl class="figures">
         {figures.map((figure, i) => (
@@ -39,9 +41,12 @@ export function Verdict({ plan, at }: SectionProps) {
           </div>
         ))}
       </dl>
-      <p class="prose" {...cite(`${at}.explain.words`, plan.explain.words)}>
-        {unbroken(plan.explain.words)}
-      </p>
+      <details class="in-words">
+        <summary>The plan in words</summary>
+        <p class="prose" {...cite(`${at}.explain.words`, plan.explain.words)}>
+          {unbroken(plan.explain.words)}
+        </p>
+      </details>
       <Findings findings={plan.findings} />
     </Section>
   );
@@ -79,7 +84,7 @@ const axisOf = (tag: string) => tag.split(" ")[0];
 const kSeverities = ["error", "warning", "note"] as const;
 
 function Findings({ findings }: { findings: Finding[] }) {
-  if (findings.length === 0) return <p class="quiet">rankwright check finds nothing to say.</p>;
+  if (findings.length === 0) return <p class="quiet">rankwright check: no problems found.</p>;
   const counts = kSeverities
     .map((severity) => findings.filter((f) => f.severity === severity).length)
     .flatMap((n, i) => (n > 0 ? [plural(n, kSeverities[i], `${kSeverities[i]}s`)] : []));
@@ -94,6 +99,9 @@ function Findings({ findings }: { findings: Finding[] }) {
               <b>{finding.title}</b>
             </div>
             {finding.message && <div>{unbroken(finding.message)}</div>}
+            {finding.notes.map((note) => (
+              <div class="quiet">{unbroken(note)}</div>
+            ))}
             {finding.help && (
               <div class="quiet">
                 help: <code>{finding.help}</code>

@@ -4,40 +4,59 @@ import type { PlanReport, WhyNot as Document } from "../document";
 import type { SectionProps } from "../focus";
 import { unbroken } from "../format";
 import { Section } from "../section";
-import { hideTip, showTip } from "../tooltip";
+import { type Anchor, hideTip, showTip } from "../tooltip";
 import { Opened } from "./why_not/opened";
 import { kRoles } from "./why_not/roles";
 import { Scatter } from "./why_not/scatter";
-import { Points, RefusedTable, Shape } from "./why_not/tables";
+import { Fixes, Points, RefusedTable, Shape, TradeTable } from "./why_not/tables";
 import { PointWords } from "./why_not/words";
 import "./why_not/why_not.css";
 
+const kAway = 22; // pixels: the height of a label next to a mark
+
+/** Returns an anchor that keeps the tooltip off the labels next to a mark. */
+function around(mark: Element): Anchor {
+  return {
+    getBoundingClientRect: () => {
+      const { x, y, width, height } = mark.getBoundingClientRect();
+      return new DOMRect(x, y - kAway, width, height + 2 * kAway);
+    },
+  };
+}
+
 /** The alternatives, their cost, and why they were not chosen. */
-export function WhyNot({ plan, at }: SectionProps) {
+export function WhyNot({ plan, at, opened, open }: SectionProps) {
   // Nothing here is highlighted with other sections, so it need not render again with them.
   return useMemo(
     () => (
-      <Section id="why-not" title="Why not another">
+      <Section id="why-not" title="Alternatives">
         {plan.why_not ? (
-          <Others plan={plan} at={at} whyNot={plan.why_not} />
+          <Others {...{ plan, at, opened }} whyNot={plan.why_not} setOpened={open} />
         ) : (
           <p {...cite(`${at}.why_not_missing`, plan.why_not_missing)}>{plan.why_not_missing}</p>
         )}
+        <Fixes findings={plan.findings} at={at} />
       </Section>
     ),
-    [plan, at],
+    [plan, at, opened],
   );
 }
 
-function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Document }) {
+function Others(props: {
+  plan: PlanReport;
+  at: string;
+  whyNot: Document;
+  opened: number;
+  setOpened: (point: number) => void;
+}) {
+  const { plan, at, whyNot, opened, setOpened } = props;
   const [hovered, setHovered] = useState(-1);
-  const [opened, setOpened] = useState(-1);
   const path = `${at}.why_not`;
   const capacity = plan.explain.estimate.memory?.capacity_bytes ?? 0;
   const { points } = whyNot;
   const hover = (point: number, mark?: Element) => {
     setHovered(point);
-    if (mark) showTip(mark, <PointWords point={points[point]} />);
+    if (mark) showTip(around(mark), <PointWords point={points[point]} />);
     else hideTip();
   };
   const open = (point: number) => {
@@ -66,6 +85,7 @@ function Others({ plan, at, whyNot }: { plan: PlanReport; at: string; whyNot: Do
         capacityPath={`${at}.explain.estimate.memory.capacity_bytes`}
       />
       <Points {...{ points, hovered, hover, open }} path={`${path}.points`} />
+      {plan.trade.length > 0 && <TradeTable trade={plan.trade} path={`${at}.trade`} />}
       {whyNot.refused.length > 0 && (
         <RefusedTable refused={whyNot.refused} path={`${path}.refused`} />
       )}

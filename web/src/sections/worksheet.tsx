@@ -11,9 +11,11 @@ import "./worksheet.css";
 export function Worksheet({ plan, at }: SectionProps) {
   const explain = plan.explain;
   const path = `${at}.explain`;
-  const ledger = explain.estimate.memory;
+  const memoryEstimate = explain.estimate.memory;
   return (
-    <Section id="worksheet" title="Worksheet" lead="All that the figures above are made of.">
+    <Section id="worksheet" title="Worksheet" lead="The numbers behind the figures above.">
+      <details>
+        <summary>All tables, the plan as a file, and the next commands</summary>
       <h3>Axes</h3>
       <ListTable name="Axes" path={`${path}.axes`} rows={explain.axes} columns={columns.axes} />
       <h3>Communication</h3>
@@ -30,15 +32,15 @@ export function Worksheet({ plan, at }: SectionProps) {
         rows={explain.states}
         columns={columns.states}
       />
-      {ledger && (
+      {memoryEstimate && (
         <>
           <h3>
-            Memory of pp rank {ledger.pp_rank} {ledger.instant_words}
+            Memory of PP rank {memoryEstimate.pp_rank} {memoryEstimate.instant_words}
           </h3>
           <ListTable
             name="Memory entries"
             path={`${path}.estimate.memory.entries`}
-            rows={ledger.entries}
+            rows={memoryEstimate.entries}
             columns={columns.entries}
           />
         </>
@@ -79,6 +81,7 @@ export function Worksheet({ plan, at }: SectionProps) {
       )}
       <PlanFile name={plan.name} text={plan.file} />
       <Commands commands={plan.commands} />
+      </details>
     </Section>
   );
 }

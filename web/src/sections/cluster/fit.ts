@@ -100,11 +100,13 @@ function widthsOfHeads(ranks: Ranks): number[] {
   return widths;
 }
 
+const kSmallest = 9; // pixels: smaller digits cannot be read
+
 /** Returns the font size of a number inside a device of that size; 0 if it would not be readable. */
 export function digitSize(seat: number, most: number): number {
   const letters = count(most).replaceAll(",", "").length;
   const size = Math.min(12, (seat - 3) / (letters * 0.6));
-  return size >= 7 ? size : 0;
+  return size >= kSmallest ? size : 0;
 }
 
 /** Returns the seats by drawn device. */

@@ -16,6 +16,7 @@ interface MapProps {
   lit: Lit;
   chosen: number;
   point: (device: number, seat?: Element) => void; // -1: none
+  pin: (device: number) => void;
 }
 
 /** The cluster as nested boxes, with every drawn device and the links between them. */
@@ -31,7 +32,7 @@ export function Map(props: MapProps) {
     <svg
       class="cluster-map"
       role="group"
-      aria-label={`Map of the cluster: ${ranks.words} Arrow keys go from device to device.`}
+      aria-label={`Map of the cluster: ${ranks.words} Arrow keys go from device to device, Enter selects one.`}
       viewBox={`-1 -1 ${root.width + 2} ${root.height + 2}`}
       width={root.width + 2}
       height={root.height + 2}
@@ -53,6 +54,12 @@ export function Map(props: MapProps) {
           onPointerEnter={(e) => props.point(i, e.currentTarget)}
           onFocus={(e) => props.point(i, e.currentTarget)}
           onBlur={() => props.point(-1)}
+          onClick={() => props.pin(i)}
+          onKeyDown={(e) => {
+            if (e.key !== "Enter" && e.key !== " ") return;
+            e.preventDefault();
+            props.pin(i);
+          }}
           {...stop(i)}
         >
           <Device

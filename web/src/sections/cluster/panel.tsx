@@ -1,6 +1,7 @@
+import { useMemo } from "preact/hooks";
 import { cite } from "../../cite";
 import type { Group, PlanReport } from "../../document";
-import { calledBy, type Focus } from "../../focus";
+import { calledBy, type Point } from "../../focus";
 import { bytes, count, plural, seconds } from "../../format";
 import { kindColor } from "../../palette";
 import { pointing } from "../../tooltip";
@@ -10,17 +11,36 @@ interface PanelProps {
   plan: PlanReport;
   at: string;
   device: number;
-  point: (focus: Focus) => void;
+  point: Point;
 }
 
-/** Details of a device: its rank, its groups, and their traffic. Keeps the last focused device, so that it
- * can be read and does not jump. */
-export function Panel({ plan, at, device, point }: PanelProps) {
+/** Details of a device: its rank, its groups, and their traffic. As high as for the device with most of
+ * them, so that nothing below moves. */
+export function Panel(props: PanelProps) {
+  const { devices } = props.plan.ranks;
+  const largest = useMemo(() => {
+    const size = (d: number) => devices[d].collectives.length;
+    return devices.reduce((best, _, d) => (size(d) > size(best) ? d : best), 0);
+  }, [devices]);
+  return (
+    <div class="cluster-panels">
+      <div class="largest" aria-hidden="true" inert>
+        <Details {...props} device={largest} sample />
+      </div>
+      <Details {...props} />
+    </div>
+  );
+}
+
+function Details({ plan, at, device, point, sample }: PanelProps & { sample?: boolean }) {
   const { ranks } = plan;
   const d = ranks.devices[device];
   const path = `${at}.ranks.devices.${device}`;
   return (
-    <aside class="cluster-panel" aria-label="The device that is pointed at">
+    <aside
+      class={sample ? "cluster-panel sample" : "cluster-panel"}
+      aria-label={sample ? "Largest device" : "The selected device"}
+    >
       <div class="who">
         <h3 {...cite(`${path}.rank`, d.rank)}>{deviceName(d)}</h3>
         <span>
@@ -52,6 +72,8 @@ export function Panel({ plan, at, device, point }: PanelProps) {
                 plan={plan}
                 at={at}
                 group={{ ...group, collectives: calledBy(d, group) }}
+                others={group.collectives}
+                ppRank={d.pp}
                 path={`${at}.ranks.groups.${g}`}
               />
             </div>
@@ -62,7 +84,14 @@ export function Panel({ plan, at, device, point }: PanelProps) {
   );
 }
 
-function GroupWords(props: { plan: PlanReport; at: string; group: Group; path: string }) {
+function GroupWords(props: {
+  plan: PlanReport;
+  at: string;
+  group: Group; // with only the collectives that the device calls
+  others: number[]; // collectives that any such group calls
+  ppRank: number;
+  path: string;
+}) {
   const { plan, at, group, path } = props;
   return (
     <>
@@ -73,6 +102,13 @@ function GroupWords(props: { plan: PlanReport; at: string; group: Group; path: s
           ({plural(group.count, "group", "groups")} in all)
         </span>
       </div>
+      {group.collectives.length === 0 && props.others.length > 0 && (
+        <div class="quiet">
+          PP rank {props.ppRank} calls none:{" "}
+          {props.others.map((c) => plan.explain.communication[c].communication).join(", ")} is on
+          other PP ranks
+        </div>
+      )}
       {group.collectives.length > 0 && (
         <table class="plain">
           <tbody>

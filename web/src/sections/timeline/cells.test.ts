@@ -23,7 +23,7 @@ const beside = (event: Event): Event => ({ ...event, stage: -1, microbatch: -1, 
 test("a cell's width is its duration, minus a line to the next", () => {
   // from 1 s to 3 s of 10 s on 100 pixels: 10 to 30, less 1
   assert.deepEqual(shapes(lane(cell(1, 3)), kKinds, kView, kHeights), [
-    { color: "#000001", path: "M10 0H29V20H10Z" },
+    { color: "#000001", edge: "none", path: "M10 0H29V20H10Z" },
   ]);
 });
 
@@ -54,7 +54,7 @@ test("there is exactly one path per color", () => {
 test("cells outside the view are not drawn", () => {
   const view = { from: 4, to: 5, width: 100 };
   const found = shapes(lane(cell(0, 3), cell(3, 6), cell(7, 8)), kKinds, view, kHeights);
-  assert.deepEqual(found, [{ color: "#000001", path: "M-2 0H101V20H-2Z" }]);
+  assert.deepEqual(found, [{ color: "#000001", edge: "none", path: "M-2 0H101V20H-2Z" }]);
 });
 
 test("shares of a part are stacked, and the rest is idle", () => {
@@ -67,8 +67,8 @@ test("shares of a part are stacked, and the rest is idle", () => {
     ],
   };
   assert.deepEqual(shapes(parts, kKinds, kView, kHeights), [
-    { color: "#000001", path: "M0 10H50V20H0Z" },
-    { color: "#000003", path: "M0 5H50V10H0ZM50 0H100V20H50Z" },
+    { color: "#000001", edge: "none", path: "M0 10H50V20H0Z" },
+    { color: "#000003", edge: "none", path: "M0 5H50V10H0ZM50 0H100V20H50Z" },
   ]);
 });
 

@@ -5,6 +5,7 @@ import { toPixel, type View } from "./time";
 
 export interface Shape {
   color: string;
+  edge: string; // the kind's own color, around lighter cells that would not stand out alone
   path: string;
 }
 export interface Label {
@@ -20,6 +21,7 @@ export interface Heights {
 }
 
 const kLeast = 0.6; // pixels: the minimum drawn width
+const kEdged = 4; // pixels: narrower cells have no edge
 const kDigit = 6; // pixels
 const kLine = 12; // pixels: lower lanes have no numbers
 
@@ -40,7 +42,7 @@ export function extent(time: { begin: number; end: number }, view: View) {
 
 export function shapes(lane: Lane, kinds: Kind[], view: View, heights: Heights): Shape[] {
   if (lane.parts.length > 0) return stacked(lane, kinds, view, heights.cells);
-  const paths = new Map<string, string[]>();
+  const paths = new Map<string, { edge: string; path: string[] }>();
   for (const event of lane.events) {
     const at = extent(event, view);
     if (!at) continue;
@@ -48,12 +50,19 @@ export function shapes(lane: Lane, kinds: Kind[], view: View, heights: Heights):
     const width = at.to - at.from;
     const right = at.to - (width > 5 ? 1 : width > 2.5 ? 0.5 : 0);
     const color = colorOf(kinds, event);
-    if (!paths.has(color)) paths.set(color, []);
+    const own = kinds[event.kind].colors[0];
+    const edge = color !== own && width > kEdged ? own : "none";
+    const key = `${color} ${edge}`;
+    if (!paths.has(key)) paths.set(key, { edge, path: [] });
     const top = event.beside ? heights.cells + 1 : 0;
     const bottom = event.beside ? heightOf(heights) : heights.cells;
-    paths.get(color)!.push(rectangle(at.from, right, top, bottom));
+    paths.get(key)!.path.push(rectangle(at.from, right, top, bottom));
   }
-  return [...paths].map(([color, path]) => ({ color, path: path.join("") }));
+  return [...paths].map(([key, { edge, path }]) => ({
+    color: key.split(" ")[0],
+    edge,
+    path: path.join(""),
+  }));
 }
 
 /** Stacks the shares of the kinds in each part of the step; the rest is idle. */
@@ -72,7 +81,7 @@ function stacked(lane: Lane, kinds: Kind[], view: View, height: number): Shape[]
     });
   });
   return paths
-    .map((path, kind) => ({ color: kinds[kind].colors[0], path }))
+    .map((path, kind) => ({ color: kinds[kind].colors[0], edge: "none", path }))
     .filter((shape) => shape.path !== "");
 }
 

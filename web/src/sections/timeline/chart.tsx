@@ -6,6 +6,7 @@ import { extent, type Heights, heightOf, labels, shapes } from "./cells";
 import type { Lane } from "./lanes";
 import { kPhases } from "./stage";
 import { ticks, toPixel, type View } from "./time";
+import type { Match } from "./search";
 import { type Spot, timesOf } from "./words";
 
 /** All lanes of a prediction or a run, from `top`. */
@@ -17,6 +18,8 @@ export function Lanes(props: {
   top: number;
   lit: Lit;
   spot: Spot | null;
+  matches?: Match[]; // of a search
+  clip?: string; // ID of the clip path of the drawing
 }) {
   const { lanes, view, heights, top } = props;
   const pitch = heightOf(heights) + heights.gap;
@@ -30,13 +33,20 @@ export function Lanes(props: {
           transform={`translate(0 ${top + i * pitch})`}
         >
           <rect class="idle" width={whole(lane, view)} height={heightOf(heights)} />
-          <Cells lane={lane} kinds={props.kinds} view={view} heights={heights} />
+          <Cells
+            lane={lane}
+            kinds={props.kinds}
+            view={view}
+            heights={heights}
+            clip={props.clip ?? "timeline-clip"}
+          />
           {i % each === 0 && (
             <text class="name" x={-8} y={heightOf(heights) / 2 + 4}>
               {i === 0 ? "pp " : ""}
               {lane.ppRank}
             </text>
           )}
+          {props.matches && <Found lane={lane} {...{ view, heights }} matches={props.matches} />}
           {props.spot?.lane === lane && <Mark spot={props.spot} view={view} heights={heights} />}
         </g>
       ))}
@@ -50,13 +60,19 @@ function whole(lane: Lane, view: View): number {
 }
 
 /** Renders again only when the view changes, not with the pointer. */
-function Cells(props: { lane: Lane; kinds: Kind[]; view: View; heights: Heights }) {
-  const { lane, kinds, view, heights } = props;
+function Cells(props: {
+  lane: Lane;
+  kinds: Kind[];
+  view: View;
+  heights: Heights;
+  clip: string;
+}) {
+  const { lane, kinds, view, heights, clip } = props;
   return useMemo(
     () => (
-      <g clip-path="url(#timeline-clip)">
+      <g clip-path={`url(#${clip})`}>
         {shapes(lane, kinds, view, heights).map((shape) => (
-          <path d={shape.path} fill={shape.color} />
+          <path d={shape.path} fill={shape.color} stroke={shape.edge} />
         ))}
         {labels(lane, kinds, view, heights).map((label) => (
           <text
@@ -70,8 +86,25 @@ function Cells(props: { lane: Lane; kinds: Kind[]; view: View; heights: Heights 
         ))}
       </g>
     ),
-    [lane, kinds, view, heights],
+    [lane, kinds, view, heights, clip],
   );
+}
+
+/** The outlines of the events that a search found. */
+function Found(props: { lane: Lane; matches: Match[]; view: View; heights: Heights }) {
+  const { lane, view, heights } = props;
+  const path = props.matches
+    .filter((match) => match.lane === lane)
+    .map(({ index }) => {
+      const event = lane.events[index];
+      const at = extent(event, view);
+      if (!at) return "";
+      const top = event.beside ? heights.cells + 1 : 0;
+      const bottom = event.beside ? heightOf(heights) : heights.cells;
+      return `M${at.from} ${top}H${at.to}V${bottom}H${at.from}Z`;
+    })
+    .join("");
+  return path ? <path class="found" d={path} /> : null;
 }
 
 /** The outline of the focused cell or part. */

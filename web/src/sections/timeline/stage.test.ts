@@ -23,7 +23,8 @@ function timeline(): Timeline {
       { pp_rank: 1, events: [...cells, beside] },
     ],
     path: [],
-    columns: null,
+    memory: null,
+  columns: null,
   };
 }
 function plan(measured: boolean): PlanReport {

@@ -15,7 +15,7 @@ export function spotOf(lane: Lane, index: number, kinds: Kind[]): Spot {
     lane.parts.length > 0
       ? partFacts(lane, index, kinds)
       : eventFacts(lane.events[index], kinds[lane.events[index].kind]);
-  return { lane, index, words: [["pp rank", String(lane.ppRank)], ...words] };
+  return { lane, index, words: [["PP rank", String(lane.ppRank)], ...words] };
 }
 
 /** Returns the begin and end, in seconds. */
@@ -33,12 +33,12 @@ function eventFacts(event: Event, kind: Kind): Fact[] {
   if (event.stage < 0)
     return [
       ["step", event.step],
-      ["kind", event.beside ? `${kind.name}, beside the cells` : kind.name],
+      ["kind", event.beside ? `${kind.name}, overlapped` : kind.name],
       ...times,
     ];
   return [
     ["kind", kind.name],
-    ["microbatch", String(event.microbatch)],
+    ["micro-batch", String(event.microbatch)],
     ["stage", String(event.stage)],
     ...times,
   ];

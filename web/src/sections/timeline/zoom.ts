@@ -9,9 +9,9 @@ const kNotch = 0.35; // per wheel event, as a power of 2: a mouse's is 40 times 
 
 /** Horizontal zoom and pan. The wheel zooms only with ctrl or ⌘, and scrolls the page otherwise; a finger
  * pans if zoomed in, and scrolls the page otherwise. */
-export function useZoom(width: number) {
+export function useZoom(width: number, initial: { from: number; to: number }) {
   const plot = useRef<SVGGElement>(null);
-  const [seen, setSeen] = useState({ from: 0, to: 1 }); // fractions of the whole
+  const [seen, setSeen] = useState(initial); // fractions of the whole
   const behavior = useMemo(() => zoom<SVGGElement, unknown>().scaleExtent([1, kMost]), []);
 
   useLayoutEffect(() => {

@@ -64,3 +64,11 @@ test("labels stay inside and cover no marks, labels or reserved areas", () => {
     });
   }
 });
+
+test("a label stays on its side of the limit", () => {
+  const side = { left: 0, top: 0, right: 120, bottom: 300 };
+  const [placed] = placeLabels([{ ...mark(100, 100, "tp 4"), bounds: side }], kBounds, []);
+  assert.equal(placed!.anchor, "end");
+  const [none] = placeLabels([{ ...mark(4, 4, "a long label"), bounds: { ...side, right: 20 } }], kBounds, []);
+  assert.equal(none, null);
+});

@@ -11,6 +11,7 @@ export interface Mark {
   x: number;
   y: number;
   texts: string[]; // possible labels, best first; none: no label
+  bounds?: Rect; // where its label may be; everywhere if omitted
   must: boolean; // may be placed far away, with a line, rather than left out
 }
 export interface Placed {
@@ -25,6 +26,7 @@ const kRadius = 8; // pixels of a mark
 const kGap = 4; // between a mark and its label
 const kLetter = 6.8; // average pixels per bold letter
 const kHeight = 13;
+const kApart = 3; // pixels between neighboring labels
 const kDrop = 4; // from the middle of text to its baseline
 const kFar = [24, 40, 60, 85, 115]; // pixels to labels that are placed far away
 
@@ -46,9 +48,10 @@ const kCorners: Side[] = [
 /** Returns by mark the position of its label, or null. `kept` are other areas that labels may not cover. */
 export function placeLabels(marks: Mark[], bounds: Rect, kept: Rect[]): (Placed | null)[] {
   const taken = [...kept, ...marks.map(({ x, y }) => around(x, y, kRadius, kRadius))];
-  const free = (box: Rect) => within(box, bounds) && !taken.some((other) => overlap(box, other));
+  const free = (box: Rect, own: Rect) =>
+    within(box, bounds) && within(box, own) && !taken.some((other) => overlap(spaced(box), other));
   return marks.map((mark) => {
-    const found = places(mark).find(({ box }) => free(box));
+    const found = places(mark).find(({ box }) => free(box, mark.bounds ?? bounds));
     if (!found) return null;
     taken.push(found.box, ...(found.placed.far ? alongLine(mark, found.placed) : []));
     return found.placed;
@@ -111,6 +114,10 @@ function placeAt({ x, y }: Mark, text: string, [right, down]: Side, away: number
 
 function around(x: number, y: number, dx: number, dy: number): Rect {
   return { left: x - dx, right: x + dx, top: y - dy, bottom: y + dy };
+}
+/** Returns a box with the space that keeps labels from running together. */
+function spaced(box: Rect): Rect {
+  return { left: box.left - kApart, right: box.right + kApart, top: box.top - 1, bottom: box.bottom + 1 };
 }
 function within(a: Rect, b: Rect): boolean {
   return a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;

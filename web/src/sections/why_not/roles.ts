@@ -9,12 +9,12 @@ export const kRoles: { role: Role; name: string; shape: string }[] = [
   { role: "this", name: "this plan", shape: "M0-7L7 0L0 7L-7 0Z" },
   {
     role: "best",
-    name: "what the search would run, and the fastest",
+    name: "best of the search, and the fastest",
     shape: "M0-7l2 5h5l-4 3l2 5.5l-5-3.5l-5 3.5l2-5.5l-4-3h5Z",
   },
   { role: "safe", name: "fits with margin", shape: "M-5.5-4.5h11l-5.5 9.5Z" },
-  { role: "neighbour", name: "one thing chosen otherwise", shape: "M-5.5 4.5h11l-5.5-9.5Z" },
-  { role: "tie", name: "within the model's error of the fastest", shape: "M-4-4h8v8h-8Z" },
+  { role: "neighbour", name: "one key changed", shape: "M-5.5 4.5h11l-5.5-9.5Z" },
+  { role: "tie", name: "within the margin of error of the fastest", shape: "M-4-4h8v8h-8Z" },
   {
     role: "front",
     name: "nothing faster takes less memory",

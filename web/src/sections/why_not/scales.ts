@@ -22,6 +22,7 @@ export function rangeOf(points: Point[], key: "step_seconds" | "memory_bytes", m
   const chosen = points.filter((point) => point.role !== "neighbour");
   const worst = Math.max(most, ...chosen.map((point) => point[key]));
   const values = [...points.map((point) => Math.min(point[key], kFar * worst)), worst];
+  if (most > 0) values.push(most);
   const least = Math.min(...values);
   const largest = Math.max(...values);
   if (least > 0 && largest / least > kLogarithmic)

@@ -9,7 +9,7 @@ import { kRoles, labelsOf, shapeOf } from "./roles";
 import { frontOf, rangeOf, type Scales, scalesOf, type Spot, spotOf } from "./scales";
 import { pointSentence } from "./words";
 
-const kAround = { left: 52, right: 14, top: 26, bottom: 40 }; // pixels
+const kAround = { left: 52, right: 14, top: 44, bottom: 40 }; // pixels
 const kWide = 600; // pixels
 
 interface ScatterProps {
@@ -37,7 +37,7 @@ function Drawing(props: ScatterProps & { width: number }) {
   const height = width < kWide ? 340 : 430;
   const right = width - kAround.left - kAround.right;
   const bottom = height - kAround.top - kAround.bottom;
-  const { scales, spots, labels } = useMemo(
+  const { scales, spots, labels, logarithmic } = useMemo(
     () => arranged(points, capacity, right, bottom),
     [points, capacity, right, bottom],
   );
@@ -54,7 +54,7 @@ function Drawing(props: ScatterProps & { width: number }) {
     >
       <g transform={`translate(${kAround.left} ${kAround.top})`}>
         <g aria-hidden="true">
-          <Axes scales={scales} right={right} bottom={bottom} />
+          <Axes {...{ scales, right, bottom, logarithmic }} />
           {capacity > 0 && (
             <Limit {...props} x={scales.x(capacity)} right={right} bottom={bottom} />
           )}
@@ -98,16 +98,35 @@ function arranged(points: Point[], capacity: number, right: number, bottom: numb
   const limit = scales.x(capacity);
   const kept = alongFront(frontOf(points).map((i) => spots[i]));
   if (capacity > 0) kept.push({ left: limit - 3, right: limit + 3, top: 0, bottom });
-  const bounds = { left: 0, top: 0, right, bottom };
-  return { scales, spots, labels: labelled(points, spots, bounds, kept) };
+  const bounds = { left: 0, top: 0, right, bottom: bottom - 6 }; // above the axis
+  // A label inside the area that does not fit would claim that its plan does not.
+  const sideOf = (point: Point) =>
+    capacity <= 0
+      ? bounds
+      : point.memory_bytes <= capacity
+        ? { ...bounds, right: limit }
+        : { ...bounds, left: limit };
+  return {
+    scales,
+    spots,
+    labels: labelled(points, spots, bounds, kept, sideOf),
+    logarithmic: { x: memories.log, y: steps.log },
+  };
 }
 
 /** Returns the label by point, or null. */
-function labelled(points: Point[], spots: Spot[], bounds: Rect, kept: Rect[]): (Placed | null)[] {
+function labelled(
+  points: Point[],
+  spots: Spot[],
+  bounds: Rect,
+  kept: Rect[],
+  sideOf: (point: Point) => Rect,
+): (Placed | null)[] {
   const order = byRole(points).reverse();
   const marks: Mark[] = order.map((i) => ({
     ...spots[i],
     texts: labelsOf(points[i]).map((text) => text + beyond(points[i], spots[i])),
+    bounds: sideOf(points[i]),
     must: points[i].role === "this" || points[i].role === "best",
   }));
   const placed = placeLabels(marks, bounds, kept);
@@ -152,7 +171,13 @@ function PointMark({ point, spot }: { point: Point; spot: Spot }) {
   );
 }
 
-function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom: number }) {
+function Axes(props: {
+  scales: Scales;
+  right: number;
+  bottom: number;
+  logarithmic: { x: boolean; y: boolean };
+}) {
+  const { scales, right, bottom, logarithmic } = props;
   return (
     <g class="axes">
       {scales.yTicks.map((tick) => (
@@ -172,11 +197,11 @@ function Axes({ scales, right, bottom }: { scales: Scales; right: number; bottom
         </g>
       ))}
       <path class="base" d={`M0 ${bottom}H${right}`} />
-      <text x={-kAround.left} y={-14}>
-        step: lower is better
+      <text x={-kAround.left} y={-30}>
+        step{logarithmic.y && " (log scale)"}: lower is better
       </text>
       <text x={right} y={bottom + 34} text-anchor="end">
-        memory of the fullest device
+        memory of the fullest device{logarithmic.x && " (log scale)"}
       </text>
     </g>
   );

@@ -1,6 +1,6 @@
 import { cite } from "../../cite";
-import type { Point, Refused } from "../../document";
-import { memory, plural, seconds, unbroken } from "../../format";
+import type { Finding, Point, Refused, Trade } from "../../document";
+import { count, difference, memory, percent, plural, seconds, unbroken } from "../../format";
 import { ListTable, Table } from "../../table";
 import { nameOf, shapeOf } from "./roles";
 import { differenceOf } from "./words";
@@ -98,10 +98,87 @@ export function Shape({ role }: { role: Point["role"] }) {
   );
 }
 
+/** The cost of more headroom or fewer GPUs. */
+export function TradeTable({ trade, path }: { trade: Trade[]; path: string }) {
+  return (
+    <>
+      <h3>Trade-offs</h3>
+      <ListTable
+        name="Trade-offs"
+        path={path}
+        rows={trade}
+        columns={[
+          { title: "trade-off", key: "what" },
+          { title: "GPUs", key: "gpus", show: (row) => count(row.gpus), number: true },
+          {
+            title: "step",
+            key: "step_seconds",
+            show: (row) => seconds(row.step_seconds),
+            number: true,
+          },
+          {
+            title: "against this",
+            key: "difference",
+            show: (row) => difference(row.difference, 1, percent),
+            number: true,
+          },
+          {
+            title: "memory",
+            key: "memory_bytes",
+            show: (row) => memory(row.memory_bytes),
+            number: true,
+          },
+          { title: "layout", key: "brief" },
+        ]}
+      />
+    </>
+  );
+}
+
+/** The fixes that check found, each with its estimated cost. */
+export function Fixes({ findings, at }: { findings: Finding[]; at: string }) {
+  const fixable = findings.filter((finding) => finding.severity !== "note" && finding.help);
+  if (fixable.length === 0) return null;
+  return (
+    <>
+      <h3>Fixes from rankwright check</h3>
+      <Table name="Fixes" class="list fixes">
+        <thead>
+          <tr>
+            <th scope="col">problem</th>
+            <th scope="col">fix</th>
+            <th scope="col">consequences, and other fixes with their cost</th>
+          </tr>
+        </thead>
+        <tbody>
+          {fixable.map((finding) => {
+            const path = `${at}.findings.${findings.indexOf(finding)}`;
+            return (
+              <tr>
+                <th scope="row" {...cite(`${path}.title`, finding.title)}>
+                  {finding.title} <code>{finding.code}</code>
+                </th>
+                <td>
+                  <code {...cite(`${path}.help`, finding.help)}>{finding.help}</code>
+                </td>
+                <td>
+                  {finding.notes.length === 0
+                    ? finding.message
+                    : finding.notes.map((note) => <div>{unbroken(note)}</div>)}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+    </>
+  );
+}
+
 export function RefusedTable({ refused, path }: { refused: Refused[]; path: string }) {
   return (
     <>
-      <h3>What cannot be</h3>
+      <h3>Changes that are not possible</h3>
       <ListTable
         name="Changes that are refused"
         path={path}
