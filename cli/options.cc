@@ -238,6 +238,10 @@ std::optional<int> Options::parse(Args args, const Io& io) {
     *io.collect_options = rows_of(*app_);
     return kOk;
   }
+  const auto refuse = [&](const UsageFault& fault) {
+    return complain(fault.what, fault.help.empty() ? "rankwright help " + name_ : fault.help,
+                    kUsage, io);
+  };
   std::vector<std::string> reversed(args.rbegin(), args.rend());  // CLI11 takes them from the back
   try {
     app_->parse(reversed);
@@ -246,10 +250,12 @@ std::optional<int> Options::parse(Args args, const Io& io) {
   } catch (const CLI::ExtrasError&) {
     return unexpected(io);
   } catch (const CLI::ParseError& error) {
-    const UsageFault fault = describe_usage(*app_, error);
-    return complain(fault.what, fault.help.empty() ? "rankwright help " + name_ : fault.help,
-                    kUsage, io);
+    return refuse(describe_usage(*app_, error));
   }
+  // An unset variable of a script, as in --model "$MODEL", must not look like an absent flag.
+  for (const CLI::Option* option : app_->get_options())
+    for (const std::string& value : option->results())
+      if (value.empty()) return refuse(describe_missing(*option));
   const int refused = refuse_outputs(io);
   return refused != kOk ? std::optional(refused) : std::nullopt;
 }

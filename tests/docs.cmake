@@ -35,8 +35,12 @@ add_test(NAME docs.schemas COMMAND ${RANKWRIGHT_SYSTEM_PYTHON}
 set_tests_properties(docs.schemas PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
 find_program(RANKWRIGHT_MKDOCS mkdocs)
 if(RANKWRIGHT_MKDOCS)
+  set(reports_by)
+  if(RANKWRIGHT_PAGE_BUILT)
+    set(reports_by $<TARGET_FILE:rankwright_exe>)
+  endif()
   add_test(NAME docs.site COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/site_test.py
-    ${RANKWRIGHT_MKDOCS} ${CMAKE_BINARY_DIR}/site)
+    ${RANKWRIGHT_MKDOCS} ${CMAKE_BINARY_DIR}/site ${reports_by})
 else()
   message(STATUS "Test of the documentation site: none, no mkdocs found")
 endif()

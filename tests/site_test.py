@@ -1,9 +1,10 @@
 """The documentation site builds without a warning, shows every page, and loads nothing from other sites.
 
-    site_test.py mkdocs FOLDER      builds into FOLDER
+    site_test.py mkdocs FOLDER [BINARY]      builds into FOLDER, with reports made by BINARY
 """
 import html.parser
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MKDOCS, FOLDER = sys.argv[1], pathlib.Path(sys.argv[2])
+ENVIRONMENT = {**os.environ, "RANKWRIGHT_BINARY": sys.argv[3]} if len(sys.argv) > 3 else os.environ
 LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 
 
@@ -31,7 +33,7 @@ class Site(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         command = [MKDOCS, "build", "--strict", "--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(FOLDER)]
-        cls.done = subprocess.run(command, capture_output=True, text=True)
+        cls.done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT)
 
     def test_builds_without_a_warning(self):
         self.assertEqual(self.done.returncode, 0, self.done.stderr)
@@ -46,8 +48,15 @@ class Site(unittest.TestCase):
         pages = {str(page.relative_to(docs).with_suffix(".html")) for page in docs.rglob("*.md")}
         self.assertEqual(found, pages)
 
+    @unittest.skipIf(len(sys.argv) < 4, "no binary to make reports with")
+    def test_a_report_is_embedded(self):
+        page = (FOLDER / "reference" / "report.html").read_text("utf-8")
+        self.assertIn('<iframe src="../live/course-64.html"', page)
+        self.assertIn("rankwright.report/1", (FOLDER / "live" / "course-64.html").read_text("utf-8"))
+
     def test_pages_load_nothing_from_other_sites(self):
-        pages = sorted(FOLDER.rglob("*.html"))
+        live = FOLDER / "live"  # reports: they load nothing at all, which web/tests check
+        pages = sorted(page for page in FOLDER.rglob("*.html") if live not in page.parents)
         self.assertGreater(len(pages), 20)
         for page in pages:
             loaded = Loaded()

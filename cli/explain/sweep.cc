@@ -12,7 +12,7 @@ void SweepFlags::add_to(Options& options) {
       .add(
           "--sweep", sweep,
           "estimate the plan per value: microbatches=1..64, tp=1,2,4; also pp, dp, cp, ep, chunks, "
-          "zero, micro_batch, sequence")
+          "zero, micro_batch, recompute, sequence")
       .type_name("KEY=RANGE");
 }
 

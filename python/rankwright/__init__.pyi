@@ -230,7 +230,7 @@ def explain(
     stages: bool = False,
     sensitivity: bool = False,
     against: Plan | None = None,
-    sweep: str | tuple[str, int | str | Sequence[int]] | None = None,
+    sweep: str | tuple[str, int | str | Sequence[int | str]] | None = None,
     timeline: bool = False,
     unit_times: bool = False,
     slow: str | Sequence[str] | None = None,

@@ -12,6 +12,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/planner/explain/what_if.h"
 #include "rankwright/planner/explain_timeline.h"
 #include "rankwright/planner/plan/plan_defaults.h"
 #include "rankwright/program/expand.h"
@@ -95,6 +96,7 @@ PlanReport report_found_plan(std::string name, const PlanAnswer& answer) {
       answer.answer.best ? answer.best().config : answer.leanest->config;
   PlanReport report =
       build_plan_report(std::move(name), best, lint(best, answer.problem.limits.target));
+  report.what_if = make_what_if(best, make_draft(best), answer.problem.limits.target);
   add_training(report, answer.training);
   add_search(report, answer);
   return report;
@@ -115,10 +117,13 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   report.measured = std::move(measured);
   add_training(report, request.training);
   report.overrides = format_overrides(request.plan);
-  if (request.search && !report.config.reference_model)
-    add_search(report,
-               search_around(report.evaluated(), plan->input.file.draft,
-                             choose_search_target(request.target, plan->input.file), control));
+  if (report.config.reference_model) return report;
+  const importer::PlanFile& file = plan->input.file;
+  report.what_if = make_what_if(report.config, file.draft, choose_target(request.target, file),
+                                control.should_stop);
+  if (request.search)
+    add_search(report, search_around(report.evaluated(), file.draft,
+                                     choose_search_target(request.target, file), control));
   return report;
 }
 

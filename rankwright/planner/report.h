@@ -11,6 +11,7 @@
 #include "rankwright/planner/advice.h"
 #include "rankwright/planner/explain/explain_view.h"
 #include "rankwright/planner/explain/rank_map.h"
+#include "rankwright/planner/explain/sweep_view.h"
 #include "rankwright/planner/input/plan_input.h"
 #include "rankwright/planner/plan.h"
 #include "rankwright/planner/timeline/timeline_summary.h"
@@ -26,6 +27,7 @@ struct PlanReport {
   std::vector<cost::MemoryEstimate> memory_per_pp_rank{};  // by pp rank
   RankMap ranks{};
   std::vector<TargetVerdict> targets{};
+  std::vector<SweepView> what_if{};              // other values of one setting at a time
   std::optional<SummarizedStep> step{};          // empty if too large to simulate
   std::optional<importer::RunTrace> measured{};  // trace of a run of the plan
   TrainingRequest training{};     // tokens and price of the whole run, if they are known

@@ -222,9 +222,10 @@ constexpr Rule kRules[] = {
      Target::any,
      kWithoutViolations,
      check_too_few_microbatches},
-    {{"RW0402", Severity::warning, "the pipeline bubble exceeds 20 % of the step",
-      "With 1F1B, the bubble is (PP - 1) / micro-batches of the compute time. Virtual stages and "
-      "zero-bubble schedules shrink it.",
+    {{"RW0402", Severity::warning, "the ideal pipeline bubble exceeds 20 % of the step",
+      "With 1F1B and equal stages, (PP - 1) / (micro-batches + PP - 1) of the step is idle. "
+      "Virtual "
+      "stages and zero-bubble schedules shrink it.",
       "Raise global_batch or virtual_stages, use another schedule, or lower pp_size.",
       "Narayanan et al. 2021, section 2.2",
       "world_size: 64\n"

@@ -18,6 +18,7 @@ import {
   noSelection,
   parseHash,
   type Selection,
+  type Tried,
 } from "./selection";
 import { Tooltip } from "./tooltip";
 import "./app.css";
@@ -39,7 +40,7 @@ const kSections: [id: string, name: string, draw: Draw][] = [
 export function App({ report }: { report: Report }) {
   const [hovered, hover] = useState<Focus>(nothing);
   const { selection, select } = useSelection(report);
-  const { pinned, range, plan: shown, opened } = selection;
+  const { pinned, range, plan: shown, opened, tried } = selection;
   const plan = report.plans[shown];
   const focus = hovered.on === "nothing" ? pinned : hovered;
   const light = useMemo(() => lit(plan, focus), [plan, focus]);
@@ -53,6 +54,7 @@ export function App({ report }: { report: Report }) {
   );
   const setRange = (next: [number, number] | null) => select((now) => ({ ...now, range: next }));
   const open = (next: number) => select((now) => ({ ...now, opened: next }));
+  const setTried = (next: Tried | null) => select((now) => ({ ...now, tried: next }));
   const show = (next: number) => select({ ...noSelection, plan: next });
   useEffect(openWhenPrinted, []);
   return (
@@ -70,7 +72,7 @@ export function App({ report }: { report: Report }) {
         {kSections.map(([id, , Draw]) => (
           <Draw
             key={id}
-            {...{ plan, point, pinned, range, setRange, opened, open }}
+            {...{ plan, point, pinned, range, setRange, opened, open, tried, setTried }}
             compared={report.compare !== null}
             at={`plans.${shown}`}
             lit={light}
@@ -92,7 +94,7 @@ export function App({ report }: { report: Report }) {
 function useSelection(report: Report) {
   const [selection, select] = useState<Selection>(() => parseHash(location.hash, report.plans));
   useLayoutEffect(() => {
-    const hash = formatHash(selection);
+    const hash = formatHash(selection, report.plans);
     // A hash without "=" is the address of a section, and stays while nothing is selected.
     if (hash || location.hash.includes("="))
       history.replaceState(null, "", hash || location.pathname + location.search);

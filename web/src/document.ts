@@ -23,6 +23,7 @@ export interface PlanReport {
   measured: Measured | null;
   why_not: WhyNot | null; // null if nothing was searched
   trade: Trade[]; // what more headroom or fewer GPUs cost
+  what_if: WhatIf[]; // by setting; empty if no model is named
   why_not_missing: string; // if it is null: why, and what to type; else ""
   file: string; // the plan as a file
   commands: Command[];
@@ -220,6 +221,27 @@ export interface Trade {
   step_seconds: number;
   memory_bytes: number;
   difference: number; // of the step relative to this plan's, as a fraction
+}
+/** One setting of the plan, with other values of it; everything else stays as it is. */
+export interface WhatIf {
+  key: string; // as `explain --sweep` takes it: "tp"
+  head: string; // "TP", "micro-batch"
+  words: string; // what the values show
+  fixed: string; // what stays, and what changes with the value
+  rows: WhatIfRow[];
+}
+export interface WhatIfRow {
+  value: string; // "8", "full"
+  name: string; // "TP 8", "full recomputation"
+  own: boolean; // the value that this plan has
+  impossible: string; // why no such plan exists; else "", and the rest is set
+  refused?: string; // the rule by which the framework cannot run it, or ""
+  step_seconds?: number;
+  difference?: number; // of the step relative to this plan's, as a fraction
+  memory_bytes?: number;
+  fits?: boolean;
+  verdict?: string;
+  file?: string; // the plan as a file
 }
 export interface Refused {
   change: string;

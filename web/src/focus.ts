@@ -1,6 +1,7 @@
 // The element under the pointer or keyboard focus, and what is highlighted with it. All links between
 // sections are defined here; a section only asks whether its element is lit.
 import type { Device, Group, PlanReport } from "./document";
+import type { Tried } from "./selection";
 
 export type Focus =
   | { on: "nothing" }
@@ -43,6 +44,8 @@ export interface SectionProps {
   setRange: (range: [number, number] | null) => void;
   opened: number; // alternative whose details are open; -1: none
   open: (point: number) => void;
+  tried: Tried | null; // another value of a setting
+  setTried: (tried: Tried | null) => void;
   compared: boolean; // the page compares two plans
 }
 

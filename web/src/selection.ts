@@ -1,7 +1,13 @@
 // The pinned selection, as the page's URL states it, so that a view can be sent to a colleague:
-// "#on=device:17&t=1.5-2.25&plan=1&open=3". A hash without "=" is the address of a section.
+// "#on=device:17&t=1.5-2.25&plan=1&open=3&try=tp:4". A hash without "=" is the address of a section.
 import type { PlanReport } from "./document";
 import { type Focus, nothing } from "./focus";
+
+/** Another value of a setting: indices in PlanReport.what_if and in its rows. */
+export interface Tried {
+  setting: number;
+  row: number;
+}
 
 /** The state that the URL keeps. */
 export interface Selection {
@@ -9,16 +15,28 @@ export interface Selection {
   range: [from: number, to: number] | null; // of the timeline, in seconds
   plan: number; // which of the compared plans is shown
   opened: number; // alternative whose details are open; -1: none
+  tried: Tried | null;
 }
 
-export const noSelection: Selection = { pinned: nothing, range: null, plan: 0, opened: -1 };
+export const noSelection: Selection = {
+  pinned: nothing,
+  range: null,
+  plan: 0,
+  opened: -1,
+  tried: null,
+};
 
-export function formatHash({ pinned, range, plan, opened }: Selection): string {
+export function formatHash(selection: Selection, plans: PlanReport[]): string {
+  const { pinned, range, plan, opened, tried } = selection;
   const parts = [];
   if (pinned.on !== "nothing") parts.push(`on=${formatFocus(pinned)}`);
   if (range) parts.push(`t=${range.map((s) => String(Number(s.toPrecision(6)))).join("-")}`);
   if (plan > 0) parts.push(`plan=${plan}`);
   if (opened >= 0) parts.push(`open=${opened}`);
+  if (tried) {
+    const setting = plans[plan].what_if[tried.setting];
+    parts.push(`try=${setting.key}:${setting.rows[tried.row].value}`);
+  }
   return parts.length > 0 ? `#${parts.join("&")}` : "";
 }
 
@@ -37,7 +55,16 @@ export function parseHash(hash: string, plans: PlanReport[]): Selection {
     range: range && range[1] > range[0] ? range : null,
     plan: shown,
     opened: known ? Number(open) : -1,
+    tried: parseTried(values.get("try") ?? "", plans[shown]),
   };
+}
+
+function parseTried(text: string, plan: PlanReport): Tried | null {
+  const [key, value] = text.split(":");
+  const setting = plan.what_if.findIndex((one) => one.key === key);
+  if (setting < 0) return null;
+  const row = plan.what_if[setting].rows.findIndex((one) => one.value === value && !one.own);
+  return row < 0 ? null : { setting, row };
 }
 
 function formatFocus(focus: Focus): string {

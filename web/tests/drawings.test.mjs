@@ -123,6 +123,28 @@ test("an alternative plan opens with its file and closes with Escape", async () 
   await done(page);
 });
 
+test("another value of a setting shows its cost, and the URL keeps it", async () => {
+  const { page, plan } = await open("course-64");
+  const setting = plan.what_if.findIndex((one) => one.key === "tp");
+  const rows = plan.what_if[setting].rows;
+  const other = rows.findIndex((row) => !row.own && !row.impossible);
+  const radios = page.locator(".what-if fieldset").nth(setting).getByRole("radio");
+  assert.equal(await radios.count(), rows.length);
+  assert.ok(await radios.nth(rows.findIndex((row) => row.own)).isChecked());
+  await radios.nth(other).check({ force: true });
+  const path = `plans.0.what_if.${setting}.rows.${other}.step_seconds`;
+  assert.equal(await page.locator(`.tried [data-path="${path}"]`).count(), 1);
+  assert.match(page.url(), new RegExp(`try=tp:${rows[other].value}`));
+  const impossible = rows.findIndex((row) => row.impossible);
+  if (impossible >= 0) {
+    await radios.nth(impossible).check({ force: true });
+    assert.ok((await page.locator(".tried").innerText()).includes("is not possible"));
+  }
+  await radios.nth(rows.findIndex((row) => row.own)).check({ force: true });
+  assert.equal((await page.locator(".tried").innerText()).trim(), "");
+  await done(page);
+});
+
 test("without a search the page says what to type", async () => {
   const { page, plan } = await open("course-64");
   assert.equal(plan.why_not, null);

@@ -32,16 +32,20 @@ void apply_cp(Draft& draft, i64 value) {
   draft.dp = find_remaining_dp(draft);
 }
 
-/// A stated split fits one number of stages only.
 void drop_split(Draft& draft) {
   draft.stages.reset();
   draft.stage_layers.reset();
 }
 
+/// A stated split fits one number of stages only, and without a pipeline there is no schedule.
 void apply_pp(Draft& draft, i64 value) {
   draft.pp = value;
   draft.dp = find_remaining_dp(draft);
   drop_split(draft);
+  if (value > 1) return;
+  draft.schedule.reset();
+  draft.virtual_stages.reset();
+  draft.microbatch_group.reset();
 }
 
 void apply_dp(Draft& draft, i64 value) {
@@ -64,6 +68,11 @@ void apply_microbatches(Draft& draft, i64 value) {
   draft.global_batch = product({value, *draft.micro_batch, *draft.dp}).value_or(kMaxCount);
 }
 
+void apply_recompute(Draft& draft, i64 value) {
+  draft.recompute = plan::Recompute(value);
+  draft.recompute_layers.reset();  // a number of layers belongs to the stated kind
+}
+
 i64 read_microbatches(const TrainingConfig& s) { return s.microbatches(); }
 i64 read_micro_batch(const TrainingConfig& s) { return s.plan.micro_batch; }
 i64 read_tp(const TrainingConfig& s) { return s.plan.tp; }
@@ -73,6 +82,7 @@ i64 read_cp(const TrainingConfig& s) { return s.plan.cp; }
 i64 read_ep(const TrainingConfig& s) { return s.plan.ep; }
 i64 read_chunks(const TrainingConfig& s) { return s.plan.virtual_stages; }
 i64 read_zero(const TrainingConfig& s) { return s.plan.zero; }
+i64 read_recompute(const TrainingConfig& s) { return i64(s.plan.recompute); }
 i64 read_sequence(const TrainingConfig& s) { return s.job.sequence; }
 
 constexpr std::string_view kRest = " DP takes the rest of the GPUs.";
@@ -202,6 +212,19 @@ constexpr SweepKey kKeys[] = {
      .read = read_micro_batch,
      .apply = [](Draft& draft, i64 value) { draft.micro_batch = value; },
      .changes = " Larger micro-batches are fewer."},
+    {.name = "recompute",
+     .also = "",
+     .head = "recompute",
+     .before = "",
+     .one = " recomputation",
+     .many = " recomputation",
+     .range = "none,selective,full",
+     .min = 0,
+     .max = i64(plan::Recompute::full),
+     .bar = SweepBar::memory,
+     .read = read_recompute,
+     .apply = apply_recompute,
+     .names = plan::recompute_names},
     {.name = "sequence",
      .also = "seq",
      .head = "sequence",
@@ -235,7 +258,7 @@ Refusal refuse_key(std::string_view typed) {
 Refusal refuse_range(const SweepKey& key, std::string_view range, const std::string& why) {
   constexpr i64 kShownStep = 10;  // the end of the example of a step
   std::string hint = fmt::format("--sweep {}={}", key.name, key.range);
-  if (key.max >= kShownStep)
+  if (key.names == nullptr && key.max >= kShownStep)
     hint += fmt::format(", a list such as {0}=1,2,4, or a step as in {0}=2..10:2", key.name);
   return make_usage_refusal(fmt::format("--sweep {}={}: {}", key.name, make_excerpt(range), why),
                             std::move(hint));
@@ -286,6 +309,7 @@ class RangeReader {
   }
 
   std::optional<i64> read(std::string_view text) {
+    if (key_.names != nullptr) return read_name(text);
     const Result<i64> value = parse_count(text, 0);
     if (!value)
       problem_ = value.error().detail;
@@ -295,6 +319,14 @@ class RangeReader {
       problem_ = fmt::format("{} is not from {} to {}", *value, key_.min, count(key_.max));
     if (!problem_.empty()) return std::nullopt;
     return *value;
+  }
+
+  std::optional<i64> read_name(std::string_view text) {
+    const std::span<const std::string_view> names = key_.names();
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return found - names.begin();
+    problem_ = fmt::format("'{}' is not one of {}", make_excerpt(text), fmt::join(names, ", "));
+    return std::nullopt;
   }
 
   static std::string count_text(i64 values) {
@@ -320,8 +352,13 @@ const SweepKey* find_sweep_key(std::string_view name) {
   return nullptr;
 }
 
+std::string format_typed_value(const SweepKey& key, i64 value) {
+  return key.names != nullptr ? std::string(key.names()[std::size_t(value)]) : count(value);
+}
+
 std::string format_sweep_value(const SweepKey& key, i64 value) {
-  return fmt::format("{}{}{}", key.before, count(value), value == 1 ? key.one : key.many);
+  return fmt::format("{}{}{}", key.before, format_typed_value(key, value),
+                     value == 1 ? key.one : key.many);
 }
 
 Outcome<Sweep> read_sweep(const std::string& text) {

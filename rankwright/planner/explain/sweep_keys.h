@@ -35,13 +35,18 @@ struct SweepKey {
   bool moves_dp = false;       // dp is what the other degrees leave of the world size
   std::string_view instead{};  // for a key that changes the job: a related one that does not
   std::string_view changes{};  // a sentence after a blank: " DP takes the rest of the GPUs."
+  /// Names of the values from 0, for a setting that is not a number; empty for one that is.
+  std::span<const std::string_view> (*names)() = nullptr;
 };
 std::span<const SweepKey> list_sweep_keys();
 
 /// Returns the row of a name or plan-file key, in any case and with - or _; null if there is none.
 const SweepKey* find_sweep_key(std::string_view name);
 
-/// Returns a value with its name: "TP 8", "16 micro-batches", "ZeRO-3".
+/// Returns a value as typed: "8", "full".
+std::string format_typed_value(const SweepKey& key, i64 value);
+
+/// Returns a value with its name: "TP 8", "16 micro-batches", "ZeRO-3", "full recomputation".
 std::string format_sweep_value(const SweepKey& key, i64 value);
 
 /// A setting and its values, ascending and distinct.

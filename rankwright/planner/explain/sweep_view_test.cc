@@ -37,7 +37,8 @@ TEST(SweepView, OwnValue_HasTheFiguresOfExplain) {
   const cost::Estimate& expected = explained->explain_view.estimate;
   for (const SweepKey& key : list_sweep_keys()) {
     const i64 own = key.read(explained->plan.config());
-    const SweepView view = sweep_of(kPlan, fmt::format("{}={}", key.name, own));
+    const SweepView view =
+        sweep_of(kPlan, fmt::format("{}={}", key.name, format_typed_value(key, own)));
     ASSERT_EQ(view.rows.size(), 1u) << key.name;
     const SweepRow& row = view.rows.front();
     EXPECT_TRUE(row.own) << key.name;
@@ -46,6 +47,25 @@ TEST(SweepView, OwnValue_HasTheFiguresOfExplain) {
     EXPECT_EQ(row.estimate.memory, expected.memory) << key.name;
     EXPECT_EQ(row.mfu, cost::mfu(explained->plan.config(), expected.time())) << key.name;
   }
+}
+
+TEST(SweepView, Recomputation_TradesMemoryForTime) {
+  const SweepView view = sweep_of(kPlan, "recompute");
+  ASSERT_EQ(view.rows.size(), 3u);  // none, selective, full
+  for (std::size_t i = 1; i < view.rows.size(); ++i)
+    EXPECT_LT(view.rows[i].estimate.memory.total(), view.rows[i - 1].estimate.memory.total());
+  EXPECT_GT(view.rows[2].estimate.time(), view.rows[0].estimate.time());
+}
+
+TEST(SweepView, OneStage_NeedsNoSchedule) {
+  const std::string interleaved =
+      "model: llama-3.1-8b\ncluster: dgx-h100 x 4\njob: {global_batch: 64, sequence: 4096}\n"
+      "parallelism: {tp_size: 2, pp_size: 4, dp_size: 4, schedule: interleaved-1f1b, "
+      "virtual_stages: 4}\n";
+  const SweepView view = sweep_of(interleaved, "pp=1");
+  ASSERT_EQ(view.rows.size(), 1u);
+  EXPECT_EQ(view.rows[0].impossible, "");
+  EXPECT_EQ(view.rows[0].config.plan.virtual_stages, 1);
 }
 
 TEST(SweepView, Microbatches_LetTheBatchGrow) {
@@ -172,7 +192,8 @@ RC_GTEST_PROP(SweepView, OwnValue_IsAlwaysThePlanItself, ()) {
   const std::string text = random_plan_text();
   const rankwright::plan::TrainingConfig config = config_of(text);
   for (const SweepKey& key : list_sweep_keys()) {
-    const SweepView view = sweep_of(text, fmt::format("{}={}", key.name, key.read(config)));
+    const SweepView view =
+        sweep_of(text, fmt::format("{}={}", key.name, format_typed_value(key, key.read(config))));
     RC_ASSERT(view.rows.front().own);
     RC_ASSERT(view.rows.front().config.plan == config.plan);
   }

@@ -17,6 +17,7 @@
 #include "rankwright/report/plan/plan_points.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/render/labels.h"
+#include "rankwright/report/sweep/sweep_sentences.h"
 #include "rankwright/report/timeline/timeline_drawing.h"
 
 namespace rankwright::report {
@@ -251,6 +252,42 @@ ordered_json make_trade_json(const planner::PlanReport& report) {
   return all;
 }
 
+/// Describes the plan with another value of one setting; "impossible" says why no such plan exists.
+ordered_json make_what_if_row(const planner::PlanReport& report, const planner::SweepKey& key,
+                              const planner::SweepRow& row) {
+  ordered_json one = {{"value", format_typed_value(key, row.value)},
+                      {"name", format_sweep_value(key, row.value)},
+                      {"own", row.own},
+                      {"impossible", row.impossible}};
+  if (!row.estimated()) return one;
+  const rules::Page* const page = rules::find_page(row.refused);
+  one["refused"] = page == nullptr ? "" : fmt::format("{}: {}", page->code, page->title);
+  one["step_seconds"] = row.estimate.time().value;
+  one["difference"] = row.estimate.time() / report.time() - 1;
+  one["memory_bytes"] = row.estimate.memory.total().value;
+  one["fits"] = row.estimate.fits();
+  one["verdict"] = name(row.estimate.verdict());
+  const exporter::PlanComments comments{
+      .head = {format_headline(row.config), format_degree_tags(row.config)}};
+  one["file"] = write_plan_yaml(row.config, comments);
+  return one;
+}
+
+ordered_json make_what_if_json(const planner::PlanReport& report) {
+  ordered_json all = ordered_json::array();
+  for (const planner::SweepView& view : report.what_if) {
+    ordered_json rows = ordered_json::array();
+    for (const planner::SweepRow& row : view.rows)
+      rows.push_back(make_what_if_row(report, *view.key, row));
+    all.push_back({{"key", view.key->name},
+                   {"head", view.key->head},
+                   {"words", describe_sweep(view)},
+                   {"fixed", view.fixed},
+                   {"rows", std::move(rows)}});
+  }
+  return all;
+}
+
 ordered_json make_commands_json(const planner::PlanReport& report) {
   ordered_json all = ordered_json::array();
   for (const NextCommand& next : list_next_commands(report))
@@ -273,6 +310,7 @@ ordered_json make_plan_report_json(const planner::PlanReport& report) {
           {"measured", make_measured_report_json(report)},
           {"why_not", make_why_not_json(report)},
           {"trade", make_trade_json(report)},
+          {"what_if", make_what_if_json(report)},
           {"why_not_missing", explain_missing_search(report)},
           {"file", write_plan_yaml(report.config, comments)},
           {"commands", make_commands_json(report)}};

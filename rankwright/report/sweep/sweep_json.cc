@@ -4,13 +4,23 @@
 #include "rankwright/report/sweep/sweep_text.h"
 
 namespace rankwright::report {
+namespace {
+
+/// Returns a number, or the name of a value that is not a number.
+nlohmann::ordered_json make_swept_value(const planner::SweepKey& key, i64 value) {
+  if (key.names == nullptr) return value;
+  return format_typed_value(key, value);
+}
+
+}  // namespace
 
 std::string make_sweep_json(const planner::SweepAnswer& answer) {
   const planner::SweepView& view = answer.view;
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const planner::SweepRow& row : view.rows) {
     const plan::Plan& p = row.config.plan;
-    nlohmann::ordered_json one = {{"value", row.value}, {"own", row.own}};
+    nlohmann::ordered_json one = {{"value", make_swept_value(*view.key, row.value)},
+                                  {"own", row.own}};
     if (!row.estimated()) {
       one["impossible"] = row.impossible;
       rows.push_back(std::move(one));
@@ -48,12 +58,12 @@ std::string make_sweep_json(const planner::SweepAnswer& answer) {
   nlohmann::ordered_json json = {{"schema", "rankwright.sweep/1"},
                                  {"headline", format_headline(answer.plan.config())},
                                  {"key", view.key->name},
-                                 {"now", view.now},
+                                 {"now", make_swept_value(*view.key, view.now)},
                                  {"fixed", view.fixed},
                                  {"best", nullptr},
                                  {"tie_band", view.tie_band},
                                  {"rows", rows}};
-  if (view.best) json["best"] = view.rows[*view.best].value;
+  if (view.best) json["best"] = make_swept_value(*view.key, view.rows[*view.best].value);
   return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

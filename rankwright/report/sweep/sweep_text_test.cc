@@ -50,7 +50,8 @@ TEST(SweepText, NarrowTerminal_LeavesOutFiguresButNoValue) {
         EXPECT_LE(display_width(line), width) << key.name << " at " << width << ": " << line;
       const std::string text = render_sweep_text(answer, {}, width);
       for (const planner::SweepRow& row : answer.view.rows)
-        EXPECT_THAT(text, HasSubstr(" " + count(row.value) + " ")) << key.name << " at " << width;
+        EXPECT_THAT(text, HasSubstr(" " + format_typed_value(key, row.value) + " "))
+            << key.name << " at " << width;
     }
   }
 }

@@ -9,6 +9,7 @@ import { Opened } from "./why_not/opened";
 import { kRoles } from "./why_not/roles";
 import { Scatter } from "./why_not/scatter";
 import { Fixes, Points, RefusedTable, Shape, TradeTable } from "./why_not/tables";
+import { WhatIf } from "./why_not/what_if";
 import { PointWords } from "./why_not/words";
 import "./why_not/why_not.css";
 
@@ -25,7 +26,7 @@ function around(mark: Element): Anchor {
 }
 
 /** The alternatives, their cost, and why they were not chosen. */
-export function WhyNot({ plan, at, opened, open }: SectionProps) {
+export function WhyNot({ plan, at, opened, open, tried, setTried }: SectionProps) {
   // Nothing here is highlighted with other sections, so it need not render again with them.
   return useMemo(
     () => (
@@ -35,10 +36,11 @@ export function WhyNot({ plan, at, opened, open }: SectionProps) {
         ) : (
           <p {...cite(`${at}.why_not_missing`, plan.why_not_missing)}>{plan.why_not_missing}</p>
         )}
+        <WhatIf {...{ plan, at, tried, setTried }} />
         <Fixes findings={plan.findings} at={at} />
       </Section>
     ),
-    [plan, at, opened],
+    [plan, at, opened, tried],
   );
 }
 
