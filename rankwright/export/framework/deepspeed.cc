@@ -65,6 +65,10 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.cp_size",
                     "also change the training script: wrap attention for Ulysses, for example with "
                     "DistributedAttention"});
+  if (shards_hybrid(p))
+    lost.push_back({"parallelism.shard_size",
+                    "also change the training script: build the model under "
+                    "deepspeed.zero.MiCS_Init, because zero.Init refuses mics_shard_size"});
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are not split, or split like dense layers"});

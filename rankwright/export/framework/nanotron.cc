@@ -1,5 +1,6 @@
-// Writes the sections of nanotron's YAML config that a layout decides. Data, checkpoints and
-// learning rates are left to the user. Checked against nanotron 0.4.
+// Writes nanotron's YAML config: the keys that a layout decides, and usual values of the keys that
+// nanotron requires besides, marked as such. Data and checkpoints are left to the user. Its own
+// config classes load the file (tests/frameworks).
 #include <fmt/format.h>
 
 #include "rankwright/export/rows.h"
@@ -86,15 +87,15 @@ std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::Trainin
     lost.push_back({"parallelism.shard_size", "it shards over DP only, not over DP x CP"});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
-  const plan::Dtype written =
-      s.job.param_dtype == plan::Dtype::fp8 ? plan::Dtype::bf16 : s.job.param_dtype;
-  const bool as_parameters = s.job.grad_dtype == written && written != plan::Dtype::fp64;
-  if (s.job.grad_dtype != plan::Dtype::fp32 && !as_parameters)
-    lost.push_back({"job.grad_dtype", "gradients are fp32 or in the parameters' format"});
+  if (s.job.grad_dtype != plan::Dtype::fp32)
+    lost.push_back({"job.grad_dtype", "it has master weights only with fp32 gradients"});
   if (s.job.optimizer == plan::Optimizer::lion)
     lost.push_back({"job.optimizer", "it has adamW and sgd"});
   return lost;
 }
+
+/// Returns a value that nanotron requires and that the layout does not decide.
+std::string yours(std::string_view value) { return fmt::format("{}  # set your own", value); }
 
 std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const ExportOptions&,
                                        const std::vector<std::string>& head) {
@@ -117,14 +118,26 @@ std::vector<ExportFile> write_nanotron(const plan::TrainingConfig& s, const Expo
   add("sequence_length", s.job.sequence);
   add("micro_batch_size", p.micro_batch);
   add("batch_accumulation_per_replica", s.microbatches());
+  add("train_steps", yours("1000"));
   text += "optimizer:\n";
   add("zero_stage", p.zero);
-  add("accumulate_grad_in_fp32", write_yaml_value(s.job.grad_dtype == plan::Dtype::fp32));
-  text += "  optimizer_factory:\n";
-  text += fmt::format("    name: {}\n", s.job.optimizer == plan::Optimizer::sgd ? "sgd" : "adamW");
+  add("accumulate_grad_in_fp32", "true");
+  const bool sgd = s.job.optimizer == plan::Optimizer::sgd;
+  text += fmt::format("  optimizer_factory:\n    name: {}\n", sgd ? "sgd" : "adamW");
+  if (!sgd)
+    text += fmt::format(
+        "    adam_beta1: {}\n    adam_beta2: {}\n    adam_eps: {}\n    torch_adam_is_fused: true\n",
+        yours("0.9"), yours("0.95"), yours("1.0e-8"));
+  text += fmt::format(
+      "  learning_rate_scheduler:\n    learning_rate: {}\n    lr_warmup_style: linear\n",
+      yours("3.0e-4"));
+  add("weight_decay", yours("0.1"));
+  add("clip_grad", yours("1.0"));
   text += "model:\n";
   add("dtype", kNanotronDtypes[std::size_t(s.job.param_dtype)]);
+  text += fmt::format("  init_method:\n    std: {}\n", yours("0.02"));
   if (!s.reference_model && has_module(s.model)) text += model_config(s.model);
+  text += fmt::format("general:\n  project: {}\n", yours("rankwright"));
   return {{"nanotron.yaml", text}};
 }
 
