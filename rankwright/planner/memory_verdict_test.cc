@@ -12,6 +12,7 @@
 #include "rankwright/planner/plan.h"
 #include "rankwright/planner/plan/plan_options.h"
 #include "rankwright/planner/report.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::planner {
@@ -147,6 +148,7 @@ RC_GTEST_PROP(MemoryVerdict, AllCallsAgreeNearTheLimit, ()) {
 // 405B on up to 64 nodes: --fit names the fewest GPUs that leave a margin, and `plan` on that count
 // gives the same verdict. A smaller count is named as tight, not as one on which it fits.
 TEST(MemoryVerdict, FitAnswersWithTheVerdictOfPlan) {
+  if (kSanitized) GTEST_SKIP() << "a dozen searches, minutes each with sanitizers";
   OptionTexts texts{{"model", "llama-3.1-405b"},
                     {"cluster", "dgx-h100 x 64"},
                     {"for", "any"},

@@ -11,6 +11,16 @@
 namespace rankwright::importer {
 namespace {
 
+/// Returns the framework that a target runs on, or the first one if no target with a framework is
+/// stated.
+const plan::Software& find_usual_framework(std::optional<rules::Target> target) {
+  const std::span<const plan::Software> all = plan::frameworks();
+  if (target && *target != rules::Target::any)
+    for (const plan::Software& framework : all)
+      if (framework.name == row(*target).software) return framework;
+  return all.front();
+}
+
 /// Fills one TrainingConfig and records every value that the draft does not state.
 class DraftResolver {
  public:
@@ -212,8 +222,10 @@ void DraftResolver::layout() {
 
 void DraftResolver::software() {
   plan::Software& software = config_.software;
-  software = or_assume(draft_.framework, "software.framework", plan::frameworks().front(),
-                       std::string(plan::frameworks().front().name), "");
+  const plan::Software& usual = find_usual_framework(draft_.target);
+  const bool by_target = &usual != &plan::frameworks().front();
+  software = or_assume(draft_.framework, "software.framework", usual, std::string(usual.name),
+                       by_target ? "as the target" : "");
   software.attention = draft_.attention.value_or(software.attention);
   software.launch = draft_.launch.value_or(software.launch);
   software.loss = draft_.loss.value_or(software.loss);
@@ -259,7 +271,7 @@ void DraftResolver::job() {
                usual_batch, explain_batch(usual_batch, job.sequence));
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
   const plan::Software& framework =
-      draft_.framework ? *draft_.framework : plan::frameworks().front();
+      draft_.framework ? *draft_.framework : find_usual_framework(draft_.target);
   const plan::Dtype usual = default_grad_dtype(framework, job.param_dtype);
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", usual, std::string(name(usual)),
                              fmt::format("the default of {}", framework.name));

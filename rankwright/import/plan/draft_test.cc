@@ -67,6 +67,15 @@ TEST(Resolve, DerivedValues_HaveTheirReasons) {
                      find_assumption(resolve(half_a_node), "cluster"));
 }
 
+TEST(Resolve, FrameworkFollowsTheTarget) {
+  Draft draft;
+  EXPECT_EQ(resolve(draft).software.name, "megatron-core");
+  draft.target = rules::Target::torchtitan;
+  EXPECT_EQ(resolve(draft).software.name, "torchtitan");
+  draft.target = rules::Target::slurm;  // a launcher
+  EXPECT_EQ(resolve(draft).software.name, "megatron-core");
+}
+
 TEST(Resolve, AnEmptyDraftIsOneGpu) {
   const rankwright::plan::TrainingConfig config = resolve({});
   EXPECT_EQ(config.world, 1);

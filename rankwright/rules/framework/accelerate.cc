@@ -19,9 +19,12 @@ bool uses_expert_parallelism(const plan::TrainingConfig& s) { return s.plan.ep >
 
 bool uses_zero_1(const plan::TrainingConfig& s) { return s.plan.zero == 1; }
 
-/// DDP cannot be combined with other axes, and context parallelism requires FSDP2.
+/// DDP, and replicas of one data rank, cannot be combined with other axes; context parallelism
+/// requires FSDP2.
 bool combines_plain_dp(const plan::TrainingConfig& s) {
-  return s.plan.zero == 0 && (s.plan.cp > 1 || (s.plan.tp > 1 && s.plan.dp > 1));
+  const plan::Plan& p = s.plan;
+  if (p.zero == 0) return p.cp > 1 || (p.tp > 1 && p.dp > 1);
+  return p.dp > 1 && p.shards() <= p.cp && (p.tp > 1 || p.cp > 1);
 }
 
 bool has_unsupported_order(const plan::TrainingConfig& s) {
@@ -74,6 +77,13 @@ Finding describe_zero_one(const plan::TrainingConfig& s) {
 }
 
 Finding describe_plain_dp(const plan::TrainingConfig& s) {
+  if (s.plan.zero > 0)
+    return {
+        .detail = fmt::format("shard_size {} with CP {} leaves one data rank per shard, with TP "
+                              "{} and DP {}",
+                              s.plan.shards(), s.plan.cp, s.plan.tp, s.plan.dp),
+        .key = "parallelism.shard_size",
+        .hint = fmt::format("remove shard_size, or set {} or more", 2 * s.plan.cp)};
   return {.detail = fmt::format("zero_stage 0 with TP {}, CP {} and DP {}", s.plan.tp, s.plan.cp,
                                 s.plan.dp),
           .key = "parallelism.zero_stage",
