@@ -1,5 +1,8 @@
 """accelerate's own classes read the exported YAML and build its parallelism; they refuse what `check` refuses."""
 
+import pathlib
+import tempfile
+
 import hypothesis
 import judges
 import rankwright
@@ -22,7 +25,10 @@ def refusal(text, world):
     """Returns why accelerate refuses the file, or None."""
     config = yaml.safe_load(text)
     try:
-        ClusterConfig(**config)  # refuses unknown keys
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "accelerate.yaml"
+            file.write_text(text, "utf-8")
+            ClusterConfig.from_yaml_file(file)  # refuses unknown keys
         fsdp = config.get("fsdp_config")
         if fsdp:
             FullyShardedDataParallelPlugin(
