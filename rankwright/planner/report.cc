@@ -119,11 +119,10 @@ Outcome<PlanReport> report_plan(const ReportRequest& request, const SearchContro
   report.overrides = format_overrides(request.plan);
   if (report.config.reference_model) return report;
   const importer::PlanFile& file = plan->input.file;
-  report.what_if = make_what_if(report.config, file.draft, choose_target(request.target, file),
-                                control.should_stop);
+  const rules::Target target = choose_search_target(request.target, file);
+  report.what_if = make_what_if(report.config, file.draft, target, control.should_stop);
   if (request.search)
-    add_search(report, search_around(report.evaluated(), file.draft,
-                                     choose_search_target(request.target, file), control));
+    add_search(report, search_around(report.evaluated(), file.draft, target, control));
   return report;
 }
 

@@ -124,7 +124,7 @@ test("an alternative plan opens with its file and closes with Escape", async () 
 });
 
 test("another value of a setting shows its cost, and the URL keeps it", async () => {
-  const { page, plan } = await open("course-64");
+  const { page, plan } = await open("deepseek-v3-2048");
   const setting = plan.what_if.findIndex((one) => one.key === "tp");
   const rows = plan.what_if[setting].rows;
   const other = rows.findIndex((row) => !row.own && !row.impossible);

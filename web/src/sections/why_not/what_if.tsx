@@ -103,8 +103,10 @@ function Result(props: { plan: PlanReport; setting: Setting; row: WhatIfRow; pat
         <span {...cite(`${path}.memory_bytes`, row.memory_bytes!)}>
           {memoryOf(row.memory_bytes!, capacity)}
         </span>
-        , <span class={row.fits ? "" : "alarm"}>{row.verdict}</span>. {row.refused}{" "}
-        <Copy text={row.file!} what={`the plan with ${row.name}`} />
+        , <span class={row.fits ? "" : "alarm"}>{row.verdict}</span>. {row.refused}
+      </p>
+      <p>
+        Its plan file: <Copy text={row.file!} what={`the plan with ${row.name}`} />
       </p>
       <p class="quiet" {...cite(`${props.path}.words`, setting.words)}>
         {unbroken(setting.words)}
