@@ -352,12 +352,12 @@ const SweepKey* find_sweep_key(std::string_view name) {
   return nullptr;
 }
 
-std::string format_typed_value(const SweepKey& key, i64 value) {
+std::string format_bare_value(const SweepKey& key, i64 value) {
   return key.names != nullptr ? std::string(key.names()[std::size_t(value)]) : count(value);
 }
 
 std::string format_sweep_value(const SweepKey& key, i64 value) {
-  return fmt::format("{}{}{}", key.before, format_typed_value(key, value),
+  return fmt::format("{}{}{}", key.before, format_bare_value(key, value),
                      value == 1 ? key.one : key.many);
 }
 

@@ -43,8 +43,8 @@ std::span<const SweepKey> list_sweep_keys();
 /// Returns the row of a name or plan-file key, in any case and with - or _; null if there is none.
 const SweepKey* find_sweep_key(std::string_view name);
 
-/// Returns a value as typed: "8", "full".
-std::string format_typed_value(const SweepKey& key, i64 value);
+/// Returns a value without its name: "8", "1,024", "full".
+std::string format_bare_value(const SweepKey& key, i64 value);
 
 /// Returns a value with its name: "TP 8", "16 micro-batches", "ZeRO-3", "full recomputation".
 std::string format_sweep_value(const SweepKey& key, i64 value);

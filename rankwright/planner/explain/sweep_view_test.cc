@@ -23,6 +23,12 @@ SweepView sweep_of(const std::string& plan, const std::string& sweep) {
   return answer ? std::move(answer->view) : SweepView{};
 }
 
+/// Returns a sweep of one value, as typed.
+std::string type_sweep(const SweepKey& key, i64 value) {
+  return key.names == nullptr ? fmt::format("{}={}", key.name, value)
+                              : fmt::format("{}={}", key.name, key.names()[std::size_t(value)]);
+}
+
 TEST(SweepView, Microbatches_GiveTheBubblesOfTheTextbook) {
   // (p - 1) / (m + p - 1) with p = 4: 3/4, 3/7, 3/11, 3/19, 3/35, 3/67.
   const SweepView view = sweep_of(kPlan, "microbatches=1,4,8,16,32,64");
@@ -37,8 +43,7 @@ TEST(SweepView, OwnValue_HasTheFiguresOfExplain) {
   const cost::Estimate& expected = explained->explain_view.estimate;
   for (const SweepKey& key : list_sweep_keys()) {
     const i64 own = key.read(explained->plan.config());
-    const SweepView view =
-        sweep_of(kPlan, fmt::format("{}={}", key.name, format_typed_value(key, own)));
+    const SweepView view = sweep_of(kPlan, type_sweep(key, own));
     ASSERT_EQ(view.rows.size(), 1u) << key.name;
     const SweepRow& row = view.rows.front();
     EXPECT_TRUE(row.own) << key.name;
@@ -192,8 +197,7 @@ RC_GTEST_PROP(SweepView, OwnValue_IsAlwaysThePlanItself, ()) {
   const std::string text = random_plan_text();
   const rankwright::plan::TrainingConfig config = config_of(text);
   for (const SweepKey& key : list_sweep_keys()) {
-    const SweepView view =
-        sweep_of(text, fmt::format("{}={}", key.name, format_typed_value(key, key.read(config))));
+    const SweepView view = sweep_of(text, type_sweep(key, key.read(config)));
     RC_ASSERT(view.rows.front().own);
     RC_ASSERT(view.rows.front().config.plan == config.plan);
   }

@@ -1,10 +1,10 @@
 #include "rankwright/planner/explain/what_if.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
 #include "rankwright/planner/explain.h"
-#include "tests/support/sample.h"
 #include "tests/support/typed_configs.h"
 
 namespace rankwright::planner {
@@ -37,7 +37,7 @@ TEST(WhatIf, HasTheSettingsThatThePlanCanChange) {
 }
 
 TEST(WhatIf, OneDevice_HasNoDegrees) {
-  EXPECT_THAT(keys_of(what_if("model: gpt2-tiny\ncluster: dgx-h100 x 1\nworld_size: 1\n"
+  EXPECT_THAT(keys_of(what_if("model: gpt2\ncluster: dgx-h100 x 1\nworld_size: 1\n"
                               "job: {global_batch: 8, sequence: 128}\nparallelism: {}\n")),
               ElementsAre("zero", "micro_batch", "recompute"));
 }
@@ -59,8 +59,7 @@ TEST(WhatIf, EachSettingHasThePlanItself_WithTheFiguresOfExplain) {
 
 TEST(WhatIf, OwnValueBeyondTheUsualRange_IsShown) {
   for (const SweepView& view : what_if("model: llama-3.1-8b\n" + kHead +
-                                       "parallelism: {tp_size: 2, dp_size: 8, "
-                                       "micro_batch_size: 4, pp_size: 1}\n"))
+                                       "parallelism: {tp_size: 8, dp_size: 2, micro_batch: 16}\n"))
     EXPECT_TRUE(std::any_of(view.rows.begin(), view.rows.end(), [](const SweepRow& row) {
       return row.own;
     })) << view.key->name;
@@ -74,7 +73,12 @@ TEST(WhatIf, Stopped_HasNothingMore) {
 
 // A plan without a file is estimated as if it had been written to one.
 RC_GTEST_PROP(WhatIf, DraftOfAPlan_IsThePlan, ()) {
-  const rankwright::plan::TrainingConfig config = sample::random_config();
+  const i64 pp = *rc::gen::element(1, 2, 4), chunks = pp > 1 ? *rc::gen::element(1, 2) : 1;
+  const rankwright::plan::TrainingConfig config = config_of(
+      fmt::format("model: {}\ncluster: dgx-h100 x 4\njob: {{global_batch: 64, sequence: 2048}}\n"
+                  "parallelism: {{tp_size: {}, pp_size: {}, zero_stage: {}, virtual_stages: {}}}\n",
+                  *rc::gen::element<std::string>("llama-3.1-8b", "mixtral-8x7b"),
+                  *rc::gen::element(1, 2, 4), pp, *rc::gen::element(0, 1), chunks));
   const rankwright::plan::TrainingConfig read = resolve(make_draft(config));
   const cluster::Calibration& calibration = select_calibration(config);
   RC_ASSERT(cost::estimate_closely(read, calibration).time() ==

@@ -255,7 +255,7 @@ ordered_json make_trade_json(const planner::PlanReport& report) {
 /// Describes the plan with another value of one setting; "impossible" says why no such plan exists.
 ordered_json make_what_if_row(const planner::PlanReport& report, const planner::SweepKey& key,
                               const planner::SweepRow& row) {
-  ordered_json one = {{"value", format_typed_value(key, row.value)},
+  ordered_json one = {{"value", format_bare_value(key, row.value)},
                       {"name", format_sweep_value(key, row.value)},
                       {"own", row.own},
                       {"impossible", row.impossible}};

@@ -9,7 +9,7 @@ namespace {
 /// Returns a number, or the name of a value that is not a number.
 nlohmann::ordered_json make_swept_value(const planner::SweepKey& key, i64 value) {
   if (key.names == nullptr) return value;
-  return format_typed_value(key, value);
+  return format_bare_value(key, value);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::string list_swept_values(const planner::SweepKey& key,
     text += (i == 0                 ? ""
              : i + 1 == rows.size() ? " and "
                                     : ", ") +
-            format_typed_value(key, rows[i]->value);
+            format_bare_value(key, rows[i]->value);
   return text;
 }
 
@@ -64,7 +64,7 @@ std::string describe_fastest_value(const planner::SweepView& view) {
   if (own != view.rows.end() && !best.own && own->throughput() > 0)
     text += fmt::format(" That is {} more tokens per second than this plan ({}).",
                         format_exact_percent(best.throughput() / own->throughput() - 1),
-                        format_typed_value(key, own->value));
+                        format_bare_value(key, own->value));
   const std::vector<const planner::SweepRow*> tied = list_tied_rows(view);
   if (tied.size() > 1)
     text += fmt::format(" Values {} are within {}, too close to call.",
@@ -93,12 +93,12 @@ std::string describe_figure_change(const planner::SweepView& view) {
   if (turn != rows.begin() && turn + 1 != rows.end())
     return fmt::format(" The {} falls from {} at {} to {} at {}, then grows to {} at {}.",
                        figure.name, figure.show(first), format_sweep_value(*view.key, first.value),
-                       figure.show(lowest), format_typed_value(*view.key, lowest.value),
-                       figure.show(last), format_typed_value(*view.key, last.value));
+                       figure.show(lowest), format_bare_value(*view.key, lowest.value),
+                       figure.show(last), format_bare_value(*view.key, last.value));
   return fmt::format(" The {} {} from {} at {} to {} at {}.", figure.name,
                      turn == rows.begin() ? "grows" : "falls", figure.show(first),
                      format_sweep_value(*view.key, first.value), figure.show(last),
-                     format_typed_value(*view.key, last.value));
+                     format_bare_value(*view.key, last.value));
 }
 
 /// Names the first value at which the key's group crosses another link than before.

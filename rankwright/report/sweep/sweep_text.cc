@@ -109,7 +109,7 @@ Table make_sweep_table(const planner::SweepView& view, const std::vector<SweepCo
   table.columns.push_back({""});
   for (std::size_t i = 0; i < view.rows.size(); ++i) {
     const planner::SweepRow& row = view.rows[i];
-    std::vector<std::string> cells{format_typed_value(*view.key, row.value)};
+    std::vector<std::string> cells{format_bare_value(*view.key, row.value)};
     for (const SweepColumn& column : columns)
       cells.push_back(!row.estimated() ? "" : column.applies(row) ? column.show(row) : "-");
     if (bar_columns > 0)

@@ -50,7 +50,7 @@ TEST(SweepText, NarrowTerminal_LeavesOutFiguresButNoValue) {
         EXPECT_LE(display_width(line), width) << key.name << " at " << width << ": " << line;
       const std::string text = render_sweep_text(answer, {}, width);
       for (const planner::SweepRow& row : answer.view.rows)
-        EXPECT_THAT(text, HasSubstr(" " + format_typed_value(key, row.value) + " "))
+        EXPECT_THAT(text, HasSubstr(" " + format_bare_value(key, row.value) + " "))
             << key.name << " at " << width;
     }
   }
