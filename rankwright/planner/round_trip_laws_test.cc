@@ -215,11 +215,9 @@ void expect_same_estimate(const Exporter& exporter) {
 }
 
 /// Returns whether stating the setting is not enough, and the list says what is missing: Ulysses in
-/// DeepSpeed needs an attention class of the script, MiCS its own context around the model, ep in
-/// nanotron an unreleased branch.
+/// DeepSpeed needs an attention class of the script, ep in nanotron an unreleased branch.
 bool is_not_enough(const Exporter& exporter, std::string_view key) {
-  return (exporter.target == rules::Target::deepspeed &&
-          (key == "parallelism.cp_size" || key == "parallelism.shard_size")) ||
+  return (exporter.target == rules::Target::deepspeed && key == "parallelism.cp_size") ||
          (exporter.target == rules::Target::nanotron && key == "parallelism.ep_size");
 }
 

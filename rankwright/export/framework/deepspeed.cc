@@ -1,6 +1,6 @@
 // Writes the part of DeepSpeed's JSON config that a layout decides. The training script sets the
 // model, the data and the pipeline degree. JSON has no comments, so the head is a key that
-// DeepSpeed ignores. Checked against DeepSpeed 0.19.6.
+// DeepSpeed ignores. Checked against DeepSpeed 0.19.8.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
 
 bool has_pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
-bool shards_hybrid(const plan::Plan& p) { return p.zero == 3 && p.shards() != p.data_ranks(); }
+bool shards_hybrid(const plan::Plan& p) { return p.zero >= 1 && p.shards() != p.data_ranks(); }
 
 /// Returns whether gradients can be reduced during backward: stage 0 and pipelines reduce them when
 /// it is done, whatever overlap_comm says.
@@ -49,7 +49,6 @@ bool can_overlap_reduction(const plan::Plan& p) { return p.zero > 0 && p.pp == 1
 Json zero_optimization(const plan::Plan& p) {
   Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce && can_overlap_reduction(p)}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
-  if (shards_hybrid(p)) zero["mics_shard_size"] = p.shards();
   return zero;
 }
 
@@ -65,10 +64,7 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
     lost.push_back({"parallelism.cp_size",
                     "also change the training script: wrap attention for Ulysses, for example with "
                     "DistributedAttention"});
-  if (shards_hybrid(p))
-    lost.push_back({"parallelism.shard_size",
-                    "also change the training script: build the model under "
-                    "deepspeed.zero.MiCS_Init, because zero.Init refuses mics_shard_size"});
+  if (shards_hybrid(p)) lost.push_back({"parallelism.shard_size", "it shards over all data ranks"});
   const i64 usual = p.ep > 1 ? 1 : p.tp;
   if (s.model.sparse() && p.etp != usual)
     lost.push_back({"parallelism.etp_size", "experts are not split, or split like dense layers"});

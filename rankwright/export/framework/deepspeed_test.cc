@@ -19,18 +19,16 @@ std::string export_text(const std::string& plan) {
   return export_plan(deepspeed(), config_of(plan)).front().text;
 }
 
-TEST(DeepspeedExport, HybridSharding_WritesMics) {
-  // 32 data ranks; 256 sequences = microbatch 2 x 32 ranks x 4 accumulation steps; shards of 8
-  // ranks are MiCS.
-  const Json config = Json::parse(
-      export_text("model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
-                  "parallelism: {dp_size: 32, zero_stage: 3, shard_size: 8, micro_batch: 2}\n"
-                  "job: {global_batch: 256, grad_dtype: fp32}\n"));
+TEST(DeepspeedExport, Zero3_WritesBatchAndStage) {
+  // 32 data ranks; 256 sequences = microbatch 2 x 32 ranks x 4 accumulation steps.
+  const Json config =
+      Json::parse(export_text("model: llama-3.1-8b\ncluster: dgx-h100 x 4\n"
+                              "parallelism: {dp_size: 32, zero_stage: 3, micro_batch: 2}\n"
+                              "job: {global_batch: 256, grad_dtype: fp32}\n"));
   EXPECT_EQ(config["train_batch_size"], 256);
   EXPECT_EQ(config["train_micro_batch_size_per_gpu"], 2);
   EXPECT_EQ(config["gradient_accumulation_steps"], 4);
-  EXPECT_EQ(config["zero_optimization"],
-            Json::parse(R"({"stage": 3, "overlap_comm": true, "mics_shard_size": 8})"));
+  EXPECT_EQ(config["zero_optimization"], Json::parse(R"({"stage": 3, "overlap_comm": true})"));
   EXPECT_EQ(config["bf16"]["enabled"], true);
   EXPECT_EQ(config["data_types"]["grad_accum_dtype"], "fp32");
 }

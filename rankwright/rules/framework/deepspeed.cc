@@ -31,7 +31,7 @@ bool combines_tensor_and_zero_3(const plan::TrainingConfig& s) {
 }
 
 bool is_hybrid_sharded(const plan::TrainingConfig& s) {
-  return s.plan.zero >= 1 && s.plan.zero < 3 && s.plan.shards() != s.plan.data_ranks();
+  return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
 
 bool shards_experts(const plan::TrainingConfig& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
@@ -108,11 +108,12 @@ Finding describe_tensor_zero_three(const plan::TrainingConfig& s) {
 }
 
 Finding describe_hybrid(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("shard_size {} with zero_stage {}", s.plan.shard_size, s.plan.zero),
-          .key = "parallelism.shard_size",
-          .fix = first_fix(s, is_hybrid_sharded, kFaults,
-                           {Change(s).zero(3), Change(s).shard_size(s.plan.data_ranks())}),
-          .hint = "zero_stage: 3, or remove shard_size"};
+  return {
+      .detail = fmt::format("shard_size {} of {} data ranks", s.plan.shard_size,
+                            count(s.plan.data_ranks())),
+      .key = "parallelism.shard_size",
+      .fix = first_fix(s, is_hybrid_sharded, kFaults, {Change(s).shard_size(s.plan.data_ranks())}),
+      .hint = "remove shard_size"};
 }
 
 Finding describe_cut_experts(const plan::TrainingConfig& s) {
@@ -225,11 +226,10 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<combines_tensor_and_zero_3, describe_tensor_zero_three>,
      combines_tensor_and_zero_3},
-    {{"RW0546", Severity::error, "DeepSpeed supports hybrid sharding only with ZeRO-3",
-      "mics_shard_size shards parameters, gradients and optimizer states within a group of ranks, "
-      "for ZeRO-3 only. zero_hpz_partition_size is different: it keeps a second copy of the "
-      "parameters.",
-      "Set zero_stage: 3, or remove shard_size.", "DeepSpeed runtime/zero/mics_utils.py",
+    {{"RW0546", Severity::error, "DeepSpeed does not support hybrid sharding",
+      "DeepSpeed 0.19.8 removed MiCS, and stops at mics_shard_size. zero_hpz_partition_size is "
+      "different: it keeps a second copy of the parameters.",
+      "Remove shard_size.", "DeepSpeed runtime/config.py, _REMOVED_ZERO_CONFIG_KEYS; issue 8489",
       "world_size: 16\n"
       "model: llama-3.2-1b\n"
       "parallelism: {dp_size: 16, zero_stage: 2, shard_size: 8}\n"},
