@@ -30,8 +30,10 @@ template <class T, class Json, class Text>
 planner::Outcome<Answer> make_answer(planner::Outcome<T> outcome, Json json, Text text) {
   if (!outcome) return tl::unexpected(std::move(outcome.error()));
   const auto answer = std::make_shared<const T>(std::move(*outcome));
-  return Answer{.json = [answer, json] { return json(*answer); },
-                .text = [answer, text] { return text(*answer); }};
+  Answer made{.json = [answer, json] { return json(*answer); },
+              .text = [answer, text] { return text(*answer); }};
+  if constexpr (requires { answer->plan.findings; }) made.findings = answer->plan.findings;
+  return made;
 }
 
 }  // namespace rankwright::python

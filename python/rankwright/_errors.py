@@ -23,6 +23,11 @@ class Finding:
     column: int
     data: dict = dataclasses.field(repr=False, compare=False, default_factory=dict)
 
+    @property
+    def notes(self):
+        """The consequences, and other fixes with their cost."""
+        return self.data.get("notes", [])
+
     @classmethod
     def of(cls, row):
         """From a row of `check --json`."""

@@ -7,7 +7,8 @@ from ._errors import Finding
 
 
 class Checked(list):
-    """The findings of `check`, most severe first: a list of Finding."""
+    """The findings of `check`, most severe first: a list of Finding, true if there is any, even a note.
+    `ok` is true without errors."""
 
     def __init__(self, data, text):
         super().__init__(Finding.of(row) for row in data["findings"])
@@ -17,6 +18,14 @@ class Checked(list):
     @property
     def errors(self):
         return [finding for finding in self if finding.severity == "error"]
+
+    @property
+    def warnings(self):
+        return [finding for finding in self if finding.severity == "warning"]
+
+    @property
+    def ok(self):
+        return not self.errors
 
     def __str__(self):
         return self.text

@@ -232,7 +232,12 @@ def _fits(row):
 
 
 class Explained(Result):
-    """The predictions of a plan: `estimate`, `communication`, `states`, `axes` and the assumptions."""
+    """The predictions of a plan: `estimate`, `communication`, `states`, `axes` and the assumptions.
+
+    `findings` are those of `check`: a misspelled key of the plan is one, and the estimate ignores it.
+    """
+
+    findings = ()
 
     @property
     def step_seconds(self):

@@ -139,7 +139,9 @@ def explain(
     request.plan_option("against", against)
     request.plan_option("ran", ran)
     answer = ask(_core.explain, request)
-    return result(Explained, answer, answer.text)
+    explained = result(Explained, answer, answer.text)
+    explained.findings = findings_of(answer)
+    return explained
 
 
 def compare(

@@ -46,6 +46,18 @@ class Faults(unittest.TestCase):
         named = rankwright.check({**COURSE, "model": "/nowhere/config.json"})
         self.assertEqual((named[0].code, named[0].key), ("RW0910", "model"))
 
+    def test_explain_has_the_findings_of_check(self):
+        misspelled = {**COURSE, "parallelism": {**COURSE["parallelism"], "tp": 4}}
+        found = rankwright.explain(misspelled).findings
+        self.assertIn("RW0902", [finding.code for finding in found])
+        self.assertEqual(found, list(rankwright.check(misspelled)))
+
+    def test_checked_is_ok_without_errors(self):
+        self.assertFalse(rankwright.check({**COURSE, "world_size": 65}).ok)
+        checked = rankwright.check(COURSE)
+        self.assertTrue(checked.ok and not checked.errors)
+        self.assertEqual({finding.severity for finding in checked.warnings}, {"warning"})
+
     def test_check_raises_for_missing_files_and_names(self):
         for words in (["/nowhere/plan.yaml"], ["-", "--model=lama"], ["-", "--cluster=/nowhere/c.yaml"]):
             shown = command("check", *words, text=json.dumps(COURSE))

@@ -357,7 +357,8 @@ std::string format_bare_value(const SweepKey& key, i64 value) {
 }
 
 std::string format_sweep_value(const SweepKey& key, i64 value) {
-  return fmt::format("{}{}{}", key.before, format_bare_value(key, value),
+  const std::string bare = format_bare_value(key, value);
+  return fmt::format("{}{}{}", key.before, bare == "none" ? "no" : bare,
                      value == 1 ? key.one : key.many);
 }
 

@@ -40,6 +40,7 @@ TEST(ReadSweep, NamedValues_AreReadByName) {
   EXPECT_THAT(values_of("recompute=full,none"), ElementsAre(0, 2));
   EXPECT_EQ(format_bare_value(*find_sweep_key("recompute"), 1), "selective");
   EXPECT_EQ(format_sweep_value(*find_sweep_key("recompute"), 2), "full recomputation");
+  EXPECT_EQ(format_sweep_value(*find_sweep_key("recompute"), 0), "no recomputation");
   for (const std::string text : {"recompute=1", "recompute=some", "recompute=none..full:x"})
     EXPECT_FALSE(read_sweep(text).has_value()) << text;
 }
