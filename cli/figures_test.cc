@@ -2,6 +2,7 @@
 // and the bubble, in text, JSON, Markdown and SVG.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -79,7 +80,8 @@ class PlanRunner {
 
  private:
   std::string plan_;
-  Scratch path_{"figures.yaml"};
+  // Parts of the program run side by side, so that each has a file of its own.
+  Scratch path_{"figures-" + std::to_string(getpid()) + ".yaml"};
 };
 
 /// Returns what a group of a regular expression matches, at each of its matches.

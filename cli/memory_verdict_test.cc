@@ -67,7 +67,7 @@ TEST(MemoryVerdict, EveryVerbHasItsExitCode) {
   for (const VerdictCase& one : kCases) {
     SCOPED_TRACE(one.verdict);
     const std::string plan = plan_with(one.share);
-    const Scratch other("verdict.yaml");
+    const Scratch other("verdict-code.yaml");
     std::ofstream(other.path()) << plan;
     const auto code = [&](std::vector<std::string> args) { return run_command(args, plan).code; };
     EXPECT_EQ(code({"check", "-"}), one.code);
@@ -88,7 +88,7 @@ TEST(MemoryVerdict, EveryJsonNamesIt) {
   for (const VerdictCase& one : kCases) {
     SCOPED_TRACE(one.verdict);
     const std::string plan = plan_with(one.share);
-    const Scratch other("verdict.yaml");
+    const Scratch other("verdict-json.yaml");
     std::ofstream(other.path()) << plan;
     const auto read = [&](std::vector<std::string> args) {
       args.push_back("--json");

@@ -134,7 +134,7 @@ TEST(ExplainTimeline, TooManyCells_IsRefused) {
 }
 
 TEST(ExplainTimeline, TooManyTraceCells_IsRefused) {
-  const Scratch schedule("timeline-long.csv"), file("timeline.json");
+  const Scratch schedule("timeline-long.csv"), file("timeline-long.json");
   constexpr i64 kStages = 1000, kMicrobatches = 1001;
   {
     std::ofstream out(schedule.path());
