@@ -1,6 +1,6 @@
 """Shared by every test of this folder: the number of cases to draw, and the place of the results.
 
-RANKWRIGHT_JUDGE_CASES is the number of random plans per test (100 unless set; scripts/judge sets more).
+RANKWRIGHT_JUDGE_CASES is the number of random plans per test (100 unless set).
 Each test reports to a Tally; the tallies of a run are written to build/frameworks-results, from which
 scripts/make_conformance makes docs/explanation/conformance.md.
 """

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from plans import errors_for
 
 COMMIT = judges.use_checkout("RANKWRIGHT_NANOTRON", "src")
-judges.stand_in("flash_attn", "grouped_gemm", "functorch_stand_in")
+judges.stand_in("flash_attn", "grouped_gemm")
 
 from nanotron.config.config import Config, get_config_from_dict  # noqa: E402
 

@@ -35,7 +35,7 @@ struct SweepKey {
   bool moves_dp = false;       // dp is what the other degrees leave of the world size
   std::string_view instead{};  // for a key that changes the job: a related one that does not
   std::string_view changes{};  // a sentence after a blank: " DP takes the rest of the GPUs."
-  /// Names of the values from 0, for a setting that is not a number; empty for one that is.
+  /// Names of the values from 0, for a setting that is not a number; null for one that is.
   std::span<const std::string_view> (*names)() = nullptr;
 };
 std::span<const SweepKey> list_sweep_keys();

@@ -1,6 +1,5 @@
 // Estimates a plan once per value of a swept setting, as `explain PLAN` estimates it. Values that
-// the plan cannot have stay in the view, with the reason. report/explain/sweep_text.h and
-// report/timeline/sweep_svg.h present it.
+// the plan cannot have stay in the view, with the reason. report/sweep/ presents it.
 #pragma once
 
 #include <optional>
