@@ -2,7 +2,10 @@
 // difference.
 #include "rankwright/planner/compare.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 
 #include "cli/io/print_refusal.h"
 #include "cli/options.h"
@@ -10,6 +13,8 @@
 #include "cli/report_output.h"
 #include "cli/training_flags.h"
 #include "cli/verb.h"
+#include "rankwright/base/format.h"
+#include "rankwright/planner/plan/plan_amounts.h"
 #include "rankwright/planner/plan/source_files.h"
 #include "rankwright/report/compare/compare_json.h"
 #include "rankwright/report/compare/compare_text.h"
@@ -44,19 +49,30 @@ int draw(const planner::CompareAnswer& answer, Args args, const std::string& pat
   return save_page(made, path, options, io);
 }
 
+/// Returns kRefused, and says why, if plan B takes more time than `max` allows relative to plan A.
+/// A plan A that cannot run has no time to compare with.
+int judge_slowdown(const planner::CompareView& view, double max, const Io& io) {
+  if (!view.a_can_run() || view.change() <= max) return kOk;
+  io.err << fmt::format("compare: B takes {} more time than A; --max-slowdown allows {}\n",
+                        format_exact_percent(view.change()), format_exact_percent(max));
+  return kRefused;
+}
+
 }  // namespace
 
 int compare(Args args, const Io& io) {
   Options options(verb("compare"));
   PlanFlags flags;
   std::string& first = flags.plan;
-  std::string second, log, html;
+  std::string second, log, html, max_slowdown;
   bool markdown = false;
   options.add("a", first, "plan file, or - for standard input").required();
   options.add("b", second, "second plan file");
   options.add("--log", log, "log of a run of plan a, instead of b (Megatron-LM, torchtitan)");
   options.add_switch("--markdown", markdown, "write Markdown");
   options.add("--html", html, "write an interactive HTML report of both plans: compare.html");
+  options.add("--max-slowdown", max_slowdown,
+              "fail if b is slower than a by more than this: 5%; errors of a are then ignored");
   TrainingFlags whole_run;
   whole_run.add_to(options);
   whole_run.add_deadline_to(options);
@@ -75,6 +91,17 @@ int compare(Args args, const Io& io) {
   if (!log.empty() && training->tokens)
     return print_usage_fault("compare", "--tokens needs two plans, and --log has one",
                              "rankwright compare a.yaml b.yaml --tokens 15T", io);
+  std::optional<double> max;
+  if (!max_slowdown.empty()) {
+    if (!log.empty())
+      return print_usage_fault("compare", "--max-slowdown needs two plans, and --log has one",
+                               "rankwright compare a.yaml b.yaml --max-slowdown 5%", io);
+    const Result<double> read = planner::parse_slowdown(max_slowdown);
+    if (!read)
+      return print_usage_fault("compare", "--max-slowdown: " + read.error().detail,
+                               "--max-slowdown 5%", io);
+    max = *read;
+  }
   if (!log.empty()) return compare_log(flags, log, markdown, options, io);
   if (first == "-" && second == "-")
     return print_usage_fault("compare", "standard input cannot be both plans",
@@ -97,7 +124,7 @@ int compare(Args args, const Io& io) {
     if (const int unwritten = draw(*answer, args, html, options, io)) return unwritten;
   const int code_a = print_finding_counts(answer->a, options.quiet(), io);
   const int code_b = print_finding_counts(answer->b, options.quiet(), io);
-  return std::max(code_a, code_b);
+  return max ? std::max(judge_slowdown(view, *max, io), code_b) : std::max(code_a, code_b);
 }
 
 }  // namespace rankwright::cli

@@ -51,6 +51,31 @@ TEST(CompareGolden, DifferentClusterSizes_MatchesGolden) {
   golden::expect("compare/llama-3.1-405b-million.txt", said.out);
 }
 
+TEST(Compare, MaxSlowdown_FailsOnlyIfBIsSlowerOrCannotRun) {
+  const json all = json::parse(run_command({"compare", kChunks, kCourse, "--json"}).out);
+  // Without virtual stages the bubble is larger, so the step is longer.
+  ASSERT_GT(all["time"]["difference_seconds"], 0);
+  EXPECT_EQ(run_command({"compare", kChunks, kCourse, "--max-slowdown", "0.1%"}).code, 2);
+  EXPECT_EQ(run_command({"compare", kChunks, kCourse, "--max-slowdown", "100"}).code, 0);
+  EXPECT_EQ(run_command({"compare", kCourse, kChunks, "--max-slowdown", "0%"}).code, 0);
+  // One of the two does not fit: a change away from it passes, a change to it fails.
+  const std::string over = "tests/data/plans/deepseek-v3-ep32.yaml";
+  const json only = json::parse(run_command({"compare", kDeepSeek, over, "--json"}).out);
+  ASSERT_FALSE(only["verdict"]["only"].is_null());
+  EXPECT_EQ(only["verdict"]["faster"], only["verdict"]["only"]);
+  const bool b_runs = only["verdict"]["only"] == "b";
+  const std::string& runs = b_runs ? over : kDeepSeek;
+  const std::string& fails = b_runs ? kDeepSeek : over;
+  EXPECT_EQ(run_command({"compare", fails, runs, "--max-slowdown", "5%"}).code, 0);
+  EXPECT_EQ(run_command({"compare", runs, fails, "--max-slowdown", "5%"}).code, 2);
+}
+
+TEST(Compare, WrongMaxSlowdown_IsAUsageFault) {
+  for (const char* wrong : {"fast", "-1%", "%", "1001"})
+    EXPECT_EQ(run_command({"compare", kCourse, kChunks, "--max-slowdown", wrong}).code, 64)
+        << wrong;
+}
+
 TEST(Compare, OnePlanFromStandardInput_EqualsTheFile) {
   const std::string course = golden::read(std::string(RANKWRIGHT_SOURCE_DIR) + "/" + kCourse);
   const json first = json::parse(run_command({"compare", "-", kChunks, "--json"}, course).out);

@@ -135,10 +135,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(one.data, printed("catalog", "models", "llama-3.1-8b"))
 
     def test_every_flag_of_the_command_line_is_an_argument(self):
-        # Flags about where or how to print have no argument.
+        # Flags about where or how to print, and about the exit code, have no argument.
         about_output = {"help", "json", "output", "no-color", "quiet", "markdown", "html", "format",
                         "svg", "trace", "csv", "plot", "fit", "list", "no-search", "verbose", "top",
-                        "strict", "select", "ignore", "fix"}  # fmt: skip
+                        "strict", "select", "ignore", "fix", "max-slowdown"}  # fmt: skip
         names = {"plan": {"fit"}, "export": set(), "import": set(), "validate": set(),
                  "check": set(), "explain": set(), "compare": set(), "report": set()}  # fmt: skip
         for verb, besides in names.items():

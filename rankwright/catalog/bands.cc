@@ -22,6 +22,7 @@ Bands read_bands() {
           .dense_far = find("dense_far"),
           .sparse = find("sparse"),
           .memory = find("memory"),
+          .memory_sparse = find("memory_sparse"),
           .unmeasured = find("unmeasured"),
           .pair = find("pair"),
           .pair_sparse = find("pair_sparse"),

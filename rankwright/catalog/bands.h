@@ -20,7 +20,7 @@ struct BandRow {
 struct Bands {
   BandRow dense{}, dense_far{};  // plans near a published run, and others
   BandRow sparse{};
-  BandRow memory{};
+  BandRow memory{}, memory_sparse{};
   BandRow unmeasured{};  // devices without published runs
   BandRow pair{}, pair_sparse{};
   BandRow pair_max{}, pair_max_sparse{};

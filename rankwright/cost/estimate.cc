@@ -43,18 +43,20 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
           .memory = fullest(config, calibration),
           .capacity = config.cluster.device.memory,
           .step_band = step_band(config),
-          .memory_band = get_memory_band()};
+          .memory_band = get_memory_band(config.model)};
 }
 
 }  // namespace
 
-ErrorBand get_memory_band() {
-  const catalog::BandRow& row = catalog::get_bands().memory;
+ErrorBand get_memory_band(const model::Model& model) {
+  const catalog::BandRow& row =
+      model.sparse() ? catalog::get_bands().memory_sparse : catalog::get_bands().memory;
   return {row.within, row.rows};
 }
 
-MemoryVerdict judge_memory(const MemoryEstimate& memory, const cluster::Device& device) {
-  return judge_memory(memory.total(), device.memory, get_memory_band().within);
+MemoryVerdict judge_memory(const MemoryEstimate& memory, const plan::TrainingConfig& config) {
+  return judge_memory(memory.total(), config.cluster.device.memory,
+                      get_memory_band(config.model).within);
 }
 
 Estimate estimate_plan(const plan::TrainingConfig& config,

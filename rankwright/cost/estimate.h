@@ -35,11 +35,11 @@ struct Estimate {
   bool sure() const { return cost::sure(verdict()); }
 };
 
-/// Returns the error band of memory estimates.
-ErrorBand get_memory_band();
+/// Returns the error band of the memory estimates of dense models, or of models with experts.
+ErrorBand get_memory_band(const model::Model& model);
 
-/// Returns the verdict on a rank that needs `memory` on this device.
-MemoryVerdict judge_memory(const MemoryEstimate& memory, const cluster::Device& device);
+/// Returns the verdict on a rank that needs `memory` on the device of `config`.
+MemoryVerdict judge_memory(const MemoryEstimate& memory, const plan::TrainingConfig& config);
 
 /// Estimates a plan in closed form. Requires: the config has no constraint violation.
 Estimate estimate_plan(const plan::TrainingConfig& config, const cluster::Calibration& calibration);

@@ -28,21 +28,25 @@ struct MatmulTime {
 };
 
 constexpr double kHalf = 2;  // bytes per 16-bit element
+/// The part of the activation function's memory traffic that is left if the matmul before it
+/// computes it: its output is written, and its inputs are not read again.
+constexpr double kWrittenOnce = 1.0 / 3;
 
 /// L1: the arithmetic, half a wave of tiles that each matmul loses at its end, and the part of its
 /// memory traffic that arithmetic does not overlap. The lost tiles have the inner dimension of
-/// their pass: k in the forward, n for the input gradient, the rows for the weight gradient.
+/// their pass: k in the forward, n for the input gradient, the rows for the weight gradient. A
+/// grouped kernel runs `groups` such matmuls, each with its own weights, and loses tiles once.
 MatmulTime estimate_matmul_time(const Matmuls& m, double rows, FlopsPerSecond rate,
                                 const plan::TrainingConfig& config, const Rates& rates,
-                                const cluster::Calibration& c) {
-  const Seconds work = Flops{2 * rows * m.nk} / rate;
+                                const cluster::Calibration& c, double groups = 1) {
+  const Seconds work = groups * (Flops{2 * rows * m.nk} / rate);
   const Seconds lost = Flops{2 * rates.tile} / rate;
-  const double outputs = rates.wider * kHalf * rows * (m.n + m.k);
+  const double outputs = groups * rates.wider * kHalf * rows * (m.n + m.k);
   const double accumulated = config.software.fused_accumulation ? 8 : 4;  // 8: fp32 read and write
   const Seconds read = c[cluster::Constant::matmul_bytes] *
-                       (Bytes{outputs + rates.wider * kHalf * m.nk} / rates.memory);
-  const Seconds added =
-      c[cluster::Constant::matmul_bytes] * (Bytes{outputs + accumulated * m.nk} / rates.memory);
+                       (Bytes{outputs + groups * rates.wider * kHalf * m.nk} / rates.memory);
+  const Seconds added = c[cluster::Constant::matmul_bytes] *
+                        (Bytes{outputs + groups * accumulated * m.nk} / rates.memory);
   const double slower = c[cluster::Constant::backward];
   return {.forward = work + m.k * lost + read,
           .input = slower * (work + m.n * lost) + read,
@@ -74,14 +78,34 @@ struct Work {
   MatmulTime matmuls(const Matmuls& m, double rows) const {
     return estimate_matmul_time(m, rows, rates.layers, config, rates, c);
   }
+  /// Returns the time of `experts` experts with `rows` tokens each.
+  MatmulTime expert_matmuls(const Matmuls& m, double rows, double experts) const {
+    const bool grouped = config.software.experts != plan::ExpertKernel::sequential;
+    MatmulTime time =
+        estimate_matmul_time(m, rows, rates.experts, config, rates, c, grouped ? experts : 1);
+    const double lost = config.cluster.device.cpu() ? 0 : c[cluster::Constant::tile_start];
+    const double slower = c[cluster::Constant::backward];
+    const auto start = [&](double elements) {
+      return (grouped ? experts : 1) * (Flops{2 * lost * elements} / rates.half);
+    };
+    time.forward += start(rows * m.n);
+    time.input += slower * start(rows * m.k);
+    time.weight += slower * start(m.nk);
+    if (grouped) return time;
+    return {experts * time.forward, experts * time.input, experts * time.weight};
+  }
   Seconds stream(double bytes) const {
     return c[cluster::Constant::elementwise] * rates.wider * (Bytes{bytes} / rates.memory);
   }
   Seconds casts(double elements) const { return Bytes{rates.casts * elements} / rates.memory; }
+  Seconds expert_casts(double elements) const {
+    return Bytes{rates.expert_casts * elements} / rates.memory;
+  }
 };
 
 struct AttentionShape {
   Matmuls matmuls{};
+  Matmuls up{};        // those of them from the compressed queries, keys and values
   double core = 0;     // mean width of the two products with the sequence
   double handled = 0;  // elements of queries, keys and values per token
 };
@@ -96,6 +120,8 @@ AttentionShape make_attention_shape(const model::Attention& a, double h, double 
     s.matmuls.add(query / tp, a.q_rank > 0 ? double(a.q_rank) : h);
     s.matmuls.add(latent, h);
     s.matmuls.add(up / tp, double(a.kv_rank));
+    if (a.q_rank > 0) s.up.add(query / tp, double(a.q_rank));
+    s.up.add(up / tp, double(a.kv_rank));
     s.matmuls.add(h, value / tp);
     s.core = (query + value) / 2 / tp;
     s.handled = (query + up + value) / tp;
@@ -195,7 +221,17 @@ CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const 
 
 struct ExpertTime {
   Pass forward{}, input{}, weight{};
+  Seconds activation{};  // of the experts' activation function, in the forward
 };
+
+/// Returns the tokens of the busiest ep rank over the mean, which all others wait for. With a fixed
+/// capacity every expert computes as many.
+double find_imbalance(const Work& w) {
+  const plan::Job& job = w.config.job;
+  if (job.expert_capacity > 0) return job.expert_capacity;
+  const double stated = job.expert_imbalance;
+  return stated > 0 ? stated : w.c[cluster::Constant::imbalance_experts];
+}
 
 /// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
 ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
@@ -204,23 +240,27 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const double sent = w.tokens / w.tp;  // each tp rank sends a part
   const double copies = sent * double(ffn.active);
   const double local = std::max(1.0, double(ffn.experts) / ep);
-  const double rows = copies * ep * etp / double(ffn.experts);
+  const double rows = find_imbalance(w) * copies * ep * etp / double(ffn.experts);
   const double gates = double(ffn.matrices - 1);
 
   Matmuls one, shared;
   one.add(gates * double(ffn.expert_width) / etp, w.hidden);
   one.add(w.hidden, double(ffn.expert_width) / etp);
-  const MatmulTime expert = w.matmuls(one, rows);
+  const bool fused = w.config.software.experts == plan::ExpertKernel::fused;
+  const MatmulTime expert = w.expert_matmuls(one, rows, local);
   MatmulTime always;
   if (ffn.shared_width > 0) {
     shared.add(gates * double(ffn.shared_width) / w.tp, w.hidden);
     shared.add(w.hidden, double(ffn.shared_width) / w.tp);
     always = w.matmuls(shared, w.tokens);
   }
-  const double busiest = w.c[cluster::Constant::imbalance_experts] * local;
 
   const Bytes all = compute_expert_message(w.config, ffn);
-  const Seconds pass = w.c[cluster::Constant::permute] * (all / w.rates.memory);
+  const bool permuted_once =
+      w.config.software.fused_permute || plan.dispatcher == plan::Dispatcher::hybridep;
+  const Seconds pass = w.c[cluster::Constant::permute] *
+                       (permuted_once ? w.c[cluster::Constant::permute_fused] : 1) *
+                       (all / w.rates.memory);
   const Seconds exchange = 2 * w.links.time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,
                                             all, mesh::GroupKind::ep);
   const double shown = plan.overlap.ep ? w.c[cluster::Constant::ep_shown] : 1;
@@ -230,21 +270,27 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
                                       plan::Op::reduce_scatter, etp * all, mesh::GroupKind::etp);
   const CommTime exchanged{shown * exchange + inside, (1 - shown) * exchange};
 
+  // Grouped kernels add no bias: their outputs are read and written again.
+  const double biased =
+      ffn.bias ? 4 * (gates * double(ffn.expert_width) / etp + w.hidden) * rows * local : 0;
   const double activated =
       (ffn.matrices == 2 ? 4 : 6) *
-      (double(ffn.expert_width) / etp * rows * local + double(ffn.shared_width) / w.tp * w.tokens);
+          ((fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local +
+           double(ffn.shared_width) / w.tp * w.tokens) +
+      biased;
   ExpertTime time;
-  time.forward = {.matmul = busiest * expert.forward + always.forward,
+  time.forward = {.matmul = expert.forward + always.forward,
                   .elementwise = w.stream(activated),
-                  .casts = w.casts(rows * local * one.k),
+                  .casts = w.expert_casts(rows * local * one.k),
                   .permute = 6 * pass,
                   .ep = exchanged};
-  time.input = {.matmul = busiest * expert.input + always.input,
+  time.input = {.matmul = expert.input + always.input,
                 .elementwise = w.stream(2 * activated),
-                .casts = w.casts(rows * local * one.n),
+                .casts = w.expert_casts(rows * local * one.n),
                 .permute = 8 * pass,
                 .ep = exchanged};
-  time.weight.matmul = busiest * expert.weight + always.weight;
+  time.weight.matmul = expert.weight + always.weight;
+  time.activation = time.forward.elementwise;
   return time;
 }
 
@@ -270,6 +316,16 @@ Seconds smooth_max(Seconds work, Seconds floor) {
   return {std::cbrt(w * w * w + f * f * f)};
 }
 
+/// Returns the launches of a layer with experts relative to a dense one. Without a fixed capacity
+/// the host waits for the numbers of tokens, unless the dispatcher leaves them on the device.
+double count_launches(const Work& w) {
+  const bool unsynced =
+      w.config.job.expert_capacity > 0 || w.config.plan.dispatcher == plan::Dispatcher::hybridep;
+  return w.c[cluster::Constant::launch_sparse] *
+         (w.tp > 1 ? w.c[cluster::Constant::launch_tp] : 1) *
+         (unsynced ? w.c[cluster::Constant::launch_unsynced] : 1);
+}
+
 /// Adds the kernel-launch overhead to the passes.
 void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   constexpr double kBackwardKernels = 1.2;  // relative to the forward, in a layer with experts
@@ -288,13 +344,32 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   time.weight.launch += (1 - part) * more_backward;
 }
 
-/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the attention core,
-/// with the exchange of keys and values around it. Torch's policy recomputes every second matmul
-/// and the operations between.
-Pass selective_time(const Work& w, const LayerTime& time, const CoreTime& core, const CpTime& cp) {
+/// The forward times of the parts of a layer that selective recomputation may run again.
+struct ModuleTimes {
+  Pass core{};           // with the exchange of keys and values around it
+  Seconds norms{};       // elementwise
+  Seconds up{};          // matmuls of latent attention
+  Pass mlp{};            // of a layer without experts
+  Seconds activation{};  // of experts
+  Pass experts{};        // with dispatch and combine
+};
+
+/// Returns the time of selective recomputation (L9). Megatron-LM recomputes the modules of the
+/// plan. Torch's policy recomputes every second matmul and the operations between.
+Pass selective_time(const Work& w, const LayerTime& time, const ModuleTimes& parts) {
   if (w.config.software.recomputes_ops)
     return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
-  return {.attention = core.forward, .cp = cp.forward};
+  const plan::RecomputeModules& modules = w.config.plan.modules;
+  Pass again;
+  if (modules.core_attn) again += parts.core;
+  if (modules.layernorm) again.elementwise += parts.norms;
+  if (modules.mla_up_proj) again.matmul += parts.up;
+  if (modules.mlp) again += parts.mlp;
+  if (modules.moe)
+    again += parts.experts;
+  else if (modules.moe_act)
+    again.elementwise += parts.activation;
+  return again;
 }
 
 }  // namespace
@@ -429,8 +504,14 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
                 .cp = cp.backward};
   time.weight.matmul = projections.weight;
 
+  constexpr double kNorms = 8;  // bytes per element: two norms read and write 16 bits
+  ModuleTimes parts{.core = {.attention = core.forward, .cp = cp.forward},
+                    .norms = w.stream(kNorms * w.hidden * w.kept)};
+  if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
+    parts.activation = experts.activation;
+    parts.experts = experts.forward;
     time.forward += experts.forward;
     time.input += experts.input;
     time.weight += experts.weight;
@@ -443,14 +524,15 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.input.elementwise += w.stream(2 * dense.activated);
     time.input.casts += w.casts(w.tokens * dense.shape.n);
     time.weight.matmul += dense.matmul.weight;
+    parts.mlp = {.matmul = dense.matmul.forward, .elementwise = w.stream(dense.activated)};
   }
   if (plan::has_dense_block(layer.ffn)) {
     const TensorComm::Passes block = tensor.block(compute_block_inputs(config));
     time.forward.tp += block.forward;
     time.input.tp += block.backward;
   }
-  add_launches(time, rates, layer.ffn.sparse() ? calibration[cluster::Constant::launch_sparse] : 1);
-  time.selective = selective_time(w, time, core, cp);
+  add_launches(time, rates, layer.ffn.sparse() ? count_launches(w) : 1);
+  time.selective = selective_time(w, time, parts);
   time.recompute(config.plan.recompute);
   return time;
 }

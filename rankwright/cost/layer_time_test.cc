@@ -182,9 +182,11 @@ TEST(LayerTime, DeepEpTokensCrossOncePerNode) {
                            {.name = "out", .arity = 4, .bandwidth = 10.0_GBps, .latency = 5.0_us}};
   const LayerTime outside = time_of(config, sample::sparse_layer(), catalog::get_calibration());
   config.plan.dispatcher = plan::Dispatcher::alltoall;
-  const Seconds exchange = Links(config, catalog::get_calibration())
-                               .time(K::ep_all_to_all, plan::Op::all_to_all,
-                                     Bytes{2.0 * 2048 * 1024 * 1.75}, mesh::GroupKind::ep);
+  const cluster::Calibration& c = catalog::get_calibration();
+  const Seconds exchange =
+      Links(config, c).time(K::ep_all_to_all, plan::Op::all_to_all, Bytes{2.0 * 2048 * 1024 * 1.75},
+                            mesh::GroupKind::ep) -
+      (c[cluster::Constant::dispatch_alltoall] - c[cluster::Constant::dispatch_deepep]) * 1.0_us;
   EXPECT_NEAR(outside.forward.ep.exposed / (2 * exchange), 1, 1e-12);
   EXPECT_GT(outside.forward.ep.exposed, inside.forward.ep.exposed);
   EXPECT_EQ(outside.forward.permute, inside.forward.permute);
@@ -338,8 +340,8 @@ TEST(LayerTime, ExpertTimeDoesNotDependOnTheSplit) {
   const Flops flops{2 * 2048.0 * (2'883'584 + c[cluster::Constant::imbalance_experts] * 1'572'864)};
   const Seconds expected = flops / (c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS);
   const Bytes copies{2.0 * 2048 * 1024};
-  const Seconds pass =
-      c[cluster::Constant::permute] * (copies / (c[cluster::Constant::memory_share] * 3000.0_GBps));
+  const Seconds pass = c[cluster::Constant::permute] * c[cluster::Constant::permute_fused] *
+                       (copies / (c[cluster::Constant::memory_share] * 3000.0_GBps));
   for (const plan::Plan& plan :
        {plan::Plan{.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true},
         plan::Plan{.tp = 2, .dp = 4, .ep = 2, .etp = 2, .sequence_parallel = true}}) {
@@ -356,6 +358,82 @@ TEST(LayerTime, ExpertTimeDoesNotDependOnTheSplit) {
         links.time(K::tp_reduce_scatter, plan::Op::reduce_scatter, hidden, mesh::GroupKind::tp);
     EXPECT_NEAR(t.forward.tp.exposed / (2 * block), 1, 1e-12);
   }
+}
+
+TEST(LayerTime, TilesOfNarrowExpertsLoseTheirStart) {
+  // 2 tokens per expert and token visit: without ep each of 8 experts has 2,048 x 2 / 8 = 512 rows.
+  // Outputs: 2 x 512 columns and 1,024 columns in the forward, 1,024 + 512 inner dimensions for the
+  // input gradient, 3 x 512 x 1024 weights. Each output costs 100 multiply-adds in 16 bits.
+  cluster::Calibration c = sample::plain();
+  const rankwright::plan::TrainingConfig config = sparse({});
+  const LayerTime bare = time_of(config, sample::sparse_layer(), c);
+  c[cluster::Constant::tile_start] = 100;
+  const LayerTime lost = time_of(config, sample::sparse_layer(), c);
+  const FlopsPerSecond rate = c[cluster::Constant::matmul_hopper] * 989.0_TFLOPS;
+  const double rows = c[cluster::Constant::imbalance_experts] * 512;
+  EXPECT_NEAR(
+      (lost.forward.matmul - bare.forward.matmul) / (Flops{2.0 * 100 * 8 * rows * 2048} / rate), 1,
+      1e-9);
+  EXPECT_NEAR((lost.input.matmul - bare.input.matmul) / (Flops{2.0 * 100 * 8 * rows * 1536} / rate),
+              1, 1e-9);
+  EXPECT_NEAR(
+      (lost.weight.matmul - bare.weight.matmul) / (Flops{2.0 * 100 * 8 * 3 * 512 * 1024} / rate), 1,
+      1e-9);
+}
+
+TEST(LayerTime, CapacityReplacesTheImbalance) {
+  const cluster::Calibration c = sample::plain();
+  rankwright::plan::TrainingConfig config = sparse({});
+  config.job.expert_imbalance = 1;
+  const Seconds even = time_of(config, sample::sparse_layer(), c).weight.matmul;
+  config.job.expert_imbalance = 1.5;
+  const Seconds uneven = time_of(config, sample::sparse_layer(), c).weight.matmul;
+  config.job.expert_capacity = 1.5;
+  EXPECT_EQ(time_of(config, sample::sparse_layer(), c).weight.matmul, uneven);
+  // Projections 1024 x 1536 + 1024 x 1024 and the shared expert 3 x 1024 x 1024 for 2,048 tokens,
+  // 3 x 512 x 1024 for 4,096 visits: the latter are 6,442,450,944 of 18,253,611,008.
+  EXPECT_NEAR(uneven / even, 1 + 0.5 * 6'442'450'944 / 18'253'611'008, 1e-9);
+}
+
+TEST(LayerTime, FusedKernelsCastNothing) {
+  rankwright::plan::TrainingConfig config = sparse({});
+  config.job.matmul = plan::Matmul::fp8;
+  const LayerTime grouped = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  config.software.experts = plan::ExpertKernel::fused;
+  const LayerTime fused = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  EXPECT_LT(fused.forward.casts, grouped.forward.casts);
+  EXPECT_LT(fused.forward.elementwise, grouped.forward.elementwise);
+}
+
+TEST(LayerTime, GraphsAndFreeHostsLaunchFaster) {
+  const auto launch = [](plan::Launch how, plan::Dispatcher dispatcher) {
+    rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 4, .dispatcher = dispatcher});
+    config.software.launch = how;
+    return time_of(config, sample::sparse_layer(), catalog::get_calibration()).forward.launch;
+  };
+  const Seconds eager = launch(plan::Launch::eager, plan::Dispatcher::alltoall);
+  const Seconds partial = launch(plan::Launch::partial_graphs, plan::Dispatcher::alltoall);
+  EXPECT_GT(eager, partial);
+  EXPECT_GT(partial, launch(plan::Launch::graphs, plan::Dispatcher::alltoall));
+  EXPECT_GT(eager, launch(plan::Launch::eager, plan::Dispatcher::hybridep));
+}
+
+TEST(LayerTime, RecomputedModulesTakeTheirForward) {
+  rankwright::plan::TrainingConfig config = sparse({.dp = 4, .ep = 4});
+  config.plan.recompute = plan::Recompute::selective;
+  const auto again = [&](plan::RecomputeModules modules) {
+    config.plan.modules = modules;
+    return time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  };
+  EXPECT_EQ(again({.core_attn = false}).again.total(), Seconds{});
+  EXPECT_EQ(again({.core_attn = false, .mlp = true}).again.total(), Seconds{});  // no dense layer
+  const LayerTime moe = again({.core_attn = false, .moe = true});
+  EXPECT_EQ(moe.again.ep.exposed, moe.forward.ep.exposed);
+  const Seconds act = again({.core_attn = false, .moe_act = true}).again.total();
+  EXPECT_GT(act, Seconds{});
+  EXPECT_LT(act, moe.again.total());
+  EXPECT_EQ(again({.core_attn = false, .moe_act = true, .moe = true}).again.total(),
+            moe.again.total());  // moe includes it
 }
 
 TEST(LayerTime, ExpertTensorParallelismGathersDispatchedTokens) {

@@ -44,6 +44,10 @@ class Links {
   cluster::Calibration loaded_;  // with the bandwidth that a NIC reaches during a step
   std::array<mesh::Span, mesh::kGroupKinds> spans_{};
   bool single_rail_ = false;  // data-parallel groups use one NIC per node
+  Seconds dispatch_{};        // fixed time of a dispatch or combine
+  Seconds message_{};         // time that the host takes for each message, if it sends them
+  Bytes token_{};             // hidden state of one token
+  i64 groups_ = 0, active_groups_ = 0;  // of group-limited routing; 0 without
   i64 copies_ = 0;  // experts per token, if the dispatcher sends each token once per node; else 0
 };
 

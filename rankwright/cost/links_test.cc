@@ -92,11 +92,38 @@ TEST(Links, DeepEpSendsATokenOncePerNode_AllToAllOncePerExpert) {
   EXPECT_NEAR(dispatch(config, large) / copies, 4 * (1 - std::pow(0.75, 8)) / 8, 1e-4);
 }
 
-TEST(Links, DeepEpInsideANode_SendsAllCopies) {
+TEST(Links, DeepEpInsideANode_SendsATokenOncePerRank) {
+  // 8 x (1 - (7/8)^4) = 3.3105 of 8 ranks instead of 4 copies.
   rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 1", 8, 8, 4);
-  const Seconds copies = dispatch(config, 1.0_GB);
+  const Bytes large{1e13};
+  const Seconds copies = dispatch(config, large);
   config.plan.dispatcher = plan::Dispatcher::deepep;
-  EXPECT_EQ(dispatch(config, 1.0_GB), copies);
+  EXPECT_NEAR(dispatch(config, large) / copies, 8 * (1 - std::pow(7.0 / 8, 4)) / 4, 1e-4);
+}
+
+TEST(Links, GroupLimitedRouting_ReachesFewerNodes) {
+  // 8 nodes with one group of experts each, of which a token uses 4: 4 nodes, not
+  // 8 x (1 - (7/8)^8) = 5.2511, for 8 copies.
+  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 8", 64, 64, 8);
+  config.plan.dispatcher = plan::Dispatcher::deepep;
+  const Bytes large{1e13};
+  const Seconds free = dispatch(config, large);
+  config.model.runs[0].layer.ffn.groups = 8;
+  config.model.runs[0].layer.ffn.active_groups = 4;
+  EXPECT_NEAR(dispatch(config, large) / free, 4 / (8 * (1 - std::pow(7.0 / 8, 8))), 1e-4);
+}
+
+TEST(Links, UcclTakesTimePerMessage) {
+  // 1 MB are 488.28 tokens of 1,024 elements to 2 of 16 experts; on 2 nodes 2 x (1 - (1/2)^2) / 2 =
+  // 3/4 of the copies cross, 366.2 messages of 1.3 us.
+  rankwright::plan::TrainingConfig config = experts_on("dgx-h100 x 2", 16, 16, 2);
+  config.plan.dispatcher = plan::Dispatcher::deepep;
+  const cluster::Calibration& c = catalog::get_calibration();
+  const Seconds fixed =
+      (c[cluster::Constant::dispatch_uccl] - c[cluster::Constant::dispatch_deepep]) * 1.0_us;
+  const Seconds deepep = dispatch(config, 1.0_MB);
+  config.plan.dispatcher = plan::Dispatcher::uccl;
+  EXPECT_NEAR((dispatch(config, 1.0_MB) - deepep - fixed).value, 0.75 * 1e6 / 2048 * 1.3e-6, 1e-9);
 }
 
 TEST(Links, ExpertGroupAcrossUnevenDomains_TakesAsLongAsItsWorstPlacedMember) {

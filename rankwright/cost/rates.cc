@@ -63,6 +63,8 @@ double launch_factor(plan::Launch launch, const cluster::Calibration& c) {
   switch (launch) {
     case plan::Launch::eager:
       return 1;
+    case plan::Launch::partial_graphs:
+      return c[cluster::Constant::launch_partial];
     case plan::Launch::graphs:
       return c[cluster::Constant::launch_graphs];
     case plan::Launch::compiled:
@@ -71,6 +73,13 @@ double launch_factor(plan::Launch launch, const cluster::Calibration& c) {
       return 0;
   }
   return 1;
+}
+
+/// Returns the rate of the experts' matmuls relative to dense ones (L7).
+double expert_share(plan::Matmul matmul, plan::ExpertKernel kernel, const cluster::Calibration& c) {
+  if (matmul == plan::Matmul::same) return 1;
+  return c[kernel == plan::ExpertKernel::fused ? cluster::Constant::grouped_fused
+                                               : cluster::Constant::grouped_fp8];
 }
 
 // R7: operations per layer that libtorch launches one by one, counted in runtime/functions.cc.
@@ -87,6 +96,7 @@ Rates cpu_rates(const plan::TrainingConfig& config, const cluster::Calibration& 
   rate = c.pace * rate;
   constexpr double kBytes16 = 2;
   return {.layers = rate,
+          .experts = rate,
           .half = rate,
           .attention = rate,
           .memory = c.pace * c[cluster::Constant::memory_share] * device.memory_bandwidth,
@@ -146,6 +156,10 @@ Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibrati
     matmul = plan::Matmul::same;  // the device has no such unit and computes in 16 bits
   if (matmul != plan::Matmul::same)
     rates.casts = c[cluster::Constant::cast_share] * cast_bytes(matmul);
+  if (matmul != plan::Matmul::same && software.experts != plan::ExpertKernel::fused)
+    rates.expert_casts = cast_bytes(matmul);
+
+  rates.experts = expert_share(matmul, software.experts, c) * rates.layers;
 
   rates.attention = reached.attention * peak16;
   if (software.attention == plan::AttentionKernel::flash1)
@@ -154,6 +168,7 @@ Rates compute_rates(const plan::TrainingConfig& config, const cluster::Calibrati
   // R5: a calibration run scales all rates.
   rates.half = c.pace * rates.half;
   rates.layers = c.pace * rates.layers;
+  rates.experts = c.pace * rates.experts;
   rates.attention = c.pace * rates.attention;
   rates.memory = c.pace * rates.memory;
   constexpr double kTile = 128.0 * 128.0;

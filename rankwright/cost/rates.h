@@ -12,11 +12,13 @@ namespace rankwright::cost {
 /// The rates that a device reaches in one job.
 struct Rates {
   FlopsPerSecond layers{};     // matmuls of the layers, in the job's matmul format
+  FlopsPerSecond experts{};    // matmuls of the experts of a rank, in the same format
   FlopsPerSecond half{};       // 16-bit matmuls: the output head
   FlopsPerSecond attention{};  // fused attention core, causal FLOPs; narrow heads are slower (L2)
   BytesPerSecond memory{};
   double tile = 0;          // elements of the tiles that one matmul loses in its last wave
   double casts = 0;         // bytes per element moved by casts to fewer bits; 0 in 16 bits
+  double expert_casts = 0;  // the same for experts, whose casts no other kernel does
   Seconds launch{};         // minimum time of one pass of a dense layer, due to kernel launches
   Seconds blocking{};       // added to a layer's forward by launches that do not overlap
   Seconds blocking_back{};  // added to a layer's backward, likewise

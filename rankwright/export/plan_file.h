@@ -28,9 +28,9 @@ struct PlanComments {
 /// Requires: a config that resolve() returns, or another one that a file can state: a model that
 /// build() can make, a framework of the table with its kernels, and names that are valid labels.
 /// Settings without effect are not kept: etp of a dense model, recompute_layers without full
-/// recompute. A placeholder model (reference_model) is left out, so that it is not mistaken for a
-/// stated one. A world size and a batch above the limits of a plan file are left out too: they
-/// follow from the degrees.
+/// recompute, modules without selective recompute. A placeholder model (reference_model) is left
+/// out, so that it is not mistaken for a stated one. A world size and a batch above the limits of a
+/// plan file are left out too: they follow from the degrees.
 std::string write_plan_yaml(const plan::TrainingConfig& config, const PlanComments& comments = {});
 
 }  // namespace rankwright::exporter

@@ -340,6 +340,10 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
       .grad_reduce = false, .param_gather = false, .tp = true, .pp = false, .ep = true};
   config.plan.dispatcher = plan::Dispatcher::deepep;
   config.job.matmul = plan::Matmul::fp8;
+  config.job.expert_imbalance = 1.5;
+  config.job.expert_capacity = 2;
+  config.software.experts = plan::ExpertKernel::fused;
+  config.software.fused_permute = false;
   config.software.attention = plan::AttentionKernel::flash2;
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;

@@ -67,6 +67,8 @@ std::string stages(const plan::TrainingConfig& s) {
 std::string recompute(const plan::TrainingConfig& s) {
   const bool partly = s.plan.recompute == plan::Recompute::full && s.plan.recompute_layers > 0;
   if (partly) return fmt::format("{{full: {}}}", s.plan.recompute_layers);
+  if (s.plan.recompute == plan::Recompute::selective && s.plan.modules != plan::RecomputeModules{})
+    return fmt::format("{{modules: [{}]}}", show(s.plan.modules, ", "));
   return std::string(name(s.plan.recompute));
 }
 
@@ -214,12 +216,23 @@ constexpr ConfigKey kRows[] = {
     {"job.matmul", job<&plan::Job::matmul>,
      [](const plan::TrainingConfig& s) { return s.job.matmul != plan::Matmul::same; }},
     {"job.optimizer", job<&plan::Job::optimizer>},
+    {"job.expert_imbalance",
+     [](const plan::TrainingConfig& s) { return fmt::format("{}", s.job.expert_imbalance); },
+     [](const plan::TrainingConfig& s) { return s.job.expert_imbalance > 0; }},
+    {"job.expert_capacity",
+     [](const plan::TrainingConfig& s) { return fmt::format("{}", s.job.expert_capacity); },
+     [](const plan::TrainingConfig& s) { return s.job.expert_capacity > 0; }},
     {"software.framework",
      [](const plan::TrainingConfig& s) { return std::string(s.software.name); }},
     {"software.target", target, [](const plan::TrainingConfig& s) { return !s.target.empty(); }},
     {"software.attention", kernel<&plan::Software::attention>,
      other_kernel<&plan::Software::attention>},
     {"software.launch", kernel<&plan::Software::launch>, other_kernel<&plan::Software::launch>},
+    {"software.expert_kernel", kernel<&plan::Software::experts>,
+     other_kernel<&plan::Software::experts>},
+    {"software.fused_permute",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.fused_permute); },
+     other_kernel<&plan::Software::fused_permute>},
     {"software.loss", kernel<&plan::Software::loss>, other_kernel<&plan::Software::loss>},
     {"software.tuned",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },

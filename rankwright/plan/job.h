@@ -48,6 +48,8 @@ struct Job {
   Dtype grad_dtype = Dtype::bf16;
   Matmul matmul = Matmul::same;
   Optimizer optimizer = Optimizer::adam;
+  double expert_imbalance = 0;  // tokens of the busiest ep rank over the mean; 0: not stated (L7)
+  double expert_capacity = 0;   // tokens per expert over the mean, padded and dropped; 0: dropless
 
   /// Returns the bytes per element of sums, norms and moments: fp32, or fp64 with fp64 parameters.
   i64 scalar_bytes() const { return size(param_dtype) > 4 ? 8 : 4; }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kRecomputes[] = {"none", "selective", "full"};
 constexpr std::string_view kCpComms[] = {"p2p", "all_gather", "a2a"};
-constexpr std::string_view kDispatchers[] = {"alltoall", "deepep"};
+constexpr std::string_view kDispatchers[] = {"alltoall", "deepep", "hybridep", "uccl"};
 
 void add_run(std::vector<model::LayerRun>& runs, const model::Layer& layer, i64 count) {
   if (!runs.empty() && runs.back().layer == layer)
@@ -48,6 +48,24 @@ std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(reco
 
 std::span<const std::string_view> cp_comm_names() { return kCpComms; }
 std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
+
+std::span<const RecomputeModuleRow> recompute_modules() {
+  static constexpr RecomputeModuleRow kRows[] = {
+      {"core_attn", &RecomputeModules::core_attn},     {"layernorm", &RecomputeModules::layernorm},
+      {"mla_up_proj", &RecomputeModules::mla_up_proj}, {"mlp", &RecomputeModules::mlp},
+      {"moe_act", &RecomputeModules::moe_act},         {"moe", &RecomputeModules::moe}};
+  return kRows;
+}
+
+std::string show(const RecomputeModules& modules, std::string_view separator) {
+  std::string text;
+  for (const RecomputeModuleRow& row : recompute_modules()) {
+    if (!(modules.*row.field)) continue;
+    if (!text.empty()) text += separator;
+    text += row.name;
+  }
+  return text;
+}
 
 std::span<const std::string_view> dispatcher_names() { return kDispatchers; }
 std::string_view name(Dispatcher dispatcher) { return kDispatchers[std::size_t(dispatcher)]; }

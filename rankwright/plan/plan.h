@@ -30,14 +30,36 @@ enum class Recompute : unsigned char { none, selective, full };
 std::span<const std::string_view> recompute_names();
 std::string_view name(Recompute);
 
+/// The parts of a layer that selective recompute runs again, under Megatron-LM's names.
+struct RecomputeModules {
+  bool core_attn = true;     // the attention core
+  bool layernorm = false;    // the norms before attention and feed-forward
+  bool mla_up_proj = false;  // latent attention: the projections up from the compressed states
+  bool mlp = false;          // the feed-forward of layers without experts
+  bool moe_act = false;      // the activation function inside the experts
+  bool moe = false;          // the whole MoE layer, with dispatch and combine
+
+  friend bool operator==(const RecomputeModules&, const RecomputeModules&) = default;
+};
+/// A field of RecomputeModules with its name.
+struct RecomputeModuleRow {
+  std::string_view name;
+  bool RecomputeModules::*field;
+};
+std::span<const RecomputeModuleRow> recompute_modules();
+/// Returns the names of the modules: "moe_act, layernorm".
+std::string show(const RecomputeModules& modules, std::string_view separator);
+
 /// How context-parallel ranks exchange keys and values.
 enum class CpComm : unsigned char { p2p, all_gather, a2a };
 std::span<const std::string_view> cp_comm_names();
 std::string_view name(CpComm);
 
 /// How tokens reach their experts on other ranks: `alltoall` sends one copy per expert, `deepep`
-/// sends one copy per node, which distributes it to the token's experts there.
-enum class Dispatcher : unsigned char { alltoall, deepep };
+/// and `hybridep` send one copy per node, which distributes it to the token's experts there.
+/// HybridEP also permutes the tokens as it sends them, and the host does not wait for their counts.
+/// `uccl` is DeepEP through threads of the host, for NICs that a GPU cannot drive (AWS EFA).
+enum class Dispatcher : unsigned char { alltoall, deepep, hybridep, uccl };
 std::span<const std::string_view> dispatcher_names();
 std::string_view name(Dispatcher);
 
@@ -70,7 +92,8 @@ struct Plan {
   pipeline::Schedule schedule = pipeline::Schedule::one_f_one_b;
   Stages stages{};  // empty: even split
   Recompute recompute = Recompute::none;
-  i64 recompute_layers = 0;  // full recompute: number of recomputed layers per pp rank; 0 = all
+  RecomputeModules modules{};  // selective recompute: what is recomputed
+  i64 recompute_layers = 0;    // full recompute: number of recomputed layers per pp rank; 0 = all
   Overlap overlap{};
   mesh::Placement placement{};
 

@@ -6,7 +6,9 @@ namespace rankwright::plan {
 namespace {
 
 constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash2", "fused"};
-constexpr std::array<std::string_view, 4> kLaunch{"eager", "graphs", "compiled", "blocking"};
+constexpr std::array<std::string_view, 5> kLaunch{"eager", "partial_graphs", "graphs", "compiled",
+                                                  "blocking"};
+constexpr std::array<std::string_view, 3> kExpertKernels{"sequential", "grouped", "fused"};
 constexpr std::array<std::string_view, 5> kLoss{"fused", "unfused", "sharded", "eager", "in_place"};
 constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
                                                      "as the parameters"};
@@ -135,6 +137,9 @@ std::string_view name(AttentionKernel kernel) { return kAttention[std::size_t(ke
 
 std::span<const std::string_view> launch_names() { return kLaunch; }
 std::string_view name(Launch launch) { return kLaunch[std::size_t(launch)]; }
+
+std::span<const std::string_view> expert_kernel_names() { return kExpertKernels; }
+std::string_view name(ExpertKernel kernel) { return kExpertKernels[std::size_t(kernel)]; }
 
 std::span<const std::string_view> loss_names() { return kLoss; }
 std::string_view name(Loss loss) { return kLoss[std::size_t(loss)]; }

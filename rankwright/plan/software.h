@@ -19,11 +19,20 @@ enum class AttentionKernel : unsigned char { unfused, flash1, flash2, fused };
 std::span<const std::string_view> attention_kernel_names();
 std::string_view name(AttentionKernel);
 
-/// eager: the host launches each kernel; graphs: CUDA graphs; compiled: one program per step (XLA);
-/// blocking: the host waits for each kernel (CUDA_LAUNCH_BLOCKING=1).
-enum class Launch : unsigned char { eager, graphs, compiled, blocking };
+/// eager: the host launches each kernel; partial_graphs: CUDA graphs of the parts of a layer whose
+/// shapes do not depend on the routing (attention, router, preprocessing); graphs: CUDA graphs of
+/// whole layers or of the iteration; compiled: one program per step (XLA); blocking: the host waits
+/// for each kernel (CUDA_LAUNCH_BLOCKING=1).
+enum class Launch : unsigned char { eager, partial_graphs, graphs, compiled, blocking };
 std::span<const std::string_view> launch_names();
 std::string_view name(Launch);
+
+/// How the matmuls of the experts of a rank run. sequential: one matmul after the other; grouped:
+/// one kernel for all experts; fused: grouped, with the activation function and the casts to 8 bits
+/// inside the kernels.
+enum class ExpertKernel : unsigned char { sequential, grouped, fused };
+std::span<const std::string_view> expert_kernel_names();
+std::string_view name(ExpertKernel);
 
 /// How the loss is computed, which determines its peak memory in bytes per logit.
 enum class Loss : unsigned char {
@@ -53,6 +62,8 @@ struct Software {
   int year = 2026;  // of the code that the row describes
   AttentionKernel attention = AttentionKernel::fused;
   Launch launch = Launch::eager;
+  ExpertKernel experts = ExpertKernel::grouped;
+  bool fused_permute = true;  // one kernel permutes tokens to their experts and pads them
   Loss loss = Loss::fused;
   Gradients gradients = Gradients::wide_unless_fp16;
   bool tuned = false;    // the vendor tuned the recipe for this model and machine

@@ -77,7 +77,7 @@ V expect_one_verdict(const plan::TrainingConfig& config) {
   const PlanSource source = source_of(config);
   const CheckAnswer checked = check_plan({.plan = source}).value();
   const V verdict = checked.estimate.value().verdict();
-  EXPECT_EQ(verdict, judge_memory(checked.estimate->memory, config.cluster.device));
+  EXPECT_EQ(verdict, judge_memory(checked.estimate->memory, config));
   expect_findings(verdict, checked.findings);
   const ExplainAnswer explained = explain_plan(source).value();
   EXPECT_EQ(explained.explain_view.estimate.verdict(), verdict);

@@ -44,13 +44,14 @@ constexpr Page kPages[] = {
      "only the tokenizer has is taken from a model of the same shapes.",
      "No action is needed if the assumption is right. Otherwise pass the model: --model NAME.", "",
      ""},
-    {"RW0616", Severity::warning, "the framework rejects these settings together",
+    {"RW0616", Severity::error, "the framework rejects these settings together",
      "Each setting is valid, but the framework stops at their combination.",
      "Remove the setting that the message names, or add what it needs.", "", ""},
     {"RW0617", Severity::warning, "an unknown setting may change the layout",
      "The framework has no setting of this name. Its name resembles one that changes the layout, "
      "or mentions degrees, batches or recomputation: a typo, or a setting of another version or a "
-     "fork. The estimate ignores it.",
+     "fork. The estimate ignores it. A typo is an error for frameworks that refuse unknown names: "
+     "Megatron-LM, torchtitan, nanotron and accelerate.",
      "Use the suggested name, or set the key in the plan that `rankwright import` writes.", "", ""},
     {"RW0618", Severity::note, "unknown settings are ignored",
      "No supported version of the framework has settings of these names, and none resembles a "

@@ -69,7 +69,7 @@ class NextChanges {
       Change change = from_;
       change.recompute_layers(layers);
       const plan::TrainingConfig& after = change.config();
-      return judge_memory(cost::fullest(after, select_calibration(after)), after.cluster.device) ==
+      return judge_memory(cost::fullest(after, select_calibration(after)), after) ==
              cost::MemoryVerdict::fits_with_margin;
     };
     i64 low = 1, high = max;  // `high` itself is not tried: it is full recompute
@@ -174,7 +174,7 @@ std::vector<FittingChange> find_cheapest_fits(const plan::TrainingConfig& config
         if (!seen.insert(std::move(keys)).second || find_first_violation(change.config())) continue;
         const cost::MemoryEstimate memory =
             cost::fullest(change.config(), select_calibration(config));
-        if (judge_memory(memory, config.cluster.device) <= worst)
+        if (judge_memory(memory, config) <= worst)
           fitting.push_back(
               {change, cost::estimate_plan(change.config(), select_calibration(config))});
         else

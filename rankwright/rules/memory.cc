@@ -66,7 +66,7 @@ void propose(const Subject& subject, const cost::Estimate& now, bool with_margin
 
 /// Returns the verdict on the fullest rank of a config.
 cost::MemoryVerdict judge(const plan::TrainingConfig& s) {
-  return judge_memory(cost::fullest(s, select_calibration(s)), s.cluster.device);
+  return judge_memory(cost::fullest(s, select_calibration(s)), s);
 }
 
 std::optional<Finding> check_fits(const Subject& subject) {
@@ -125,8 +125,7 @@ std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
     return std::nullopt;
   const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
   // RW0201 and RW0202 cover plans that do not fit with margin, and propose changes.
-  if (judge_memory(now, s.cluster.device) != cost::MemoryVerdict::fits_with_margin)
-    return std::nullopt;
+  if (judge_memory(now, s) != cost::MemoryVerdict::fits_with_margin) return std::nullopt;
   const Bytes whole = now[cost::Entry::optimizer];
   const Bytes sharded = cost::estimate_memory(Change(s).zero(1).config(), now.pp_rank,
                                               select_calibration(s))[cost::Entry::optimizer];
@@ -147,9 +146,9 @@ std::optional<Finding> check_model_left_open(const Subject& subject) {
   std::string detail = fmt::format("times and memory are estimated with {} layers", s.model.name);
   if (!find_first_violation(s)) {
     const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
-    detail += fmt::format(": PP rank {} needs {} ({})", now.pp_rank,
-                          show_memory(now.total(), s.cluster.device.memory),
-                          name(judge_memory(now, s.cluster.device)));
+    detail +=
+        fmt::format(": PP rank {} needs {} ({})", now.pp_rank,
+                    show_memory(now.total(), s.cluster.device.memory), name(judge_memory(now, s)));
   }
   return Finding{.detail = detail, .key = "model", .fix = {edit("model", s.model.name)}};
 }

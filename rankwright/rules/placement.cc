@@ -298,17 +298,25 @@ std::optional<Finding> check_gathers_cross_nodes(const Subject& subject) {
   hybrid.plan.shard_size = span.inside[0];
   if (!valid_shard_size(s.plan.meshes(), hybrid.plan.shard_size)) return std::nullopt;
   const cost::ItemTraffic whole = sum_group_traffic(s, mesh::GroupKind::dp_cp);
-  return Finding{
+  Finding finding{
       .detail = fmt::format(
           "every micro-batch gathers and scatters over {}: {} per step, {} without overlap",
           level_of(s, span.level).name, show(whole.bytes), show(whole.total)),
-      .key = "parallelism.zero_stage",
-      .fix = {edit("parallelism.shard_size", hybrid.plan.shard_size)},
-      .notes = {fmt::format("hybrid sharding in groups of {} stays on {}: {} per step, with {} "
-                            "times the states per rank",
-                            hybrid.plan.shard_size, level_of(s, 0).name,
-                            show(sum_group_traffic(hybrid, mesh::GroupKind::shard).total),
-                            s.plan.data_ranks() / hybrid.plan.shard_size)}};
+      .key = "parallelism.zero_stage"};
+  if (newly_refuses(subject.target, s, hybrid)) {
+    finding.hint =
+        fmt::format("a larger micro_batch_size means fewer gathers; {} has no hybrid sharding",
+                    row(subject.target).name);
+    return finding;
+  }
+  finding.fix = {edit("parallelism.shard_size", hybrid.plan.shard_size)};
+  finding.notes = {
+      fmt::format("hybrid sharding in groups of {} stays on {}: {} per step, with {} "
+                  "times the states per rank",
+                  hybrid.plan.shard_size, level_of(s, 0).name,
+                  show(sum_group_traffic(hybrid, mesh::GroupKind::shard).total),
+                  s.plan.data_ranks() / hybrid.plan.shard_size)};
+  return finding;
 }
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
@@ -362,7 +370,7 @@ constexpr Rule kRules[] = {
       "framework that overlaps dispatch and combine.",
       "DeepSeek-V3 report, section 3.2",
       "world_size: 64\n"
-      "cluster: dgx-h100 x 8\n"
+      "cluster: dgx-h200 x 8\n"
       "model: qwen3-30b-a3b\n"
       "parallelism: {tp_size: 1, pp_size: 1, dp_size: 64, ep_size: 64, zero_stage: 1, order: "
       "tp-cp-ep-dp-pp}\n"

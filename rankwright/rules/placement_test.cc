@@ -34,8 +34,8 @@ TEST(ExpertsCrossNodes, ProposesADegreeThatStaysInsideANode) {
 
 // On 80 GB the experts of ep 8 leave no margin, so that there is nothing better to propose.
 TEST(ExpertsCrossNodes, NothingBetterFits_IsSilent) {
-  EXPECT_EQ(expert_help("{dp_size: 16, ep_size: 16, zero_stage: 1}",
-                        "model: qwen3-30b-a3b, cluster: dgx-h100 x 2"),
+  EXPECT_EQ(expert_help("{dp_size: 64, ep_size: 64, zero_stage: 1}",
+                        "model: qwen3-30b-a3b, cluster: dgx-h100 x 8"),
             "");
 }
 

@@ -63,6 +63,13 @@ std::vector<const Rule*> find_refusals(Target target) {
   return found;
 }
 
+bool newly_refuses(Target target, const plan::TrainingConfig& before,
+                   const plan::TrainingConfig& after) {
+  const std::vector<const Rule*> refusals = find_refusals(target);
+  return std::ranges::any_of(
+      refusals, [&](const Rule* rule) { return rule->fault(after) && !rule->fault(before); });
+}
+
 const Page* find_page(std::string_view code) {
   for (const Page* page : pages())
     if (page->code == code) return page;

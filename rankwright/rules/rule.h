@@ -56,6 +56,10 @@ struct Rule {
   Fault fault =
       nullptr;  // `check` without the description, which is slow; set for the rules of targets
   bool expressible = false;  // the target's files can state the setting that the rule warns of
+  /// The choices besides model, job and degrees that `fault` depends on. A search tests a rule once
+  /// per such choice, not for every plan.
+  enum class Depends : unsigned char { plan, order, schedule, even_stages };
+  Depends depends = Depends::plan;
 };
 
 /// Returns whether the rule applies to `target`. Rules of `Target::any` apply to every target.
@@ -66,6 +70,11 @@ std::vector<const Rule*> rules();
 
 /// Returns the rules of `target` that are errors or warnings and have a `fault`.
 std::vector<const Rule*> find_refusals(Target target);
+
+/// Returns whether `target` refuses `after`, and does not refuse `before` for the same reason: a
+/// fix that leads to such a config is not proposed.
+bool newly_refuses(Target target, const plan::TrainingConfig& before,
+                   const plan::TrainingConfig& after);
 
 /// Returns the page of a code, with or without a rule; nullptr if the code is unknown.
 const Page* find_page(std::string_view code);

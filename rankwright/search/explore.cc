@@ -386,12 +386,17 @@ void NodeSearch::search_micro_batch(i64 size) {
 
 SearchContext make_context(const Problem& problem, const cluster::Calibration& calibration,
                            const Windows& windows) {
-  return {.problem = problem,
-          .calibration = calibration,
-          .windows = windows,
-          .limit = problem.limit(),
-          .safe = problem.safe(),
-          .rules = find_refusals(problem.limits.target)};
+  SearchContext context{.problem = problem,
+                        .calibration = calibration,
+                        .windows = windows,
+                        .limit = problem.limit(),
+                        .safe = problem.safe()};
+  for (const rules::Rule* rule : find_refusals(problem.limits.target))
+    (rule->depends == rules::Rule::Depends::plan    ? context.rules
+     : rule->depends == rules::Rule::Depends::order ? context.order_rules
+                                                    : context.pipeline_rules)
+        .push_back(rule);
+  return context;
 }
 
 NodeBound bound_node(const SearchContext& context, const Node& node) {
@@ -416,6 +421,8 @@ NodeBound bound_node(const SearchContext& context, const Node& node) {
 
 PartialResult explore(const SearchContext& context, const Node& node, const Incumbent& incumbent,
                       StageSplitCache& split_cache) {
+  // A search that was stopped need not enumerate the node's choices, which may take a while.
+  if (context.stopped()) return {.undecided = candidates(context.problem, node)};
   return NodeSearch(context, node, incumbent, split_cache).run();
 }
 

@@ -21,8 +21,10 @@ struct SearchContext {
   Bytes limit{};                            // a plan that takes more does not fit
   Bytes safe{};                             // a plan that takes no more fits at any estimate error
   bool bounds = true;                       // false: evaluate everything that fits
-  std::vector<const rules::Rule*> rules{};  // of the target
-  std::function<bool()> stop{};             // as in SearchOptions
+  std::vector<const rules::Rule*> rules{};  // of the target, without those below
+  std::vector<const rules::Rule*> order_rules{};     // that depend on the axis order
+  std::vector<const rules::Rule*> pipeline_rules{};  // that depend on schedule or even stages
+  std::function<bool()> stop{};                      // as in SearchOptions
 
   bool stopped() const { return stop && stop(); }
 };

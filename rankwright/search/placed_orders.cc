@@ -82,6 +82,13 @@ PlacedOrder place_order(NodeSpace& space, const mesh::Order& order) {
   return placed;
 }
 
+/// Returns the rule of the target that refuses the order of the space's config; null if none does.
+const rules::Rule* find_order_refusal(const NodeSpace& space) {
+  for (const rules::Rule* rule : space.context.order_rules)
+    if (rule->fault(space.config)) return rule;
+  return nullptr;
+}
+
 /// Fills in the orders of a node. An order whose groups span the same levels as those of a simpler
 /// one is a duplicate: it costs the same.
 void enumerate_orders(NodeSpace& space, SearchStats& stats) {
@@ -91,6 +98,10 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
     space.config.plan.order = order;
     if (const plan::ConstraintViolation violation = find_first_violation(space.config)) {
       stats.violations[violation.why] += per_order;
+      continue;
+    }
+    if (const rules::Rule* const rule = find_order_refusal(space)) {
+      stats.rules[rule->page.code] += per_order;
       continue;
     }
     PlacedOrder found = place_order(space, order);
@@ -118,6 +129,25 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
   }
 }
 
+/// Removes the pipelines that a rule of the target refuses, whatever the rest of the plan is.
+void drop_refused_pipes(NodeSpace& space, SearchStats& stats) {
+  if (space.pipes.empty() || space.context.pipeline_rules.empty()) return;
+  const i64 per_pipe = space.candidates_per_shard() / i64(space.pipes.size()) *
+                       i64(list_orders(space.problem(), space.node).size()) *
+                       i64(space.shardings.size());
+  std::erase_if(space.pipes, [&](const Pipe& pipe) {
+    choose(space.config.plan, pipe);
+    for (const rules::Rule* rule : space.context.pipeline_rules) {
+      const bool of_even = rule->depends == rules::Rule::Depends::even_stages;
+      if ((of_even && pipe.balanced) || !rule->fault(space.config)) continue;
+      stats.rules[rule->page.code] += per_pipe;
+      return true;
+    }
+    return false;
+  });
+  choose(space.config.plan, Pipe{});
+}
+
 }  // namespace
 
 NodeSpace make_node_space(const SearchContext& context, const Node& node, SearchStats& stats) {
@@ -132,6 +162,7 @@ NodeSpace make_node_space(const SearchContext& context, const Node& node, Search
                   .sequence_parallels = list_sequence_parallels(problem, node),
                   .recomputes = list_recomputes(problem)};
   const plan::Plan simplest = space.config.plan;
+  drop_refused_pipes(space, stats);
   enumerate_orders(space, stats);
   space.config.plan = simplest;
   space.min_states = min_states(space);

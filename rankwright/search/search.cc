@@ -15,7 +15,7 @@ constexpr std::size_t kProbed = 64;      // nodes that are probed
 constexpr std::size_t kBatch = 1 << 14;  // nodes whose bounds are computed at a time
 
 /// Narrows a problem to a small part of its space that is likely to have a fast plan: one schedule,
-/// even stages, no hybrid sharding.
+/// no hybrid sharding, and even stages if the number of layers allows some.
 Problem narrow_to(Problem problem, pipeline::Schedule schedule, const Range& chunks) {
   Limits& limits = problem.limits;
   if (!limits.schedule) {
@@ -24,7 +24,8 @@ Problem narrow_to(Problem problem, pipeline::Schedule schedule, const Range& chu
                      std::min(chunks.max, limits.chunks.max)};
   }
   limits.hybrid = false;
-  limits.even = true;
+  constexpr i64 kUsualStages = 4;
+  limits.even = limits.even || problem.config.model.layers() % kUsualStages == 0;
   return problem;
 }
 

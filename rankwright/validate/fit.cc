@@ -16,11 +16,27 @@ constexpr double kSparse = 0.25;  // weight of an MoE row: software changes thes
 constexpr int kRounds = 8;
 constexpr double kStep = 0.02;  // relative step of a difference quotient
 
-/// Returns the constants that are fitted to this kind of data.
-std::vector<const catalog::ConstantRow*> find_free_constants(catalog::FitData data) {
-  std::vector<const catalog::ConstantRow*> free;
-  for (const catalog::ConstantRow& row : catalog::constants())
-    if (row.data == data) free.push_back(&row);
+/// The constants that only runs with experts determine. Software changes the speed of these runs by
+/// 30 to 80 %, so they have no part in the other constants.
+constexpr cluster::Constant kOfExperts[] = {
+    cluster::Constant::tile_start,      cluster::Constant::grouped_fp8,
+    cluster::Constant::grouped_fused,   cluster::Constant::permute,
+    cluster::Constant::launch_sparse,   cluster::Constant::launch_tp,
+    cluster::Constant::launch_unsynced, cluster::Constant::launch_partial,
+    cluster::Constant::launch_graphs,   cluster::Constant::dispatch_alltoall,
+    cluster::Constant::dispatch_deepep, cluster::Constant::dispatch_hybridep,
+    cluster::Constant::dispatch_uccl,   cluster::Constant::ep_shown};
+
+using ConstantRows = std::vector<const catalog::ConstantRow*>;
+
+/// Returns the constants that are fitted to this kind of data, without or only those of experts.
+ConstantRows find_free_constants(catalog::FitData data, bool of_experts = false) {
+  ConstantRows free;
+  for (const catalog::ConstantRow& row : catalog::constants()) {
+    const bool listed = std::find(std::begin(kOfExperts), std::end(kOfExperts), row.constant) !=
+                        std::end(kOfExperts);
+    if (row.data == data && listed == of_experts) free.push_back(&row);
+  }
   return free;
 }
 
@@ -45,19 +61,19 @@ double prior_distance(const catalog::ConstantRow& row, double value) {
   return is_linear(row) ? value / row.prior - 1 : std::log(value / row.prior);
 }
 
-/// A robust least-squares fit of the constants of one kind of data.
+/// A robust least-squares fit of some constants.
 class Fit {
  public:
-  Fit(const std::vector<const Case*>& rows, catalog::FitData data, Residual residual)
-      : cases_(rows), free_(find_free_constants(data)), residual_(residual) {
+  Fit(const std::vector<const Case*>& rows, ConstantRows free, Residual residual)
+      : cases_(rows), free_(std::move(free)), residual_(residual) {
     std::map<std::string, double> sizes;
     for (const Case* one : rows) sizes[one->run.family] += 1;
     for (const Case* one : rows)
       weights_.push_back((one->run.sparse ? kSparse : 1) / std::sqrt(sizes[one->run.family]));
   }
 
-  cluster::Calibration run() {
-    cluster::Calibration values = catalog::get_calibration();
+  /// Returns `values` with the fitted constants.
+  cluster::Calibration run(cluster::Calibration values) {
     for (const catalog::ConstantRow* row : free_) values[row->constant] = row->prior;
     if (cases_.empty()) return values;
     for (int round = 0; round < kRounds; ++round) {
@@ -193,17 +209,18 @@ Bytes memory_figure(const Run& run, const plan::TrainingConfig& config,
 }
 
 cluster::Calibration fit(const std::vector<const Case*>& rows) {
-  std::vector<const Case*> with_time, with_memory;
+  std::vector<const Case*> dense, sparse, with_memory;
   for (const Case* one : rows) {
-    if (one->run.measured.value > 0) with_time.push_back(one);
+    if (one->run.measured.value > 0) (one->run.sparse ? sparse : dense).push_back(one);
     if (one->run.measured_memory.value > 0) with_memory.push_back(one);
   }
-  cluster::Calibration values = Fit(with_time, catalog::FitData::steps, step_residual).run();
-  const cluster::Calibration memory =
-      Fit(with_memory, catalog::FitData::memory, memory_residual).run();
-  for (const catalog::ConstantRow* row : find_free_constants(catalog::FitData::memory))
-    values[row->constant] = memory[row->constant];
-  return values;
+  const ConstantRows experts = find_free_constants(catalog::FitData::steps, true);
+  cluster::Calibration values = catalog::get_calibration();
+  for (const catalog::ConstantRow* row : experts) values[row->constant] = row->prior;
+  values = Fit(dense, find_free_constants(catalog::FitData::steps), step_residual).run(values);
+  values = Fit(sparse, experts, step_residual).run(values);
+  return Fit(with_memory, find_free_constants(catalog::FitData::memory), memory_residual)
+      .run(values);
 }
 
 }  // namespace rankwright::validate

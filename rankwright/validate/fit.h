@@ -1,6 +1,7 @@
 // Fits the constants of the cost model to measured step times and memory: robust least squares on
 // ln(predicted / measured), with a prior on every constant (formula V1). A family of n rows weighs
-// only sqrt(n), because rows of one publication are similar.
+// only sqrt(n), because rows of one publication are similar. Runs of dense models determine their
+// constants alone; those of experts are fitted afterward.
 #pragma once
 
 #include <functional>

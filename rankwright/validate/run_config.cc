@@ -150,6 +150,9 @@ model::Model read_model(const RunRow& row) {
     sparse.ffn.active = std::clamp<i64>(row.whole_or("topk", 1), 1, sparse.ffn.experts);
     sparse.ffn.expert_width = std::max<i64>(1, row.whole_or("moe_ffn", dense.ffn.width));
     sparse.ffn.shared_width = row.whole_or("shared_ffn", 0);
+    // Facts of architectures that have no column.
+    if (model.name.starts_with("gpt-oss")) sparse.ffn.bias = true;
+    if (model.name.starts_with("deepseek-v3")) sparse.ffn.groups = 8, sparse.ffn.active_groups = 4;
     const i64 first = std::min(row.whole_or("n_dense_layers", 0), layers - 1);
     if (first > 0) model.runs.push_back({first, dense});
     model.runs.push_back({layers - first, sparse});
@@ -187,7 +190,6 @@ plan::Plan read_plan(const RunRow& row, Run& run) {
   if (run.config.model.sparse()) {
     plan.ep = row.whole("ep").value_or(1);
     plan.etp = row.whole("etp").value_or(1);
-    plan.dispatcher = plan::Dispatcher::deepep;
   }
   plan.sequence_parallel = row.text("sp") == "yes";
   const std::optional<i64> zero = row.whole("zero_stage", 0);
@@ -216,6 +218,160 @@ plan::Plan read_plan(const RunRow& row, Run& run) {
   return plan;
 }
 
+/// How experts run on one generation of software, where the source of a row does not say.
+struct ExpertSoftware {
+  plan::Dispatcher dispatcher = plan::Dispatcher::alltoall;
+  plan::Launch launch = plan::Launch::eager;
+  plan::ExpertKernel kernel = plan::ExpertKernel::grouped;
+  bool overlap = false;
+  bool fused_permute = true;
+};
+
+/// Recipes of Megatron-Bridge from a release on, by GPU, model and format; the last match counts.
+/// From the recipes of its repository (scripts/performance/configs, tags v0.3.0 to v0.5.0).
+struct RecipeRow {
+  int release;                             // year and month: 2602
+  std::string_view gpu, model, precision;  // parts of the cells; empty: any
+  ExpertSoftware software;
+};
+constexpr ExpertSoftware kPartial{.dispatcher = plan::Dispatcher::hybridep,
+                                  .launch = plan::Launch::partial_graphs};
+constexpr ExpertSoftware kWhole{.dispatcher = plan::Dispatcher::hybridep,
+                                .launch = plan::Launch::graphs,
+                                .kernel = plan::ExpertKernel::fused,
+                                .overlap = true};
+constexpr RecipeRow kRecipes[] = {
+    {0, "", "", "", {.fused_permute = false}},
+    {2509, "H100", "deepseek", "", {.dispatcher = plan::Dispatcher::deepep, .overlap = true}},
+    {2509, "H100", "qwen3-235b", "", {.overlap = true}},
+    {2509, "H100", "qwen3-30b", "", {.dispatcher = plan::Dispatcher::deepep, .overlap = true}},
+    {2511, "GB", "", "", kPartial},
+    {2511, "", "deepseek", "", {.dispatcher = plan::Dispatcher::hybridep}},
+    {2602, "GB", "", "", kPartial},
+    {2602, "B200", "qwen3-30b", "", {.launch = plan::Launch::partial_graphs}},
+    {2602, "B300", "qwen3-30b", "", kPartial},
+    {2602, "B300", "qwen3-235b", "", {.overlap = true}},
+    {2602, "B300", "gpt-oss", "", {.launch = plan::Launch::partial_graphs}},
+    {2602, "GB", "gpt-oss", "", {.launch = plan::Launch::partial_graphs}},
+    {2602, "GB200", "gpt-oss", "", {}},
+    {2602, "GB300", "deepseek", "8", {.dispatcher = plan::Dispatcher::hybridep}},
+    {2604, "B300", "qwen3-235b", "", {.dispatcher = plan::Dispatcher::hybridep}},
+    {2604, "B200", "qwen3-30b", "", kPartial},
+    {2604, "H100", "qwen3-30b", "", {.dispatcher = plan::Dispatcher::hybridep}},
+    {2606, "GB", "", "mxfp8", kWhole},
+    {2606, "B300", "qwen3-30b", "mxfp8", kWhole},
+    {2606, "B300", "deepseek", "", kPartial},
+    {2606, "B300", "gpt-oss", "", kPartial},
+};
+
+/// Returns the release that a row names, as year and month: 2604 for "26.04.01"; 0 if none.
+int find_release(const RunRow& row) {
+  for (const std::string_view column : {"framework", "source", "notes"}) {
+    const std::string_view text = row.text(column);
+    for (std::size_t at = 0; at + 5 <= text.size(); ++at) {
+      const auto digit = [&](std::size_t k) { return text[at + k] >= '0' && text[at + k] <= '9'; };
+      const bool starts =
+          at == 0 || text[at - 1] == ' ' || text[at - 1] == '(' || text[at - 1] == '=';
+      if (!starts || text[at] != '2' || !digit(1) || text[at + 2] != '.' || !digit(3) || !digit(4))
+        continue;
+      return ((text[at] - '0') * 10 + (text[at + 1] - '0')) * 100 + (text[at + 3] - '0') * 10 +
+             (text[at + 4] - '0');
+    }
+  }
+  return 0;
+}
+
+/// Returns the value of `key=value` in the notes of a row; empty if it is not there.
+std::string_view find_note(std::string_view notes, std::string_view key) {
+  for (std::size_t at = notes.find(key); at != std::string_view::npos;
+       at = notes.find(key, at + 1)) {
+    const std::size_t value = at + key.size();
+    const bool starts = at == 0 || notes[at - 1] == ' ' || notes[at - 1] == ';';
+    if (!starts || value >= notes.size() || notes[value] != '=') continue;
+    return notes.substr(value + 1, notes.find(';', value) - value - 1);
+  }
+  return {};
+}
+
+/// Returns the dispatcher that a note names; `otherwise` if it names none.
+plan::Dispatcher read_dispatcher(std::string_view text, plan::Dispatcher otherwise) {
+  if (text.starts_with("hybridep")) return plan::Dispatcher::hybridep;
+  if (text.starts_with("deepep"))
+    return text.find("EFA") == std::string_view::npos ? plan::Dispatcher::deepep
+                                                      : plan::Dispatcher::uccl;
+  return text.starts_with("all") ? plan::Dispatcher::alltoall : otherwise;
+}
+
+plan::Launch read_graphs(std::string_view text) {
+  if (text.starts_with("full")) return plan::Launch::graphs;
+  return text.starts_with("none") ? plan::Launch::eager : plan::Launch::partial_graphs;
+}
+
+/// Sets the modules that selective recomputation runs again: those that the notes name, or the
+/// usual ones of MoE recipes.
+void read_modules(std::string_view notes, Run& run) {
+  std::string_view named = find_note(notes, "recompute_modules");
+  if (const std::size_t at = notes.find("recompute ");
+      named.empty() && at != std::string_view::npos)
+    named = notes.substr(at, notes.find(';', at) - at);
+  plan::RecomputeModules& modules = run.config.plan.modules;
+  plan::RecomputeModules found{.core_attn = false};
+  for (const plan::RecomputeModuleRow& row : plan::recompute_modules()) {
+    const std::size_t at = named.find(row.name);
+    const std::size_t end = at + row.name.size();
+    found.*row.field = at != std::string_view::npos &&
+                       (end == named.size() || named[end] != '_');  // moe is a part of moe_act
+  }
+  const bool known = found != plan::RecomputeModules{.core_attn = false};
+  modules = known
+                ? found
+                : plan::RecomputeModules{
+                      .core_attn = false, .layernorm = true, .mla_up_proj = true, .moe_act = true};
+}
+
+/// Sets how experts run: as the notes of a row state it, else as usual for its software.
+void read_expert_software(const RunRow& row, Run& run) {
+  ExpertSoftware found;
+  const std::string_view framework = row.text("framework");
+  const std::string_view notes = row.text("notes");
+  if (framework.starts_with("Megatron-Bridge") || framework.starts_with("NeMo")) {
+    const int release = find_release(row);
+    const auto has = [](std::string_view text, std::string_view part) {
+      return text.find(part) != std::string_view::npos;
+    };
+    for (const RecipeRow& recipe : kRecipes)
+      if (release >= recipe.release && run.gpu.starts_with(recipe.gpu) &&
+          has(run.model, recipe.model) && has(run.precision, recipe.precision))
+        found = recipe.software;
+  }
+  if (framework.starts_with("HAI-LLM"))
+    found = {.dispatcher = plan::Dispatcher::deepep, .overlap = true};
+  found.dispatcher = read_dispatcher(find_note(notes, "dispatcher"), found.dispatcher);
+  if (const auto value = find_note(notes, "a2a_overlap"); !value.empty())
+    found.overlap = value.starts_with("1");
+  if (const auto value = find_note(notes, "cuda_graph"); !value.empty())
+    found.launch = read_graphs(value);
+  if (const auto value = find_note(notes, "grouped_mlp"); !value.empty())
+    found.kernel = plan::ExpertKernel::fused;
+  if (const auto value = find_note(notes, "permute_fusion"); !value.empty())
+    found.fused_permute = !value.starts_with("0");
+
+  plan::TrainingConfig& config = run.config;
+  config.plan.dispatcher = found.dispatcher;
+  config.plan.overlap.ep = found.overlap;
+  config.software.launch = found.launch;
+  config.software.experts = found.kernel;
+  config.software.fused_permute = found.fused_permute;
+  const auto noted = [&](std::string_view words) {
+    return notes.find(words) != std::string_view::npos;
+  };
+  if (noted("token drop") || noted("token-drop") || noted("drop and pad"))
+    config.job.expert_capacity = 1;
+  else if (!find_note(notes, "force_balance").starts_with("0"))
+    config.job.expert_imbalance = 1;
+  read_modules(notes, run);
+}
+
 /// Sets the software from the framework's name and the notes of a row.
 void read_software(const RunRow& row, Run& run) {
   const auto found = find_prefix(kFrameworkRows, row.text("framework"));
@@ -236,6 +392,8 @@ void read_software(const RunRow& row, Run& run) {
   const auto noted = [&](std::string_view words) {
     return notes.find(words) != std::string_view::npos;
   };
+  if (noted("nvidia-smi") || noted("memory ratio")) run.memory_figure = MemoryFigure::device;
+  if (noted("max reserved")) run.memory_figure = MemoryFigure::reserved;
   if (noted("no DP overlap")) config.plan.overlap = kNoOverlap;
   if (noted("async TP") || noted("asyncTP") || run.id.find("asyncTP") != std::string::npos)
     config.plan.overlap.tp = true;
@@ -248,6 +406,7 @@ void read_software(const RunRow& row, Run& run) {
     config.software.loss = plan::Loss::eager;
   // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.
   if (run.model.starts_with("BLOOM")) config.software.launch = plan::Launch::blocking;
+  if (config.model.sparse()) read_expert_software(row, run);
 }
 }  // namespace
 
@@ -262,7 +421,7 @@ Run make_run(const RunRow& row) {
   run.id = row.text("id");
   run.family = row.text("family");
   // vTrain's two tables belong to one publication and are held out together.
-  run.publication = row.single() ? "vtrain" : run.family;
+  run.publication = row.single() ? "vtrain" : run.family == "bridge2" ? "bridge" : run.family;
   run.gpu = row.text("gpu");
   run.precision = row.text("precision");
   run.quality = row.text("quality");

@@ -57,6 +57,48 @@ TEST(Run, HasTheConfigOfItsRow) {
   EXPECT_EQ(s.microbatches(), 32);  // 512 / (2 x 8)
 }
 
+const Cells kExperts{{"n_experts", "64"},
+                     {"topk", "4"},
+                     {"moe_ffn", "1024"},
+                     {"ep", "8"},
+                     {"framework", "Megatron-Core 0.15"}};
+
+rankwright::plan::TrainingConfig with_notes(std::string notes) {
+  Cells cells = kExperts;
+  cells.insert({"notes", std::move(notes)});
+  return one(cells).config;
+}
+
+TEST(Run, NotesStateHowExpertsRun) {
+  const rankwright::plan::TrainingConfig s = with_notes(
+      "release=26.06; dispatcher=hybridep 32 SM; cuda_graph=TE (attn,moe_router); a2a_overlap=1; "
+      "grouped_mlp=cutedsl; permute_fusion=0; force_balance=1; recompute_modules=mlp,moe_act");
+  EXPECT_EQ(s.plan.dispatcher, plan::Dispatcher::hybridep);
+  EXPECT_EQ(s.software.launch, plan::Launch::partial_graphs);
+  EXPECT_EQ(s.software.experts, plan::ExpertKernel::fused);
+  EXPECT_TRUE(s.plan.overlap.ep);
+  EXPECT_FALSE(s.software.fused_permute);
+  EXPECT_EQ(s.job.expert_imbalance, 1);
+  EXPECT_EQ(s.plan.modules,
+            (plan::RecomputeModules{.core_attn = false, .mlp = true, .moe_act = true}));
+}
+
+TEST(Run, UnstatedFactsAboutExpertsAreThoseOfTheSoftware) {
+  EXPECT_EQ(with_notes("dispatcher=see the recipe").plan.dispatcher, plan::Dispatcher::alltoall);
+  EXPECT_EQ(with_notes("dispatcher=deepep via UCCL-EP over EFA").plan.dispatcher,
+            plan::Dispatcher::uccl);
+  EXPECT_EQ(with_notes("routing=token drop capacity 1").job.expert_capacity, 1);
+  EXPECT_EQ(with_notes("force_balance=0 natural routing").job.expert_imbalance, 0);
+  Cells bridge = kExperts;
+  bridge["framework"] = "Megatron-Bridge";
+  bridge["source"] = "docs/performance-summary.md (26.06 container)";
+  bridge["gpu"] = "GB200";
+  bridge["precision"] = "mxfp8";
+  EXPECT_EQ(one(bridge).config.software.launch, plan::Launch::graphs);
+  bridge["source"] = "docs/performance-summary.md (26.02 container)";
+  EXPECT_EQ(one(bridge).config.software.launch, plan::Launch::partial_graphs);
+}
+
 TEST(Run, DerivesTheStepFromTokensPerSecond) {
   // 512 x 2,048 tokens on 128 GPUs at 2,048 tokens per second and GPU: 4 s.
   EXPECT_DOUBLE_EQ(

@@ -203,15 +203,18 @@ void add_models(Score& score, const std::vector<const ScoredRun*>& rows) {
 }
 
 void add_memory(Score& score, const std::vector<ScoredRun>& rows) {
-  std::vector<Error> all, allocated, reserved;
+  std::vector<Error> all, allocated, reserved, dense, sparse;
   std::map<std::string, std::vector<Error>> families;
   for (const ScoredRun& row : rows) {
     if (row.memory.value <= 0 || row.run->measured_memory.value <= 0) continue;
     const Error error{row.run->id, row.memory_error()};
     all.push_back(error);
     (row.run->memory_figure == MemoryFigure::allocated ? allocated : reserved).push_back(error);
+    (row.run->sparse ? sparse : dense).push_back(error);
     families[row.run->family].push_back(error);
   }
+  score.memory_dense = compute_error_stats("dense", dense);
+  score.memory_sparse = compute_error_stats("MoE", sparse);
   score.memory = compute_error_stats("all", all);
   score.allocated = compute_error_stats("allocated", allocated);
   score.reserved = compute_error_stats("reserved", reserved);

@@ -59,6 +59,7 @@ struct Score {
   PairErrors dense_pairs{}, sparse_pairs{};  // same family, model, GPU, world size and sequence
   PredictorComparison calculon{};
   PredictorComparison baseline{};  // a constant MFU per device and precision, from the other rows
+  ErrorStats memory_dense{}, memory_sparse{};
   ErrorStats memory{}, allocated{}, reserved{};  // a driver's figure counts as reserved
   std::vector<ErrorStats> memory_families{};
   std::vector<Sweep> sweeps{};

@@ -55,6 +55,7 @@ def special(limits):
     node = r"^[0-9]+_nodes?_x_[0-9]+_gpus?$"
     axes = "(tp|cp|ep|dp|pp)"
     ranks = counts(0, limits["kMaxDegree"])
+    modules = ["core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "moe"]
     return {
         "node_shape": {"type": "string", "pattern": node},
         "reading_note": {},
@@ -66,9 +67,17 @@ def special(limits):
         "parallelism.recompute": {
             "anyOf": [
                 {"enum": ["none", "selective", "full"]},
-                {"type": "object", "properties": {"full": whole(1, limits["kMaxStages"])}},
+                {
+                    "type": "object",
+                    "properties": {
+                        "full": whole(1, limits["kMaxStages"]),
+                        "modules": {"type": "array", "items": {"enum": modules}},
+                    },
+                },
             ]
         },
+        "job.expert_imbalance": {"type": "number", "minimum": 1, "maximum": 100},
+        "job.expert_capacity": {"type": "number", "minimum": 0.01, "maximum": 100},
         "placement": {
             "anyOf": [
                 {"enum": ["block", "cyclic"]},

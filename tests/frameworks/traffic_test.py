@@ -2,23 +2,14 @@
 the rows of `explain`. Attention is replaced by a stand-in without communication, because its kernel needs a GPU."""
 
 import collections
-import os
 
 import judges
 import pytest
 import rankwright
+import titan
 import torch
-import torch._utils
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
-
-# torchtitan takes the device of the machine, and "cuda" where it finds none.
-torch._utils._get_available_device_type = lambda: "cpu"
-torch._utils._get_device_module = lambda _: torch.cpu
-
-import torchtitan.distributed.utils as dist_utils  # noqa: E402
-from torchtitan.distributed import ParallelDims  # noqa: E402
-from torchtitan.models.common import attention  # noqa: E402
 
 LAYERS, HIDDEN, SEQUENCE, WIDE, NARROW = 32, 4096, 2048, 4, 2
 VERSION = judges.version("torchtitan")
@@ -78,22 +69,9 @@ def stand_in(self, q_BLNH, k_BLNH, v_BLNH, **_):
 
 def step(plan):
     """Runs one step of the exported config and returns what it sent."""
-    names = {}
-    exec(compile(rankwright.export(plan, "torchtitan")["torchtitan_config.py"], "config.py", "exec"), names)
-    config = names["rankwright"]()
-    # The default backend needs a nightly PyTorch; the collectives are the same.
-    config.parallelism.spmd_backend = "partial_dtensor"
-    config.compile.enable = False
+    config = titan.load(plan)
     with judges.fake_world(plan["world_size"], 0):
-        dims = ParallelDims.from_config(config.parallelism, plan["world_size"])
-        dist_utils.set_spmd_backend(config.parallelism.spmd_backend)
-        spec = config.model_spec
-        spec.model.update_from_config(config=config)
-        with torch.device("meta"):
-            model = spec.model.build()
-        model = spec.parallelize_fn(
-            model, parallel_dims=dims, training=config.training, parallelism=config.parallelism,
-            compile_config=config.compile, ac_config=config.activation_checkpoint, dump_folder=os.devnull)  # fmt: skip
+        model = titan.build(config, plan["world_size"])
         with FakeTensorMode(allow_non_fake_inputs=True):
             model.to_empty(device="cpu")
             tokens = torch.randint(0, 1000, (plan["parallelism"]["micro_batch"], SEQUENCE))
@@ -146,9 +124,7 @@ def known_differences(tp):
                                            (1, 64, 8), (1, 256, None)])  # fmt: skip
 def test_collectives_of_one_step(tally, monkeypatch, tp, dp, shard):
     counted = tally("torchtitan", VERSION, f"traffic of one step, TP {tp} DP {dp} in shards of {shard or dp}")
-    for name in dir(attention):
-        if name.startswith("FlexAttention") and isinstance(getattr(attention, name), type):
-            monkeypatch.setattr(getattr(attention, name), "forward", stand_in)
+    titan.replace_attention(monkeypatch, stand_in)
     plan = make(tp, dp, shard)
     recorder = step(plan)
     calls, amounts = explained(plan, {"tp", "dp", "dp-cp", "shard", "replicate"})

@@ -22,6 +22,7 @@ inline void settle(plan::TrainingConfig& config) {
   plan::Plan& plan = config.plan;
   if (!config.model.sparse()) plan.etp = plan.ep > 1 ? 1 : plan.tp;
   if (plan.recompute != plan::Recompute::full) plan.recompute_layers = 0;
+  if (plan.recompute != plan::Recompute::selective) plan.modules = {};
 }
 
 using sample::coin;

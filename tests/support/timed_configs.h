@@ -44,7 +44,7 @@ inline plan::TrainingConfig random_timed_config() {
 inline cluster::Calibration plain() {
   cluster::Calibration c = catalog::get_calibration();
   c[cluster::Constant::matmul_bytes] = c[cluster::Constant::wave] =
-      c[cluster::Constant::launch_floor] = 0;
+      c[cluster::Constant::launch_floor] = c[cluster::Constant::tile_start] = 0;
   c[cluster::Constant::backward] = 1;
   return c;
 }

@@ -40,19 +40,42 @@ Widths find_widths(const model::Attention& a, i64 tp) {
   return {.query = query, .key = key, .value = key, .context = query};
 }
 
+/// Returns the bytes per element of a saved input of a matmul (M27). Transformer Engine saves it as
+/// it was cast; torchao casts again from 16 bits.
+double saved_input_bytes(const plan::TrainingConfig& s) {
+  const double plain = double(s.job.activation_bytes());
+  if (s.software.fsdp || s.software.bare || s.cluster.device.fp8.value <= 0) return plain;
+  constexpr double kBlockScale = 1.0 / 32;  // one byte per 32 elements
+  switch (s.job.matmul) {
+    case plan::Matmul::same:
+      return plain;
+    case plan::Matmul::fp8:
+      return 1;
+    case plan::Matmul::mxfp8:
+      return 1 + kBlockScale;
+    case plan::Matmul::fp4:
+      return 0.5 + 2 * kBlockScale;
+  }
+  return plain;
+}
+
 /// Factors common to all terms: tokens of a microbatch on a cp rank, bytes per activation element,
 /// hidden size, and the fraction of the tokens that a tp rank has between blocks.
 struct Scale {
-  double tokens, bytes, hidden, part;
+  double tokens, bytes, input_bytes, hidden, part;
 
   explicit Scale(const plan::TrainingConfig& s)
       : tokens(double(s.plan.micro_batch) * double(s.job.sequence) / double(s.plan.cp)),
         bytes(double(s.job.activation_bytes())),
+        input_bytes(saved_input_bytes(s)),
         hidden(double(s.model.hidden)),
         part(sequence_parallel(s.plan) ? 1 / double(s.plan.tp) : 1) {}
 
   /// Returns the bytes of `width` activation elements per token.
   Bytes of(double width) const { return {tokens * bytes * width}; }
+  /// Returns the bytes of `width` elements per token that are inputs of matmuls of the layer, which
+  /// are saved as they were cast for them (M27).
+  Bytes input(double width) const { return {tokens * input_bytes * width}; }
   Bytes plain(double bytes_per_token) const { return {tokens * bytes_per_token}; }
 };
 
@@ -63,12 +86,9 @@ double dense_width(const model::FeedForward& ffn, i64 tp) {
   return double(ffn.sparse() ? ffn.shared_width : ffn.width) / double(tp);
 }
 
-/// Returns the number of hidden-size tensors that norms save. A norm before a block saves its input
-/// and its output, which the block's matmuls read; a norm after a block saves its input.
-double norm_tensors(i64 norms) {
-  const i64 before = std::min<i64>(norms, 2);
-  return double(2 * before + (norms - before));
-}
+/// Returns how many of a layer's norms are before a block. Their outputs, which the block's matmuls
+/// read, are saved as well as their inputs; a norm after a block saves its input.
+double norms_before(i64 norms) { return double(std::min<i64>(norms, 2)); }
 
 Bytes attention_core(const plan::TrainingConfig& s, const model::Attention& a, const Scale& scale) {
   const double heads = double(a.heads) / double(s.plan.tp);
@@ -91,6 +111,34 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
          scale.plain(kFp32 * double(layer.attention.heads) / double(s.plan.tp));
 }
 
+/// Returns the copies of tokens per token of a tp rank that reach the experts of the fullest rank.
+double find_visits(const plan::TrainingConfig& s, const model::FeedForward& ffn,
+                   const Scale& scale) {
+  const double more =
+      s.job.expert_capacity > 0 ? s.job.expert_capacity : std::max(1.0, s.job.expert_imbalance);
+  return more * double(ffn.active) * scale.part;
+}
+
+/// Returns the saved activations of a layer that selective recomputation of its modules drops.
+Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& layer,
+                         const SavedLayer& all, const Scale& scale) {
+  const plan::RecomputeModules& modules = s.plan.modules;
+  const model::FeedForward& ffn = layer.ffn;
+  const Widths w = find_widths(layer.attention, s.plan.tp);
+  Bytes sum;
+  if (modules.core_attn) sum += all.core;
+  if (modules.layernorm) sum += scale.input(norms_before(layer.norms) * scale.part * scale.hidden);
+  if (modules.mla_up_proj && layer.attention.kind == model::Attention::Kind::latent)
+    sum += scale.of(w.query + w.key + w.value + w.up);
+  if (modules.mlp && !ffn.sparse()) sum += all.ffn;
+  if (!ffn.sparse()) return sum;
+  if (modules.moe)
+    sum += all.routed + all.ffn;
+  else if (modules.moe_act)
+    sum += scale.input(find_visits(s, ffn, scale) * double(ffn.expert_width));
+  return sum;
+}
+
 }  // namespace
 
 SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
@@ -99,20 +147,24 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const model::FeedForward& ffn = layer.ffn;
   const Widths w = find_widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
-  SavedLayer out{.norms = scale.of(norm_tensors(layer.norms) * hidden),
-                 .projected = scale.of(w.query + w.key + w.value + 2 * w.latent + w.up),
-                 .context = scale.of(w.context),
-                 .core = attention_core(s, a, scale),
-                 .ffn = scale.of(matrix_count(ffn) * dense_width(ffn, s.plan.tp))};
+  const double inside = dense_width(ffn, s.plan.tp);
+  SavedLayer out{
+      .norms =
+          scale.of(double(layer.norms) * hidden) + scale.input(norms_before(layer.norms) * hidden),
+      .projected = scale.of(w.query + w.key + w.value + w.latent + w.up) + scale.input(w.latent),
+      .context = scale.input(w.context),
+      .core = attention_core(s, a, scale),
+      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(inside)};
   if (a.qk_norm) out.projected += scale.of(w.query + w.key);  // before their norms
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
     // them.
-    const double visits = double(ffn.active) * scale.part;
+    const double visits = find_visits(s, ffn, scale);
     out.routed = scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
-                 scale.of(visits * double(s.plan.etp) * scale.hidden) +
-                 scale.of(visits * kInsideExpert * double(ffn.expert_width));
+                 scale.input(visits * double(s.plan.etp) * scale.hidden) +
+                 scale.of(visits * (kInsideExpert - 1) * double(ffn.expert_width)) +
+                 scale.input(visits * double(ffn.expert_width));
   }
   return out;
 }
@@ -130,7 +182,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
                        .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
-  const Bytes dropped = all.core;
+  const Bytes dropped = dropped_by_modules(s, layer, all, scale);
   out.kept = by_op ? kept_by_op(s, layer, scale) : all.total() - dropped;
   out.core = by_op ? all.total() : dropped;
   return out;

@@ -57,6 +57,38 @@ TEST(SavedLayer, CountsTokensAtTheirExperts) {
   EXPECT_EQ(per_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
 }
 
+TEST(SavedLayer, EightBitMatmulsSaveTheirInputsInOneByte) {
+  // Inputs of matmuls: two norm outputs, the context, the activated feed-forward. The norms' own
+  // inputs, queries, keys, values and both halves before the activation stay in two bytes.
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
+  config.cluster.device.fp8 = 1.0_TFLOPS;
+  config.job.matmul = plan::Matmul::fp8;
+  const SavedLayer s = saved(config, sample::dense_layer());
+  EXPECT_EQ(per_token(s.norms), 2 * 1024 * 2 + 2 * 1024);
+  EXPECT_EQ(per_token(s.projected), (1024 + 256 + 256) * 2);
+  EXPECT_EQ(per_token(s.context), 1024);
+  EXPECT_EQ(per_token(s.ffn), 2 * 4096 * 2 + 4096);
+  config.software.fsdp = true;  // torchao casts in the backward again
+  EXPECT_EQ(per_token(saved(config, sample::dense_layer()).context), 2 * 1024);
+}
+
+TEST(LayerActivations, RecomputedModulesAreNotKept) {
+  // moe_act: the activated tensor of 2 visits to experts of 512; layernorm: two outputs of 1024.
+  const model::Layer layer = sample::sparse_layer();
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{8, layer}}), {.recompute = plan::Recompute::selective});
+  const Bytes all = saved(config, layer).total();
+  const auto dropped = [&](plan::RecomputeModules modules) {
+    config.plan.modules = modules;
+    return per_token(all - activations(config, layer).kept);
+  };
+  EXPECT_EQ(dropped({.core_attn = false}), 0);
+  EXPECT_EQ(dropped({.core_attn = false, .moe_act = true}), 2 * 512 * 2);
+  EXPECT_EQ(dropped({.core_attn = false, .layernorm = true}), 2 * 1024 * 2);
+  EXPECT_EQ(dropped({.core_attn = false, .moe = true}),
+            per_token(saved(config, layer).routed + saved(config, layer).ffn));
+}
+
 TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
   // 4 heads, ranks 24 and 40, 16 + 8 per key, 20 per value:
   // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20, projected 4 x 36

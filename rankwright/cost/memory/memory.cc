@@ -34,6 +34,9 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::gathered_units, "gathered units", "weights that ZeRO has gathered", "M16",
      cluster::Origin::data_sheet},
+    {Entry::weight_copies, "weight copies",
+     "weights cast to fewer bits, in the layouts of all passes", "M27",
+     cluster::Origin::data_sheet},
     {Entry::reduce_scatter, "reduce-scatter", "gradients of a unit on their way to their shards",
      "M17", cluster::Origin::data_sheet},
     {Entry::sequence_gather, "sequence gather",
@@ -43,6 +46,8 @@ constexpr EntryRow kEntryRows[] = {
     {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
      cluster::Origin::data_sheet},
     {Entry::workspace, "workspace", "of matmul libraries", "M21", cluster::Origin::measured},
+    {Entry::graph_pool, "graph pool", "tensors that CUDA graphs keep", "M28",
+     cluster::Origin::calibrated},
     {Entry::reserve, "reserve", "held by the allocator beyond its tensors", "M22",
      cluster::Origin::calibrated},
     {Entry::context, "context", "driver and loaded kernels", "M23", cluster::Origin::assumed},
@@ -66,6 +71,23 @@ Bytes sum(const MemoryEstimate& estimate, Entry first, Entry last) {
 /// data-parallel group).
 i64 count_communicators(const plan::Plan& plan) {
   return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
+}
+
+/// Returns the bytes per weight of the casts that the layers' matmuls read (M27): one layout for
+/// the forward and one for the backward, unless the device multiplies either from one.
+double kept_cast_bytes(const plan::TrainingConfig& config) {
+  constexpr double kBlockScale = 1.0 / 32;
+  switch (config.job.matmul) {
+    case plan::Matmul::same:
+      return 0;
+    case plan::Matmul::fp8:
+      return config.cluster.device.generation == "blackwell" ? 1 : 2;
+    case plan::Matmul::mxfp8:
+      return 2 + 2 * kBlockScale;
+    case plan::Matmul::fp4:
+      return 1 + 4 * kBlockScale;
+  }
+  return 0;
 }
 
 /// Estimates the memory of the pp ranks of one config. Values common to all pp ranks are computed
@@ -105,6 +127,15 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;
   out[Entry::gathered_units] = all.gathered;
+  // The casts are kept for all microbatches. With fp8 parameters one of them is the parameter.
+  if (plan.zero < 3 && !config_.software.bare && config_.cluster.device.fp8.value > 0) {
+    const double each = kept_cast_bytes(config_) - (job.param_dtype == plan::Dtype::fp8 ? 1 : 0);
+    const int matrices = int(load.embeds) + int(load.loss && !config_.model.tied);
+    const double vocabulary = double(matrices) * vocabulary_ * double(config_.model.hidden);
+    const double weights =
+        std::max(0.0, double(load.share.dense) - vocabulary) + double(load.share.expert);
+    out[Entry::weight_copies] = Bytes{std::max(0.0, each) * weights};
+  }
   // fp32 accumulation of 16-bit gradients holds both.
   if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
     out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
@@ -188,6 +219,13 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
   constexpr double kFp32Bytes = 4;
   const plan::Job& job = config_.job;
   const Bytes allocated = out.allocated();
+  constexpr double kPartial = 1.0 / 6;  // M28: 6 of 38 GiB on Hy3
+  const plan::Launch launch = config_.software.launch;
+  const double pool = launch == plan::Launch::graphs           ? 1
+                      : launch == plan::Launch::partial_graphs ? kPartial
+                                                               : 0;
+  out[Entry::graph_pool] =
+      pool * calibration_[cluster::Constant::graph_pool] * out[Entry::activations];
   Bytes reserve = calibration_[cluster::Constant::reserve] * (allocated - out.states());
   if (config_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
       job.optimizer_bytes() > 0)

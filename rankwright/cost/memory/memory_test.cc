@@ -46,6 +46,37 @@ TEST(Entries, HaveNamesMeaningsAndFormulas) {
   }
 }
 
+TEST(MemoryEstimate, EightBitWeightsAreKeptBesideTheStoredOnes) {
+  // 8 layers of 15,206,400 parameters, not the vocabulary. Hopper keeps two layouts, Blackwell one;
+  // MXFP8 scales both ways, with a byte per 32 elements.
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
+  config.cluster.device.fp8 = 1.0_TFLOPS;
+  config.cluster.device.generation = "hopper";
+  EXPECT_EQ(of(config)[Entry::weight_copies], Bytes{});
+  config.job.matmul = plan::Matmul::fp8;
+  const double layers = 8 * 15'206'400.0;
+  EXPECT_NEAR(of(config)[Entry::weight_copies].value / (2 * layers), 1, 1e-3);
+  config.cluster.device.generation = "blackwell";
+  EXPECT_NEAR(of(config)[Entry::weight_copies].value / layers, 1, 1e-3);
+  config.job.matmul = plan::Matmul::mxfp8;
+  EXPECT_NEAR(of(config)[Entry::weight_copies].value / (2.0625 * layers), 1, 1e-3);
+  config.job.param_dtype = plan::Dtype::fp8;  // one of the two is the parameter
+  EXPECT_NEAR(of(config)[Entry::weight_copies].value / (1.0625 * layers), 1, 1e-3);
+  config.software.fsdp = true;
+  EXPECT_EQ(of(config)[Entry::weight_copies], Bytes{});
+}
+
+TEST(MemoryEstimate, GraphsKeepAPoolOfTensors) {
+  rankwright::plan::TrainingConfig config = sample::dense_config({});
+  EXPECT_EQ(of(config)[Entry::graph_pool], Bytes{});
+  config.software.launch = plan::Launch::graphs;
+  const MemoryEstimate whole = of(config);
+  EXPECT_DOUBLE_EQ(whole[Entry::graph_pool].value,
+                   stated()[cluster::Constant::graph_pool] * whole[Entry::activations].value);
+  config.software.launch = plan::Launch::partial_graphs;
+  EXPECT_DOUBLE_EQ(of(config)[Entry::graph_pool].value, whole[Entry::graph_pool].value / 6);
+}
+
 TEST(MemoryEstimate, OneDeviceMatchesTheWorkedExample) {
   const MemoryEstimate l = of(sample::dense_config({}));
   EXPECT_EQ(l.instant, Instant::loss);
@@ -259,7 +290,7 @@ RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
     for (const EntryRow& r : entries()) {
       RC_ASSERT(l[r.entry] >= Bytes{});
       sum += l[r.entry];
-      if (r.entry < Entry::reserve) allocated += l[r.entry];
+      if (r.entry < Entry::graph_pool) allocated += l[r.entry];
     }
     RC_ASSERT(l.allocated() == allocated);
     RC_ASSERT(l.total() == sum);

@@ -98,7 +98,11 @@ std::string write_layout(const plan::TrainingConfig& s) {
           number_or_none(rows, "microbatch-group-size-per-virtual-pipeline-stage"));
   b.set("model.expert_model_parallel_size", p.ep);
   b.set("model.expert_tensor_parallel_size", s.model.sparse() ? p.etp : p.tp);
-  if (p.ep > 1) b.set("model.moe_token_dispatcher_type", "\"alltoall\"");
+  if (p.ep > 1) {
+    b.set("model.moe_token_dispatcher_type", word_or_none(rows, "moe-token-dispatcher-type"));
+    if (p.dispatcher != plan::Dispatcher::alltoall)
+      b.set("model.moe_flex_dispatcher_backend", word_or_none(rows, "moe-flex-dispatcher-backend"));
+  }
   b.set("dist.use_tp_pp_dp_mapping", find(rows, "use-tp-pp-dp-mapping") != nullptr);
   b.set("ddp.use_distributed_optimizer", p.zero >= 1);
   b.set("optimizer.use_distributed_optimizer", p.zero >= 1);
@@ -118,7 +122,7 @@ std::string write_layout(const plan::TrainingConfig& s) {
   b.set("mixed_precision", write_mixed_precision(s.job));
   b.set("model.recompute_granularity", word_or_none(rows, "recompute-granularity"));
   if (p.recompute == plan::Recompute::selective)
-    b.set("model.recompute_modules", "[\"core_attn\"]");
+    b.set("model.recompute_modules", fmt::format("[\"{}\"]", show(p.modules, "\", \"")));
   b.set("model.recompute_method", word_or_none(rows, "recompute-method"));
   b.set("model.recompute_num_layers", number_or_none(rows, "recompute-num-layers"));
   b.set("optimizer.optimizer", word_or_none(rows, "optimizer"));

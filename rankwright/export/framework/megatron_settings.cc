@@ -41,7 +41,10 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "job.param_dtype",
                                                 "job.grad_dtype",
                                                 "job.matmul",
-                                                "job.optimizer"};
+                                                "job.optimizer",
+                                                "job.expert_capacity",
+                                                "software.expert_kernel",
+                                                "software.fused_permute"};
 
 constexpr mesh::Order kAlternateOrder{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep,
                                       mesh::Axis::pp, mesh::Axis::dp};
@@ -83,11 +86,18 @@ void add_experts(const plan::TrainingConfig& s, Settings& out) {
   if (s.plan.ep > 1) out.add("expert-model-parallel-size", s.plan.ep);
   if (!s.model.sparse()) return;
   out.add("expert-tensor-parallel-size", s.plan.etp);
-  out.on("moe-grouped-gemm");
-  out.on("moe-permute-fusion");
-  const bool deepep = s.plan.dispatcher == plan::Dispatcher::deepep;
-  if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", deepep ? "flex" : "alltoall");
-  if (s.plan.ep > 1 && deepep) out.add("moe-flex-dispatcher-backend", "deepep");
+  out.on("moe-grouped-gemm", s.software.experts != plan::ExpertKernel::sequential);
+  out.on("moe-permute-fusion", s.software.fused_permute);
+  const plan::Dispatcher dispatcher = s.plan.dispatcher;
+  const bool flex = dispatcher != plan::Dispatcher::alltoall;
+  if (s.plan.ep > 1) out.add("moe-token-dispatcher-type", flex ? "flex" : "alltoall");
+  if (s.plan.ep > 1 && flex)  // UCCL-EP takes the place of the DeepEP package
+    out.add("moe-flex-dispatcher-backend",
+            dispatcher == plan::Dispatcher::hybridep ? "hybridep" : "deepep");
+  if (s.job.expert_capacity > 0) {
+    out.add("moe-expert-capacity-factor", fmt::format("{}", s.job.expert_capacity));
+    out.on("moe-pad-expert-input-to-capacity");
+  }
   out.on("overlap-moe-expert-parallel-comm", s.plan.overlap.ep);
 }
 
@@ -116,7 +126,8 @@ i64 recomputed_layers_per_chunk(const plan::Plan& p) {
 void add_recompute(const plan::Plan& p, Settings& out) {
   if (p.recompute == plan::Recompute::none) return;
   out.add("recompute-granularity", std::string(name(p.recompute)));
-  if (p.recompute == plan::Recompute::selective) return out.add("recompute-modules", "core_attn");
+  if (p.recompute == plan::Recompute::selective)
+    return out.add("recompute-modules", show(p.modules, " "));
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
   out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));

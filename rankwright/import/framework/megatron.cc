@@ -66,6 +66,15 @@ void read_checkpoint_activations(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == true) r.draft.recompute = plan::Recompute::full;
 }
 
+void read_capacity(ForeignReading& r, const YamlNode& node) {
+  constexpr double kMin = 0.01, kMax = 100;
+  r.draft.expert_capacity = r.fields.number(node, kMin, kMax);
+}
+
+void read_grouped(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == true) r.draft.expert_kernel = plan::ExpertKernel::grouped;
+}
+
 void read_graphs(ForeignReading& r, const YamlNode& node) {
   r.draft.launch = node.scalar == "none" ? plan::Launch::eager : plan::Launch::graphs;
 }
@@ -170,8 +179,10 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"use-precision-aware-optimizer", "", nullptr, false, "estimated with fp32 optimizer states"},
     {"fp8-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
     {"fp4-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
-    {"moe-expert-capacity-factor", "", nullptr, false, "the estimate drops no tokens"},
-    {"moe-pad-expert-input-to-capacity", "", nullptr, false, kAsStated},
+    {"moe-expert-capacity-factor", "job.expert_capacity", read_capacity},
+    {"moe-pad-expert-input-to-capacity", "job.expert_capacity"},
+    {"moe-grouped-gemm", "software.expert_kernel", read_grouped},
+    {"moe-permute-fusion", "software.fused_permute", flag<&Draft::fused_permute>},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
     {"hybrid-layer-pattern", "", nullptr, false,
@@ -235,6 +246,30 @@ void fill_shards(ForeignReading& r) {
            "num-distributed-optimizer-instances: needs a world size that {} divides", *instances)});
 }
 
+/// Reads the modules of selective recomputation. Reports those that the estimate keeps.
+plan::RecomputeModules read_recompute_modules(ForeignReading& r, const YamlNode& node) {
+  plan::RecomputeModules modules{.core_attn = false};
+  std::string_view rest = node.scalar;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(' '), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    bool known = word.empty();
+    for (const plan::RecomputeModuleRow& row : plan::recompute_modules()) {
+      if (word != row.name) continue;
+      modules.*row.field = true;
+      known = true;
+    }
+    if (!known)
+      r.fields.report(node, {.code = "RW0601",
+                             .severity = Severity::warning,
+                             .message = "the estimate does not include this setting",
+                             .detail = fmt::format("recompute-modules: {} is counted as kept",
+                                                   make_excerpt(word, 40))});
+  }
+  return modules;
+}
+
 void fill_recompute(ForeignReading& r) {
   Draft& d = r.draft;
   if (!d.recompute) d.recompute = plan::Recompute::none;
@@ -257,11 +292,19 @@ void fill_recompute(ForeignReading& r) {
   // "block" counts layers per chunk, a plan counts them per pp rank.
   if (d.recompute == plan::Recompute::full && method && method->scalar == "block" && layers)
     d.recompute_layers = *layers * d.virtual_stages.value_or(1);
-  if (d.recompute == plan::Recompute::selective && modules && modules->scalar != "core_attn")
-    r.fields.report(*modules, {.code = "RW0601",
-                               .severity = Severity::warning,
-                               .message = "the estimate does not include this setting",
-                               .detail = "recompute-modules: estimated as core_attn only"});
+  if (d.recompute == plan::Recompute::selective && modules)
+    d.recompute_modules = read_recompute_modules(r, *modules);
+}
+
+/// Reads the dispatcher behind `flex`, and the kernels of experts, which are optional.
+void fill_experts(ForeignReading& r) {
+  if (find_path(r.root, "num-experts") != nullptr) {
+    if (!r.draft.expert_kernel) r.draft.expert_kernel = plan::ExpertKernel::sequential;
+    if (!r.draft.fused_permute) r.draft.fused_permute = false;
+  }
+  const YamlNode* const backend = find_path(r.root, "moe-flex-dispatcher-backend");
+  if (r.draft.dispatcher == plan::Dispatcher::deepep && backend && backend->scalar == "hybridep")
+    r.draft.dispatcher = plan::Dispatcher::hybridep;
 }
 
 void fill_numbers(ForeignReading& r) {
@@ -296,6 +339,7 @@ void fill_in_flags(ForeignReading& r) {
   read_megatron_stages(r);
   d.overlap_pp = d.virtual_stages.value_or(1) > 1 && !is_on(r, "no-overlap-p2p-communication");
   fill_recompute(r);
+  fill_experts(r);
   fill_numbers(r);
   d.framework = plan::frameworks().front();
 }
@@ -389,9 +433,10 @@ std::string spell_megatron(const Edit& edit) {
     return fmt::format("--use-megatron-fsdp --data-parallel-sharding-strategy {}",
                        edit.value == "2" ? "optim_grads" : "optim_grads_params");
   if (edit.key == "parallelism.dispatcher")
-    return edit.value == "deepep"
-               ? "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend deepep"
-               : "--moe-token-dispatcher-type alltoall";
+    return edit.value == "alltoall"
+               ? "--moe-token-dispatcher-type alltoall"
+               : fmt::format("--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend {}",
+                             edit.value == "hybridep" ? "hybridep" : "deepep");
   if (edit.key == "parallelism.recompute" && edit.value == "selective")
     return "--recompute-granularity selective";
   if (edit.key == "parallelism.recompute" && edit.value == "full")

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 #include <rapidcheck/gtest.h>
 
-#include "rankwright/cost/memory/activations.h"
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_model.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -42,31 +41,40 @@ Draft draft_of(const std::string& flags) {
   return plan.draft;
 }
 
-TEST(MegatronImport, RecomputeModules_AreCountedAsTheAttentionCore) {
-  // RW0601 describes the estimate: with other modules it equals that of core_attn alone.
-  const std::string moe =
-      "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --bf16 "
-      "--recompute-granularity selective --recompute-modules ";
-  const auto read_modules = [&](const std::string& modules) {
-    return read("python pretrain_gpt.py " + std::string(kShapes) + moe + modules + "\n");
-  };
-  const auto is_ignored = [](const PlanFile& plan) {
-    return std::any_of(plan.findings.begin(), plan.findings.end(), [](const Diagnostic& found) {
-      return found.code == "RW0601" &&
-             found.detail == "recompute-modules: estimated as core_attn only";
-    });
-  };
-  const PlanFile core = read_modules("core_attn"),
-                 more = read_modules("core_attn moe_act layernorm");
-  EXPECT_FALSE(is_ignored(core));
-  EXPECT_TRUE(is_ignored(more));
-  const plan::TrainingConfig counted = resolve(core.draft), others = resolve(more.draft);
-  ASSERT_EQ(others.plan.recompute, plan::Recompute::selective);
-  const model::Layer& layer = others.model.runs.front().layer;
-  ASSERT_TRUE(layer.ffn.sparse());
-  const cost::LayerActivations kept = cost::activations(others, layer);
-  EXPECT_EQ(kept.kept, cost::activations(counted, layer).kept);
-  EXPECT_EQ(kept.whole - kept.kept, cost::saved(others, layer).core);
+const std::string kExperts =
+    "--num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 1024 --bf16 ";
+
+TEST(MegatronImport, ReadsRecomputeModules) {
+  const std::string selective = kExperts + "--recompute-granularity selective ";
+  EXPECT_EQ(draft_of(selective + "--recompute-modules moe_act layernorm").recompute_modules,
+            (plan::RecomputeModules{.core_attn = false, .layernorm = true, .moe_act = true}));
+  EXPECT_EQ(resolve(draft_of(selective)).plan.modules, plan::RecomputeModules{});
+  // A module that plans do not have is counted as kept, and reported.
+  const PlanFile plan = read("python pretrain_gpt.py " + std::string(kShapes) + selective +
+                             "--recompute-modules core_attn shared_experts\n");
+  EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
+                          [](const Diagnostic& found) {
+                            return found.code == "RW0601" &&
+                                   found.detail.find("shared_experts") != std::string::npos;
+                          }),
+            1);
+  EXPECT_EQ(plan.draft.recompute_modules, plan::RecomputeModules{});
+}
+
+TEST(MegatronImport, ReadsHowExpertsRun) {
+  const Draft plain = draft_of(kExperts);  // without the flags Megatron-LM fuses nothing
+  EXPECT_EQ(plain.expert_kernel, plan::ExpertKernel::sequential);
+  EXPECT_EQ(plain.fused_permute, false);
+  EXPECT_EQ(plain.expert_capacity, std::nullopt);
+  const Draft fused = draft_of(kExperts +
+                               "--moe-grouped-gemm --moe-permute-fusion "
+                               "--moe-token-dispatcher-type flex --moe-flex-dispatcher-backend "
+                               "hybridep --moe-expert-capacity-factor 1.5 "
+                               "--moe-pad-expert-input-to-capacity");
+  EXPECT_EQ(fused.expert_kernel, plan::ExpertKernel::grouped);
+  EXPECT_EQ(fused.fused_permute, true);
+  EXPECT_EQ(fused.dispatcher, plan::Dispatcher::hybridep);
+  EXPECT_EQ(fused.expert_capacity, 1.5);
 }
 
 TEST(MegatronImport, MissingFlagsAreOff) {

@@ -204,6 +204,7 @@ void DraftResolver::layout() {
   plan.recompute =
       or_assume(draft_.recompute, "parallelism.recompute", plan::Recompute::none, "none", "");
   plan.recompute_layers = draft_.recompute_layers.value_or(0);
+  plan.modules = draft_.recompute_modules.value_or(plan::RecomputeModules{});
   plan.sequence_parallel =
       plan.tp == 1 ? draft_.sequence_parallel.value_or(false)
                    : flag_or(draft_.sequence_parallel, "parallelism.sequence_parallel", true,
@@ -228,6 +229,8 @@ void DraftResolver::software() {
                        by_target ? "as the target" : "");
   software.attention = draft_.attention.value_or(software.attention);
   software.launch = draft_.launch.value_or(software.launch);
+  software.experts = draft_.expert_kernel.value_or(software.experts);
+  software.fused_permute = draft_.fused_permute.value_or(software.fused_permute);
   software.loss = draft_.loss.value_or(software.loss);
   software.tuned = draft_.tuned.value_or(software.tuned);
   if (draft_.target && *draft_.target != rules::Target::any)
@@ -276,6 +279,8 @@ void DraftResolver::job() {
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", usual, std::string(name(usual)),
                              fmt::format("the default of {}", framework.name));
   job.matmul = draft_.matmul.value_or(plan::Matmul::same);
+  job.expert_imbalance = draft_.expert_imbalance.value_or(0);
+  job.expert_capacity = draft_.expert_capacity.value_or(0);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", plan::Optimizer::adam, "adam", "");
 }
 

@@ -45,6 +45,7 @@ struct Draft {
   std::optional<std::vector<i64>> stage_layers;  // from a list of counts
   std::optional<plan::Recompute> recompute;
   std::optional<i64> recompute_layers;
+  std::optional<plan::RecomputeModules> recompute_modules;
   std::optional<bool> overlap_grad, overlap_param, overlap_tp, overlap_pp, overlap_ep;
   std::optional<plan::Dispatcher> dispatcher;
   std::optional<mesh::Placement::Kind> placement;
@@ -58,10 +59,13 @@ struct Draft {
   std::optional<plan::Dtype> param_dtype, grad_dtype;
   std::optional<plan::Matmul> matmul;
   std::optional<plan::Optimizer> optimizer;
+  std::optional<double> expert_imbalance, expert_capacity;
   std::optional<rules::Target> target;
   std::optional<plan::Software> framework;
   std::optional<plan::AttentionKernel> attention;
   std::optional<plan::Launch> launch;
+  std::optional<plan::ExpertKernel> expert_kernel;
+  std::optional<bool> fused_permute;
   std::optional<plan::Loss> loss;
   std::optional<bool> tuned, offload;
 };

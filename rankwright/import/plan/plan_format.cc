@@ -74,15 +74,15 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
 
 constexpr PlanFormat kPlanFormats[] = {
     {"megatron", "Megatron-LM launch script or log", rules::Target::megatron, claims_megatron,
-     read_megatron, spell_megatron},
+     read_megatron, spell_megatron, nullptr, true},
     {"torchtitan-0.2", "torchtitan TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
-     read_torchtitan, spell_torchtitan, check_resolved_torchtitan},
+     read_torchtitan, spell_torchtitan, check_resolved_torchtitan, true},
     {"deepspeed", "DeepSpeed JSON config", rules::Target::deepspeed, claims_deepspeed,
      read_deepspeed, spell_deepspeed, check_resolved_deepspeed},
     {"nanotron", "nanotron YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
-     spell_nanotron},
+     spell_nanotron, nullptr, true},
     {"accelerate", "accelerate YAML config", rules::Target::accelerate, claims_accelerate,
-     read_accelerate, spell_accelerate, check_resolved_accelerate},
+     read_accelerate, spell_accelerate, check_resolved_accelerate, true},
     {"rankwright", "a plan file", rules::Target::any,
      [](std::string_view, std::string_view) { return true; }, read_own_format},
 };

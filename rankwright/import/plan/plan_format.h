@@ -27,6 +27,7 @@ struct PlanFormat {
   std::string (*spell)(const Edit& edit) = nullptr;
   /// Returns contradictions that show only after defaults are filled in (RW0604).
   Diagnostics (*against)(const PlanFile& plan, const plan::TrainingConfig& config) = nullptr;
+  bool strict_names = false;  // the framework stops at a setting that it does not have
 };
 
 /// Returns all formats. Our own is last and claims everything.

@@ -24,6 +24,13 @@ void read_flag(Reading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
+/// Reads a factor from `min_percent` to 100 times the mean.
+template <std::optional<double> Draft::*member, int min_percent>
+void read_factor(Reading& r, const YamlNode& node) {
+  constexpr double kPercent = 0.01, kMax = 100;
+  r.draft.*member = r.fields.number(node, kPercent * min_percent, kMax);
+}
+
 /// Returns the names in a table of rows, for one_of().
 template <class Rows>
 std::vector<std::string_view> names_of_rows(const Rows& rows) {
@@ -141,7 +148,20 @@ void read_stages(Reading& r, const YamlNode& node) {
   }
 }
 
-/// Reads none | selective | full, or {full: 4} for 4 layers per pp rank.
+/// Reads a list of the parts of a layer that are recomputed.
+std::optional<plan::RecomputeModules> read_modules(Reading& r, const YamlNode& node) {
+  if (!r.fields.expect(node, YamlNode::Kind::sequence, "a list of modules")) return std::nullopt;
+  const std::span<const plan::RecomputeModuleRow> rows = plan::recompute_modules();
+  plan::RecomputeModules modules{.core_attn = false};
+  for (const YamlNode& item : node.items) {
+    const std::optional<std::size_t> index = r.fields.one_of(item, names_of_rows(rows));
+    if (!index) return std::nullopt;
+    modules.*rows[*index].field = true;
+  }
+  return modules;
+}
+
+/// Reads none | selective | full, {full: 4} for 4 layers per pp rank, or {modules: [moe_act]}.
 void read_recompute(Reading& r, const YamlNode& node) {
   const bool partly = node.kind == YamlNode::Kind::map;
   if (!partly) {
@@ -149,9 +169,14 @@ void read_recompute(Reading& r, const YamlNode& node) {
       r.draft.recompute = plan::Recompute(*index);
     return;
   }
-  r.fields.each(node, {"full"}, [&](std::size_t, const YamlNode& layers) {
-    r.draft.recompute = plan::Recompute::full;
-    r.draft.recompute_layers = r.fields.whole(layers, 1, plan::kMaxStages);
+  r.fields.each(node, {"full", "modules"}, [&](std::size_t key, const YamlNode& value) {
+    if (key == 0) {
+      r.draft.recompute = plan::Recompute::full;
+      r.draft.recompute_layers = r.fields.whole(value, 1, plan::kMaxStages);
+    } else {
+      r.draft.recompute = plan::Recompute::selective;
+      r.draft.recompute_modules = read_modules(r, value);
+    }
   });
 }
 
@@ -337,10 +362,11 @@ constexpr KeyRow kKeys[] = {
       "p2p overlaps with attention on long sequences. a2a needs CP to divide the heads of a TP "
       "rank."},
      read_cp_comm},
-    {{"parallelism.dispatcher", "alltoall or deepep", "alltoall",
-      "How tokens are sent to experts: alltoall sends one copy per expert, deepep one copy per "
-      "node.",
-      "deepep sends less between nodes. In Megatron-LM it needs the DeepEP package."},
+    {{"parallelism.dispatcher", "alltoall, deepep, hybridep or uccl", "alltoall",
+      "How tokens are sent to experts: alltoall sends one copy per expert, the others one copy per "
+      "node. uccl is DeepEP for networks without GPU-initiated RDMA, such as AWS EFA.",
+      "deepep and hybridep send less between nodes, and hybridep does not make the host wait. In "
+      "Megatron-LM they need the DeepEP package."},
      read_dispatcher},
     {{"parallelism.micro_batch", "a whole number", "1",
       "Micro-batch size: sequences per forward pass of one data-parallel rank.",
@@ -364,12 +390,14 @@ constexpr KeyRow kKeys[] = {
       "The slowest stage sets the pace. The embedding and the output head add to the first and "
       "last stage."},
      read_stages},
-    {{"parallelism.recompute", "none, selective, full, or {full: N} for N layers per PP rank",
+    {{"parallelism.recompute",
+      "none, selective, full, {full: N} for N layers per PP rank, or {modules: [...]} of "
+      "core_attn, layernorm, mla_up_proj, mlp, moe_act and moe",
       "none",
       "Activation recomputation: activations that are dropped in the forward pass and computed "
       "again in the backward pass.",
       "full saves most activation memory for about a third more compute; selective recomputes "
-      "attention only."},
+      "attention only, or the listed modules."},
      read_recompute},
     {{"parallelism.overlap.grad_reduce", "true or false", "true",
       "Reduce gradients during the backward pass.", "Overlaps data-parallel traffic with compute."},
@@ -433,6 +461,15 @@ constexpr KeyRow kKeys[] = {
       "Adam keeps 8 bytes and a 4-byte fp32 copy per parameter; with fp64 parameters 16 bytes and "
       "no copy."},
      read_optimizer},
+    {{"job.expert_imbalance", "a number from 1 to 100", "1.1",
+      "Tokens of the busiest expert-parallel rank over the mean. 1 if the router is forced to "
+      "balance.",
+      "The other ranks wait for it, and it needs the memory of its tokens."},
+     read_factor<&Draft::expert_imbalance, 100>},
+    {{"job.expert_capacity", "a number from 0.01 to 100", "none: no token is dropped",
+      "Capacity factor of experts: tokens per expert over the mean, padded, the rest dropped.",
+      "Fixed shapes need no synchronization with the host."},
+     read_factor<&Draft::expert_capacity, 1>},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
       "deepspeed-2021, torchtitan, llm-foundry, fsdp, maxtext, rankwright or own",
@@ -449,10 +486,20 @@ constexpr KeyRow kKeys[] = {
       "Attention kernel; fused is cuDNN's or FlashAttention-3.",
       "unfused stores the scores: 5 bytes per score, quadratic in the sequence length."},
      read_named<plan::AttentionKernel, &Draft::attention, plan::attention_kernel_names>},
-    {{"software.launch", "eager, graphs, compiled or blocking", "the framework's default",
-      "How kernels are launched.",
-      "Without graphs, small layers are limited by kernel-launch overhead."},
+    {{"software.launch", "eager, partial_graphs, graphs, compiled or blocking",
+      "the framework's default",
+      "How kernels are launched. partial_graphs are CUDA graphs of attention and router, graphs "
+      "those of the whole iteration.",
+      "Without graphs, small layers are limited by kernel-launch overhead. Graphs need memory."},
      read_named<plan::Launch, &Draft::launch, plan::launch_names>},
+    {{"software.expert_kernel", "sequential, grouped or fused", "the framework's default",
+      "How the experts of a rank compute: one after another, in one grouped kernel, or grouped "
+      "with activation and casts inside.",
+      "fused saves the casts of 8-bit experts."},
+     read_named<plan::ExpertKernel, &Draft::expert_kernel, plan::expert_kernel_names>},
+    {{"software.fused_permute", "true or false", "the framework's default",
+      "One kernel permutes tokens to their experts.", "Halves the passes over dispatched tokens."},
+     read_flag<&Draft::fused_permute>},
     {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's default",
       "Implementation of the loss: 4, 6, 10, 14 or 6 bytes per logit at its peak.",
       "With a vocabulary of 128k and 8,192 tokens, this is 4.2 to 14.7 GB on one rank."},

@@ -60,6 +60,12 @@ const Example kExamples[] = {
      [](const Draft& d) {
        return d.recompute == plan::Recompute::full && d.recompute_layers == 4;
      }},
+    {"parallelism.recompute", "{modules: [moe_act, layernorm]}",
+     [](const Draft& d) {
+       return d.recompute == plan::Recompute::selective &&
+              d.recompute_modules ==
+                  plan::RecomputeModules{.core_attn = false, .layernorm = true, .moe_act = true};
+     }},
     {"parallelism.overlap.grad_reduce", "no", is<&Draft::overlap_grad, false>},
     {"parallelism.overlap.param_gather", "no", is<&Draft::overlap_param, false>},
     {"parallelism.overlap.tp", "yes", is<&Draft::overlap_tp, true>},
@@ -88,11 +94,15 @@ const Example kExamples[] = {
     {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, plan::Dtype::fp32>},
     {"job.matmul", "fp8", is<&Draft::matmul, plan::Matmul::fp8>},
     {"job.optimizer", "lion", is<&Draft::optimizer, plan::Optimizer::lion>},
+    {"job.expert_imbalance", "1.25", [](const Draft& d) { return d.expert_imbalance == 1.25; }},
+    {"job.expert_capacity", "1.5", [](const Draft& d) { return d.expert_capacity == 1.5; }},
     {"software.framework", "torchtitan",
      [](const Draft& d) { return d.framework && d.framework->name == "torchtitan"; }},
     {"software.target", "torchtitan", is<&Draft::target, rules::Target::torchtitan>},
     {"software.attention", "flash2", is<&Draft::attention, plan::AttentionKernel::flash2>},
     {"software.launch", "graphs", is<&Draft::launch, plan::Launch::graphs>},
+    {"software.expert_kernel", "fused", is<&Draft::expert_kernel, plan::ExpertKernel::fused>},
+    {"software.fused_permute", "no", is<&Draft::fused_permute, false>},
     {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
     {"software.offload", "yes", is<&Draft::offload, true>},

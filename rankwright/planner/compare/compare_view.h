@@ -58,6 +58,9 @@ struct CompareView {
   TrainingRequest training{};                // what `run_a` and `run_b` estimate
   std::optional<Training> run_a{}, run_b{};  // empty without a number of tokens
 
+  /// Return whether a plan may run: it fits, or is over within the error of the estimate.
+  bool a_can_run() const { return a.verdict() != cost::MemoryVerdict::does_not_fit; }
+  bool b_can_run() const { return b.verdict() != cost::MemoryVerdict::does_not_fit; }
   Seconds difference() const { return total_b - total_a; }
   /// Returns how much faster B is: the time of A over that of B, minus 1. Negative if B is slower.
   double lead() const { return total_a / total_b - 1; }

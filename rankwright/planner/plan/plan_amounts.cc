@@ -72,6 +72,16 @@ Result<MemoryLimit> parse_memory_limit(std::string_view text) {
   });
 }
 
+Result<double> parse_slowdown(std::string_view text) {
+  text = trim(text);
+  if (text.ends_with('%')) text = trim(text.substr(0, text.size() - 1));
+  const Result<double> n = parse_real(text);
+  if (!n || *n < 0 || *n > 1000)
+    return refuse(fmt::format("'{}' is not a percentage from 0 to 1000", make_excerpt(text)),
+                  "such as 5%");
+  return *n / 100;
+}
+
 Result<i64> parse_nodes(std::string_view text) {
   return parse_bounded(trim(text), 1, cluster::kMaxDevices);
 }

@@ -10,6 +10,7 @@
 namespace rankwright::planner {
 
 Result<MemoryLimit> parse_memory_limit(std::string_view text);      // 72GiB, 90%
+Result<double> parse_slowdown(std::string_view text);               // 5%, 5: 0.05
 Result<i64> parse_nodes(std::string_view text);                     // 8
 Result<i64> parse_top(std::string_view text);                       // 1 to 1,000
 Result<Price> parse_budget(std::string_view text);                  // $2M, 500k EUR

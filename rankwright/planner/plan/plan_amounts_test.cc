@@ -28,6 +28,14 @@ TEST(ParseExcluded, HostsOrTheirNumber_AreParsed) {
     EXPECT_FALSE(parse_excluded(wrong)) << wrong;
 }
 
+TEST(ParseSlowdown, Percentages_AreParsed) {
+  EXPECT_DOUBLE_EQ(parse_slowdown("5%").value(), 0.05);
+  EXPECT_DOUBLE_EQ(parse_slowdown(" 2.5 % ").value(), 0.025);
+  EXPECT_DOUBLE_EQ(parse_slowdown("0").value(), 0);
+  for (const char* wrong : {"", "%", "-1%", "1001%", "nan", "5%%", "x"})
+    EXPECT_FALSE(parse_slowdown(wrong)) << wrong;
+}
+
 TEST(ParseTokens, Suffixes_AreParsed) {
   EXPECT_DOUBLE_EQ(parse_tokens("15T").value(), 15e12);
   EXPECT_DOUBLE_EQ(parse_tokens("300 b").value(), 300e9);

@@ -76,8 +76,10 @@ ordered_json make_compare_document(const NamedPlan& a, const NamedPlan& b,
                       {"difference_seconds", cause.difference.value},
                       {"words", cause.words}});
   const CompareSentences words = describe_comparison(a.config, b.config, view);
-  ordered_json faster = nullptr;  // null if both take equally long
-  if (view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
+  ordered_json only = nullptr;  // the plan that can run, if the other cannot
+  if (view.a_can_run() != view.b_can_run()) only = view.a_can_run() ? "a" : "b";
+  ordered_json faster = only;  // null if both take equally long
+  if (only.is_null() && view.gap() > 0) faster = view.lead() > 0 ? "b" : "a";
   return {{"schema", "rankwright.compare/1"},
           {"a", make_side_json(a, view.a, view.run_a, view.training)},
           {"b", make_side_json(b, view.b, view.run_b, view.training)},
@@ -87,6 +89,7 @@ ordered_json make_compare_document(const NamedPlan& a, const NamedPlan& b,
           {"verdict",
            {{"text", words.verdict},
             {"faster", faster},
+            {"only", only},
             {"lead", view.gap()},
             {"within", view.within},
             {"paired", view.paired},

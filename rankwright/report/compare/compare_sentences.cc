@@ -64,17 +64,13 @@ std::string describe_fit_of(std::string_view plan, const cost::Estimate& e) {
   return fmt::format("{} {} ({}).", plan, rules::state_memory_verdict(e), describe_need(e));
 }
 
-bool cannot_run(const cost::Estimate& e) {
-  return e.verdict() == cost::MemoryVerdict::does_not_fit;
-}
-
 std::string describe_both_fits(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                                const planner::CompareView& view) {
   std::string text = describe_fit_of("A" + name_assumed_model(a), view.a);
   const std::string of_b = describe_fit_of("B" + name_assumed_model(b), view.b);
   if (!text.empty() && !of_b.empty()) text += " ";
   text += of_b;
-  if (cannot_run(view.a) && cannot_run(view.b))
+  if (!view.a_can_run() && !view.b_can_run())
     text += " Neither can run: times are what they would be.";
   return text;
 }
@@ -96,7 +92,7 @@ std::string describe_change(const planner::CompareView& view) {
   const std::string_view unit = by_device ? words(planner::Basis::tokens) : words(view.basis);
   return fmt::format(
       "B {} ({} against {} {})",
-      format_change(view.change(), !cannot_run(view.b), by_device ? "GPU time" : "time"),
+      format_change(view.change(), view.b_can_run(), by_device ? "GPU time" : "time"),
       show(view.total_b), show(view.total_a), unit);
 }
 
@@ -125,8 +121,8 @@ std::string describe_per_gpu(const plan::TrainingConfig& a, const plan::Training
 
 std::string describe_lead(const plan::TrainingConfig& a, const plan::TrainingConfig& b,
                           const planner::CompareView& view) {
-  if (cannot_run(view.a) != cannot_run(view.b))
-    return fmt::format("Only {} can run.", cannot_run(view.a) ? "B" : "A");
+  if (view.a_can_run() != view.b_can_run())
+    return fmt::format("Only {} can run.", view.a_can_run() ? "A" : "B");
   const bool by_device = view.basis == planner::Basis::device_tokens;
   const std::string more =
       by_device ? describe_wall_clock(a, b, view) : describe_per_gpu(a, b, view);

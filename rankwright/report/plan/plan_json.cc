@@ -132,7 +132,7 @@ ordered_json make_leanest_json(const planner::PlanAnswer& view) {
           {"pp_rank", memory.pp_rank},
           {"total_bytes", memory.total().value},
           {"capacity_bytes", view.problem.capacity.value},
-          {"verdict", name(judge_memory(memory, lean.cluster.device))},
+          {"verdict", name(judge_memory(memory, lean))},
           {"largest_entry", row(find_largest_item(memory)).name},
           {"entries_bytes", make_entries_json(memory)}};
 }

@@ -164,14 +164,14 @@ std::vector<Alternative> list_alternatives(const planner::PlanAnswer& view, std:
   return all;
 }
 
-cost::MemoryVerdict judge(Bytes memory, Bytes capacity) {
-  return cost::judge_memory(memory, capacity, cost::get_memory_band().within);
+cost::MemoryVerdict judge(Bytes memory, const cost::Estimate& best) {
+  return cost::judge_memory(memory, best.capacity, best.memory_band.within);
 }
 
 /// Describes how an alternative differs: its memory if that is the less certain one, else the item
 /// of the step that changes most.
 std::string describe_trade_off(const Alternative& other, const search::EvaluatedPlan& best) {
-  const cost::MemoryVerdict verdict = judge(other.memory, best.estimate.capacity),
+  const cost::MemoryVerdict verdict = judge(other.memory, best.estimate),
                             ours = best.estimate.verdict();
   if (verdict > ours)
     return verdict == cost::MemoryVerdict::tight

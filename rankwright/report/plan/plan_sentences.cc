@@ -99,8 +99,8 @@ std::string describe_items(const cost::StepTime& from, const cost::StepTime& to,
 /// Returns the verdict on a plan that takes more than a problem's plans may, in a few words.
 std::string describe_memory_refusal(const search::Problem& problem,
                                     const cost::MemoryEstimate& memory) {
-  const cost::MemoryVerdict verdict =
-      cost::judge_memory(memory.total(), problem.capacity, cost::get_memory_band().within);
+  const cost::MemoryVerdict verdict = cost::judge_memory(
+      memory.total(), problem.capacity, cost::get_memory_band(problem.config.model).within);
   return std::string(verdict > problem.accepts ? name(verdict) : "over --max-memory");
 }
 

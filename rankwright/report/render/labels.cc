@@ -92,6 +92,8 @@ std::string describe_recomputation(const plan::Plan& p) {
   if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
     return fmt::format("full recomputation of {} per PP rank",
                        plural(p.recompute_layers, "layer", "layers"));
+  if (p.recompute == plan::Recompute::selective && p.modules != plan::RecomputeModules{})
+    return fmt::format("recomputes {}", show(p.modules, ", "));
   return fmt::format("{} recomputation", name(p.recompute));
 }
 

@@ -51,10 +51,10 @@ ordered_json make_pairs_json(const validate::PairErrors& e) {
 }
 
 ordered_json make_memory_json(const validate::Score& s) {
-  ordered_json json = {{"all", make_errors_json(s.memory)},
-                       {"allocated", make_errors_json(s.allocated)},
-                       {"reserved", make_errors_json(s.reserved)},
-                       {"families", ordered_json::array()}};
+  ordered_json json = {
+      {"all", make_errors_json(s.memory)},        {"dense", make_errors_json(s.memory_dense)},
+      {"moe", make_errors_json(s.memory_sparse)}, {"allocated", make_errors_json(s.allocated)},
+      {"reserved", make_errors_json(s.reserved)}, {"families", ordered_json::array()}};
   for (const validate::ErrorStats& f : s.memory_families) {
     ordered_json one = {{"family", f.name}};
     one.update(make_errors_json(f));

@@ -113,6 +113,10 @@ std::string write_totals(const validate::Validation& v, const Paint& paint) {
 
   Table memory = make_error_table("memory");
   add_errors(memory, "all", s.memory);
+  if (s.memory_sparse.rows > 0) {
+    add_errors(memory, "dense", s.memory_dense);
+    add_errors(memory, "MoE", s.memory_sparse);
+  }
   add_errors(memory, "allocated", s.allocated);
   add_errors(memory, "reserved", s.reserved);
   if (!memory.rows.empty()) out += "\n" + memory.text(paint);

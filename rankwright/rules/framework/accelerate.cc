@@ -181,7 +181,9 @@ constexpr Rule kRules[] = {
      Target::accelerate,
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
-     has_unsupported_order},
+     has_unsupported_order,
+     false,
+     Rule::Depends::order},
     {{"RW0586", Severity::error, "accelerate supports Ulysses with DeepSpeed only",
       "parallelism_config_cp_size is PyTorch's ring attention, which gathers or rotates keys and "
       "values. parallelism_config_sp_size is Ulysses, and needs the DeepSpeed backend.",

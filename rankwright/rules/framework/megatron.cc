@@ -376,7 +376,9 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
-     has_unsupported_order},
+     has_unsupported_order,
+     false,
+     Rule::Depends::order},
     {{"RW0502", Severity::error, "with PP before DP, Megatron-LM requires TP x CP = ETP x EP",
       "Megatron-LM creates expert groups for every model. Unless PP is last, it requires equal "
       "data-parallel sizes of dense and expert layers. CP on a dense model breaks that, because "
@@ -388,7 +390,9 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_unequal_meshes, describe_meshes>,
-     has_unequal_meshes},
+     has_unequal_meshes,
+     false,
+     Rule::Depends::order},
     {{"RW0503", Severity::error, "Megatron-LM cannot split these layers evenly",
       "Without a layout, every stage gets layers / (PP x virtual_stages), rounded down. Not all "
       "versions check the remainder: 80 layers have trained as 64, and 30 as 28, without a "
@@ -403,7 +407,9 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_undivided_layers, describe_layers>,
-     has_undivided_layers},
+     has_undivided_layers,
+     false,
+     Rule::Depends::even_stages},
     {{"RW0504", Severity::error, "Megatron-LM does not have this schedule",
       "It supports 1F1B, and interleaved 1F1B with virtual stages. It has no GPipe, zero-bubble or "
       "DualPipe schedule.",
@@ -415,7 +421,9 @@ constexpr Rule kRules[] = {
      Target::megatron,
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
-     has_unsupported_schedule},
+     has_unsupported_schedule,
+     false,
+     Rule::Depends::schedule},
     {{"RW0505", Severity::error, "Megatron-LM interleaves micro-batches in groups of at least PP",
       "Each group, also the last one, has at least PP micro-batches. The default group is PP, so "
       "PP must divide the number of micro-batches.",

@@ -306,7 +306,9 @@ constexpr Rule kRules[] = {
      Target::torchtitan,
      kWithoutViolations,
      when<has_unsupported_order, describe_order>,
-     has_unsupported_order},
+     has_unsupported_order,
+     false,
+     Rule::Depends::order},
     {{"RW0523", Severity::error, "PyTorch cannot run this schedule",
       "DualPipe keeps every stage on two ranks. PyTorch supports one rank per stage, in a loop or "
       "a V, with its schedule classes and with CSV files.",
@@ -319,7 +321,9 @@ constexpr Rule kRules[] = {
      Target::torchtitan,
      kWithoutViolations,
      when<has_unsupported_schedule, describe_schedule>,
-     has_unsupported_schedule},
+     has_unsupported_schedule,
+     false,
+     Rule::Depends::schedule},
     {{"RW0524", Severity::error, "fewer micro-batches than stages",
       "PyTorch raises an error for 1F1B; GPipe runs. Older versions ran 1F1B, and one such run was "
       "reported to hang.",
