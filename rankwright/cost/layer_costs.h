@@ -37,9 +37,9 @@ struct LayerCosts {
   /// Returns the time of one send, without MTP modules before it.
   Seconds send() const { return sends.empty() ? Seconds{} : sends.front(); }
 
-  /// Switches to another recomputation policy.
-  void recompute(plan::Recompute what) {
-    for (LayerKindCost& kind : kinds) kind.time.recompute(what);
+  /// Switches to the recomputation policy of a plan.
+  void recompute(const plan::Plan& plan) {
+    for (LayerKindCost& kind : kinds) kind.time.recompute(plan);
   }
 };
 

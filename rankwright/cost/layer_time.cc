@@ -344,27 +344,17 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
   time.weight.launch += (1 - part) * more_backward;
 }
 
-/// The forward times of the parts of a layer that selective recomputation may run again.
-struct ModuleTimes {
-  Pass core{};           // with the exchange of keys and values around it
-  Seconds norms{};       // elementwise
-  Seconds up{};          // matmuls of latent attention
-  Pass mlp{};            // of a layer without experts
-  Seconds activation{};  // of experts
-  Pass experts{};        // with dispatch and combine
-};
-
 /// Returns the time of selective recomputation (L9). Megatron-LM recomputes the modules of the
 /// plan. Torch's policy recomputes every second matmul and the operations between.
-Pass selective_time(const Work& w, const LayerTime& time, const ModuleTimes& parts) {
-  if (w.config.software.recomputes_ops)
+Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules) {
+  const ModuleTimes& parts = time.modules;
+  if (parts.by_op)
     return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
-  const plan::RecomputeModules& modules = w.config.plan.modules;
   Pass again;
-  if (modules.core_attn) again += parts.core;
+  if (modules.core_attn) again += {.attention = parts.attention, .cp = parts.cp};
   if (modules.layernorm) again.elementwise += parts.norms;
   if (modules.mla_up_proj) again.matmul += parts.up;
-  if (modules.mlp) again += parts.mlp;
+  if (modules.mlp) again += {.matmul = parts.mlp, .elementwise = parts.gating};
   if (modules.moe)
     again += parts.experts;
   else if (modules.moe_act)
@@ -373,6 +363,12 @@ Pass selective_time(const Work& w, const LayerTime& time, const ModuleTimes& par
 }
 
 }  // namespace
+
+void LayerTime::recompute(const plan::Plan& plan) {
+  again = plan.recompute == plan::Recompute::full        ? forward
+          : plan.recompute == plan::Recompute::selective ? selective_time(*this, plan.modules)
+                                                         : Pass{};
+}
 
 Pass& Pass::operator+=(const Pass& other) {
   matmul += other.matmul;
@@ -505,8 +501,11 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   time.weight.matmul = projections.weight;
 
   constexpr double kNorms = 8;  // bytes per element: two norms read and write 16 bits
-  ModuleTimes parts{.core = {.attention = core.forward, .cp = cp.forward},
-                    .norms = w.stream(kNorms * w.hidden * w.kept)};
+  ModuleTimes& parts = time.modules;
+  parts = {.by_op = config.software.recomputes_ops,
+           .attention = core.forward,
+           .cp = cp.forward,
+           .norms = w.stream(kNorms * w.hidden * w.kept)};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
@@ -524,7 +523,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.input.elementwise += w.stream(2 * dense.activated);
     time.input.casts += w.casts(w.tokens * dense.shape.n);
     time.weight.matmul += dense.matmul.weight;
-    parts.mlp = {.matmul = dense.matmul.forward, .elementwise = w.stream(dense.activated)};
+    parts.mlp = dense.matmul.forward;
+    parts.gating = w.stream(dense.activated);
   }
   if (plan::has_dense_block(layer.ffn)) {
     const TensorComm::Passes block = tensor.block(compute_block_inputs(config));
@@ -532,8 +532,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.input.tp += block.backward;
   }
   add_launches(time, rates, layer.ffn.sparse() ? count_launches(w) : 1);
-  time.selective = selective_time(w, time, parts);
-  time.recompute(config.plan.recompute);
+  time.recompute(config.plan);
   return time;
 }
 

@@ -44,21 +44,29 @@ struct Pass {
   friend Pass operator*(double times, const Pass& pass);
 };
 
+/// The forward times of the parts of a layer that selective recomputation may run again.
+struct ModuleTimes {
+  bool by_op = false;       // every second matmul and the operations between, not modules
+  Seconds attention{};      // the attention core
+  CommTime cp{};            // the exchange of keys and values around it
+  Seconds norms{};          // elementwise
+  Seconds up{};             // matmuls of latent attention
+  Seconds mlp{}, gating{};  // of a layer without experts: matmuls; elementwise operations
+  Seconds activation{};     // elementwise operations of experts
+  Pass experts{};           // with dispatch and combine
+};
+
 /// The time of one microbatch in one layer.
 struct LayerTime {
   Pass forward{};
-  Pass input{};      // input gradient
-  Pass weight{};     // weight gradient
-  Pass selective{};  // selective recomputation
-  Pass again{};      // recomputation by the plan's policy, before the backward
+  Pass input{};           // input gradient
+  Pass weight{};          // weight gradient
+  ModuleTimes modules{};  // that selective recomputation may run again
+  Pass again{};           // recomputation by the plan's policy, before the backward
 
   Seconds backward() const { return input.total() + weight.total(); }
-  /// Switches to another recomputation policy.
-  void recompute(plan::Recompute what) {
-    again = what == plan::Recompute::full        ? forward
-            : what == plan::Recompute::selective ? selective
-                                                 : Pass{};
-  }
+  /// Switches to the recomputation policy of a plan.
+  void recompute(const plan::Plan& plan);
 };
 
 /// The times of tensor-parallel collectives per call, with the fraction that is exposed (L5).

@@ -17,7 +17,7 @@ namespace {
 /// One microbatch size with or without sequence parallelism.
 struct BatchLevel {
   plan::Plan plan;
-  ActivationsByRecompute activations;
+  std::vector<ActivationBytes> activations;  // by choice of recompute
 };
 
 /// The axis orders with the times of their layers, for one choice of recompute and for pipelines
@@ -46,11 +46,14 @@ struct FittingShard {
 };
 
 /// Sets the minimum times over all layer kinds.
-void set_lightest_layer(PricedOrder& order) {
-  order.forward = order.backward = kInfiniteTime;
+void set_lightest_layer(PricedOrder& order, const plan::Plan& plan) {
+  order.forward = order.backward = order.again = kInfiniteTime;
   for (const cost::LayerKindCost& kind : order.prices.kinds) {
+    const Seconds again = kind.time.again.total();
+    const bool all = plan.recompute_layers == 0;
     order.forward = std::min(order.forward, kind.time.forward.total());
-    order.backward = std::min(order.backward, kind.time.backward() + kind.time.again.total());
+    order.backward = std::min(order.backward, kind.time.backward() + (all ? again : Seconds{}));
+    order.again = std::min(order.again, all ? Seconds{} : again);
   }
 }
 
@@ -302,9 +305,9 @@ std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> ord
                                                     const plan::Plan& plan, i64 pipes) {
   const plan::TrainingConfig& config = config_with(plan);
   std::erase_if(orders, [&](PricedOrder& one) {
-    one.prices.recompute(plan.recompute);
+    one.prices.recompute(plan);
     one.min = cost::min_time(config, calibration_, one.prices);
-    set_lightest_layer(one);
+    set_lightest_layer(one, plan);
     if (one.min <= result_.limit()) return false;
     result_.stats().pruned += pipes * i64(one.placed->shards.size());
     return true;
@@ -326,35 +329,36 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
   const std::vector<PricedOrder> evaluated =
-      price_orders(plan, i64(space_.recomputes.size() * pipes.size()));
+      price_orders(plan, count_combinations(space_.recomputes, pipes));
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
   plan.dispatcher = problem_.config.plan.dispatcher;
   plan.cp_comm = plan::CpComm::p2p;
   cost::LayerCosts unlinked = estimate_layer_costs(
       config_with(plan), cost::Links::none(scratch_, calibration_), calibration_);
-  for (const plan::Recompute recompute : space_.recomputes) {
-    plan.recompute = recompute;
-    unlinked.recompute(recompute);
+  for (std::size_t k = 0; k < space_.recomputes.size(); ++k) {
+    std::vector<Pipe> some = pipes;
+    std::erase_if(some, [&](const Pipe& pipe) { return !combines(space_.recomputes[k], pipe); });
+    if (some.empty()) continue;
+    choose(plan, space_.recomputes[k]);
+    unlinked.recompute(plan);
     OrderLevel level{.plan = plan,
-                     .activations = batch.activations[std::size_t(recompute)],
-                     .orders = order_by_bound(evaluated, plan, i64(pipes.size())),
+                     .activations = batch.activations[k],
+                     .orders = order_by_bound(evaluated, plan, i64(some.size())),
                      .unlinked = unlinked};
     for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
     if (level.orders.empty()) continue;
-    for (const Pipe& pipe : pipes) search_pipeline(level, pipe);
+    for (const Pipe& pipe : some) search_pipeline(level, pipe);
   }
 }
 
 /// Returns whether no pipeline fits with any choice of recompute.
 bool NodeSearch::never_fits(const BatchLevel& batch) const {
-  return std::all_of(
-      space_.recomputes.begin(), space_.recomputes.end(), [&](plan::Recompute recompute) {
-        const ActivationBytes& activations = batch.activations[std::size_t(recompute)];
-        return std::all_of(space_.pipes.begin(), space_.pipes.end(), [&](const Pipe& pipe) {
-          return result_.is_too_large(min_memory(space_, activations, pipe));
-        });
-      });
+  return std::ranges::all_of(batch.activations, [&](const ActivationBytes& activations) {
+    return std::ranges::all_of(space_.pipes, [&](const Pipe& pipe) {
+      return result_.is_too_large(min_memory(space_, activations, pipe));
+    });
+  });
 }
 
 void NodeSearch::search_micro_batch(i64 size) {
@@ -370,7 +374,7 @@ void NodeSearch::search_micro_batch(i64 size) {
   for (const bool sequence_parallel : space_.sequence_parallels) {
     choose(plan, Pipe{});
     plan.sequence_parallel = sequence_parallel;
-    plan.recompute = plan::Recompute::none;
+    choose(plan, RecomputeChoice{});
     choose(plan, 0, 0, problem_);  // tp overlap depends on sequence parallelism
     const BatchLevel batch{.plan = plan,
                            .activations = estimate_activations(space_, config_with(plan))};

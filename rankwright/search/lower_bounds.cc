@@ -45,20 +45,27 @@ Bytes min_states(const NodeSpace& space) {
   return min;
 }
 
-ActivationsByRecompute estimate_activations(const NodeSpace& space, plan::TrainingConfig& config) {
-  ActivationsByRecompute all{};
-  const plan::Recompute before = config.plan.recompute;
-  for (const plan::Recompute recompute : space.recomputes) {
-    config.plan.recompute = recompute;
-    ActivationBytes& sum = all[std::size_t(recompute)] = {.kept = {}, .lightest = kInfiniteBytes};
+std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
+                                                  plan::TrainingConfig& config) {
+  std::vector<ActivationBytes> all;
+  for (const RecomputeChoice& choice : space.recomputes) {
+    choose(config.plan, choice);
+    const bool full = choice.kind == plan::Recompute::full;
+    ActivationBytes sum{.kept = {}, .lightest = kInfiniteBytes};
+    Bytes whole{}, largest_saving{};
     for (const model::LayerRun& run : config.model.runs) {
       const cost::LayerActivations a = cost::activations(config, run.layer);
-      const Bytes each = recompute == plan::Recompute::full ? a.input : a.kept;
+      const Bytes each = full ? a.input : a.kept;
       sum.kept += double(run.count) * each;
       sum.lightest = std::min(sum.lightest, each);
+      whole += double(run.count) * a.kept;
+      largest_saving = std::max(largest_saving, a.kept - a.input);
     }
+    if (choice.layers > 0)
+      sum.kept = std::max(sum.kept, whole - double(choice.layers * space.node.pp) * largest_saving);
+    all.push_back(sum);
   }
-  config.plan.recompute = before;
+  choose(config.plan, RecomputeChoice{});
   return all;
 }
 
@@ -107,14 +114,18 @@ Seconds min_time(const SearchContext& context, const plan::TrainingConfig& confi
   const double m = double(config.microbatches());
   const double hops = double(config.plan.pp - 1);
   const Seconds layer = order.forward + order.backward;
+  // The recomputation of a rank, if it does not recompute all of its layers.
+  const auto again = [&](double layers) {
+    return std::min(double(config.plan.recompute_layers), layers) * order.again;
+  };
   const Seconds embedding = p.embedding.forward.total() + backward(p.embedding);
   const Seconds head =
       double(1 + config.model.mtp_layers) * (p.head.forward.total() + backward(p.head));
   Seconds last = ends.before * order.forward + p.embedding.forward.total() + hops * p.send() +
-                 m * (ends.last * layer + head);
+                 m * (ends.last * layer + again(ends.last) + head);
   if (!row(pipe.schedule).splits_backward)
     last += ends.before * order.backward + backward(p.embedding) + hops * p.send();
-  const Seconds first = m * (ends.first * layer + embedding);
+  const Seconds first = m * (ends.first * layer + again(ends.first) + embedding);
   return std::max(min, cost::apply_overheads(config, context.calibration, std::max(first, last)));
 }
 

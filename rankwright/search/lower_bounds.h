@@ -2,7 +2,7 @@
 // less. The bounds of a whole step are cost/step.h's.
 #pragma once
 
-#include <array>
+#include <vector>
 
 #include "rankwright/cost/layer_costs.h"
 #include "rankwright/search/node_space.h"
@@ -23,11 +23,10 @@ struct ActivationBytes {
   Bytes kept{};      // sum over all layers
   Bytes lightest{};  // of the layer with the fewest
 };
-using ActivationsByRecompute = std::array<ActivationBytes, 3>;
-
-/// Computes the activations of the node's choices of recompute, with the microbatch and the
+/// Computes the activations of each of NodeSpace::recomputes, with the microbatch and the
 /// sequence parallelism of `config`, which is changed meanwhile and restored.
-ActivationsByRecompute estimate_activations(const NodeSpace& space, plan::TrainingConfig& config);
+std::vector<ActivationBytes> estimate_activations(const NodeSpace& space,
+                                                  plan::TrainingConfig& config);
 
 /// Returns a lower bound of the fullest pp rank's memory: the mean over ranks of the model states
 /// and of the activations of one microbatch, which all exist when its last forward ends.
@@ -45,7 +44,8 @@ struct PricedOrder {
   cost::LayerCosts prices;
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
   Seconds per_chunk{};            // extra time of sends per additional chunk
-  Seconds forward{}, backward{};  // minimum over all layer kinds
+  Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
+  Seconds again{};  // likewise, the recomputation of one layer if not all are recomputed
 
   /// Returns the lower bound of a step with the chunks of `pipe`.
   Seconds min_with(const Pipe& pipe) const { return min + double(pipe.chunks - 1) * per_chunk; }

@@ -42,7 +42,7 @@ struct NodeSpace {
   std::vector<plan::CpComm> comms{};
   std::vector<i64> micro_batches{};
   std::vector<bool> sequence_parallels{};
-  std::vector<plan::Recompute> recomputes{};
+  std::vector<RecomputeChoice> recomputes{};
   std::vector<PlacedOrder> orders{};  // without duplicates
   std::size_t num_layer_placements = 0, num_tensor_placements = 0;
   std::vector<std::pair<int, i64>> shard_sizes{};  // ZeRO stage and shard size, of any order
@@ -52,8 +52,8 @@ struct NodeSpace {
   const Problem& problem() const { return context.problem; }
   /// Returns the number of candidates per axis order and way to shard.
   i64 candidates_per_shard() const {
-    return i64(micro_batches.size() * sequence_parallels.size() * recomputes.size() * comms.size() *
-               pipes.size());
+    return i64(micro_batches.size() * sequence_parallels.size() * comms.size()) *
+           count_combinations(recomputes, pipes);
   }
 };
 

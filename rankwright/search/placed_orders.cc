@@ -160,7 +160,7 @@ NodeSpace make_node_space(const SearchContext& context, const Node& node, Search
                   .comms = list_cp_comms(problem, node),
                   .micro_batches = list_micro_batches(problem, node),
                   .sequence_parallels = list_sequence_parallels(problem, node),
-                  .recomputes = list_recomputes(problem)};
+                  .recomputes = list_recomputes(problem, node)};
   const plan::Plan simplest = space.config.plan;
   drop_refused_pipes(space, stats);
   enumerate_orders(space, stats);

@@ -28,7 +28,8 @@ auto make_key(const plan::Plan& p) {
     stages.push_back(4 * s.mtp + 2 * s.embedding + s.loss);
   }
   return std::tuple(std::tuple(p.tp, p.cp, p.dp, p.pp, p.ep, p.etp, p.micro_batch),
-                    std::tuple(p.zero, p.shard_size, p.sequence_parallel, p.cp_comm, p.recompute),
+                    std::tuple(p.zero, p.shard_size, p.sequence_parallel, p.cp_comm, p.recompute,
+                               p.recompute_layers, show(p.modules, " ")),
                     std::tuple(p.schedule, p.virtual_stages, stages));
 }
 using Key = decltype(make_key(plan::Plan{}));

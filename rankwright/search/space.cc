@@ -102,6 +102,32 @@ i64 find_max_chunks(const Problem& problem, const Node& node, const pipeline::Sc
   return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
 
+/// Returns whether the target can recompute some modules, or some of the layers.
+bool recomputes_parts(rules::Target target) {
+  return target == rules::Target::any || row_of_rules(target).target == rules::Target::megatron;
+}
+
+/// Returns the sets of modules that are worth recomputing, in the order of the memory they save.
+/// Those that cost little time first: norms, activation functions and, with latent attention, the
+/// projections up from the compressed states, as DeepSeek-V3 was trained.
+std::vector<plan::RecomputeModules> list_module_sets(const model::Model& model) {
+  if (!model.sparse()) return {};
+  const bool latent = std::ranges::any_of(model.runs, [](const model::LayerRun& run) {
+    return run.layer.attention.kind == model::Attention::Kind::latent;
+  });
+  plan::RecomputeModules cheap{.core_attn = false, .layernorm = true, .moe_act = true};
+  std::vector<plan::RecomputeModules> all{cheap};
+  if (latent) {
+    cheap.mla_up_proj = true;
+    all.push_back(cheap);
+  }
+  plan::RecomputeModules most = cheap;
+  most.moe_act = false;
+  most.moe = most.mlp = true;
+  all.push_back(most);
+  return all;
+}
+
 }  // namespace
 
 Problem make_problem(plan::TrainingConfig config, Limits limits) {
@@ -188,9 +214,36 @@ std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node
   return {plan::CpComm::p2p, plan::CpComm::all_gather, plan::CpComm::a2a};
 }
 
-std::vector<plan::Recompute> list_recomputes(const Problem& problem) {
-  if (problem.limits.recompute) return {*problem.limits.recompute};
-  return {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full};
+std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node& node) {
+  const plan::TrainingConfig& config = problem.config;
+  std::vector<RecomputeChoice> all{{plan::Recompute::none}, {plan::Recompute::selective}};
+  const bool partly = !config.software.recomputes_ops && recomputes_parts(problem.limits.target);
+  if (partly)
+    for (const plan::RecomputeModules& modules : list_module_sets(config.model))
+      all.push_back({plan::Recompute::selective, modules});
+  all.push_back({plan::Recompute::full});
+  const i64 per_rank = ceil_div(config.model.layers(), node.pp);
+  for (i64 quarters = 3, last = per_rank; partly && quarters > 0; --quarters) {
+    const i64 layers = ceil_div(quarters * per_rank, 4);
+    if (layers < last) all.push_back({.kind = plan::Recompute::full, .layers = layers});
+    last = layers;
+  }
+  std::erase_if(all, [&](const RecomputeChoice& one) {
+    return problem.limits.recompute.value_or(one.kind) != one.kind;
+  });
+  return all;
+}
+
+bool combines(const RecomputeChoice& choice, const Pipe& pipe) {
+  return choice.layers == 0 || pipe.chunks == 1;
+}
+
+i64 count_combinations(const std::vector<RecomputeChoice>& choices,
+                       const std::vector<Pipe>& pipes) {
+  i64 sum = 0;
+  for (const RecomputeChoice& choice : choices)
+    sum += std::ranges::count_if(pipes, [&](const Pipe& pipe) { return combines(choice, pipe); });
+  return sum;
 }
 
 std::vector<Pipe> list_pipes(const Problem& problem, const Node& node) {
@@ -232,18 +285,23 @@ std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
 }
 
 i64 candidates(const Problem& problem, const Node& node) {
-  const std::size_t count = list_micro_batches(problem, node).size() *
-                            list_orders(problem, node).size() *
-                            list_sequence_parallels(problem, node).size() *
-                            list_cp_comms(problem, node).size() * list_recomputes(problem).size() *
-                            list_pipes(problem, node).size() * list_shardings(problem, node).size();
-  return i64(count);
+  const std::size_t count =
+      list_micro_batches(problem, node).size() * list_orders(problem, node).size() *
+      list_sequence_parallels(problem, node).size() * list_cp_comms(problem, node).size() *
+      list_shardings(problem, node).size();
+  return i64(count) * count_combinations(list_recomputes(problem, node), list_pipes(problem, node));
 }
 
 void choose(plan::Plan& plan, const Pipe& pipe) {
   plan.schedule = pipe.schedule;
   plan.virtual_stages = pipe.chunks;
   plan.stages.clear();
+}
+
+void choose(plan::Plan& plan, const RecomputeChoice& choice) {
+  plan.recompute = choice.kind;
+  plan.modules = choice.modules;
+  plan.recompute_layers = choice.layers;
 }
 
 void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {

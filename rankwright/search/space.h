@@ -33,6 +33,15 @@ struct Pipe {
   friend bool operator==(const Pipe&, const Pipe&) = default;
 };
 
+/// What the backward recomputes.
+struct RecomputeChoice {
+  plan::Recompute kind = plan::Recompute::none;
+  plan::RecomputeModules modules{};  // selective
+  i64 layers = 0;                    // full: layers per pp rank; 0: all
+
+  friend bool operator==(const RecomputeChoice&, const RecomputeChoice&) = default;
+};
+
 /// A ZeRO stage and the network level inside which it shards.
 struct Sharding {
   static constexpr int kWhole = -1;  // over all data ranks
@@ -62,15 +71,25 @@ std::vector<i64> list_micro_batches(const Problem& problem, const Node& node);
 std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node);
 std::vector<bool> list_sequence_parallels(const Problem& problem, const Node& node);
 std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node);
-std::vector<plan::Recompute> list_recomputes(const Problem& problem);
+/// Returns none, attention alone, the usual sets of modules and a quarter, half, three quarters or
+/// all of the layers. Modules and parts of the layers only if the target can recompute them.
+std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node& node);
 std::vector<Pipe> list_pipes(const Problem& problem, const Node& node);
 std::vector<Sharding> list_shardings(const Problem& problem, const Node& node);
+
+/// Returns whether a choice of recompute can be combined with a pipeline. A number of layers only
+/// with one chunk per pp rank: Megatron-LM counts them per chunk.
+bool combines(const RecomputeChoice& choice, const Pipe& pipe);
+/// Returns the number of combinations of these.
+i64 count_combinations(const std::vector<RecomputeChoice>& choices, const std::vector<Pipe>& pipes);
 
 /// Returns the number of candidates of a node: the product of its inner choices.
 i64 candidates(const Problem& problem, const Node& node);
 
 /// Sets the schedule and the chunks of a plan, with even stages.
 void choose(plan::Plan& plan, const Pipe& pipe);
+/// Sets what a plan recomputes.
+void choose(plan::Plan& plan, const RecomputeChoice& choice);
 /// Sets the ZeRO stage, the ranks per shard (0: all data ranks) and the overlap of a plan. The
 /// overlap depends on the other choices (without ZeRO there are no parameters to gather), so call
 /// this last.

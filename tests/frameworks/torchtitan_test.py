@@ -72,3 +72,18 @@ def test_exported_config_is_accepted(tally):
         counted.same(None, refusal(text, plan["world_size"]), f"{plan}\n{text}")
 
     check()
+
+
+def test_405b_in_16_bits_is_not_converted_to_float8():
+    """Its registry function converts to float8, and the plan is estimated in 16 bits."""
+    plan = {"world_size": 512, "model": "llama-3.1-405b", "job": {"global_batch": 512, "sequence": 8192},
+            "parallelism": {"tp_size": 8, "dp_size": 64, "zero_stage": 3, "sequence_parallel": True}}  # fmt: skip
+    text = rankwright.export(plan, "torchtitan")["torchtitan_config.py"]
+    assert refusal(text, 512) is None
+    names = {}
+    exec(compile(text, "torchtitan_config.py", "exec"), names)
+    config = names["rankwright"]()
+    assert "Float8" not in repr(config.model_spec.model)
+    assert not config.compile.enable_async_tensor_parallel
+    whole = names["llama3_405b"]()
+    assert "Float8" in repr(whole.model_spec.model)  # else the test shows nothing

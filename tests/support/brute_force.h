@@ -27,11 +27,11 @@ inline std::string format_findings(const search::Candidate& one) {
   const plan::Plan& p = one.plan;
   return fmt::format(
       "{} s, {} bytes: tp {} cp {} pp {} x {} dp {} ep {} etp {} of {}, zero {} over {}, {}, {}, "
-      "{}, "
-      "sp {}, cp {}, {}",
+      "{} {} {}, sp {}, cp {}, {}",
       one.time.value, one.memory.value, p.tp, p.cp, p.pp, p.virtual_stages, p.dp, p.ep, p.etp,
       p.micro_batch, p.zero, p.shard_size, show(p.order), name(p.schedule), name(p.recompute),
-      p.sequence_parallel, name(p.cp_comm), p.stages.empty() ? "even" : show_layout(p.stages));
+      p.recompute_layers, show(p.modules, "+"), p.sequence_parallel, name(p.cp_comm),
+      p.stages.empty() ? "even" : show_layout(p.stages));
 }
 
 /// All candidates of a problem and how they were classified, for any capacity.
@@ -167,14 +167,55 @@ class BruteForce {
         if (plan.cp == 1 ? comm != plan::CpComm::p2p : limits_.cp_comm.value_or(comm) != comm)
           continue;
         plan.cp_comm = comm;
-        for (const plan::Recompute recompute :
-             {plan::Recompute::none, plan::Recompute::selective, plan::Recompute::full}) {
-          if (limits_.recompute.value_or(recompute) != recompute) continue;
-          plan.recompute = recompute;
-          pipelines(plan);
-        }
+        recomputes(plan);
       }
     }
+  }
+
+  /// Visits every choice of recompute: none, attention, the sets of modules of an MoE layer, all
+  /// layers, and three, two or one quarter of the layers of a rank.
+  void recomputes(plan::Plan plan) {
+    const auto visit = [&](plan::Recompute kind, const plan::RecomputeModules& modules,
+                           i64 layers) {
+      if (limits_.recompute.value_or(kind) != kind) return;
+      plan.recompute = kind;
+      plan.modules = modules;
+      plan.recompute_layers = layers;
+      pipelines(plan);
+    };
+    const model::Model& model = problem_.config.model;
+    const bool partly =
+        (limits_.target == rules::Target::any || limits_.target == rules::Target::megatron ||
+         limits_.target == rules::Target::megatron_bridge) &&
+        !problem_.config.software.recomputes_ops;
+    visit(plan::Recompute::none, {}, 0);
+    visit(plan::Recompute::selective, {}, 0);
+    if (partly && model.sparse()) {
+      bool latent = false;
+      for (const model::LayerRun& run : model.runs)
+        if (run.layer.attention.kind == model::Attention::Kind::latent) latent = true;
+      using Modules = plan::RecomputeModules;
+      visit(plan::Recompute::selective,
+            Modules{.core_attn = false, .layernorm = true, .moe_act = true}, 0);
+      if (latent)
+        visit(plan::Recompute::selective,
+              Modules{.core_attn = false, .layernorm = true, .mla_up_proj = true, .moe_act = true},
+              0);
+      visit(plan::Recompute::selective,
+            Modules{.core_attn = false,
+                    .layernorm = true,
+                    .mla_up_proj = latent,
+                    .mlp = true,
+                    .moe = true},
+            0);
+    }
+    visit(plan::Recompute::full, {}, 0);
+    const i64 most = (model.layers() + plan.pp - 1) / plan.pp;
+    std::set<i64, std::greater<>> parts;
+    for (const i64 quarters : {1, 2, 3})
+      if (const i64 layers = (quarters * most + 3) / 4; layers < most) parts.insert(layers);
+    for (const i64 layers : parts)
+      if (partly) visit(plan::Recompute::full, {}, layers);
   }
 
   /// Visits every number of chunks from the schedule's minimum to the number of layers per rank;
@@ -190,6 +231,7 @@ class BruteForce {
            (plan.virtual_stages <= layers || plan.virtual_stages == row.min_chunks);
            ++plan.virtual_stages) {
         if (!limits_.chunks.has(plan.virtual_stages)) continue;
+        if (plan.recompute_layers > 0 && plan.virtual_stages > 1) continue;
         shards(plan, false);
         if (!limits_.even) shards(plan, true);
       }

@@ -36,17 +36,37 @@ constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
                                                   "job.grad_dtype",
                                                   "job.optimizer"};
 
-/// Returns the registry function of the flavor, or an empty string. Only names that were seen in
-/// the sources: they follow no known rule.
-std::string_view registry_function(const importer::TorchtitanFlavor& flavor) {
-  constexpr std::pair<std::string_view, std::string_view> kSeen[] = {
+/// A function of torchtitan's config registry.
+struct RegistryFunction {
+  std::string_view model;  // name in the catalog
+  std::string_view name;
+  bool float8 = false;  // its config converts the linear layers to float8
+};
+
+/// Returns the registry function of the flavor, or nothing. Only names that were seen in the
+/// sources: they follow no known rule.
+const RegistryFunction* find_registry_function(const importer::TorchtitanFlavor* flavor) {
+  static constexpr RegistryFunction kSeen[] = {
       {"llama-3.1-8b", "llama3_8b"},
       {"llama-3.1-70b", "llama3_70b"},
-      {"llama-3.1-405b", "llama3_405b"},
+      {.model = "llama-3.1-405b", .name = "llama3_405b", .float8 = true},
       {"qwen3-30b-a3b", "qwen3_30b_a3b"}};
-  for (const auto& [model, function] : kSeen)
-    if (flavor.model == model) return function;
-  return {};
+  for (const RegistryFunction& one : kSeen)
+    if (flavor != nullptr && flavor->model == one.model) return &one;
+  return nullptr;
+}
+
+/// Returns the function that makes the whole config. The model of a registry function that converts
+/// to float8 is made again without the conversion if the plan computes in 16 bits.
+std::string whole_config(const plan::TrainingConfig& s, const importer::TorchtitanFlavor& flavor,
+                         const RegistryFunction& function) {
+  std::string text = "\n\ndef rankwright() -> Trainer.Config:\n";
+  if (!function.float8 || s.job.matmul != plan::Matmul::same)
+    return text + fmt::format("    return rankwright_layout({}())\n", function.name);
+  text += fmt::format("    config = {}()\n", function.name);
+  text += fmt::format("    config.model_spec = model_registry({})  # without float8\n",
+                      quote_python(flavor.flavor));
+  return text + "    return rankwright_layout(config)\n";
 }
 
 std::string python_bool(bool flag) { return flag ? "True" : "False"; }
@@ -109,6 +129,8 @@ std::string training(const plan::TrainingConfig& s) {
   add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
   add("mixed_precision_reduce", "\"float32\"");
   if (s.plan.pp > 1 || s.plan.ep > 1) add("disable_cuda_graphs", "True");
+  // Some registry functions turn it on.
+  if (!s.plan.overlap.tp) text += "    config.compile.enable_async_tensor_parallel = False\n";
   return text;
 }
 
@@ -117,10 +139,10 @@ std::string_view recompute(plan::Recompute recompute) {
   return kWays[std::size_t(recompute)];
 }
 
-std::vector<std::string> list_unverified(const plan::TrainingConfig& s, std::string_view function) {
+std::vector<std::string> list_unverified(const plan::TrainingConfig& s, bool has_function) {
   std::vector<std::string> lines = {
       "Checked against torchtitan 0.3.0 and main of 2026-08-21. Names change weekly on main."};
-  if (function.empty())
+  if (!has_function)
     lines.emplace_back(
         "No registry function is known for this model: pass a config to rankwright_layout.");
   if (s.plan.cp > 1)
@@ -147,24 +169,24 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
                                          const std::vector<std::string>& head) {
   const importer::TorchtitanFlavor* const flavor =
       s.reference_model ? nullptr : importer::find_flavor(s.model);
-  const std::string_view function =
-      flavor == nullptr ? std::string_view{} : registry_function(*flavor);
+  const RegistryFunction* const function = find_registry_function(flavor);
   std::string text = std::string(kPythonEncoding) + write_comments(head, "#") +
-                     write_comments(list_unverified(s, function), "#");
+                     write_comments(list_unverified(s, function != nullptr), "#");
   text +=
       "from torchtitan.config import ParallelismConfig\n"
       "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";
-  if (!function.empty())
+  if (function != nullptr) {
+    if (function->float8 && s.job.matmul == plan::Matmul::same)
+      text += fmt::format("from torchtitan.models.{} import model_registry\n", flavor->name);
     text += fmt::format("from torchtitan.models.{}.config_registry import {}\n", flavor->name,
-                        function);
+                        function->name);
+  }
   text += "from torchtitan.trainer import Trainer\n";
   text += "\n\ndef rankwright_layout(config: Trainer.Config) -> Trainer.Config:\n";
   text += parallelism(s) + training(s) + batch(s);
   text += fmt::format("    config.activation_checkpoint = {}\n    return config\n",
                       recompute(s.plan.recompute));
-  if (!function.empty())
-    text += fmt::format(
-        "\n\ndef rankwright() -> Trainer.Config:\n    return rankwright_layout({}())\n", function);
+  if (function != nullptr) text += whole_config(s, *flavor, *function);
   std::vector<ExportFile> files = {{"torchtitan_config.py", text}};
   for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;

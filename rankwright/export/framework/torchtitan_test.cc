@@ -61,6 +61,15 @@ TEST(TorchtitanPython, Bf16Gradients_AreReducedInFloat32AndListedAsLost) {
   EXPECT_THAT(text, HasSubstr("job.grad_dtype"));
 }
 
+TEST(TorchtitanPython, RegistryFunctionWithFloat8_IsUsedWithoutItUnlessThePlanComputesInFp8) {
+  const std::string common =
+      "model: llama-3.1-405b\nworld_size: 512\n"
+      "parallelism: {tp_size: 8, dp_size: 64, zero_stage: 3}\n";
+  const std::string without = "config.model_spec = model_registry(\"405B\")";
+  EXPECT_THAT(export_files(common)[0].text, HasSubstr(without));
+  EXPECT_THAT(export_files(common + "job: {matmul: fp8}\n")[0].text, Not(HasSubstr(without)));
+}
+
 TEST(TorchtitanPython, UnknownModel_IsLeftToTheUser) {
   const std::string text =
       export_files(
