@@ -12,6 +12,14 @@ namespace {
 /// Returns by how many doublings two positive numbers differ.
 double doublings(double a, double b) { return std::abs(std::log2(a) - std::log2(b)); }
 
+/// Returns whether two degrees alone put their layouts farther apart than kNearLayout. A search
+/// asks for each of a million nodes, and this needs no logarithm.
+bool are_far(i64 a, i64 b) {
+  static_assert(kNearLayout == 2);
+  constexpr i64 kMost = 4;  // two doublings
+  return a > kMost * b || b > kMost * a;
+}
+
 }  // namespace
 
 catalog::ValidatedLayout make_layout(const plan::TrainingConfig& config) {
@@ -43,7 +51,9 @@ bool near_validated(const plan::TrainingConfig& config) {
 bool near_validated(const catalog::ValidatedLayout& layout) {
   return std::ranges::any_of(catalog::list_validated_layouts(),
                              [&](const catalog::ValidatedLayout& one) {
-                               return layout_distance(layout, one) <= kNearLayout;
+                               return !are_far(layout.tp, one.tp) && !are_far(layout.cp, one.cp) &&
+                                      !are_far(layout.pp, one.pp) && !are_far(layout.ep, one.ep) &&
+                                      layout_distance(layout, one) <= kNearLayout;
                              });
 }
 
