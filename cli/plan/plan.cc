@@ -138,6 +138,8 @@ int plan(Args args, const Io& io) {
   }
   if (const int failed = options.refuse_unwritable({options.output(), html}, io)) return failed;
   flags.read_files(*request, io);
+  // The screen and the line have no room for trade-offs, which take as long as the search.
+  request->trade_offs = verbose || flags.markdown() || options.json() || !html.empty();
 
   const auto begin = std::chrono::steady_clock::now();
   const Interrupt interrupt;

@@ -113,8 +113,8 @@ double find_tie_band(const plan::TrainingConfig& plan) {
 }
 
 double find_far_band(const plan::TrainingConfig& plan) {
-  return (plan.model.sparse() ? catalog::get_bands().sparse : catalog::get_bands().dense_far)
-      .within;
+  // The error of models with experts does not grow with the distance.
+  return plan.model.sparse() ? find_tie_band(plan) : catalog::get_bands().dense_far.within;
 }
 
 }  // namespace rankwright::cost

@@ -122,8 +122,9 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   }
 }
 
-/// Finds the neighbors of the best plan and its trade-offs. If nothing fits, looks for more GPUs.
-void look_around(PlanAnswer& answer, const SearchRun& run) {
+/// Finds the neighbors of the best plan and, if asked, its trade-offs. If nothing fits, looks for
+/// more GPUs.
+void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
   const search::Answer& found = answer.answer;
   const cluster::Calibration& constants = select_calibration(answer.problem.config);
   if (!found.best) {
@@ -138,6 +139,7 @@ void look_around(PlanAnswer& answer, const SearchRun& run) {
       find_neighbors(answer.problem, found, constants, run.options());
   if (run.stopped()) return;
   answer.neighbors = std::move(around);
+  if (!trade_offs) return;
   run.begin_shown("what headroom and fewer GPUs cost");
   // With --fit the problem accepts only what leaves a margin; fewer GPUs may be tight.
   search::Problem other = answer.problem;
@@ -207,7 +209,7 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
   found.answer =
       find_possible_answer(found.problem, select_calibration(found.problem.config), run.options());
   list_top(found, request.top);
-  look_around(found, run);
+  look_around(found, request.trade_offs, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));
   found.stopped = run.stop_reason();
   complete_figures(found);

@@ -149,7 +149,7 @@ class Ranking {
   std::optional<EvaluatedPlan> find_published(Seconds fastest) const;
   void choose(const PartialResult& space);
   void compare(const PartialResult& space);
-  std::optional<EvaluatedPlan> find_fastest_safe(const std::vector<Candidate>& front) const;
+  const std::optional<EvaluatedPlan>& find_fastest_safe(const std::vector<Candidate>& front);
   std::optional<EvaluatedPlan> find_fastest_usual() const;
   EvaluatedPlan evaluate(const Candidate& one) const {
     return evaluate_plan(problem_, one.plan, calibration_);
@@ -159,6 +159,7 @@ class Ranking {
   const cluster::Calibration& calibration_;
   SearchOptions options_;
   Simulations simulations_;
+  std::optional<std::optional<EvaluatedPlan>> safe_{};  // of find_fastest_safe(), once it ran
   Answer answer_{};
 };
 
@@ -230,6 +231,7 @@ std::optional<EvaluatedPlan> Ranking::find_published(Seconds fastest) const {
   near.limits = limit_to_published(problem_.limits);
   SearchOptions options = options_;
   options.go_on = {};
+  options.leanest = false;
   Ranking inside(near, calibration_, options);
   const SearchResult found = search(near, calibration_, inside.options_);
   if (!found.space.best) return std::nullopt;
@@ -288,11 +290,14 @@ void Ranking::compare(const PartialResult& space) {
 }
 
 /// Returns the fastest plan that fits with margin.
-std::optional<EvaluatedPlan> Ranking::find_fastest_safe(const std::vector<Candidate>& front) const {
-  if (const Candidate* known = select_from_front(front, problem_.safe())) return evaluate(*known);
+const std::optional<EvaluatedPlan>& Ranking::find_fastest_safe(
+    const std::vector<Candidate>& front) {
+  if (safe_) return *safe_;
+  if (const Candidate* known = select_from_front(front, problem_.safe()))
+    return safe_.emplace(evaluate(*known));
   Problem other = problem_;
   other.accepts = cost::MemoryVerdict::fits_with_margin;
-  return find_fastest_plan(other, calibration_, options_);
+  return safe_.emplace(find_fastest_plan(other, calibration_, options_));
 }
 
 /// Returns the fastest plan with the default axis order.
@@ -330,9 +335,11 @@ const EvaluatedPlan* Answer::reordered() const {
 std::optional<EvaluatedPlan> find_fastest_plan(const Problem& problem,
                                                const cluster::Calibration& calibration,
                                                const SearchOptions& options) {
-  const SearchResult found = search(
-      problem, calibration,
-      {.threads = options.threads, .split_cache = options.split_cache, .stop = options.stop});
+  const SearchResult found = search(problem, calibration,
+                                    {.threads = options.threads,
+                                     .leanest = false,
+                                     .split_cache = options.split_cache,
+                                     .stop = options.stop});
   if (!found.complete || !found.space.best) return std::nullopt;
   return evaluate_plan(problem, found.space.best->plan, calibration);
 }

@@ -46,7 +46,7 @@ NodeBound bound_node(const SearchContext& context, const Node& node);
 /// The best plans found so far in the rest of the space.
 struct Incumbent {
   std::optional<Seconds> best{};   // step time of the fastest plan that fits
-  std::optional<Bytes> leanest{};  // memory of the smallest plan that does not fit
+  std::optional<Bytes> leanest{};  // memory of the smallest plan that does not fit; 0: not asked
 };
 
 /// Searches all candidates of a node. Thread-safe.

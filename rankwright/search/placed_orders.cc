@@ -132,15 +132,15 @@ void enumerate_orders(NodeSpace& space, SearchStats& stats) {
 /// Removes the pipelines that a rule of the target refuses, whatever the rest of the plan is.
 void drop_refused_pipes(NodeSpace& space, SearchStats& stats) {
   if (space.pipes.empty() || space.context.pipeline_rules.empty()) return;
-  const i64 per_pipe = space.candidates_per_shard() / i64(space.pipes.size()) *
-                       i64(list_orders(space.problem(), space.node).size()) *
-                       i64(space.shardings.size());
+  const i64 others = i64(space.micro_batches.size() * space.sequence_parallels.size() *
+                         space.comms.size() * space.shardings.size()) *
+                     i64(list_orders(space.problem(), space.node).size());
   std::erase_if(space.pipes, [&](const Pipe& pipe) {
     choose(space.config.plan, pipe);
     for (const rules::Rule* rule : space.context.pipeline_rules) {
       const bool of_even = rule->depends == rules::Rule::Depends::even_stages;
       if ((of_even && pipe.balanced) || !rule->fault(space.config)) continue;
-      stats.rules[rule->page.code] += per_pipe;
+      stats.rules[rule->page.code] += others * count_combinations(space.recomputes, {pipe});
       return true;
     }
     return false;

@@ -30,6 +30,7 @@ struct Limits {
   Range zero{0, 3};
   bool hybrid = true;                            // also shard inside one network level
   std::optional<plan::Recompute> recompute{};    // nothing: all
+  bool recompute_parts = true;                   // also sets of modules and parts of the layers
   std::optional<pipeline::Schedule> schedule{};  // nothing: all
   std::optional<bool> sequence_parallel{};       // nothing: both
   std::optional<plan::CpComm> cp_comm{};         // nothing: all

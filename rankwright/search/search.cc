@@ -40,7 +40,7 @@ std::optional<Candidate> probe(const SearchContext& context, std::span<const Nod
     SearchContext plain = make_context(small, context.calibration, {});
     plain.stop = context.stop;
     std::vector<std::optional<Candidate>> each(some.size());
-    Incumbent incumbent{};
+    Incumbent incumbent{.best = {}, .leanest = Bytes{}};  // only plans that fit matter
     if (best) incumbent.best = best->time;
     tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t k) {
       each[k] = explore(plain, some[k].node, incumbent, split_cache).best;
@@ -175,7 +175,10 @@ SearchResult BestFirstSearch::run() {
     const std::vector<NodeBound> some = take_next(size);
     if (some.empty()) break;
     Incumbent incumbent{.best = best_, .leanest = {}};
-    if (space().leanest) incumbent.leanest = space().leanest->memory;
+    if (!options_.leanest)
+      incumbent.leanest = Bytes{};
+    else if (space().leanest)
+      incumbent.leanest = space().leanest->memory;
     space().merge(run_round(context_, some, incumbent, *split_cache_), context_.windows);
     if (space().best && (!best_ || space().best->time < *best_)) best_ = space().best->time;
   }

@@ -217,7 +217,8 @@ std::vector<plan::CpComm> list_cp_comms(const Problem& problem, const Node& node
 std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node& node) {
   const plan::TrainingConfig& config = problem.config;
   std::vector<RecomputeChoice> all{{plan::Recompute::none}, {plan::Recompute::selective}};
-  const bool partly = !config.software.recomputes_ops && recomputes_parts(problem.limits.target);
+  const bool partly = problem.limits.recompute_parts && !config.software.recomputes_ops &&
+                      recomputes_parts(problem.limits.target);
   if (partly)
     for (const plan::RecomputeModules& modules : list_module_sets(config.model))
       all.push_back({plan::Recompute::selective, modules});

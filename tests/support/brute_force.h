@@ -185,6 +185,7 @@ class BruteForce {
     };
     const model::Model& model = problem_.config.model;
     const bool partly =
+        limits_.recompute_parts &&
         (limits_.target == rules::Target::any || limits_.target == rules::Target::megatron ||
          limits_.target == rules::Target::megatron_bridge) &&
         !problem_.config.software.recomputes_ops;

@@ -157,6 +157,7 @@ inline void narrow(search::Limits& limits, Dice& dice) {
       return;
     case 10:
       limits.recompute = plan::Recompute(dice.below(3));
+      limits.recompute_parts = dice.coin();
       return;
     case 11:
       limits.schedule =

@@ -51,7 +51,10 @@ struct ChoiceOption {
 };
 constexpr ChoiceOption kChoiceOptions[] = {
     {"recompute", "parallelism.recompute",
-     [](const importer::Draft& d, search::Limits& l) { l.recompute = d.recompute; }},
+     [](const importer::Draft& d, search::Limits& l) {
+       l.recompute = d.recompute;
+       l.recompute_parts = false;
+     }},
     {"schedule", "parallelism.schedule",
      [](const importer::Draft& d, search::Limits& l) { l.schedule = d.schedule; }},
     {"sequence-parallel", "parallelism.sequence_parallel",

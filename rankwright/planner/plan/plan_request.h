@@ -51,7 +51,8 @@ struct PlanRequest {
   /// one that the log states is used, or the plan file's own.
   std::optional<SourceFile> log{}, ran{};
 
-  i64 top = 0;  // plans to list besides the answer; 0: none
+  i64 top = 0;             // plans to list besides the answer; 0: none
+  bool trade_offs = true;  // also find what headroom and fewer GPUs cost
   SearchBudget budget{};
   bool exhaustive = false;  // evaluate every plan that fits, without lower bounds
   int threads = 0;          // 0: all hardware threads; the answer does not depend on it
