@@ -344,6 +344,7 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.job.expert_capacity = 2;
   config.software.experts = plan::ExpertKernel::fused;
   config.software.fused_permute = false;
+  config.software.eager_ops = true;
   config.software.attention = plan::AttentionKernel::flash2;
   config.software.launch = plan::Launch::graphs;
   config.software.loss = plan::Loss::eager;

@@ -78,13 +78,21 @@ constexpr Software kFsdp{.name = "fsdp",
                          .dense_embedding = false};
 
 // Other frameworks based on FSDP.
-constexpr Software kTorchtitan = [] {
+constexpr Software kTorchtitan2024 = [] {
   Software s = kFsdp;
-  s.name = "torchtitan";
-  s.year = 2026;
+  s.name = "torchtitan-2024";
   s.loss = Loss::fused;
   s.gradients = Gradients::wide;  // mixed_precision_reduce
   s.gathers_fp8 = true;
+  return s;
+}();
+
+// Compiles only attention by default.
+constexpr Software kTorchtitan = [] {
+  Software s = kTorchtitan2024;
+  s.name = "torchtitan";
+  s.year = 2026;
+  s.eager_ops = true;
   return s;
 }();
 
@@ -125,10 +133,10 @@ constexpr Software kOwn{.name = "own",
                         .attention = AttentionKernel::flash2,
                         .gradients = Gradients::wide};
 
-constexpr std::array kFrameworks{
-    kMegatronCore, kNemo,          kMlperf,     kMegatron2021, kMegatronDeepspeed,
-    kDeepspeed,    kDeepspeed2021, kTorchtitan, kLlmFoundry,   kFsdp,
-    kMaxtext,      kRankwright,    kOwn};
+constexpr std::array kFrameworks{kMegatronCore,      kNemo,       kMlperf,        kMegatron2021,
+                                 kMegatronDeepspeed, kDeepspeed,  kDeepspeed2021, kTorchtitan,
+                                 kTorchtitan2024,    kLlmFoundry, kFsdp,          kMaxtext,
+                                 kRankwright,        kOwn};
 
 }  // namespace
 

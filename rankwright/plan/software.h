@@ -76,8 +76,11 @@ struct Software {
   bool scatters_sends = false;     // each tp rank sends its part of a stage's output
   bool all_reduces = false;        // ZeRO-1 and 2 all-reduce gradients, in buckets of several ranks
   // Memory.
-  bool fsdp = false;            // weights are stored in fp32 and cast when gathered
-  bool dropout = false;         // dropout masks of one byte per element are kept
+  bool fsdp = false;     // weights are stored in fp32 and cast when gathered
+  bool dropout = false;  // dropout masks of one byte per element are kept
+  /// PyTorch runs operation by operation: outputs of activation functions, and inputs that tp
+  /// gathers, are kept (M29). torch.compile fuses them.
+  bool eager_ops = false;
   bool empty_gradients = true;  // Transformer Engine caches a 16-bit tensor per weight shape
   bool dense_embedding = true;  // the full gradient of the embedding is materialized temporarily
   bool keeps_outputs = false;   // a stage's output is kept until its backward

@@ -53,7 +53,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"DeepSpeed", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
     {"GPT-NeoX", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16},
     {"metaseq", "megatron-2021", kNoOverlap, plan::Dtype::fp16},
-    {"torchtitan", "torchtitan", kData, plan::Dtype::fp32, MemoryFigure::reserved},
+    {"torchtitan", "torchtitan-2024", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"llm-foundry FSDP (PURE", "llm-foundry", kData, plan::Dtype::bf16, MemoryFigure::reserved},
     {"llm-foundry", "llm-foundry", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"FSDP", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
@@ -401,7 +401,7 @@ void read_software(const RunRow& row, Run& run) {
   if (framework.software == "megatron-deepspeed" && run.precision == "bf16")
     config.job.grad_dtype = plan::Dtype::fp32;
   // torchtitan has compiled its loss since spring 2025 (pytorch/torchtitan#1033).
-  if (framework.software == "torchtitan" &&
+  if (framework.software == "torchtitan-2024" &&
       row.text("source").find("_2024") != std::string_view::npos)
     config.software.loss = plan::Loss::eager;
   // BLOOM's production script sets CUDA_LAUNCH_BLOCKING=1.

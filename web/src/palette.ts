@@ -37,6 +37,7 @@ export const kEntryColors: Record<string, string> = {
   "sequence gather": "#6a7db0",
   "empty gradients": "#8a7a3a",
   buckets: "#7f8048",
+  "rotary tables": "#6b865a",
   workspace: "#6f7a83",
   "graph pool": "#737d86",
   reserve: "#77818a",

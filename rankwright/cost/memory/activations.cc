@@ -11,7 +11,8 @@ constexpr double kFp32 = 4;
 /// Tensors saved inside an expert. Gated: both halves before the activation, and its output, which
 /// the same kernel scales by the router's weight. Not gated: before, after, and scaled.
 constexpr double kInsideExpert = 3;
-constexpr double kMask = 1;  // bytes per element of a dropout mask
+constexpr i64 kGatedMatrices = 3;  // of a gated feed-forward
+constexpr double kMask = 1;        // bytes per element of a dropout mask
 
 /// Elements per token on one tp rank. Doubles, because with the tokens of a hostile plan the
 /// products exceed 64 bits.
@@ -107,8 +108,16 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
   const double projected = latent ? w.latent : w.query + w.value;
   const double inside = dense_width(layer.ffn, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
-  return scale.of(hidden + projected + w.context + inside + hidden) +
-         scale.plain(kFp32 * double(layer.attention.heads) / double(s.plan.tp));
+  const Bytes statistics = scale.plain(kFp32 * double(layer.attention.heads) / double(s.plan.tp));
+  if (!s.software.eager_ops)
+    return scale.of(hidden + projected + w.context + inside + hidden) + statistics;
+  // M29: one matmul projects queries, keys and values, and the compiled attention keeps its inputs
+  // as well. The last matmul's output is kept before and after its reduce-scatter; that of routed
+  // experts, which is grouped, is not.
+  const double all = latent ? projected + w.query + w.key + w.value : w.query + w.key + w.value;
+  const double last =
+      layer.ffn.sparse() ? 0 : scale.hidden + (sequence_parallel(s.plan) ? 2 * hidden : 0);
+  return scale.of(hidden + (latent ? 1 : 2) * all + w.context + inside + last) + statistics;
 }
 
 /// Returns the copies of tokens per token of a tp rank that reach the experts of the fullest rank.
@@ -117,6 +126,14 @@ double find_visits(const plan::TrainingConfig& s, const model::FeedForward& ffn,
   const double more =
       s.job.expert_capacity > 0 ? s.job.expert_capacity : std::max(1.0, s.job.expert_imbalance);
   return more * double(ffn.active) * scale.part;
+}
+
+/// Returns what experts keep if operations are not fused (M29): the output of the activation
+/// function, and their outputs in fp32, before they are weighed.
+Bytes eager_experts(const plan::TrainingConfig& s, const model::FeedForward& ffn, double visits,
+                    const Scale& scale) {
+  if (!s.software.eager_ops) return {};
+  return scale.of(visits * double(ffn.expert_width)) + scale.plain(kFp32 * visits * scale.hidden);
 }
 
 /// Returns the saved activations of a layer that selective recomputation of its modules drops.
@@ -155,13 +172,20 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
       .context = scale.input(w.context),
       .core = attention_core(s, a, scale),
       .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(inside)};
+  if (s.software.eager_ops) {                    // M29
+    const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
+    out.norms += scale.input(norms_before(layer.norms) * whole) +
+                 scale.plain(kFp32 * double(layer.norms) * scale.part);
+    if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
+  }
   if (a.qk_norm) out.projected += scale.of(w.query + w.key);  // before their norms
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
     // them.
     const double visits = find_visits(s, ffn, scale);
-    out.routed = scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
+    out.routed = eager_experts(s, ffn, visits, scale) +
+                 scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
                  scale.input(visits * double(s.plan.etp) * scale.hidden) +
                  scale.of(visits * (kInsideExpert - 1) * double(ffn.expert_width)) +
                  scale.input(visits * double(ffn.expert_width));

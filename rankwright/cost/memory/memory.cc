@@ -45,6 +45,8 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
      cluster::Origin::data_sheet},
+    {Entry::rotary_tables, "rotary tables", "of positions, one per layer", "M29",
+     cluster::Origin::data_sheet},
     {Entry::workspace, "workspace", "of matmul libraries", "M21", cluster::Origin::measured},
     {Entry::graph_pool, "graph pool", "tensors that CUDA graphs keep", "M28",
      cluster::Origin::calibrated},
@@ -65,6 +67,15 @@ Bytes sum(const MemoryEstimate& estimate, Entry first, Entry last) {
   for (std::size_t e = std::size_t(first); e <= std::size_t(last); ++e)
     total += estimate.entries[e];
   return total;
+}
+
+/// Returns the bytes of a layer's table of positions: one complex fp32 number per position and pair
+/// of elements of a head (M29).
+Bytes count_rotary_table(const plan::TrainingConfig& config) {
+  constexpr i64 kFp32Bytes = 4;
+  const model::Attention& a = config.model.runs.front().layer.attention;
+  const i64 width = a.kind == model::Attention::Kind::latent ? a.rope_dim : a.head_dim;
+  return double(config.job.sequence) * bytes(width, kFp32Bytes);
 }
 
 /// Counts the communicators of a rank: world, tp and dp; two each for pp, cp and ep (ep has its own
@@ -98,6 +109,7 @@ class MemoryEstimator {
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
+        rotary_table_(count_rotary_table(config)),
         tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
 
@@ -112,9 +124,10 @@ class MemoryEstimator {
 
   const plan::TrainingConfig& config_;
   const cluster::Calibration& calibration_;
-  i64 activation_;     // bytes per activation element
-  double tokens_;      // of a microbatch on a cp rank
-  double vocabulary_;  // vocabulary rows on a tp rank
+  i64 activation_;      // bytes per activation element
+  Bytes rotary_table_;  // of one layer
+  double tokens_;       // of a microbatch on a cp rank
+  double vocabulary_;   // vocabulary rows on a tp rank
 };
 
 /// Fills in the states of states.h, whose gathered units are M16.
@@ -250,6 +263,7 @@ MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   if (software.empty_gradients)
     out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
   out[Entry::buckets] = software.buckets;
+  if (software.eager_ops) out[Entry::rotary_tables] = double(load.layers) * rotary_table_;
   if (software.bare)
     put_transit(out, load);
   else

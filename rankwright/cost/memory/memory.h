@@ -37,6 +37,7 @@ enum class Entry : unsigned char {
   sequence_gather,
   empty_gradients,
   buckets,
+  rotary_tables,
   workspace,
   // Outside tensors.
   graph_pool,

@@ -46,6 +46,8 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   if (config.software.keeps_logits)  // and the inputs of the last norm and the head
     logits_ = (1 + model.mtp_layers) *
               (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
+  if (config.software.eager_ops)  // M29
+    head_inputs_ = sizes.kept + sizes.hidden;
   before_.reserve(stages_.size());
   i64 before = 0;
   for (const plan::Stage& stage : stages_) {
@@ -86,6 +88,7 @@ i64 RankLoads::sharded(const plan::Share& share) const {
 
 double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) const {
   const LayerActivations& a = kind.activations;
+  load.layers += count;
   load.share += count * kind.share;
   load.largest_layer = std::max(load.largest_layer, kind.sharded);
   load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
@@ -101,7 +104,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
     const plan::Stage& at = stage(s);
-    chunks_[k] = output_.value + (at.loss ? logits_.value : 0);
+    chunks_[k] = output_.value + (at.loss ? (logits_ + head_inputs_).value : 0);
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
     auto kind = std::partition_point(kinds_.begin(), kinds_.end(),

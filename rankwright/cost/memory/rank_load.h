@@ -15,6 +15,7 @@ namespace rankwright::cost {
 /// The parameters and activations of one pp rank, summed over its chunks.
 struct RankLoad {
   i64 pp_rank = 0;
+  i64 layers = 0;
   plan::Share share{};
   i64 sharded = 0;        // parameters that ZeRO shards
   i64 largest_layer = 0;  // of the largest layer, parameters that ZeRO shards
@@ -80,6 +81,7 @@ class RankLoads {
   plan::Share embedding_{}, head_{}, tied_head_{}, vocabulary_{};
   bool apart_ = false;                 // the vocabulary weight is a unit of its own
   Bytes logits_{};                     // of a microbatch, if the framework keeps them
+  Bytes head_inputs_{};                // of the last norm and of the head, if they are counted
   Bytes output_{};                     // of a stage, if the framework keeps it
   bool dense_spread_, expert_spread_;  // sharded over more than one rank
   // For the last pp rank passed to of():

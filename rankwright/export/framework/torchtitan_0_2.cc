@@ -35,7 +35,8 @@ constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
                                                     "job.param_dtype",
                                                     "job.grad_dtype",
                                                     "job.matmul",
-                                                    "job.optimizer"};
+                                                    "job.optimizer",
+                                                    "software.compile"};
 
 /// Returns the model converter that quantizes matmuls to the format, or an empty string.
 std::string_view converter(plan::Matmul matmul) {
@@ -119,10 +120,10 @@ std::string recompute_section(const plan::Plan& p) {
   return section.done();
 }
 
-/// Returns the section that turns on the compiler if tensor parallelism overlaps: async tensor
-/// parallelism is a compiler pass, and the trainer stops without it.
-std::string compile_section(const plan::Plan& p) {
-  if (!p.overlap.tp) return "";
+/// Returns the section that turns on the compiler if the plan states it or tensor parallelism
+/// overlaps: async tensor parallelism is a compiler pass, and the trainer stops without it.
+std::string compile_section(const plan::TrainingConfig& s) {
+  if (s.software.eager_ops && !s.plan.overlap.tp) return "";
   return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
 }
 
@@ -145,7 +146,7 @@ std::vector<ExportFile> write_torchtitan_0_2(const plan::TrainingConfig& s, cons
   std::vector<ExportFile> files = {
       {"torchtitan.toml", write_comments(head, "#") + model_section(s) + training_section(s) +
                               parallelism_section(s) + recompute_section(s.plan) +
-                              compile_section(s.plan) +
+                              compile_section(s) +
                               Section("optimizer").text("name", "AdamW").done()}};
   for (ExportFile& cells : write_schedule_files(s)) files.push_back(std::move(cells));
   return files;

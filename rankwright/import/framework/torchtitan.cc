@@ -108,6 +108,8 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"training.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>, true},
     {"training.mixed_precision_param", "job.param_dtype", read_mixed_precision_param},
     {"training.mixed_precision_reduce", "job.grad_dtype", read_mixed_precision_reduce},
+    {"compile.enable", "software.compile", flag<&Draft::compile>, true},
+    {"training.compile", "software.compile", flag<&Draft::compile>, true},
     {"activation_checkpoint.mode", "parallelism.recompute", read_mode},
     {"activation_checkpoint.selective_ac_option", "parallelism.recompute", read_selective_option},
     {"optimizer.name", "job.optimizer", read_torchtitan_optimizer},

@@ -231,6 +231,7 @@ void DraftResolver::software() {
   software.launch = draft_.launch.value_or(software.launch);
   software.experts = draft_.expert_kernel.value_or(software.experts);
   software.fused_permute = draft_.fused_permute.value_or(software.fused_permute);
+  if (draft_.compile) software.eager_ops = !*draft_.compile;
   software.loss = draft_.loss.value_or(software.loss);
   software.tuned = draft_.tuned.value_or(software.tuned);
   if (draft_.target && *draft_.target != rules::Target::any)

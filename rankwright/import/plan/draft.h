@@ -66,6 +66,7 @@ struct Draft {
   std::optional<plan::Launch> launch;
   std::optional<plan::ExpertKernel> expert_kernel;
   std::optional<bool> fused_permute;
+  std::optional<bool> compile;
   std::optional<plan::Loss> loss;
   std::optional<bool> tuned, offload;
 };

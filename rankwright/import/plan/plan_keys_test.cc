@@ -103,6 +103,7 @@ const Example kExamples[] = {
     {"software.launch", "graphs", is<&Draft::launch, plan::Launch::graphs>},
     {"software.expert_kernel", "fused", is<&Draft::expert_kernel, plan::ExpertKernel::fused>},
     {"software.fused_permute", "no", is<&Draft::fused_permute, false>},
+    {"software.compile", "yes", is<&Draft::compile, true>},
     {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
     {"software.offload", "yes", is<&Draft::offload, true>},
