@@ -135,6 +135,24 @@ TEST(LayerActivations, SelectiveRecomputeByOperationKeepsEverySecondMatmul) {
   EXPECT_EQ(a.core, a.whole);
 }
 
+TEST(LayerActivations, WithoutCompilationMoreIsKept) {
+  // tp 2 with sequence parallelism: two norm inputs of 512, two gathered block inputs of 1024, one
+  // fp32 number per norm for half of the tokens; half of queries 1024, keys 256, values 256 and
+  // context 1024; 4 bytes for each of 8 heads; both halves of the gated pair, the activation's
+  // output and the product, each 2048.
+  rankwright::plan::TrainingConfig config =
+      sample::dense_config({.tp = 2, .sequence_parallel = true});
+  config.software.eager_ops = true;
+  config.software.recomputes_ops = true;
+  EXPECT_EQ(per_token(activations(config, sample::dense_layer()).kept),
+            2 * (2 * 512 + 2 * 1024 + 512 + 128 + 128 + 512 + 4 * 2048) + 2 * 4 / 2 + 4 * 8);
+  // Selective: input 512, queries, keys and values twice, context, one of the gated pair, and the
+  // last output of 1024 before and twice 512 after its reduce-scatter.
+  config.plan.recompute = plan::Recompute::selective;
+  EXPECT_EQ(per_token(activations(config, sample::dense_layer()).kept),
+            2 * (512 + 2 * (512 + 128 + 128) + 512 + 2048 + 1024 + 2 * 512) + 4 * 8);
+}
+
 TEST(LayerActivations, SelectiveRecomputeOfExpertsKeepsNormsAndActivations) {
   // Megatron-LM's default module is core_attn: with tp 4, 4 bytes for each of 4 heads. The outputs
   // of norms and of activation functions stay; layernorm and moe_act would have to be named.

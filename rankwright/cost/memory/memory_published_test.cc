@@ -187,7 +187,7 @@ TEST(Measured, Bloom) {
 TEST(Measured, Torchtitan) {
   // pytorch/torchtitan benchmarks/llama3_h100_202412_torchtitan.md: 8B, FSDP on 8 H100 of 96 GB,
   // b 2, selective recompute, eager; peak reserved, converted from GiB. The loss was eager in 2024.
-  plan::Software titan = software("torchtitan");
+  plan::Software titan = software("torchtitan-2024");
   titan.loss = plan::Loss::eager;
   const plan::Plan plan{
       .dp = 8, .zero = 3, .micro_batch = 2, .recompute = plan::Recompute::selective};

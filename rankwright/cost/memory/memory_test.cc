@@ -130,8 +130,17 @@ TEST(MemoryEstimate, SequenceParallelismGathersInputAndGradient) {
 rankwright::plan::TrainingConfig fsdp(plan::Plan plan) {
   rankwright::plan::TrainingConfig config = sample::dense_config(std::move(plan));
   for (const plan::Software& software : plan::frameworks())
-    if (software.name == "torchtitan") config.software = software;
+    if (software.name == "torchtitan-2024") config.software = software;
   return config;
+}
+
+TEST(MemoryEstimate, RotaryTablesAreKeptPerLayerWithoutCompilation) {
+  // 2,048 positions x 32 pairs of elements of a head of 64 x 8 bytes, in each of 8 layers
+  rankwright::plan::TrainingConfig config = fsdp({.dp = 8, .zero = 3});
+  EXPECT_EQ(of(config)[Entry::rotary_tables], Bytes{});
+  config.software.eager_ops = true;
+  EXPECT_DOUBLE_EQ(of(config)[Entry::rotary_tables].value,
+                   double(config.model.layers()) * 2048 * 32 * 8);
 }
 
 TEST(MemoryEstimate, FsdpKeepsFp32WeightsAndGathersIn16Bits) {
