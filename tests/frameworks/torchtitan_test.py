@@ -82,7 +82,8 @@ def test_405b_in_16_bits_is_not_converted_to_float8(monkeypatch):
     monkeypatch.setattr(Float8LinearConverter, "__init__", lambda self, config: None)
     monkeypatch.setattr(Float8LinearConverter, "convert", lambda self, model: converted.append(model) or model)
     plan = {"world_size": 512, "model": "llama-3.1-405b", "job": {"global_batch": 512, "sequence": 8192},
-            "parallelism": {"tp_size": 8, "dp_size": 64, "zero_stage": 3, "sequence_parallel": True}}  # fmt: skip
+            "parallelism": {"tp_size": 8, "dp_size": 64, "zero_stage": 3, "sequence_parallel": True},
+            "software": {"framework": "torchtitan"}}  # fmt: skip
     text = rankwright.export(plan, "torchtitan")["torchtitan_config.py"]
     assert refusal(text, 512) is None
     names = {}

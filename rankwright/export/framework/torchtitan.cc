@@ -130,9 +130,9 @@ std::string training(const plan::TrainingConfig& s) {
   add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
   add("mixed_precision_reduce", "\"float32\"");
   if (s.plan.pp > 1 || s.plan.ep > 1) add("disable_cuda_graphs", "True");
-  // Some registry functions turn these on. Async tensor parallelism is a compiler pass.
-  text += fmt::format("    config.compile.enable = {}\n",
-                      python_bool(!s.software.eager_ops || s.plan.overlap.tp));
+  // Some registry functions turn these on.
+  if (const std::optional<bool> compiles = find_compile(s))
+    text += fmt::format("    config.compile.enable = {}\n", python_bool(*compiles));
   if (!s.plan.overlap.tp) text += "    config.compile.enable_async_tensor_parallel = False\n";
   return text;
 }

@@ -33,6 +33,11 @@ bool writes_cells(const plan::TrainingConfig& config);
 /// are placed on ranks.
 std::string_view choose_schedule_class(const plan::TrainingConfig& config);
 
+/// Returns whether torch.compile is on. Nothing if the plan was estimated for another framework,
+/// whose own kernels need no compiler. Async tensor parallelism is a compiler pass, and the trainer
+/// stops without it.
+std::optional<bool> find_compile(const plan::TrainingConfig& config);
+
 /// Returns the modules of each stage, one line per stage: [["tok_embeddings", "layers.0"], ...].
 /// Empty if the framework's own split is the same.
 std::string list_modules(const plan::TrainingConfig& config, std::string_view head_module,

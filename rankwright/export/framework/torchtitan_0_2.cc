@@ -123,7 +123,7 @@ std::string recompute_section(const plan::Plan& p) {
 /// Returns the section that turns on the compiler if the plan states it or tensor parallelism
 /// overlaps: async tensor parallelism is a compiler pass, and the trainer stops without it.
 std::string compile_section(const plan::TrainingConfig& s) {
-  if (s.software.eager_ops && !s.plan.overlap.tp) return "";
+  if (!find_compile(s).value_or(false)) return "";
   return Section("compile").flag("enable", true).add("components", "[\"model\", \"loss\"]").done();
 }
 

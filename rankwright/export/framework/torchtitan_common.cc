@@ -54,6 +54,12 @@ std::string_view choose_schedule_class(const plan::TrainingConfig& s) {
   return known.empty() ? "1F1B" : known;
 }
 
+std::optional<bool> find_compile(const plan::TrainingConfig& s) {
+  if (s.plan.overlap.tp) return true;
+  if (!s.software.name.starts_with("torchtitan")) return std::nullopt;
+  return !s.software.eager_ops;
+}
+
 std::string list_modules(const plan::TrainingConfig& s, std::string_view head_module,
                          std::string_view indent) {
   if (s.plan.pp == 1 || matches_own_split(s)) return "";
