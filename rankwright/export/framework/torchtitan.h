@@ -2,6 +2,7 @@
 // shards, the modules of each stage, and the schedule. Not part of the exporter table.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
