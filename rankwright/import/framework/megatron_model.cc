@@ -178,7 +178,9 @@ const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s
   const model::Architecture* best = nullptr;
   int min = 1000;
   for (const model::Architecture& a : model::architectures()) {
-    const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse;
+    const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse &&
+                       a.pattern.find_first_not_of("FW") == std::string_view::npos && !a.sinks &&
+                       !a.indexer && !a.embedding_norm && !(a.qk_norm && a.wide_norm);
     if (!usual) continue;
     int sum = 0;
     for (const Trait& trait : traits(a)) sum += trait.differs ? trait.weight : 0;
@@ -244,7 +246,9 @@ void read_window(ForeignReading& r, model::Shapes& s) {
   std::string text = get_word(r, "window-size");
   std::erase_if(text, [](char c) { return c == '(' || c == ' '; });
   const Result<i64> before = parse_count(text.substr(0, text.find(',')), 0);
-  if (before) s.window = *before + 1;  // -1 is none
+  if (!before) return;  // -1 is none
+  s.window = *before + 1;
+  s.pattern = "W";
 }
 
 /// Sets the vocabulary size, which flags mostly leave to the tokenizer. Records where it is stated.
