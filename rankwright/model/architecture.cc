@@ -117,7 +117,10 @@ constexpr Architecture kArchitectures[] = {
      .tied = true,
      .pattern = "WF"},
     {.name = "glm", .summary = "as llama, with biases on Q, K and V", .qkv_bias = true},
-    {.name = "glm4", .summary = "as llama, four norms per layer", .norms = 4},
+    {.name = "glm4",
+     .summary = "as glm, four norms per layer",
+     .norms = 4,
+     .qkv_bias = true},
     {.name = "glm4_moe",
      .summary = "routed and shared experts, dense first layers, a bias for each expert",
      .sparse = true,
@@ -410,7 +413,7 @@ Fault check_pattern(const Shapes& s, const Architecture& a, std::size_t stated) 
     return bad_shapes(s, "pattern",
                       fmt::format("'{}' is not a kind of layer of {}: its kinds are {}",
                                   make_excerpt(s.pattern.substr(at, 1)), a.name, known));
-  if (i64(stated) > s.layers)
+  if (s.layers > 0 && i64(stated) > s.layers)
     return bad_shapes(
         s, "pattern",
         fmt::format("a pattern of {} letters for {} layers", stated, count(s.layers)));
@@ -630,8 +633,8 @@ Result<Model> build(const Shapes& shapes) {
   if (a == nullptr) return fail(unknown_architecture(shapes));
   if (const Fault fault = check_ranges(shapes)) return fail(*fault);
   const Shapes s = complete_shapes(shapes, *a);
-  if (const Fault fault = check_required(s, *a)) return fail(*fault);
   if (const Fault fault = check_pattern(s, *a, shapes.pattern.size())) return fail(*fault);
+  if (const Fault fault = check_required(s, *a)) return fail(*fault);
   if (const Fault fault = check_consistent(s, *a)) return fail(*fault);
   if (const Fault fault = check_parameter_count(s, *a)) return fail(*fault);
   return Model{.name = s.name,

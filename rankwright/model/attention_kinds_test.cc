@@ -91,7 +91,7 @@ TEST(Recurrence, Mamba2_MatchesTheWorkedExample) {
   EXPECT_DOUBLE_EQ(core_forward_flops(mamba, 4096).value, 7.0 * 8192 * 128);
   // Vectors: bias of the convolution 10,240, A, D and the time step's bias 3 * 128; the norm 8,192.
   const Model model{.hidden = 4096};
-  const Layer layer{.attention = mamba, .norms = 1};
+  const Layer layer{.attention = mamba, .ffn = {}, .norms = 1};
   EXPECT_EQ(count_parameters(model, layer),
             (Parameters{.attention = count_attention_weights(4096, mamba) + 10240 + 3 * 128,
                         .norms = 4096 + 8192}));
@@ -111,7 +111,7 @@ TEST(Recurrence, LightningAttention_MatchesTheWorkedExample) {
 
 TEST(Attention, GateSinksAndWideNorms_AddTheirParameters) {
   const Model model{.hidden = 96};
-  Layer layer{.attention = {.heads = 6, .kv_heads = 2, .head_dim = 20}, .norms = 1};
+  Layer layer{.attention = {.heads = 6, .kv_heads = 2, .head_dim = 20}, .ffn = {}, .norms = 1};
   const i64 plain = count_parameters(model, layer).total();
   layer.attention.gated = true;  // 96 x 6 * 20
   EXPECT_EQ(count_parameters(model, layer).total(), plain + 96 * 120);
