@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankwright/model/flops.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -112,6 +113,15 @@ struct AttentionShape {
 
 AttentionShape make_attention_shape(const model::Attention& a, double h, double tp) {
   AttentionShape s;
+  if (!a.present()) return s;
+  if (a.recurrent()) {
+    const double projected = double(a.projected_width()) / tp, value = double(a.value_width()) / tp;
+    s.matmuls.add(projected, h);
+    s.matmuls.add(h, value);
+    s.core = value;
+    s.handled = projected + double(a.conv_channels()) / tp;
+    return s;
+  }
   if (a.kind == model::Attention::Kind::latent) {
     const double query = double(a.query_width()), value = double(a.value_width());
     const double latent = double(a.kv_rank + a.rope_dim);
@@ -125,14 +135,21 @@ AttentionShape make_attention_shape(const model::Attention& a, double h, double 
     s.matmuls.add(h, value / tp);
     s.core = (query + value) / 2 / tp;
     s.handled = (query + up + value) / tp;
+    if (a.index_heads > 0) {  // every tp rank has the whole indexer
+      const double index = double(a.index_heads * a.index_dim);
+      s.matmuls.add(index, a.q_rank > 0 ? double(a.q_rank) : h);
+      s.matmuls.add(double(a.index_dim + a.index_heads), h);
+      s.handled += index;
+    }
     return s;
   }
   const double query = double(a.query_width()) / tp;
   const double key = double(ceil_div(a.kv_heads, i64(tp)) * a.head_dim);
-  s.matmuls.add(query + 2 * key, h);
+  const double gate = a.gated ? query : 0;
+  s.matmuls.add(query + 2 * key + gate, h);
   s.matmuls.add(h, query);
   s.core = query;
-  s.handled = query + 2 * key;
+  s.handled = query + 2 * key + 2 * gate;
   return s;
 }
 
@@ -141,10 +158,11 @@ struct CoreTime {
 };
 
 /// Returns the length of the blocks of keys that one attention kernel works on: a ring passes them
-/// from rank to rank, a part of the sequence at a time.
-double key_block(const plan::TrainingConfig& config) {
+/// from rank to rank, a part of the sequence at a time, and a window may be shorter.
+double key_block(const plan::TrainingConfig& config, const model::Attention& a) {
   const bool ring = config.plan.cp_comm == plan::CpComm::p2p;
-  return double(config.job.sequence) / (ring ? double(config.plan.cp) : 1);
+  const double block = double(config.job.sequence) / (ring ? double(config.plan.cp) : 1);
+  return a.window > 0 ? std::min(block, double(a.window)) : block;
 }
 
 /// Returns the bytes per element of the output that a ring moves to combine the results of its
@@ -156,19 +174,30 @@ double combined_bytes(const plan::TrainingConfig& config) {
   return kAccumulate * double(config.plan.cp - 1);
 }
 
-/// L2, fused: causal FLOPs at the kernel's rate, with short blocks slower. L3, unfused: the full
-/// square in two batched matmuls, and 11 bytes per score in the forward and 17 in the backward.
+/// L2, fused: causal FLOPs at the kernel's rate, with short blocks slower; a window, chunks or an
+/// indexer shorten the scores (F5). L3, unfused: the full square in two batched matmuls, and 11
+/// bytes per score in the forward and 17 in the backward. L10: a recurrence does F6 at the fused
+/// kernel's rate (assumed).
 CoreTime estimate_core_time(const Work& w, const model::Attention& a, double width) {
   const double sequence = double(w.config.job.sequence);
+  constexpr double kBackward = 2.5;
+  if (!a.present()) return {};
+  if (a.recurrent()) {
+    const double each = core_forward_flops(a, w.config.job.sequence).value / w.tp;
+    const Seconds forward = Flops{w.tokens * each} / w.rates.attention;
+    return {forward, kBackward * forward};
+  }
   const bool fused = w.config.software.attention != plan::AttentionKernel::unfused;
   if (fused && !w.config.cluster.device.cpu()) {
-    constexpr double kLong = 4096, kFill = 300, kBackward = 2.5;
+    constexpr double kLong = 4096, kFill = 300;
     const bool narrow = a.kind == model::Attention::Kind::grouped && a.head_dim <= 64;
     const FlopsPerSecond rate =
         (narrow ? w.c[cluster::Constant::narrow_head] : 1) * w.rates.attention;
-    const double block = key_block(w.config);
+    const double block = key_block(w.config, a);
     const double fill = block < kLong ? 1 + kFill / block : 1;
-    const Seconds forward = fill * (Flops{2 * w.tokens * sequence * width} / rate);
+    const double length = compute_score_length(a, w.config.job.sequence);
+    const Flops index{w.tokens * sequence * double(a.index_heads * a.index_dim)};
+    const Seconds forward = fill * (Flops{2 * w.tokens * length * width} / rate) + index / rate;
     return {forward, kBackward * forward};
   }
   const double aligned = a.head_dim % 8 == 0 ? 1 : w.c[cluster::Constant::misaligned_head];
@@ -195,7 +224,7 @@ CommTime overlap(Seconds time, Seconds compute, double min_exposed) {
 /// fully exposed.
 CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const CoreTime& core) {
   const plan::Plan& plan = w.config.plan;
-  if (plan.cp == 1) return {};
+  if (plan.cp == 1 || !attention.present()) return {};
   const plan::AttentionMessages m = compute_messages(w.config, attention);
   const Bytes part = m.key + m.value;
   const auto time = [&](plan::TrafficKind kind, plan::Op op, Bytes size) {
@@ -479,10 +508,14 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   const CoreTime core = estimate_core_time(w, layer.attention, shape.core);
 
   const CpTime cp = estimate_cp_time(w, layer.attention, core);
-  const TensorComm::Passes around = tensor.block(compute_block_inputs(config, layer.attention));
+  TensorComm::Passes around;
+  if (layer.attention.present())
+    around = tensor.block(compute_block_inputs(config, layer.attention));
 
   // L4: bytes of norms, residuals and operations on queries, keys and values.
-  const double norms = 22 * w.hidden * w.kept, norms_back = 30 * w.hidden * w.kept;
+  const double blocks = double(layer.blocks()) / 2;
+  const double norms = blocks * 22 * w.hidden * w.kept,
+               norms_back = blocks * 30 * w.hidden * w.kept;
   const double handled = shape.handled * w.tokens;
   const double combined = combined_bytes(config) * w.tokens;
   LayerTime time;
@@ -505,7 +538,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   parts = {.by_op = config.software.recomputes_ops,
            .attention = core.forward,
            .cp = cp.forward,
-           .norms = w.stream(kNorms * w.hidden * w.kept)};
+           .norms = w.stream(blocks * kNorms * w.hidden * w.kept)};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
@@ -514,7 +547,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.forward += experts.forward;
     time.input += experts.input;
     time.weight += experts.weight;
-  } else {
+  } else if (layer.ffn.present()) {
     const DenseTime dense = estimate_dense_time(w, layer.ffn);
     time.forward.matmul += dense.matmul.forward;
     time.forward.elementwise += w.stream(dense.activated);
@@ -531,7 +564,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.forward.tp += block.forward;
     time.input.tp += block.backward;
   }
-  add_launches(time, rates, layer.ffn.sparse() ? count_launches(w) : 1);
+  add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w) : 1));
   time.recompute(config.plan);
   return time;
 }

@@ -548,5 +548,52 @@ RC_GTEST_PROP(LayerTime, OverlapMovesExposedTimeWithoutChangingTheSum, ()) {
   check(with.input.ep, without.input.ep);
 }
 
+TEST(LayerTime, Window_ShortensFusedAttentionOnly) {
+  // 2,048 tokens and a window of 512: 2 * 512 - 512^2 / 2048 = 896 of 2,048. Blocks of 512 fill the
+  // kernel less: (1 + 300 / 512) against (1 + 300 / 2048).
+  rankwright::plan::TrainingConfig config = dense();
+  const cluster::Calibration& c = catalog::get_calibration();
+  model::Layer windowed = sample::dense_layer();
+  windowed.attention.window = 512;
+  const LayerTime full = estimate_dense_time(config), less = time_of(config, windowed, c);
+  EXPECT_NEAR(less.forward.attention / full.forward.attention,
+              896.0 / 2048 * (1 + 300.0 / 512) / (1 + 300.0 / 2048), 1e-12);
+  EXPECT_EQ(less.forward.matmul, full.forward.matmul);
+  config.software.attention =
+      plan::AttentionKernel::unfused;  // computes all scores, and masks them
+  EXPECT_EQ(time_of(config, windowed, c).forward.attention,
+            estimate_dense_time(config).forward.attention);
+}
+
+TEST(LayerTime, Recurrence_GrowsWithTokensOnly) {
+  // Mamba-2's scan: 7 * 16 * 64 * 32 FLOPs for each of 2,048 tokens.
+  const cluster::Calibration& c = catalog::get_calibration();
+  rankwright::plan::TrainingConfig config = dense();
+  model::Layer layer = sample::dense_layer();
+  layer.attention = {.kind = model::Attention::Kind::mamba,
+                     .heads = 16,
+                     .kv_heads = 4,
+                     .head_dim = 64,
+                     .state = 32,
+                     .conv = 4};
+  const Seconds once = time_of(config, layer, c).forward.attention;
+  EXPECT_NEAR(once / (Flops{2048.0 * 7 * 16 * 64 * 32} / compute_rates(config, c).attention), 1,
+              1e-12);
+  config.job.sequence *= 4;
+  EXPECT_NEAR(time_of(config, layer, c).forward.attention / once, 4, 1e-12);
+}
+
+TEST(LayerTime, SingleBlock_HasOneBlocksTraffic) {
+  const cluster::Calibration& c = catalog::get_calibration();
+  const rankwright::plan::TrainingConfig config = dense({.tp = 2, .sequence_parallel = true});
+  model::Layer mlp = sample::dense_layer(), attention = sample::dense_layer();
+  mlp.attention = {.kind = model::Attention::Kind::none};
+  attention.ffn = {};
+  const Seconds both = estimate_dense_time(config, c).forward.tp.total();
+  EXPECT_NEAR(time_of(config, mlp, c).forward.tp.total() / both, 0.5, 1e-12);
+  EXPECT_NEAR(time_of(config, attention, c).forward.tp.total() / both, 0.5, 1e-12);
+  EXPECT_EQ(time_of(config, mlp, c).forward.attention, Seconds{});
+}
+
 }  // namespace layer_time_test
 }  // namespace rankwright::cost

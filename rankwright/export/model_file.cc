@@ -25,11 +25,10 @@ std::string write_model_map(const model::Model& model, std::size_t column) {
   for (const model::ShapeField& field : model::list_shape_fields())
     if (const i64 n = (*shapes).*field.member; n != defaults.*field.member)
       add(field.name, std::to_string(n));
-  if (shapes->tied) add("tied", write_yaml_value(*shapes->tied));
-  if (shapes->qkv_bias) add("qkv_bias", write_yaml_value(*shapes->qkv_bias));
-  if (shapes->out_bias) add("out_bias", write_yaml_value(*shapes->out_bias));
-  if (shapes->ffn_bias) add("ffn_bias", write_yaml_value(*shapes->ffn_bias));
-  if (shapes->gated) add("gated", write_yaml_value(*shapes->gated));
+  if (!shapes->pattern.empty()) add("pattern", write_yaml_text(shapes->pattern));
+  for (const model::ShapeFlag& flag : model::list_shape_flags())
+    if (const std::optional<bool>& value = (*shapes).*flag.member)
+      add(flag.name, write_yaml_value(*value));
   return map;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
@@ -11,12 +12,15 @@ namespace rankwright::model {
 namespace {
 
 // Checked against the layers that Hugging Face transformers builds for each model_type;
-// parameters_test.cc checks every row against published parameter counts. `catalog` lists them in
-// this order.
+// import/plan/hf_types_test.cc compares the parameters of every row with those of transformers.
+// `catalog` lists them in this order.
 constexpr Architecture kArchitectures[] = {
     {.name = "llama", .summary = "RMSNorm, gated MLP, grouped queries, rotary, no biases"},
-    {.name = "mistral", .summary = "as llama"},
-    {.name = "mixtral", .summary = "as mistral, every layer routed to experts", .sparse = true},
+    {.name = "mistral", .summary = "as llama, a window in every layer", .pattern = "W"},
+    {.name = "mixtral",
+     .summary = "as mistral, every layer routed to experts",
+     .sparse = true,
+     .pattern = "W"},
     {.name = "qwen2", .summary = "as llama, with biases on Q, K and V", .qkv_bias = true},
     {.name = "qwen3", .summary = "as llama, with norms on Q and K", .qk_norm = true},
     {.name = "qwen2_moe",
@@ -52,9 +56,13 @@ constexpr Architecture kArchitectures[] = {
      .out_bias = true,
      .ffn_bias = true},
     {.name = "gemma", .summary = "as llama, tied, heads wider than hidden / heads", .tied = true},
-    {.name = "gemma2", .summary = "as gemma, four norms a layer", .norms = 4, .tied = true},
+    {.name = "gemma2",
+     .summary = "as gemma, four norms per layer, a window in every other layer",
+     .norms = 4,
+     .tied = true,
+     .pattern = "WF"},
     {.name = "phi",
-     .summary = "one LayerNorm a layer, plain MLP, rotary, biases, the head has one too",
+     .summary = "one LayerNorm per layer, plain MLP, rotary, biases, the head has one too",
      .matrices = 2,
      .norms = 1,
      .norm_bias = true,
@@ -62,7 +70,210 @@ constexpr Architecture kArchitectures[] = {
      .out_bias = true,
      .ffn_bias = true,
      .head_bias = true},
-    {.name = "phi3", .summary = "as llama"},
+    {.name = "phi3", .summary = "as llama, a window in every layer", .pattern = "W"},
+    {.name = "gpt_oss",
+     .summary = "experts with biases, sinks, a window in every other layer",
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .sparse = true,
+     .router_bias = true,
+     .pattern = "WF",
+     .sinks = true},
+    {.name = "llama4",
+     .summary = "chunked attention in three of four layers, experts and a shared expert",
+     .sparse = true,
+     .pattern = "WWWF",
+     .chunked = true},
+    {.name = "qwen3_next",
+     .summary = "gated delta net in three of four layers, gated attention, routed experts",
+     .qk_norm = true,
+     .sparse = true,
+     .shared_gate = true,
+     .pattern = "LLLF",
+     .gated_attention = true,
+     .linear = Attention::Kind::delta},
+    {.name = "qwen3_5",
+     .summary = "as qwen3_next, without experts",
+     .qk_norm = true,
+     .pattern = "LLLF",
+     .gated_attention = true,
+     .linear = Attention::Kind::delta},
+    {.name = "deepseek_v32",
+     .summary = "as deepseek_v3, an indexer selects the tokens to attend to",
+     .latent = true,
+     .sparse = true,
+     .router_bias = true,
+     .indexer = true},
+    {.name = "youtu", .summary = "latent attention, dense, tied", .tied = true, .latent = true},
+    {.name = "gemma3",
+     .summary = "as gemma2, norms on Q and K, a window in five of six layers",
+     .norms = 4,
+     .qk_norm = true,
+     .tied = true,
+     .pattern = "WWWWWF"},
+    {.name = "vaultgemma",
+     .summary = "as gemma, a window in every other layer",
+     .tied = true,
+     .pattern = "WF"},
+    {.name = "glm", .summary = "as llama, with biases on Q, K and V", .qkv_bias = true},
+    {.name = "glm4",
+     .summary = "as glm, four norms per layer",
+     .norms = 4,
+     .qkv_bias = true},
+    {.name = "glm4_moe",
+     .summary = "routed and shared experts, dense first layers, a bias for each expert",
+     .sparse = true,
+     .router_bias = true},
+    {.name = "dots1",
+     .summary = "as glm4_moe, with norms on Q and K",
+     .qk_norm = true,
+     .sparse = true,
+     .router_bias = true},
+    {.name = "nemotron",
+     .summary = "LayerNorm, plain MLP, grouped queries, rotary, no biases",
+     .matrices = 2,
+     .norm_bias = true},
+    {.name = "nemotron_h",
+     .summary = "layers of one block: Mamba-2, attention, plain MLP or experts",
+     .matrices = 2,
+     .norms = 1,
+     .sparse = true,
+     .router_bias = true,
+     .pattern = "M-",
+     .linear = Attention::Kind::mamba,
+     .conv_bias = true,
+     .single_blocks = true},
+    {.name = "mamba2",
+     .summary = "Mamba-2 in every layer, without feed-forward",
+     .norms = 1,
+     .pattern = "M",
+     .linear = Attention::Kind::mamba,
+     .conv_bias = true,
+     .single_blocks = true},
+    {.name = "bamba",
+     .summary = "Mamba-2 or attention, each with a gated MLP",
+     .pattern = "L",
+     .linear = Attention::Kind::mamba,
+     .conv_bias = true},
+    {.name = "granitemoehybrid",
+     .summary = "as bamba, routed and shared experts",
+     .sparse = true,
+     .pattern = "L",
+     .linear = Attention::Kind::mamba,
+     .conv_bias = true},
+    {.name = "minimax",
+     .summary = "lightning attention in every other layer, routed experts",
+     .sparse = true,
+     .pattern = "FL",
+     .linear = Attention::Kind::lightning},
+    {.name = "minimax_m2",
+     .summary = "norms over all heads of Q and K, routed experts",
+     .qk_norm = true,
+     .sparse = true,
+     .router_bias = true,
+     .wide_norm = true},
+    {.name = "olmo2",
+     .summary = "as llama, norms over all heads of Q and K",
+     .qk_norm = true,
+     .wide_norm = true},
+    {.name = "olmo3",
+     .summary = "as olmo2, a window in three of four layers",
+     .qk_norm = true,
+     .pattern = "WWWF",
+     .wide_norm = true},
+    {.name = "olmoe",
+     .summary = "as olmo2, routed experts",
+     .qk_norm = true,
+     .sparse = true,
+     .wide_norm = true},
+    {.name = "exaone4",
+     .summary = "as qwen3, a window in three of four layers",
+     .qk_norm = true,
+     .pattern = "WWWF"},
+    {.name = "cohere",
+     .summary = "one LayerNorm without bias per layer, gated MLP, tied",
+     .norms = 1,
+     .tied = true,
+     .wide_norm = true},
+    {.name = "cohere2",
+     .summary = "as cohere, a window in three of four layers",
+     .norms = 1,
+     .tied = true,
+     .pattern = "WWWF",
+     .wide_norm = true},
+    {.name = "smollm3",
+     .summary = "as llama, tied, a window in every fourth layer",
+     .tied = true,
+     .pattern = "FFFW"},
+    {.name = "ernie4_5", .summary = "as llama, tied", .tied = true},
+    {.name = "ernie4_5_moe",
+     .summary = "as ernie4_5, routed and shared experts, a bias for each expert",
+     .tied = true,
+     .sparse = true,
+     .router_bias = true},
+    {.name = "hunyuan_v1_moe",
+     .summary = "as qwen3, routed experts and a shared expert",
+     .qk_norm = true,
+     .sparse = true},
+    {.name = "seed_oss", .summary = "as llama, with biases on Q, K and V", .qkv_bias = true},
+    {.name = "starcoder2",
+     .summary = "LayerNorm, plain MLP, biases, rotary, tied, a window in every layer",
+     .matrices = 2,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .tied = true,
+     .pattern = "W"},
+    {.name = "arcee", .summary = "as llama, plain MLP", .matrices = 2},
+    {.name = "cwm", .summary = "as llama, a window in three of four layers", .pattern = "FWWW"},
+    {.name = "stablelm", .summary = "LayerNorm, gated MLP, rotary, no biases", .norm_bias = true},
+    {.name = "phimoe",
+     .summary = "LayerNorm, routed experts, a window in every layer",
+     .norm_bias = true,
+     .sparse = true,
+     .pattern = "W"},
+    {.name = "bloom",
+     .summary = "as gpt2, without learned positions, a norm after the embedding",
+     .matrices = 2,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .qkv_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .tied = true,
+     .embedding_norm = true},
+    {.name = "falcon",
+     .summary = "LayerNorm, plain MLP, rotary, tied, one or two norms per layer",
+     .matrices = 2,
+     .norms = 1,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .tied = true},
+    {.name = "gptj",
+     .summary = "one LayerNorm per layer, plain MLP with biases, rotary, the head has a bias",
+     .matrices = 2,
+     .norms = 1,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .ffn_bias = true,
+     .head_bias = true},
+    {.name = "gpt_neo",
+     .summary = "as gpt2, no biases on Q, K and V, a window in every other layer",
+     .matrices = 2,
+     .ffn_multiple = 4,
+     .norm_bias = true,
+     .out_bias = true,
+     .ffn_bias = true,
+     .tied = true,
+     .learned_positions = true,
+     .pattern = "FW"},
+    {.name = "mpt",
+     .summary = "LayerNorm without bias, plain MLP, no positions, tied",
+     .matrices = 2,
+     .ffn_multiple = 4,
+     .tied = true},
     {.name = "gpt",
      .summary = "GPT from shapes, as Megatron's papers: as gpt2, positions where stated",
      .matrices = 2,
@@ -100,6 +311,30 @@ constexpr ShapeField kFields[] = {
     {"rope_dim", &Shapes::rope_dim},
     {"value_dim", &Shapes::value_dim},
     {"mtp_layers", &Shapes::mtp_layers},
+    {"index_heads", &Shapes::index_heads},
+    {"index_dim", &Shapes::index_dim},
+    {"index_topk", &Shapes::index_topk},
+    {"linear_heads", &Shapes::linear_heads},
+    {"linear_dim", &Shapes::linear_dim},
+    {"linear_key_heads", &Shapes::linear_key_heads},
+    {"linear_key_dim", &Shapes::linear_key_dim},
+    {"linear_conv", &Shapes::linear_conv},
+    {"norms", &Shapes::norms},
+};
+
+constexpr ShapeFlag kFlags[] = {
+    {"tied", &Shapes::tied},
+    {"qkv_bias", &Shapes::qkv_bias},
+    {"out_bias", &Shapes::out_bias},
+    {"ffn_bias", &Shapes::ffn_bias},
+    {"gated", &Shapes::gated},
+    {"norm_bias", &Shapes::norm_bias},
+    {"qk_norm", &Shapes::qk_norm},
+    {"head_bias", &Shapes::head_bias},
+    {"shared_gate", &Shapes::shared_gate},
+    {"router_bias", &Shapes::router_bias},
+    {"conv_bias", &Shapes::conv_bias},
+    {"linear_bias", &Shapes::linear_bias},
 };
 
 std::string_view field_name(i64 Shapes::*member) {
@@ -124,8 +359,23 @@ Diagnostic too_large(std::string_view key, std::string detail) {
           .key = std::string(key)};
 }
 
+/// Returns the letter of a layer in the pattern, which repeats. Requires: a pattern.
+char layer_letter(const Shapes& s, i64 index) {
+  return s.pattern[std::size_t(index) % s.pattern.size()];
+}
+
+bool has_letter(const Shapes& s, std::string_view letters) {
+  return s.pattern.find_first_of(letters) != std::string::npos;
+}
+
+/// Returns whether any layer has softmax attention, which needs heads.
+bool has_softmax(const Shapes& s) { return has_letter(s, "FW*"); }
+bool has_linear(const Shapes& s) { return has_letter(s, "LM"); }
+
 /// Returns the shapes with defaults from the family and from the other shapes filled in.
 Shapes complete_shapes(Shapes s, const Architecture& a) {
+  if (s.pattern.empty()) s.pattern = a.pattern;
+  if (s.norms == 0) s.norms = a.norms;
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.expert_groups <= 1) s.expert_groups = s.active_groups = 0;
   if (s.head_dim == 0 && !a.latent && divides(s.heads, s.hidden)) s.head_dim = s.hidden / s.heads;
@@ -134,6 +384,7 @@ Shapes complete_shapes(Shapes s, const Architecture& a) {
 }
 
 bool layer_is_sparse(const Shapes& s, const Architecture& a, i64 index) {
+  if (a.single_blocks) return layer_letter(s, index) == 'E';
   return a.sparse && index >= s.first_dense && (index + 1) % s.sparse_every == 0;
 }
 
@@ -154,15 +405,39 @@ Fault check_ranges(const Shapes& s) {
   return {};
 }
 
+/// Checks the pattern, of which the first `stated` letters come from the shapes and not the family.
+Fault check_pattern(const Shapes& s, const Architecture& a, std::size_t stated) {
+  const std::string_view linear = a.linear == Attention::Kind::none ? "" : "L";
+  const std::string known = a.single_blocks ? "M*-E" : "FW" + std::string(linear);
+  if (const std::size_t at = s.pattern.find_first_not_of(known); at != std::string::npos)
+    return bad_shapes(s, "pattern",
+                      fmt::format("'{}' is not a kind of layer of {}: its kinds are {}",
+                                  make_excerpt(s.pattern.substr(at, 1)), a.name, known));
+  if (s.layers > 0 && i64(stated) > s.layers)
+    return bad_shapes(
+        s, "pattern",
+        fmt::format("a pattern of {} letters for {} layers", stated, count(s.layers)));
+  return {};
+}
+
 Fault check_required(const Shapes& s, const Architecture& a) {
-  std::vector<i64 Shapes::*> needed = {&Shapes::hidden, &Shapes::layers, &Shapes::heads,
-                                       &Shapes::vocab};
+  std::vector<i64 Shapes::*> needed = {&Shapes::hidden, &Shapes::layers};
+  if (has_softmax(s)) needed.push_back(&Shapes::heads);
+  needed.push_back(&Shapes::vocab);
   if (a.latent)
     needed.insert(needed.end(),
                   {&Shapes::kv_rank, &Shapes::nope_dim, &Shapes::rope_dim, &Shapes::value_dim});
-  if (a.sparse)
+  if (a.indexer)
+    needed.insert(needed.end(), {&Shapes::index_heads, &Shapes::index_dim, &Shapes::index_topk});
+  if (has_linear(s))
+    needed.insert(needed.end(), {&Shapes::linear_heads, &Shapes::linear_dim,
+                                 &Shapes::linear_key_heads, &Shapes::linear_key_dim});
+  const bool experts = a.single_blocks ? has_letter(s, "E") : a.sparse;
+  if (experts)
     needed.insert(needed.end(), {&Shapes::experts, &Shapes::active_experts, &Shapes::expert_ffn});
-  if (!a.sparse || s.first_dense > 0 || s.sparse_every > 1) needed.push_back(&Shapes::ffn);
+  const bool dense =
+      a.single_blocks ? has_letter(s, "-") : !a.sparse || s.first_dense > 0 || s.sparse_every > 1;
+  if (dense) needed.push_back(&Shapes::ffn);
   for (i64 Shapes::*const member : needed)
     if (s.*member == 0)
       return bad_shapes(s, field_name(member),
@@ -171,17 +446,21 @@ Fault check_required(const Shapes& s, const Architecture& a) {
 }
 
 Fault check_consistent(const Shapes& s, const Architecture& a) {
-  if (!a.latent && s.head_dim == 0)
+  if (!a.latent && s.head_dim == 0 && has_softmax(s))
     return bad_shapes(
         s, "head_dim",
         fmt::format("{} heads do not divide a hidden size of {}, and head_dim is not given",
                     count(s.heads), count(s.hidden)));
-  if (!a.latent && !divides(s.kv_heads, s.heads))
+  if (!a.latent && has_softmax(s) && !divides(s.kv_heads, s.heads))
     return bad_shapes(
         s, "kv_heads",
         fmt::format("{} kv_heads do not divide {} heads", count(s.kv_heads), count(s.heads)));
   if (a.latent && (s.qkv_bias.value_or(false) || s.out_bias.value_or(false)))
     return bad_shapes(s, "qkv_bias", "latent attention with biases is not supported");
+  if (has_linear(s) && !divides(s.linear_key_heads, s.linear_heads))
+    return bad_shapes(s, "linear_key_heads",
+                      fmt::format("{} linear_key_heads do not divide {} linear_heads",
+                                  count(s.linear_key_heads), count(s.linear_heads)));
   if (!a.sparse && s.experts > 0)
     return bad_shapes(s, "experts", fmt::format("{} has no experts", a.name));
   if (a.sparse && s.active_experts > s.experts)
@@ -224,6 +503,16 @@ Fault check_parameter_count(const Shapes& s, const Architecture& a) {
       {&Shapes::experts, product({4, s.layers, s.hidden, s.experts, s.expert_ffn})},
       {&Shapes::experts, product({s.layers, s.hidden + 1, s.experts})},
       {&Shapes::mtp_layers, product({2, s.mtp_layers, s.hidden, s.hidden + 3})},
+      {&Shapes::linear_heads,
+       product({4, s.layers, s.hidden + 1, s.linear_heads, s.linear_dim + 1})},
+      {&Shapes::linear_key_heads,
+       product({4, s.layers, s.hidden + 1, s.linear_key_heads, s.linear_key_dim})},
+      {&Shapes::linear_conv, product({4, s.layers, s.linear_conv, s.linear_heads, s.linear_dim})},
+      {&Shapes::linear_conv,
+       product({4, s.layers, s.linear_conv, s.linear_key_heads, s.linear_key_dim})},
+      {&Shapes::linear_key_dim, product({8, s.linear_heads, s.linear_dim, s.linear_key_dim})},
+      {&Shapes::index_heads, product({2, s.layers, ranks, s.index_heads + 1, s.index_dim + 1})},
+      {&Shapes::norms, product({2, s.layers, s.norms, s.hidden})},
   };
   for (const Part& part : parts)
     if (!part.parameters || *part.parameters > kMaxCount)
@@ -233,7 +522,22 @@ Fault check_parameter_count(const Shapes& s, const Architecture& a) {
   return {};
 }
 
-Attention make_attention(const Shapes& s, const Architecture& a) {
+Attention make_linear(const Shapes& s, const Architecture& a) {
+  return {.kind = a.linear,
+          .heads = s.linear_heads,
+          .kv_heads = s.linear_key_heads,
+          .head_dim = s.linear_dim,
+          .qkv_bias = s.linear_bias.value_or(false),
+          .out_bias = s.linear_bias.value_or(false),
+          .state = s.linear_key_dim,
+          .conv = s.linear_conv,
+          .conv_bias = s.linear_conv > 0 && s.conv_bias.value_or(a.conv_bias)};
+}
+
+Attention make_attention(const Shapes& s, const Architecture& a, char letter) {
+  if (letter == '-' || letter == 'E') return {.kind = Attention::Kind::none};
+  if (letter == 'L' || letter == 'M') return make_linear(s, a);
+  const i64 window = letter == 'W' ? s.window : 0;
   if (a.latent)
     return {.kind = Attention::Kind::latent,
             .heads = s.heads,
@@ -241,17 +545,28 @@ Attention make_attention(const Shapes& s, const Architecture& a) {
             .kv_rank = s.kv_rank,
             .nope_dim = s.nope_dim,
             .rope_dim = s.rope_dim,
-            .value_dim = s.value_dim};
+            .value_dim = s.value_dim,
+            .window = window,
+            .index_heads = a.indexer ? s.index_heads : 0,
+            .index_dim = a.indexer ? s.index_dim : 0,
+            .index_topk = a.indexer ? s.index_topk : 0};
+  const bool qk_norm = s.qk_norm.value_or(a.qk_norm);
   return {.heads = s.heads,
           .kv_heads = s.kv_heads,
           .head_dim = s.head_dim,
           .qkv_bias = s.qkv_bias.value_or(a.qkv_bias),
           .out_bias = s.out_bias.value_or(a.out_bias),
-          .qk_norm = a.qk_norm};
+          .qk_norm = qk_norm,
+          .wide_norm = qk_norm && a.wide_norm,
+          .gated = a.gated_attention,
+          .sinks = a.sinks,
+          .window = window,
+          .chunked = window > 0 && a.chunked};
 }
 
 FeedForward make_feed_forward(const Shapes& s, const Architecture& a, bool sparse) {
   const i64 matrices = !s.gated ? a.matrices : *s.gated ? 3 : 2;
+  const bool shared_gate = s.shared_gate.value_or(a.shared_gate);
   if (!sparse)
     return {.width = s.ffn, .matrices = matrices, .bias = s.ffn_bias.value_or(a.ffn_bias)};
   return {.matrices = matrices,
@@ -262,22 +577,24 @@ FeedForward make_feed_forward(const Shapes& s, const Architecture& a, bool spars
           .active_groups = s.active_groups,
           .expert_width = s.expert_ffn,
           .shared_width = s.shared_ffn,
-          .shared_gate = a.shared_gate && s.shared_ffn > 0,
-          .router_bias = a.router_bias};
+          .shared_gate = shared_gate && s.shared_ffn > 0,
+          .router_bias = s.router_bias.value_or(a.router_bias)};
+}
+
+Layer make_layer(const Shapes& s, const Architecture& a, i64 index) {
+  const char letter = layer_letter(s, index);
+  Layer layer{.attention = make_attention(s, a, letter), .ffn = {.matrices = 2}, .norms = s.norms};
+  const bool mixes = layer.attention.present();
+  if (!a.single_blocks || !mixes) layer.ffn = make_feed_forward(s, a, layer_is_sparse(s, a, index));
+  return layer;
 }
 
 std::vector<LayerRun> make_runs(const Shapes& s, const Architecture& a) {
   std::vector<LayerRun> runs;
-  bool last = false;
   for (i64 index = 0; index < s.layers; ++index) {
-    const bool sparse = layer_is_sparse(s, a, index);
-    if (runs.empty() || sparse != last)
-      runs.push_back({.count = 0,
-                      .layer = {.attention = make_attention(s, a),
-                                .ffn = make_feed_forward(s, a, sparse),
-                                .norms = a.norms}});
+    const Layer layer = make_layer(s, a, index);
+    if (runs.empty() || runs.back().layer != layer) runs.push_back({.count = 0, .layer = layer});
     ++runs.back().count;
-    last = sparse;
   }
   return runs;
 }
@@ -301,6 +618,8 @@ Diagnostic unknown_architecture(const Shapes& shapes) {
 
 std::span<const ShapeField> list_shape_fields() { return kFields; }
 
+std::span<const ShapeFlag> list_shape_flags() { return kFlags; }
+
 std::span<const Architecture> architectures() { return kArchitectures; }
 
 const Architecture* find_architecture(std::string_view name) {
@@ -314,6 +633,7 @@ Result<Model> build(const Shapes& shapes) {
   if (a == nullptr) return fail(unknown_architecture(shapes));
   if (const Fault fault = check_ranges(shapes)) return fail(*fault);
   const Shapes s = complete_shapes(shapes, *a);
+  if (const Fault fault = check_pattern(s, *a, shapes.pattern.size())) return fail(*fault);
   if (const Fault fault = check_required(s, *a)) return fail(*fault);
   if (const Fault fault = check_consistent(s, *a)) return fail(*fault);
   if (const Fault fault = check_parameter_count(s, *a)) return fail(*fault);
@@ -323,12 +643,12 @@ Result<Model> build(const Shapes& shapes) {
                .vocab = s.vocab,
                .positions = s.positions,
                .tied = s.tied.value_or(a->tied),
-               .head_bias = a->head_bias,
-               .norm_bias = a->norm_bias,
+               .head_bias = s.head_bias.value_or(a->head_bias),
+               .norm_bias = s.norm_bias.value_or(a->norm_bias),
                .runs = make_runs(s, *a),
                .mtp_layers = s.mtp_layers,
                .max_sequence = s.max_sequence > 0 ? s.max_sequence : s.positions,
-               .window = s.window};
+               .embedding_norms = a->embedding_norm ? 1 : 0};
 }
 
 }  // namespace rankwright::model

@@ -15,10 +15,12 @@ constexpr double kForwardAndBackward = 3;
 /// it either.
 Parameters matmul_parameters(const Model& model, const Layer& layer) {
   Layer stripped = layer;
-  stripped.attention.qkv_bias = stripped.attention.out_bias = stripped.ffn.bias = false;
+  stripped.ffn.bias = false;
   stripped.ffn.shared_gate = false;
   if (layer.ffn.sparse()) stripped.ffn.experts = layer.ffn.active;
-  return count_parameters(model, stripped);
+  Parameters p = count_parameters(model, stripped);
+  p.attention = count_attention_weights(model.hidden, layer.attention);
+  return p;
 }
 
 double matmul_weights(const Model& model, const Layer& layer) {
@@ -26,10 +28,16 @@ double matmul_weights(const Model& model, const Layer& layer) {
   return double(p.attention + p.mlp + p.experts);
 }
 
-/// Returns the multiply-adds of one token with all `sequence` tokens: queries with keys, scores
-/// with values.
+/// Returns the multiply-adds of one token without the causal half: queries with keys and scores
+/// with values over all tokens. A recurrence has no such half.
 double attention_products(const Attention& attention, i64 sequence) {
-  return double(sequence) * double(attention.query_width() + attention.value_width());
+  const double core = core_forward_flops(attention, sequence).value;
+  return attention.recurrent() ? core / 2 : core;
+}
+
+/// Returns the mean number of keys per query, times two, if a query reads at most `most` tokens.
+double windowed_length(double most, double sequence) {
+  return sequence <= most ? sequence : 2 * most - most * most / sequence;
 }
 
 double head_weights(const Model& model) { return double(model.vocab) * double(model.hidden); }
@@ -81,11 +89,45 @@ std::string_view name(FlopsConvention convention) {
   return "PaLM, full";
 }
 
+// F5: a window of w reads w (w + 1) / 2 + (s - w) w, about w s - w^2 / 2 keys, full attention s^2
+// / 2. Chunks of c read c^2 / 2 each, and the last one less.
+double compute_score_length(const Attention& attention, i64 sequence) {
+  const double s = double(sequence);
+  if (attention.index_topk > 0) return windowed_length(double(attention.index_topk), s);
+  if (attention.window == 0 || attention.window >= sequence) return s;
+  if (!attention.chunked) return windowed_length(double(attention.window), s);
+  const double chunk = double(attention.window), rest = double(sequence % attention.window);
+  return ((s - rest) * chunk + rest * rest) / s;
+}
+
+// F6: the state of a head is n x d. The delta rule multiplies with it four times, lightning
+// attention twice (write and read); Mamba-2's scan counts 7 FLOPs per element, as in Megatron-LM.
+Flops core_forward_flops(const Attention& attention, i64 sequence) {
+  const double state = double(attention.value_width()) * double(attention.state);
+  switch (attention.kind) {
+    case Attention::Kind::none:
+      return {};
+    case Attention::Kind::delta:
+      return Flops{8 * state};
+    case Attention::Kind::lightning:
+      return Flops{4 * state};
+    case Attention::Kind::mamba:
+      return Flops{7 * state};
+    case Attention::Kind::grouped:
+    case Attention::Kind::latent:
+      break;
+  }
+  // 2 FLOPs per multiply-add, halved because attention is causal. The indexer scores all tokens.
+  const double index = double(attention.index_heads) * double(attention.index_dim);
+  return Flops{compute_score_length(attention, sequence) *
+                   double(attention.query_width() + attention.value_width()) +
+               double(sequence) * index};
+}
+
 LayerFlops count_layer_flops(const Model& model, const Layer& layer, i64 sequence) {
   const Parameters p = matmul_parameters(model, layer);
   return {.projections = Flops{2 * double(p.attention)},
-          .core = Flops{attention_products(
-              layer.attention, sequence)},  // 2 FLOPs per multiply-add, halved: count_causal
+          .core = core_forward_flops(layer.attention, sequence),
           .mlp = Flops{2 * double(p.mlp)},
           .experts = Flops{2 * double(p.experts)}};
 }

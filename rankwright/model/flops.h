@@ -18,10 +18,18 @@ enum class FlopsConvention : unsigned char {
 
 std::string_view name(FlopsConvention);
 
+/// Returns the length of full causal attention that costs as much per token as this attention at
+/// sequence length `sequence` (F5): `sequence` itself, or less with a window, chunks or an indexer.
+double compute_score_length(const Attention& attention, i64 sequence);
+
+/// Returns the forward FLOPs per token of the part between the projections of attention: the two
+/// causal matmuls over the sequence (F3), the scores of an indexer, or the recurrence (F6).
+Flops core_forward_flops(const Attention& attention, i64 sequence);
+
 /// Forward FLOPs per token of one layer, by part; the sum is F3.
 struct LayerFlops {
   Flops projections{};  // query, key, value and output projections
-  Flops core{};         // the two matmuls over the sequence, causal
+  Flops core{};         // the two matmuls over the sequence, causal, or the recurrence
   Flops mlp{};          // dense feed-forward, or the shared experts of a MoE layer
   Flops experts{};      // the routed experts that one token visits
 

@@ -10,13 +10,17 @@
 
 namespace rankwright::model {
 
-/// The attention of one layer: multi-head or grouped-query, or DeepSeek's latent attention (MLA).
+/// The part of one layer in which tokens read other tokens: softmax attention (multi-head,
+/// grouped-query, or DeepSeek's latent attention, MLA), or a recurrence with a state of fixed size
+/// (gated delta net, lightning attention, Mamba-2). A layer without such a part has Kind::none.
 struct Attention {
-  enum class Kind : unsigned char { grouped, latent };
+  enum class Kind : unsigned char { grouped, latent, delta, lightning, mamba, none };
   Kind kind = Kind::grouped;
   i64 heads = 0;
-  i64 kv_heads = 0;   // = heads without grouping; 0 for latent attention
-  i64 head_dim = 0;   // grouped only; may differ from hidden / heads
+  // = heads without grouping; 0 for latent attention. Recurrences: heads of queries and keys, which
+  // Mamba-2 calls groups.
+  i64 kv_heads = 0;
+  i64 head_dim = 0;   // grouped: may differ from hidden / heads; recurrences: of a head's value
   i64 q_rank = 0;     // latent: rank of the query projection; 0 if it is one full matrix
   i64 kv_rank = 0;    // latent: width of the compressed keys and values
   i64 nope_dim = 0;   // latent: part of a head's key without position encoding
@@ -24,12 +28,32 @@ struct Attention {
   i64 value_dim = 0;  // latent: width of a head's value
   bool qkv_bias = false;
   bool out_bias = false;
-  bool qk_norm = false;  // norm weights of head_dim each, on queries and keys
+  bool qk_norm = false;    // norm weights of head_dim each, on queries and keys
+  bool wide_norm = false;  // qk_norm has one weight per element of all heads (olmo2, cohere)
+  bool gated = false;      // an output gate as wide as the queries (qwen3_next)
+  bool sinks = false;      // one learned score per head (gpt_oss)
+  i64 window = 0;          // tokens that a token attends to, itself included; 0 for all before it
+  bool chunked = false;    // `window` is a chunk: tokens attend within their chunk (llama4)
+  i64 index_heads = 0;     // sparse attention (DSA): heads of the indexer, 0 without
+  i64 index_dim = 0;       // width of such a head
+  i64 index_topk = 0;      // tokens that the indexer selects for each token
+  i64 state = 0;           // recurrences: width of a head's key
+  i64 conv = 0;            // recurrences: taps of the convolution over time; 0 without
+  bool conv_bias = false;
+
+  /// Returns whether the layer keeps a state of fixed size instead of all keys and values.
+  bool recurrent() const {
+    return kind == Kind::delta || kind == Kind::lightning || kind == Kind::mamba;
+  }
+  bool present() const { return kind != Kind::none; }
 
   /// Widths of the inputs of the two attention matmuls, summed over heads.
   i64 query_width() const;
   i64 key_width() const;    // for grouped attention as stored: kv_heads * head_dim
   i64 value_width() const;  // of the heads' output, which the output projection reads
+  /// Recurrences: columns of the input projections, and channels of the convolution.
+  i64 projected_width() const;
+  i64 conv_channels() const;
 
   friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -49,6 +73,7 @@ struct FeedForward {
   bool router_bias = false;  // deepseek_v3: one correction term per expert
 
   bool sparse() const { return experts > 0; }
+  bool present() const { return sparse() || width > 0; }
 
   friend bool operator==(const FeedForward&, const FeedForward&) = default;
 };
@@ -57,6 +82,10 @@ struct Layer {
   Attention attention;
   FeedForward ffn;
   i64 norms = 2;  // norm weights of `hidden` each: 2; gemma2 has 4, phi 1
+
+  /// Returns the number of residual blocks: attention and feed-forward, or one of them
+  /// (nemotron_h).
+  int blocks() const { return (attention.present() ? 1 : 0) + (ffn.present() ? 1 : 0); }
 
   friend bool operator==(const Layer&, const Layer&) = default;
 };
@@ -79,13 +108,14 @@ struct Model {
   bool head_bias = false;  // phi
   bool norm_bias = false;  // LayerNorm (gpt2, gpt_neox, phi) has a bias, RMSNorm does not
   std::vector<LayerRun> runs{};
-  i64 mtp_layers = 0;    // multi-token-prediction modules after the last layer (deepseek_v3)
-  i64 max_sequence = 0;  // longest sequence that the model was made for; 0 if not stated
-  i64 window = 0;        // of sliding-window attention, in tokens; 0 if every layer attends to all
+  i64 mtp_layers = 0;       // multi-token-prediction modules after the last layer (deepseek_v3)
+  i64 max_sequence = 0;     // longest sequence that the model was made for; 0 if not stated
+  i64 embedding_norms = 0;  // norms right after the embedding (bloom: 1)
 
   i64 layers() const;             // without MTP
   const Layer& layer(i64) const;  // 0 <= index < layers()
   bool sparse() const;            // whether any layer has experts
+  bool recurrent() const;         // whether any layer keeps a state instead of keys and values
 
   friend bool operator==(const Model&, const Model&) = default;
 };

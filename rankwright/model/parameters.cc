@@ -3,19 +3,23 @@
 namespace rankwright::model {
 namespace {
 
-// P1, grouped:  2 h H d + 2 h K d   (+ (H + 2 K) d for Q, K, V biases, + h for the output's)
-// P2, latent:   query  h r_q + r_q H (n + r), or h H (n + r) without a rank
-//               + h (r_kv + r) + r_kv H (n + v) + H v h
-i64 attention_parameters(i64 h, const Attention& a) {
-  if (a.kind == Attention::Kind::latent) {
-    const i64 query =
-        a.q_rank > 0 ? h * a.q_rank + a.q_rank * a.query_width() : h * a.query_width();
-    const i64 down = h * (a.kv_rank + a.rope_dim);
-    const i64 up = a.kv_rank * a.heads * (a.nope_dim + a.value_dim);
-    return query + down + up + a.value_width() * h;
-  }
-  const i64 qkv_width = a.query_width() + 2 * a.key_width();
-  return h * qkv_width + a.value_width() * h + (a.qkv_bias ? qkv_width : 0) + (a.out_bias ? h : 0);
+// The indexer of sparse attention: queries from the compressed queries, one key, head weights.
+i64 indexer_weights(i64 h, const Attention& a) {
+  if (a.index_heads == 0) return 0;
+  const i64 q_in = a.q_rank > 0 ? a.q_rank : h;
+  return q_in * a.index_heads * a.index_dim + h * a.index_dim + h * a.index_heads;
+}
+
+// Counts the parameters of attention that are neither matrices nor norms of the layer: biases,
+// sinks, the indexer's norm, and per head the decay and time-step terms of a recurrence.
+i64 attention_vectors(i64 h, const Attention& a) {
+  i64 sum = (a.out_bias ? h : 0) + (a.sinks ? a.heads : 0);
+  if (a.index_heads > 0) sum += 2 * a.index_dim;
+  if (a.qkv_bias) sum += a.recurrent() ? a.projected_width() : a.query_width() + 2 * a.key_width();
+  if (a.conv_bias) sum += a.conv_channels();
+  if (a.kind == Attention::Kind::delta) sum += 2 * a.heads;
+  if (a.kind == Attention::Kind::mamba) sum += 3 * a.heads;
+  return sum;
 }
 
 // P3: `matrices` of h x w. The bias of the last matrix has h elements, the others have w.
@@ -24,9 +28,13 @@ i64 mlp_parameters(i64 h, i64 width, const FeedForward& f) {
 }
 
 // Counts the norms inside attention: on the heads of Q and K, or on the two compressed vectors.
+// Recurrences: on the output, per head for the delta rule and over all heads otherwise.
 i64 inner_norms(const Attention& a) {
   if (a.kind == Attention::Kind::latent) return a.q_rank + a.kv_rank;
-  return a.qk_norm ? 2 * a.head_dim : 0;
+  if (a.kind == Attention::Kind::delta) return a.head_dim;
+  if (a.recurrent()) return a.value_width();
+  if (!a.qk_norm) return 0;
+  return a.wide_norm ? a.query_width() + a.key_width() : 2 * a.head_dim;
 }
 
 i64 norm(const Model& model) { return model.norm_bias ? 2 * model.hidden : model.hidden; }
@@ -54,11 +62,32 @@ Parameters operator*(i64 n, const Parameters& p) {
           .head = n * p.head};
 }
 
+// P1, grouped:  2 h H d + 2 h K d   (+ h H d with an output gate)
+// P2, latent:   query  h r_q + r_q H (n + r), or h H (n + r) without a rank
+//               + h (r_kv + r) + r_kv H (n + v) + H v h   (+ the indexer)
+// P8, recurrent: h (2 K n + 2 H d + per-head terms) + H d h + taps (2 K n + H d)
+i64 count_attention_weights(i64 h, const Attention& a) {
+  if (!a.present()) return 0;
+  if (a.recurrent())
+    return h * a.projected_width() + a.value_width() * h + a.conv * a.conv_channels();
+  if (a.kind == Attention::Kind::latent) {
+    const i64 query =
+        a.q_rank > 0 ? h * a.q_rank + a.q_rank * a.query_width() : h * a.query_width();
+    const i64 down = h * (a.kv_rank + a.rope_dim);
+    const i64 up = a.kv_rank * a.heads * (a.nope_dim + a.value_dim);
+    return query + down + up + a.value_width() * h + indexer_weights(h, a);
+  }
+  return h * (a.query_width() + 2 * a.key_width()) + a.value_width() * h +
+         (a.gated ? h * a.query_width() : 0);
+}
+
 Parameters count_parameters(const Model& model, const Layer& layer) {
   const i64 h = model.hidden;
   const FeedForward& f = layer.ffn;
-  Parameters p{.attention = attention_parameters(h, layer.attention),
+  Parameters p{.attention = count_attention_weights(h, layer.attention) +
+                            attention_vectors(h, layer.attention),
                .norms = layer.norms * norm(model) + inner_norms(layer.attention)};
+  if (!f.present()) return p;
   if (!f.sparse()) {
     p.mlp = mlp_parameters(h, f.width, f);
     return p;
@@ -70,11 +99,12 @@ Parameters count_parameters(const Model& model, const Layer& layer) {
   return p;
 }
 
-// P5: V h (+ P h learned positions) + the layers + the last norm + V h for the head unless tied.
+// P5: V h (+ P h learned positions) + the layers + the last norm (and one after the embedding) + V
+// h for the head unless tied.
 Parameters count_parameters(const Model& model) {
   Parameters p{
       .embedding = (model.vocab + model.positions) * model.hidden,
-      .norms = norm(model),
+      .norms = (1 + model.embedding_norms) * norm(model),
       .head = (model.tied ? 0 : model.vocab * model.hidden) + (model.head_bias ? model.vocab : 0)};
   for (const LayerRun& run : model.runs) p += run.count * count_parameters(model, run.layer);
   return p;

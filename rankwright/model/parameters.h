@@ -1,5 +1,5 @@
 // Counts the parameters of a Model by kind: of one layer, of the whole model, and of the part that
-// one token visits (formulas P1 to P7 of docs/reference/formulas.md). plan/ splits them over ranks.
+// one token visits (formulas P1 to P8 of docs/reference/formulas.md). plan/ splits them over ranks.
 #pragma once
 
 #include "rankwright/model/model.h"
@@ -21,6 +21,10 @@ struct Parameters {
   friend Parameters operator*(i64 n, const Parameters&);
   friend bool operator==(const Parameters&, const Parameters&) = default;
 };
+
+/// Counts the weights that attention multiplies each token with: its projections and convolution,
+/// without biases, norms and other vectors.
+i64 count_attention_weights(i64 hidden, const Attention& attention);
 
 /// Counts the parameters of one decoder layer of `model`.
 Parameters count_parameters(const Model& model, const Layer& layer);

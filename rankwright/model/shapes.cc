@@ -1,5 +1,6 @@
 #include "rankwright/model/shapes.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace rankwright::model {
@@ -14,6 +15,7 @@ struct Kinds {
 Kinds find_kinds(const Model& model) {
   Kinds kinds;
   for (const LayerRun& run : model.runs) {
+    if (!run.layer.ffn.present()) continue;
     const Layer*& kind = run.layer.ffn.sparse() ? kinds.sparse : kinds.dense;
     if (kind == nullptr) kind = &run.layer;
   }
@@ -56,6 +58,44 @@ void set_attention(const Attention& a, Shapes& s) {
   s.nope_dim = a.nope_dim;
   s.rope_dim = a.rope_dim;
   s.value_dim = a.value_dim;
+  s.index_heads = a.index_heads;
+  s.index_dim = a.index_dim;
+  s.index_topk = a.index_topk;
+}
+
+void set_linear(const Attention& a, Shapes& s) {
+  s.linear_heads = a.heads;
+  s.linear_dim = a.head_dim;
+  s.linear_key_heads = a.kv_heads;
+  s.linear_key_dim = a.state;
+  s.linear_conv = a.conv;
+}
+
+/// Returns the first layer whose attention satisfies `test`, or null.
+template <class Test>
+const Layer* find_attention(const Model& model, Test test) {
+  for (const LayerRun& run : model.runs)
+    if (test(run.layer.attention)) return &run.layer;
+  return nullptr;
+}
+
+char find_letter(const Layer& layer, bool single_blocks) {
+  const Attention& a = layer.attention;
+  if (!a.present()) return layer.ffn.sparse() ? 'E' : '-';
+  if (a.recurrent()) return single_blocks ? 'M' : 'L';
+  if (single_blocks) return '*';
+  return a.window > 0 ? 'W' : 'F';
+}
+
+/// Returns the shortest pattern that repeats to the letters of all layers.
+std::string find_pattern(const Model& model, bool single_blocks) {
+  std::string letters;
+  for (const LayerRun& run : model.runs)
+    letters.append(std::size_t(run.count), find_letter(run.layer, single_blocks));
+  for (std::size_t period = 1; period < letters.size(); ++period)
+    if (std::equal(letters.begin() + std::ptrdiff_t(period), letters.end(), letters.begin()))
+      return letters.substr(0, period);
+  return letters;
 }
 
 void set_experts(const FeedForward& ffn, Shapes& s) {
@@ -74,10 +114,52 @@ std::optional<bool> override_if_differs(bool has, bool family) {
 
 }  // namespace
 
+namespace {
+
+void set_attention_overrides(const Model& model, const Architecture& family, Shapes& s) {
+  const Layer* const softmax =
+      find_attention(model, [](const Attention& a) { return a.present() && !a.recurrent(); });
+  const Layer* const windowed =
+      find_attention(model, [](const Attention& a) { return a.window > 0; });
+  const Layer* const linear =
+      find_attention(model, [](const Attention& a) { return a.recurrent(); });
+  if (softmax != nullptr) set_attention(softmax->attention, s);
+  if (softmax != nullptr && softmax->attention.kind == Attention::Kind::grouped) {
+    s.qkv_bias = override_if_differs(softmax->attention.qkv_bias, family.qkv_bias);
+    s.out_bias = override_if_differs(softmax->attention.out_bias, family.out_bias);
+    s.qk_norm = override_if_differs(softmax->attention.qk_norm, family.qk_norm);
+  }
+  if (windowed != nullptr) s.window = windowed->attention.window;
+  if (linear == nullptr) return;
+  set_linear(linear->attention, s);
+  s.linear_bias = override_if_differs(linear->attention.out_bias, false);
+  s.conv_bias =
+      override_if_differs(linear->attention.conv_bias, family.conv_bias && s.linear_conv > 0);
+}
+
+void set_feed_forward_overrides(const Model& model, const Architecture& family, Shapes& s) {
+  const Kinds kinds = find_kinds(model);
+  const Layer* const any = kinds.dense != nullptr ? kinds.dense : kinds.sparse;
+  if (any != nullptr) {
+    s.ffn_bias = override_if_differs(any->ffn.bias, family.ffn_bias);
+    s.gated = override_if_differs(any->ffn.matrices == 3, family.matrices == 3);
+  }
+  if (kinds.dense != nullptr) s.ffn = kinds.dense->ffn.width;
+  if (kinds.sparse != nullptr) {
+    set_experts(kinds.sparse->ffn, s);
+    const bool gate = family.shared_gate && s.shared_ffn > 0;
+    s.shared_gate = override_if_differs(kinds.sparse->ffn.shared_gate, gate);
+    s.router_bias = override_if_differs(kinds.sparse->ffn.router_bias, family.router_bias);
+  }
+  if (family.sparse && !family.single_blocks) spread_experts(model, s);
+}
+
+}  // namespace
+
 std::optional<Shapes> derive_shapes(const Model& model) {
   const Architecture* family = find_architecture(model.architecture);
   if (family == nullptr || model.runs.empty()) return std::nullopt;
-  const Layer& first = model.runs.front().layer;
+  const i64 norms = model.runs.front().layer.norms;
   Shapes s{.name = model.name,
            .architecture = model.architecture,
            .hidden = model.hidden,
@@ -85,23 +167,19 @@ std::optional<Shapes> derive_shapes(const Model& model) {
            .vocab = model.vocab,
            .positions = model.positions,
            .max_sequence = model.max_sequence == model.positions ? 0 : model.max_sequence,
-           .window = model.window,
            .mtp_layers = model.mtp_layers,
+           .norms = norms == family->norms ? 0 : norms,
            .tied = override_if_differs(model.tied, family->tied),
-           .ffn_bias = override_if_differs(first.ffn.bias, family->ffn_bias),
-           .gated = override_if_differs(first.ffn.matrices == 3, family->matrices == 3)};
-  if (first.attention.kind == Attention::Kind::grouped) {
-    s.qkv_bias = override_if_differs(first.attention.qkv_bias, family->qkv_bias);
-    s.out_bias = override_if_differs(first.attention.out_bias, family->out_bias);
+           .norm_bias = override_if_differs(model.norm_bias, family->norm_bias),
+           .head_bias = override_if_differs(model.head_bias, family->head_bias)};
+  set_attention_overrides(model, *family, s);
+  set_feed_forward_overrides(model, *family, s);
+  for (const std::string& pattern : {std::string(), find_pattern(model, family->single_blocks)}) {
+    s.pattern = pattern;
+    const Result<Model> built = build(s);
+    if (built && *built == model) return s;
   }
-  set_attention(first.attention, s);
-  const Kinds kinds = find_kinds(model);
-  if (kinds.dense != nullptr) s.ffn = kinds.dense->ffn.width;
-  if (kinds.sparse != nullptr) set_experts(kinds.sparse->ffn, s);
-  if (family->sparse) spread_experts(model, s);
-  const Result<Model> built = build(s);
-  if (!built || *built != model) return std::nullopt;
-  return s;
+  return std::nullopt;
 }
 
 }  // namespace rankwright::model

@@ -64,7 +64,7 @@ ConstraintViolation heads(const TrainingConfig& s) {
 ConstraintViolation kv_heads(const TrainingConfig& s) {
   for (const model::LayerRun& run : s.model.runs) {
     const model::Attention& a = run.layer.attention;
-    if (a.kind == model::Attention::Kind::latent) continue;
+    if (a.kv_heads == 0) continue;  // latent attention, or a layer without attention
     if (!divides(s.plan.tp, a.kv_heads) && !divides(a.kv_heads, s.plan.tp))
       return {Why::kv_heads, s.plan.tp, a.kv_heads};
   }

@@ -28,8 +28,9 @@ AttentionMessages compute_messages(const TrainingConfig& config, const model::At
   const i64 tp = config.plan.tp;
   const i64 query = a.query_width() / tp;
   const i64 output = a.value_width() / tp;
-  const i64 key = latent ? query : ceil_div(a.kv_heads, tp) * a.head_dim;
-  const i64 value = latent ? output : key;
+  const i64 width = a.recurrent() ? a.state : a.head_dim;
+  const i64 key = latent ? query : ceil_div(a.kv_heads, tp) * width;
+  const i64 value = latent || a.recurrent() ? output : key;
   return {activations(config, query), activations(config, key), activations(config, value),
           activations(config, output)};
 }
@@ -45,7 +46,7 @@ BlockInputs compute_block_inputs(const TrainingConfig& config) {
 }
 
 bool has_dense_block(const model::FeedForward& ffn) {
-  return !ffn.sparse() || ffn.shared_width > 0;
+  return ffn.sparse() ? ffn.shared_width > 0 : ffn.present();
 }
 
 bool recomputes_attention_core(const TrainingConfig& config) {

@@ -15,8 +15,31 @@ struct TpSplit {
   i64 whole = 0;
 };
 
+/// Returns whether every head of Q and K has the same norm weights.
+bool has_head_norms(const model::Attention& a) { return a.qk_norm && !a.wide_norm; }
+
 TpSplit attention_split(const model::Model& model, const model::Attention& a, i64 tp) {
   const i64 h = model.hidden;
+  if (!a.present()) return {};
+  if (a.recurrent()) {
+    // Heads are split, with their channels of the convolution; keys repeat if there are fewer heads
+    // of them than ranks.
+    const i64 value = ceil_div(a.value_width(), tp);
+    const i64 key = ceil_div(a.kv_heads, tp) * a.state;
+    const i64 channels = a.conv > 0 ? 2 * key + value : 0;
+    const i64 heads = ceil_div(a.heads, tp);
+    const bool delta = a.kind == model::Attention::Kind::delta;
+    const bool mamba = a.kind == model::Attention::Kind::mamba;
+    const i64 projected = 2 * key + 2 * value + (delta ? 2 : mamba ? 1 : 0) * heads;
+    const i64 vectors = (delta   ? 2
+                         : mamba ? 3
+                                 : 0) *
+                            heads +
+                        (a.qkv_bias ? projected : 0) + (a.conv_bias ? channels : 0) +
+                        (delta ? 0 : value);
+    return {.split = h * (projected + value) + a.conv * channels + vectors,
+            .whole = (a.out_bias ? h : 0) + (delta ? a.head_dim : 0)};
+  }
   if (a.kind == model::Attention::Kind::latent) {
     // Every tp rank holds the down-projections to the latent widths; the rest is split by heads.
     const i64 qk = a.heads * (a.nope_dim + a.rope_dim);
@@ -25,13 +48,19 @@ TpSplit attention_split(const model::Model& model, const model::Attention& a, i6
     const i64 kv_down = h * (a.kv_rank + a.rope_dim) + a.kv_rank;
     const i64 kv_up = a.kv_rank * a.heads * (a.nope_dim + a.value_dim);
     const i64 out = a.heads * a.value_dim * h;
-    return {.split = ceil_div(q_up + kv_up + out, tp), .whole = q_down + kv_down};
+    const i64 indexer = a.index_heads > 0
+                            ? (a.q_rank > 0 ? a.q_rank : h) * a.index_heads * a.index_dim +
+                                  h * (a.index_dim + a.index_heads) + 2 * a.index_dim
+                            : 0;
+    return {.split = ceil_div(q_up + kv_up + out, tp), .whole = q_down + kv_down + indexer};
   }
   const i64 query = ceil_div(a.heads * a.head_dim, tp);
   const i64 key = ceil_div(a.kv_heads, tp) * a.head_dim;  // heads repeat if fewer than ranks
   const i64 bias = a.qkv_bias ? query + 2 * key : 0;
-  return {.split = 2 * h * query + 2 * h * key + bias,
-          .whole = (a.out_bias ? h : 0) + (a.qk_norm ? 2 * a.head_dim : 0)};
+  const i64 more = (a.gated ? h * query : 0) + (a.sinks ? ceil_div(a.heads, tp) : 0) +
+                   (a.wide_norm ? query + key : 0);
+  return {.split = 2 * h * query + 2 * h * key + bias + more,
+          .whole = (a.out_bias ? h : 0) + (has_head_norms(a) ? 2 * a.head_dim : 0)};
 }
 
 /// Splits a dense feed-forward of `width`: every matrix along its wide side; the bias after the
@@ -109,7 +138,7 @@ Share count_layer_share(const model::Model& model, const model::Layer& layer, co
   const i64 norms = layer.norms * norm_parameters(model);
   Share share;
   share.sequence_shared = attention.whole + mlp.whole + router + norms;
-  if (layer.attention.qk_norm) share.head_norms = 2 * layer.attention.head_dim;
+  if (has_head_norms(layer.attention)) share.head_norms = 2 * layer.attention.head_dim;
   share.dense = attention.split + mlp.split + share.sequence_shared;
   if (ffn.sparse()) {
     const TpSplit expert = mlp_split(model, ffn, ffn.expert_width, plan.etp);

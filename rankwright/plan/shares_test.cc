@@ -5,6 +5,7 @@
 
 #include "rankwright/model/parameters.h"
 #include "tests/support/sample.h"
+#include "tests/support/shapes.h"
 
 namespace rankwright::plan {
 namespace shares_test {
@@ -235,6 +236,30 @@ TEST(LargestUnit, UnshardedParameters_DoNotCount) {
   const TrainingConfig config =
       config_of(model_of({{8, sparse_layer()}}), {.dp = 8, .pp = 4, .ep = 8, .zero = 3});
   EXPECT_EQ(largest_unit(config, contents(config, 1)), 2'621'440 + 3'145'728 + 8192 + 2048);
+}
+
+// One rank holds every parameter of a layer, whatever its kind.
+RC_GTEST_PROP(LayerShare, OneRankOfAnyFamily_HoldsTheLayer, ()) {
+  const model::Model model = *model::build(random_shapes());
+  for (const model::LayerRun& run : model.runs)
+    RC_ASSERT(count_layer_share(model, run.layer, {}).total() ==
+              count_parameters(model, run.layer).total());
+}
+
+TEST(LayerShare, Recurrence_IsSplitByHeads) {
+  // Mamba-2: 16 heads of 64, 4 groups of a state of 32, 4 taps; tp 2 holds 8 heads and 2 groups.
+  // Values 512, keys 64: input 1024 x (2 * 512 + 2 * 64 + 8), output 512 x 1024, convolution
+  // 4 * (512 + 2 * 64), 3 * 8 numbers of heads, 512 of the norm; one norm of the layer.
+  model::Layer layer{.attention = {.kind = model::Attention::Kind::mamba,
+                                   .heads = 16,
+                                   .kv_heads = 4,
+                                   .head_dim = 64,
+                                   .state = 32,
+                                   .conv = 4},
+                     .ffn = {},
+                     .norms = 1};
+  EXPECT_EQ(count_layer_share(kDense, layer, {.tp = 2}).dense,
+            1024 * 1160 + 512 * 1024 + 4 * 640 + 24 + 512 + 1024);
 }
 
 }  // namespace shares_test

@@ -112,7 +112,8 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
 // ep and etp instead.
 void TrafficCollector::add_tensor_parallel() {
   for (const model::LayerRun& run : on_rank_.runs) {
-    add_block(run, compute_block_inputs(config_, run.layer.attention));
+    if (run.layer.attention.present())
+      add_block(run, compute_block_inputs(config_, run.layer.attention));
     if (has_dense_block(run.layer.ffn)) add_block(run, compute_block_inputs(config_));
   }
   const i64 m = microbatches();

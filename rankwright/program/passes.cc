@@ -74,7 +74,7 @@ void Passes::backward(const Piece& piece, Gradients g) {
 }
 
 void Passes::layer(const model::Layer& shape) {
-  attention(shape.attention);
+  if (shape.attention.present()) attention(shape.attention);
   if (shape.ffn.sparse()) experts(shape.ffn);
   if (plan::has_dense_block(shape.ffn)) mlp();
 }
@@ -82,7 +82,7 @@ void Passes::layer(const model::Layer& shape) {
 void Passes::layer_back(const model::Layer& shape, Gradients g) {
   if (plan::has_dense_block(shape.ffn)) mlp_back(g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
-  attention_back(shape.attention, g);
+  if (shape.attention.present()) attention_back(shape.attention, g);
 }
 
 void Passes::tp(K kind, plan::Op op, Bytes bytes, bool beside) {

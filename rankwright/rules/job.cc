@@ -1,8 +1,6 @@
-// RW0125 and RW0127: problems of the job itself, which no layout mends: formats that the device
-// does not compute in, and attention that is not modeled.
+// RW0125 and RW0127: formats that the device does not compute in, and exchanges between
+// context-parallel ranks that are not modeled.
 #include <fmt/format.h>
-
-#include <bit>
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
@@ -45,23 +43,17 @@ Finding describe_missing_units(const plan::TrainingConfig& s) {
           .fix = change.edits()};
 }
 
-bool exceeds_window(const plan::TrainingConfig& s) {
-  return s.model.window > 0 && s.job.sequence > s.model.window;
+bool splits_recurrence(const plan::TrainingConfig& s) {
+  return s.plan.cp > 1 && s.model.recurrent();
 }
 
-Finding describe_window(const plan::TrainingConfig& s) {
-  const i64 window = s.model.window;
-  Finding finding{.detail = fmt::format("layers of {} attend to {} tokens, but sequences have {}: "
-                                        "the estimate would count full attention",
-                                        s.model.name, count(window), count(s.job.sequence)),
-                  .key = "job.sequence",
-                  .hint = fmt::format("sequence: {}", window)};
-  for (const i64 tokens : {window, i64(std::bit_floor(std::uint64_t(window)))}) {
-    const Change shorter = Change(s).sequence(tokens);
-    if (!finding.fix.empty() || !find_violations(shorter.config()).empty()) continue;
-    finding.fix = shorter.edits();
-  }
-  return finding;
+Finding describe_split_recurrence(const plan::TrainingConfig& s) {
+  return {
+      .detail = fmt::format("{} has layers of linear attention or Mamba-2, whose state would pass "
+                            "between {} context-parallel ranks",
+                            s.model.name, s.plan.cp),
+      .key = "parallelism.cp_size",
+      .hint = "cp_size: 1"};
 }
 
 constexpr Rule kRules[] = {
@@ -78,19 +70,20 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      when<lacks_units, describe_missing_units>},
-    {{"RW0127", Severity::error, "sliding-window attention is not modeled",
-      "Some layers of the model attend only to the last tokens. This version counts full attention "
-      "in every layer. Beyond the window, this overstates time and, with unfused kernels, memory.",
-      "Set job.sequence to at most the window, or set `window: 0` in the model and take the "
-      "estimate as an upper bound.",
-      "Mistral 7B (Jiang et al. 2023), section 2; Gemma 2 (2024), section 2",
+    {{"RW0127", Severity::error, "context parallelism of a recurrence is not modeled",
+      "Layers of linear attention and Mamba-2 pass a state along the sequence instead of keys and "
+      "values. The estimate has no cost of that exchange.",
+      "Set cp_size: 1, and tp_size or a smaller micro_batch to make room.",
+      "Gated Delta Networks (Yang et al. 2024), section 3; Mamba-2 (Dao and Gu 2024), section 8",
       "world_size: 8\n"
-      "model: gemma-2-2b\n"
-      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp}\n"
+      "model: {architecture: bamba, hidden: 1024, layers: 8, heads: 16, ffn: 4096, vocab: 32000, "
+      "linear_heads: 32, linear_dim: 64, linear_key_heads: 1, linear_key_dim: 128, linear_conv: "
+      "4}\n"
+      "parallelism: {tp_size: 1, dp_size: 4, cp_size: 2, order: tp-cp-dp-pp}\n"
       "job: {sequence: 8192}\n"},
      Target::any,
      Rule::When::without_violations,
-     when<exceeds_window, describe_window>},
+     when<splits_recurrence, describe_split_recurrence>},
 };
 
 }  // namespace

@@ -35,13 +35,24 @@ TEST(JobRules, FormatThatTheDeviceLacks_IsAnError) {
   EXPECT_EQ(fault_of("dgx-b200", "{sequence: 2048, matmul: fp4}"), "");
 }
 
-// gemma-2-2b alternates full attention and windows of 4,096 tokens.
-TEST(JobRules, SequenceBeyondTheWindow_IsAnError) {
-  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "gemma-2-2b"), "RW0127");
-  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 4096}", "gemma-2-2b"), "");
-  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "mistral-7b"), "RW0127");
-  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "mistral-7b-v0.3"), "");
-  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "qwen2.5-7b"), "");
+// gemma-2-2b alternates full attention and windows of 4,096 tokens, which the estimate includes.
+TEST(JobRules, SequenceBeyondTheWindow_IsNoFault) {
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "gemma-2-2b"), "");
+  EXPECT_EQ(fault_of("dgx-h100", "{sequence: 8192}", "mistral-7b"), "");
+}
+
+TEST(JobRules, ContextParallelRecurrence_IsAnError) {
+  plan::TrainingConfig config =
+      read("dgx-h100", "{sequence: 8192}",
+           "{architecture: bamba, hidden: 1024, layers: 8, heads: 16, ffn: 4096, vocab: 32000, "
+           "linear_heads: 32, linear_dim: 64, linear_key_heads: 1, linear_key_dim: 128, "
+           "linear_conv: 4}");
+  EXPECT_FALSE(find_job_fault(config));
+  config.plan.cp = 2;
+  config.plan.dp = 4;
+  const std::optional<Diagnostic> fault = find_job_fault(config);
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(fault->code, "RW0127");
 }
 
 }  // namespace job_test

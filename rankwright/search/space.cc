@@ -157,9 +157,11 @@ std::vector<Node> list_nodes(const Problem& problem) {
 void for_each_node(const Problem& problem, const std::function<bool(const Node&)>& visit) {
   const Limits& limits = problem.limits;
   const i64 world = problem.config.world;
+  const bool recurrent = problem.config.model.recurrent();
   const catalog::ValidatedLayout layout = cost::make_layout(problem.config);
   for (const i64 pp : list_divisors(world, limits.pp))
-    for (const i64 cp : list_divisors(world / pp, limits.cp))
+    for (const i64 cp : list_divisors(world / pp, limits.cp)) {
+      if (cp > 1 && recurrent) continue;  // RW0127
       for (const i64 tp : list_divisors(world / pp / cp, limits.tp)) {
         const i64 dp = world / pp / cp / tp;
         if (!limits.dp.has(dp)) continue;
@@ -171,6 +173,7 @@ void for_each_node(const Problem& problem, const std::function<bool(const Node&)
           if (!visit(node)) return;
         }
       }
+    }
 }
 
 Node node_of(const plan::Plan& plan) {

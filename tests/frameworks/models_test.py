@@ -9,7 +9,9 @@ import rankwright
 import torch
 import transformers
 
-CONFIGS = sorted((pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "hf").glob("*.json"))
+DATA = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data"
+CONFIGS = sorted((DATA / "hf").glob("*.json"))  # published models
+TYPES = sorted((DATA / "hf_types").glob("*.json"))  # small invented ones, at least one per model type
 
 
 def count_parameters(config):
@@ -28,9 +30,19 @@ def counted(tally):
     return tally("transformers", judges.version("transformers"), "parameters of models, on the meta device")
 
 
-@pytest.mark.parametrize("file", CONFIGS, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", CONFIGS + TYPES, ids=lambda file: file.stem)
 def test_parameters_are_those_of_transformers(counted, file):
     plan = {"model": str(file), "world_size": 1, "parallelism": {}}
     ours = rankwright.explain(plan).data["model"]["parameters"]["total"]
     counted.case()
     counted.same(ours, count_parameters(json.loads(file.read_text("utf-8"))), file.stem)
+
+
+def test_table_of_parameters_is_that_of_transformers(counted):
+    """tests/data/hf_types/parameters.csv, which the unit tests compare with, states what transformers builds."""
+    rows = [line.split(",") for line in (DATA / "hf_types" / "parameters.csv").read_text("utf-8").splitlines()]
+    table = {row[0]: int(row[1]) for row in rows if len(row) == 2 and row[1].isdigit()}
+    assert sorted(table) == sorted(file.stem for file in TYPES)
+    counted.case()
+    for file in TYPES:
+        counted.same(table[file.stem], count_parameters(json.loads(file.read_text("utf-8"))), f"row {file.stem}")

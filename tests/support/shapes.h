@@ -3,6 +3,8 @@
 
 #include <rapidcheck.h>
 
+#include <string>
+
 #include "rankwright/model/architecture.h"
 
 namespace rankwright {
@@ -49,6 +51,35 @@ inline model::Shapes random_shapes() {
     s.qkv_bias = flag();
     s.out_bias = flag();
   }
+  s.window = maybe() ? any(0, 4096) : 0;
+  if (family.indexer) {
+    s.index_heads = any(1, 9);
+    s.index_dim = any(1, 40);
+    s.index_topk = any(1, 4096);
+  }
+  if (family.linear != model::Attention::Kind::none) {
+    s.linear_key_heads = any(1, 3);
+    s.linear_heads = s.linear_key_heads * any(1, 3);
+    s.linear_dim = any(1, 40);
+    s.linear_key_dim = any(1, 40);
+    s.linear_conv = maybe() ? any(1, 5) : 0;
+    s.conv_bias = flag();
+    s.linear_bias = flag();
+  }
+  if (maybe()) {  // a pattern of its own
+    const bool linear = family.linear != model::Attention::Kind::none;
+    const std::string letters = family.single_blocks ? (family.sparse ? "M*-E" : "M*-")
+                                : linear             ? "FWL"
+                                                     : "FW";
+    for (i64 i = any(1, s.layers); i > 0; --i)
+      s.pattern += letters[std::size_t(any(0, i64(letters.size()) - 1))];
+  }
+  s.norms = maybe() ? any(1, 4) : 0;
+  s.head_bias = flag();
+  s.norm_bias = flag();
+  if (!family.latent) s.qk_norm = flag();
+  if (family.sparse) s.shared_gate = flag();
+  if (family.sparse) s.router_bias = flag();
   s.mtp_layers = maybe() ? any(0, s.layers) : 0;
   return s;
 }

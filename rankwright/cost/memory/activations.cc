@@ -21,10 +21,21 @@ struct Widths {
   double latent = 0;   // compressed queries and keys, replicated on every tp rank
   double up = 0;       // latent attention: up-projected keys without position part, and values
   double context = 0;  // output of the heads
+  double more = 0;     // gates, inputs of a convolution, the indexer, inputs of norms on the output
 };
 
 Widths find_widths(const model::Attention& a, i64 tp) {
   const double heads = double(a.heads) / double(tp);
+  if (a.recurrent()) {
+    const double key = double(ceil_div(a.kv_heads, tp)) * double(a.state);
+    const double value = heads * double(a.head_dim);
+    // The gate and the input of the norm on the output are as wide as the values. Mamba-2's kernel
+    // computes its convolution again; the delta rule reads saved outputs of it.
+    const bool delta = a.kind == model::Attention::Kind::delta;
+    const double convolved = delta && a.conv > 0 ? 2 * key + value : 0;
+    return {
+        .query = key, .key = key, .value = value, .context = value, .more = 2 * value + convolved};
+  }
   if (a.kind == model::Attention::Kind::latent) {
     const double qk = heads * double(a.nope_dim + a.rope_dim);
     const double v = heads * double(a.value_dim);
@@ -33,12 +44,15 @@ Widths find_widths(const model::Attention& a, i64 tp) {
             .value = v,
             .latent = double(a.q_rank + a.kv_rank + a.rope_dim),
             .up = heads * double(a.nope_dim + a.value_dim),
-            .context = v};
+            .context = v,
+            .more = double(a.index_heads) * double(a.index_dim + 1) + double(a.index_dim)};
   }
   // With fewer key-value heads than tp ranks, heads are replicated.
   const double key = double(ceil_div(a.kv_heads, tp)) * double(a.head_dim);
   const double query = heads * double(a.head_dim);
-  return {.query = query, .key = key, .value = key, .context = query};
+  // With an output gate: the gate, and the attention output that it scales.
+  return {
+      .query = query, .key = key, .value = key, .context = query, .more = a.gated ? 2 * query : 0};
 }
 
 /// Returns the bytes per element of a saved input of a matmul (M27). Transformer Engine saves it as
@@ -93,6 +107,12 @@ double norms_before(i64 norms) { return double(std::min<i64>(norms, 2)); }
 
 Bytes attention_core(const plan::TrainingConfig& s, const model::Attention& a, const Scale& scale) {
   const double heads = double(a.heads) / double(s.plan.tp);
+  if (a.recurrent()) {
+    // The delta rule saves a triangular matrix per chunk: kChunk elements per token and head.
+    constexpr double kChunk = 64;
+    const bool delta = a.kind == model::Attention::Kind::delta;
+    return scale.of(delta ? kChunk * heads : 0) + scale.plain(kFp32 * heads);
+  }
   if (s.software.attention != plan::AttentionKernel::unfused) return scale.plain(kFp32 * heads);
   // The softmax output; with dropout also the mask and the result.
   const double score = s.software.dropout ? 2 * scale.bytes + kMask : scale.bytes;
@@ -165,13 +185,13 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Widths w = find_widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
   const double inside = dense_width(ffn, s.plan.tp);
-  SavedLayer out{
-      .norms =
-          scale.of(double(layer.norms) * hidden) + scale.input(norms_before(layer.norms) * hidden),
-      .projected = scale.of(w.query + w.key + w.value + w.latent + w.up) + scale.input(w.latent),
-      .context = scale.input(w.context),
-      .core = attention_core(s, a, scale),
-      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(inside)};
+  SavedLayer out{.norms = scale.of(double(layer.norms) * hidden) +
+                          scale.input(norms_before(layer.norms) * hidden),
+                 .projected = scale.of(w.query + w.key + w.value + w.latent + w.up + w.more) +
+                              scale.input(w.latent),
+                 .context = scale.input(w.context),
+                 .core = attention_core(s, a, scale),
+                 .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(inside)};
   if (s.software.eager_ops) {                    // M29
     const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
     out.norms += scale.input(norms_before(layer.norms) * whole) +
@@ -228,12 +248,15 @@ LayerMatrices matrices(const plan::TrainingConfig& s, const model::Layer& layer)
   const model::FeedForward& ffn = layer.ffn;
   const Widths w = find_widths(a, s.plan.tp);
   LayerMatrices out;
-  if (a.kind == model::Attention::Kind::latent) {
+  if (a.recurrent()) {
+    const double tp = double(s.plan.tp);
+    out.attention = hidden * double(a.projected_width() + a.value_width()) / tp;
+  } else if (a.kind == model::Attention::Kind::latent) {
     const double q_in = a.q_rank > 0 ? double(a.q_rank) : hidden;
     out.attention =
         hidden * w.latent + q_in * w.query + double(a.kv_rank) * w.up + w.context * hidden;
   } else {
-    out.attention = hidden * (w.query + w.key + w.value + w.context);
+    out.attention = hidden * (w.query + w.key + w.value + w.context + (a.gated ? w.query : 0));
   }
   const double expert = ffn.sparse() ? double(ffn.expert_width) / double(s.plan.etp) : 0;
   out.ffn = matrix_count(ffn) * hidden * (dense_width(ffn, s.plan.tp) + expert);

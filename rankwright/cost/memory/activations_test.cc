@@ -212,5 +212,41 @@ RC_GTEST_PROP(LayerActivations, NeverGrowWithTpAndSequenceParallelism, ()) {
   }
 }
 
+TEST(SavedLayer, Recurrences_MatchTheWorkedExamples) {
+  // 16 heads of values of 64, 4 heads of keys of 32; two bytes per element.
+  const rankwright::plan::TrainingConfig config = sample::dense_config({});
+  model::Layer layer{.attention = {.kind = model::Attention::Kind::mamba,
+                                   .heads = 16,
+                                   .kv_heads = 4,
+                                   .head_dim = 64,
+                                   .state = 32,
+                                   .conv = 4},
+                     .ffn = {},
+                     .norms = 1};
+  // Mamba-2: 2 * 128 keys, and values, gate and input of the norm of 1,024 each.
+  SavedLayer s = saved(config, layer);
+  EXPECT_EQ(per_token(s.projected), (2 * 128 + 3 * 1024) * 2);
+  EXPECT_EQ(per_token(s.context), 1024 * 2);
+  EXPECT_EQ(per_token(s.core), 16 * 4);
+  EXPECT_EQ(per_token(s.norms), 2 * 1024 * 2);
+  EXPECT_EQ(per_token(s.ffn), 0);
+  // The delta rule also saves what leaves the convolution, and 64 elements per head.
+  layer.attention.kind = model::Attention::Kind::delta;
+  s = saved(config, layer);
+  EXPECT_EQ(per_token(s.projected), (2 * (2 * 128 + 1024) + 2 * 1024) * 2);
+  EXPECT_EQ(per_token(s.core), 16 * 4 + 64 * 16 * 2);
+}
+
+TEST(SavedLayer, LayerWithoutAttention_SavesItsFeedForward) {
+  const rankwright::plan::TrainingConfig config = sample::dense_config({});
+  model::Layer layer = sample::dense_layer();
+  layer.attention = {.kind = model::Attention::Kind::none};
+  layer.norms = 1;
+  const SavedLayer s = saved(config, layer);
+  EXPECT_EQ(per_token(s.norms), 2 * 1024 * 2);
+  EXPECT_EQ(per_token(s.projected + s.context + s.core), 0);
+  EXPECT_EQ(per_token(s.ffn), 3 * 4096 * 2);
+}
+
 }  // namespace activations_test
 }  // namespace rankwright::cost

@@ -51,7 +51,9 @@ model::Model random_stated_model() {
   shapes.layers = one_of({4, 6, 8, 12, 24});
   shapes.mtp_layers = std::min<i64>(shapes.mtp_layers, 2);
   shapes.ffn_bias = shapes.qkv_bias = shapes.out_bias = std::nullopt;
-  shapes.max_sequence = 0;
+  shapes.max_sequence = shapes.window = shapes.norms = 0;
+  shapes.pattern.clear();
+  shapes.head_bias = std::nullopt;
   if (shapes.positions > 0) shapes.positions = one_of({64, 2048});
   return *build(shapes);
 }

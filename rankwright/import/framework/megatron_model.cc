@@ -51,7 +51,8 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "padded-vocab-size",
                                        "tokenizer-type",
                                        "make-vocab-size-divisible-by",
-                                       "window-size"};
+                                       "window-size",
+                                       "window-attn-skip-freq"};
 
 std::string get_word(const ForeignReading& r, std::string_view flag) {
   const YamlNode* const node = find_path(r.root, flag);
@@ -151,9 +152,9 @@ void warn(ForeignReading& r, std::string_view flag, std::string detail) {
                    .detail = fmt::format("{}: {}", flag, detail)});
 }
 
-/// Returns the architecture nearest to these shapes. None has everything that Megatron-LM can
-/// combine: the differences are reported.
-const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s, bool positions,
+/// Returns the architecture nearest to these shapes and sets the shapes that override the rest.
+/// Only learned positions cannot be combined with every family: they are reported.
+const model::Architecture& find_family(ForeignReading& r, model::Shapes& s, bool positions,
                                        bool latent, bool sparse) {
   const bool gated = is_on(r, "swiglu") || is_on(r, "quick-geglu");
   const bool biased_norms = get_word(r, "normalization") != "RMSNorm";
@@ -161,35 +162,25 @@ const model::Architecture& find_family(ForeignReading& r, const model::Shapes& s
       is_on(r, "qk-layernorm") && !latent;  // latent attention has its own norms in any case
   const bool gate = is_on(r, "moe-shared-expert-gate") && s.shared_ffn > 0;
   const bool router_bias = is_on(r, "moe-router-enable-expert-bias");
-  struct Trait {
-    int weight;
-    std::string_view flag;
-    bool differs;
-  };
-  const auto traits = [&](const model::Architecture& a) {
-    return std::vector<Trait>{
-        {16, "position-embedding-type", positions && !a.learned_positions},
-        {8, "", gated != (a.matrices == 3)},  // counted, whatever the family
-        {4, "qk-layernorm", qk_norm != a.qk_norm},
-        {4, "normalization", biased_norms != a.norm_bias},
-        {2, "moe-shared-expert-gate", gate != (a.shared_gate && s.shared_ffn > 0)},
-        {1, "moe-router-enable-expert-bias", router_bias != a.router_bias}};
+  const auto distance = [&](const model::Architecture& a) {
+    return (positions && !a.learned_positions ? 16 : 0) + (gated != (a.matrices == 3) ? 8 : 0) +
+           (qk_norm != a.qk_norm ? 4 : 0) + (biased_norms != a.norm_bias ? 4 : 0) +
+           (gate != (a.shared_gate && s.shared_ffn > 0) ? 2 : 0) +
+           (router_bias != a.router_bias ? 1 : 0);
   };
   const model::Architecture* best = nullptr;
-  int min = 1000;
   for (const model::Architecture& a : model::architectures()) {
-    const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse;
-    if (!usual) continue;
-    int sum = 0;
-    for (const Trait& trait : traits(a)) sum += trait.differs ? trait.weight : 0;
-    if (sum < min) {
-      min = sum;
-      best = &a;
-    }
+    const bool usual = a.norms == 2 && !a.head_bias && a.latent == latent && a.sparse == sparse &&
+                       a.pattern.find_first_not_of("FW") == std::string_view::npos && !a.sinks &&
+                       !a.indexer && !a.embedding_norm && !(a.qk_norm && a.wide_norm);
+    if (usual && (best == nullptr || distance(a) < distance(*best))) best = &a;
   }
-  for (const Trait& trait : traits(*best))
-    if (trait.differs && !trait.flag.empty())
-      warn(r, trait.flag, fmt::format("estimated as in {}", best->name));
+  if (positions && !best->learned_positions)
+    warn(r, "position-embedding-type", fmt::format("estimated as in {}", best->name));
+  if (qk_norm != best->qk_norm) s.qk_norm = qk_norm;
+  if (biased_norms != best->norm_bias) s.norm_bias = biased_norms;
+  if (sparse && gate != (best->shared_gate && s.shared_ffn > 0)) s.shared_gate = gate;
+  if (sparse && router_bias != best->router_bias) s.router_bias = router_bias;
   return *best;
 }
 
@@ -240,11 +231,30 @@ void read_latent(ForeignReading& r, model::Shapes& s, bool sparse) {
 }
 
 /// Sets the window of sliding-window attention: "(127,0)" is the token itself and 127 before it.
+/// window-attn-skip-freq gives every n-th layer full attention, or lists a 1 per layer with a
+/// window.
 void read_window(ForeignReading& r, model::Shapes& s) {
   std::string text = get_word(r, "window-size");
   std::erase_if(text, [](char c) { return c == '(' || c == ' '; });
   const Result<i64> before = parse_count(text.substr(0, text.find(',')), 0);
-  if (before) s.window = *before + 1;  // -1 is none
+  if (!before) return;  // -1 is none
+  s.window = *before + 1;
+  s.pattern = "W";
+  const std::string skip = get_word(r, "window-attn-skip-freq");
+  if (skip.empty() || s.layers > model::kMaxLayers) return;
+  const Result<i64> every = parse_count(skip, 1);
+  if (every) {
+    s.pattern = std::string(std::size_t(std::min(*every, s.layers)), 'W');
+    if (*every <= s.layers) s.pattern.back() = 'F';
+    return;
+  }
+  const std::optional<std::vector<bool>> layers = parse_layer_pattern(skip, s.layers);
+  if (!layers || i64(layers->size()) != s.layers)
+    return warn(r, "window-attn-skip-freq",
+                fmt::format("'{}' is not a pattern of {} layers: all have a window in the estimate",
+                            make_excerpt(skip), count(s.layers)));
+  s.pattern.clear();
+  for (const bool windowed : *layers) s.pattern += windowed ? 'W' : 'F';
 }
 
 /// Sets the vocabulary size, which flags mostly leave to the tokenizer. Records where it is stated.

@@ -35,10 +35,37 @@ TEST(MegatronShapes, GatedMlpOfAGpt_HasThreeMatrices) {
 
 // (127,0): the token itself and the 127 before it.
 TEST(MegatronShapes, WindowSize_IsReadWithTheTokenItself) {
-  EXPECT_EQ(read("--vocab-size 50304 --window-size 127,0").draft.model->window, 128);
-  EXPECT_EQ(read("--vocab-size 50304 --window-size \"(4095,0)\"").draft.model->window, 4096);
-  EXPECT_EQ(read("--vocab-size 50304 --window-size -1,-1").draft.model->window, 0);
-  EXPECT_EQ(read("--vocab-size 50304").draft.model->window, 0);
+  EXPECT_EQ(read("--vocab-size 50304 --window-size 127,0").draft.model->layer(0).attention.window,
+            128);
+  EXPECT_EQ(
+      read("--vocab-size 50304 --window-size \"(4095,0)\"").draft.model->layer(0).attention.window,
+      4096);
+  EXPECT_EQ(read("--vocab-size 50304 --window-size -1,-1").draft.model->layer(0).attention.window,
+            0);
+  EXPECT_EQ(read("--vocab-size 50304").draft.model->layer(0).attention.window, 0);
+}
+
+// 24 layers: every fourth has full attention, or those with a 0 in the list.
+TEST(MegatronShapes, WindowSkipFrequency_SetsThePattern) {
+  const std::string window = "--vocab-size 50304 --window-size 127,0 --window-attn-skip-freq ";
+  const PlanFile every = read(window + "4"), listed = read(window + "\"[0]*2+[1]*22\"");
+  ASSERT_TRUE(every.draft.model && listed.draft.model);
+  for (i64 i = 0; i < 24; ++i) {
+    EXPECT_EQ(every.draft.model->layer(i).attention.window, (i + 1) % 4 == 0 ? 0 : 128) << i;
+    EXPECT_EQ(listed.draft.model->layer(i).attention.window, i < 2 ? 0 : 128) << i;
+  }
+}
+
+// Flags combine freely, whatever family has them: RMSNorm and norms on Q and K of a plain MLP.
+TEST(MegatronShapes, NormsOfAGpt_AreThoseOfTheFlags) {
+  const PlanFile plain = read("--vocab-size 50304");
+  const PlanFile other = read("--vocab-size 50304 --normalization RMSNorm --qk-layernorm");
+  ASSERT_TRUE(plain.draft.model && other.draft.model);
+  EXPECT_TRUE(plain.draft.model->norm_bias);
+  EXPECT_FALSE(other.draft.model->norm_bias);
+  EXPECT_TRUE(other.draft.model->layer(0).attention.qk_norm);
+  EXPECT_EQ(other.draft.model->layer(0).ffn.matrices, 2);
+  EXPECT_THAT(other.findings, Each(Field(&Diagnostic::code, Ne("RW0601"))));
 }
 
 TEST(MegatronShapes, FindingsAboutTheVocabulary_PointAtIt) {

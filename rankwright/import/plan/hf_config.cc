@@ -9,157 +9,14 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/suggest.h"
+#include "rankwright/import/plan/hf_families.h"
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/lines.h"
-#include "rankwright/model/architecture.h"
 
 namespace rankwright::importer {
 namespace {
 
 using Json = nlohmann::json;
-
-enum class Need : unsigned char {
-  required,  // at least 1
-  optional,  // absent, null, or at least 1
-  or_none,   // absent, null, or at least 0
-};
-
-/// A key that holds a number, and the shape that it sets.
-struct Key {
-  std::string_view key;
-  i64 model::Shapes::*member;
-  Need need = Need::required;
-};
-
-/// A key that holds a flag, and the shape that it overrides.
-struct Flag {
-  std::string_view key;
-  std::optional<bool> model::Shapes::*member;
-};
-
-/// A setting that changes the network in a way that Model cannot express: only this value is
-/// supported.
-struct RequiredSetting {
-  std::string_view key;
-  std::string_view value;  // as JSON
-};
-
-constexpr Key kDense[] = {
-    {"hidden_size", &model::Shapes::hidden},
-    {"num_hidden_layers", &model::Shapes::layers},
-    {"num_attention_heads", &model::Shapes::heads},
-    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
-    {"head_dim", &model::Shapes::head_dim, Need::optional},
-    {"intermediate_size", &model::Shapes::ffn},
-    {"vocab_size", &model::Shapes::vocab},
-    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
-};
-
-constexpr Key kMixtral[] = {
-    {"hidden_size", &model::Shapes::hidden},
-    {"num_hidden_layers", &model::Shapes::layers},
-    {"num_attention_heads", &model::Shapes::heads},
-    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
-    {"head_dim", &model::Shapes::head_dim, Need::optional},
-    {"intermediate_size", &model::Shapes::expert_ffn},
-    {"vocab_size", &model::Shapes::vocab},
-    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
-    {"num_local_experts", &model::Shapes::experts},
-    {"num_experts_per_tok", &model::Shapes::active_experts},
-};
-
-constexpr Key kQwenMoe[] = {
-    {"hidden_size", &model::Shapes::hidden},
-    {"num_hidden_layers", &model::Shapes::layers},
-    {"num_attention_heads", &model::Shapes::heads},
-    {"num_key_value_heads", &model::Shapes::kv_heads, Need::optional},
-    {"head_dim", &model::Shapes::head_dim, Need::optional},
-    {"intermediate_size", &model::Shapes::ffn, Need::optional},
-    {"vocab_size", &model::Shapes::vocab},
-    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
-    {"num_experts", &model::Shapes::experts},
-    {"num_experts_per_tok", &model::Shapes::active_experts},
-    {"moe_intermediate_size", &model::Shapes::expert_ffn},
-    {"shared_expert_intermediate_size", &model::Shapes::shared_ffn, Need::or_none},
-    {"decoder_sparse_step", &model::Shapes::sparse_every, Need::optional},
-};
-
-// These files also contain head_dim and num_key_value_heads, which latent attention does not use.
-constexpr Key kDeepSeek[] = {
-    {"hidden_size", &model::Shapes::hidden},
-    {"num_hidden_layers", &model::Shapes::layers},
-    {"num_attention_heads", &model::Shapes::heads},
-    {"intermediate_size", &model::Shapes::ffn},
-    {"vocab_size", &model::Shapes::vocab},
-    {"max_position_embeddings", &model::Shapes::max_sequence, Need::optional},
-    {"n_routed_experts", &model::Shapes::experts},
-    {"num_experts_per_tok", &model::Shapes::active_experts},
-    {"moe_intermediate_size", &model::Shapes::expert_ffn},
-    {"n_group", &model::Shapes::expert_groups, Need::or_none},
-    {"topk_group", &model::Shapes::active_groups, Need::or_none},
-    {"n_shared_experts", &model::Shapes::shared_ffn, Need::or_none},  // see widen_shared_experts
-    {"first_k_dense_replace", &model::Shapes::first_dense, Need::or_none},
-    {"q_lora_rank", &model::Shapes::q_rank, Need::optional},
-    {"kv_lora_rank", &model::Shapes::kv_rank},
-    {"qk_nope_head_dim", &model::Shapes::nope_dim},
-    {"qk_rope_head_dim", &model::Shapes::rope_dim},
-    {"v_head_dim", &model::Shapes::value_dim},
-    {"num_nextn_predict_layers", &model::Shapes::mtp_layers, Need::or_none},
-};
-
-constexpr Key kGpt2[] = {
-    {"n_embd", &model::Shapes::hidden},    {"n_layer", &model::Shapes::layers},
-    {"n_head", &model::Shapes::heads},     {"n_inner", &model::Shapes::ffn, Need::optional},
-    {"vocab_size", &model::Shapes::vocab}, {"n_positions", &model::Shapes::positions},
-};
-
-constexpr Flag kTied[] = {{"tie_word_embeddings", &model::Shapes::tied}};
-// attention_bias adds a bias to Q, K, V and the output projection.
-constexpr Flag kBiased[] = {{"tie_word_embeddings", &model::Shapes::tied},
-                            {"attention_bias", &model::Shapes::qkv_bias},
-                            {"attention_bias", &model::Shapes::out_bias},
-                            {"mlp_bias", &model::Shapes::ffn_bias}};
-constexpr Flag kQwenMoeFlags[] = {{"tie_word_embeddings", &model::Shapes::tied},
-                                  {"qkv_bias", &model::Shapes::qkv_bias}};
-
-constexpr RequiredSetting kNoDenseList[] = {{"mlp_only_layers", "[]"}};
-constexpr RequiredSetting kEveryLayer[] = {{"moe_layer_freq", "1"}};
-constexpr RequiredSetting kNoQkNorm[] = {{"qk_layernorm", "false"}};
-constexpr RequiredSetting kDecoder[] = {{"add_cross_attention", "false"}};
-
-/// DeepSeek states the number of shared experts; Model has their total width.
-bool widen_shared_experts(model::Shapes& shapes) {
-  const std::optional<i64> width = product({shapes.shared_ffn, shapes.expert_ffn});
-  if (width) shapes.shared_ffn = *width;
-  return width.has_value();
-}
-
-struct Family {
-  std::string_view model_type;  // also the row of model/architecture
-  std::span<const Key> keys;
-  std::span<const Flag> flags = kTied;
-  std::span<const RequiredSetting> only{};
-  bool (*finish)(model::Shapes&) = nullptr;  // returns false if a value is out of range
-};
-
-// To read another model_type, add a row here and one in model/architecture.cc.
-constexpr Family kFamilies[] = {
-    {"llama", kDense, kBiased},
-    {"mistral", kDense},
-    {"mixtral", kMixtral},
-    {"qwen2", kDense},
-    {"qwen3", kDense, kBiased},
-    {"qwen2_moe", kQwenMoe, kQwenMoeFlags, kNoDenseList},
-    {"qwen3_moe", kQwenMoe, kBiased, kNoDenseList},
-    {"deepseek_v2", kDeepSeek, kBiased, kEveryLayer, widen_shared_experts},
-    {"deepseek_v3", kDeepSeek, kBiased, kEveryLayer, widen_shared_experts},
-    {"gpt2", kGpt2, kTied, kDecoder},
-    {"gpt_neox", kDense, kBiased},
-    {"gemma", kDense, kBiased},
-    {"gemma2", kDense, kBiased},
-    {"phi", kDense, kTied, kNoQkNorm},
-    {"phi3", kDense},
-};
 
 /// The text being read, for locations in it.
 struct Source {
@@ -263,45 +120,55 @@ const Json* find(const Json& object, std::string_view key) {
   return found == object.end() || found->is_null() ? nullptr : &*found;
 }
 
-Result<i64> read_number(const Json& value, const Key& key, const Source& source) {
+Result<i64> read_number(const Json& value, std::string_view key, Need need, const Source& source) {
   if (!value.is_number_integer())
-    return fail(bad_value(source, "RW0903", "not a whole number", key.key,
-                          fmt::format("{} is {}", key.key, quote(value))));
-  const i64 min = key.need == Need::or_none ? 0 : 1;
+    return fail(bad_value(source, "RW0903", "not a whole number", key,
+                          fmt::format("{} is {}", key, quote(value))));
+  const i64 min = need == Need::or_none ? 0 : 1;
   const bool huge = value.is_number_unsigned() && value.get<std::uint64_t>() > kMaxCount;
   if (huge || value.get<i64>() < min)
-    return fail(bad_value(source, "RW0904", "number out of range", key.key,
-                          fmt::format("{} is {}: it must be from {} to {} (2^50)", key.key,
+    return fail(bad_value(source, "RW0904", "number out of range", key,
+                          fmt::format("{} is {}: it must be from {} to {} (2^50)", key,
                                       quote(value), min, count(kMaxCount))));
   return value.get<i64>();
 }
 
-ConfigFault read_numbers(const Json& json, const Family& family, const Source& source,
-                         model::Shapes& shapes) {
-  for (const Key& key : family.keys) {
-    const Json* value = find(json, key.key);
+ConfigFault read_numbers(const Json& json, const HfFamily& family, std::span<const HfKey> keys,
+                         const Source& source, model::Shapes& shapes) {
+  for (const HfKey& key : keys) {
+    const bool other = find(json, key.key) == nullptr && !key.also.empty();
+    const std::string_view name = other ? key.also : key.key;
+    const Json* value = find(json, name);
+    if (value != nullptr && key.need == Need::optional && *value == "auto") value = nullptr;
     if (value == nullptr) {
-      if (key.need != Need::required) continue;
+      if (key.need != Need::required || shapes.*key.member > 0) continue;
       return not_understood(source, key.key,
                             fmt::format("a {} model needs '{}'", family.model_type, key.key));
     }
-    const Result<i64> number = read_number(*value, key, source);
+    const Result<i64> number = read_number(*value, name, key.need, source);
     if (!number) return number.error();
     shapes.*key.member = *number;
   }
   return {};
 }
 
-ConfigFault read_flags(const Json& json, const Family& family, const Source& source,
+ConfigFault read_flag(const Json& json, const HfFlag& flag, const Source& source,
+                      model::Shapes& shapes) {
+  const Json* value = find(json, flag.key);
+  if (value == nullptr) return {};
+  if (!value->is_boolean())
+    return bad_value(source, "RW0903", "not true or false", flag.key,
+                     fmt::format("{} is {}", flag.key, quote(*value)));
+  shapes.*flag.member = value->get<bool>();
+  return {};
+}
+
+ConfigFault read_flags(const Json& json, const HfFamily& family, const Source& source,
                        model::Shapes& shapes) {
-  for (const Flag& flag : family.flags) {
-    const Json* value = find(json, flag.key);
-    if (value == nullptr) continue;
-    if (!value->is_boolean())
-      return bad_value(source, "RW0903", "not true or false", flag.key,
-                       fmt::format("{} is {}", flag.key, quote(*value)));
-    shapes.*flag.member = value->get<bool>();
-  }
+  const HfFlag tied{"tie_word_embeddings", &model::Shapes::tied};
+  if (const ConfigFault fault = read_flag(json, tied, source, shapes)) return fault;
+  for (const HfFlag& flag : family.flags)
+    if (const ConfigFault fault = read_flag(json, flag, source, shapes)) return fault;
   for (const RequiredSetting& only : family.only) {
     const Json* value = find(json, only.key);
     if (value != nullptr && value->dump() != only.value)
@@ -312,50 +179,130 @@ ConfigFault read_flags(const Json& json, const Family& family, const Source& sou
   return {};
 }
 
-/// Reads the window of sliding-window attention. Qwen's configs state one that is off; newer ones
-/// list the kind of every layer.
-ConfigFault read_window(const Json& json, const Family& family, const Source& source,
+/// Reads the tokens of a window, if one is on.
+ConfigFault read_window(const Json& json, const HfFamily& family, const Source& source,
                         model::Shapes& shapes) {
-  const Json* const window = find(json, "sliding_window");
+  const Json* const window = find(json, family.window);
   const Json* const used = find(json, "use_sliding_window");
-  const Json* const kinds = find(json, "layer_types");
-  const bool off_by_default = family.model_type.starts_with("qwen");
-  if (window == nullptr || (used == nullptr ? off_by_default : *used == false)) return {};
-  if (kinds != nullptr && kinds->is_array() &&
-      std::none_of(kinds->begin(), kinds->end(),
-                   [](const Json& kind) { return kind == "sliding_attention"; }))
-    return {};
-  const Key key{"sliding_window", &model::Shapes::window, Need::or_none};
-  const Result<i64> tokens = read_number(*window, key, source);
+  if (window == nullptr || (used == nullptr ? family.window_off : *used == false)) return {};
+  const Result<i64> tokens = read_number(*window, family.window, Need::or_none, source);
   if (!tokens) return tokens.error();
   shapes.window = *tokens;
   return {};
 }
 
+/// A name of a kind of layers in configs, its letter in Shapes::pattern, and the letter if layers
+/// are single blocks.
+struct LayerName {
+  std::string_view name;
+  char letter, single;
+};
+constexpr LayerName kLayerNames[] = {
+    {"full_attention", 'F', '*'},
+    {"attention", 'F', '*'},
+    {"sliding_attention", 'W', ' '},
+    {"chunked_attention", 'W', ' '},
+    {"linear_attention", 'L', 'M'},
+    {"mamba", 'L', 'M'},
+    {"mlp", ' ', '-'},
+    {"moe", ' ', 'E'},
+};
+
+/// Reads a list of the kinds of all layers.
+ConfigFault read_layer_list(const Json& list, std::string_view key, bool single,
+                            const Source& source, model::Shapes& shapes) {
+  if (!list.is_array() || i64(list.size()) != shapes.layers)
+    return not_understood(source, key,
+                          fmt::format("{} must list {} layers", key, count(shapes.layers)));
+  shapes.pattern.clear();
+  for (const Json& layer : list) {
+    char letter = ' ';
+    for (const LayerName& name : kLayerNames)
+      if (layer == name.name) letter = single ? name.single : name.letter;
+    if (letter == ' ')
+      return not_understood(source, key,
+                            fmt::format("{} has the unknown kind {}", key, quote(layer)));
+    shapes.pattern += letter;
+  }
+  return {};
+}
+
+/// Reads "every n-th layer has full attention": a number n, or a string such as "LLLG".
+ConfigFault read_interval(const Json& value, std::string_view key, char other, const Source& source,
+                          model::Shapes& shapes) {
+  if (value.is_string()) {
+    const std::string text = value.get<std::string>();
+    if (text.empty() || text.find_first_not_of("LG") != std::string::npos)
+      return not_understood(source, key, fmt::format("{} is {}", key, quote(value)));
+    for (const char c : text) shapes.pattern += c == 'G' ? 'F' : other;
+    return {};
+  }
+  const Result<i64> every = read_number(value, key, Need::optional, source);
+  if (!every) return every.error();
+  shapes.pattern.assign(std::size_t(std::min(*every, shapes.layers)), other);
+  if (*every <= shapes.layers) shapes.pattern.back() = 'F';
+  return {};
+}
+
+/// Reads which layers have which kind of attention, if the config differs from the family.
+ConfigFault read_layers(const Json& json, const HfFamily& family, const Source& source,
+                        model::Shapes& shapes) {
+  const model::Architecture& a = *model::find_architecture(family.architecture);
+  if (shapes.layers < 1 || shapes.layers > model::kMaxLayers) return {};
+  for (const std::string_view key : {"layer_types", "layers_block_type"})
+    if (const Json* const list = find(json, key); list != nullptr && a.pattern.size() > 0)
+      return read_layer_list(*list, key, a.single_blocks, source, shapes);
+  const Json* const letters = find(json, "hybrid_override_pattern");
+  if (a.single_blocks && letters != nullptr && letters->is_string()) {
+    shapes.pattern = letters->get<std::string>();
+    if (i64(shapes.pattern.size()) == shapes.layers) return {};
+    return not_understood(source, "hybrid_override_pattern",
+                          fmt::format("hybrid_override_pattern has {} letters for {} layers",
+                                      shapes.pattern.size(), count(shapes.layers)));
+  }
+  if (family.rule == WindowRule::max_window_layers && shapes.window > 0) {
+    const Json* const first = find(json, "max_window_layers");
+    const i64 full = first != nullptr && first->is_number_integer() ? first->get<i64>() : 28;
+    shapes.pattern.assign(std::size_t(shapes.layers), 'F');
+    for (i64 i = std::max<i64>(full, 0); i < shapes.layers; ++i)
+      shapes.pattern[std::size_t(i)] = 'W';
+    return {};
+  }
+  const Json* const interval = family.every.empty() ? nullptr : find(json, family.every);
+  const char other = a.pattern.front() == 'L' ? 'L' : 'W';
+  if (interval != nullptr) return read_interval(*interval, family.every, other, source, shapes);
+  return {};
+}
+
+/// Sets the width of the shared experts. Returns false if it is out of range.
+bool set_shared_experts(const HfFamily& family, model::Shapes& shapes) {
+  if (family.shared == SharedExperts::one) shapes.shared_ffn = shapes.expert_ffn;
+  if (family.shared != SharedExperts::number) return true;
+  const std::optional<i64> width = product({shapes.shared_ffn, shapes.expert_ffn});
+  if (width) shapes.shared_ffn = *width;
+  return width.has_value();
+}
+
 Diagnostic unknown_type(const Source& source, const std::string& type) {
   std::vector<std::string> known;
-  std::string listed;
-  for (const Family& family : kFamilies) {
-    known.emplace_back(family.model_type);
-    listed += (listed.empty() ? "" : ", ") + known.back();
-  }
+  for (const HfFamily& family : list_hf_families()) known.emplace_back(family.model_type);
   Diagnostic unknown = not_understood(source, "model_type",
                                       fmt::format("unknown model_type '{}'", make_excerpt(type)));
-  unknown.notes.push_back("known: " + listed);
+  unknown.notes.push_back("known: " + list_hf_model_types());
   const std::optional<std::string> near = nearest(type, known);
   unknown.hint = near ? fmt::format("did you mean {}?", *near)
                       : "give the shapes in the plan file, with the most similar architecture";
   return unknown;
 }
 
-Result<const Family*> read_family(const Json& json, const Source& source) {
+Result<const HfFamily*> read_family(const Json& json, const Source& source) {
   const Json* type = find(json, "model_type");
   if (type == nullptr) return fail(not_understood(source, "model_type", "missing 'model_type'"));
   if (!type->is_string())
     return fail(bad_value(source, "RW0903", "not a string", "model_type",
                           fmt::format("model_type is {}", quote(*type))));
   const std::string name = type->get<std::string>();
-  for (const Family& family : kFamilies)
+  for (const HfFamily& family : list_hf_families())
     if (family.model_type == name) return &family;
   return fail(unknown_type(source, name));
 }
@@ -380,16 +327,35 @@ std::string read_name(const Json& json, std::string_view file_name) {
 }
 
 /// build() names the faulty shape; replaces it by the key in the file.
-Diagnostic locate_in_file(Diagnostic fault, const Family& family, const Source& source) {
+Diagnostic locate_in_file(Diagnostic fault, const HfFamily& family, const Source& source) {
   for (const model::ShapeField& field : model::list_shape_fields())
-    for (const Key& key : family.keys)
-      if (field.name == fault.key && key.member == field.member) {
-        fault.key = std::string(key.key);
-        fault.where = source.of(key.key);
-        return fault;
-      }
+    for (const std::span<const HfKey> keys : {family.keys, family.more})
+      for (const HfKey& key : keys)
+        if (field.name == fault.key && key.member == field.member) {
+          fault.key = std::string(key.key);
+          fault.where = source.of(key.key);
+          return fault;
+        }
   fault.where = {.file = std::string(source.file)};
   return fault;
+}
+
+ConfigFault read_config_shapes(const Json& json, const HfFamily& family, const Source& source,
+                               model::Shapes& shapes) {
+  shapes.architecture = family.architecture;
+  for (const HfDefault& value : family.defaults) shapes.*value.member = value.value;
+  for (const std::span<const HfKey> keys : {family.keys, family.more})
+    if (const ConfigFault fault = read_numbers(json, family, keys, source, shapes)) return fault;
+  if (const ConfigFault fault = read_flags(json, family, source, shapes)) return fault;
+  if (const ConfigFault fault = read_window(json, family, source, shapes)) return fault;
+  if (const ConfigFault fault = read_layers(json, family, source, shapes)) return fault;
+  if (!set_shared_experts(family, shapes))
+    return bad_value(source, "RW0904", "number out of range", "n_shared_experts",
+                     "the shared experts are too large");
+  if (family.finish == nullptr) return {};
+  const std::optional<HfFault> fault = family.finish(json, shapes);
+  if (!fault) return {};
+  return not_understood(source, fault->key, fault->detail);
 }
 
 }  // namespace
@@ -404,18 +370,12 @@ Result<model::Model> read_hf_config(std::string_view json_text, std::string_view
     source.from = json_text.find("\"text_config\"");
   }
 
-  const Result<const Family*> family = read_family(*json, source);
+  const Result<const HfFamily*> family = read_family(*json, source);
   if (!family) return fail(family.error());
   model::Shapes shapes;
   shapes.name = read_name(*whole, file_name);
-  shapes.architecture = (*family)->model_type;
-  if (const ConfigFault fault = read_numbers(*json, **family, source, shapes)) return fail(*fault);
-  if (const ConfigFault fault = read_flags(*json, **family, source, shapes)) return fail(*fault);
-  if (const ConfigFault fault = read_window(*json, **family, source, shapes)) return fail(*fault);
-  if ((*family)->finish != nullptr && !(*family)->finish(shapes))
-    return fail(bad_value(source, "RW0904", "number out of range", "n_shared_experts",
-                          "the shared experts are too large"));
-
+  if (const ConfigFault fault = read_config_shapes(*json, **family, source, shapes))
+    return fail(*fault);
   Result<model::Model> model = build(shapes);
   if (!model) return fail(locate_in_file(model.error(), **family, source));
   return model;

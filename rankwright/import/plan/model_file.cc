@@ -12,7 +12,7 @@
 namespace rankwright::importer {
 namespace {
 
-/// A key of a model map that is not one of the numbers in Shapes.
+/// A key of a model map that is neither a number nor a flag of Shapes.
 struct OtherField {
   std::string_view key;
   void (*read)(FieldReader&, const YamlNode&, model::Shapes&);
@@ -23,27 +23,28 @@ constexpr OtherField kOthers[] = {
      [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.name = r.label(n).value_or(""); }},
     {"architecture", [](FieldReader& r, const YamlNode& n,
                         model::Shapes& s) { s.architecture = r.text(n).value_or(""); }},
-    {"tied", [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.tied = r.flag(n); }},
-    {"qkv_bias",
-     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.qkv_bias = r.flag(n); }},
-    {"out_bias",
-     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.out_bias = r.flag(n); }},
-    {"ffn_bias",
-     [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.ffn_bias = r.flag(n); }},
-    {"gated", [](FieldReader& r, const YamlNode& n, model::Shapes& s) { s.gated = r.flag(n); }},
+    {"pattern", [](FieldReader& r, const YamlNode& n,
+                   model::Shapes& s) { s.pattern = r.text(n).value_or(""); }},
 };
 
 std::optional<model::Model> read_shapes(FieldReader& reader, const YamlNode& node) {
   model::Shapes shapes;
   shapes.name = "this model";
   const std::span<const model::ShapeField> numbers = model::list_shape_fields();
+  const std::span<const model::ShapeFlag> flags = model::list_shape_flags();
   const std::size_t found_before = reader.findings().size();
   std::vector<std::string_view> keys;
   for (const OtherField& other : kOthers) keys.push_back(other.key);
+  for (const model::ShapeFlag& flag : flags) keys.push_back(flag.name);
   for (const model::ShapeField& number : numbers) keys.push_back(number.name);
   reader.each(node, keys, [&](std::size_t key, const YamlNode& value) {
     if (key < std::size(kOthers)) return kOthers[key].read(reader, value, shapes);
-    i64& number = shapes.*numbers[key - std::size(kOthers)].member;
+    key -= std::size(kOthers);
+    if (key < flags.size()) {
+      shapes.*flags[key].member = reader.flag(value);
+      return;
+    }
+    i64& number = shapes.*numbers[key - flags.size()].member;
     number = reader.whole(value, 0, kMaxCount).value_or(number);
   });
   // A shape that could not be read is already reported; do not also report it as missing.

@@ -35,13 +35,10 @@ std::string as_yaml(const model::Shapes& shapes) {
   for (const model::ShapeField& field : model::list_shape_fields())
     if (const i64 n = shapes.*field.member)
       text += std::string(field.name) + ": " + std::to_string(n) + "\n";
-  const auto flag = [&](std::string_view key, const std::optional<bool>& value) {
-    if (value) text += std::string(key) + (*value ? ": true\n" : ": false\n");
-  };
-  flag("tied", shapes.tied);
-  flag("qkv_bias", shapes.qkv_bias);
-  flag("out_bias", shapes.out_bias);
-  flag("ffn_bias", shapes.ffn_bias);
+  for (const model::ShapeFlag& flag : model::list_shape_flags())
+    if (const std::optional<bool> value = shapes.*flag.member)
+      text += std::string(flag.name) + (*value ? ": true\n" : ": false\n");
+  if (!shapes.pattern.empty()) text += "pattern: \"" + shapes.pattern + "\"\n";
   return text;
 }
 

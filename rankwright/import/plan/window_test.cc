@@ -1,12 +1,21 @@
 // Windows of attention in Hugging Face configs.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/import/plan/hf_config.h"
 #include "rankwright/import/syntax/file.h"
 
 namespace rankwright::importer {
 namespace window_test {
+
+i64 max_window(const model::Model& model) {
+  i64 window = 0;
+  for (const model::LayerRun& run : model.runs)
+    window = std::max(window, run.layer.attention.window);
+  return window;
+}
 
 i64 window_of(const std::string& model_type, const std::string& more) {
   const Result<model::Model> model = read_hf_config(
@@ -16,7 +25,7 @@ i64 window_of(const std::string& model_type, const std::string& more) {
           more + "}",
       "config.json");
   EXPECT_TRUE(model.has_value());
-  return model ? model->window : -1;
+  return model ? max_window(*model) : -1;
 }
 
 TEST(Window, IsReadUnlessItIsOff) {
@@ -25,7 +34,12 @@ TEST(Window, IsReadUnlessItIsOff) {
   EXPECT_EQ(window_of("mistral", ""), 0);
   EXPECT_EQ(window_of("qwen2", ", \"sliding_window\": 4096"), 0);  // off unless stated
   EXPECT_EQ(window_of("qwen2", ", \"sliding_window\": 4096, \"use_sliding_window\": false"), 0);
-  EXPECT_EQ(window_of("qwen2", ", \"sliding_window\": 4096, \"use_sliding_window\": true"), 4096);
+  // Qwen's windows begin at layer max_window_layers, 28 if it is not stated.
+  EXPECT_EQ(window_of("qwen2", ", \"sliding_window\": 4096, \"use_sliding_window\": true"), 0);
+  EXPECT_EQ(window_of("qwen2",
+                      ", \"sliding_window\": 4096, \"use_sliding_window\": true, "
+                      "\"max_window_layers\": 1"),
+            4096);
   EXPECT_EQ(window_of("gemma2",
                       ", \"sliding_window\": 32, \"layer_types\": "
                       "[\"sliding_attention\", \"full_attention\"]"),
@@ -47,8 +61,8 @@ TEST(Window, CatalogModels_HaveThatOfTheirConfigs) {
     ASSERT_TRUE(known && text) << name;
     const Result<model::Model> config = read_hf_config(*text, "config.json");
     ASSERT_TRUE(config) << name;
-    EXPECT_EQ(known->window, window) << name;
-    EXPECT_EQ(config->window, window) << name;
+    EXPECT_EQ(max_window(*known), window) << name;
+    EXPECT_EQ(max_window(*config), window) << name;
   }
 }
 

@@ -63,8 +63,7 @@ constexpr double kSmallestModel = 0.3e9;
 // activations.
 constexpr double kStateBytes = 16, kStateShare = 0.6;
 
-/// Makes a case of a job, given as a plan file. Nothing if the planner refuses the job, such as a
-/// model with sliding-window attention.
+/// Makes a case of a job, given as a plan file. Nothing if the planner refuses the job.
 std::optional<QuizCase> make_case(std::string id, std::string text, std::optional<i64> gpus,
                                   std::span<const Scheme> choices) {
   planner::PlanRequest request{.plan_file = planner::SourceFile{"quiz.yaml", std::move(text)},
@@ -86,9 +85,11 @@ std::optional<QuizCase> make_case(std::string id, std::string text, std::optiona
   return one;
 }
 
+/// Returns whether every layer has full attention and a dense feed-forward.
 bool is_dense(const model::Model& model) {
-  return std::none_of(model.runs.begin(), model.runs.end(),
-                      [](const model::LayerRun& run) { return run.layer.ffn.sparse(); });
+  return std::none_of(model.runs.begin(), model.runs.end(), [](const model::LayerRun& run) {
+    return run.layer.ffn.sparse() || run.layer.attention.window > 0;
+  });
 }
 
 /// Returns whether a model is worth asking about on these GPUs.

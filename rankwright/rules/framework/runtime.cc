@@ -15,11 +15,17 @@ namespace {
 std::string_view find_unsupported_part(const model::Model& model) {
   if (model.sparse()) return "experts";
   if (model.mtp_layers > 0) return "multi-token prediction modules";
+  if (model.embedding_norms > 0) return "a norm after the embedding";
   if (model.head_bias) return "a bias on the output head";
   if (model.architecture == "gpt_neox") return "parallel attention and feed-forward layers";
   for (const model::LayerRun& run : model.runs) {
-    if (run.layer.attention.kind == model::Attention::Kind::latent) return "latent attention";
-    if (run.layer.attention.qk_norm) return "query and key norms";
+    const model::Attention& a = run.layer.attention;
+    if (run.layer.blocks() != 2) return "layers of one block";
+    if (a.kind == model::Attention::Kind::latent) return "latent attention";
+    if (a.recurrent()) return "linear attention and Mamba-2";
+    if (a.window > 0) return "attention with a window";
+    if (a.gated || a.sinks) return "gates and sinks of attention";
+    if (a.qk_norm) return "query and key norms";
     if (run.layer.norms != 2) return "layers without exactly two norms";
   }
   return "";
