@@ -59,5 +59,36 @@ TEST(ForeignFiles, SilentMistakes_AreErrorsAtTheirLine) {
   transcript.expect("cli/check-foreign-files.txt");
 }
 
+TEST(ForeignFiles, AssumedValues_AreNoGroundOfErrors) {
+  Transcript transcript;
+  const std::string script = "tests/data/import/megatron_open.sh";
+  // TP 4 x PP 4 = 16 ranks; the script's default is one node of 8.
+  EXPECT_EQ(transcript.run({"check", script}).code, kOk);
+  EXPECT_EQ(transcript.run({"check", script, "--set", "SLURM_NNODES=4", "--set", "TP=2"}).code,
+            kOk);
+  // Three nodes are stated, and 16 does not divide 24 ranks.
+  EXPECT_EQ(
+      transcript.run({"check", script, "--set", "SLURM_NNODES=3", "--set", "TP=4", "--set", "PP=4"})
+          .code,
+      kRefused);
+  EXPECT_EQ(transcript.run({"check", script, "--set", "NODES=4", "--quiet"}).code, kOk);
+  EXPECT_EQ(transcript.run({"check", script, "--set", "NODES"}).code, kUnreadable);
+  transcript.expect("cli/check-open-values.txt");
+}
+
+TEST(ForeignFiles, ScriptWithoutAModel_GivesItsDegrees) {
+  Transcript transcript;
+  transcript.run({"check", "tests/data/import/megatron_no_model.sh"});
+  EXPECT_EQ(
+      transcript.run({"check", "tests/data/import/megatron_no_model.sh", "--world", "64"}).code,
+      kOk);
+  transcript.expect("cli/check-no-model.txt");
+  // No model of the catalog has a multiple of 17 heads: there is no estimate, and no error.
+  const CommandResult odd = run_command(
+      {"check", "-"},
+      "torchrun pretrain_gpt.py --micro-batch-size 1 --bf16 --tensor-model-parallel-size 17\n");
+  EXPECT_EQ(odd.code, kOk) << odd.out << odd.err;
+}
+
 }  // namespace foreign_test
 }  // namespace rankwright::cli

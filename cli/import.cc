@@ -124,6 +124,10 @@ int import_plan(Args args, const Io& io) {
            << verb("import").example << "\n";
     return kUsage;
   }
+  const Result<importer::ShellInput> variables = plan.read_variables();
+  if (!variables)
+    return print_usage_fault("import", "--set: " + variables.error().detail, variables.error().hint,
+                             io);
   const planner::Outcome<planner::ImportAnswer> answer =
       planner::import_file({.inputs = read_once(flags.files, io),
                             .from = from,
@@ -133,7 +137,8 @@ int import_plan(Args args, const Io& io) {
                             .device = flags.device,
                             .hosts = flags.hosts,
                             .collective = flags.collective,
-                            .files = importer::read_file});
+                            .files = importer::read_file,
+                            .variables = *variables});
   if (!answer) return print_refusal("import", answer.error(), io);
   return std::visit([&](const auto& made) { return write(made, options, io); }, *answer);
 }

@@ -1,7 +1,11 @@
 #include "cli/plan_input.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <istream>
 
+#include "rankwright/base/format.h"
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/planner/plan/source_files.h"
 
@@ -18,6 +22,24 @@ std::string read_all(std::istream& in) {
   return text;
 }
 
+std::optional<std::string> read_environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+/// Adds "NAME=VALUE" to the variables. Returns what is wrong with it, if anything.
+std::optional<Diagnostic> add_variable(const std::string& text, importer::ShellInput& input) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return Diagnostic{.code = "RW0912",
+                      .message = "missing value",
+                      .detail = fmt::format("'{}' is not NAME=VALUE", make_excerpt(text)),
+                      .hint = "--set NNODES=16",
+                      .where = {.file = "--set"}};
+  input.variables[text.substr(0, equals)] = text.substr(equals + 1);
+  return std::nullopt;
+}
+
 }  // namespace
 
 void PlanFlags::add_to(Options& options) {
@@ -25,6 +47,9 @@ void PlanFlags::add_to(Options& options) {
   options.add("--cluster", cluster, "\"dgx-h100 x 8\" or a cluster file; default: the plan's");
   options.add("--world", world, "number of ranks, if a framework's file does not give it")
       .range(i64{1}, cluster::kMaxDevices);
+  options.add("--set", variables, "value of a variable that a script leaves open: NNODES=16")
+      .type_name("NAME=VALUE")
+      .one_value_each();
 }
 
 void PlanFlags::add_job_to(Options& options) {
@@ -52,6 +77,13 @@ planner::SourceFile read_source(const std::string& argument, const Io& io) {
   return planner::make_source(argument, read_argument(argument, io));
 }
 
+Result<importer::ShellInput> PlanFlags::read_variables() const {
+  importer::ShellInput input{.environment = read_environment};
+  for (const std::string& one : variables)
+    if (std::optional<Diagnostic> fault = add_variable(one, input)) return fail(std::move(*fault));
+  return input;
+}
+
 planner::PlanSource PlanFlags::source(const Io& io) const {
   planner::PlanSource source{.plan = read_source(plan, io),
                              .model = model,
@@ -61,6 +93,10 @@ planner::PlanSource PlanFlags::source(const Io& io) const {
                              .files = importer::read_file};
   for (const auto& [name, text] : job)
     if (!text.empty()) source.job[name] = text;
+  if (Result<importer::ShellInput> given = read_variables())
+    source.variables = std::move(*given);
+  else
+    source.plan.unreadable = std::move(given.error());
   if (calibrate.empty()) return source;
   source.log = planner::read_log_source(calibrate);
   if (!ran.empty()) source.ran = read_source(ran, io);

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -17,6 +18,7 @@ struct PlanFlags {
   std::string model{};
   std::string cluster{};
   std::optional<i64> world{};
+  std::vector<std::string> variables{};          // "NNODES=16": variables that a script leaves open
   const importer::PlanFormat* format = nullptr;  // null: detected from the file
   std::string calibrate{};                       // log of a run to calibrate with
   std::string ran{};                             // plan of that run; empty: this plan
@@ -26,6 +28,9 @@ struct PlanFlags {
   /// Adds the flags of `plan` that state the job and the software.
   void add_job_to(Options& options);
   void add_calibration_to(Options& options);
+
+  /// Returns the variables of scripts: those of --set, and the environment.
+  Result<importer::ShellInput> read_variables() const;
 
   /// Reads the files that the flags name.
   planner::PlanSource source(const Io& io) const;

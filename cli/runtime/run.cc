@@ -40,7 +40,8 @@ Ready read_plan_to_run(const RunFlags& flags, bool quiet, const Io& io) {
     input.config = resolve(input.file.draft);
   }
   Diagnostics findings = list_findings(input, rules::Target::rankwright);
-  const bool refused = has_errors(findings);
+  const bool refused =
+      has_errors(findings) || (input.config && !find_violations(*input.config).empty());
   if (quiet)
     std::erase_if(findings, [](const Diagnostic& d) { return d.severity != Severity::error; });
   if (!findings.empty())

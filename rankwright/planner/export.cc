@@ -71,7 +71,7 @@ Outcome<ExportAnswer> export_plan(const ExportRequest& request) {
   for (const Diagnostic& d : findings)
     if (about_memory(d) && d.severity == Severity::error) answer.memory.push_back(d);
   std::erase_if(findings, about_memory);
-  if (!input.config || has_errors(findings))
+  if (!input.config || has_errors(findings) || !find_violations(*input.config).empty())
     return tl::unexpected(
         Refusal{.kind = input.config ? Refusal::Kind::refused : Refusal::Kind::unreadable,
                 .findings = std::move(findings),

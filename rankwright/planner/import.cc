@@ -51,7 +51,8 @@ Outcome<ImportAnswer> import_framework(const ImportRequest& request) {
                                 .cluster = request.cluster,
                                 .world = request.world,
                                 .format = importer::find_plan_format(request.from),
-                                .files = request.files});
+                                .files = request.files,
+                                .variables = request.variables});
   Diagnostics findings = list_findings(input);
   if (!input.config)
     return tl::unexpected(

@@ -23,6 +23,7 @@ struct ImportRequest {
   std::string collective{};        // the collective that nccl-tests' output measured
   importer::FileReader files =
       importer::refuse_file;  // reads the files that the input names or that belong next to it
+  importer::ShellInput variables{};  // of a launch script
 
   /// Returns whether an option is set that only applies to clusters.
   bool about_clusters() const { return !device.empty() || hosts || !collective.empty(); }

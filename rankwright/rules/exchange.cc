@@ -40,10 +40,13 @@ constexpr Page kPages[] = {
      "environment or the output of a command. Scripts are read, never run.",
      "Write the value into the script, or set the key in a plan file.", "", ""},
     {"RW0615", Severity::note, "assumed a value that the file does not give",
-     "If the value of a condition is unknown, its first branch is used. A vocabulary size that "
-     "only the tokenizer has is taken from a model of the same shapes.",
-     "No action is needed if the assumption is right. Otherwise pass the model: --model NAME.", "",
-     ""},
+     "If the value of a condition is unknown, its first branch is used. A variable that the script "
+     "expects to be set has its default. A vocabulary size that only the tokenizer has is taken "
+     "from a model of the same shapes. The number of ranks is the smallest that the degrees divide "
+     "and that fits in memory. An assumed value is never the reason of an error.",
+     "No action is needed if the assumption is right. Otherwise pass --model NAME, --world N, or "
+     "--set NAME=VALUE for a variable of a script.",
+     "", ""},
     {"RW0616", Severity::error, "the framework rejects these settings together",
      "Each setting is valid, but the framework stops at their combination.",
      "Remove the setting that the message names, or add what it needs.", "", ""},

@@ -11,7 +11,7 @@ constexpr ClusterFormat kClusterFormats[] = {
     {"nccl-topo", "NCCL topology (NCCL_TOPO_DUMP_FILE)", "NCCL of 2026", claims_nccl_topo,
      read_nccl_topo},
     {"hwloc", "hwloc XML (lstopo --of xml)", "hwloc 2", claims_hwloc_xml, read_hwloc_xml},
-    {"slurm-topology", "Slurm topology.conf", "Slurm 25.05", claims_slurm_topology,
+    {"slurm-topology", "Slurm topology.conf or topology.yaml", "Slurm 25.05", claims_slurm_topology,
      read_slurm_topology},
     {"nccl-tests", "output of nccl-tests (all_reduce_perf, ...)", "nccl-tests 2.20",
      claims_nccl_tests, read_nccl_tests},

@@ -1,5 +1,6 @@
-// Reads the topology that NCCL detects and dumps (NCCL_TOPO_DUMP_FILE, format of its
-// src/graph/xml.cc): GPUs and NICs of a host in the PCI tree, NVLinks as children of a GPU.
+// Reads the topology that NCCL and RCCL detect and dump (NCCL_TOPO_DUMP_FILE, format of their
+// src/graph/xml.cc): GPUs and NICs of a host in the PCI tree, NVLinks and xGMI links as children of
+// a GPU. Files that vendors supply (NCCL_TOPO_FILE) have only the PCI tree.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ class NcclTopoReader {
       walk(cpu, nullptr);
     }
     if (has_faults_) return;
-    if (gpus_ == 0) return fault("the file has no <gpu>", system.line);
+    if (gpus_ == 0 && !take_classes(system))
+      return fault("the file has no <gpu>, and no PCI device of class 0x0302 (GPU)", system.line);
     state_all(system);
   }
 
@@ -61,11 +63,47 @@ class NcclTopoReader {
     }
   }
 
+  /// Counts the PCI devices that are GPUs by their class, for files without <gpu>. Returns whether
+  /// there are any. NCCL finds their NVLinks when it runs: the links are those of the system.
+  bool take_classes(const XmlNode& system) {
+    for (const XmlNode& cpu : system.children)
+      if (cpu.name == "cpu") take_class(cpu);
+    links_unknown_ = true;
+    return gpus_ > 0;
+  }
+
+  void take_class(const XmlNode& node) {
+    constexpr std::string_view kGpu = "0x0302";
+    for (const XmlNode& child : node.children) {
+      if (child.name == "pci" && child["class"].starts_with(kGpu)) {
+        ++gpus_;
+        take_device(child);
+        take_slot(child);
+      }
+      take_class(child);
+    }
+  }
+
+  /// A virtual function has an id of its own; its subsystem is the card.
+  void take_device(const XmlNode& pci) {
+    const std::optional<i64> vendor = parse_whole_number(pci["vendor"]);
+    for (const char* const id : {"device", "subsystem_device"}) {
+      const std::optional<i64> device = parse_whole_number(pci[id]);
+      if (!vendor || !device) continue;
+      const std::string_view known = device_of_pci(*vendor, *device);
+      if (known.empty()) continue;
+      devices_.insert(std::string(known));
+      return;
+    }
+    if (vendor && *vendor != 0) devices_.insert("");
+  }
+
   void take_gpu(const XmlNode& gpu, const XmlNode* pci) {
     ++gpus_;
     ++gpus_of_cpu_[cpu_];
     i64 links = 0;
     for (const XmlNode& link : gpu.children) {
+      if (link.name == "xgmi") links_unknown_ = true;
       if (link.name != "nvlink") continue;
       const std::optional<i64> many = parse_whole_number(link["count"]);
       if (!many || *many > kMaxTopoLinks)
@@ -76,9 +114,7 @@ class NcclTopoReader {
     }
     links_ = std::max(links_, links);
     if (pci == nullptr) return;
-    const std::optional<i64> vendor = parse_whole_number((*pci)["vendor"]),
-                             device = parse_whole_number((*pci)["device"]);
-    if (vendor && device) devices_.insert(std::string(device_of_pci(*vendor, *device)));
+    take_device(*pci);
     take_slot(*pci);
   }
 
@@ -111,8 +147,10 @@ class NcclTopoReader {
     state(parts_.host_devices, gpus_ / hosts, "GPUs per host", file_, findings_);
     if (devices_.size() == 1 && !devices_.begin()->empty())
       state(parts_.device, *devices_.begin(), "the GPU", file_, findings_);
-    if (slot_ > BytesPerSecond{}) state(parts_.pcie, slot_, "PCIe per GPU", file_, findings_);
-    state(parts_.inside, find_tiers(gpus_ / hosts), "links between GPUs", file_, findings_);
+    if (slot_ > BytesPerSecond{} && !links_unknown_)
+      state(parts_.pcie, slot_, "PCIe per GPU", file_, findings_);
+    if (!links_unknown_)
+      state(parts_.inside, find_tiers(gpus_ / hosts), "links between GPUs", file_, findings_);
     if (links_ > 0)
       state(parts_.nvlinks, NvLinks{links_, links_}, "NVLinks per GPU", file_, findings_);
     state_nets(hosts);
@@ -149,7 +187,8 @@ class NcclTopoReader {
   std::string cpu_{};
   i64 gpus_ = 0;
   std::map<std::string, i64> gpus_of_cpu_{};
-  i64 links_ = 0;  // maximum over GPUs
+  i64 links_ = 0;               // maximum over GPUs
+  bool links_unknown_ = false;  // links whose rate only the system has
   BytesPerSecond slot_{};
   std::set<std::string> devices_{};
   std::set<std::string> nets_{};

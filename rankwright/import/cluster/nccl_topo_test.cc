@@ -49,6 +49,37 @@ TEST(NcclTopo, UnknownPciId_NeedsTheDevice) {
   EXPECT_EQ(format_findings(reading.findings), resolve_nothing());
 }
 
+/// Returns a host of eight GPUs with this content, each in a PCI device with these attributes.
+std::string eight_gpus(const std::string& attributes, const std::string& gpu) {
+  std::string text = "<system version=\"2\">";
+  for (int i = 0; i < 8; ++i)
+    text += "<cpu numaid=\"" + std::to_string(i / 4) + "\"><pci busid=\"" + std::to_string(i) +
+            "\" " + attributes + ">" + gpu + "</pci></cpu>";
+  return text + "</system>";
+}
+
+// The virtual function 0x74b5 of a MI300X: 7 xGMI links of 64 GB/s.
+TEST(NcclTopo, XgmiLinks_AreThoseOfTheSystem) {
+  Reading reading = read(eight_gpus(
+      "class=\"0x120000\" vendor=\"0x1002\" device=\"0x74b5\" subsystem_device=\"0x74a1\" "
+      "link_speed=\"32.0 GT/s PCIe\" link_width=\"16\"",
+      "<gpu dev=\"0\"><xgmi target=\"1\" count=\"1\"/></gpu>"));
+  ASSERT_EQ(format_findings(reading.findings), "");
+  EXPECT_EQ(reading.parts.device->value, "mi300x");
+  EXPECT_EQ(reading.parts.host_devices->value, 8);
+  EXPECT_TRUE(clusters::resolved(reading).starts_with("mi300x: xgmi 8 x 448 GB/s"));
+}
+
+TEST(NcclTopo, FileWithoutGpus_CountsPciClasses) {
+  Reading reading =
+      read(eight_gpus("class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" "
+                      "link_width=\"16\"",
+                      ""));
+  ASSERT_EQ(format_findings(reading.findings), "");
+  EXPECT_EQ(reading.parts.host_devices->value, 8);
+  EXPECT_FALSE(reading.parts.inside.has_value());
+}
+
 TEST(NcclTopo, SeveralHostsInOneFile) {
   Reading reading = read(
       "<system version=\"2\">"

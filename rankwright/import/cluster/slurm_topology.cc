@@ -1,6 +1,6 @@
-// Reads Slurm's topology.conf: a tree of switches (topology/tree) or blocks (topology/block). It
-// states the levels above hosts and the names of hosts, but nothing about the hosts themselves.
-// LinkSpeed is ignored, as Slurm does.
+// Reads Slurm's topology.conf or topology.yaml: a tree of switches (topology/tree) or blocks
+// (topology/block). It states the levels above hosts and the names of hosts, but nothing about the
+// hosts themselves. LinkSpeed is ignored, as Slurm does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include "rankwright/import/cluster/cluster_format.h"
 #include "rankwright/import/cluster/host_list.h"
 #include "rankwright/import/syntax/lines.h"
+#include "rankwright/import/syntax/yaml.h"
 
 namespace rankwright::importer {
 namespace {
@@ -40,6 +41,52 @@ std::vector<Statement> split_statements(std::string_view text) {
   return all;
 }
 
+/// Returns whether the text is a topology.yaml: a list of named topologies.
+bool is_topology_yaml(std::string_view text) {
+  for (const TextLine& line : split_lines(text.substr(0, 65536))) {
+    const std::vector<TextWord> words = split_words(line.text);
+    if (words.empty() || words.front().text.starts_with('#') || words.front().text == "---")
+      continue;
+    return words.size() > 1 && words[0].text == "-" && words[1].text == "topology:";
+  }
+  return false;
+}
+
+/// Returns the topology of the file that Slurm uses by default, else its first one; nullptr if
+/// there is none.
+const YamlNode* find_default_topology(const YamlNode& root) {
+  for (const YamlNode& one : root.items) {
+    const YamlNode* const usual = one.find("cluster_default");
+    if (usual != nullptr && usual->scalar == "true") return &one;
+  }
+  return root.items.empty() ? nullptr : &root.items.front();
+}
+
+/// Returns the switches or blocks of a topology.yaml as the lines of a topology.conf.
+std::vector<Statement> convert_topology(const YamlNode& topology) {
+  struct Kind {
+    std::string_view map, list, name, statement;
+  };
+  constexpr Kind kKinds[] = {{"tree", "switches", "switch", "SwitchName"},
+                             {"block", "blocks", "block", "BlockName"}};
+  std::vector<Statement> all;
+  for (const Kind& kind : kKinds) {
+    const YamlNode* const map = topology.find(kind.map);
+    const YamlNode* const list = map == nullptr ? nullptr : map->find(kind.list);
+    if (list == nullptr) continue;
+    for (const YamlNode& item : list->items) {
+      const YamlNode* const name = item.find(kind.name);
+      if (name == nullptr) continue;
+      Statement one{.line = name->line, .text = fmt::format("{}={}", kind.statement, name->scalar)};
+      if (const YamlNode* const below = item.find("children"))
+        one.text += " Switches=" + below->scalar;
+      if (const YamlNode* const hosts = item.find("nodes")) one.text += " Nodes=" + hosts->scalar;
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
 struct Switch {
   std::string name{};
   int line = 0;
@@ -56,8 +103,8 @@ class SlurmReader {
   SlurmReader(std::string_view file, ClusterParts& parts, Diagnostics& findings)
       : file_(file), parts_(parts), findings_(findings) {}
 
-  void read(std::string_view text) {
-    for (const Statement& statement : split_statements(text)) {
+  void read(const std::vector<Statement>& statements) {
+    for (const Statement& statement : statements) {
       take(statement);
       if (has_faults_) return;
     }
@@ -306,14 +353,20 @@ bool claims_slurm_topology(std::string_view, std::string_view text) {
     if (words.empty() || words.front().text.starts_with('#')) continue;
     const std::string first = lower(words.front().text);
     return first.starts_with("switchname=") || first.starts_with("blockname=") ||
-           first.starts_with("blocksizes=");
+           first.starts_with("blocksizes=") || is_topology_yaml(text);
   }
   return false;
 }
 
 void read_slurm_topology(std::string_view text, std::string_view file, ClusterParts& parts,
                          Diagnostics& findings) {
-  SlurmReader(file, parts, findings).read(text);
+  if (!is_topology_yaml(text))
+    return SlurmReader(file, parts, findings).read(split_statements(text));
+  const Result<YamlNode> root = read_yaml(text, file);
+  if (!root) return findings.push_back(root.error());
+  const YamlNode* const topology = find_default_topology(*root);
+  SlurmReader(file, parts, findings)
+      .read(topology == nullptr ? std::vector<Statement>() : convert_topology(*topology));
 }
 
 }  // namespace rankwright::importer

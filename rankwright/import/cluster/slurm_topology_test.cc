@@ -42,6 +42,22 @@ TEST(SlurmTopology, BlocksAreRacks) {
             "gb200: nvlink 72 x 900 GB/s (assumed), infiniband 2 x 50 GB/s (assumed)");
 }
 
+TEST(SlurmTopology, ReadsTheDefaultOfATopologyYaml) {
+  const std::string text =
+      "---\n- topology: racks\n  block:\n    block_sizes: [2]\n    blocks:\n"
+      "      - block: b1\n        nodes: n[1-2]\n"
+      "- topology: fabric\n  cluster_default: true\n  tree:\n    switches:\n"
+      "      - switch: top\n        children: s[1-2]\n"
+      "      - switch: s1\n        nodes: n[1-4]\n"
+      "      - switch: s2\n        nodes: n[5-8]\n";
+  ASSERT_NE(find_claiming_format("topology.yaml", text), nullptr);
+  EXPECT_EQ(find_claiming_format("topology.yaml", text)->name, "slurm-topology");
+  Reading reading = read(text);
+  ASSERT_EQ(format_findings(reading.findings), "");
+  EXPECT_THAT(reading.parts.tree->value, ElementsAre(4, 2));
+  EXPECT_EQ(reading.parts.host_names->value.back(), "n8");
+}
+
 TEST(SlurmTopology, FewerHostsThanTheTree_UsesItsFirstHosts) {
   for (const auto& [hosts, shape] : {std::pair{4, "infiniband 4 x 50 GB/s (assumed)"},
                                      {2, "infiniband 2 x 50 GB/s (assumed)"},

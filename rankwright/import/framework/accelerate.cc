@@ -1,10 +1,13 @@
-// Reads accelerate's YAML config (checked against accelerate 1.15 dev): FSDP, DDP and its
-// ParallelismConfig. Files of its DeepSpeed and Megatron-LM backends are not read.
+// Reads accelerate's YAML config (checked against accelerate 1.15 dev): FSDP, DDP, its
+// ParallelismConfig, and the settings of its DeepSpeed and Megatron-LM backends. A DeepSpeed config
+// that the file names is read too.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
+#include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/plan/plan_format.h"
+#include "rankwright/import/syntax/json_tree.h"
 
 namespace rankwright::importer {
 namespace {
@@ -12,6 +15,12 @@ namespace {
 void read_activation_checkpointing(ForeignReading& r, const YamlNode& node) {
   if (const std::optional<bool> on = r.fields.flag(node))
     r.draft.recompute = *on ? plan::Recompute::full : plan::Recompute::none;
+}
+
+/// Megatron-LM's flag of this name recomputes the attention core.
+void read_megatron_recompute(ForeignReading& r, const YamlNode& node) {
+  if (const std::optional<bool> on = r.fields.flag(node))
+    r.draft.recompute = *on ? plan::Recompute::selective : plan::Recompute::none;
 }
 
 /// torch's ring: KV is rotated by all-to-all, or gathered once.
@@ -48,9 +57,18 @@ constexpr ForeignKey kAccelerateKeys[] = {
      whole<&Draft::accumulation, plan::kMaxBatch>},
     {"deepspeed_config.offload_optimizer_device", "software.offload", read_offload},
     {"deepspeed_config.offload_param_device", "software.offload", read_offload},
-    {"deepspeed_config.deepspeed_config_file", "", nullptr, false,
-     "DeepSpeed's settings are in that file; check it separately"},
-    {"megatron_lm_config", "", nullptr, false, "Megatron-LM's settings are not read"},
+    {"deepspeed_config.deepspeed_config_file", ""},
+    {"megatron_lm_config.megatron_lm_tp_degree", "parallelism.tp_size",
+     whole<&Draft::tp, kMaxDegree>},
+    {"megatron_lm_config.megatron_lm_pp_degree", "parallelism.pp_size",
+     whole<&Draft::pp, kMaxDegree>},
+    {"megatron_lm_config.megatron_lm_num_micro_batches", "job.global_batch",
+     whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"megatron_lm_config.megatron_lm_sequence_parallelism", "parallelism.sequence_parallel"},
+    {"megatron_lm_config.megatron_lm_recompute_activations", "parallelism.recompute",
+     read_megatron_recompute},
+    {"megatron_lm_config.megatron_lm_use_distributed_optimizer", "parallelism.zero_stage"},
+    {"megatron_lm_config", ""},
     {"fp8_config", "", nullptr, false, "the library's default scaling is assumed"},
 };
 
@@ -110,20 +128,75 @@ void read_machines(ForeignReading& r, i64 machines) {
   if (gpus <= kMaxGpus) r.draft.shape = NodeShape{machines, gpus};
 }
 
-void read_type(ForeignReading& r, i64 machines) {
-  enum class Kind { fsdp, ddp, other };
-  constexpr Word<Kind> kWords[] = {{"FSDP", Kind::fsdp},        {"MULTI_GPU", Kind::ddp},
-                                   {"MULTI_CPU", Kind::ddp},    {"NO", Kind::ddp},
-                                   {"no", Kind::ddp},           {"DEEPSPEED", Kind::other},
-                                   {"MEGATRON_LM", Kind::other}};
+/// The library that accelerate runs the model with.
+enum class Backend { fsdp, ddp, deepspeed, megatron };
+
+Backend read_type(ForeignReading& r) {
+  constexpr Word<Backend> kWords[] = {{"FSDP", Backend::fsdp},
+                                      {"MULTI_GPU", Backend::ddp},
+                                      {"MULTI_CPU", Backend::ddp},
+                                      {"NO", Backend::ddp},
+                                      {"no", Backend::ddp},
+                                      {"DEEPSPEED", Backend::deepspeed},
+                                      {"MEGATRON_LM", Backend::megatron}};
   const YamlNode* const node = find_path(r.root, "distributed_type");
-  if (node == nullptr) return;
-  const std::optional<Kind> kind = parse_word(r, *node, kWords);
-  if (kind == Kind::fsdp) read_fsdp(r, machines);
-  if (kind == Kind::ddp) r.draft.zero = 0;
+  if (node == nullptr) return Backend::ddp;
+  return parse_word(r, *node, kWords).value_or(Backend::ddp);
+}
+
+bool is_true_at(ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node != nullptr && r.fields.flag(*node) == true;
+}
+
+/// Follows deepspeed_config_file, which then has all of DeepSpeed's settings; without it the stage
+/// is 2, accelerate's default.
+void read_deepspeed_backend(ForeignReading& r, PlanFile& plan) {
+  r.draft.target = rules::Target::deepspeed;
+  r.draft.framework = find_software(rules::Target::deepspeed);
   const YamlNode* const stage = find_path(r.root, "deepspeed_config.zero_stage");
   constexpr Word<int> kStages[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
-  if (kind == Kind::other && stage != nullptr) r.draft.zero = parse_word(r, *stage, kStages);
+  r.draft.zero = stage == nullptr ? 2 : parse_word(r, *stage, kStages);
+  r.draft.overlap_grad = r.draft.zero == 3;  // DeepSpeed's default
+  const YamlNode* const named = find_path(r.root, "deepspeed_config.deepspeed_config_file");
+  if (named == nullptr) return;
+  const std::string path = beside(plan.name, named->scalar);
+  const Result<std::string> text = r.files(path);
+  const Result<YamlNode> root =
+      text ? read_commented_json_tree(*text, path) : Result<YamlNode>(fail(text.error()));
+  if (!root) {
+    const std::string why = text ? "is not a DeepSpeed config" : "cannot be read";
+    return report_left_out(r, *named,
+                           fmt::format("deepspeed_config_file: {} {}", make_excerpt(path), why));
+  }
+  FieldReader fields(path, plan.findings);
+  ForeignReading reading{fields, r.draft, *root, r.files};
+  r.draft.zero = 0;  // DeepSpeed's default
+  read_deepspeed_tree(reading, plan);
+}
+
+void read_megatron_backend(ForeignReading& r) {
+  r.draft.target = rules::Target::megatron;
+  r.draft.framework = find_software(rules::Target::megatron);
+  r.draft.zero = is_true_at(r, "megatron_lm_config.megatron_lm_use_distributed_optimizer") ? 1 : 0;
+  r.draft.sequence_parallel = is_true_at(r, "megatron_lm_config.megatron_lm_sequence_parallelism");
+  r.draft.etp = r.draft.tp.value_or(1);
+}
+
+/// Reads the degrees of accelerate's own mesh.
+void read_mesh(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (const std::optional<i64> ulysses = degree(r, "sp_size"); ulysses > 1) {
+    draft.cp = ulysses;
+    draft.cp_comm = plan::CpComm::a2a;
+  }
+  if (draft.cp > 1 && !draft.cp_comm)
+    draft.cp_comm = plan::CpComm::all_gather;  // accelerate's default
+  const std::optional<i64> shards = degree(r, "dp_shard_size");
+  const std::optional<i64> replicas = degree(r, "dp_replicate_size");
+  const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
+  if ((shards || replicas) && dp && *dp <= kMaxDegree) draft.dp = dp;
+  if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
 }
 
 }  // namespace
@@ -143,22 +216,16 @@ void read_accelerate(PlanFile& plan, const FileReader& files) {
   read_foreign(reading, kAccelerateKeys, plan);
   const i64 machines = read_whole_at(reading, "num_machines", 1, cluster::kMaxDevices).value_or(1);
   read_machines(reading, machines);
-  read_type(reading, machines);
-  read_precision(reading);
-  if (const std::optional<i64> ulysses = degree(reading, "sp_size"); ulysses > 1) {
-    draft.cp = ulysses;
-    draft.cp_comm = plan::CpComm::a2a;
-  }
-  if (draft.cp > 1 && !draft.cp_comm)
-    draft.cp_comm = plan::CpComm::all_gather;  // accelerate's default
-  const std::optional<i64> shards = degree(reading, "dp_shard_size");
-  const std::optional<i64> replicas = degree(reading, "dp_replicate_size");
-  const std::optional<i64> dp = product({shards.value_or(1), replicas.value_or(1)});
-  if ((shards || replicas) && dp && *dp <= kMaxDegree) draft.dp = dp;
-  if (replicas > 1 && draft.zero > 0) draft.replicas = replicas;
   draft.sequence_parallel = false;
-  draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
   draft.framework = find_software(rules::Target::accelerate);
+  const Backend backend = read_type(reading);
+  if (backend == Backend::fsdp) read_fsdp(reading, machines);
+  if (backend == Backend::ddp) draft.zero = 0;
+  if (backend == Backend::megatron) read_megatron_backend(reading);
+  if (backend == Backend::deepspeed) read_deepspeed_backend(reading, plan);
+  read_precision(reading);
+  read_mesh(reading);
+  draft.order = mesh::kDefaultOrder;  // its mesh (dp_replicate, dp_shard, cp, tp), row-major
   plan.keys = fields.keys();
 }
 

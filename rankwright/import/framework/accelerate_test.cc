@@ -69,5 +69,52 @@ TEST(AccelerateImport, ReadsTheStageThatDeepSpeedRuns) {
   EXPECT_EQ(plan.draft.zero, 1);
 }
 
+TEST(AccelerateImport, DeepSpeed_IsJudgedAsDeepSpeed) {
+  const PlanFile plan =
+      read("distributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  zero_stage: 1\n");
+  EXPECT_THAT(plan.draft.target, ::testing::Optional(rules::Target::deepspeed));
+  EXPECT_FALSE(has_errors(lint(resolve(plan.draft), rules::Target::deepspeed)));
+  // accelerate's default stage
+  EXPECT_EQ(read("distributed_type: DEEPSPEED\nnum_processes: 8\n").draft.zero, 2);
+}
+
+TEST(AccelerateImport, DeepSpeedConfigFile_IsFollowed) {
+  const std::string text =
+      "distributed_type: DEEPSPEED\nnum_processes: 16\nmixed_precision: bf16\n"
+      "deepspeed_config:\n  deepspeed_config_file: ds.json\n";
+  const PlanFile plan =
+      read_any_plan(text, "conf/acc.yaml", [](const std::string& path) -> Result<std::string> {
+        if (path != "conf/ds.json") return refuse_file(path);
+        return "{\"zero_optimization\": {\"stage\": 3}, \"bf16\": {\"enabled\": true}, "
+               "\"train_micro_batch_size_per_gpu\": 2, \"gradient_accumulation_steps\": 4}";
+      });
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_EQ(plan.draft.zero, 3);
+  EXPECT_EQ(plan.draft.micro_batch, 2);
+  EXPECT_EQ(resolve(plan.draft).job.global_batch, 128);  // 2 x 4 x 16
+  // A file that is not there is a warning.
+  const PlanFile alone = read(text);
+  ASSERT_THAT(alone.findings, SizeIs(1));
+  EXPECT_EQ(alone.findings[0].code, "RW0601");
+}
+
+TEST(AccelerateImport, ReadsTheSettingsOfMegatron) {
+  const PlanFile plan = read(
+      "distributed_type: MEGATRON_LM\nnum_processes: 16\nmixed_precision: bf16\n"
+      "megatron_lm_config:\n  megatron_lm_tp_degree: 4\n  megatron_lm_pp_degree: 2\n"
+      "  megatron_lm_num_micro_batches: 8\n  megatron_lm_sequence_parallelism: true\n"
+      "  megatron_lm_recompute_activations: true\n"
+      "  megatron_lm_use_distributed_optimizer: true\n  megatron_lm_gradient_clipping: 1.0\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  const rankwright::plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.plan.tp, 4);
+  EXPECT_EQ(config.plan.pp, 2);
+  EXPECT_EQ(config.plan.dp, 2);  // 16 / 4 / 2
+  EXPECT_EQ(config.plan.zero, 1);
+  EXPECT_TRUE(config.plan.sequence_parallel);
+  EXPECT_EQ(config.plan.recompute, plan::Recompute::selective);
+  EXPECT_THAT(plan.draft.target, ::testing::Optional(rules::Target::megatron));
+}
+
 }  // namespace accelerate_test
 }  // namespace rankwright::importer

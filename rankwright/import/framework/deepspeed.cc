@@ -1,5 +1,7 @@
 // Reads DeepSpeed's JSON config (checked against DeepSpeed 0.19.6). Values of "auto", which Hugging
 // Face's Trainer fills in, are left to defaults.
+#include "rankwright/import/framework/deepspeed.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -163,7 +165,8 @@ void read_deepspeed_batch(ForeignReading& r) {
   const bool open = find_path(r.root, "gradient_accumulation_steps") != nullptr;
   const bool micro = find_path(r.root, "train_micro_batch_size_per_gpu") != nullptr;
   const bool batch = find_path(r.root, "train_batch_size") != nullptr;
-  if (!open && micro != batch && (draft.micro_batch || draft.global_batch)) draft.accumulation = 1;
+  if (!open && !draft.accumulation && micro != batch && (draft.micro_batch || draft.global_batch))
+    draft.accumulation = 1;
 }
 
 }  // namespace
@@ -177,28 +180,33 @@ bool claims_deepspeed(std::string_view file, std::string_view text) {
          });
 }
 
+void read_deepspeed_tree(ForeignReading& reading, PlanFile& plan) {
+  reading.known = &KnownKeys::find("deepspeed");
+  read_foreign(reading, kDeepspeedKeys, plan);
+  read_dtypes(reading);
+  read_deepspeed_batch(reading);
+  Draft& draft = reading.draft;
+  const YamlNode& root = reading.root;
+  if (enabled(reading, "expert_parallel.enabled") == true)
+    draft.ep = read_whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
+  if (draft.cp > 1) draft.cp_comm = plan::CpComm::a2a;  // Ulysses
+  draft.sequence_parallel = false;                      // AutoTP has none
+  if (find_path(root, "zero_optimization.overlap_comm") == nullptr)
+    draft.overlap_grad = draft.zero == 3;  // DeepSpeed's default
+  // Stage 0 reduces gradients when backward is done, whatever overlap_comm says; RW0554 reports
+  // pipelines, which do so too.
+  const bool no_stage = find_path(root, "zero_optimization.stage") == nullptr;
+  if (no_stage || draft.zero == 0) draft.overlap_grad = false;
+  draft.order = mesh::kDefaultOrder;  // its grids (pipe, data, model), row-major
+  draft.framework = find_software(rules::Target::deepspeed);
+}
+
 void read_deepspeed(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_commented_json_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, *root, files};
-  reading.known = &KnownKeys::find("deepspeed");
-  read_foreign(reading, kDeepspeedKeys, plan);
-  read_dtypes(reading);
-  read_deepspeed_batch(reading);
-  Draft& draft = plan.draft;
-  if (enabled(reading, "expert_parallel.enabled") == true)
-    draft.ep = read_whole_at(reading, "expert_parallel.autoep_size", 1, kMaxDegree);
-  if (draft.cp > 1) draft.cp_comm = plan::CpComm::a2a;  // Ulysses
-  draft.sequence_parallel = false;                      // AutoTP has none
-  if (find_path(*root, "zero_optimization.overlap_comm") == nullptr)
-    draft.overlap_grad = draft.zero == 3;  // DeepSpeed's default
-  // Stage 0 reduces gradients when backward is done, whatever overlap_comm says; RW0554 reports
-  // pipelines, which do so too.
-  const bool no_stage = find_path(*root, "zero_optimization.stage") == nullptr;
-  if (no_stage || draft.zero == 0) draft.overlap_grad = false;
-  draft.order = mesh::kDefaultOrder;  // its grids (pipe, data, model), row-major
-  draft.framework = find_software(rules::Target::deepspeed);
+  read_deepspeed_tree(reading, plan);
   plan.keys = fields.keys();
 }
 

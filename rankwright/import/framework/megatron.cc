@@ -131,6 +131,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"decoder-last-pipeline-num-layers", "parallelism.stages"},
     {"account-for-embedding-in-pipeline-split", "parallelism.stages"},
     {"account-for-loss-in-pipeline-split", "parallelism.stages"},
+    {"pp-partition-method", "parallelism.stages"},  // Megatron-DeepSpeed
     {"recompute-activations", "parallelism.recompute", read_recompute_activations},
     {"recompute-granularity", "parallelism.recompute", read_granularity},
     {"recompute-method", "parallelism.recompute"},
@@ -270,20 +271,22 @@ plan::RecomputeModules read_recompute_modules(ForeignReading& r, const YamlNode&
   return modules;
 }
 
-void fill_recompute(ForeignReading& r) {
+void fill_recompute(ForeignReading& r, bool by_recipe) {
   Draft& d = r.draft;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   const YamlNode* const granularity_at = find_path(r.root, "recompute-granularity");
   const YamlNode* const method = find_path(r.root, "recompute-method");
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
-  const std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 1, model::kMaxLayers);
+  std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 0, model::kMaxLayers);
+  if (layers == 0) layers.reset();  // Megatron-LM ignores it, as it ignores None
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
                          .severity = Severity::warning,
                          .message = "the framework rejects these settings together",
                          .detail = std::move(detail)});
   };
-  if (d.recompute == plan::Recompute::full && granularity_at != nullptr && (!method || !layers))
+  // The number of layers is 1 by default in Megatron-DeepSpeed and in older versions.
+  if (d.recompute == plan::Recompute::full && granularity_at != nullptr && !method && !by_recipe)
     refuse(*granularity_at,
            "full recomputation needs --recompute-method and --recompute-num-layers");
   if (d.recompute == plan::Recompute::selective && (method || layers))
@@ -307,7 +310,7 @@ void fill_experts(ForeignReading& r) {
     r.draft.dispatcher = plan::Dispatcher::hybridep;
 }
 
-void fill_numbers(ForeignReading& r) {
+void fill_numbers(ForeignReading& r, bool by_recipe) {
   Draft& d = r.draft;
   const bool fp16 = is_on(r, "fp16"), bf16 = is_on(r, "bf16");
   d.param_dtype = bf16 ? plan::Dtype::bf16 : fp16 ? plan::Dtype::fp16 : plan::Dtype::fp32;
@@ -323,24 +326,30 @@ void fill_numbers(ForeignReading& r) {
         recipe != nullptr && recipe->scalar == "mxfp8" ? plan::Matmul::mxfp8 : plan::Matmul::fp8;
   if (find_path(r.root, "fp4-format") != nullptr) d.matmul = plan::Matmul::fp4;
   if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
+  if (by_recipe && !bf16 && !fp16) {  // recipes name it elsewhere
+    d.param_dtype.reset();
+    d.grad_dtype.reset();
+  }
 }
 
 /// Sets the values that flags determine: a flag that is not given is off.
-void fill_in_flags(ForeignReading& r) {
+void fill_in_flags(ForeignReading& r, bool by_recipe) {
   Draft& d = r.draft;
   fill_world(r);
   if (!d.order) d.order = mesh::kDefaultOrder;
   if (!d.etp) d.etp = d.tp.value_or(1);
   d.zero = megatron_zero(r);
+  // Only the distributed optimizer gathers parameters; recipes have it on by default.
+  if (by_recipe && d.zero == 0 && d.overlap_param == true) d.zero = 1;
   fill_shards(r);
   if (!d.sequence_parallel) d.sequence_parallel = false;
   if (!d.overlap_grad) d.overlap_grad = false;
   if (!d.overlap_param) d.overlap_param = false;
   read_megatron_stages(r);
   d.overlap_pp = d.virtual_stages.value_or(1) > 1 && !is_on(r, "no-overlap-p2p-communication");
-  fill_recompute(r);
+  fill_recompute(r, by_recipe);
   fill_experts(r);
-  fill_numbers(r);
+  fill_numbers(r, by_recipe);
   d.framework = plan::frameworks().front();
 }
 
@@ -350,27 +359,135 @@ std::string show_variable(const std::string& variable) {
   return (named ? "$" : "") + make_excerpt(variable);
 }
 
-void report_unknown(ForeignReading& r, const MegatronFlags& flags) {
+/// Returns what to type for a variable without a value.
+std::string fill_hint(const std::string& variable) {
+  if (variable.find(' ') != std::string::npos)
+    return "write the value, or set the key in a plan file";
+  return fmt::format("--set {}=VALUE", make_excerpt(variable));
+}
+
+/// Returns "3, 7, 12" for the lines of the places, "..." after the fifth.
+std::string list_lines(const std::vector<YamlNode>& places) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i)
+    text += (text.empty() ? "" : ", ") + std::to_string(places[i].line);
+  return text + (places.size() > kShown ? ", ..." : "");
+}
+
+/// Records the flags whose values are defaults of unset variables as open, and reports them once.
+void report_defaults(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+  std::vector<std::string> shown;
+  const YamlNode* first = nullptr;
+  const auto add = [&](std::string_view key, const std::string& variable,
+                       const std::string& value) {
+    const std::string name =
+        variable.find_first_not_of("0123456789") == std::string::npos ? "$" + variable : variable;
+    const std::string text = fmt::format("{} = {}", make_excerpt(name), make_excerpt(value));
+    plan.open.push_back({std::string(key), text, fmt::format("--set {}=VALUE", variable)});
+    if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
+  };
+  for (const MegatronFlags::Default& one : flags.defaults) {
+    for (const ForeignKey& row : kMegatronKeys)
+      if (row.path == one.flag && !row.plan_key.empty()) {
+        if (first == nullptr) first = &one.place;
+        add(row.plan_key, one.variable, one.place.scalar);
+        break;
+      }
+    const std::span<const std::string_view> shapes = megatron_model_flags();
+    if (std::find(shapes.begin(), shapes.end(), one.flag) != shapes.end()) {
+      if (first == nullptr) first = &one.place;
+      add("model", one.variable, one.place.scalar);
+    }
+  }
+  if (shown.empty()) return;
+  r.fields.report(*first, {.code = "RW0615",
+                           .severity = Severity::note,
+                           .message = "assumed a value that the file does not give",
+                           .detail = fmt::format("defaults of variables that the script leaves "
+                                                 "open: {}",
+                                                 fmt::join(shown, ", ")),
+                           .hint = "--set NAME=VALUE, or set them in the environment"});
+}
+
+/// Records the number of ranks that the defaults of variables give.
+void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
+  if (!flags.open_ranks) return;
+  const MegatronFlags::OpenRanks& open = *flags.open_ranks;
+  std::optional<i64> world = open.world;
+  if (open.nodes && open.gpus) world = product({*open.nodes, *open.gpus});
+  if (world && *world >= 1 && *world <= cluster::kMaxDevices) plan.usual_world = world;
+}
+
+/// Reports what the reading of the script left out or took from outside.
+void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile& plan) {
+  const auto note = [&](std::string detail, std::string hint) {
+    r.fields.report(flags.map, {.code = "RW0615",
+                                .severity = Severity::note,
+                                .message = "assumed a value that the file does not give",
+                                .detail = std::move(detail),
+                                .hint = std::move(hint)});
+  };
+  if (flags.other_commands > 0)
+    note(fmt::format("the script starts {} training runs with different flags: using the first",
+                     flags.other_commands + 1),
+         "");
+  std::vector<std::string> outside;
+  for (const std::string& name : flags.used)
+    if (!plan.variables.variables.contains(name)) outside.push_back(make_excerpt(name));
+  if (!outside.empty())
+    note(fmt::format("values of the environment: {}", fmt::join(outside, ", ")), "");
+  for (const std::string& file : flags.unread)
+    note(fmt::format("the settings in {}, which the script sources: the file cannot be read",
+                     make_excerpt(file)),
+         "put the file beside the script");
+  for (const auto& [name, value] : plan.variables.variables)
+    if (!flags.used.contains(name))
+      r.fields.report(flags.map,
+                      {.code = "RW0902",
+                       .severity = Severity::warning,
+                       .message = "unknown key, ignored",
+                       .detail = fmt::format("--set {}: the script sets this variable itself, or "
+                                             "does not use it",
+                                             make_excerpt(name))});
+}
+
+void report_unknown(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
   for (const MegatronFlags::Unknown& one : flags.unknown) {
     if (!is_read(one.flag)) continue;
+    std::string_view key = "model";
+    for (const ForeignKey& row : kMegatronKeys)
+      if (row.path == one.flag) key = row.plan_key;
+    plan.open.push_back({std::string(key), show_variable(one.variable), fill_hint(one.variable)});
     r.fields.report(one.place,
                     {.code = "RW0614",
                      .severity = Severity::warning,
                      .message = "a value that is known only when the script runs",
                      .detail = fmt::format("--{}: the value of {} is unknown",
                                            make_excerpt(one.flag), show_variable(one.variable)),
-                     .hint = "write the value, or set the key in a plan file"});
+                     .hint = fill_hint(one.variable)});
   }
-  for (const YamlNode& place : flags.guesses)
-    r.fields.report(place,
-                    {.code = "RW0615",
-                     .severity = Severity::note,
-                     .message = "assumed a value that the file does not give",
-                     .detail = "the value of the condition is unknown: using its first branch"});
+  if (!flags.guesses.empty())
+    r.fields.report(
+        flags.guesses.front(),
+        {.code = "RW0615",
+         .severity = Severity::note,
+         .message = "assumed a value that the file does not give",
+         .detail = flags.guesses.size() == 1
+                       ? "the value of the condition is unknown: using its first branch"
+                       : fmt::format("the values of {} conditions are unknown (lines {}): using "
+                                     "their first branches",
+                                     flags.guesses.size(), list_lines(flags.guesses))});
   if (flags.cut)
     r.fields.report(flags.map, {.code = "RW0906",
                                 .message = "the file is too large or too deeply nested",
                                 .detail = "its variables expand to more than the limit"});
+}
+
+/// The program accepted the values of its dump: one that cannot be read here is left out.
+void weaken_value_errors(Diagnostics& findings) {
+  for (Diagnostic& found : findings)
+    if (found.severity == Severity::error) found.severity = Severity::warning;
 }
 
 /// Without a stated batch, the batch is one microbatch per data rank. A batch stated by an unknown
@@ -381,9 +498,27 @@ void fill_batch(ForeignReading& r, const MegatronFlags& flags) {
   if (!r.draft.global_batch && !r.draft.accumulation && !unknown) r.draft.accumulation = 1;
 }
 
+bool is_yaml_name(std::string_view file) {
+  return file.ends_with(".yaml") || file.ends_with(".yml");
+}
+
+/// Returns whether a YAML file has Megatron-LM's degrees as keys, and is not a configuration of
+/// reinforcement learning, which has several models.
+bool has_yaml_arguments(std::string_view text) {
+  for (const std::string_view other : {"actor_rollout_ref", "grpo:", "distributed_type:"})
+    if (text.find(other) != std::string_view::npos) return false;
+  constexpr std::string_view kKeys[] = {
+      "tensor_model_parallel_size:", "tensor-model-parallel-size:",
+      "pipeline_model_parallel_size:"};
+  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
+    return text.find(key) != std::string_view::npos;
+  });
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
+  if (is_yaml_name(file)) return has_yaml_arguments(text);
   for (const std::string_view other : {".yaml", ".yml", ".json", ".toml", ".py", ".md"})
     if (file.ends_with(other)) return false;
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
@@ -391,20 +526,44 @@ bool claims_megatron(std::string_view file, std::string_view text) {
          has("--tensor_model_parallel_size") || (has("--num-layers") && has("--hidden-size"));
 }
 
+bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
+                      ShellInput variables) {
+  if (text.find("source ") == std::string_view::npos && text.find(". ") == std::string_view::npos)
+    return false;
+  variables.file = name;
+  variables.files = files;
+  return has_training_flags(read_megatron_flags(text, variables));
+}
+
 void read_megatron(PlanFile& plan, const FileReader& files) {
-  const MegatronFlags flags = read_megatron_flags(plan.text);
+  ShellInput input = plan.variables;
+  input.file = plan.name;
+  input.files = files;
+  MegatronFlags flags;
+  const bool yaml = is_yaml_name(plan.name);
+  if (yaml) {
+    const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+    if (!root) return plan.findings.push_back(root.error());
+    flags = read_megatron_yaml(*root, input, is_read);
+  } else {
+    flags = read_megatron_flags(plan.text, input);
+  }
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.model_keys = megatron_model_flags();
   reading.dashes = "--";
   reading.launcher_keys = flags.of_launcher;
   // A dump is written by the program itself, which knows more names than flags.
-  if (!has_argument_dump(plan.text)) reading.known = &KnownKeys::find("megatron");
+  if (!yaml && !has_argument_dump(plan.text)) reading.known = &KnownKeys::find("megatron");
   read_foreign(reading, kMegatronKeys, plan);
-  fill_in_flags(reading);
+  fill_in_flags(reading, flags.recipe);
   fill_batch(reading, flags);
   read_megatron_model(reading);
-  report_unknown(reading, flags);
+  if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
+  report_unknown(reading, flags, plan);
+  report_defaults(reading, flags, plan);
+  report_script(reading, flags, plan);
+  read_open_ranks(flags, plan);
   if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
     plan.answered.emplace_back("RW0511");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)

@@ -51,7 +51,14 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "fp4-param-gather",
                                           "overlap-param-gather-with-optimizer-step",
                                           "fine-grained-activation-offloading",
-                                          "moe-pad-expert-input-to-capacity"};
+                                          "moe-pad-expert-input-to-capacity",
+                                          "moe-grouped-gemm",
+                                          "moe-permute-fusion",
+                                          "moe-enable-deepep",
+                                          "moe-use-legacy-grouped-gemm",
+                                          "moe-layer-recompute",
+                                          "cross-entropy-loss-fusion",
+                                          "use-mcore-models"};
 
 constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
                                        "hierarchical-context-parallel-sizes", "rampup-batch-size"};
@@ -196,6 +203,7 @@ class FlagCollector {
   void flag(const std::string& name, const std::vector<ShellWord>& words, std::size_t at,
             std::size_t next, bool launchers = true) {
     if (launchers) out_.of_launcher.push_back(name);
+    std::erase_if(out_.defaults, [&](const auto& one) { return one.flag == name; });
     const YamlNode key = locations_.node(words[at].at, words[at].width, name);
     const bool alone = next >= words.size() || words[next].text.starts_with("--");
     if (alone || is_in(kSwitches, name))
@@ -212,7 +220,9 @@ class FlagCollector {
       if (words[i].text.starts_with("-") || !words[i].unknown.empty()) break;
       text += " " + strip_quotes(words[i].text);
     }
-    set_known(key, locations_.node(first.at, first.width, std::move(text)));
+    YamlNode value = locations_.node(first.at, first.width, std::move(text));
+    if (!first.default_of.empty()) out_.defaults.push_back({name, first.default_of, value});
+    set_known(key, std::move(value));
   }
 
   void set_known(const YamlNode& key, YamlNode value) {
@@ -230,34 +240,45 @@ bool is_number(const std::string& text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+/// A number that the launcher gets, and the variable whose default it is.
+struct LaunchValue {
+  YamlNode node;
+  std::string default_of{};
+
+  i64 number() const { return std::stoll(node.scalar); }
+};
+
 /// Returns the first number among the flags, then among the variables.
-std::optional<YamlNode> find_launch_value(const MegatronFlags& flags, const ShellScript& script,
-                                          const LocationIndex& locations,
-                                          std::initializer_list<const char*> names,
-                                          std::initializer_list<const char*> variables) {
+std::optional<LaunchValue> find_launch_value(const MegatronFlags& flags, const ShellScript& script,
+                                             const LocationIndex& locations,
+                                             std::initializer_list<const char*> names,
+                                             std::initializer_list<const char*> variables) {
   for (const char* name : names)
     if (const YamlNode* const node = flags.map.find(name);
-        node != nullptr && is_number(node->scalar))
-      return *node;
+        node != nullptr && is_number(node->scalar)) {
+      const auto open = std::find_if(flags.defaults.begin(), flags.defaults.end(),
+                                     [&](const auto& one) { return one.flag == name; });
+      return LaunchValue{*node, open == flags.defaults.end() ? "" : open->variable};
+    }
   for (const char* name : variables) {
     const auto found = script.variables.find(name);
     if (found == script.variables.end()) continue;
     const ShellWord& word = found->second;
     if (word.unknown.empty() && is_number(word.text))
-      return locations.node(word.at, word.width, word.text);
+      return LaunchValue{locations.node(word.at, word.width, word.text), word.default_of};
   }
   return std::nullopt;
 }
 
 void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationIndex& locations) {
-  std::optional<YamlNode> nodes =
+  std::optional<LaunchValue> nodes =
       find_launch_value(flags, script, locations, {"nnodes", "nodes"},
                         {"NNODES", "NUM_NODES", "N_NODES", "NODES", "SLURM_NNODES"});
-  const std::optional<YamlNode> gpus =
+  const std::optional<LaunchValue> gpus =
       find_launch_value(flags, script, locations, {"nproc-per-node", "gpus-per-node"},
                         {"GPUS_PER_NODE", "NPROC_PER_NODE", "NUM_GPUS_PER_NODE", "N_GPUS_PER_NODE",
                          "GPUS_PER_HOST", "SLURM_GPUS_ON_NODE", "SLURM_NTASKS_PER_NODE"});
-  const std::optional<YamlNode> world = find_launch_value(
+  const std::optional<LaunchValue> world = find_launch_value(
       flags, script, locations, {"ntasks"}, {"WORLD_SIZE", "SLURM_NTASKS", "NUM_GPUS"});
   // torchrun's default is one node.
   const bool stated = std::any_of(flags.unknown.begin(), flags.unknown.end(), [](const auto& one) {
@@ -265,35 +286,76 @@ void add_launch(MegatronFlags& flags, const ShellScript& script, const LocationI
   });
   if (!nodes && gpus && !stated && !world && flags.map.find("nproc-per-node") != nullptr) {
     nodes = *gpus;
-    nodes->scalar = "1";
+    nodes->node.scalar = "1";
+    nodes->default_of.clear();
   }
   for (const std::string_view name :
        {"nnodes", "nodes", "nproc-per-node", "gpus-per-node", "ntasks"})
     drop(flags.map, name);
-  if (nodes) put(flags.map, "nodes", *nodes);
-  if (gpus) put(flags.map, "gpus-per-node", *gpus);
-  if (world) put(flags.map, "world-size", *world);
+  // The defaults of variables are open: they describe no particular run.
+  const std::optional<LaunchValue>* const values[] = {&nodes, &gpus, &world};
+  for (const std::optional<LaunchValue>* const one : values) {
+    if (!*one || (*one)->default_of.empty()) continue;
+    if (one == &world && nodes && gpus) continue;
+    MegatronFlags::OpenRanks open{.variable = (*one)->default_of};
+    if (nodes) open.nodes = nodes->number();
+    if (gpus) open.gpus = gpus->number();
+    if (world) open.world = world->number();
+    flags.open_ranks = std::move(open);
+    return;
+  }
+  if (nodes) put(flags.map, "nodes", nodes->node);
+  if (gpus) put(flags.map, "gpus-per-node", gpus->node);
+  if (world) put(flags.map, "world-size", world->node);
 }
 
-MegatronFlags read_script(std::string_view text) {
-  MegatronFlags commands, all;
-  commands.map.kind = all.map.kind = YamlNode::Kind::map;
-  const ShellScript script = read_shell(text);
+/// Returns whether a command starts a training program. Commands that print do not.
+bool starts_training(const std::vector<ShellWord>& words) {
+  constexpr std::string_view kPrinters[] = {"echo", "printf", "cat", "log", "tee"};
+  if (words.empty() || is_in(kPrinters, words.front().text)) return false;
+  return std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    return word.text.starts_with("--") &&
+           is_in(kTrainingFlags, current_name(word.text.substr(2, word.text.find('=') - 2)));
+  });
+}
+
+/// Returns whether two commands give one flag different values.
+bool conflict(const MegatronFlags& a, const MegatronFlags& b) {
+  return std::any_of(a.map.entries.begin(), a.map.entries.end(), [&](const YamlEntry& entry) {
+    const YamlNode* const other = b.map.find(entry.key.scalar);
+    return other != nullptr && other->scalar != entry.value.scalar;
+  });
+}
+
+MegatronFlags read_script(std::string_view text, const ShellInput& input) {
+  MegatronFlags commands, all, first;
+  commands.map.kind = all.map.kind = first.map.kind = YamlNode::Kind::map;
+  const ShellScript script = read_shell(text, input);
   FlagCollector launched_ones(text, commands), everything(text, all);
   for (const ShellCommand& command : script.commands) {
-    if (!command.assigned) launched_ones.add(command.words);
     everything.add(command.words);
+    if (command.assigned) continue;
+    if (starts_training(command.words)) {
+      MegatronFlags one;
+      one.map.kind = YamlNode::Kind::map;
+      FlagCollector(text, one).add(command.words);
+      if (first.map.entries.empty()) first = one;
+      // A second run with other settings is another plan.
+      if (conflict(first, one)) {
+        ++commands.other_commands;
+        continue;
+      }
+    }
+    launched_ones.add(command.words);
   }
   // Lists of flags that are not passed to a command count only if no command has training flags.
-  const auto has_training_flags = [](const MegatronFlags& flags) {
-    return std::any_of(std::begin(kTrainingFlags), std::end(kTrainingFlags),
-                       [&](std::string_view name) { return flags.map.find(name) != nullptr; });
-  };
   MegatronFlags flags = has_training_flags(commands) ? std::move(commands) : std::move(all);
   const LocationIndex locations(text);
   add_launch(flags, script, locations);
   for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
   flags.cut = script.cut;
+  flags.used = script.used;
+  flags.unread = script.sources;
   return flags;
 }
 
@@ -350,36 +412,53 @@ void put_argument(YamlNode& map, std::string_view argument, YamlNode value) {
 }
 
 /// Reads "using world size: 64, data-parallel size: 2, ...".
-void add_world_line(std::string_view line, std::size_t at, const LocationIndex& locations,
-                    YamlNode& map) {
-  constexpr std::pair<std::string_view, const char*> kSizes[] = {
-      {"world size: ", "world-size"},
-      {"data-parallel size: ", "data-parallel-size"},
-      {" context-parallel size: ", "context-parallel-size"},
-      {"tensor-model-parallel size: ", "tensor-model-parallel-size"},
-      {"pipeline-model-parallel size: ", "pipeline-model-parallel-size"}};
-  if (line.find("using world size: ") == std::string_view::npos) return;
-  for (const auto& [label, name] : kSizes) {
+/// Returns the arguments that it sets, as dumps name them.
+std::vector<const char*> add_world_line(std::string_view line, std::size_t at,
+                                        const LocationIndex& locations, YamlNode& map) {
+  struct Size {
+    std::string_view label;
+    const char *flag, *argument;
+  };
+  constexpr Size kSizes[] = {
+      {"world size: ", "world-size", "world_size"},
+      {"data-parallel size: ", "data-parallel-size", "data_parallel_size"},
+      {" context-parallel size: ", "context-parallel-size", "context_parallel_size"},
+      {"tensor-model-parallel size: ", "tensor-model-parallel-size", "tensor_model_parallel_size"},
+      {"pipeline-model-parallel size: ", "pipeline-model-parallel-size",
+       "pipeline_model_parallel_size"}};
+  std::vector<const char*> set;
+  for (const auto& [label, name, argument] : kSizes) {
     const std::size_t found = line.find(label);
     if (found == std::string_view::npos) continue;
     const std::size_t first = found + label.size();
     std::size_t end = first;
     while (end < line.size() && line[end] >= '0' && line[end] <= '9') ++end;
-    if (end > first)
-      put(map, name,
-          locations.node(at + first, end - first, std::string(line.substr(first, end - first))));
+    if (end == first) continue;
+    put(map, name,
+        locations.node(at + first, end - first, std::string(line.substr(first, end - first))));
+    set.push_back(argument);
   }
+  return set;
 }
 
+/// Reads the first dump. Later lines of this form are those of a restart, or of other programs: the
+/// first value of an argument is kept.
 MegatronFlags read_log(std::string_view text) {
   MegatronFlags flags;
   flags.map.kind = YamlNode::Kind::map;
   const LocationIndex locations(text);
+  std::set<std::string_view> seen;
+  bool world = false;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
-    add_world_line(line, begin, locations, flags.map);
-    if (const std::optional<DumpLine> one = parse_dump_line(line))
+    if (!world && line.find("using world size: ") != std::string_view::npos) {
+      world = true;
+      for (const char* const name : add_world_line(line, begin, locations, flags.map))
+        seen.insert(name);
+    }
+    const std::optional<DumpLine> one = parse_dump_line(line);
+    if (one && seen.insert(one->name).second)
       put_argument(flags.map, one->name,
                    locations.node(std::size_t(one->value.data() - text.data()), one->value.size(),
                                   flatten_list(one->value)));
@@ -394,8 +473,15 @@ bool has_argument_dump(std::string_view text) {
   return text.find("tensor_model_parallel_size ..") != std::string_view::npos;
 }
 
-MegatronFlags read_megatron_flags(std::string_view text) {
-  return has_argument_dump(text) ? read_log(text) : read_script(text);
+MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input) {
+  return has_argument_dump(text) ? read_log(text) : read_script(text, input);
+}
+
+bool is_megatron_switch(std::string_view flag) { return is_in(kSwitches, flag); }
+
+bool has_training_flags(const MegatronFlags& flags) {
+  return std::any_of(std::begin(kTrainingFlags), std::end(kTrainingFlags),
+                     [&](std::string_view name) { return flags.map.find(name) != nullptr; });
 }
 
 }  // namespace rankwright::importer

@@ -2,10 +2,13 @@
 // argument dump in a log. Their meaning is in megatron.cc.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rankwright/import/syntax/shell_words.h"
 #include "rankwright/import/syntax/yaml.h"
 
 namespace rankwright::importer {
@@ -19,17 +22,48 @@ struct MegatronFlags {
     YamlNode place;
   };
 
+  /// A flag whose value is the default of a variable that the script expects to be set.
+  struct Default {
+    std::string flag;
+    std::string variable;
+    YamlNode place;  // with the value
+  };
+
+  /// The ranks that a launcher starts if variables have their defaults.
+  struct OpenRanks {
+    std::optional<i64> nodes{}, gpus{}, world{};
+    std::string variable{};  // the first one
+  };
+
   /// Flags without "--", with dashes. The value of a switch is "true", that of a list its words
   /// separated by blanks. `nodes`, `gpus-per-node` and `world-size` come from the launcher.
   YamlNode map{};
   std::vector<Unknown> unknown{};
+  std::vector<Default> defaults{};
+  std::optional<OpenRanks> open_ranks{};
+  std::set<std::string> used{};            // variables of the input that the script used
+  std::vector<std::string> unread{};       // sourced files that cannot be read
+  std::size_t other_commands = 0;          // training commands that were left out
   std::vector<std::string> of_launcher{};  // flags of other programs than the training script
   std::vector<YamlNode> guesses{};  // conditions of unknown value whose first branch was taken
   bool cut = false;                 // the script exceeds the limits and was read in part
+  bool recipe = false;  // keys of a recipe, whose defaults differ from those of the flags
 };
 
 /// Reads the flags of a launch script, or of a log that contains an argument dump.
-MegatronFlags read_megatron_flags(std::string_view text);
+MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input = {});
+
+/// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
+/// ("--num-layers: 32"), of Megatron-LM's variables ("num_layers: 32"), or of NeMo's and
+/// Megatron-Bridge's recipes. `is_read` selects the flags that matter.
+MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
+                                 bool (*is_read)(std::string_view flag));
+
+/// Returns whether a flag takes no value.
+bool is_megatron_switch(std::string_view flag);
+
+/// Returns whether the map has a flag that only a training program has.
+bool has_training_flags(const MegatronFlags& flags);
 
 /// Returns whether the text contains a log's dump of Megatron-LM's arguments.
 bool has_argument_dump(std::string_view text);

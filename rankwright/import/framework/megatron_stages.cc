@@ -54,6 +54,10 @@ void read_megatron_stages(ForeignReading& r) {
     return read_layout(r, *layout, s.pp);
   s.embedding = is_on(r, "account-for-embedding-in-pipeline-split");
   s.loss = is_on(r, "account-for-loss-in-pipeline-split");
+  // Megatron-DeepSpeed's "type:transformer|embedding" counts both.
+  const YamlNode* const method = find_path(r.root, "pp-partition-method");
+  if (method != nullptr && method->scalar.find("embedding") != std::string::npos)
+    s.embedding = s.loss = true;
   s.first = read_whole_at(r, "decoder-first-pipeline-num-layers", 1, model::kMaxLayers);
   s.last = read_whole_at(r, "decoder-last-pipeline-num-layers", 1, model::kMaxLayers);
   const std::optional<i64> each =

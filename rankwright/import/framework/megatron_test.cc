@@ -87,6 +87,94 @@ TEST(MegatronImport, MissingFlagsAreOff) {
   EXPECT_EQ(s.plan.etp, 2);
 }
 
+TEST(MegatronImport, ZeroRecomputedLayersAndOneExpert_AreAccepted) {
+  EXPECT_THAT(draft_of("--recompute-num-layers 0").recompute, Optional(plan::Recompute::none));
+  const Draft one = draft_of("--num-experts 1 --moe-router-topk 1");
+  ASSERT_TRUE(one.model.has_value());
+  EXPECT_FALSE(one.model->sparse());
+}
+
+TEST(MegatronImport, SwitchesBeforeAnUnknownVariable_TakeNoValue) {
+  const Draft fused = draft_of(kExperts + "--moe-grouped-gemm $EXTRA --moe-permute-fusion $MORE");
+  EXPECT_EQ(fused.expert_kernel, plan::ExpertKernel::grouped);
+  EXPECT_EQ(fused.fused_permute, true);
+}
+
+TEST(MegatronModel, Llama2Tokenizer_Has32000Rows) {
+  const PlanFile plan = read(
+      "python pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 "
+      "--seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 "
+      "--tokenizer-type Llama2Tokenizer --tokenizer-model tok.model\n");
+  EXPECT_TRUE(plan.findings.empty());
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 32000);
+}
+
+TEST(MegatronLog, FirstDump_IsKept) {
+  const PlanFile plan = read(
+      "using world size: 64, data-parallel size: 8, tensor-model-parallel size: 4\n"
+      "  tensor_model_parallel_size ...................... 4\n"
+      "  pipeline_model_parallel_size .................... 2\n"
+      "  micro_batch_size ................................ 1\n"
+      "  global_batch_size ............................... 128\n"
+      "  seq_length ...................................... 4096\n"
+      "[config.py:1003:print]   world_size ................... 1\n"
+      "[config.py:1003:print]   pipeline_model_parallel_size .... 1\n",
+      "run.log");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.world, Optional(64));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+}
+
+TEST(MegatronLog, OddValue_DoesNotRefuseTheLog) {
+  const PlanFile plan = read(
+      "  tensor_model_parallel_size ...................... 4\n"
+      "  moe_token_dispatcher_type ....................... somehow\n"
+      "  seq_length ...................................... 4096\n",
+      "run.log");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_EQ(plan.findings.size(), 1u);
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+}
+
+TEST(MegatronImport, TwoTrainingRuns_AreNotMixed) {
+  const std::string run = "torchrun --nproc-per-node 8 pretrain_gpt.py " + std::string(kShapes);
+  const PlanFile plan = read(run + "--tensor-model-parallel-size 2\n" + run +
+                             "--tensor-model-parallel-size 4 --sequence-parallel\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.sequence_parallel, Optional(false));
+  EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
+                          [](const Diagnostic& found) { return found.code == "RW0615"; }),
+            1);
+  // Printing a command is not a second run.
+  EXPECT_THAT(
+      read("echo train --tensor-model-parallel-size 8\n" + run + "--tensor-model-parallel-size 4\n")
+          .findings,
+      IsEmpty());
+}
+
+TEST(MegatronImport, UnknownConditions_AreNotedOnce) {
+  std::string script;
+  for (int i = 0; i < 19; ++i)
+    script += "if [ -n \"$MODE\" ]; then\n  A" + std::to_string(i) + "=1\nfi\n";
+  const PlanFile plan = read(script + "python pretrain_gpt.py " + std::string(kShapes) + "\n");
+  EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
+                          [](const Diagnostic& found) { return found.code == "RW0615"; }),
+            1);
+}
+
+TEST(MegatronImport, FlagsInASourcedFile_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "#!/bin/bash\nsource params.sh\ntorchrun --nproc-per-node 8 pretrain_gpt.py ${ARGS[@]}\n",
+      "jobs/train.sh", [](const std::string& path) -> Result<std::string> {
+        if (path != "jobs/params.sh") return refuse_file(path);
+        return "ARGS=(" + std::string(kShapes) + " --tensor-model-parallel-size 4)\n";
+      });
+  EXPECT_EQ(plan.format->name, "megatron");
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_TRUE(plan.draft.model.has_value());
+}
+
 TEST(MegatronImport, ReadsNumberFormats) {
   EXPECT_EQ(draft_of("--bf16").grad_dtype, plan::Dtype::fp32);
   EXPECT_EQ(draft_of("--bf16 --grad-reduce-in-bf16").grad_dtype, plan::Dtype::bf16);
@@ -244,7 +332,9 @@ TEST(MegatronSamples, HaveTheExpectedDegrees) {
                          {"megatron_8b.log", 64, 4, 1, 4, 4, 1, 2, 1}};
   for (const Degrees& one : all) {
     SCOPED_TRACE(one.file);
-    const rankwright::plan::TrainingConfig s = resolve(sample_file(one.file).draft);
+    PlanFile file = sample_file(one.file);
+    assume_world(file);  // two of the scripts leave the number of nodes to Slurm
+    const rankwright::plan::TrainingConfig s = resolve(file.draft);
     const plan::Plan& p = s.plan;
     EXPECT_EQ(s.world, one.world);
     EXPECT_EQ((std::vector<i64>{p.tp, p.cp, p.pp, p.dp, p.ep, p.virtual_stages}),

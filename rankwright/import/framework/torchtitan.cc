@@ -25,6 +25,18 @@ void read_mixed_precision_reduce(ForeignReading& r, const YamlNode& node) {
   r.draft.grad_dtype = parse_word(r, node, kWords);
 }
 
+/// Reads the format in which weights are kept: with bfloat16, gradients and optimizer states have
+/// it too, and there is no fp32 copy. Read after the settings of mixed precision.
+void read_training_dtype(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<plan::Dtype> kWords[] = {{"float32", plan::Dtype::fp32},
+                                          {"bfloat16", plan::Dtype::bf16}};
+  const std::optional<plan::Dtype> kept = parse_word(r, node, kWords);
+  if (kept != plan::Dtype::bf16) return;
+  r.draft.param_dtype = r.draft.grad_dtype = plan::Dtype::bf16;
+  report_left_out(r, node,
+                  "training.dtype: optimizer states are kept in bfloat16, and estimated in fp32");
+}
+
 /// torch's ring: KV is rotated by all-to-all, or gathered once.
 void read_rotate_method(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::CpComm> kWords[] = {{"allgather", plan::CpComm::all_gather},
@@ -110,9 +122,12 @@ constexpr ForeignKey kTorchtitanKeys[] = {
     {"training.mixed_precision_reduce", "job.grad_dtype", read_mixed_precision_reduce},
     {"compile.enable", "software.compile", flag<&Draft::compile>, true},
     {"training.compile", "software.compile", flag<&Draft::compile>, true},
+    {"training.dtype", "job.param_dtype", read_training_dtype},
     {"activation_checkpoint.mode", "parallelism.recompute", read_mode},
     {"activation_checkpoint.selective_ac_option", "parallelism.recompute", read_selective_option},
     {"optimizer.name", "job.optimizer", read_torchtitan_optimizer},
+    {"optimizer.early_step_in_backward", "", nullptr, false,
+     "gradients are counted until the end of the backward pass"},
     {"model.converters", "job.matmul", read_converters},
     {"model.name", "model"},
     {"model.flavor", "model"},

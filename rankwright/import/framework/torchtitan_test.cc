@@ -197,5 +197,17 @@ TEST(TorchtitanImport, ReadsDegreesFromTheirOldSections) {
   EXPECT_EQ(plan.where("parallelism.tp_size").line, 4);
 }
 
+TEST(TorchtitanImport, Bfloat16Weights_HaveBfloat16Gradients) {
+  const PlanFile plan = read(
+      "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\n"
+      "seq_len = 8192\ndtype = \"bfloat16\"\n[optimizer]\nearly_step_in_backward = true\n");
+  EXPECT_EQ(plan.draft.param_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(plan.draft.grad_dtype, plan::Dtype::bf16);
+  EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
+                          [](const Diagnostic& found) { return found.code == "RW0601"; }),
+            2);
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

@@ -78,6 +78,10 @@ std::optional<std::string> find_meant(std::string_view typed,
   std::optional<std::string> best;
   int min = limit + 1;
   for (const std::string& name : names) {
+    // A known name with another word is another setting, of a fork or of a later version.
+    if (typed.size() > name.size() + 1 && typed.starts_with(name) &&
+        (typed[name.size()] == '-' || typed[name.size()] == '_'))
+      continue;
     if (std::abs(int(name.size()) - int(typed.size())) >= min) continue;
     const int distance = compute_edit_distance(typed, name);
     if (distance < min && distance < int(name.size())) {

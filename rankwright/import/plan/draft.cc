@@ -83,11 +83,11 @@ void DraftResolver::model() {
     config_.model = *draft_.model;
     return;
   }
-  const Result<model::Model> reference = catalog::find_model(kReferenceModel);
+  const Result<model::Model> reference = catalog::find_model(draft_.reference_model);
   RW_CHECK(reference.has_value());
   config_.model = *reference;
   config_.reference_model = true;
-  assume("model", std::string(kReferenceModel), "for the cost per layer only");
+  assume("model", draft_.reference_model, "for the cost per layer only");
 }
 
 // Degrees default to 1, except dp, which is what the others leave of the world, as in Megatron-LM.

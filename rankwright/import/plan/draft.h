@@ -21,6 +21,10 @@ inline constexpr i64 kMaxMicroBatch = i64{1} << 20;
 inline constexpr i64 kMaxChunks = 4096;
 inline constexpr i64 kMaxBucket = i64{1} << 40;  // elements
 
+/// The model and the system that are assumed if a file names none.
+inline constexpr std::string_view kReferenceModel = "llama-3.1-70b";
+inline constexpr std::string_view kReferenceSystem = "dgx-h100";
+
 /// Nodes and GPUs per node, from the `node_shape` key.
 struct NodeShape {
   i64 nodes = 1;
@@ -69,15 +73,12 @@ struct Draft {
   std::optional<bool> compile;
   std::optional<plan::Loss> loss;
   std::optional<bool> tuned, offload;
+  std::string reference_model{kReferenceModel};  // the placeholder if no model is stated
 };
 
 /// Explain an assumed sequence length, and an assumed global batch of sequences of `tokens` tokens.
 std::string explain_sequence(const model::Model& model);
 std::string explain_batch(i64 sequences, i64 tokens);
-
-/// The model and the system that are assumed if a file names none.
-inline constexpr std::string_view kReferenceModel = "llama-3.1-70b";
-inline constexpr std::string_view kReferenceSystem = "dgx-h100";
 
 /// Returns the complete config. Never fails: contradictory values are reported by the rules, with
 /// their locations.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "rankwright/base/shell_word.h"
+#include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/plan/plan_keys.h"
 
 namespace rankwright::importer {
@@ -66,12 +68,76 @@ std::string hint_for_other_map(const YamlNode& root, const std::string& file) {
   return std::string(kExample);
 }
 
-/// Rejects a map of which at most `name` is a known key: it would be read as a plan for one GPU.
+/// A tool whose files are known by their keys, and are not read.
+struct OtherTool {
+  std::string_view name;
+  std::array<std::string_view, 2> keys;  // both of them, in any map; empty: one is enough
+};
+
+// To name another tool, add a row.
+constexpr OtherTool kOtherTools[] = {
+    {"verl", {"actor_rollout_ref"}},
+    {"NeMo-RL", {"policy", "grpo"}},
+    {"NeMo", {"trainer", "exp_manager"}},
+    {"NeMo Automodel", {"recipe", "step_scheduler"}},
+    {"GPT-NeoX", {"pipe_parallel_size", "model_parallel_size"}},
+    {"MaxText", {"base_emb_dim"}},
+    {"LLM Foundry", {"max_seq_len", "global_train_batch_size"}},
+    {"Kubernetes", {"apiVersion", "kind"}},
+};
+
+bool has_key(const YamlNode& node, std::string_view name, int depth = 0) {
+  constexpr int kMaxDepth = 3;
+  if (depth > kMaxDepth) return false;
+  return std::any_of(node.entries.begin(), node.entries.end(), [&](const YamlEntry& entry) {
+    return entry.key.scalar == name || has_key(entry.value, name, depth + 1);
+  });
+}
+
+/// Returns the tool that the file is for; empty if it is not known.
+std::string_view find_other_tool(const YamlNode& root) {
+  for (const OtherTool& tool : kOtherTools)
+    if (std::all_of(tool.keys.begin(), tool.keys.end(),
+                    [&](std::string_view key) { return key.empty() || has_key(root, key); }))
+      return tool.name;
+  return {};
+}
+
+/// Returns whether the keys at the top are those of a plan: one that only plans have, or more known
+/// keys than unknown ones.
+bool is_plan_map(const FieldReader& fields, const YamlNode& root) {
+  constexpr std::string_view kOwn[] = {"parallelism", "world_size", "node_shape", "placement",
+                                       "cluster"};
+  std::size_t known = 0;
+  for (const FieldReader::Key& key : fields.keys()) {
+    if (std::find(std::begin(kOwn), std::end(kOwn), key.path) != std::end(kOwn)) return true;
+    if (key.path.find('.') == std::string::npos && key.path != "name") ++known;
+  }
+  return 2 * known >= root.entries.size() && known > 0;
+}
+
+/// Rejects a map of other keys than those of a plan: it would be read as a plan for one GPU.
 void reject_other_maps(FieldReader& fields, const YamlNode& root, const std::string& file) {
-  const bool known = std::any_of(fields.keys().begin(), fields.keys().end(),
-                                 [](const FieldReader::Key& key) { return key.path != "name"; });
-  if (known || root.kind != YamlNode::Kind::map || root.entries.size() <= fields.keys().size())
+  if (root.kind != YamlNode::Kind::map || root.entries.size() <= fields.keys().size() ||
+      is_plan_map(fields, root))
     return;
+  const std::string_view tool = find_other_tool(root);
+  constexpr std::size_t kManyKeys = 6;  // a file of its own kind, not a plan with typos
+  if (!tool.empty() || root.entries.size() > kManyKeys) {
+    std::vector<std::string_view> formats;
+    for (const PlanFormat& format : plan_formats()) formats.push_back(format.name);
+    fields.findings().clear();
+    fields.findings().push_back(
+        {.code = "RW0603",
+         .message = "unrecognized file format",
+         .detail = tool.empty()
+                       ? fmt::format("it has none of the {} keys of a plan, and no framework's",
+                                     key_rows().size())
+                       : fmt::format("it looks like a file of {}, which cannot be read", tool),
+         .hint = fmt::format("supported: {} (rankwright import --list)", fmt::join(formats, ", ")),
+         .where = {.file = file}});
+    return;
+  }
   // Report the known keys once, not for every unknown key; keep the spelling suggestions.
   std::erase_if(fields.findings(), [](const Diagnostic& d) {
     return d.code == "RW0902" && !d.hint.starts_with("did you mean");

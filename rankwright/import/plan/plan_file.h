@@ -10,10 +10,19 @@
 #include "rankwright/import/plan/draft.h"
 #include "rankwright/import/syntax/fields.h"
 #include "rankwright/import/syntax/file.h"
+#include "rankwright/import/syntax/shell_words.h"
 
 namespace rankwright::importer {
 
 struct PlanFormat;
+
+/// A value that the file leaves open and that was filled in: the number of ranks, or the default of
+/// a variable that a script expects to be set.
+struct OpenValue {
+  std::string key;    // plan key: "world_size"
+  std::string value;  // as shown to users: "8 ranks", "$TP = 8"
+  std::string hint;   // what to type: "--world N"
+};
 
 /// A plan file as it was read.
 struct PlanFile {
@@ -26,6 +35,9 @@ struct PlanFile {
       ignored_keys{};  // keys of a framework's file that do not affect the layout
   std::vector<std::string_view> answered{};  // codes of findings that the file itself answers
   const PlanFormat* format = nullptr;        // null: our own plan file
+  std::vector<OpenValue> open{};             // values that cannot be the ground of an error
+  std::optional<i64> usual_world{};          // ranks if a script's variables have their defaults
+  ShellInput variables{};                    // values of a script's variables, set before reading
 
   /// Returns the location of `path`, else of the innermost enclosing map that was given, else the
   /// file.

@@ -73,12 +73,14 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
 }
 
 constexpr PlanFormat kPlanFormats[] = {
-    {"megatron", "Megatron-LM launch script or log", rules::Target::megatron, claims_megatron,
-     read_megatron, spell_megatron, nullptr, true},
+    {"megatron", "Megatron-LM launch script, YAML arguments or log", rules::Target::megatron,
+     claims_megatron, read_megatron, spell_megatron, nullptr, true},
     {"torchtitan-0.2", "torchtitan TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
      read_torchtitan, spell_torchtitan, check_resolved_torchtitan, true},
     {"deepspeed", "DeepSpeed JSON config", rules::Target::deepspeed, claims_deepspeed,
      read_deepspeed, spell_deepspeed, check_resolved_deepspeed},
+    {"fine-tuning", "LLaMA-Factory, axolotl or TRL YAML, without adapters", rules::Target::any,
+     claims_fine_tuning, read_fine_tuning},
     {"nanotron", "nanotron YAML config", rules::Target::nanotron, claims_nanotron, read_nanotron,
      spell_nanotron, nullptr, true},
     {"accelerate", "accelerate YAML config", rules::Target::accelerate, claims_accelerate,
@@ -98,10 +100,17 @@ const PlanFormat* find_plan_format(std::string_view name) {
 }
 
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
-                      const FileReader& files) {
-  PlanFile plan{.name = std::move(name), .text = std::move(text)};
+                      const FileReader& files, const ShellInput& variables) {
+  PlanFile plan{.name = std::move(name), .text = std::move(text), .variables = variables};
   format.read(plan, files);
   plan.format = &format;
+  if (!variables.variables.empty() && format.target != rules::Target::megatron)
+    plan.findings.push_back({.code = "RW0902",
+                             .severity = Severity::warning,
+                             .message = "unknown key, ignored",
+                             .detail = fmt::format("--set {}: only scripts have variables",
+                                                   variables.variables.begin()->first),
+                             .where = {.file = plan.name}});
   // A file without a single key of the format is something else.
   if (format.target != rules::Target::any && plan.keys.empty() && !has_errors(plan.findings))
     plan.findings.push_back(
@@ -113,30 +122,46 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   return plan;
 }
 
-PlanFile read_any_plan(std::string text, std::string name, const FileReader& files) {
-  const auto format = std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
-                                   [&](const PlanFormat& one) { return one.claims(name, text); });
-  return read_plan_as(*format, std::move(text), std::move(name), files);
+PlanFile read_any_plan(std::string text, std::string name, const FileReader& files,
+                       const ShellInput& variables) {
+  const PlanFormat* format =
+      std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
+                   [&](const PlanFormat& one) { return one.claims(name, text); });
+  if (format->target == rules::Target::any && is_shell_script(name, text) &&
+      sources_megatron(text, name, files, variables))
+    format = &kPlanFormats[0];
+  return read_plan_as(*format, std::move(text), std::move(name), files, variables);
 }
 
 void assume_world(PlanFile& plan) {
   constexpr i64 kNode = 8;
   Draft& d = plan.draft;
-  const bool foreign = plan.format != nullptr && plan.format->target != rules::Target::any;
+  const bool foreign = plan.format != nullptr && plan.format->read != read_own_format;
   if (!foreign || d.world || d.dp || d.shape || d.cluster) return;
   const i64 pp = d.pp.value_or(1), tp = d.tp.value_or(1);
   const std::optional<i64> dense = product({tp, d.cp.value_or(1), pp});
   const std::optional<i64> sparse = product({d.etp.value_or(1), d.ep.value_or(1), pp});
   if (!dense || !sparse || *dense > cluster::kMaxDevices || *sparse > cluster::kMaxDevices) return;
   i64 world = std::lcm(std::lcm(*dense, *sparse), kNode);
+  const auto shares_batch = [&](i64 ranks) {
+    const std::optional<i64> at_once =
+        product({ranks / *dense, d.micro_batch.value_or(1), d.accumulation.value_or(1)});
+    return !d.global_batch || (at_once && divides(*at_once, *d.global_batch));
+  };
+  const std::optional<i64> usual = plan.usual_world;
+  const bool use_usual =
+      usual && divides(*dense, *usual) && divides(*sparse, *usual) && shares_batch(*usual);
   // Together these three determine the number of data ranks.
   if (d.global_batch && d.accumulation && d.micro_batch) return;
-  if (d.global_batch) {
+  if (use_usual) {
+    world = *usual;
+  } else if (d.global_batch) {
     const i64 rest = *d.global_batch / d.micro_batch.value_or(1) / d.accumulation.value_or(1);
     world = *dense * std::gcd(world / *dense, std::max<i64>(1, rest));
   }
   if (world > cluster::kMaxDevices || !divides(*sparse, world)) return;
   d.world = world;
+  plan.open.push_back({"world_size", plural(world, "rank", "ranks"), "--world N"});
   plan.findings.push_back({.code = "RW0615",
                            .severity = Severity::note,
                            .message = "assumed a value that the file does not give",

@@ -36,8 +36,9 @@ const PlanFormat* find_plan_format(std::string_view name);
 
 /// Reads a file in the given format, or in the one that claims it.
 PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string name,
-                      const FileReader& files);
-PlanFile read_any_plan(std::string text, std::string name, const FileReader& files);
+                      const FileReader& files, const ShellInput& variables = {});
+PlanFile read_any_plan(std::string text, std::string name, const FileReader& files,
+                       const ShellInput& variables = {});
 
 /// Adds a world size if neither the file nor the user states one, as frameworks mostly leave it to
 /// their launcher: whole nodes that the stated degrees divide, limited by the batch. Reports the
@@ -64,8 +65,13 @@ bool claims_accelerate(std::string_view file, std::string_view text);
 void read_accelerate(PlanFile& plan, const FileReader& files);
 std::string spell_accelerate(const Edit& edit);
 Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::TrainingConfig& config);
+bool claims_fine_tuning(std::string_view file, std::string_view text);
+void read_fine_tuning(PlanFile& plan, const FileReader& files);
 bool claims_megatron(std::string_view file, std::string_view text);
 void read_megatron(PlanFile& plan, const FileReader& files);
 std::string spell_megatron(const Edit& edit);
+/// Returns whether a script has the flags of Megatron-LM in the files that it sources.
+bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
+                      ShellInput variables);
 
 }  // namespace rankwright::importer

@@ -48,5 +48,27 @@ TEST(Spelt, InexpressibleEdit_IsSpeltAsInAPlanFile) {
             "dp_size: 2, --model \"llama-3.1-8b\"");
 }
 
+TEST(PlanFormats, UnknownYaml_IsSaidInOneLine) {
+  // A recipe with a model, as other tools have it: many keys, none of which are a plan's.
+  std::string recipe =
+      "run: {name: one, results_dir: out}\ntrainer: {devices: 8, num_nodes: 4, max_steps: 10}\n"
+      "exp_manager: {create_wandb_logger: false}\nmodel:\n  data: {name: pile}\n";
+  for (int i = 0; i < 200; ++i) recipe += "  setting_" + std::to_string(i) + ": 1\n";
+  std::string other;
+  for (int i = 0; i < 20; ++i) other += "setting_" + std::to_string(i) + ": 1\n";
+  for (const std::string& text : {recipe, other}) {
+    const PlanFile plan = read_any_plan(text, "recipe.yaml", refuse_file);
+    ASSERT_THAT(plan.findings, ::testing::SizeIs(1));
+    EXPECT_EQ(plan.findings[0].code, "RW0603");
+    for (const PlanFormat& format : plan_formats())
+      EXPECT_THAT(plan.findings[0].hint, ::testing::HasSubstr(std::string(format.name)));
+  }
+}
+
+TEST(PlanFormats, PlanWithATypo_IsStillAPlan) {
+  const PlanFile plan = read_any_plan("paralelism: {tp_size: 8}\n", "plan.yaml", refuse_file);
+  EXPECT_THAT(plan.findings, ::testing::Contains(::testing::Field(&Diagnostic::code, "RW0902")));
+}
+
 }  // namespace plan_format_test
 }  // namespace rankwright::importer

@@ -1,6 +1,7 @@
 #include "rankwright/import/syntax/shell_evaluator.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace rankwright::importer::shell {
 namespace {
@@ -16,10 +17,11 @@ bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-void Text::add(char c, std::size_t place) {
+void Text::add(char c, std::size_t place, std::uint16_t from) {
   if (chars.empty()) begin = std::uint32_t(place);
   chars.push_back(c);
   at.push_back(std::uint32_t(place));
+  origin.push_back(from);
 }
 
 void WordBuilder::end() {
@@ -33,9 +35,71 @@ void Expander::charge(std::size_t work) {
   if (work_ > budget_) spent_ = true;
 }
 
-const Value* Expander::find(const std::string& name) const {
-  const auto found = variables_.find(name);
-  return found == variables_.end() ? nullptr : &found->second;
+const Value* Expander::find(const std::string& name) {
+  constexpr std::size_t kLongestValue = 256;
+  auto found = variables_.find(name);
+  if (found == variables_.end()) {
+    const auto given = input_.variables.find(name);
+    std::optional<std::string> value;
+    if (given != input_.variables.end())
+      value = given->second;
+    else if (input_.environment && !name.empty() && name[0] >= 'A' && name[0] <= 'Z')
+      value = input_.environment(name);
+    if (!value || value->size() > kLongestValue) return nullptr;
+    used_.insert(name);
+    Text text;
+    for (const char c : *value) text.add(mask_control(c), 0);
+    found = variables_.emplace(name, Value{{std::move(text)}}).first;
+  }
+  return &found->second;
+}
+
+void Expander::append(const std::string& name, Value more, bool list) {
+  std::vector<Text>& items = variables_[name].items;
+  for (const Text& item : more.items) charge(item.chars.size() + kWordCost);
+  if (list) {
+    std::move(more.items.begin(), more.items.end(), std::back_inserter(items));
+    return;
+  }
+  if (more.items.empty()) return;
+  if (items.empty()) items.emplace_back();
+  const Text& added = more.items[0];
+  for (std::size_t i = 0; i < added.chars.size(); ++i)
+    items[0].add(added.chars[i], added.at[i], added.origin[i]);
+}
+
+void Expander::go_to(const Position& there) {
+  text_ = there.text;
+  base_ = there.base;
+  at_ = there.at;
+}
+
+bool Expander::enter(std::string_view text, std::size_t place) {
+  const std::size_t base = sources_.empty() ? main_size_ + 1 : sources_.back().base + last_size_;
+  if (sources_.size() >= kMaxSources || base + text.size() > (std::size_t{1} << 31)) return false;
+  sources_.push_back({base, place});
+  last_size_ = text.size() + 1;
+  charge(text.size());
+  go_to({text, base, 0});
+  return true;
+}
+
+std::uint32_t Expander::locate(std::uint32_t place) const {
+  std::size_t at = place;
+  // A sourced file may source another one: follow the commands up to the script.
+  for (std::size_t i = sources_.size(); i-- > 0;)
+    if (at >= sources_[i].base) at = sources_[i].place;
+  return std::uint32_t(at);
+}
+
+std::uint16_t Expander::name_origin(const std::string& variable) {
+  const auto found = std::find(origins_.begin(), origins_.end(), variable);
+  if (found == origins_.end()) {
+    if (origins_.size() >= 1000) return 0;
+    origins_.push_back(variable);
+    return std::uint16_t(origins_.size());
+  }
+  return std::uint16_t(found - origins_.begin() + 1);
 }
 
 /// A backslash that joins lines; blanks after it are tolerated, as many scripts have them.
@@ -76,13 +140,13 @@ void Expander::expand_word(WordBuilder& out, bool split) {
     }
     if (c == '`') {
       const std::size_t close = text_.find('`', at_ + 1);
-      put_unknown(out, "a command's output", at_);
+      put_unknown(out, "a command's output", at());
       charge(close == std::string_view::npos ? 1 : close - at_);
       at_ = close == std::string_view::npos ? at_ + 1 : close + 1;
       continue;
     }
     if (c == '\\' && at_ + 1 < text_.size()) skip(1);
-    out.open.add(mask_control(peek()), at_);
+    out.open.add(mask_control(peek()), at());
     out.begun = true;
     skip(1);
   }
@@ -109,7 +173,7 @@ bool Expander::expand_quoted(WordBuilder& out) {
     return false;
   }
   out.begun = true;
-  put(out, content, false, before, before);
+  put(out, content, false, base_ + before, base_ + before);
   return true;
 }
 
@@ -126,12 +190,12 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
     Text unfolded;
     int parentheses = 0;
     if (expand_until(unfolded, '\'', parentheses)) {
-      put(out, unfolded, false, at_, at_);
+      put(out, unfolded, false, at(), at());
       return true;
     }
   }
   for (std::size_t i = 0; i < content.size(); ++i)
-    out.open.add(mask_control(content[i]), close - content.size() + i);
+    out.open.add(mask_control(content[i]), base_ + close - content.size() + i);
   at_ = close + 1;
   return true;
 }
@@ -155,18 +219,19 @@ bool Expander::expand_until(Text& out, char close, int& parentheses) {
       grown.end();
       for (const Text& field : grown.fields) {
         if (!out.chars.empty() && &field != &grown.fields.front()) out.add(' ', field.begin);
-        for (std::size_t i = 0; i < field.chars.size(); ++i) out.add(field.chars[i], field.at[i]);
+        for (std::size_t i = 0; i < field.chars.size(); ++i)
+          out.add(field.chars[i], field.at[i], field.origin[i]);
         charge(field.chars.size());
       }
     } else if (at_continuation()) {
-      out.add(' ', at_);
+      out.add(' ', at());
       skip_blanks();
     } else {
       if (close == ')' && c == '(') ++parentheses;
       if (close == ')' && c == ')') --parentheses;
       if (c == '\\' && at_ + 1 < text_.size()) skip(1);
       const bool stripped = close == '}' && (c == '"' || c == '\'');
-      if (!stripped) out.add(mask_control(peek()), at_);
+      if (!stripped) out.add(mask_control(peek()), at());
       skip(1);
     }
   }
@@ -193,7 +258,7 @@ void Expander::put(WordBuilder& out, const Text& value, bool split, std::size_t 
       put_unknown(out, name == unknown_.end() ? "" : name->second, place);
       continue;
     }
-    out.open.add(c, place);
+    out.open.add(c, place, value.origin[i]);
     out.begun = true;
   }
 }
@@ -211,16 +276,17 @@ void Expander::put_variable(WordBuilder& out, const std::string& name, bool all,
     if (name != "@" && name != "*") put_unknown(out, name, from);
     return;
   }
+  all = all || name == "@" || name == "*";
   const std::size_t items =
       all ? value->items.size() : std::min<std::size_t>(1, value->items.size());
   for (std::size_t i = 0; i < items && !spent_; ++i) {
     if (i > 0) out.end();
-    put(out, value->items[i], split, from, all ? from : at_);
+    put(out, value->items[i], split, from, all ? from : at());
   }
 }
 
 void Expander::expand_dollar(WordBuilder& out, bool split) {
-  const std::size_t from = at_;
+  const std::size_t from = at();
   if (starts("$((") && expand_arithmetic(out)) return;
   if (starts("$(")) {
     std::size_t end = at_ + 2;
@@ -248,7 +314,7 @@ void Expander::expand_dollar(WordBuilder& out, bool split) {
 }
 
 bool Expander::expand_braced(WordBuilder& out, bool split) {
-  const std::size_t from = at_;
+  const std::size_t before = at_, from = at();
   skip(2);
   std::string name;
   if (peek() == '@' || peek() == '*') name = peek();
@@ -279,9 +345,11 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
   Text rest;
   int parentheses = 0;
   if (!expand_until(rest, '}', parentheses)) {
-    at_ = from;
+    at_ = before;
     return false;
   }
+  if (defaults && op != '+' && value == nullptr)  // the script expects it to be set
+    std::fill(rest.origin.begin(), rest.origin.end(), name_origin(name));
   if (!defaults)
     put_unknown(out, name.empty() ? "a parameter" : name, from);
   else if (op == '+' ? !empty : (empty && op != '?'))
@@ -294,7 +362,8 @@ bool Expander::expand_braced(WordBuilder& out, bool split) {
 
 /// Variables may appear in arithmetic without '$'. `unknown` is set to the first one without a
 /// value.
-std::string Expander::substitute_names(const Text& expression, std::string& unknown) const {
+std::string Expander::substitute_names(const Text& expression, std::string& unknown,
+                                       std::uint16_t& from) {
   std::string out;
   const std::string& chars = expression.chars;
   const auto note = [&](std::string name) {
@@ -304,6 +373,7 @@ std::string Expander::substitute_names(const Text& expression, std::string& unkn
     std::size_t end = i;
     while (end < chars.size() && is_name(chars[end])) ++end;
     const std::string name = chars.substr(i, end - i);
+    if (expression.origin[i] != 0) from = expression.origin[i];
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) {
       if (chars[i] == kUnknown) note(finish_word(expression).unknown);
       out += name.empty() ? std::string(1, chars[i]) : name;
@@ -316,6 +386,7 @@ std::string Expander::substitute_names(const Text& expression, std::string& unkn
     const ShellWord word =
         known ? finish_word(value->items[0]) : ShellWord{.text = "", .unknown = name};
     if (!word.unknown.empty()) note(word.unknown);
+    if (!word.default_of.empty()) from = name_origin(word.default_of);
     out += word.text;
     i = end;
   }
@@ -323,36 +394,40 @@ std::string Expander::substitute_names(const Text& expression, std::string& unkn
 }
 
 bool Expander::expand_arithmetic(WordBuilder& out) {
-  const std::size_t from = at_;
+  const std::size_t before = at_, from = at();
   skip(3);
   Text body;
   int parentheses = 0;
   if (!expand_until(body, ')', parentheses) || peek() != ')') {
-    at_ = from;
+    at_ = before;
     return false;
   }
   skip(1);
   std::string unknown;
-  const std::string expression = substitute_names(body, unknown);
+  std::uint16_t origin = 0;
+  const std::string expression = substitute_names(body, unknown, origin);
   charge(expression.size());
   i64 value = 0;
   if (!unknown.empty() || !evaluate_arithmetic(expression, value)) {
     put_unknown(out, unknown.empty() ? "an expression" : unknown, from);
     return true;
   }
-  for (const char c : std::to_string(value)) out.open.add(c, from);
+  for (const char c : std::to_string(value)) out.open.add(c, from, origin);
   out.begun = true;
   return true;
 }
 
 ShellWord Expander::finish_word(const Text& text) const {
-  ShellWord word{.text = text.chars, .at = text.begin};
+  ShellWord word{.text = text.chars, .at = locate(text.begin)};
   const std::size_t mark = text.chars.find(kUnknown);
   if (mark != std::string::npos) {
     const auto name = unknown_.find(text.at[mark]);
     word.unknown = name == unknown_.end() || name->second.empty() ? "?" : name->second;
   }
-  if (!text.at.empty() && text.at.back() >= text.begin)
+  for (const std::uint16_t from : text.origin)
+    if (from != 0 && word.default_of.empty()) word.default_of = origins_[from - 1u];
+  const bool sourced = text.begin != word.at;
+  if (!sourced && !text.at.empty() && text.at.back() >= text.begin)
     word.width = std::size_t(text.at.back() - text.begin) + 1;
   return word;
 }
@@ -362,7 +437,7 @@ std::vector<ShellWord> Expander::split_at_blanks(const Text& text) const {
   Text one;
   for (std::size_t i = 0; i <= text.chars.size(); ++i) {
     const bool ends = i == text.chars.size() || is_blank(text.chars[i]);
-    if (!ends) one.add(text.chars[i], text.at[i]);
+    if (!ends) one.add(text.chars[i], text.at[i], text.origin[i]);
     if (ends && !one.chars.empty()) {
       words.push_back(finish_word(one));
       one = {};

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +19,15 @@ inline constexpr std::size_t kWordCost = 64;
 /// Marks an unknown value in a text.
 inline constexpr char kUnknown = '\x01';
 
-/// Characters and the offset of each in the script.
+/// Characters, the offset of each in the script, and where each comes from: 0, or the number of the
+/// variable whose default it is (Expander::name_origin).
 struct Text {
   std::string chars{};
   std::vector<std::uint32_t> at{};
+  std::vector<std::uint16_t> origin{};
   std::uint32_t begin = 0;
 
-  void add(char c, std::size_t place);
+  void add(char c, std::size_t place, std::uint16_t from = 0);
 };
 
 /// The value of a variable: one item, or several for an array.
@@ -48,7 +51,8 @@ bool is_name(char c);
 /// budget, so that no script takes long, however it refers to itself.
 class Expander {
  public:
-  explicit Expander(std::string_view text) : text_(text), budget_(kBudget + 8 * text.size()) {}
+  Expander(std::string_view text, const ShellInput& input)
+      : text_(text), main_size_(text.size()), input_(input), budget_(kBudget + 8 * text.size()) {}
 
   /// Expands the word at the current offset up to a blank or an operator; with `split`, also splits
   /// at blanks of unquoted expansions.
@@ -58,7 +62,24 @@ class Expander {
   std::vector<ShellWord> split_at_blanks(const Text& text) const;
 
   void set(const std::string& name, Value value) { variables_[name] = std::move(value); }
-  const Value* find(const std::string& name) const;
+  void forget(const std::string& name) { variables_.erase(name); }
+  /// Adds the characters of `more` to the first item of a variable, or its items if `list`.
+  void append(const std::string& name, Value more, bool list);
+  /// Returns the value of a variable: the script's own, else the input's; nullptr if there is none.
+  const Value* find(const std::string& name);
+  /// Returns the names of the input's variables that the script used.
+  const std::set<std::string>& used() const { return used_; }
+
+  /// A position to continue at: in the script or in a file that it sources.
+  struct Position {
+    std::string_view text;
+    std::size_t base = 0, at = 0;
+  };
+  Position position() const { return {text_, base_, at_}; }
+  void go_to(const Position& there);
+  /// Continues at the beginning of another file. Words of it have the offset `place` of the command
+  /// that sources it. Returns false if too many files are open. Requires: `text` outlives this.
+  bool enter(std::string_view text, std::size_t place);
   const std::map<std::string, Value>& variables() const { return variables_; }
 
   char peek(std::size_t ahead = 0) const {
@@ -67,7 +88,7 @@ class Expander {
   bool starts(std::string_view with) const { return text_.substr(at_).starts_with(with); }
   bool done() const { return at_ >= text_.size() || spent_; }
   bool spent() const { return spent_; }
-  std::size_t at() const { return at_; }
+  std::size_t at() const { return base_ + at_; }
   std::string_view rest() const { return text_.substr(at_); }
   void skip(std::size_t n) { at_ = std::min(at_ + n, text_.size()); }
   /// Skips blanks and continued lines, not line breaks.
@@ -86,14 +107,29 @@ class Expander {
   void put_variable(WordBuilder& out, const std::string& name, bool all, bool split,
                     std::size_t from);
   void put_unknown(WordBuilder& out, std::string name, std::size_t at);
-  std::string substitute_names(const Text& expression, std::string& unknown) const;
+  std::string substitute_names(const Text& expression, std::string& unknown, std::uint16_t& from);
   bool at_continuation() const;
+  std::uint32_t locate(std::uint32_t place) const;  // of a sourced word: the command that sources
+  std::uint16_t name_origin(const std::string& variable);
 
   static constexpr std::size_t kBudget = std::size_t{1}
-                                         << 20;  // in addition to the length of the text
+                                         << 23;  // in addition to the length of the text
   static constexpr int kMaxDepth = 12;
+  static constexpr std::size_t kMaxSources = 32;
+
+  /// A sourced file: its words have offsets from `base` on.
+  struct Sourced {
+    std::size_t base, place;
+  };
 
   std::string_view text_;
+  std::size_t main_size_;
+  std::size_t base_ = 0;  // offset of text_
+  std::vector<Sourced> sources_{};
+  std::size_t last_size_ = 0;  // of the last sourced file, with a line break
+  const ShellInput& input_;
+  std::set<std::string> used_{};
+  std::vector<std::string> origins_{};  // variables whose defaults are used
   std::size_t budget_;
   std::size_t at_ = 0;
   std::size_t work_ = 0;

@@ -1,7 +1,9 @@
 #include "rankwright/import/syntax/shell_words.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
+#include <utility>
 
 #include "rankwright/import/syntax/shell_evaluator.h"
 
@@ -24,7 +26,7 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// An open `if` or `case`.
+/// An open `if`, `case` or loop.
 struct Branch {
   bool outer = true;      // whether the surrounding code is executed
   bool taken = false;     // one of its branches was taken
@@ -32,23 +34,34 @@ struct Branch {
   std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};  // of a case
+  bool loop = false;                   // a `while` or `for`
+};
+
+/// A function of the script: where its body begins.
+struct Function {
+  Expander::Position body;
+  bool called = false;
 };
 
 /// Evaluates a script from top to bottom.
 class ShellEvaluator {
  public:
-  explicit ShellEvaluator(std::string_view text) : words_(text) {
+  ShellEvaluator(std::string_view text, const ShellInput& input)
+      : words_(text, input), input_(input) {
     set_slurm_variables(text, words_);
+    for (const auto& [name, value] : input.variables)
+      if (name.starts_with("SLURM_")) words_.forget(name);  // as `sbatch --nodes` overrides #SBATCH
   }
 
   ShellScript evaluate() {
-    while (!words_.done()) {
-      read_list_item();
-      read_separator();
-    }
+    read_all();
+    // Functions that other programs call, such as `srun bash -c name`.
+    for (const std::string& name : order_)
+      if (!functions_.at(name).called) call(name, {});
     for (const auto& [name, value] : words_.variables())
       if (!value.items.empty()) script_.variables[name] = words_.finish_word(value.items[0]);
     script_.cut = words_.spent();
+    script_.used = words_.used();
     return std::move(script_);
   }
 
@@ -56,7 +69,15 @@ class ShellEvaluator {
   enum class Join : unsigned char { none, both, either };
   static constexpr std::size_t kMaxDepth = 64;
   static constexpr std::size_t kMaxWords = 200'000;
+  static constexpr std::size_t kMaxCalls = 16;  // nested calls and sourced files
+  static constexpr std::size_t kMaxFunctions = 256;
 
+  void read_all();
+  bool read_function();
+  void skip_body();
+  void call(const std::string& name, const std::vector<ShellWord>& arguments);
+  void source(const ShellWord& file);
+  void run_at(const Expander::Position& there);
   void read_list_item();
   void read_separator();
   bool read_keyword(std::string_view word);
@@ -75,8 +96,15 @@ class ShellEvaluator {
   bool active() const { return active_ && !skipped_; }
 
   Expander words_;
+  const ShellInput& input_;
   ShellScript script_{};
   std::vector<Branch> branches_{};
+  std::map<std::string, Function> functions_{};
+  std::vector<std::string> order_{};   // names of functions_, as they are defined
+  std::deque<std::string> sourced_{};  // texts of sourced files; views of them stay valid
+  std::size_t calls_ = 0;              // nested calls and sourced files
+  int braces_ = 0;                     // open braces of the body that is being read
+  bool body_ended_ = false;
   bool active_ = true;
   bool skipped_ = false;    // by a preceding && or ||
   bool in_test_ = false;    // between [[ and ]]
@@ -86,6 +114,120 @@ class ShellEvaluator {
   std::size_t effects_ = 0;
   std::size_t recorded_ = 0;
 };
+
+void ShellEvaluator::read_all() {
+  while (!words_.done() && !body_ended_) {
+    read_list_item();
+    read_separator();
+  }
+}
+
+/// Evaluates commands from another position to the end of the function or file there, then returns
+/// to the current one.
+void ShellEvaluator::run_at(const Expander::Position& there) {
+  const Expander::Position here = words_.position();
+  const int braces = std::exchange(braces_, 0);
+  const std::size_t branches = branches_.size();
+  const Join join = std::exchange(join_, Join::none);
+  const bool skipped = std::exchange(skipped_, false), condition = std::exchange(condition_, false);
+  ++calls_;
+  words_.go_to(there);
+  read_all();
+  --calls_;
+  body_ended_ = false;
+  while (branches_.size() > branches) close_branch();
+  braces_ = braces;
+  join_ = join;
+  skipped_ = skipped;
+  condition_ = condition;
+  words_.go_to(here);
+}
+
+/// Reads `name() {` or `function name {` without its body. Returns false if there is none.
+bool ShellEvaluator::read_function() {
+  constexpr std::size_t kLongest = 128;
+  const std::string_view rest = words_.rest();
+  std::size_t begin = 0;
+  const bool keyword = rest.starts_with("function ");
+  if (keyword) begin = std::min(rest.find_first_not_of(" \t", 8), rest.size());
+  std::size_t end = begin;
+  while (end < rest.size() && end - begin < kLongest &&
+         (shell::is_name(rest[end]) || rest[end] == '-'))
+    ++end;
+  std::size_t open = std::min(rest.find_first_not_of(" \t", end), rest.size());
+  const bool parentheses = rest.substr(open).starts_with("()");
+  if (end == begin || (!keyword && !parentheses)) return false;
+  open += parentheses ? 2 : 0;
+  open = std::min(rest.find_first_not_of(" \t\r\n", open), rest.size());
+  if (!rest.substr(open).starts_with("{")) return false;
+  const std::string name(rest.substr(begin, end - begin));
+  words_.charge(open);
+  words_.skip(open + 1);
+  if (active() && functions_.size() < kMaxFunctions) {
+    if (!functions_.contains(name)) order_.push_back(name);
+    functions_[name] = {.body = words_.position()};
+  }
+  skip_body();
+  return true;
+}
+
+void ShellEvaluator::skip_body() {
+  const bool active = std::exchange(active_, false);
+  const int braces = std::exchange(braces_, 0);
+  const std::size_t branches = branches_.size();
+  read_all();
+  body_ended_ = false;
+  while (branches_.size() > branches) branches_.pop_back();
+  braces_ = braces;
+  active_ = active;
+}
+
+void ShellEvaluator::call(const std::string& name, const std::vector<ShellWord>& arguments) {
+  constexpr std::size_t kPositional = 9;
+  if (calls_ >= kMaxCalls || words_.spent()) return;
+  Function& function = functions_.at(name);
+  function.called = true;
+  std::map<std::string, std::optional<Value>> outer;
+  Value all;
+  for (std::size_t i = 1; i <= kPositional; ++i) {
+    const std::string parameter = std::to_string(i);
+    const Value* const old = words_.find(parameter);
+    outer[parameter] = old == nullptr ? std::nullopt : std::optional(*old);
+    if (i > arguments.size()) {
+      if (!arguments.empty()) words_.forget(parameter);
+      continue;
+    }
+    const ShellWord& word = arguments[i - 1];
+    Text text;
+    for (const char c : word.text) text.add(c, word.at);
+    all.items.push_back(text);
+    words_.set(parameter, {{std::move(text)}});
+    if (!word.unknown.empty()) words_.forget(parameter);
+  }
+  words_.set("@", std::move(all));
+  run_at(function.body);
+  words_.forget("@");
+  for (auto& [parameter, value] : outer) {
+    words_.forget(parameter);
+    if (value) words_.set(parameter, std::move(*value));
+  }
+}
+
+void ShellEvaluator::source(const ShellWord& file) {
+  if (!file.unknown.empty() || file.text.empty() || calls_ >= kMaxCalls) return;
+  const Result<std::string> text = input_.files ? input_.files(beside(input_.file, file.text))
+                                                : Result<std::string>(refuse_file(file.text));
+  if (!text) {
+    script_.sources.push_back(file.text);
+    return;
+  }
+  const Expander::Position here = words_.position();
+  sourced_.push_back(*text);
+  if (!words_.enter(sourced_.back(), file.at)) return;
+  const Expander::Position there = words_.position();
+  words_.go_to(here);
+  run_at(there);
+}
 
 /// Evaluates one command of a list, or skips it depending on the one before.
 void ShellEvaluator::read_list_item() {
@@ -152,13 +294,28 @@ void ShellEvaluator::close_branch() {
 
 /// Returns whether `word` is a keyword; if so, processes it.
 bool ShellEvaluator::read_keyword(std::string_view word) {
-  if (is_one_of(word, {"{", "}", "do", "done", "while", "until", "time", "function"})) {
+  if (is_one_of(word, {"{", "}", "time"})) {
     words_.skip(word.size());
+    braces_ += word == "{" ? 1 : word == "}" ? -1 : 0;
+    body_ended_ = braces_ < 0;
     return true;
   }
-  if (!is_one_of(word, {"if", "elif", "then", "else", "fi", "for", "case", "esac"})) return false;
+  if (!is_one_of(word, {"if", "elif", "then", "else", "fi", "for", "case", "esac", "while", "until",
+                        "do", "done"}))
+    return false;
   words_.skip(word.size());
-  if (word == "if") {
+  if (word == "while" || word == "until") {
+    open_branch();
+    if (!branches_.empty()) branches_.back().loop = true;
+    condition_ = true;
+  } else if (word == "do") {
+    // The condition of a `while` decides; an unknown one is false. A `for` runs once.
+    const bool loop = condition_ && !branches_.empty() && branches_.back().loop;
+    condition_ = false;
+    if (loop) take(last_ == Truth::no || last_ == Truth::unknown ? Truth::no : Truth::yes);
+  } else if (word == "done") {
+    if (!branches_.empty() && branches_.back().loop) close_branch();
+  } else if (word == "if") {
     open_branch();
     condition_ = true;
   } else if (word == "elif") {
@@ -185,6 +342,8 @@ bool ShellEvaluator::read_keyword(std::string_view word) {
 }
 
 void ShellEvaluator::for_loop() {
+  open_branch();
+  if (!branches_.empty()) branches_.back().loop = true;
   words_.skip_blanks();
   WordBuilder name;
   words_.expand_word(name, false);
@@ -285,20 +444,10 @@ void ShellEvaluator::assign() {
   for (const Text& item : items.fields)
     for (ShellWord& word : words_.split_at_blanks(item)) flags.push_back(std::move(word));
   Value value{std::move(items.fields)};
-  if (const Value* const old = words_.find(name); adds && old != nullptr) {
-    Value joined = *old;
-    if (list) {
-      joined.items.insert(joined.items.end(), value.items.begin(), value.items.end());
-    } else if (!value.items.empty()) {
-      if (joined.items.empty()) joined.items.emplace_back();
-      Text& text = joined.items[0];
-      for (std::size_t i = 0; i < value.items[0].chars.size(); ++i)
-        text.add(value.items[0].chars[i], value.items[0].at[i]);
-    }
-    for (const Text& item : joined.items) words_.charge(item.chars.size() + shell::kWordCost);
-    value = std::move(joined);
-  }
-  words_.set(name, std::move(value));
+  if (adds && words_.find(name) != nullptr)
+    words_.append(name, std::move(value), list);
+  else
+    words_.set(name, std::move(value));
   record(std::move(flags), true);
 }
 
@@ -332,6 +481,7 @@ Truth ShellEvaluator::read_command() {
       assign();
       continue;
     }
+    if (first && read_function()) return Truth::yes;
     const std::string_view word = bare_word();
     if (first && read_keyword(word)) {
       first = true;
@@ -352,7 +502,15 @@ Truth ShellEvaluator::read_command() {
     }
   }
   if (tested.empty()) return Truth::yes;
-  if (active()) record(std::move(recorded), false);
+  if (active()) {
+    const bool known = tested[0].unknown.empty();
+    if (known && tested.size() > 1 && is_one_of(tested[0].text, {"source", "."}))
+      source(tested[1]);
+    else if (known && functions_.contains(tested[0].text))
+      call(tested[0].text, {tested.begin() + 1, tested.end()});
+    else
+      record(std::move(recorded), false);
+  }
   bool negated = false;
   if (tested[0].text == "!" && tested.size() > 1) {
     negated = true;
@@ -376,6 +534,8 @@ Truth ShellEvaluator::read_command() {
 
 }  // namespace
 
-ShellScript read_shell(std::string_view text) { return ShellEvaluator(text).evaluate(); }
+ShellScript read_shell(std::string_view text, const ShellInput& input) {
+  return ShellEvaluator(text, input).evaluate();
+}
 
 }  // namespace rankwright::importer

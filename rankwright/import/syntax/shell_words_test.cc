@@ -92,6 +92,71 @@ TEST(ShellWords, SbatchLines_SetSlurmVariables) {
   EXPECT_EQ(value_of(script, "N"), "32");
 }
 
+TEST(ShellWords, DefaultOfAnUnsetVariable_IsNamed) {
+  const ShellScript script =
+      read_shell("N=${NODES:-1}\nW=$((N * 8))\nM=4\nrun --n $N --w $W --m ${M:-2}\n");
+  const std::vector<ShellWord>& words = script.commands.back().words;
+  ASSERT_EQ(words.size(), 7u);
+  EXPECT_EQ(words[2].text, "1");
+  EXPECT_EQ(words[2].default_of, "NODES");
+  EXPECT_EQ(words[4].text, "8");
+  EXPECT_EQ(words[4].default_of, "NODES");
+  EXPECT_EQ(words[6].text, "4");  // the script sets it
+  EXPECT_EQ(words[6].default_of, "");
+}
+
+TEST(ShellWords, GivenVariables_ReplaceDefaults) {
+  const ShellInput input{.variables = {{"NODES", "4"}, {"1", "7B"}, {"SLURM_NNODES", "2"}}};
+  const ShellScript script =
+      read_shell("#SBATCH --nodes=1\nrun --n ${NODES:-1} --size $1 --slurm $SLURM_NNODES\n", input);
+  EXPECT_EQ(join(script.commands.back().words), "run --n 4 --size 7B --slurm 2");
+  EXPECT_EQ(script.commands.back().words[2].default_of, "");
+  EXPECT_THAT(script.used, ElementsAre("1", "NODES", "SLURM_NNODES"));
+}
+
+TEST(ShellWords, ManyAppends_AreNotCut) {
+  std::string script = "A=\"\"\nB=\"\"\n";
+  for (int i = 0; i < 200; ++i) {
+    script += "A+=\" --flag-number-" + std::to_string(i) + " some-value\"\n";
+    script += "B=\"$B --flag-number-" + std::to_string(i) + " some-value\"\n";
+  }
+  const ShellScript read = read_shell(script + "run $A $B\n");
+  EXPECT_FALSE(read.cut);
+  EXPECT_EQ(read.commands.back().words.size(), 801u);  // 1 + 2 x 2 x 200
+}
+
+TEST(ShellWords, SourcedFile_SetsVariables) {
+  ShellInput input{.file = "jobs/train.sh"};
+  std::vector<std::string> asked;
+  input.files = [&](const std::string& path) -> Result<std::string> {
+    asked.push_back(path);
+    if (path == "jobs/env.sh") return "TP=4\nsource deeper.sh\n";
+    if (path == "jobs/deeper.sh") return "PP=2\nsource env.sh\n";  // and so on
+    return fail({.code = "RW0910", .message = "gone"});
+  };
+  const std::string text = "source env.sh\n. ./gone.sh\nrun --tp $TP --pp $PP\n";
+  const ShellScript script = read_shell(text, input);
+  EXPECT_EQ(join(script.commands.back().words), "run --tp 4 --pp 2");
+  EXPECT_THAT(script.sources, ElementsAre("./gone.sh"));
+  for (const ShellWord& word : script.commands.back().words) EXPECT_LT(word.at, text.size());
+}
+
+TEST(ShellWords, Functions_RunWhereTheyAreCalled) {
+  EXPECT_EQ(last_command("train() {\n  local TP=$1\n  run --tp $TP --all \"$@\"\n}\n"
+                         "TP=1\ntrain 8 x\n"),
+            "run --tp 8 --all 8 x");
+  EXPECT_EQ(last_command("function go {\n run --a ${A}\n}\nA=2\ngo\n"), "run --a 2");
+  // Another program may call it.
+  EXPECT_EQ(last_command("go() {\n run --a 3\n}\nexport -f go\nsrun bash -c go\n"), "run --a 3");
+}
+
+TEST(ShellWords, LoopOverArguments_IsNotRun) {
+  EXPECT_EQ(last_command("TP=2\nwhile [ $# -gt 0 ]; do\n case $1 in\n --tp) TP=$2; shift ;;\n"
+                         " esac\n shift\ndone\nrun --tp $TP\n"),
+            "run --tp 2");
+  EXPECT_EQ(last_command("for TP in 4 8; do\n run --tp $TP\ndone\n"), "run --tp 4");
+}
+
 TEST(ShellWords, ExponentialExpansion_IsCut) {
   std::string script = "A=xxxxxxxxxxxxxxxx\n";
   for (int i = 0; i < 60; ++i) script += "A=\"$A$A\"\n";

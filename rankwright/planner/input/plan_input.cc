@@ -8,6 +8,7 @@
 #include "rankwright/import/plan/model_file.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/plan/constraint_violation.h"
+#include "rankwright/planner/input/assumptions.h"
 #include "rankwright/planner/input/run_input.h"
 
 namespace rankwright::planner {
@@ -66,14 +67,15 @@ void calibrate_input(const PlanSource& source, PlanInput& input) {
 }  // namespace
 
 importer::PlanFile read_plan_source(const SourceFile& source, const importer::PlanFormat* format,
-                                    const importer::FileReader& files) {
+                                    const importer::FileReader& files,
+                                    const importer::ShellInput& variables) {
   if (source.unreadable) {
     importer::PlanFile file{.name = source.name, .text = {}};
     file.findings.push_back(*source.unreadable);
     return file;
   }
-  return format != nullptr ? read_plan_as(*format, source.text, source.name, files)
-                           : importer::read_any_plan(source.text, source.name, files);
+  return format != nullptr ? read_plan_as(*format, source.text, source.name, files, variables)
+                           : importer::read_any_plan(source.text, source.name, files, variables);
 }
 
 void override_input(const PlanSource& source, importer::PlanFile& file) {
@@ -95,16 +97,23 @@ void override_input(const PlanSource& source, importer::PlanFile& file) {
 }
 
 PlanInput read_input(const PlanSource& source) {
-  PlanInput input{.file = read_plan_source(source.plan, source.format, source.files)};
+  PlanInput input{.file =
+                      read_plan_source(source.plan, source.format, source.files, source.variables)};
   override_input(source, input.file);
   assume_world(input.file);
   if (!has_errors(input.file.findings)) input.config = resolve(input.file.draft);
+  if (input.config) {
+    choose_placeholder(input);
+    raise_assumed_world(input);
+  }
   if (source.log) calibrate_input(source, input);
   return input;
 }
 
 rules::Target choose_target(std::optional<rules::Target> stated, const importer::PlanFile& file) {
   if (stated) return *stated;
+  // A file of one framework may run another: accelerate starts DeepSpeed.
+  if (file.draft.target && *file.draft.target != rules::Target::any) return *file.draft.target;
   if (file.format != nullptr && file.format->target != rules::Target::any)
     return file.format->target;
   return file.draft.target.value_or(rules::Target::any);
@@ -134,6 +143,7 @@ Diagnostics list_findings(const PlanInput& input, std::optional<rules::Target> t
     const std::vector<std::string_view>& answered = input.file.answered;
     return std::find(answered.begin(), answered.end(), d.code) != answered.end();
   });
+  weaken_assumed(input, findings);
   for (Diagnostic& d : findings) {
     if (d.where.file.empty()) d.where = input.file.where(d.key);
     if (format == nullptr || format->spell == nullptr || d.fix.empty()) continue;

@@ -25,7 +25,8 @@ struct PlanSource {
   std::optional<SourceFile> log{};               // log of the run that calibrates the constants
   std::optional<SourceFile> ran{};               // the plan of that run; empty: this plan
   importer::FileReader files =
-      importer::refuse_file;  // reads models and clusters that are named as files
+      importer::refuse_file;         // reads models and clusters that are named as files
+  importer::ShellInput variables{};  // of a launch script
 
   /// Returns whether an option replaces something that the plan states.
   bool overrides() const {
@@ -44,7 +45,8 @@ PlanInput read_input(const PlanSource& source);
 
 /// Reads the file without overrides.
 importer::PlanFile read_plan_source(const SourceFile& file, const importer::PlanFormat* format,
-                                    const importer::FileReader& files);
+                                    const importer::FileReader& files,
+                                    const importer::ShellInput& variables = {});
 
 /// Applies the model, the cluster, the world size, the job and the software of `source` to the
 /// content of the file.

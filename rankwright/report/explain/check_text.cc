@@ -40,7 +40,8 @@ std::string summarize_schedule(const rules::CheckedSchedule& s) {
 std::string summarize_check(const planner::CheckAnswer& answer) {
   if (has_errors(answer.findings)) return {};
   if (answer.schedule) return summarize_schedule(*answer.schedule);
-  return answer.config ? summarize_plan(*answer.config, answer) : std::string();
+  // A constraint violation of an assumed value is a note, and there is no estimate.
+  return answer.config && answer.estimate ? summarize_plan(*answer.config, answer) : std::string();
 }
 
 Diagnostics join_findings(std::span<const planner::CheckAnswer> answers) {

@@ -1,0 +1,188 @@
+// Reads Megatron-LM's arguments from YAML: files of flags, Megatron-LM's own variables, and the
+// recipes of NeMo (1.x) and Megatron-Bridge, which have other names for some of them.
+#include <algorithm>
+#include <array>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/megatron_flags.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// A key of a recipe: if it has one of these values, a flag is set.
+struct RecipeKey {
+  std::string_view key;    // with dashes
+  std::string_view value;  // empty: any, and the flag has the same value
+  std::string_view flag;
+  std::string_view set{};  // value of the flag if `value` is given
+};
+
+// To read another key of a recipe, add a row.
+constexpr RecipeKey kRecipeKeys[] = {
+    {"encoder-seq-length", "", "seq-length"},
+    {"sequence-length", "", "seq-length"},
+    {"num-nodes", "", "nodes"},
+    {"devices", "", "gpus-per-node"},
+    {"num-gpus-per-node", "", "gpus-per-node"},
+    {"activations-checkpoint-granularity", "", "recompute-granularity"},
+    {"activations-checkpoint-method", "", "recompute-method"},
+    {"activations-checkpoint-num-layers", "", "recompute-num-layers"},
+    {"ub-tp-comm-overlap", "true", "tp-comm-overlap", "true"},
+    {"overlap-grad-sync", "true", "overlap-grad-reduce", "true"},
+    {"overlap-param-sync", "true", "overlap-param-gather", "true"},
+    {"overlap-p2p-comm", "false", "no-overlap-p2p-communication", "true"},
+    {"bias", "false", "disable-bias-linear", "true"},
+    {"add-bias-linear", "false", "disable-bias-linear", "true"},
+    {"share-embeddings-and-output-weights", "false", "untie-embeddings-and-output-weights", "true"},
+    {"activation", "swiglu", "swiglu", "true"},
+    {"activation", "fast-swiglu", "swiglu", "true"},
+    {"activation", "geglu", "quick-geglu", "true"},
+    {"activation", "squared-relu", "squared-relu", "true"},
+    {"gated-linear-unit", "true", "swiglu", "true"},
+    {"normalization", "rmsnorm", "normalization", "RMSNorm"},
+    {"normalization", "layernorm", "normalization", "LayerNorm"},
+    {"normalization", "layernorm1p", "normalization", "LayerNorm"},
+    {"name", "distributed_fused_adam", "use-distributed-optimizer", "true"},
+    {"name", "mcore_distributed_optim", "use-distributed-optimizer", "true"},
+    {"precision", "bf16", "bf16", "true"},
+    {"precision", "bf16-mixed", "bf16", "true"},
+    {"precision", "16", "fp16", "true"},
+    {"precision", "16-mixed", "fp16", "true"},
+    {"mixed-precision", "bf16_mixed", "bf16", "true"},
+    {"mixed-precision", "fp16_mixed", "fp16", "true"},
+    {"fp8-hybrid", "true", "fp8-format", "hybrid"},
+    {"fp8-e4m3", "true", "fp8-format", "e4m3"},
+    {"num-moe-experts", "", "num-experts"},
+};
+
+/// Maps that describe something else than the training of the model.
+constexpr std::string_view kOtherMaps[] = {"exp_manager", "nsys_profile", "tokenizer", "hydra",
+                                           "checkpoint",  "rollout",      "logger",    "profiling"};
+
+std::string with_dashes(std::string_view name) {
+  std::string text(name);
+  while (text.starts_with('-')) text.erase(0, 1);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+class YamlFlagCollector {
+ public:
+  YamlFlagCollector(const ShellInput& input, bool (*is_read)(std::string_view), MegatronFlags& out)
+      : input_(input), is_read_(is_read), out_(out) {}
+
+  void visit(const YamlNode& node, int depth) {
+    constexpr int kMaxDepth = 8;
+    if (depth > kMaxDepth) return;
+    for (const YamlEntry& entry : node.entries) {
+      const std::string& key = entry.key.scalar;
+      if (entry.value.kind == YamlNode::Kind::map) {
+        if (std::find(std::begin(kOtherMaps), std::end(kOtherMaps), key) == std::end(kOtherMaps))
+          visit(entry.value, depth + 1);
+        continue;
+      }
+      if (!key.starts_with("--")) out_.recipe = true;
+      add(with_dashes(key), entry.key, join_list(entry.value));
+    }
+  }
+
+ private:
+  /// Returns a list as its words, separated by blanks.
+  static YamlNode join_list(const YamlNode& value) {
+    YamlNode flat = value;
+    if (value.kind != YamlNode::Kind::sequence) return flat;
+    flat.kind = YamlNode::Kind::scalar;
+    flat.items.clear();
+    for (const YamlNode& item : value.items)
+      flat.scalar += (flat.scalar.empty() ? "" : " ") + item.scalar;
+    return flat;
+  }
+
+  void add(const std::string& name, const YamlNode& key, YamlNode value) {
+    std::transform(value.scalar.begin(), value.scalar.end(), value.scalar.begin(), [&](char c) {
+      const bool word = value.scalar == "True" || value.scalar == "False";
+      return word && c >= 'A' && c <= 'Z' ? char(c + 'a' - 'A') : c;
+    });
+    bool renamed = false;
+    for (const RecipeKey& row : kRecipeKeys) {
+      if (row.key != name) continue;
+      renamed = renamed || row.flag != name;
+      if (row.value.empty()) put(std::string(row.flag), key, value);
+      if (row.value.empty() || row.value != value.scalar) continue;
+      renamed = true;
+      YamlNode set = value;
+      set.scalar = row.set;
+      put(std::string(row.flag), key, std::move(set));
+    }
+    if (!renamed && is_read_(name)) put(name, key, std::move(value));
+    // Flags have a switch for grouped queries; recipes only have their number.
+    if (name == "num-query-groups" && !is_null(value) && out_.recipe) {
+      YamlNode on = value;
+      on.scalar = "true";
+      put("group-query-attention", key, std::move(on));
+    }
+  }
+
+  void put(const std::string& flag, const YamlNode& key, YamlNode value) {
+    constexpr std::size_t kMaxFlags = 1000;
+    if (is_megatron_switch(flag) && value.scalar == "1") value.scalar = "true";
+    if (is_megatron_switch(flag) && value.scalar == "0") value.scalar = "false";
+    if (value.kind != YamlNode::Kind::scalar || is_null(value) || value.scalar == "None" ||
+        value.scalar == "false" || value.scalar == "~")
+      return;
+    if (const std::optional<std::string> variable = find_variable(value.scalar)) {
+      const auto given = input_.variables.find(*variable);
+      std::optional<std::string> text;
+      if (given != input_.variables.end())
+        text = given->second;
+      else if (input_.environment)
+        text = input_.environment(*variable);
+      if (!text) {
+        out_.unknown.push_back({flag, *variable, value});
+        return;
+      }
+      out_.used.insert(*variable);
+      value.scalar = *text;
+    }
+    YamlNode named = key;
+    named.scalar = flag;
+    std::erase_if(out_.map.entries,
+                  [&](const YamlEntry& entry) { return entry.key.scalar == flag; });
+    if (out_.map.entries.size() < kMaxFlags)
+      out_.map.entries.push_back({std::move(named), std::move(value)});
+  }
+
+  /// Returns "TP" for "$TP", "${TP}", "${oc.env:TP}" and "<<<TP>>>"; nothing if the text is a
+  /// value.
+  static std::optional<std::string> find_variable(const std::string& text) {
+    if (text.starts_with("<") && text.ends_with(">")) {
+      std::string name = text;
+      std::erase_if(name, [](char c) { return c == '<' || c == '>'; });
+      return name.empty() ? "a reference" : name;
+    }
+    const std::size_t dollar = text.find('$');
+    if (dollar == std::string::npos) return std::nullopt;
+    std::string name = text.substr(dollar + 1);
+    if (name.starts_with("{")) name = name.substr(1, name.find('}') - 1);
+    name = name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
+    return name.empty() ? "a reference" : name;
+  }
+
+  const ShellInput& input_;
+  bool (*is_read_)(std::string_view);
+  MegatronFlags& out_;
+};
+
+}  // namespace
+
+MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
+                                 bool (*is_read)(std::string_view)) {
+  MegatronFlags flags;
+  flags.map.kind = YamlNode::Kind::map;
+  flags.map.line = root.line;
+  flags.map.column = root.column;
+  YamlFlagCollector(input, is_read, flags).visit(root, 0);
+  return flags;
+}
+
+}  // namespace rankwright::importer
