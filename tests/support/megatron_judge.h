@@ -199,6 +199,14 @@ inline std::string refusal(const Script& s, Number world, bool hopper) {
   const bool full = s.word("recompute-granularity") == "full";
   if (full && !(s.has("recompute-method") && s.has("recompute-num-layers"))) return "full";
   if (!full && (s.has("recompute-method") || s.has("recompute-num-layers"))) return "selective";
+  const std::string modules = " " + s.word("recompute-modules") + " ";
+  const auto has_module = [&](std::string_view name) {
+    return modules.find(" " + std::string(name) + " ") != std::string::npos;
+  };
+  if (has_module("moe_act") && !s.has("moe-grouped-gemm")) return "moe_act";
+  if (has_module("mla_up_proj") && !s.has("multi-latent-attention")) return "mla_up_proj";
+  if ((has_module("moe_act") || has_module("layernorm")) && s.word("fp8-recipe") == "delayed")
+    return "delayed scaling with recomputed modules";
   const auto connections = s.environment.find("CUDA_DEVICE_MAX_CONNECTIONS");
   const bool one = connections != s.environment.end() && connections->second == "1";
   if (fsdp && one) return "fsdp and one connection";

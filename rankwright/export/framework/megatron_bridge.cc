@@ -50,7 +50,8 @@ std::string torch_dtype(plan::Dtype dtype) {
 }
 
 /// Returns the MixedPrecisionConfig, which holds all number formats of Megatron-Bridge.
-std::string write_mixed_precision(const plan::Job& job) {
+std::string write_mixed_precision(const plan::TrainingConfig& s) {
+  const plan::Job& job = s.job;
   constexpr std::string_view kFormats[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
   const std::string dtype = torch_dtype(job.param_dtype);
   std::string text = fmt::format(
@@ -59,7 +60,8 @@ std::string write_mixed_precision(const plan::Job& job) {
       kFormats[std::size_t(job.param_dtype)], dtype, dtype,
       job.grad_dtype == plan::Dtype::fp32 ? "True" : "False");
   if (job.matmul == plan::Matmul::fp8)
-    text += "        fp8=\"hybrid\",\n        fp8_recipe=\"delayed\",\n";
+    text += fmt::format("        fp8=\"hybrid\",\n        fp8_recipe=\"{}\",\n",
+                        choose_fp8_recipe(s.plan));
   if (job.matmul == plan::Matmul::mxfp8)
     text += "        fp8=\"e4m3\",\n        fp8_recipe=\"mxfp8\",\n";
   if (job.matmul == plan::Matmul::fp4)
@@ -119,7 +121,7 @@ std::string write_layout(const plan::TrainingConfig& s) {
   b.set("ddp.grad_reduce_in_fp32", s.job.grad_dtype == plan::Dtype::fp32);
   if (p.zero >= 2) b.set("checkpoint.ckpt_format", "\"fsdp_dtensor\"");
   b.set("comm_overlap", write_comm_overlap(p));
-  b.set("mixed_precision", write_mixed_precision(s.job));
+  b.set("mixed_precision", write_mixed_precision(s));
   b.set("model.recompute_granularity", word_or_none(rows, "recompute-granularity"));
   if (p.recompute == plan::Recompute::selective)
     b.set("model.recompute_modules", fmt::format("[\"{}\"]", show(p.modules, "\", \"")));

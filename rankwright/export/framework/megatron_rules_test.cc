@@ -88,6 +88,9 @@ plan::Plan random_layout_plan(const model::Model& model) {
   if (coin()) p.stages = random_layout(model, p.pp * p.virtual_stages);
   p.recompute = plan::Recompute(one_of({0, 1, 2}));
   if (p.recompute == plan::Recompute::full) p.recompute_layers = one_of({0, 2});
+  if (p.recompute == plan::Recompute::selective && coin())
+    p.modules = {
+        .core_attn = coin(), .layernorm = true, .mla_up_proj = rarely(), .moe_act = coin()};
   if (rarely())
     p.order =
         mesh::Order{mesh::Axis::tp, mesh::Axis::cp, mesh::Axis::ep, mesh::Axis::pp, mesh::Axis::dp};

@@ -133,7 +133,8 @@ void add_recompute(const plan::Plan& p, Settings& out) {
   out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));
 }
 
-void add_number_formats(const plan::Job& job, Settings& out) {
+void add_number_formats(const plan::TrainingConfig& s, Settings& out) {
+  const plan::Job& job = s.job;
   const bool half = job.param_dtype == plan::Dtype::fp16;
   const bool bf16 = job.param_dtype == plan::Dtype::bf16 || job.param_dtype == plan::Dtype::fp8;
   out.on("bf16", bf16);
@@ -142,7 +143,7 @@ void add_number_formats(const plan::Job& job, Settings& out) {
   out.on("accumulate-allreduce-grads-in-fp32", half && job.grad_dtype == plan::Dtype::fp32);
   if (job.matmul == plan::Matmul::fp8) {
     out.add("fp8-format", "hybrid");
-    out.add("fp8-recipe", "delayed");
+    out.add("fp8-recipe", std::string(choose_fp8_recipe(s.plan)));
   }
   if (job.matmul == plan::Matmul::mxfp8) {
     out.add("fp8-format", "e4m3");
@@ -270,6 +271,12 @@ bool can_state_grads(const plan::Job& job) {
 
 }  // namespace
 
+std::string_view choose_fp8_recipe(const plan::Plan& plan) {
+  const bool recomputes = plan.recompute == plan::Recompute::selective &&
+                          (plan.modules.layernorm || plan.modules.moe_act);
+  return recomputes ? "tensorwise" : "delayed";
+}
+
 std::string format_flag(const MegatronSetting& setting) {
   if (setting.value.empty()) return fmt::format("--{}", setting.flag);
   return fmt::format("--{} {}", setting.flag, quote_script_word(setting.value));
@@ -292,7 +299,7 @@ std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& s)
   out.add("micro-batch-size", p.micro_batch);
   out.add("global-batch-size", s.job.global_batch);
   out.add("seq-length", s.job.sequence);
-  add_number_formats(s.job, out);
+  add_number_formats(s, out);
   out.on("cross-entropy-loss-fusion", s.software.loss == plan::Loss::fused);
   return out.rows;
 }

@@ -26,6 +26,10 @@ std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& co
 /// network.
 std::vector<MegatronSetting> list_megatron_model(const plan::TrainingConfig& config);
 
+/// Returns the recipe of fp8 matmuls: delayed scaling, or current scaling if norms or the
+/// activation functions of experts are recomputed, which Megatron-LM refuses with delayed scaling.
+std::string_view choose_fp8_recipe(const plan::Plan& plan);
+
 /// Returns "--num-layers 32", with the value quoted for a shell where necessary.
 std::string format_flag(const MegatronSetting& setting);
 

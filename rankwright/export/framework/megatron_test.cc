@@ -57,6 +57,17 @@ TEST(MegatronExport, DeepSeekV3_WritesLatentAttentionAndLayerPattern) {
   EXPECT_THAT(text, HasSubstr("  --moe-router-num-groups 8\n  --moe-router-group-topk 4\n"));
 }
 
+TEST(MegatronExport, RecomputedModules_AreWrittenWithARecipeThatAllowsThem) {
+  const std::string plan =
+      "model: deepseek-v3\ncluster: dgx-h100 x 64\njob: {matmul: fp8}\n"
+      "parallelism: {tp_size: 1, pp_size: 1, ep_size: 64, dp_size: 512, recompute: ";
+  const std::string some = export_text(plan + "{modules: [layernorm, mla_up_proj]}}\n");
+  EXPECT_THAT(some, HasSubstr("  --recompute-granularity selective\n"
+                              "  --recompute-modules layernorm mla_up_proj\n"));
+  EXPECT_THAT(some, HasSubstr("  --fp8-recipe tensorwise\n"));
+  EXPECT_THAT(export_text(plan + "full}\n"), HasSubstr("  --fp8-recipe delayed\n"));
+}
+
 TEST(MegatronExport, UnsupportedSettings_AreListedInTheHead) {
   const std::string text = export_text(
       "model: gemma-2-9b\ncluster: dgx-h100\nworld_size: 8\nplacement: cyclic\n"

@@ -107,6 +107,8 @@ std::vector<UnsupportedSetting> find_unsupported_by_both_torchtitans(
     lost.push_back({"parallelism.etp_size", "without EP, experts are split like dense layers"});
   if (p.recompute == plan::Recompute::full && p.recompute_layers > 0)
     lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
+  if (p.recompute == plan::Recompute::selective && p.modules != plan::RecomputeModules{})
+    lost.push_back({"parallelism.recompute", "it recomputes by operation, not by module"});
   if (s.job.optimizer != plan::Optimizer::adam)
     lost.push_back({"job.optimizer", "it has Adam and AdamW"});
   const importer::TorchtitanFlavor* const flavor = importer::find_flavor(s.model);

@@ -79,6 +79,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0547", {"model", kEtp}},
     {"RW0548", {"model", kEp}},
     {"RW0555", {"model", kPp, kChunks}},
+    {"RW0556", {"model"}},
     {"RW0561", {"model", kTp}},
     {"RW0565", {kBatch, kWorld, kMicroBatch, kPp}},
     {"RW0579", {"model", kSequence}},

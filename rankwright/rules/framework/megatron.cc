@@ -1,5 +1,6 @@
 // RW0501..: plans that Megatron-LM refuses or runs differently. Constraints that hold for every
 // framework are in arithmetic.cc.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -144,6 +145,19 @@ bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
           s.job.param_dtype == plan::Dtype::fp32 || (s.plan.pp > 1 && s.plan.virtual_stages == 1));
 }
 
+bool has_latent_attention(const model::Model& model) {
+  return std::ranges::any_of(model.runs, [](const model::LayerRun& run) {
+    return run.layer.attention.kind == model::Attention::Kind::latent;
+  });
+}
+
+bool has_unsupported_modules(const plan::TrainingConfig& s) {
+  const plan::RecomputeModules& modules = s.plan.modules;
+  return s.plan.recompute == plan::Recompute::selective &&
+         ((modules.mla_up_proj && !s.reference_model && !has_latent_attention(s.model)) ||
+          (modules.moe_act && s.software.experts == plan::ExpertKernel::sequential));
+}
+
 bool needs_vocabulary_padding(const plan::TrainingConfig& s) {
   return !s.reference_model && !divides(kVocabUnit * s.plan.tp, s.model.vocab);
 }
@@ -281,6 +295,16 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
   return {.detail = fmt::format("overlap.ep with {}", why),
           .key = "parallelism.overlap.ep",
           .fix = first_fix(s, has_invalid_ep_overlap, kFaults, {Change(s).overlap_ep(false)})};
+}
+
+Finding describe_modules(const plan::TrainingConfig& s) {
+  const bool latent = s.plan.modules.mla_up_proj && !has_latent_attention(s.model);
+  return {
+      .detail = latent ? fmt::format("mla_up_proj, but {} has no latent attention", s.model.name)
+                       : "moe_act, but the experts of a rank compute one after another",
+      .key = "parallelism.recompute",
+      .hint = latent ? "remove mla_up_proj from the modules"
+                     : "remove moe_act from the modules, or set software.expert_kernel: grouped"};
 }
 
 Finding describe_one_connection(const plan::TrainingConfig& s) {
@@ -654,6 +678,18 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<has_invalid_ep_overlap, describe_ep_overlap>,
      has_invalid_ep_overlap},
+    {{"RW0556", Severity::error, "Megatron-LM cannot recompute these modules",
+      "mla_up_proj is a part of latent attention, and moe_act of experts that compute in one "
+      "grouped kernel. Megatron-LM stops if the model has neither.",
+      "Remove the module from recompute.",
+      "Megatron-LM core/transformer/transformer_config.py, recompute_modules",
+      "world_size: 8\n"
+      "model: llama-3.1-8b\n"
+      "parallelism: {dp_size: 8, zero_stage: 1, recompute: {modules: [mla_up_proj]}}\n"},
+     Target::megatron,
+     kWithoutViolations,
+     when<has_unsupported_modules, describe_modules>,
+     has_unsupported_modules},
 };
 
 }  // namespace
