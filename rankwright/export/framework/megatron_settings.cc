@@ -127,7 +127,7 @@ void add_recompute(const plan::Plan& p, Settings& out) {
   if (p.recompute == plan::Recompute::none) return;
   out.add("recompute-granularity", std::string(name(p.recompute)));
   if (p.recompute == plan::Recompute::selective)
-    return out.add("recompute-modules", show(p.modules, " "));
+    return out.rows.push_back({"recompute-modules", show(p.modules, " "), true});
   const bool all = p.recompute_layers == 0;
   out.add("recompute-method", all ? "uniform" : "block");
   out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));
@@ -279,7 +279,8 @@ std::string_view choose_fp8_recipe(const plan::Plan& plan) {
 
 std::string format_flag(const MegatronSetting& setting) {
   if (setting.value.empty()) return fmt::format("--{}", setting.flag);
-  return fmt::format("--{} {}", setting.flag, quote_script_word(setting.value));
+  return fmt::format("--{} {}", setting.flag,
+                     setting.words ? setting.value : quote_script_word(setting.value));
 }
 
 std::vector<MegatronSetting> list_megatron_layout(const plan::TrainingConfig& s) {

@@ -16,6 +16,7 @@ namespace rankwright::exporter {
 struct MegatronSetting {
   std::string_view flag;  // without "--"
   std::string value{};    // empty: a switch that is on
+  bool words = false;     // the value is several plain words, each an argument of its own
 };
 
 /// Returns the settings that the layout and the job decide. Works for any config: incompatible
