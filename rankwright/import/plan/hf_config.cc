@@ -250,7 +250,7 @@ ConfigFault read_layers(const Json& json, const HfFamily& family, const Source& 
   const model::Architecture& a = *model::find_architecture(family.architecture);
   if (shapes.layers < 1 || shapes.layers > model::kMaxLayers) return {};
   for (const std::string_view key : {"layer_types", "layers_block_type"})
-    if (const Json* const list = find(json, key); list != nullptr && a.pattern.size() > 0)
+    if (const Json* const list = find(json, key); list != nullptr)
       return read_layer_list(*list, key, a.single_blocks, source, shapes);
   const Json* const letters = find(json, "hybrid_override_pattern");
   if (a.single_blocks && letters != nullptr && letters->is_string()) {
