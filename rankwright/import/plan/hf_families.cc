@@ -29,7 +29,7 @@ constexpr HfKey kOlmoe[] = {{"intermediate_size", &Shapes::expert_ffn},
                             {"num_experts_per_tok", &Shapes::active_experts}};
 constexpr HfKey kHunyuanMoe[] = {{"intermediate_size", &Shapes::expert_ffn},
                                  {"num_experts", &Shapes::experts},
-                                 {"moe_topk", &Shapes::active_experts}};
+                                 {"moe_topk", &Shapes::active_experts, Need::required, {}, true}};
 constexpr HfKey kGraniteShared[] = {
     {"intermediate_size", &Shapes::expert_ffn},
     {"num_local_experts", &Shapes::experts},
@@ -253,7 +253,8 @@ constexpr RequiredSetting kDecoder[] = {{"add_cross_attention", "false"}};
 constexpr RequiredSetting kNoUseBias[] = {{"use_bias", "false"}};
 constexpr RequiredSetting kPreNorm[] = {{"do_layer_norm_before", "true"},
                                         {"enable_bias", "true"},
-                                        {"layer_norm_elementwise_affine", "true"}};
+                                        {"layer_norm_elementwise_affine", "true"},
+                                        {"_remove_final_layer_norm", "false"}};
 constexpr RequiredSetting kMptBias[] = {{"no_bias", "true"}};
 constexpr RequiredSetting kNoLatentExperts[] = {{"moe_latent_size", "null"},
                                                 {"num_nextn_predict_layers", "0"}};
