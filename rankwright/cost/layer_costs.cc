@@ -10,11 +10,20 @@ LayerCosts estimate_layer_costs(const plan::TrainingConfig& config, const Links&
   const TensorComm tensor(config, links, calibration);
   prices.kinds.reserve(config.model.runs.size());
   i64 first = 0;
-  for (const model::LayerRun& run : config.model.runs) {
-    prices.kinds.push_back(
-        {first, first + run.count,
-         estimate_layer_time(config, run.layer, prices.rates, links, tensor, calibration),
-         count_layer_share(config.model, run.layer, config.plan)});
+  for (std::size_t i = 0; i < config.model.runs.size(); ++i) {
+    const model::LayerRun& run = config.model.runs[i];
+    LayerKindCost kind{first, first + run.count, {}, {}};
+    // Patterns repeat a few kinds of layers many times: each is priced once.
+    std::size_t same = 0;
+    while (same < i && config.model.runs[same].layer != run.layer) ++same;
+    if (same < i) {
+      kind.time = prices.kinds[same].time;
+      kind.share = prices.kinds[same].share;
+    } else {
+      kind.time = estimate_layer_time(config, run.layer, prices.rates, links, tensor, calibration);
+      kind.share = count_layer_share(config.model, run.layer, config.plan);
+    }
+    prices.kinds.push_back(std::move(kind));
     first += run.count;
   }
   prices.head = estimate_head_time(config, prices.rates, links, tensor, calibration);

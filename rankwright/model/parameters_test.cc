@@ -236,6 +236,28 @@ TEST(Parameters, AreCountedByKind) {
   EXPECT_EQ(all.norms, 48 * 4'352 + 2048);
 }
 
+TEST(Parameters, GptOss120B_MatchesItsModelCard) {
+  // "gpt-oss-120b & gpt-oss-20b Model Card" (2025), table 1: 114.71 B of MLPs, 0.96 B of attention,
+  // 1.16 B of embedding and head, 116.83 B in total, 5.13 B active without the embedding.
+  const Model model = *build({.architecture = "gpt_oss",
+                              .hidden = 2880,
+                              .layers = 36,
+                              .heads = 64,
+                              .kv_heads = 8,
+                              .head_dim = 64,
+                              .vocab = 201088,
+                              .window = 128,
+                              .experts = 128,
+                              .active_experts = 4,
+                              .expert_ffn = 2880});
+  const Parameters p = count_parameters(model);
+  EXPECT_NEAR(double(p.experts + p.router), 114.71e9, 0.01e9);
+  EXPECT_NEAR(double(p.attention), 0.96e9, 0.005e9);
+  EXPECT_NEAR(double(p.embedding + p.head), 1.16e9, 0.005e9);
+  EXPECT_NEAR(double(p.total()), 116.83e9, 0.005e9);
+  EXPECT_NEAR(double(count_active_parameters(model) - p.embedding), 5.13e9, 0.005e9);
+}
+
 TEST(Parameters, ActiveParameters_CountOnlyActiveExperts) {
   // Mixtral leaves 6 of 8 experts idle: 46,702,792,704 - 32 * 6 * 3*4096*14336 = 12.88 B, the
   // "12.9 B active" of its report.

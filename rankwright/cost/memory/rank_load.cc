@@ -26,8 +26,15 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   kinds_.reserve(model.runs.size());
   i64 end = 0;
   for (const model::LayerRun& run : model.runs) {
-    const plan::Share share = count_layer_share(model, run.layer, plan);
     end += run.count;
+    std::size_t same = 0;  // an earlier run of equal layers
+    while (model.runs[same].layer != run.layer) ++same;
+    if (same < kinds_.size()) {
+      kinds_.push_back(kinds_[same]);
+      kinds_.back().end = end;
+      continue;
+    }
+    const plan::Share share = count_layer_share(model, run.layer, plan);
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
                       .share = share,

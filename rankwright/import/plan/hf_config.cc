@@ -133,6 +133,11 @@ Result<i64> read_number(const Json& value, std::string_view key, Need need, cons
   return value.get<i64>();
 }
 
+bool is_uniform_list(const Json& value) {
+  return value.is_array() && !value.empty() &&
+         std::all_of(value.begin(), value.end(), [&](const Json& one) { return one == value[0]; });
+}
+
 ConfigFault read_numbers(const Json& json, const HfFamily& family, std::span<const HfKey> keys,
                          const Source& source, model::Shapes& shapes) {
   for (const HfKey& key : keys) {
@@ -140,6 +145,7 @@ ConfigFault read_numbers(const Json& json, const HfFamily& family, std::span<con
     const std::string_view name = other ? key.also : key.key;
     const Json* value = find(json, name);
     if (value != nullptr && key.need == Need::optional && *value == "auto") value = nullptr;
+    if (value != nullptr && key.listed && is_uniform_list(*value)) value = &value->front();
     if (value == nullptr) {
       if (key.need != Need::required || shapes.*key.member > 0) continue;
       return not_understood(source, key.key,
@@ -250,7 +256,7 @@ ConfigFault read_layers(const Json& json, const HfFamily& family, const Source& 
   const model::Architecture& a = *model::find_architecture(family.architecture);
   if (shapes.layers < 1 || shapes.layers > model::kMaxLayers) return {};
   for (const std::string_view key : {"layer_types", "layers_block_type"})
-    if (const Json* const list = find(json, key); list != nullptr && a.pattern.size() > 0)
+    if (const Json* const list = find(json, key); list != nullptr)
       return read_layer_list(*list, key, a.single_blocks, source, shapes);
   const Json* const letters = find(json, "hybrid_override_pattern");
   if (a.single_blocks && letters != nullptr && letters->is_string()) {

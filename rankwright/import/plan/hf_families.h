@@ -24,6 +24,7 @@ struct HfKey {
   i64 model::Shapes::*member;
   Need need = Need::required;
   std::string_view also{};  // another name of the key
+  bool listed = false;      // may list one number per layer, if all are equal
 };
 
 /// A key that holds a flag, and the shape that it overrides.

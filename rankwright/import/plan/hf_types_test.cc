@@ -108,6 +108,15 @@ TEST(HfTypes, LayerKinds_FollowThePatternOfTheType) {
   EXPECT_TRUE(read_type("llama4_text").layer(0).attention.chunked);
 }
 
+// Hunyuan-A13B lists the visited experts of each layer.
+TEST(HfTypes, ListOfEqualNumbers_IsThatNumber) {
+  const std::string one = read_config("hunyuan_v1_moe");
+  const std::string listed = replaced(one, "\"moe_topk\": 2", "\"moe_topk\": [2, 2, 2, 2, 2, 2]");
+  EXPECT_EQ(*read_hf_config(listed, "hunyuan_v1_moe.json"), read_type("hunyuan_v1_moe"));
+  const std::string mixed = replaced(one, "\"moe_topk\": 2", "\"moe_topk\": [2, 2, 2, 2, 2, 1]");
+  EXPECT_EQ(read_hf_config(mixed, "config.json").error().code, "RW0903");
+}
+
 TEST(HfTypes, UnknownKindOfLayer_IsRefusedByName) {
   const std::string text =
       replaced(read_config("minimax-layer_types"), "\"full_attention\"", "\"ring_attention\"");
