@@ -42,9 +42,11 @@ std::string list_formats() {
     rows.push_back({"clusters", format.name, format.summary, format.checked});
   rows.push_back({"models", "huggingface", "config.json and its safetensors index",
                   "the configs of tests/data/hf"});
-  for (const importer::LogFormat& format : importer::log_formats())
+  for (const importer::LogFormat& format : importer::log_formats()) {
+    const rules::TargetRow* const target = rules::find_target(format.name);
     rows.push_back({"logs, for compare --log and --calibrate", format.name, format.summary,
-                    rules::find_target(format.name)->checked});
+                    target == nullptr ? "" : target->checked});
+  }
   return make_format_list(rows);
 }
 

@@ -5,12 +5,14 @@ int fuzz_cluster(const std::uint8_t* data, std::size_t size);
 int fuzz_csv(const std::uint8_t* data, std::size_t size);
 int fuzz_deepspeed(const std::uint8_t* data, std::size_t size);
 int fuzz_export(const std::uint8_t* data, std::size_t size);
+int fuzz_fine_tuning(const std::uint8_t* data, std::size_t size);
 int fuzz_hf_config(const std::uint8_t* data, std::size_t size);
 int fuzz_host_list(const std::uint8_t* data, std::size_t size);
 int fuzz_hwloc(const std::uint8_t* data, std::size_t size);
 int fuzz_lab_answers(const std::uint8_t* data, std::size_t size);
 int fuzz_layout(const std::uint8_t* data, std::size_t size);
 int fuzz_megatron(const std::uint8_t* data, std::size_t size);
+int fuzz_megatron_yaml(const std::uint8_t* data, std::size_t size);
 int fuzz_nanotron(const std::uint8_t* data, std::size_t size);
 int fuzz_nccl_tests(const std::uint8_t* data, std::size_t size);
 int fuzz_nccl_topo(const std::uint8_t* data, std::size_t size);
@@ -34,12 +36,14 @@ constexpr FuzzTarget kTargets[] = {
     {"csv", fuzz_csv},
     {"deepspeed", fuzz_deepspeed},
     {"export", fuzz_export},
+    {"fine_tuning", fuzz_fine_tuning},
     {"hf_config", fuzz_hf_config},
     {"host_list", fuzz_host_list},
     {"hwloc", fuzz_hwloc},
     {"lab_answers", fuzz_lab_answers},
     {"layout", fuzz_layout},
     {"megatron", fuzz_megatron},
+    {"megatron_yaml", fuzz_megatron_yaml},
     {"nanotron", fuzz_nanotron},
     {"nccl_tests", fuzz_nccl_tests},
     {"nccl_topo", fuzz_nccl_topo},

@@ -219,6 +219,8 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   else if (is_on_at(reading, "fsdp") || is_on_at(reading, "fsdp_config") ||
            is_on_at(reading, "dp_shard_size"))
     read_fsdp_settings(reading);
+  else  // accelerate's config, another file, may name them
+    plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention

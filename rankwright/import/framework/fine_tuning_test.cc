@@ -79,6 +79,8 @@ TEST(FineTuning, UnknownModel_LeavesItOpen) {
   EXPECT_TRUE(plan.findings.empty());
   EXPECT_EQ(plan.draft.model, std::nullopt);
   EXPECT_THAT(plan.draft.zero, Optional(0));
+  ASSERT_EQ(plan.open.size(), 1u);  // accelerate's config may shard
+  EXPECT_EQ(plan.open[0].key, "parallelism.zero_stage");
 }
 
 }  // namespace fine_tuning_test

@@ -289,7 +289,7 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   if (d.recompute == plan::Recompute::full && granularity_at != nullptr && !method && !by_recipe)
     refuse(*granularity_at,
            "full recomputation needs --recompute-method and --recompute-num-layers");
-  if (d.recompute == plan::Recompute::selective && (method || layers))
+  if (d.recompute == plan::Recompute::selective && (method || layers) && !by_recipe)
     refuse(method ? *method : *find_path(r.root, "recompute-num-layers"),
            "selective recomputation does not allow --recompute-method or --recompute-num-layers");
   // "block" counts layers per chunk, a plan counts them per pp rank.
@@ -381,6 +381,13 @@ void report_defaults(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
   const YamlNode* first = nullptr;
   const auto add = [&](std::string_view key, const std::string& variable,
                        const std::string& value) {
+    if (variable.starts_with('?')) {  // the note on conditions names it
+      const std::string decides = variable.substr(1);
+      plan.open.push_back({std::string(key),
+                           fmt::format("the branch of a condition on {}", show_variable(decides)),
+                           fill_hint(decides)});
+      return;
+    }
     const std::string name =
         variable.find_first_not_of("0123456789") == std::string::npos ? "$" + variable : variable;
     const std::string text = fmt::format("{} = {}", make_excerpt(name), make_excerpt(value));

@@ -15,6 +15,10 @@ constexpr LogFormat kLogFormats[] = {
      "`iteration N/ M | ... elapsed time per iteration (ms): T |`", read_megatron_line},
     {"torchtitan", "step lines, with or without colors", "`step: N loss: ... tps: T`",
      read_torchtitan_line},
+    {"deepspeed", "step lines of its pipeline engine", "`steps: N loss: ... iter time (s): T`",
+     read_deepspeed_line},
+    {"nemo", "step lines of NeMo 2, or the progress bar of NeMo 1",
+     "`global_step: N ... train_step_timing in s: T`", read_nemo_line},
 };
 
 constexpr std::size_t kLongestLine = 16384;   // the rest of a line is ignored

@@ -85,7 +85,7 @@ struct RunLog {
 
 /// One supported log format.
 struct LogFormat {
-  std::string_view name;          // of the target that writes it
+  std::string_view name;          // of the framework that writes it
   std::string_view summary;       // one line of `rankwright import --list`
   std::string_view step_example;  // what a step line looks like
   void (*read)(const LogLine&, RunLog&);
@@ -118,6 +118,8 @@ void add_timer(RunLog& log, std::string_view name, TimerSample sample);
 // The functions of the rows, one file per log format.
 void read_megatron_line(const LogLine& line, RunLog& log);
 void read_torchtitan_line(const LogLine& line, RunLog& log);
+void read_deepspeed_line(const LogLine& line, RunLog& log);
+void read_nemo_line(const LogLine& line, RunLog& log);
 void read_pytorch_line(const LogLine& line, RunLog& log);  // for all formats: failed allocations
 
 }  // namespace rankwright::importer

@@ -147,6 +147,37 @@ TEST(OutOfMemoryLog, ReadsTheWordingOfOlderVersions) {
   EXPECT_DOUBLE_EQ(slip.oom->capacity.value, 79.33 * 0x1p30);
 }
 
+TEST(DeepSpeedLog, HasTheStepsOfItsPipeline) {
+  const RunLog log = read_log(
+      "steps: 10 loss: 5.5508 lm loss: 5.5103 iter time (s): 0.936 samples/sec: 136.706\n"
+      "steps: 20 loss: 5.1 iter time (s): 0.5 samples/sec: 256\n");
+  ASSERT_EQ(log.steps.size(), 2u);
+  EXPECT_EQ(log.format->name, "deepspeed");
+  EXPECT_EQ(log.steps[1].iteration, 20);
+  EXPECT_DOUBLE_EQ(log.steps[1].time.value, 0.5);
+  EXPECT_DOUBLE_EQ(log.steps[0].loss.value_or(0), 5.5508);
+}
+
+TEST(NemoLog, HasStepsOfLinesAndProgressBars) {
+  const RunLog lines = read_log(
+      "Training epoch 0, iteration 0/9 | lr: 1e-06 | global_batch_size: 8 | global_step: 0 | "
+      "reduced_train_loss: 1.5 | train_step_timing in s: 7.126\n"
+      "Training epoch 0, iteration 1/9 | lr: 1e-06 | global_batch_size: 8 | global_step: 1 | "
+      "reduced_train_loss: 1.25 | train_step_timing in s: 2.5 | consumed_samples: 16\n");
+  ASSERT_EQ(lines.steps.size(), 2u);
+  EXPECT_EQ(lines.format->name, "nemo");
+  EXPECT_EQ(lines.steps[1].iteration, 2);
+  EXPECT_EQ(lines.steps[1].global_batch, 8);
+  EXPECT_DOUBLE_EQ(lines.steps[1].time.value, 2.5);
+  const RunLog bar = read_log(
+      "Epoch 0: :   1%| | 1/100 [00:07<11, reduced_train_loss=0.5, global_step=0.000, "
+      "train_step_timing in s=7.10]\rEpoch 0: :   2%| | 2/100 [00:10<11, reduced_train_loss=0.4, "
+      "global_step=1.000, train_step_timing in s=3.130]\n");
+  ASSERT_EQ(bar.steps.size(), 2u);
+  EXPECT_DOUBLE_EQ(bar.steps[1].time.value, 3.13);
+  EXPECT_DOUBLE_EQ(bar.steps[1].loss.value_or(0), 0.4);
+}
+
 TEST(RunLog, NoStep_NamesTheExpectedLines) {
   const Result<RunLog> log = read_run_log("hello\nworld\n", "run.log");
   ASSERT_FALSE(log.has_value());

@@ -146,7 +146,7 @@ void Expander::expand_word(WordBuilder& out, bool split) {
       continue;
     }
     if (c == '\\' && at_ + 1 < text_.size()) skip(1);
-    out.open.add(mask_control(peek()), at());
+    out.open.add(mask_control(peek()), at(), guess_);
     out.begun = true;
     skip(1);
   }
@@ -195,7 +195,7 @@ bool Expander::expand_single_quoted(WordBuilder& out) {
     }
   }
   for (std::size_t i = 0; i < content.size(); ++i)
-    out.open.add(mask_control(content[i]), base_ + close - content.size() + i);
+    out.open.add(mask_control(content[i]), base_ + close - content.size() + i, guess_);
   at_ = close + 1;
   return true;
 }
@@ -231,7 +231,7 @@ bool Expander::expand_until(Text& out, char close, int& parentheses) {
       if (close == ')' && c == ')') --parentheses;
       if (c == '\\' && at_ + 1 < text_.size()) skip(1);
       const bool stripped = close == '}' && (c == '"' || c == '\'');
-      if (!stripped) out.add(mask_control(peek()), at());
+      if (!stripped) out.add(mask_control(peek()), at(), guess_);
       skip(1);
     }
   }

@@ -70,6 +70,12 @@ class Expander {
   /// Returns the names of the input's variables that the script used.
   const std::set<std::string>& used() const { return used_; }
 
+  /// Marks the literal text that follows as that of a guessed branch: its words have `default_of`
+  /// "?NAME", the unknown variable of the condition. An empty name ends it.
+  void set_guess(const std::string& variable) {
+    guess_ = variable.empty() ? std::uint16_t{0} : name_origin("?" + variable);
+  }
+
   /// A position to continue at: in the script or in a file that it sources.
   struct Position {
     std::string_view text;
@@ -130,6 +136,7 @@ class Expander {
   const ShellInput& input_;
   std::set<std::string> used_{};
   std::vector<std::string> origins_{};  // variables whose defaults are used
+  std::uint16_t guess_ = 0;             // origin of literal text
   std::size_t budget_;
   std::size_t at_ = 0;
   std::size_t work_ = 0;

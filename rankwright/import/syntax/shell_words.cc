@@ -31,6 +31,7 @@ struct Branch {
   bool outer = true;      // whether the surrounding code is executed
   bool taken = false;     // one of its branches was taken
   bool guessed = false;   // the condition was unknown
+  std::string unknown{};  // the variable that decides a guessed condition
   std::size_t where = 0;  // offset of its condition
   std::size_t effects = 0;
   std::optional<ShellWord> subject{};  // of a case
@@ -91,6 +92,7 @@ class ShellEvaluator {
   void take(Truth truth);
   void close_branch();
   void record_guess(Branch& branch);
+  void mark_guess();
   void record(std::vector<ShellWord> words, bool assigned);
   std::string_view bare_word() const;
   bool active() const { return active_ && !skipped_; }
@@ -110,6 +112,7 @@ class ShellEvaluator {
   bool in_test_ = false;    // between [[ and ]]
   bool condition_ = false;  // between if and then
   Truth last_ = Truth::yes;
+  std::string unknown_{};  // variable of the last condition of unknown value
   Join join_ = Join::none;
   std::size_t effects_ = 0;
   std::size_t recorded_ = 0;
@@ -281,8 +284,10 @@ void ShellEvaluator::take(Truth truth) {
   record_guess(branch);
   active_ = branch.outer && !branch.taken && truth != Truth::no;
   branch.guessed = active_ && truth == Truth::unknown;
+  branch.unknown = branch.guessed ? unknown_ : "";
   branch.effects = effects_;
   branch.taken = branch.taken || active_;
+  mark_guess();
 }
 
 void ShellEvaluator::close_branch() {
@@ -290,6 +295,14 @@ void ShellEvaluator::close_branch() {
   record_guess(branches_.back());
   active_ = branches_.back().outer;
   branches_.pop_back();
+  mark_guess();
+}
+
+/// Marks what follows as guessed if a surrounding branch is.
+void ShellEvaluator::mark_guess() {
+  const auto guessed = std::find_if(branches_.begin(), branches_.end(),
+                                    [](const Branch& branch) { return !branch.unknown.empty(); });
+  words_.set_guess(guessed == branches_.end() ? "" : guessed->unknown);
 }
 
 /// Returns whether `word` is a keyword; if so, processes it.
@@ -397,7 +410,10 @@ void ShellEvaluator::read_patterns() {
     }
   }
   words_.skip(1);
-  if (!branch.subject->unknown.empty()) matched = Truth::unknown;
+  if (!branch.subject->unknown.empty()) {
+    matched = Truth::unknown;
+    unknown_ = branch.subject->unknown;
+  }
   take(matched);
 }
 
@@ -528,6 +544,8 @@ Truth ShellEvaluator::read_command() {
   if (closed) tested.pop_back();
   in_test_ = (opening == "[[" || in_test_) && !closed;
   const Truth truth = evaluate_test(tested);
+  for (const ShellWord& word : tested)
+    if (truth == Truth::unknown && !word.unknown.empty()) unknown_ = word.unknown;
   if (truth == Truth::unknown || !negated) return truth;
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }

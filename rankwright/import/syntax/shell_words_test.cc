@@ -105,6 +105,20 @@ TEST(ShellWords, DefaultOfAnUnsetVariable_IsNamed) {
   EXPECT_EQ(words[6].default_of, "");
 }
 
+TEST(ShellWords, WordsOfAGuessedBranch_NameTheCondition) {
+  const ShellScript script = read_shell(
+      "TP=4\nif [ $BATCH -eq 0 ]; then\n N=1\n run --n $N --tp $TP --g 8\nelse\n N=2\nfi\n"
+      "run --n $N --m 3\n");
+  ASSERT_GE(script.commands.size(), 2u);
+  const std::vector<ShellWord>& inside = script.commands[script.commands.size() - 2].words;
+  EXPECT_EQ(inside[2].default_of, "?BATCH");
+  EXPECT_EQ(inside[4].default_of, "");  // set before
+  EXPECT_EQ(inside[6].default_of, "?BATCH");
+  const std::vector<ShellWord>& after = script.commands.back().words;
+  EXPECT_EQ(after[2].default_of, "?BATCH");
+  EXPECT_EQ(after[4].default_of, "");
+}
+
 TEST(ShellWords, GivenVariables_ReplaceDefaults) {
   const ShellInput input{.variables = {{"NODES", "4"}, {"1", "7B"}, {"SLURM_NNODES", "2"}}};
   const ShellScript script =

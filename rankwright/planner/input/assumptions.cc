@@ -14,7 +14,7 @@
 namespace rankwright::planner {
 namespace {
 
-constexpr std::size_t kMaxGrounds = 7;
+constexpr std::size_t kMaxGrounds = 8;
 
 struct GroundRow {
   std::string_view code;
@@ -55,7 +55,7 @@ constexpr GroundRow kGrounds[] = {
     {"RW0125", {"cluster"}},
     {"RW0126", {"model", "parallelism.bucket_size"}},
     {"RW0127", {"model"}},
-    {"RW0201", {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp}},
+    {"RW0201", {"cluster", kWorld, kMicroBatch, kTp, kCp, kPp, kEp, "parallelism.zero_stage"}},
     {"RW0502", {"model", kTp, kCp, kEp, kEtp}},
     {"RW0503", {"model", kPp, kChunks}},
     {"RW0505", {kBatch, kWorld, kMicroBatch, kPp}},

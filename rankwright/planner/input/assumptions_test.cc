@@ -145,6 +145,18 @@ TEST(Assumptions, DefaultOfAnUnsetVariable_IsNoGroundOfAnError) {
   EXPECT_EQ(read_input(by_environment).config->world, 128);
 }
 
+TEST(Assumptions, GuessedBranch_IsNoGroundOfAnError) {
+  // Whether one node runs it or Slurm is decided elsewhere.
+  const PlanInput input = read_input(script(
+      "ARGS=\"" + kDense8b +
+      "--global-batch-size 64 --tensor-model-parallel-size 8 --pipeline-model-parallel-size 4\"\n"
+      "if [[ $BATCH -eq 0 ]]; then\n  torchrun --nproc-per-node 8 pretrain_gpt.py $ARGS\nelse\n"
+      "  srun python pretrain_gpt.py $ARGS\nfi\n"));
+  ASSERT_TRUE(input.config.has_value());
+  EXPECT_EQ(input.config->world, 32);
+  EXPECT_FALSE(has_errors(list_findings(input)));
+}
+
 TEST(Assumptions, ErrorsHaveGrounds) {
   int rows = 0;
   for (const rules::Page* page : rules::pages()) {
