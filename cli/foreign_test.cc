@@ -1,6 +1,8 @@
 // Real framework files under tests/data/import: they are read unedited, and silent mistakes in them
 // are reported with their location.
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
 
 #include "rankwright/import/plan/plan_format.h"
 #include "tests/support/run_command.h"
@@ -74,6 +76,16 @@ TEST(ForeignFiles, AssumedValues_AreNoGroundOfErrors) {
   EXPECT_EQ(transcript.run({"check", script, "--set", "NODES=4", "--quiet"}).code, kOk);
   EXPECT_EQ(transcript.run({"check", script, "--set", "NODES"}).code, kUnreadable);
   transcript.expect("cli/check-open-values.txt");
+}
+
+TEST(ForeignFiles, Environment_FillsVariablesOfScripts) {
+  ASSERT_EQ(setenv("SLURM_NNODES", "4", 1), 0);
+  const std::string script = "tests/data/import/megatron_open.sh";
+  const CommandResult imported = run_command({"import", script});
+  const CommandResult checked = run_command({"check", script});
+  unsetenv("SLURM_NNODES");
+  EXPECT_THAT(imported.out, ::testing::HasSubstr("node_shape: 4_nodes_x_8_gpus"));
+  EXPECT_THAT(checked.out, ::testing::HasSubstr("SLURM_NNODES"));
 }
 
 TEST(ForeignFiles, ScriptWithoutAModel_GivesItsDegrees) {

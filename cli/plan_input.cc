@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <istream>
 
@@ -22,9 +23,19 @@ std::string read_all(std::istream& in) {
   return text;
 }
 
+/// Returns an environment variable that may be a setting of a run: a number or a word. Paths and
+/// the user's own names are not.
 std::optional<std::string> read_environment(const std::string& name) {
+  constexpr std::string_view kPersonal[] = {"USER", "LOGNAME", "HOSTNAME", "LANG", "TERM", "SHLVL"};
+  constexpr std::string_view kWord =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+  if (std::find(std::begin(kPersonal), std::end(kPersonal), name) != std::end(kPersonal))
+    return std::nullopt;
   const char* const value = std::getenv(name.c_str());
-  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  if (value == nullptr ||
+      std::string_view(value).find_first_not_of(kWord) != std::string_view::npos)
+    return std::nullopt;
+  return std::string(value);
 }
 
 /// Adds "NAME=VALUE" to the variables. Returns what is wrong with it, if anything.
