@@ -74,7 +74,7 @@ constexpr Rule kRules[] = {
       "Layers of linear attention and Mamba-2 pass a state along the sequence instead of keys and "
       "values. The estimate has no cost of that exchange.",
       "Set cp_size: 1, and tp_size or a smaller micro_batch to make room.",
-      "Gated Delta Networks (Yang et al. 2024), section 3; Mamba-2 (Dao and Gu 2024), section 8",
+      "Gated Delta Networks (Yang et al. 2024); Mamba-2 (Dao and Gu 2024), section 8",
       "world_size: 8\n"
       "model: {architecture: bamba, hidden: 1024, layers: 8, heads: 16, ffn: 4096, vocab: 32000, "
       "linear_heads: 32, linear_dim: 64, linear_key_heads: 1, linear_key_dim: 128, linear_conv: "

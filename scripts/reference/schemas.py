@@ -129,12 +129,11 @@ def plan_schema(tool, root):
 
 
 def model(root):
-    """Returns the schema of a model: the table kFields, plus what model_file.cc reads."""
-    source = (root / "rankwright/model/architecture.cc").read_text("utf-8")
-    numbers = re.findall(r'\{"(\w+)", &Shapes::\w+\}', source)
-    others = fields(root / "rankwright/import/plan/model_file.cc", "kOthers")
-    properties = {name: FLAG if "r.flag(" in read else TEXT for name, read in others}
-    properties.update({name: whole(0, constants(root)["kMaxCount"]) for name in numbers})
+    """Returns the schema of a model: the tables of numbers and flags, plus what model_file.cc reads."""
+    source = root / "rankwright/model/architecture.cc"
+    properties = {name: TEXT for name, _ in fields(root / "rankwright/import/plan/model_file.cc", "kOthers")}
+    properties.update({name: FLAG for name, _ in fields(source, "kFlags")})
+    properties.update({name: whole(0, constants(root)["kMaxCount"]) for name, _ in fields(source, "kFields")})
     return {"type": "object", "properties": properties, "required": ["architecture"]}
 
 
