@@ -1,7 +1,8 @@
 // RW0501..: plans that Megatron-LM refuses or runs differently. Constraints that hold for every
 // framework are in arithmetic.cc.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "rankwright/base/format.h"
 #include "rankwright/rules/change.h"
