@@ -13,6 +13,34 @@ constexpr i64 kSteps = 200'000;  // per split: at most a millisecond
 // Maximum number of cached stages, about 64 MB. Splits beyond it are computed again.
 constexpr std::size_t kMaxKept = 2'000'000;
 
+// Maximum number of runs of layers that are weighed one by one. Models that alternate between two
+// kinds of attention have dozens, and any stage has about as many of each.
+constexpr std::size_t kMaxRuns = 8;
+
+/// Replaces all weights by that of the mean layer.
+void average(std::vector<i64>& weights, const std::vector<cost::LayerKindCost>& kinds) {
+  double sum = 0, layers = 0;
+  for (std::size_t k = 0; k < weights.size(); ++k) {
+    const double count = double(kinds[k].end - kinds[k].first);
+    sum += count * double(weights[k]);
+    layers += count;
+  }
+  std::fill(weights.begin(), weights.end(), i64(std::llround(sum / layers)));
+}
+
+/// Sets the weights of the runs, and joins neighbors of equal weight.
+void join_equal(std::vector<split::ItemRun>& runs, const std::vector<i64>& weights) {
+  std::vector<split::ItemRun> joined;
+  for (std::size_t k = 0; k < runs.size(); ++k) {
+    runs[k].each.weight = double(weights[k]);
+    if (!joined.empty() && joined.back().each.weight == runs[k].each.weight)
+      joined.back().count += runs[k].count;
+    else
+      joined.push_back(runs[k]);
+  }
+  runs = std::move(joined);
+}
+
 template <class Time>
 Seconds total(const Time& time) {
   return time.forward.total() + time.input.total() + time.weight.total();
@@ -33,8 +61,11 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   const auto units = [&](Seconds time) { return i64(std::llround(kUnits * (time / heaviest))); };
   const i64 embedding = units(total(prices.embedding));
   const i64 head = units(double(1 + mtp) * total(prices.head));
+  std::vector<i64> weights;
+  for (const Seconds& kind : kinds) weights.push_back(units(kind));
+  if (weights.size() > kMaxRuns) average(weights, prices.kinds);
   Key key{plan.pp, plan.virtual_stages, i64(row(plan.schedule).stage_order), embedding, head};
-  for (const Seconds& kind : kinds) key.push_back(units(kind));
+  key.insert(key.end(), weights.begin(), weights.end());
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
@@ -44,9 +75,8 @@ plan::Stages StageSplitCache::stages(const plan::TrainingConfig& config,
   task.mtp_apart = true;
   task.embedding.weight = double(embedding);
   task.head.weight = double(head);
-  task.mtp.weight = double(units(kinds.back()));
-  for (std::size_t k = 0; k < kinds.size(); ++k)
-    task.layers[k].each.weight = double(units(kinds[k]));
+  task.mtp.weight = double(weights.back());
+  join_equal(task.layers, weights);
   plan::Stages stages = find_best_split(task).stages;
   const std::lock_guard lock(mutex_);
   if (kept_ + stages.size() <= kMaxKept && known_.emplace(std::move(key), stages).second)
