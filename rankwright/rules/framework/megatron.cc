@@ -152,11 +152,15 @@ bool has_latent_attention(const model::Model& model) {
   });
 }
 
+bool lacks_grouped_experts(const plan::TrainingConfig& s) {
+  return !s.model.sparse() || s.software.experts == plan::ExpertKernel::sequential;
+}
+
 bool has_unsupported_modules(const plan::TrainingConfig& s) {
   const plan::RecomputeModules& modules = s.plan.modules;
-  return s.plan.recompute == plan::Recompute::selective &&
-         ((modules.mla_up_proj && !s.reference_model && !has_latent_attention(s.model)) ||
-          (modules.moe_act && s.software.experts == plan::ExpertKernel::sequential));
+  return s.plan.recompute == plan::Recompute::selective && !s.reference_model &&
+         ((modules.mla_up_proj && !has_latent_attention(s.model)) ||
+          (modules.moe_act && lacks_grouped_experts(s)));
 }
 
 bool needs_vocabulary_padding(const plan::TrainingConfig& s) {
@@ -300,12 +304,13 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
 
 Finding describe_modules(const plan::TrainingConfig& s) {
   const bool latent = s.plan.modules.mla_up_proj && !has_latent_attention(s.model);
-  return {
-      .detail = latent ? fmt::format("mla_up_proj, but {} has no latent attention", s.model.name)
-                       : "moe_act, but the experts of a rank compute one after another",
-      .key = "parallelism.recompute",
-      .hint = latent ? "remove mla_up_proj from the modules"
-                     : "remove moe_act from the modules, or set software.expert_kernel: grouped"};
+  const std::string_view module = latent ? "mla_up_proj" : "moe_act";
+  return {.detail =
+              latent ? fmt::format("mla_up_proj, but {} has no latent attention", s.model.name)
+              : !s.model.sparse() ? fmt::format("moe_act, but {} has no experts", s.model.name)
+                                  : "moe_act, but the experts of a rank compute one after another",
+          .key = "parallelism.recompute",
+          .hint = fmt::format("remove {} from the modules", module)};
 }
 
 Finding describe_one_connection(const plan::TrainingConfig& s) {
