@@ -33,7 +33,7 @@ struct Pipe {
   friend bool operator==(const Pipe&, const Pipe&) = default;
 };
 
-/// What the backward recomputes.
+/// A choice of recomputation.
 struct RecomputeChoice {
   plan::Recompute kind = plan::Recompute::none;
   plan::RecomputeModules modules{};  // selective

@@ -142,14 +142,12 @@ std::string_view recompute(plan::Recompute recompute) {
   return kWays[std::size_t(recompute)];
 }
 
-std::vector<std::string> list_unverified(const plan::TrainingConfig& s, bool has_function) {
+std::vector<std::string> list_unverified(bool has_function) {
   std::vector<std::string> lines = {
       "Checked against torchtitan 0.3.0 and main of 2026-08-21. Names change weekly on main."};
   if (!has_function)
     lines.emplace_back(
         "No registry function is known for this model: pass a config to rankwright_layout.");
-  if (s.plan.cp > 1)
-    lines.emplace_back("Context parallelism also needs an attention class that supports it.");
   return lines;
 }
 
@@ -157,8 +155,8 @@ std::span<const std::string_view> list_torchtitan_keys() { return kTorchtitanSta
 
 std::vector<UnsupportedSetting> find_unsupported_by_torchtitan(const plan::TrainingConfig& s) {
   std::vector<UnsupportedSetting> lost = find_unsupported_by_both_torchtitans(s);
-  if (s.plan.cp > 1)
-    lost.push_back({"parallelism.cp_comm", "the model's attention class sets the algorithm"});
+  if (s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::all_gather)
+    lost.push_back({"parallelism.cp_comm", "FlexAttention, its default, gathers keys and values"});
   if (s.plan.ep > 1 && s.plan.etp > 1)
     lost.push_back({"parallelism.etp_size", "experts are not split: EP uses the TP ranks too"});
   if (s.job.param_dtype != plan::Dtype::bf16 && s.job.param_dtype != plan::Dtype::fp32)
@@ -174,7 +172,7 @@ std::vector<ExportFile> write_torchtitan(const plan::TrainingConfig& s, const Ex
       s.reference_model ? nullptr : importer::find_flavor(s.model);
   const RegistryFunction* const function = find_registry_function(flavor);
   std::string text = std::string(kPythonEncoding) + write_comments(head, "#") +
-                     write_comments(list_unverified(s, function != nullptr), "#");
+                     write_comments(list_unverified(function != nullptr), "#");
   text +=
       "from torchtitan.config import ParallelismConfig\n"
       "from torchtitan.distributed.activation_checkpoint import FullAC, SelectiveAC\n";

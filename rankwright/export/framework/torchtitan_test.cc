@@ -70,6 +70,14 @@ TEST(TorchtitanPython, RegistryFunctionWithFloat8_IsUsedWithoutItUnlessThePlanCo
   EXPECT_THAT(export_files(common + "job: {matmul: fp8}\n")[0].text, Not(HasSubstr(without)));
 }
 
+TEST(TorchtitanPython, ContextParallelism_GathersKeysAndValues) {
+  const std::string common =
+      "model: llama-3.1-8b\nworld_size: 8\nparallelism: {cp_size: 2, "
+      "dp_size: 4, zero_stage: 3, cp_comm: ";
+  EXPECT_THAT(export_files(common + "all_gather}\n")[0].text, Not(HasSubstr("cp_comm")));
+  EXPECT_THAT(export_files(common + "p2p}\n")[0].text, HasSubstr("parallelism.cp_comm"));
+}
+
 TEST(TorchtitanPython, UnknownModel_IsLeftToTheUser) {
   const std::string text =
       export_files(

@@ -111,6 +111,9 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
                          .ep = stated.overlap_ep.value_or(false)};
   config.plan.dispatcher = stated.dispatcher.value_or(plan::Dispatcher::alltoall);
   search::Problem open = make_problem(std::move(config), limits);
+  // Its default attention, FlexAttention, gathers keys and values.
+  if (limits.target == rules::Target::torchtitan && !limits.cp_comm)
+    open.limits.cp_comm = plan::CpComm::all_gather;
   open.overlap_chunks = !stated.overlap_pp;
   open.dispatch_per_node = !stated.dispatcher && dispatches_per_node(limits.target);
   return open;
