@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "rankwright/base/format.h"
 #include "rankwright/planner/plan/source_files.h"
@@ -77,6 +79,17 @@ planner::SourceFile Arguments::source(const std::string& name) const {
   return planner::read_source(name, reader());
 }
 
+importer::ShellInput Arguments::variables() const {
+  importer::ShellInput input;
+  std::istringstream lines(text("set"));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = std::min(line.find('='), line.size());
+    if (equals > 0 && equals < line.size())
+      input.variables[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  return input;
+}
+
 planner::Outcome<planner::PlanSource> Arguments::plan() const {
   planner::Outcome<std::optional<i64>> world = size("world");
   if (!world) return tl::unexpected(std::move(world.error()));
@@ -84,7 +97,8 @@ planner::Outcome<planner::PlanSource> Arguments::plan() const {
                            .model = text("model"),
                            .cluster = text("cluster"),
                            .world = *world,
-                           .files = reader()};
+                           .files = reader(),
+                           .variables = variables()};
   for (const planner::KeyOption& row : planner::key_options())
     if (has(row.name)) made.job[std::string(row.name)] = text(row.name);
   if (!has("calibrate")) return made;

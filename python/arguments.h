@@ -36,6 +36,8 @@ struct Arguments {
   /// Returns a reader for texts by name, and for files.
   importer::FileReader reader() const;
   planner::SourceFile source(const std::string& name) const;
+  /// Returns the variables of a script: the lines NAME=VALUE of "set".
+  importer::ShellInput variables() const;
   /// Returns the first file as a plan, with the options common to all verbs about plans.
   planner::Outcome<planner::PlanSource> plan() const;
 

@@ -168,7 +168,8 @@ planner::Outcome<Answer> import_file(const Arguments& args, const planner::Searc
                                  .device = args.text("device"),
                                  .hosts = *hosts,
                                  .collective = args.text("collective"),
-                                 .files = args.reader()};
+                                 .files = args.reader(),
+                                 .variables = args.variables()};
   for (const std::string& name : args.files) request.inputs.push_back(args.source(name));
   planner::Outcome<planner::ImportAnswer> outcome = rankwright::planner::import_file(request);
   if (!outcome) return tl::unexpected(std::move(outcome.error()));

@@ -1,7 +1,7 @@
 """The types of `import rankwright`; see the docstrings for what the functions do."""
 
 import os
-from typing import Any, Iterable, Iterator, KeysView, Sequence, Union
+from typing import Any, Iterable, Iterator, KeysView, Mapping, Sequence, Union
 
 Path = Union[str, os.PathLike[str]]
 Json = dict[str, Any]
@@ -206,6 +206,7 @@ def check(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
     calibrate: Path | None = None,
     ran: Plan | None = None,
     global_batch: int | None = None,
@@ -232,6 +233,7 @@ def explain(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
     concept: str | None = None,
     rank: int | None = None,
     stages: bool = False,
@@ -279,6 +281,7 @@ def compare(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
     calibrate: Path | None = None,
     ran: Plan | None = None,
 ) -> Compared: ...
@@ -293,6 +296,7 @@ def report(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
     calibrate: Path | None = None,
     ran: Plan | None = None,
     global_batch: int | None = None,
@@ -322,6 +326,7 @@ def export(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
 ) -> Exported: ...
 def import_(
     file: Plan,
@@ -330,6 +335,7 @@ def import_(
     model: Model | None = None,
     cluster: Cluster | None = None,
     world: int | None = None,
+    set_: Mapping[str, object] | None = None,
     device: str | None = None,
     hosts: int | Path | Sequence[str] | None = None,
     collective: str | None = None,

@@ -33,4 +33,7 @@ def result(kind, answer, *forms):
 def given(request, model, cluster, **values):
     request.model(model)
     request.cluster(cluster)
+    variables = values.pop("set_", None)  # of a script: {"NNODES": 16}
+    if variables:
+        values["set_"] = "\n".join(f"{name}={value}" for name, value in variables.items())
     request.values(**values)

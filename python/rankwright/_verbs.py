@@ -19,6 +19,7 @@ def check(
     model=None,
     cluster=None,
     world=None,
+    set_=None,
     calibrate=None,
     ran=None,
     global_batch=None,
@@ -51,7 +52,7 @@ def check(
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
-    given(request, model, cluster, for_=for_, world=world, calibrate=calibrate, **job)
+    given(request, model, cluster, for_=for_, world=world, set_=set_, calibrate=calibrate, **job)
     request.plan_option("ran", ran)
     answer = ask(_core.check, request)
     checked = Checked(data(answer), answer.text())
@@ -66,6 +67,7 @@ def explain(
     model=None,
     cluster=None,
     world=None,
+    set_=None,
     concept=None,
     rank=None,
     stages=False,
@@ -128,7 +130,7 @@ def explain(
     request = Request()
     request.plan(plan)
     given(
-        request, model, cluster, world=world, concept=concept, rank=rank, sweep=sweep_of(sweep),
+        request, model, cluster, world=world, set_=set_, concept=concept, rank=rank, sweep=sweep_of(sweep),
         slow=repeated(slow), slow_link=repeated(slow_link), fail=fail, failures=failures, mtbf=mtbf,
         checkpoint_time=checkpoint_time, checkpoint_interval=checkpoint_interval,
         restart_time=restart_time, calibrate=calibrate, **job,
@@ -155,6 +157,7 @@ def compare(
     model=None,
     cluster=None,
     world=None,
+    set_=None,
     calibrate=None,
     ran=None,
 ):
@@ -175,7 +178,7 @@ def compare(
     if b is not None:
         request.plan(b, "<b>")
     given(
-        request, model, cluster, log=log, tokens=tokens, price=price, days=days, world=world,
+        request, model, cluster, log=log, tokens=tokens, price=price, days=days, world=world, set_=set_,
         calibrate=calibrate,
     )  # fmt: skip
     request.plan_option("ran", ran)
@@ -194,6 +197,7 @@ def report(
     model=None,
     cluster=None,
     world=None,
+    set_=None,
     calibrate=None,
     ran=None,
     global_batch=None,
@@ -229,7 +233,7 @@ def report(
     request.plan(plan)
     given(
         request, model, cluster, for_=for_, measured=measured, tokens=tokens, price=price,
-        world=world, calibrate=calibrate, **job,
+        world=world, set_=set_, calibrate=calibrate, **job,
     )  # fmt: skip
     request.switches(no_search=not search)
     request.plan_option("ran", ran)
@@ -237,7 +241,7 @@ def report(
     return result(Report, answer, answer.markdown, answer.html)
 
 
-def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, world=None):
+def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, world=None, set_=None):
     """Returns the files with which a framework or launcher runs a plan, as a dict of names and texts.
 
     >>> import rankwright
@@ -248,7 +252,7 @@ def export(plan, to, *, hosts=None, strict=False, model=None, cluster=None, worl
     plan, model = with_shapes(plan, model)
     request = Request()
     request.plan(plan)
-    given(request, model, cluster, to=to, hosts=hosts, world=world)
+    given(request, model, cluster, to=to, hosts=hosts, world=world, set_=set_)
     request.switches(strict=strict)
     answer = ask(_core.export, request)
     return Exported(data(answer), answer.text(), findings_of(answer))
@@ -261,6 +265,7 @@ def import_(
     model=None,
     cluster=None,
     world=None,
+    set_=None,
     device=None,
     hosts=None,
     collective=None,
@@ -281,7 +286,7 @@ def import_(
     for path in more:
         request.file(path)
     given(
-        request, model, cluster, from_=from_, world=world, device=device, hosts=hosts,
+        request, model, cluster, from_=from_, world=world, set_=set_, device=device, hosts=hosts,
         collective=collective,
     )  # fmt: skip
     answer = ask(_core.import_, request)

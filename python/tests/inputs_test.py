@@ -159,6 +159,16 @@ class ModelsAndClusters(unittest.TestCase):
         with self.assertRaises(ValueError):
             rankwright.plan(**{**SMALL, "model": ""})
 
+    def test_variables_of_a_script(self):
+        script = (
+            "torchrun --nnodes $NNODES --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size ${TP:-1} "
+            "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 4096 "
+            "--max-position-embeddings 4096 --micro-batch-size 1 --global-batch-size 64 --bf16\n"
+        )
+        made = rankwright.import_(script, from_="megatron", set_={"NNODES": 4, "TP": 2})
+        self.assertIn("world_size: 32\n", made.plan)
+        self.assertIn("tp_size: 2\n", made.plan)
+
 
 if __name__ == "__main__":
     unittest.main()

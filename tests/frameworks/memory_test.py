@@ -289,7 +289,7 @@ def off(ours, theirs):
 
 
 # Our sum of all tensors against the measured peak. The estimate has no chunks of the loss.
-PEAK_BOUNDS = (-0.1, 0.6)
+PEAK_BOUNDS = (-0.02, 0.35)
 
 
 def test_memory_of_one_step_by_kind(tally, kernels):
