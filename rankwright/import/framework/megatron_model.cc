@@ -209,7 +209,8 @@ void read_expert_pattern(ForeignReading& r, model::Shapes& s) {
 
 void read_experts(ForeignReading& r, model::Shapes& s) {
   s.experts = read_size(r, "num-experts", 0);
-  if (s.experts == 1) s.experts = 0;  // all tokens go to one expert, as in a dense model
+  // Megatron-DeepSpeed's way to state a dense model. Megatron-LM visits two experts by default.
+  if (s.experts == 1 && find_path(r.root, "moe-router-topk") == nullptr) s.experts = 0;
   if (s.experts == 0) return;
   s.active_experts = read_size(r, "moe-router-topk", 2);
   s.expert_groups = read_size(r, "moe-router-num-groups", 0);

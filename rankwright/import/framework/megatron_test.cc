@@ -89,9 +89,12 @@ TEST(MegatronImport, MissingFlagsAreOff) {
 
 TEST(MegatronImport, ZeroRecomputedLayersAndOneExpert_AreAccepted) {
   EXPECT_THAT(draft_of("--recompute-num-layers 0").recompute, Optional(plan::Recompute::none));
-  const Draft one = draft_of("--num-experts 1 --moe-router-topk 1");
+  const Draft one = draft_of("--num-experts 1");
   ASSERT_TRUE(one.model.has_value());
   EXPECT_FALSE(one.model->sparse());
+  const Draft visited = draft_of("--num-experts 1 --moe-router-topk 1");
+  ASSERT_TRUE(visited.model.has_value());
+  EXPECT_TRUE(visited.model->sparse());
 }
 
 TEST(MegatronImport, SwitchesBeforeAnUnknownVariable_TakeNoValue) {
