@@ -21,7 +21,7 @@ struct SearchOptions {
   Windows windows{};
   bool bounds = true;  // false: evaluate everything that fits
   int threads = 0;     // 0: all cores
-  /// If no plan fits, find the one that takes the least memory. It is slow to prove that.
+  /// If no plan fits, find the one that takes the least memory, which takes longer.
   bool leanest = true;
   /// Stage splits of earlier searches for the same model. Null: the search makes its own cache.
   std::shared_ptr<StageSplitCache> split_cache{};

@@ -107,9 +107,9 @@ bool recomputes_parts(rules::Target target) {
   return target == rules::Target::any || row_of_rules(target).target == rules::Target::megatron;
 }
 
-/// Returns the sets of modules that are worth recomputing, in the order of the memory they save.
-/// Those that cost little time first: norms, activation functions and, with latent attention, the
-/// projections up from the compressed states, as DeepSeek-V3 was trained.
+/// Returns the sets of modules that are worth recomputing, by the memory that they save. The first
+/// ones take little time: norms, activation functions and, with latent attention, the projections
+/// up from the compressed states. DeepSeek-V3 was trained with these.
 std::vector<plan::RecomputeModules> list_module_sets(const model::Model& model) {
   if (!model.sparse()) return {};
   const bool latent = std::ranges::any_of(model.runs, [](const model::LayerRun& run) {

@@ -134,10 +134,11 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
   // M29: one matmul projects queries, keys and values, and the compiled attention keeps its inputs
   // as well. The last matmul's output is kept before and after its reduce-scatter; that of routed
   // experts, which is grouped, is not.
-  const double all = latent ? projected + w.query + w.key + w.value : w.query + w.key + w.value;
+  const double attended = w.query + w.key + w.value;
   const double last =
       layer.ffn.sparse() ? 0 : scale.hidden + (sequence_parallel(s.plan) ? 2 * hidden : 0);
-  return scale.of(hidden + (latent ? 1 : 2) * all + w.context + inside + last) + statistics;
+  return scale.of(hidden + (latent ? projected : attended) + attended + w.context + inside + last) +
+         statistics;
 }
 
 /// Returns the copies of tokens per token of a tp rank that reach the experts of the fullest rank.

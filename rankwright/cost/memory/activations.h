@@ -1,9 +1,7 @@
 // The activations that one layer keeps on a rank between its forward and its backward, for one
 // microbatch, and the temporary tensors of its backward. Computed from shapes (formulas M5 to M12).
-// The number of microbatches in flight and everything outside layers are in memory.h.
-//
-// 16-bit activations count as 16-bit even if matmuls compute in fp8: whether an fp8 copy replaces
-// the 16-bit input depends on the framework, and no measurement here decides it.
+// The number of microbatches in flight and everything outside layers are in memory.h. Whether the
+// saved input of an 8-bit matmul takes 8 bits depends on the framework (M27).
 #pragma once
 
 #include "rankwright/base/units.h"

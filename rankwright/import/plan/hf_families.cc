@@ -2,12 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "rankwright/import/plan/hf_finish.h"
 
 namespace rankwright::importer {
 namespace {
 
 using Shapes = model::Shapes;
+
+/// Returns the keys of both lists.
+template <std::size_t n, std::size_t m>
+constexpr std::array<HfKey, n + m> join(const HfKey (&first)[n], const HfKey (&second)[m]) {
+  std::array<HfKey, n + m> all{};
+  std::copy(std::begin(first), std::end(first), all.begin());
+  std::copy(std::begin(second), std::end(second), all.begin() + n);
+  return all;
+}
 
 constexpr HfKey kCommon[] = {
     {"hidden_size", &Shapes::hidden},
@@ -30,11 +42,8 @@ constexpr HfKey kOlmoe[] = {{"intermediate_size", &Shapes::expert_ffn},
 constexpr HfKey kHunyuanMoe[] = {{"intermediate_size", &Shapes::expert_ffn},
                                  {"num_experts", &Shapes::experts},
                                  {"moe_topk", &Shapes::active_experts, Need::required, {}, true}};
-constexpr HfKey kGraniteShared[] = {
-    {"intermediate_size", &Shapes::expert_ffn},
-    {"num_local_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
-    {"shared_intermediate_size", &Shapes::shared_ffn, Need::or_none}};
+constexpr HfKey kSharedWidth[] = {{"shared_intermediate_size", &Shapes::shared_ffn, Need::or_none}};
+constexpr auto kGraniteShared = join(kLocalExperts, kSharedWidth);
 constexpr HfKey kLlama4[] = {{"intermediate_size_mlp", &Shapes::ffn},
                              {"intermediate_size", &Shapes::expert_ffn},
                              {"num_local_experts", &Shapes::experts},
@@ -48,27 +57,15 @@ constexpr HfKey kQwenMoe[] = {
     {"shared_expert_intermediate_size", &Shapes::shared_ffn, Need::or_none},
     {"decoder_sparse_step", &Shapes::sparse_every, Need::optional},
 };
-constexpr HfKey kDeltaNet[] = {
-    {"intermediate_size", &Shapes::ffn},
+constexpr HfKey kDeltaKeys[] = {
     {"linear_num_value_heads", &Shapes::linear_heads},
     {"linear_value_head_dim", &Shapes::linear_dim},
     {"linear_num_key_heads", &Shapes::linear_key_heads},
     {"linear_key_head_dim", &Shapes::linear_key_dim},
     {"linear_conv_kernel_dim", &Shapes::linear_conv},
 };
-constexpr HfKey kDeltaNetMoe[] = {
-    {"intermediate_size", &Shapes::ffn, Need::optional},
-    {"num_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
-    {"moe_intermediate_size", &Shapes::expert_ffn},
-    {"shared_expert_intermediate_size", &Shapes::shared_ffn, Need::or_none},
-    {"decoder_sparse_step", &Shapes::sparse_every, Need::optional},
-    {"linear_num_value_heads", &Shapes::linear_heads},
-    {"linear_value_head_dim", &Shapes::linear_dim},
-    {"linear_num_key_heads", &Shapes::linear_key_heads},
-    {"linear_key_head_dim", &Shapes::linear_key_dim},
-    {"linear_conv_kernel_dim", &Shapes::linear_conv},
-};
+constexpr auto kDeltaNet = join(kDense, kDeltaKeys);
+constexpr auto kDeltaNetMoe = join(kQwenMoe, kDeltaKeys);
 
 // Dense first layers, then routed and shared experts.
 constexpr HfKey kRoutedAndShared[] = {
@@ -106,20 +103,10 @@ constexpr HfKey kLatent[] = {
     {"qk_rope_head_dim", &Shapes::rope_dim},
     {"v_head_dim", &Shapes::value_dim},
 };
-constexpr HfKey kDeepSeekV32[] = {
-    {"intermediate_size", &Shapes::ffn},
-    {"n_routed_experts", &Shapes::experts},
-    {"num_experts_per_tok", &Shapes::active_experts},
-    {"moe_intermediate_size", &Shapes::expert_ffn},
-    {"n_group", &Shapes::expert_groups, Need::or_none},
-    {"topk_group", &Shapes::active_groups, Need::or_none},
-    {"n_shared_experts", &Shapes::shared_ffn, Need::or_none},
-    {"first_k_dense_replace", &Shapes::first_dense, Need::or_none},
-    {"num_nextn_predict_layers", &Shapes::mtp_layers, Need::or_none},
-    {"index_n_heads", &Shapes::index_heads},
-    {"index_head_dim", &Shapes::index_dim},
-    {"index_topk", &Shapes::index_topk},
-};
+constexpr HfKey kIndexer[] = {{"index_n_heads", &Shapes::index_heads},
+                              {"index_head_dim", &Shapes::index_dim},
+                              {"index_topk", &Shapes::index_topk}};
+constexpr auto kDeepSeekV32 = join(kRoutedAndShared, kIndexer);
 
 constexpr HfKey kNemotronH[] = {
     {"intermediate_size", &Shapes::ffn, Need::optional},
@@ -139,25 +126,21 @@ constexpr HfKey kMamba2[] = {
     {"head_dim", &Shapes::linear_dim},       {"n_groups", &Shapes::linear_key_heads},
     {"state_size", &Shapes::linear_key_dim}, {"conv_kernel", &Shapes::linear_conv},
 };
-constexpr HfKey kBamba[] = {
-    {"intermediate_size", &Shapes::ffn},
+constexpr HfKey kMambaKeys[] = {
     {"mamba_n_heads", &Shapes::linear_heads},
     {"mamba_d_head", &Shapes::linear_dim, Need::optional},
     {"mamba_n_groups", &Shapes::linear_key_heads},
     {"mamba_d_state", &Shapes::linear_key_dim},
     {"mamba_d_conv", &Shapes::linear_conv},
 };
-constexpr HfKey kGraniteHybrid[] = {
+constexpr auto kBamba = join(kDense, kMambaKeys);
+constexpr HfKey kOptionalExperts[] = {
     {"intermediate_size", &Shapes::expert_ffn},
     {"num_local_experts", &Shapes::experts, Need::or_none},
     {"num_experts_per_tok", &Shapes::active_experts, Need::or_none},
     {"shared_intermediate_size", &Shapes::shared_ffn},
-    {"mamba_n_heads", &Shapes::linear_heads},
-    {"mamba_d_head", &Shapes::linear_dim, Need::optional},
-    {"mamba_n_groups", &Shapes::linear_key_heads},
-    {"mamba_d_state", &Shapes::linear_key_dim},
-    {"mamba_d_conv", &Shapes::linear_conv},
 };
+constexpr auto kGraniteHybrid = join(kOptionalExperts, kMambaKeys);
 
 constexpr HfKey kGpt2[] = {
     {"n_embd", &Shapes::hidden},    {"n_layer", &Shapes::layers},
