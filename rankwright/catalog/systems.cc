@@ -112,6 +112,47 @@ std::optional<std::string> insert_spaces(std::string_view wanted) {
   return fmt::format("{} x {}", system->name, wanted.substr(at + 1));
 }
 
+/// Cards that people put into one machine, by the beginning of their names, and what a transfer
+/// between two of them reaches. GeForce cards have no peer-to-peer access: data passes through host
+/// memory (NVIDIA/nccl-tests#74).
+struct CardRow {
+  std::string_view prefix;
+  BytesPerSecond bandwidth;
+};
+constexpr CardRow kCards[] = {
+    {"rtx-a6000", {25e9}}, {"rtx-6000", {25e9}},  {"rtx-", {10e9}},      {"l4", {25e9}},
+    {"a10g", {12e9}},      {"h100-pcie", {50e9}}, {"a100-pcie", {25e9}},
+};
+constexpr i64 kMaxCards = 16;  // in one machine
+
+/// Returns a machine with that many cards on PCIe: "rtx-4090 x 2". Nothing if the name is not that of
+/// a card.
+std::optional<Result<cluster::Cluster>> find_cards(const Request& request) {
+  const Result<cluster::Device> device = find_device(request.system);
+  if (!device) return std::nullopt;
+  const auto card = std::find_if(std::begin(kCards), std::end(kCards), [&](const CardRow& row) {
+    return device->name.starts_with(row.prefix);
+  });
+  if (card == std::end(kCards)) return std::nullopt;
+  const Result<i64> cards = request.units ? parse_count(*request.units) : Result<i64>(1);
+  if (!cards) return fail(cards.error());
+  if (*cards < 1 || *cards > kMaxCards)
+    return fail({.code = "RW0904",
+                 .message = "number out of range",
+                 .detail = fmt::format("{} x {}: a machine has 1 to {} cards", device->name,
+                                       count(*cards), kMaxCards),
+                 .hint = "a cluster file describes several machines"});
+  return cluster::Cluster{
+      .name = *cards == 1 ? device->name : fmt::format("{} x {}", device->name, *cards),
+      .device = *device,
+      .levels = {{.name = "pcie",
+                  .arity = *cards,
+                  .bandwidth = card->bandwidth,
+                  .latency = 10.0_us,
+                  .origin = cluster::Origin::assumed}},
+      .host_devices = *cards};
+}
+
 Diagnostic unknown_system(std::string_view wanted) {
   std::vector<std::string> known;
   std::string with_device;
@@ -148,7 +189,10 @@ Result<cluster::Cluster> find_cluster(std::string_view text) {
       request.units ? std::nullopt : insert_spaces(request.system);
   if (spaced) request = split_request(*spaced);
   const System* const found = find_system(request.system);
-  if (found == nullptr) return fail(unknown_system(request.system));
+  if (found == nullptr) {
+    if (std::optional<Result<cluster::Cluster>> cards = find_cards(request)) return *cards;
+    return fail(unknown_system(request.system));
+  }
   const Result<i64> units = request.units ? parse_count(*request.units) : Result<i64>(1);
   if (!units) return fail(units.error());
 

@@ -82,10 +82,21 @@ Estimate estimate_closely(const plan::TrainingConfig& config,
                                                : estimate_plan(config, calibration);
 }
 
+namespace {
+
+/// Returns the model FLOPs of training on one token. Under LoRA the weight gradients of frozen
+/// matrices, a third of the matmuls, are not computed (F7).
+Flops count_token_flops(const plan::TrainingConfig& config, model::FlopsConvention convention) {
+  const Flops all = training_flops_per_token(config.model, config.job.attended(), convention);
+  if (!config.job.frozen()) return all;
+  return all - training_flops_per_token(config.model, 1, convention) / 3;
+}
+
+}  // namespace
+
 double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);
-  const Flops work =
-      tokens * training_flops_per_token(config.model, config.job.sequence, convention);
+  const Flops work = tokens * count_token_flops(config, convention);
   const FlopsPerSecond max = double(config.world) * find_layer_peak(config);
   if (max.value <= 0 || step.value <= 0) return 0;
   return work / step / max;

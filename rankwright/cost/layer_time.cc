@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "rankwright/model/flops.h"
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -161,7 +162,7 @@ struct CoreTime {
 /// from rank to rank, a part of the sequence at a time, and a window may be shorter.
 double key_block(const plan::TrainingConfig& config, const model::Attention& a) {
   const bool ring = config.plan.cp_comm == plan::CpComm::p2p;
-  const double block = double(config.job.sequence) / (ring ? double(config.plan.cp) : 1);
+  const double block = double(config.job.attended()) / (ring ? double(config.plan.cp) : 1);
   return a.window > 0 ? std::min(block, double(a.window)) : block;
 }
 
@@ -183,7 +184,7 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
   constexpr double kBackward = 2.5;
   if (!a.present()) return {};
   if (a.recurrent()) {
-    const double each = core_forward_flops(a, w.config.job.sequence).value / w.tp;
+    const double each = core_forward_flops(a, w.config.job.attended()).value / w.tp;
     const Seconds forward = Flops{w.tokens * each} / w.rates.attention;
     return {forward, kBackward * forward};
   }
@@ -195,7 +196,7 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
         (narrow ? w.c[cluster::Constant::narrow_head] : 1) * w.rates.attention;
     const double block = key_block(w.config, a);
     const double fill = block < kLong ? 1 + kFill / block : 1;
-    const double length = compute_score_length(a, w.config.job.sequence);
+    const double length = compute_score_length(a, w.config.job.attended());
     const Flops index{w.tokens * sequence * double(a.index_heads * a.index_dim)};
     const Seconds forward = fill * (Flops{2 * w.tokens * length * width} / rate) + index / rate;
     return {forward, kBackward * forward};
@@ -337,6 +338,37 @@ DenseTime estimate_dense_time(const Work& w, const model::FeedForward& ffn) {
   time.matmul = w.matmuls(time.shape, w.tokens);
   time.activated = (ffn.matrices == 2 ? 4 : 6) * width * w.tokens;
   return time;
+}
+
+/// Bytes that an adapter moves per element of its input and of its output, in each pass (L11).
+struct AdapterBytes {
+  double in, out, in_back, out_back;
+};
+constexpr AdapterBytes kFusedAdapter{2, 6, 8, 4};
+constexpr AdapterBytes kCastAdapter{14, 12, 16, 10};
+
+/// Adds LoRA to a layer (L11): frozen weights have no gradients and are cast from their stored
+/// format for every pass; the matmuls of adapters are so narrow that memory limits them.
+void freeze(LayerTime& time, const Work& w, const model::Layer& layer, double frozen_weights) {
+  const plan::Job& job = w.config.job;
+  if (!job.frozen()) return;
+  time.weight.matmul = {};
+  double forward = 0, backward = 0;
+  for (const plan::AdaptedLinear& linear : list_adapted(w.config, layer)) {
+    const double tp = linear.expert ? double(w.config.plan.etp) : w.tp;
+    const double rows = linear.expert ? w.tokens / w.tp * double(layer.ffn.active) : w.tokens;
+    // The input is read and the product added to the output; backward reads both gradients and
+    // adds to that of the input. PEFT also casts inputs to fp32 and back, and scales outputs.
+    const AdapterBytes& each = w.config.software.hf_modeling ? kCastAdapter : kFusedAdapter;
+    forward += rows * (each.in * double(linear.in) + each.out * double(linear.out)) / tp;
+    backward += rows * (each.in_back * double(linear.in) + each.out_back * double(linear.out)) / tp;
+  }
+  time.forward.elementwise += w.stream(forward);
+  time.input.elementwise += w.stream(backward);
+  if (job.base_dtype == plan::BaseDtype::same) return;
+  const Seconds cast = Bytes{(job.base_bytes() + kHalf) * frozen_weights} / w.rates.memory;
+  time.forward.casts += cast;
+  time.input.casts += cast;
 }
 
 /// Returns a smooth maximum of the device's and the host's time (L8).
@@ -564,6 +596,9 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     time.forward.tp += block.forward;
     time.input.tp += block.backward;
   }
+  const plan::Share share =
+      config.job.frozen() ? count_layer_share(config.model, layer, config.plan) : plan::Share{};
+  freeze(time, w, layer, double(share.total()));
   add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w) : 1));
   time.recompute(config.plan);
   return time;
@@ -583,7 +618,7 @@ EmbeddingHeadTime estimate_head_time(const plan::TrainingConfig& config, const R
   const TensorComm::Passes around = tensor.head();
   time.forward = {.matmul = matmul.forward, .elementwise = 0.5 * loss, .tp = around.forward};
   time.input = {.matmul = matmul.input, .elementwise = 0.5 * loss, .tp = around.backward};
-  time.weight.matmul = matmul.weight;
+  if (!config.job.frozen()) time.weight.matmul = matmul.weight;
   return time;
 }
 
@@ -597,7 +632,7 @@ EmbeddingHeadTime estimate_embedding_time(const plan::TrainingConfig& config, co
   const TensorComm::Passes around = tensor.embedding();
   time.forward.tp = around.forward;
   time.input.tp = around.backward;
-  time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
+  if (!config.job.frozen()) time.weight.elementwise = w.stream(kPass * w.tokens * w.hidden);
   return time;
 }
 
@@ -611,7 +646,7 @@ EmbeddingHeadTime estimate_projection_time(const plan::TrainingConfig& config, c
   const TensorComm::Passes around = tensor.projection();
   return {.forward = {.matmul = matmul.forward, .tp = around.forward},
           .input = {.matmul = matmul.input, .tp = around.backward},
-          .weight = {.matmul = matmul.weight}};
+          .weight = {.matmul = config.job.frozen() ? Seconds{} : matmul.weight}};
 }
 
 }  // namespace rankwright::cost

@@ -5,8 +5,10 @@
 #include <numeric>
 
 #include "rankwright/cost/data_time.h"
+#include "rankwright/cost/memory/offload_time.h"
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/pipeline/order.h"
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/program/simulate.h"
@@ -38,6 +40,7 @@ constexpr ItemRow kItemRows[] = {
     {Item::untuned, "untuned", true, kCalibrated, "untuned-recipe overhead"},
     {Item::dp, "DP and ZeRO", false, kCalibrated, "exposed gradient and parameter traffic"},
     {Item::optimizer, "optimizer", true, kAssumed, "optimizer and other once-per-step work"},
+    {Item::offload, "offload", false, kAssumed, "transfers to the host, and its optimizer"},
     {Item::jitter, "jitter", false, kCalibrated, "waiting for the slowest of many nodes"},
 };
 static_assert(std::size(kItemRows) == kItems);
@@ -83,6 +86,30 @@ Seconds min_chunk_sends(const plan::TrainingConfig& config, const cluster::Calib
   return 2 * (pp - 1) / pp * exposed_share(config, c) * prices.send();
 }
 
+/// X8: every rank zeroes, scales, checks and casts gradients and copies weights; on its shard, the
+/// optimizer reads and writes its states. Muon also multiplies each matrix with its Gram matrix.
+Seconds estimate_update_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                             const RankWork& on, const Rates& rates) {
+  const plan::Plan& plan = config.plan;
+  const plan::Share& share = config.job.frozen() ? on.adapters : on.share;
+  const double here = double(share.total());
+  const double shard =
+      double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
+  const double updated = (1 - plan.offload.optimizer) * (plan.zero >= 1 ? shard : here);
+  const double touched =
+      c[cluster::Constant::step_bytes] * (shards_weights(config) ? shard : here) +
+      c[cluster::Constant::adam_bytes] * updated;
+  Seconds time = Bytes{touched} / rates.memory;
+  if (config.job.optimizer == plan::Optimizer::muon && !config.job.frozen()) {
+    // Five Newton-Schulz steps of 4 m^2 n + 2 m^3 FLOPs each for a matrix of m x n, m <= n, about
+    // as wide as the hidden size (X16).
+    constexpr double kSteps = 5, kProducts = 4 + 2;
+    const double narrow = double(config.model.hidden) / double(plan.tp);
+    time += Flops{kSteps * kProducts * narrow * updated} / rates.half;
+  }
+  return time;
+}
+
 /// Sums the layers of a plan into stages and pp ranks.
 class StageEstimator {
  public:
@@ -122,6 +149,7 @@ class StageEstimator {
         row(plan_.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1 ? back : at);
   }
   plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
+  plan::Share count_adapters(const plan::Stage& stage, i64 first) const;
   void add_stages();
   void add_sends(const plan::Stages& stages);
   void add_exposed_sends(std::vector<pipeline::StageTimes>& stages, double exposed) const;
@@ -218,6 +246,19 @@ plan::Share StageEstimator::edge_share(const plan::Stage& stage, char& embeds) c
   return sum;
 }
 
+/// Returns the adapters of a stage whose first layer has index `first`.
+plan::Share StageEstimator::count_adapters(const plan::Stage& stage, i64 first) const {
+  plan::Share sum;
+  i64 before = 0;
+  for (const LayerKindCost& kind : kinds()) {
+    const model::Layer& layer = config_.model.runs[std::size_t(before++)].layer;
+    sum += std::max<i64>(0, kind.layers_in(stage, first)) * count_adapter_share(config_, layer);
+  }
+  if (stage.mtp > 0)
+    sum += stage.mtp * count_adapter_share(config_, config_.model.runs.back().layer);
+  return sum;
+}
+
 /// X1
 void StageEstimator::add_stages() {
   const plan::Stages stages = config_.stages();
@@ -249,6 +290,7 @@ void StageEstimator::add_stages() {
       for (const LayerKindCost& kind : kinds())
         added.share += std::max<i64>(0, kind.layers_in(stage, first)) * kind.share;
       if (stage.mtp > 0) added.share += stage.mtp * count_mtp_share(config_);
+      if (config_.job.frozen()) added.adapters = count_adapters(stage, first);
       if (stage.embedding) vocabulary_ += prices_.embedding.sum();
       if (stage.mtp > 0) vocabulary_ += double(stage.mtp) * prices_.mtp.sum();
       if (stage.loss) vocabulary_ += double(1 + mtp_) * prices_.head.sum();
@@ -489,17 +531,12 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
   const CommTime data = estimate_data_time(config, staged.heaviest, shape, links, c);
   step[Item::dp] = data.exposed;
   step.overlapped[std::size_t(Item::dp)] = data.overlapped;
-  // X8: every rank zeroes, scales, checks and casts gradients and copies weights; on its shard, the
-  // optimizer reads and writes its states.
-  const plan::Plan& plan = config.plan;
-  const plan::Share& share = staged.heaviest.share;
-  const double here = double(share.total());
-  const double shard =
-      double(share.dense) / double(plan.shards()) + double(share.expert) / double(plan.expert_dp());
-  const double touched =
-      c[cluster::Constant::step_bytes] * (shards_weights(config) ? shard : here) +
-      c[cluster::Constant::adam_bytes] * (plan.zero >= 1 ? shard : here);
-  step[Item::optimizer] = Bytes{touched} / prices.rates.memory;
+  step[Item::optimizer] = estimate_update_time(config, c, staged.heaviest, prices.rates);
+  const RankWork& on = staged.heaviest;
+  const OffloadTime offload =
+      estimate_offload_time(config, {on.share, on.adapters, on.layers, on.forward, on.backward});
+  step[Item::offload] = offload.exposed;
+  step.overlapped[std::size_t(Item::offload)] = offload.overlapped;
   step[Item::jitter] = jitter_share(config, c) * step.total();
   return step;
 }

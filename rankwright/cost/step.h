@@ -38,6 +38,7 @@ enum class Item : unsigned char {
   untuned,
   dp,
   optimizer,
+  offload,
   jitter,
 };
 inline constexpr std::size_t kItems = std::size_t(Item::jitter) + 1;

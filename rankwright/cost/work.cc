@@ -13,7 +13,7 @@ namespace {
 Flops mtp_flops(const plan::TrainingConfig& config) {
   const model::Model& model = config.model;
   const Flops projection{2 * 2 * double(model.hidden) * double(model.hidden)};
-  return projection + forward_flops(model, model.runs.back().layer, config.job.sequence);
+  return projection + forward_flops(model, model.runs.back().layer, config.job.attended());
 }
 
 /// Returns the fraction of a stage's work that one rank does.
@@ -47,7 +47,7 @@ std::vector<Flops> work(const plan::TrainingConfig& config) {
   for (const plan::RankContents& on_rank : list_rank_contents(config)) {
     Flops sum = on_rank.mtp * mtp_flops(config);
     for (const model::LayerRun& run : on_rank.runs)
-      sum += run.count * forward_flops(config.model, run.layer, config.job.sequence);
+      sum += run.count * forward_flops(config.model, run.layer, config.job.attended());
     if (on_rank.loss) sum += heads * head_forward_flops(config.model);
     by_rank.push_back(share_of_stage(config) * sum);
   }
@@ -68,7 +68,8 @@ split::SplitTask make_split_task(const plan::TrainingConfig& config) {
       .head = {.weight = ((1 + modules) * head_forward_flops(config.model)).value}};
   for (const model::LayerRun& run : config.model.runs)
     task.layers.push_back(
-        {run.count, {.weight = forward_flops(config.model, run.layer, config.job.sequence).value}});
+        {run.count,
+         {.weight = forward_flops(config.model, run.layer, config.job.attended()).value}});
   task.map = make_stage_map(config.plan);
   return task;
 }

@@ -350,7 +350,12 @@ TEST(PlanYaml, ConfigThatSetsEveryKey_WritesEveryKey) {
   config.software.loss = plan::Loss::eager;
   config.software.tuned = true;
   config.target = "megatron";
-  config.software.offload = true;
+  config.plan.offload = {.optimizer = 0.5, .parameters = true, .activations = true};
+  config.job.moment_dtype = config.job.master_dtype = plan::Dtype::bf16;
+  config.job.lora_rank = 16;
+  config.job.doc_length = 512;
+  config.job.lora_modules.k_proj = false;
+  config.job.base_dtype = plan::BaseDtype::nf4;
   const std::vector<std::string> keys = list_written_keys(config);
   ASSERT_FALSE(importer::key_rows().empty());
   for (const importer::KeyRow& row : importer::key_rows()) {

@@ -82,6 +82,15 @@ std::string job(const plan::TrainingConfig& s) {
   return std::string(name(s.job.*member));
 }
 
+std::string lora_rank(const plan::TrainingConfig& s) {
+  return s.job.frozen() ? number(s.job.lora_rank) : "none";
+}
+
+std::string lora_modules(const plan::TrainingConfig& s) {
+  if (s.job.lora_modules == plan::LoraModules{}) return "all";
+  return fmt::format("[{}]", show(s.job.lora_modules, ", "));
+}
+
 /// Returns the hosts in rank order if each has `host` consecutive ranks in device order, else an
 /// empty list.
 std::vector<i64> whole_hosts(const std::vector<i64>& devices, i64 host) {
@@ -202,6 +211,15 @@ constexpr ConfigKey kRows[] = {
      }},
     {"parallelism.overlap.ep", overlap<&plan::Overlap::ep>,
      [](const plan::TrainingConfig& s) { return s.plan.overlap.ep; }},
+    {"parallelism.offload.optimizer",
+     [](const plan::TrainingConfig& s) { return fmt::format("{}", s.plan.offload.optimizer); },
+     [](const plan::TrainingConfig& s) { return s.plan.offload.optimizer > 0; }},
+    {"parallelism.offload.parameters",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.plan.offload.parameters); },
+     [](const plan::TrainingConfig& s) { return s.plan.offload.parameters; }},
+    {"parallelism.offload.activations",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.plan.offload.activations); },
+     [](const plan::TrainingConfig& s) { return s.plan.offload.activations; }},
     {"placement", placement},
     {"model", model,
      [](const plan::TrainingConfig& s) {
@@ -211,11 +229,25 @@ constexpr ConfigKey kRows[] = {
     {"job.global_batch", [](const plan::TrainingConfig& s) { return number(s.job.global_batch); },
      [](const plan::TrainingConfig& s) { return s.job.global_batch <= plan::kMaxBatch; }},
     {"job.sequence", [](const plan::TrainingConfig& s) { return number(s.job.sequence); }},
+    {"job.doc_length",
+     [](const plan::TrainingConfig& s) {
+       return s.job.doc_length > 0 ? number(s.job.doc_length) : std::string("none");
+     },
+     [](const plan::TrainingConfig& s) { return s.job.doc_length > 0; }},
     {"job.param_dtype", job<&plan::Job::param_dtype>},
     {"job.grad_dtype", job<&plan::Job::grad_dtype>},
     {"job.matmul", job<&plan::Job::matmul>,
      [](const plan::TrainingConfig& s) { return s.job.matmul != plan::Matmul::same; }},
     {"job.optimizer", job<&plan::Job::optimizer>},
+    {"job.moment_dtype", job<&plan::Job::moment_dtype>,
+     [](const plan::TrainingConfig& s) { return s.job.moment_dtype != plan::Dtype::fp32; }},
+    {"job.master_dtype", job<&plan::Job::master_dtype>,
+     [](const plan::TrainingConfig& s) { return s.job.master_dtype != plan::Dtype::fp32; }},
+    {"job.lora_rank", lora_rank, [](const plan::TrainingConfig& s) { return s.job.frozen(); }},
+    {"job.lora_modules", lora_modules,
+     [](const plan::TrainingConfig& s) { return s.job.lora_modules != plan::LoraModules{}; }},
+    {"job.base_dtype", job<&plan::Job::base_dtype>,
+     [](const plan::TrainingConfig& s) { return s.job.base_dtype != plan::BaseDtype::same; }},
     {"job.expert_imbalance",
      [](const plan::TrainingConfig& s) { return fmt::format("{}", s.job.expert_imbalance); },
      [](const plan::TrainingConfig& s) { return s.job.expert_imbalance > 0; }},
@@ -240,9 +272,6 @@ constexpr ConfigKey kRows[] = {
     {"software.tuned",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },
      other_kernel<&plan::Software::tuned>},
-    {"software.offload",
-     [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.offload); },
-     [](const plan::TrainingConfig& s) { return s.software.offload; }},
 };
 
 }  // namespace

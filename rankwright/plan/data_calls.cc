@@ -1,5 +1,7 @@
 #include "rankwright/plan/data_calls.h"
 
+#include "rankwright/plan/adapters.h"
+
 namespace rankwright::plan {
 namespace {
 
@@ -18,6 +20,17 @@ void add_piece(std::vector<CallPiece>& pieces, i64 elements, i64 calls) {
 void add_buckets(std::vector<CallPiece>& pieces, i64 elements, i64 bucket) {
   add_piece(pieces, bucket, elements / bucket);
   add_piece(pieces, elements % bucket, 1);
+}
+
+/// Adds the adapters of a chunk, one unit per layer.
+void add_adapters(DataShape& shape, const TrainingConfig& config, const RankContents& chunk) {
+  const auto add = [&](const model::Layer& layer, i64 count) {
+    const Share each = count_adapter_share(config, layer);
+    add_piece(shape.dense_adapters, each.dense, count);
+    add_piece(shape.expert_adapters, each.expert, count);
+  };
+  for (const model::LayerRun& run : chunk.runs) add(run.layer, run.count);
+  if (chunk.mtp > 0) add(config.model.runs.back().layer, chunk.mtp);
 }
 
 }  // namespace
@@ -39,12 +52,13 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
       add_piece(shape.dense_units, unit.share.dense, unit.count);
       add_piece(shape.expert_units, unit.share.expert, unit.count);
     }
+    if (config.job.frozen()) add_adapters(shape, config, chunk);
   }
   return shape;
 }
 
 Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape) {
-  if (!shape.copies) return {};
+  if (!shape.copies || config.job.frozen()) return {};
   const Plan& plan = config.plan;
   return bytes(count_vocabulary_weight(config.model, plan.tp).dense, config.job.grad_bytes()) /
          (plan.zero >= 2 ? plan.shards() : 1);

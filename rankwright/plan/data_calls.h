@@ -26,6 +26,8 @@ struct DataShape {
   std::vector<CallPiece> dense[2]{};
   std::vector<CallPiece> expert{};
   std::vector<CallPiece> dense_units{}, expert_units{};
+  /// Under LoRA, what of those units has gradients; otherwise empty.
+  std::vector<CallPiece> dense_adapters{}, expert_adapters{};
   Share share{};
   bool copies = false;      // several pp ranks hold the vocabulary weight
   bool vocabulary = false;  // this pp rank holds it
@@ -54,22 +56,32 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
   const auto gradients = [&](i64 elements) { return bytes(elements, config.job.grad_bytes()); };
 
   // T11 and T12, hybrid sharding; T13, experts over their own data ranks.
+  const bool apart = plan.zero >= 3 && config.job.frozen();  // what is gathered is not reduced
   const auto reduce_and_gather = [&](const std::vector<CallPiece>& pieces, G group, K all_reduce,
                                      K scatter, K gather) {
     for (const CallPiece& piece : pieces) {
-      visit(op == Op::all_reduce ? all_reduce : scatter, op, group, reductions * piece.calls,
-            gradients(piece.elements));
+      if (!apart)
+        visit(op == Op::all_reduce ? all_reduce : scatter, op, group, reductions * piece.calls,
+              gradients(piece.elements));
       if (gathers > 0)
         visit(gather, Op::all_gather, group, gathers * piece.calls,
               bytes(piece.elements, count_gathered_bytes(config)));
     }
   };
+  if (apart) {
+    for (const CallPiece& piece : shape.dense_adapters)
+      visit(K::dp_reduce_scatter, op, hybrid ? G::shard : G::dp_cp, reductions * piece.calls,
+            gradients(piece.elements));
+    for (const CallPiece& piece : shape.expert_adapters)
+      visit(K::expert_dp_reduce_scatter, op, G::edp, reductions * piece.calls,
+            gradients(piece.elements));
+  }
   const std::vector<CallPiece>& dense =
       plan.zero >= 3 ? shape.dense_units : shape.dense[plan.zero >= 1 ? 1 : 0];
   reduce_and_gather(dense, hybrid ? G::shard : G::dp_cp, K::dp_all_reduce, K::dp_reduce_scatter,
                     K::dp_all_gather);
   if (hybrid)
-    for (const CallPiece& piece : dense)
+    for (const CallPiece& piece : apart ? shape.dense_adapters : dense)
       visit(K::replica_all_reduce, Op::all_reduce, G::replicate, reductions * piece.calls,
             gradients(piece.elements) / plan.shards());
   reduce_and_gather(plan.zero >= 3 ? shape.expert_units : shape.expert, G::edp,

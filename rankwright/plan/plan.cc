@@ -1,7 +1,10 @@
 #include "rankwright/plan/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/plan/run_calibration.h"
 
@@ -45,6 +48,18 @@ void add_chunk(RankContents& on_rank, const RankContents& chunk) {
 
 std::span<const std::string_view> recompute_names() { return kRecomputes; }
 std::string_view name(Recompute recompute) { return kRecomputes[std::size_t(recompute)]; }
+
+std::string show(const Offload& offload) {
+  std::string text;
+  const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + part; };
+  if (offload.optimizer >= 1)
+    add("optimizer");
+  else if (offload.optimizer > 0)
+    add(fmt::format("{} of the optimizer", percent(offload.optimizer)));
+  if (offload.parameters) add("parameters");
+  if (offload.activations) add("activations");
+  return text.empty() ? "nothing" : text;
+}
 
 std::span<const std::string_view> cp_comm_names() { return kCpComms; }
 std::string_view name(CpComm comm) { return kCpComms[std::size_t(comm)]; }
@@ -91,8 +106,9 @@ i64 assume_sequence(const model::Model& model) {
 }
 
 std::optional<i64> assume_global_batch(const TrainingConfig& config) {
-  constexpr i64 kTokens = 4 * 1024 * 1024, kRanksPerSequence = 8;
-  const i64 sequences = std::max<i64>(1, kTokens / std::max<i64>(1, config.job.sequence));
+  constexpr i64 kTokens = 4 * 1024 * 1024, kAdapterTokens = 128 * 1024, kRanksPerSequence = 8;
+  const i64 tokens = config.job.frozen() ? kAdapterTokens : kTokens;
+  const i64 sequences = std::max<i64>(1, tokens / std::max<i64>(1, config.job.sequence));
   const i64 world = std::max<i64>(1, config.world);
   const i64 shared = world <= sequences || world % kRanksPerSequence != 0 ? 1 : kRanksPerSequence;
   const i64 unit = world / shared;

@@ -74,6 +74,20 @@ struct Overlap {
   friend bool operator==(const Overlap&, const Overlap&) = default;
 };
 
+/// The states and activations that are kept in host memory instead of on the device.
+struct Offload {
+  double optimizer = 0;      // fraction of the optimizer states, whose update the host computes
+  bool parameters = false;   // shards of the parameters (ZeRO-3)
+  bool activations = false;  // inputs of recomputed layers
+
+  bool any() const { return optimizer > 0 || parameters || activations; }
+  /// Returns whether all model states are offloaded, as FSDP does.
+  bool states() const { return parameters && optimizer >= 1; }
+  friend bool operator==(const Offload&, const Offload&) = default;
+};
+/// Returns what is offloaded: "optimizer, parameters", "half of the optimizer", or "nothing".
+std::string show(const Offload& offload);
+
 /// A layout of one training job.
 struct Plan {
   i64 tp = 1, cp = 1, dp = 1, pp = 1;
@@ -95,6 +109,7 @@ struct Plan {
   RecomputeModules modules{};  // selective recompute: what is recomputed
   i64 recompute_layers = 0;    // full recompute: number of recomputed layers per pp rank; 0 = all
   Overlap overlap{};
+  Offload offload{};
   mesh::Placement placement{};
 
   i64 ranks() const { return tp * cp * dp * pp; }

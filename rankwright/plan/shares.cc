@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rankwright/model/parameters.h"
+#include "rankwright/plan/adapters.h"
 
 namespace rankwright::plan {
 namespace {
@@ -88,6 +89,11 @@ std::vector<Holding> make_holdings(const TrainingConfig& config, const std::vect
   for (std::size_t i = 0; i < stages.size(); ++i) {
     Holding held{.embedding = stages[i] == embedding_stage,
                  .head_weight = chunks[i]->loss && !(model.tied && embedding_stage != kNone)};
+    if (config.job.frozen()) {
+      held.share = count_adapter_share(config, *chunks[i]);
+      list.push_back(held);
+      continue;
+    }
     for (const model::LayerRun& run : chunks[i]->runs)
       held.share += run.count * count_layer_share(model, run.layer, config.plan);
     if (chunks[i]->mtp > 0) held.share += chunks[i]->mtp * count_mtp_share(config);

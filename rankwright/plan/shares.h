@@ -85,9 +85,9 @@ i64 count_partial_gradients(const Plan& plan, const Share& share);
 Share count_rank_share(const TrainingConfig& config, i64 pp_rank);
 Share count_rank_share(const TrainingConfig& config, const RankContents& on_rank);
 
-/// The parameters that one chunk of a rank holds. A weight that two chunks of a rank use is held
-/// once; the embedding by the earliest stage that reads it, where backward ends and its gradient is
-/// complete.
+/// The parameters that one chunk of a rank holds and trains; under LoRA its adapters. A weight that
+/// two chunks of a rank use is held once; the embedding by the earliest stage that reads it, where
+/// backward ends and its gradient is complete.
 struct Holding {
   Share share{};
   bool embedding = false;    // includes the embedding
@@ -96,7 +96,7 @@ struct Holding {
                   // with copies on several pp ranks (T9)
 };
 
-/// Return the holdings per chunk of a pp rank, which add up to rank_share, and per stage of the
+/// Return the holdings per chunk of a pp rank, which add up to what it trains, and per stage of the
 /// whole pipeline.
 std::vector<Holding> list_chunk_holdings(const TrainingConfig& config, i64 pp_rank);
 /// As above, from the rank's chunks; `copies` is has_vocabulary_copies(config). A weight with

@@ -9,7 +9,8 @@ constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash
 constexpr std::array<std::string_view, 5> kLaunch{"eager", "partial_graphs", "graphs", "compiled",
                                                   "blocking"};
 constexpr std::array<std::string_view, 3> kExpertKernels{"sequential", "grouped", "fused"};
-constexpr std::array<std::string_view, 5> kLoss{"fused", "unfused", "sharded", "eager", "in_place"};
+constexpr std::array<std::string_view, 6> kLoss{"fused", "unfused",  "sharded",
+                                                "eager", "in_place", "fused_linear"};
 constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
                                                      "as the parameters"};
 constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
@@ -54,6 +55,9 @@ constexpr Software kDeepspeed{.name = "deepspeed",
                               .gradients = Gradients::as_parameters,
                               .fused_accumulation = false,
                               .all_reduces = true,
+                              .eager_ops = true,
+                              .hf_modeling = true,
+                              .offloads_gradients = true,
                               .empty_gradients = false,
                               .buckets = {2 * 5e8 * 2}};
 
@@ -63,6 +67,7 @@ constexpr Software kDeepspeed2021 = [] {
   s.year = 2021;
   s.attention = AttentionKernel::unfused;
   s.single_rail = true;
+  s.eager_ops = s.hf_modeling = false;
   return s;
 }();
 
@@ -74,6 +79,7 @@ constexpr Software kFsdp{.name = "fsdp",
                          .fused_accumulation = false,
                          .recomputes_ops = true,
                          .fsdp = true,
+                         .offloads_gradients = true,
                          .empty_gradients = false,
                          .dense_embedding = false};
 
@@ -84,6 +90,28 @@ constexpr Software kTorchtitan2024 = [] {
   s.loss = Loss::fused;
   s.gradients = Gradients::wide;  // mixed_precision_reduce
   s.gathers_fp8 = true;
+  return s;
+}();
+
+// Hugging Face's models with its Trainer on one GPU, DDP or FSDP: operation by operation, attention
+// through PyTorch's fused kernel. Full recomputation is its only one.
+constexpr Software kTransformers = [] {
+  Software s = kFsdp;
+  s.name = "transformers";
+  s.year = 2026;
+  s.recomputes_ops = false;
+  s.eager_ops = true;
+  s.hf_modeling = true;
+  s.frees_gradients = true;
+  return s;
+}();
+
+// Before its default became the fused AdamW.
+constexpr Software kTransformers2024 = [] {
+  Software s = kTransformers;
+  s.name = "transformers-2024";
+  s.year = 2024;
+  s.foreach_update = true;
   return s;
 }();
 
@@ -133,10 +161,10 @@ constexpr Software kOwn{.name = "own",
                         .attention = AttentionKernel::flash2,
                         .gradients = Gradients::wide};
 
-constexpr std::array kFrameworks{kMegatronCore,      kNemo,       kMlperf,        kMegatron2021,
-                                 kMegatronDeepspeed, kDeepspeed,  kDeepspeed2021, kTorchtitan,
-                                 kTorchtitan2024,    kLlmFoundry, kFsdp,          kMaxtext,
-                                 kRankwright,        kOwn};
+constexpr std::array kFrameworks{
+    kMegatronCore,  kNemo,       kMlperf,         kMegatron2021, kMegatronDeepspeed, kDeepspeed,
+    kDeepspeed2021, kTorchtitan, kTorchtitan2024, kTransformers, kTransformers2024,  kLlmFoundry,
+    kFsdp,          kMaxtext,    kRankwright,     kOwn};
 
 }  // namespace
 
@@ -152,6 +180,7 @@ std::string_view name(ExpertKernel kernel) { return kExpertKernels[std::size_t(k
 std::span<const std::string_view> loss_names() { return kLoss; }
 std::string_view name(Loss loss) { return kLoss[std::size_t(loss)]; }
 i64 bytes_per_logit(Loss loss, const Job& job) {
+  if (loss == Loss::fused_linear) return 0;
   if (loss != Loss::in_place) return kLogitBytes[std::size_t(loss)];
   const i64 made_from = job.activation_bytes();
   return job.scalar_bytes() + (made_from < job.scalar_bytes() ? made_from : 0);

@@ -42,6 +42,7 @@ enum class Loss : unsigned char {
   eager,     // 14: bf16, fp32, log-softmax, gradient
   in_place,  // 6 with bf16: fp32 logits, overwritten by their gradient, and the bf16 logits they
              // are made from; 4 with fp32 parameters, 8 with fp64
+  fused_linear,  // 0: one kernel with the output head, for some tokens at a time (Liger, CCE)
 };
 std::span<const std::string_view> loss_names();
 std::string_view name(Loss);
@@ -66,8 +67,7 @@ struct Software {
   bool fused_permute = true;  // one kernel permutes tokens to their experts and pads them
   Loss loss = Loss::fused;
   Gradients gradients = Gradients::wide_unless_fp16;
-  bool tuned = false;    // the vendor tuned the recipe for this model and machine
-  bool offload = false;  // states are kept in host memory; the estimate counts them on the device
+  bool tuned = false;  // the vendor tuned the recipe for this model and machine
   // Time.
   bool fused_accumulation = true;  // weight gradients are accumulated in fp32 inside the matmul
   bool recomputes_ops = false;     // selective recompute: every second matmul, not attention
@@ -81,7 +81,13 @@ struct Software {
   /// PyTorch runs operation by operation: outputs of activation functions, and inputs that tp
   /// gathers, are kept (M29). torch.compile fuses them.
   bool eager_ops = false;
-  bool empty_gradients = true;  // Transformer Engine caches a 16-bit tensor per weight shape
+  /// Models as transformers writes them: norms keep fp32 copies, adapters casts of their inputs
+  /// (M33).
+  bool hf_modeling = false;
+  bool frees_gradients = false;  // after the update, until the next backward
+  bool foreach_update = false;  // the optimizer's step runs operation by operation over all tensors
+  bool offloads_gradients = false;  // gradients go to the host with the optimizer states
+  bool empty_gradients = true;      // Transformer Engine caches a 16-bit tensor per weight shape
   bool dense_embedding = true;  // the full gradient of the embedding is materialized temporarily
   bool keeps_outputs = false;   // a stage's output is kept until its backward
   bool fp32_gradients = false;  // the optimizer step makes an fp32 copy of its gradients

@@ -258,10 +258,12 @@ Op find_gradient_op(const TrainingConfig& config) {
                                                                 : Op::reduce_scatter;
 }
 
-i64 count_gathered_bytes(const TrainingConfig& config) {
+double count_gathered_bytes(const TrainingConfig& config) {
+  if (config.job.frozen())
+    return config.plan.zero >= 3 ? config.job.base_bytes() : double(Job::kAdapterBytes);
   const bool fp8 =
       config.plan.zero >= 3 && config.software.gathers_fp8 && config.job.matmul != Matmul::same;
-  return fp8 ? 1 : config.job.param_bytes();
+  return fp8 ? 1 : double(config.job.param_bytes());
 }
 
 i64 count_bucket_elements(const Plan& plan) {

@@ -93,7 +93,7 @@ bool reduces_every_microbatch(const TrainingConfig& config);
 Op find_gradient_op(const TrainingConfig& config);
 
 /// Returns the bytes per parameter of a gather over the data-parallel ranks.
-i64 count_gathered_bytes(const TrainingConfig& config);
+double count_gathered_bytes(const TrainingConfig& config);
 
 /// Returns the elements per gradient bucket: as stated, or Megatron-LM's default, max(40M, 1M x dp
 /// x cp) (T9).

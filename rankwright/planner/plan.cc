@@ -122,6 +122,42 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   }
 }
 
+/// Chooses the value that an objective other than time asks for. It must fit with margin.
+void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& run) {
+  answer.objective = objective;
+  if (objective == Objective::time) return;
+  run.begin_shown(objective == Objective::max_seq ? "the longest sequence"
+                                                  : "the largest micro-batch");
+  search::Problem& problem = answer.problem;
+  const cluster::Calibration& constants = select_calibration(problem.config);
+  answer.largest = find_largest(problem, objective, [&](const search::Problem& one) {
+    search::Problem with_margin = one;
+    with_margin.accepts = cost::MemoryVerdict::fits_with_margin;
+    return !run.stopped() && find_fastest_plan(with_margin, constants, run.options()).has_value();
+  });
+  if (!answer.largest) return;
+  problem = set_objective(problem, objective, *answer.largest);
+  problem.accepts = cost::MemoryVerdict::fits_with_margin;
+  run.begin("searching");
+}
+
+/// Searches again with states on the host if nothing fits otherwise, moving as little as possible.
+void allow_offload(PlanAnswer& answer, const SearchRun& run) {
+  if (answer.answer.best || !answer.answer.complete || answer.answer.stats.memory == 0) return;
+  for (const SavingRow& row : saving_rows()) {
+    if (!row.offload || run.stopped()) continue;
+    run.begin_shown(fmt::format("nothing fits; {}", row.name));
+    search::Problem changed = apply_saving(answer.problem, row);
+    search::Answer found =
+        find_possible_answer(changed, select_calibration(changed.config), run.options());
+    if (!found.best) continue;
+    answer.problem = std::move(changed);
+    answer.answer = std::move(found);
+    answer.offloaded = &row;
+    return;
+  }
+}
+
 /// Finds the neighbors of the best plan and, if asked, its trade-offs. If nothing fits, looks for
 /// more GPUs.
 void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
@@ -129,6 +165,10 @@ void look_around(PlanAnswer& answer, bool trade_offs, const SearchRun& run) {
   const cluster::Calibration& constants = select_calibration(answer.problem.config);
   if (!found.best) {
     if (!found.complete || found.stats.memory == 0) return;
+    run.begin_shown("nothing fits; looking for settings that save memory");
+    answer.savings = find_savings(answer.problem, [&](const search::Problem& problem) {
+      return run.stopped() ? std::nullopt : find_fastest_plan(problem, constants, run.options());
+    });
     if (!answer.hosts) answer.fewest = find_larger(answer.problem, run);
     return;
   }
@@ -206,8 +246,10 @@ Outcome<PlanAnswer> find_plan(const PlanRequest& request, const SearchControl& c
                    .training = request.training,
                    .budget = request.budget};
   choose_world(found, request, run);
+  choose_largest(found, request.objective, run);
   found.answer =
       find_possible_answer(found.problem, select_calibration(found.problem.config), run.options());
+  if (request.allow_offload) allow_offload(found, run);
   list_top(found, request.top);
   look_around(found, request.trade_offs, run);
   if (found.hosts) apply_placement(found, place_around(*found.hosts, found.problem.config.cluster));

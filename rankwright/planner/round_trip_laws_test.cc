@@ -151,6 +151,18 @@ constexpr Supply kSupplies[] = {
     {"parallelism.overlap.tp", supply_overlap<&Draft::overlap_tp, &Overlap::tp>},
     {"parallelism.overlap.pp", supply_overlap<&Draft::overlap_pp, &Overlap::pp>},
     {"parallelism.overlap.ep", supply_overlap<&Draft::overlap_ep, &Overlap::ep>},
+    {"parallelism.offload.optimizer",
+     [](const plan::TrainingConfig& config, Draft& draft) {
+       draft.offload_optimizer = config.plan.offload.optimizer;
+     }},
+    {"parallelism.offload.parameters",
+     [](const plan::TrainingConfig& config, Draft& draft) {
+       draft.offload_parameters = config.plan.offload.parameters;
+     }},
+    {"parallelism.offload.activations",
+     [](const plan::TrainingConfig& config, Draft& draft) {
+       draft.offload_activations = config.plan.offload.activations;
+     }},
     {"placement", supply_placement},
     {"model", [](const plan::TrainingConfig& config, Draft& draft) { draft.model = config.model; }},
     {"job.global_batch", supply_job<&Draft::global_batch, &Job::global_batch>},
@@ -158,7 +170,13 @@ constexpr Supply kSupplies[] = {
     {"job.param_dtype", supply_job<&Draft::param_dtype, &Job::param_dtype>},
     {"job.grad_dtype", supply_job<&Draft::grad_dtype, &Job::grad_dtype>},
     {"job.matmul", supply_job<&Draft::matmul, &Job::matmul>},
+    {"job.doc_length", supply_job<&Draft::doc_length, &Job::doc_length>},
     {"job.optimizer", supply_job<&Draft::optimizer, &Job::optimizer>},
+    {"job.moment_dtype", supply_job<&Draft::moment_dtype, &Job::moment_dtype>},
+    {"job.master_dtype", supply_job<&Draft::master_dtype, &Job::master_dtype>},
+    {"job.lora_rank", supply_job<&Draft::lora_rank, &Job::lora_rank>},
+    {"job.lora_modules", supply_job<&Draft::lora_modules, &Job::lora_modules>},
+    {"job.base_dtype", supply_job<&Draft::base_dtype, &Job::base_dtype>},
 };
 
 void supply(std::string_view key, const plan::TrainingConfig& config, Draft& draft) {

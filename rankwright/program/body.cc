@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
+#include "rankwright/plan/adapters.h"
 #include "rankwright/program/passes.h"
 
 namespace rankwright::program {
@@ -19,6 +20,8 @@ struct StagePieces {
   // By piece: ZeRO-3 units that this piece is the first, or the last, to read.
   std::vector<std::vector<plan::Share>> first{};
   std::vector<std::vector<plan::Share>> last{};
+  // By piece: the adapters of a layer, which alone have gradients under LoRA; otherwise empty.
+  std::vector<plan::Share> adapters{};
 
   void add(Piece piece, const plan::Share& share, const plan::Share& unit) {
     pieces.push_back(piece);
@@ -70,6 +73,15 @@ void add_vocabulary(const plan::TrainingConfig& config, const plan::RankContents
   stage.apart[first].dense = held.apart;
 }
 
+/// Replaces the gradients of all pieces by those of their adapters.
+void replace_by_adapters(const plan::TrainingConfig& config, StagePieces& stage) {
+  for (const Piece& piece : stage.pieces)
+    stage.adapters.push_back(piece.shape != nullptr ? count_adapter_share(config, *piece.shape)
+                                                    : plan::Share{});
+  stage.held = stage.adapters;
+  std::fill(stage.apart.begin(), stage.apart.end(), plan::Share{});
+}
+
 StagePieces find_stage_pieces(const plan::TrainingConfig& config,
                               const plan::RankContents& on_stage, const plan::Holding& held,
                               const Place& place, bool copies) {
@@ -100,6 +112,7 @@ StagePieces find_stage_pieces(const plan::TrainingConfig& config,
               plan::count_head_share(model, config.plan.tp,
                                      !(model.tied && (on_stage.embeds() || copies))));
   add_vocabulary(config, on_stage, held, copies, stage);
+  if (config.job.frozen()) replace_by_adapters(config, stage);
   return stage;
 }
 
@@ -159,7 +172,9 @@ class BodyBuilder {
         buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
-      if (config_.plan.zero == 3)
+      if (config_.plan.zero == 3 && config_.job.frozen())
+        passes_.calls().reduce(stage.adapters[i]);
+      else if (config_.plan.zero == 3)
         for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
     }
     if (g.weight && by_bucket) buckets.flush(passes_.calls());

@@ -50,7 +50,7 @@ void Calls::reduce(const plan::Share& parameters) {
 }
 
 void Calls::gather(const plan::Share& parameters, bool beside) {
-  const i64 each = count_gathered_bytes(config_);
+  const double each = count_gathered_bytes(config_);
   if (parameters.dense > 0)
     call(K::dp_all_gather, plan::Op::all_gather, data_group(), bytes(parameters.dense, each),
          beside);

@@ -72,7 +72,7 @@ class StepBuilder {
     plan::Share held;
     for (const i64 s : on_rank) held += holdings_[std::size_t(s)].share;
     sum(K::tp_norm_grads, mesh::GroupKind::tp, count_partial_gradients(plan_, held), 1);
-    if (copies_ && holds_vocabulary(pp_rank))
+    if (copies_ && !config_.job.frozen() && holds_vocabulary(pp_rank))
       sum(K::tied_embedding_grad, mesh::GroupKind::edges,
           plan::count_vocabulary_weight(config_.model, plan_.tp).dense,
           plan_.zero >= 2 ? plan_.shards() : 1);

@@ -7,6 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/fitting.h"
 #include "rankwright/rules/memory_verdict.h"
@@ -71,7 +72,7 @@ cost::MemoryVerdict judge(const plan::TrainingConfig& s) {
 
 std::optional<Finding> check_fits(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (s.reference_model || s.software.offload) return std::nullopt;
+  if (s.reference_model) return std::nullopt;
   if (judge(s) != cost::MemoryVerdict::does_not_fit) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{
@@ -88,7 +89,7 @@ std::optional<Finding> check_fits(const Subject& subject) {
 
 std::optional<Finding> check_fits_with_margin(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (s.reference_model || s.software.offload) return std::nullopt;
+  if (s.reference_model) return std::nullopt;
   if (sure(judge(s))) return std::nullopt;
   const cost::Estimate now = cost::estimate_closely(s, select_calibration(s));
   Finding finding{.detail = fmt::format("PP rank {} needs {} of {}: {}", now.memory.pp_rank,
@@ -104,17 +105,43 @@ std::optional<Finding> check_fits_with_margin(const Subject& subject) {
 
 std::optional<Finding> check_offload(const Subject& subject) {
   const plan::TrainingConfig& s = subject.config;
-  if (!s.software.offload) return std::nullopt;
-  Finding finding{.detail = "offloaded states are counted on the GPU", .key = "software.offload"};
-  if (s.reference_model) return finding;
+  if (!s.plan.offload.any() || s.reference_model) return std::nullopt;
   const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
-  finding.detail = fmt::format(
-      "PP rank {} needs at most {} of {} if all states stay on the GPU: parameters {}, gradients "
-      "{}, optimizer {}",
-      now.pp_rank, show_memory(now.total(), s.cluster.device.memory), s.cluster.device.name,
-      show_memory(now[cost::Entry::parameters]), show_memory(now[cost::Entry::gradients]),
-      show_memory(now[cost::Entry::optimizer]));
-  return finding;
+  if (now.host <= Bytes{}) return std::nullopt;
+  const i64 ranks = std::clamp<i64>(s.cluster.host_devices, 1, std::max<i64>(1, s.world));
+  return Finding{.detail = fmt::format("{} per rank, {} per node with {}: {}",
+                                       show_memory(now.host), show_memory(double(ranks) * now.host),
+                                       plural(ranks, "rank", "ranks"), show(s.plan.offload)),
+                 .key = "parallelism.offload"};
+}
+
+/// Returns why an offload or a format of frozen weights has no effect; empty if all have one.
+std::string find_idle_setting(const plan::TrainingConfig& s) {
+  if (s.plan.offload.parameters && !cost::shards_weights(s) && s.plan.data_ranks() > 1)
+    return "parallelism.offload.parameters";
+  if (s.plan.offload.activations && s.plan.recompute != plan::Recompute::full)
+    return "parallelism.offload.activations";
+  if (s.job.base_dtype != plan::BaseDtype::same && !s.job.frozen()) return "job.base_dtype";
+  return {};
+}
+
+std::optional<Finding> check_idle_settings(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  const std::string key = find_idle_setting(s);
+  if (key.empty()) return std::nullopt;
+  if (key == "job.base_dtype")
+    return Finding{.detail = fmt::format("base_dtype is {}, but all parameters are trained",
+                                         name(s.job.base_dtype)),
+                   .key = key,
+                   .hint = "job: {lora_rank: 16}, or remove base_dtype"};
+  if (key == "parallelism.offload.activations")
+    return Finding{.detail = fmt::format("recompute is {}", name(s.plan.recompute)),
+                   .key = key,
+                   .hint = "parallelism: {recompute: full}"};
+  return Finding{.detail = fmt::format(
+                     "zero_stage is {}, which keeps whole parameters on every GPU", s.plan.zero),
+                 .key = key,
+                 .hint = "parallelism: {zero_stage: 3}"};
 }
 
 std::optional<Finding> check_replicated_optimizer(const Subject& subject) {
@@ -208,22 +235,36 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_model_left_open},
-    {{"RW0205", Severity::note, "offloaded states are counted on the GPU",
-      "Optimizer states or parameters are offloaded to host memory. This version counts them on "
-      "the GPU and does not count the time of the transfers. The memory is an upper bound, and the "
-      "plan is not judged by it.",
-      "Subtract the offloaded states from the memory that `rankwright explain plan.yaml` prints, "
-      "or run one step.",
-      "",
+    {{"RW0205", Severity::note, "the plan needs host memory",
+      "Offloaded optimizer states, gradients, parameters and activations are kept in the memory of "
+      "the host, pinned. A node needs room for all of its ranks, besides the data loader and the "
+      "file cache.",
+      "Compare it with the memory of the node (`free -g`). ZeRO over more ranks divides it.",
+      "docs/reference/formulas.md, M31",
       "world_size: 8\n"
       "model: llama-3.1-8b\n"
       "cluster: dgx-a100 x 1\n"
-      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp}\n"
-      "job: {sequence: 2048}\n"
-      "software: {offload: true}\n"},
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 3, offload: {optimizer: "
+      "true}}\n"
+      "job: {sequence: 2048}\n"},
      Target::any,
      Rule::When::without_violations,
      check_offload},
+    {{"RW0206", Severity::error, "a setting that saves memory has no effect",
+      "Parameters can be offloaded only if they are sharded (ZeRO-3), activations only if layers "
+      "are recomputed from their inputs, and weights can be stored in 4 or 8 bits only if they are "
+      "frozen.",
+      "Set what the setting needs, or remove it.",
+      "DeepSpeed, ZeRO-Offload tutorial: offload_param is valid only with stage 3",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "cluster: dgx-a100 x 1\n"
+      "parallelism: {tp_size: 1, dp_size: 8, order: tp-dp-pp, zero_stage: 2, offload: {parameters: "
+      "true}}\n"
+      "job: {sequence: 2048}\n"},
+     Target::any,
+     Rule::When::without_violations,
+     check_idle_settings},
 };
 
 }  // namespace

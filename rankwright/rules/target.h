@@ -69,7 +69,7 @@ inline constexpr TargetRow kTargets[] = {
      .title = "accelerate",
      .checked = "accelerate 1.15 dev",
      .rules = Target::accelerate,
-     .software = "fsdp",
+     .software = "transformers",
      .min_zero = 2},
     {Target::rankwright, "rankwright", "Rankwright's runtime", "this version's runtime",
      Target::rankwright, "rankwright"},

@@ -251,7 +251,8 @@ void Ranking::choose(const PartialResult& space) {
   const Candidate& chosen = other != nullptr ? *other : first.candidate;
   std::optional<EvaluatedPlan> published;
   const bool stopped = options_.stop && options_.stop();
-  if (!stopped && !cost::near_validated(config_of(problem_, chosen.plan)))
+  const bool among_published = problem_.limits.published;
+  if (!stopped && !among_published && !cost::near_validated(config_of(problem_, chosen.plan)))
     published = find_published(first.time);
   std::optional<EvaluatedPlan> safe;
   if (!stopped && !published && !chosen.sure) safe = find_fastest_safe(space.front);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rankwright/cost/memory/activations.h"
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
 #include "rankwright/pipeline/order.h"
@@ -22,14 +23,18 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
 }
 
 Bytes min_states(const NodeSpace& space) {
-  const plan::Job& job = space.config.job;
+  const cost::StateBytes bytes = cost::count_state_bytes(space.config);
+  const cost::KeptOnDevice kept = cost::find_kept_on_device(space.config);
   const Node& node = space.node;
   const model::Parameters all = count_parameters(space.config.model);
   const double stages = double(node.pp);
   const double expert = double(all.experts) / double(node.etp * node.ep) / stages;
   const double dense = double(all.total() - all.experts) / double(node.tp) / stages;
-  const double each[] = {double(job.param_bytes()), double(job.grad_bytes()),
-                         double(job.optimizer_bytes())};
+  // Under LoRA, the frozen weights alone.
+  const bool frozen = space.config.job.frozen();
+  const double each[] = {kept.weights * (frozen ? bytes.frozen : bytes.weights),
+                         frozen ? 0 : kept.gradients * bytes.gradients,
+                         frozen ? 0 : kept.optimizer * bytes.optimizer};
   const double shard =
       dense / double(node.dp * node.cp) + expert / double(space.config.plan.expert_dp());
   // FSDP keeps its weights in shards from ZeRO-2 on.

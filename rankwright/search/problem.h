@@ -44,8 +44,8 @@ struct Limits {
 
 /// The input of a search.
 struct Problem {
-  /// Model, cluster, job, software and world. Only the overlap and the dispatcher of its plan
-  /// are used.
+  /// Model, cluster, job, software and world. Only the overlap, the offload and the dispatcher of
+  /// its plan are used.
   plan::TrainingConfig config;
   Limits limits{};
   Bytes capacity{};  // memory of one device

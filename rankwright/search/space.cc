@@ -284,7 +284,9 @@ std::vector<Sharding> list_shardings(const Problem& problem, const Node& node) {
     for (int level = 0; level < inner; ++level) all.push_back({.zero = zero, .level = level});
   }
   // One rank has nothing to shard, even if the limits require ZeRO.
-  if (all.empty()) all.push_back({});
+  const bool alone = !spread && limits.zero.min > 0;
+  if (alone && (!limits.published || is_published(cost::make_layout(problem.config), node, false)))
+    all.push_back({});
   return all;
 }
 
@@ -310,6 +312,7 @@ void choose(plan::Plan& plan, const RecomputeChoice& choice) {
 
 void choose(plan::Plan& plan, int zero, i64 size, const Problem& problem) {
   const plan::Overlap& asked = problem.config.plan.overlap;
+  plan.offload = problem.config.plan.offload;
   plan.zero = zero;
   plan.shard_size = size;
   plan.overlap = {.grad_reduce = asked.grad_reduce,

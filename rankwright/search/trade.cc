@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankwright/cost/memory/states.h"
 #include "rankwright/model/parameters.h"
 
 namespace rankwright::search {
@@ -34,9 +35,10 @@ std::vector<TradePoint> keep_uncovered(std::vector<TradePoint> points) {
 
 /// Returns whether the model states exceed the memory of that many GPUs.
 bool has_too_few(const Problem& problem, i64 gpus) {
-  const plan::Job& job = problem.config.job;
+  if (problem.config.job.frozen() || problem.config.plan.offload.any()) return false;
+  const cost::StateBytes each = cost::count_state_bytes(problem.config);
   const Bytes states = bytes(count_parameters(problem.config.model).total(),
-                             job.param_bytes() + job.grad_bytes() + job.optimizer_bytes());
+                             each.weights + each.gradients + each.optimizer);
   return states > double(gpus) * problem.limit();
 }
 

@@ -15,12 +15,15 @@ struct GpuRow {
   std::string_view prefix, device;
 };
 constexpr GpuRow kGpus[] = {
-    {"H100-96", "h100-96g"}, {"H100", "h100-sxm"}, {"H800", "h800-sxm"},    {"H200", "h200-sxm"},
-    {"H20", "h20"},          {"GH200", "gh200"},   {"B200", "b200-sxm"},    {"GB200", "gb200"},
-    {"B300", "b300-sxm"},    {"GB300", "gb300"},   {"A100-40", "a100-40g"}, {"A100", "a100-80g"},
-    {"A800", "a100-80g"},    {"L40S", "l40s"},     {"Gaudi2", "gaudi2"},    {"Gaudi3", "gaudi3"},
-    {"Ampere", "a100-80g"},  {"V100", "v100-32g"}, {"MI300X", "mi300x"},    {"MI325X", "mi325x"},
-    {"MI355X", "mi355x"},    {"TPUv4", "tpu-v4"},  {"TPUv5e", "tpu-v5e"},   {"TPUv5p", "tpu-v5p"},
+    {"H100-96", "h100-96g"},  {"H100", "h100-sxm"},    {"H800", "h800-sxm"},
+    {"H200", "h200-sxm"},     {"H20", "h20"},          {"GH200", "gh200"},
+    {"B200", "b200-sxm"},     {"GB200", "gb200"},      {"B300", "b300-sxm"},
+    {"GB300", "gb300"},       {"A100-40", "a100-40g"}, {"A100", "a100-80g"},
+    {"A800", "a100-80g"},     {"L40S", "l40s"},        {"A10G", "a10g"},
+    {"RTX 4090", "rtx-4090"}, {"Gaudi2", "gaudi2"},    {"Gaudi3", "gaudi3"},
+    {"Ampere", "a100-80g"},   {"V100", "v100-32g"},    {"MI300X", "mi300x"},
+    {"MI325X", "mi325x"},     {"MI355X", "mi355x"},    {"TPUv4", "tpu-v4"},
+    {"TPUv5e", "tpu-v5e"},    {"TPUv5p", "tpu-v5p"},
 };
 
 /// A prefix of the framework names that sources use, and the framework's properties that have no
@@ -56,6 +59,9 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"torchtitan", "torchtitan-2024", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"llm-foundry FSDP (PURE", "llm-foundry", kData, plan::Dtype::bf16, MemoryFigure::reserved},
     {"llm-foundry", "llm-foundry", kData, plan::Dtype::fp32, MemoryFigure::reserved},
+    {"transformers 2024", "transformers-2024", kData, plan::Dtype::fp32},
+    {"transformers", "transformers", kData, plan::Dtype::fp32},
+    {"HF DeepSpeed", "deepspeed", kData, plan::Dtype::bf16},
     {"FSDP", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"fms-fsdp", "fsdp", kData, plan::Dtype::fp32, MemoryFigure::reserved},
     {"MaxText",
@@ -439,6 +445,7 @@ Run make_run(const RunRow& row) {
   config.job.global_batch = *row.whole("global_batch_seqs");
   config.job.sequence = *row.whole("seq");
   read_software(row, run);
+  read_fine_tuning(row, run);
   for (const PrecisionRow& precision : kPrecisions)
     if (config.job.matmul == plan::Matmul::same &&
         run.precision.find(precision.part) != std::string::npos)

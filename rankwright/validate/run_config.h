@@ -14,6 +14,9 @@ namespace rankwright::validate {
 /// Returns the catalog's name of a source's GPU: "A100-80" is a100-80g; nullopt if it is unknown.
 std::optional<std::string_view> find_device_name(std::string_view gpu);
 
+/// Sets what the columns of fine-tuning tables state; a table without them leaves the run as it is.
+void read_fine_tuning(const RunRow& row, Run& run);
+
 /// Reads a row. The stages are left evenly split.
 /// Requires: the row lacks nothing, its numbers are within bounds, and its GPU is known.
 Run make_run(const RunRow& row);

@@ -104,7 +104,7 @@ inline plan::Software random_software() {
       plan::frameworks()[*rc::gen::inRange<std::size_t>(0, plan::frameworks().size())];
   if (coin()) software.attention = plan::AttentionKernel(one_of({0, 1, 2, 3}));
   if (coin()) software.launch = plan::Launch(one_of({0, 1, 2, 3}));
-  if (coin()) software.loss = plan::Loss(one_of({0, 1, 2, 3, 4}));
+  if (coin()) software.loss = plan::Loss(one_of({0, 1, 2, 3, 4, 5}));
   if (coin()) software.tuned = coin();
   return software;
 }
@@ -127,7 +127,17 @@ inline plan::TrainingConfig random_config() {
   config.job.param_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
   config.job.grad_dtype = plan::Dtype(one_of({0, 1, 2, 3, 4}));
   config.job.matmul = plan::Matmul(one_of({0, 1, 2, 3}));
-  config.job.optimizer = plan::Optimizer(one_of({0, 1, 2}));
+  config.job.optimizer = plan::Optimizer(one_of({0, 1, 2, 3, 4, 5}));
+  config.job.moment_dtype = plan::Dtype(one_of({0, 1, 2, 3}));
+  config.job.master_dtype = plan::Dtype(one_of({0, 1, 2}));
+  config.job.doc_length = one_of({0, 0, 32, 4096});
+  if (coin()) {
+    config.job.lora_rank = one_of({1, 16, 65536});
+    config.job.lora_modules.gate_proj = coin();
+    config.job.base_dtype = plan::BaseDtype(one_of({0, 1, 2}));
+  }
+  config.plan.offload = {
+      .optimizer = double(one_of({0, 0, 1, 2})) / 2, .parameters = coin(), .activations = coin()};
   settle(config);
   return config;
 }

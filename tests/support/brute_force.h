@@ -288,10 +288,12 @@ class BruteForce {
     plan::TrainingConfig config = problem_.config;
     const plan::Overlap asked = config.plan.overlap;
     const plan::Dispatcher dispatcher = config.plan.dispatcher;
+    const plan::Offload offload = config.plan.offload;
     config.assumed.clear();
     config.plan = plan;
     config.plan.dispatcher = dispatcher;
     config.plan.overlap = asked;
+    config.plan.offload = offload;
     config.plan.overlap.param_gather = asked.param_gather && plan.zero > 0;
     config.plan.overlap.tp = asked.tp && plan.tp > 1 && plan.sequence_parallel;
     config.plan.overlap.ep = asked.ep && plan.ep > 1;

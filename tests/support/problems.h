@@ -106,7 +106,9 @@ inline plan::Job random_job(Dice& dice) {
           .sequence = dice.number({64, 96, 512, 2048, 4096}),
           .grad_dtype = dice.coin() ? plan::Dtype::bf16 : plan::Dtype::fp32,
           .matmul = dice.rarely() ? plan::Matmul::fp8 : plan::Matmul::same,
-          .optimizer = dice.rarely() ? plan::Optimizer::sgd : plan::Optimizer::adam};
+          .optimizer = dice.rarely() ? plan::Optimizer::sgd : plan::Optimizer::adam,
+          .lora_rank = dice.rarely() ? 8 : 0,
+          .base_dtype = dice.rarely() ? plan::BaseDtype::nf4 : plan::BaseDtype::same};
 }
 
 inline search::Range random_range(Dice& dice) {

@@ -38,6 +38,7 @@ export const kEntryColors: Record<string, string> = {
   "empty gradients": "#8a7a3a",
   buckets: "#7f8048",
   "rotary tables": "#6b865a",
+  "optimizer temporaries": "#9a8e2e",
   workspace: "#6f7a83",
   "graph pool": "#737d86",
   reserve: "#77818a",

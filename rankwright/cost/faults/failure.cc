@@ -8,6 +8,7 @@
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/cost/step.h"
 #include "rankwright/model/parameters.h"
+#include "rankwright/plan/adapters.h"
 
 namespace rankwright::cost {
 namespace {
@@ -71,8 +72,17 @@ Uptime compute_uptime(Seconds interval, const FailureModel& model) {
 }
 
 Bytes count_checkpoint_bytes(const plan::TrainingConfig& config) {
+  if (config.job.frozen()) {  // only adapters are saved
+    plan::Share adapters;
+    for (const model::LayerRun& run : config.model.runs)
+      adapters += run.count * count_adapter_share(config, run.layer);
+    const double copies = double(config.plan.tp);
+    const double experts = double(config.plan.ep) * double(config.plan.etp);
+    return bytes(double(adapters.dense) * copies + double(adapters.expert) * experts,
+                 double(plan::Job::kAdapterBytes) + config.job.optimizer_bytes());
+  }
   return bytes(count_parameters(config.model).total(),
-               config.job.param_bytes() + config.job.optimizer_bytes());
+               double(config.job.param_bytes()) + config.job.optimizer_bytes());
 }
 
 i64 count_checkpoint_nodes(const plan::TrainingConfig& config) {

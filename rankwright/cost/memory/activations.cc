@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
@@ -177,6 +178,33 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   return sum;
 }
 
+/// Returns what the norms of a layer keep. Transformers casts their inputs to fp32, and keeps the
+/// normalized tensor for the gradient of the norm's weight (M33).
+Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, const Scale& scale) {
+  const double each = double(layer.norms) * scale.part * scale.hidden;
+  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(each);
+  return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
+}
+
+/// Returns how many of the inputs that norms make are kept for the matmuls after them: under LoRA
+/// those that an adapter reads, and with transformers one cast for each adapter (M33).
+double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& layer) {
+  if (!s.job.frozen()) return norms_before(layer.norms);
+  double kept = 0;
+  for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
+    if (linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output &&
+        (linear.saves_input || s.software.hf_modeling))
+      ++kept;
+  return kept;
+}
+
+/// Returns the times that the output of attention is kept: once by its kernel or for the matmul
+/// after it; transformers casts it for the adapter once more.
+double kept_contexts(const plan::TrainingConfig& s) {
+  const bool cast = s.job.frozen() && s.job.lora_modules.o_proj && s.software.hf_modeling;
+  return cast ? 2 : 1;
+}
+
 }  // namespace
 
 SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
@@ -186,16 +214,19 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Widths w = find_widths(a, s.plan.tp);
   const double hidden = scale.part * scale.hidden;
   const double inside = dense_width(ffn, s.plan.tp);
-  SavedLayer out{.norms = scale.of(double(layer.norms) * hidden) +
-                          scale.input(norms_before(layer.norms) * hidden),
-                 .projected = scale.of(w.query + w.key + w.value + w.latent + w.up + w.more) +
-                              scale.input(w.latent),
-                 .context = scale.input(w.context),
-                 .core = attention_core(s, a, scale),
-                 .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(inside)};
+  const bool frozen = s.job.frozen();
+  const plan::LoraModules& lora = s.job.lora_modules;
+  const double down = !frozen || lora.down_proj ? 1 : 0;  // the input of the last matmul is kept
+  SavedLayer out{
+      .norms = norm_inputs(s, layer, scale) + scale.input(kept_block_inputs(s, layer) * hidden),
+      .projected =
+          scale.of(w.query + w.key + w.value + w.latent + w.up + w.more) + scale.input(w.latent),
+      .context = scale.input(kept_contexts(s) * w.context),
+      .core = attention_core(s, a, scale),
+      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside)};
   if (s.software.eager_ops) {                    // M29
     const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
-    out.norms += scale.input(norms_before(layer.norms) * whole) +
+    out.norms += scale.input(kept_block_inputs(s, layer) * whole) +
                  scale.plain(kFp32 * double(layer.norms) * scale.part);
     if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
   }
@@ -205,11 +236,12 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
     // them.
     const double visits = find_visits(s, ffn, scale);
+    const double sent = !frozen || lora.gate_proj || lora.up_proj ? 1 : 0;
     out.routed = eager_experts(s, ffn, visits, scale) +
                  scale.plain(2 * kFp32 * double(ffn.experts) * scale.part) +
-                 scale.input(visits * double(s.plan.etp) * scale.hidden) +
+                 scale.input(sent * visits * double(s.plan.etp) * scale.hidden) +
                  scale.of(visits * (kInsideExpert - 1) * double(ffn.expert_width)) +
-                 scale.input(visits * double(ffn.expert_width));
+                 scale.input(down * visits * double(ffn.expert_width));
   }
   return out;
 }

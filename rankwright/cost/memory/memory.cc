@@ -47,6 +47,8 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::rotary_tables, "rotary tables", "of positions, one per layer", "M29",
      cluster::Origin::data_sheet},
+    {Entry::optimizer_temporaries, "optimizer temporaries",
+     "of an update that is not fused into one kernel", "M32", cluster::Origin::data_sheet},
     {Entry::workspace, "workspace", "of matmul libraries", "M21", cluster::Origin::measured},
     {Entry::graph_pool, "graph pool", "tensors that CUDA graphs keep", "M28",
      cluster::Origin::calibrated},
@@ -58,7 +60,7 @@ constexpr EntryRow kEntryRows[] = {
 };
 static_assert(std::size(kEntryRows) == kEntries);
 
-constexpr std::string_view kInstants[] = {"backward", "loss", "embedding"};
+constexpr std::string_view kInstants[] = {"backward", "loss", "embedding", "update"};
 
 constexpr double kGB = 1e9;
 
@@ -81,6 +83,7 @@ Bytes count_rotary_table(const plan::TrainingConfig& config) {
 /// Counts the communicators of a rank: world, tp and dp; two each for pp, cp and ep (ep has its own
 /// data-parallel group).
 i64 count_communicators(const plan::Plan& plan) {
+  if (plan.ranks() == 1) return 0;
   return 1 + (plan.tp > 1) + (plan.dp > 1) + 2 * ((plan.pp > 1) + (plan.cp > 1) + (plan.ep > 1));
 }
 
@@ -120,6 +123,7 @@ class MemoryEstimator {
   void put_fsdp(MemoryEstimate& out, const RankLoad& load) const;
   void put_transit(MemoryEstimate& out, const RankLoad& load) const;
   void put_instant(MemoryEstimate& out, const RankLoad& load) const;
+  bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const;
   void put_beyond(MemoryEstimate& out) const;
 
   const plan::TrainingConfig& config_;
@@ -134,11 +138,20 @@ class MemoryEstimator {
 void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Job& job = config_.job;
   const plan::Plan& plan = config_.plan;
-  const States all =
-      compute_states(config_, load.share, std::max(load.largest_layer, load.largest_edge));
+  const StateCounts counts{.share = load.share,
+                           .adapters = load.adapters,
+                           .vocabulary = count_vocabulary(config_, load.embeds, load.loss),
+                           .largest_unit = std::max(load.largest_layer, load.largest_edge)};
+  const States all = compute_states(config_, counts);
   out[Entry::parameters] = all.parameters;
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;
+  out.host = all.host + load.offloaded;
+  if (config_.software.foreach_update)  // M32
+    out[Entry::optimizer_temporaries] =
+        find_kept_on_device(config_).optimizer *
+        held(plan, counts.trained(job), job.moment_bytes(), plan.zero >= 1);
+  if (config_.software.fsdp) return put_fsdp(out, load);
   out[Entry::gathered_units] = all.gathered;
   // The casts are kept for all microbatches. With fp8 parameters one of them is the parameter.
   if (plan.zero < 3 && !config_.software.bare && config_.cluster.device.fp8.value > 0) {
@@ -149,9 +162,10 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
         std::max(0.0, double(load.share.dense) - vocabulary) + double(load.share.expert);
     out[Entry::weight_copies] = Bytes{std::max(0.0, each) * weights};
   }
+  if (job.frozen()) return;  // the gradients of adapters are small
   // fp32 accumulation of 16-bit gradients holds both.
   if (config_.software.fp32_gradients && job.grad_bytes() > job.param_bytes())
-    out[Entry::gradients] += held(plan, load.share, job.param_bytes(), plan.zero >= 2);
+    out[Entry::gradients] += held(plan, load.share, double(job.param_bytes()), plan.zero >= 2);
   // Sharded gradients are computed unsharded, one unit at a time. DeepSpeed copies them into its
   // buckets; the runtime's buffers are in put_transit.
   if (plan.zero >= 2 && !config_.software.bare && config_.software.buckets == Bytes{})
@@ -159,23 +173,23 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
         bytes(std::max(load.largest_layer, load.largest_edge), job.grad_bytes());
 }
 
-/// Fills in the states under FSDP. FSDP keeps fp32 weight shards even if gathered weights are not
-/// resharded (ZeRO-2), and gathers in the format of the activations. In a pipeline, full gradients
-/// are held until the last microbatch.
+/// Fills in what FSDP gathers and reduces. It keeps fp32 weight shards even if gathered weights are
+/// not resharded (ZeRO-2), and gathers in the format of the activations, or in that of frozen
+/// weights. In a pipeline, full gradients are held until the last microbatch.
 void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
-  constexpr i64 kMasterBytes = 4;  // fp32
   const plan::Plan& plan = config_.plan;
-  const i64 copy =
-      config_.job.param_bytes() < kMasterBytes ? kMasterBytes : 0;  // the weights are the copy
-  const i64 each = std::max(kMasterBytes, config_.job.param_bytes());
-  out[Entry::parameters] = held(plan, load.share, each, shards_weights(config_));
-  out[Entry::gradients] = held(plan, load.share, each, plan.zero >= 2 && plan.pp == 1);
-  out[Entry::optimizer] =
-      held(plan, load.share, config_.job.optimizer_bytes() - copy, plan.zero >= 1);
-  if (plan.zero < 2) return;
+  const StateBytes each = count_state_bytes(config_);
+  const bool frozen = config_.job.frozen();
+  if (plan.zero < 2 && !plan.offload.parameters) {  // autocast keeps the casts of all weights
+    if (config_.software.hf_modeling && !frozen && each.weights > double(activation_))
+      out[Entry::weight_copies] = bytes(load.share.total(), activation_);
+    return;
+  }
   out[Entry::gathered_units] =
-      bytes(plan.zero >= 3 ? 2 * load.largest_layer + load.edges : load.sharded, activation_);
-  out[Entry::reduce_scatter] = bytes(load.largest_layer, each + activation_);
+      bytes(plan.zero == 2 ? load.sharded : 2 * load.largest_layer + load.edges,
+            frozen ? each.frozen : double(activation_));
+  if (!frozen)
+    out[Entry::reduce_scatter] = bytes(load.largest_layer, each.gradients + double(activation_));
 }
 
 /// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
@@ -197,8 +211,8 @@ void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) con
   }
 }
 
-/// Fills in the entries that exist only at one of three instants (M11 to M15), for the instant with
-/// the largest sum (M25).
+/// Fills in the entries that exist only at one of four instants (M11 to M15, M32), for the instant
+/// with the largest sum (M25).
 void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Software& software = config_.software;
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
@@ -207,10 +221,11 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
   const i64 kept = software.keeps_logits ? config_.job.scalar_bytes() : 0;
   const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, config_.job) - kept);
   const Bytes logits = (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit);
-  const Bytes head = software.empty_gradients ? rows : Bytes{};
+  const Bytes head = software.empty_gradients && !config_.job.frozen() ? rows : Bytes{};
   const Bytes loss = load.loss ? logits + head : Bytes{};
   const Bytes gone = load.embedding_chunk;
-  const bool embeds = load.embeds && software.dense_embedding;
+  const bool embeds = load.embeds && software.dense_embedding && !config_.job.frozen();
+  if (put_update(out, load, std::max(backward, loss))) return;
   if (embeds && rows - gone > std::max(backward, loss)) {
     out.instant = Instant::embedding;
     out[Entry::embedding_gradient] = rows;
@@ -224,6 +239,39 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
     out[Entry::recomputed_layer] = load.brought_back;
     out[Entry::layer_gradients] = load.gradients;
   }
+}
+
+/// M32: a framework that frees gradients after the update has none during the forward of a step's
+/// only microbatch, and no activations when they are complete. Fills in that instant, in the
+/// backward of the last layer or in the update, and returns true if it is the fullest; otherwise
+/// removes what exists only then. `other` is what the fullest other instant adds to the
+/// activations.
+bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const {
+  const plan::Software& software = config_.software;
+  if (!software.frees_gradients) return false;
+  const bool once = config_.microbatches() == 1 && config_.plan.pp == 1;
+  const Bytes gradients = once ? out[Entry::gradients] : Bytes{};
+  const Bytes gathered = out[Entry::gathered_units] + out[Entry::reduce_scatter];
+  const Bytes backward = load.brought_back + load.gradients + gathered;
+  const Bytes temporaries = out[Entry::optimizer_temporaries];
+  const Bytes forward = load.held + other + gathered;
+  const Bytes last = gradients + std::max(once ? backward : Bytes{}, temporaries);
+  if (last <= forward) {
+    out[Entry::optimizer_temporaries] = {};
+    if (once) out[Entry::gradients] = {};
+    return false;
+  }
+  out.instant = Instant::update;
+  out[Entry::activations] = {};
+  if (!once || temporaries >= backward) {
+    out[Entry::gathered_units] = out[Entry::reduce_scatter] = {};
+    return true;
+  }
+  out.instant = Instant::backward;
+  out[Entry::optimizer_temporaries] = {};
+  out[Entry::recomputed_layer] = load.brought_back;
+  out[Entry::layer_gradients] = load.gradients;
+  return true;
 }
 
 /// Fills in the memory outside tensors (M22 to M24). Requires: the entries of all tensors are set.
@@ -242,7 +290,7 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
   Bytes reserve = calibration_[cluster::Constant::reserve] * (allocated - out.states());
   if (config_.software.fp32_gradients && job.grad_bytes() <= job.param_bytes() &&
       job.optimizer_bytes() > 0)
-    reserve += kFp32Bytes / double(job.optimizer_bytes()) * out[Entry::optimizer];
+    reserve += kFp32Bytes / job.optimizer_bytes() * out[Entry::optimizer];
   const Bytes device = config_.cluster.device.memory;
   if (device > Bytes{})
     reserve = std::min(reserve, std::max(Bytes{}, kAllocatorLimit * device - allocated));
@@ -257,10 +305,10 @@ MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   const plan::Software& software = config_.software;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
-  software.fsdp ? put_fsdp(out, load) : put_states(out, load);
+  put_states(out, load);
   if (sequence_parallel(config_.plan))
     out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(config_.model.hidden), activation_);
-  if (software.empty_gradients)
+  if (software.empty_gradients && !config_.job.frozen())
     out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
   out[Entry::buckets] = software.buckets;
   if (software.eager_ops) out[Entry::rotary_tables] = double(load.layers) * rotary_table_;

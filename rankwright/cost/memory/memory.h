@@ -1,9 +1,9 @@
 // The memory estimate of a plan: the peak memory of a device by entry. One estimate is for one pp
 // rank, because all ranks with the same pp rank hold the same. total() must fit the device.
-// Formulas M4 to M29.
+// Formulas M4 to M33.
 //
 // Nothing is simulated: the schedule states how many microbatches a pp rank holds
-// (program/schedule/schedule.h), and the fullest of three instants counts.
+// (program/schedule/schedule.h), and the fullest of four instants counts.
 #pragma once
 
 #include <array>
@@ -38,6 +38,7 @@ enum class Entry : unsigned char {
   empty_gradients,
   buckets,
   rotary_tables,
+  optimizer_temporaries,
   workspace,
   // Outside tensors.
   graph_pool,
@@ -61,8 +62,8 @@ std::string_view name(Entry);
 
 /// The instant of a pp rank's peak memory. backward: in the backward of a layer; loss: at the
 /// output head and the loss; embedding: its gradient is complete, and the activations of its
-/// microbatch are freed.
-enum class Instant : unsigned char { backward, loss, embedding };
+/// microbatch are freed; update: in the optimizer's step, when all activations are freed.
+enum class Instant : unsigned char { backward, loss, embedding, update };
 std::string_view name(Instant);
 
 /// The peak memory of a rank of one pp rank, by entry.
@@ -70,6 +71,7 @@ struct MemoryEstimate {
   i64 pp_rank = 0;
   Instant instant = Instant::backward;
   std::array<Bytes, kEntries> entries{};
+  Bytes host{};  // what offload keeps in the memory of the host, for this rank (M31)
 
   Bytes operator[](Entry entry) const { return entries[std::size_t(entry)]; }
   Bytes& operator[](Entry entry) { return entries[std::size_t(entry)]; }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rankwright/pipeline/order.h"
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
@@ -19,8 +20,8 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
       tied_head_(plan::count_head_share(config.model, config.plan.tp, false)),
       vocabulary_(plan::count_vocabulary_weight(config.model, config.plan.tp)),
       apart_(config.plan.pp > 1 && has_vocabulary_copies(config, stages_)),
-      dense_spread_(config.plan.shards() > 1),
-      expert_spread_(config.plan.expert_dp() > 1) {
+      dense_spread_(config.plan.shards() > 1 || config.plan.offload.parameters),
+      expert_spread_(config.plan.expert_dp() > 1 || config.plan.offload.parameters) {
   const model::Model& model = config.model;
   const plan::Plan& plan = config.plan;
   kinds_.reserve(model.runs.size());
@@ -38,6 +39,7 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
                       .share = share,
+                      .adapters = count_adapter_share(config, run.layer),
                       .sharded = sharded(share),
                       .activations = activations(config, run.layer),
                       .matrices = matrices(config, run.layer)});
@@ -62,6 +64,7 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
     before += stage.layers;
   }
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
+  if (plan.offload.activations) offloaded_.resize(chunks_.size());
 }
 
 // Equal to stages_of(plan, pp_rank)[chunk], without a vector.
@@ -97,6 +100,7 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   const LayerActivations& a = kind.activations;
   load.layers += count;
   load.share += count * kind.share;
+  load.adapters += count * kind.adapters;
   load.largest_layer = std::max(load.largest_layer, kind.sharded);
   load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
   load.gradients = std::max(load.gradients, a.gradients);
@@ -106,8 +110,26 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   return (again * a.input + (count - again) * a.kept).value;
 }
 
+double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
+  if (again == 0) return 0;
+  constexpr i64 kStay = 2;
+  const Bytes input = kind.activations.input;
+  load.brought_back = std::max(load.brought_back, kind.activations.whole + kStay * input);
+  return (again * input).value;
+}
+
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far; the first ones are recomputed
+  std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
+  const auto add_run = [&](std::size_t k, const Kind& kind, i64 count) {
+    const i64 again = count_recomputed_layers(config_.plan, before, count);
+    chunks_[k] += add(load, kind, count, again);
+    before += count;
+    if (offloaded_.empty()) return;
+    const double moved = offload(load, kind, again);
+    chunks_[k] -= moved;
+    offloaded_[k] += moved;
+  };
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 s = stage_of(pp_rank, i64(k));
     const plan::Stage& at = stage(s);
@@ -118,8 +140,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
                                      [&](const Kind& each) { return each.end <= from; });
     for (; from < end; ++kind) {
       const i64 count = std::min(end, kind->end) - from;
-      chunks_[k] += add(load, *kind, count, count_recomputed_layers(config_.plan, before, count));
-      before += count;
+      add_run(k, *kind, count);
       from += count;
     }
     if ((at.embedding || at.mtp > 0) && !load.embeds) embedding_chunk_ = k;
@@ -129,9 +150,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   if (config_.model.mtp_layers == 0) return;
   for (std::size_t k = 0; k < chunks_.size(); ++k) {
     const i64 modules = stage(stage_of(pp_rank, i64(k))).mtp;
-    if (modules == 0) continue;
-    chunks_[k] += add(load, mtp_, modules, count_recomputed_layers(config_.plan, before, modules));
-    before += modules;
+    if (modules > 0) add_run(k, mtp_, modules);
   }
 }
 
@@ -162,6 +181,7 @@ RankLoad RankLoads::of(i64 pp_rank) {
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
   load.held = {pipeline::max_held(shape_, pp_rank, chunks_)};
+  if (!offloaded_.empty()) load.offloaded = {pipeline::max_held(shape_, pp_rank, offloaded_)};
   return load;
 }
 

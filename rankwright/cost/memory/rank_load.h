@@ -17,16 +17,18 @@ struct RankLoad {
   i64 pp_rank = 0;
   i64 layers = 0;
   plan::Share share{};
-  i64 sharded = 0;        // parameters that ZeRO shards
-  i64 largest_layer = 0;  // of the largest layer, parameters that ZeRO shards
-  i64 largest_edge = 0;   // of the largest unit of embedding and head, likewise
-  i64 edges = 0;          // of embedding and head together, likewise
+  plan::Share adapters{};  // under LoRA
+  i64 sharded = 0;         // parameters that ZeRO shards
+  i64 largest_layer = 0;   // of the largest layer, parameters that ZeRO shards
+  i64 largest_edge = 0;    // of the largest unit of embedding and head, likewise
+  i64 edges = 0;           // of embedding and head together, likewise
   bool embeds = false;
   bool loss = false;
   Bytes embedding_chunk{};  // activations per microbatch of the first chunk that embeds
   Bytes held{};             // activations of all microbatches in flight
   Bytes brought_back{};     // restored by recomputation for the backward of one layer
   Bytes gradients{};        // inside one layer
+  Bytes offloaded{};        // activations of all microbatches in flight in host memory
   double attention = 0, dense = 0, sparse = 0;  // elements in the largest matrices of each kind
 };
 
@@ -57,6 +59,7 @@ class RankLoads {
     i64 end = 0;  // index after the last of these layers
     bool sparse = false;
     plan::Share share{};
+    plan::Share adapters{};
     i64 sharded = 0;  // parameters that ZeRO shards
     LayerActivations activations{};
     LayerMatrices matrices{};
@@ -68,6 +71,9 @@ class RankLoads {
   /// Adds `count` layers of a kind, `again` of them recomputed; returns the bytes that they keep
   /// per microbatch.
   double add(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
+  /// Moves the inputs of recomputed layers to the host: one stays while it is read, and the next
+  /// arrives. Returns what `again` layers of a kind move per microbatch.
+  double offload(RankLoad& load, const Kind& kind, i64 again) const;
   void add_layers(RankLoad& load, i64 pp_rank);
   void add_edges(RankLoad& load) const;
 
@@ -83,9 +89,10 @@ class RankLoads {
   Bytes logits_{};                     // of a microbatch, if the framework keeps them
   Bytes head_inputs_{};                // of the last norm and of the head, if they are counted
   Bytes output_{};                     // of a stage, if the framework keeps it
-  bool dense_spread_, expert_spread_;  // sharded over more than one rank
+  bool dense_spread_, expert_spread_;  // sharded over more than one rank, or offloaded
   // For the last pp rank passed to of():
-  std::vector<double> chunks_{};  // activations of one microbatch, by chunk
+  std::vector<double> chunks_{};     // activations of one microbatch, by chunk
+  std::vector<double> offloaded_{};  // likewise in host memory; empty without offload
   std::size_t embedding_chunk_ = 0;
 };
 

@@ -1,33 +1,98 @@
 #include "rankwright/cost/memory/states.h"
 
+#include <algorithm>
+
+#include "rankwright/plan/adapters.h"
+
 namespace rankwright::cost {
+
+StateBytes count_state_bytes(const plan::TrainingConfig& config) {
+  const plan::Job& job = config.job;
+  if (job.frozen())
+    return {.weights = double(plan::Job::kAdapterBytes),
+            .gradients = double(job.grad_bytes()),
+            .optimizer = job.optimizer_bytes(),
+            .frozen = job.base_bytes()};
+  if (!config.software.fsdp)
+    return {.weights = double(job.param_bytes()),
+            .gradients = double(job.grad_bytes()),
+            .optimizer = job.optimizer_bytes()};
+  // FSDP stores the master copy alone; gradients have its format.
+  const double stored = double(std::max(job.param_bytes(), job.master_bytes()));
+  return {.weights = stored,
+          .gradients = stored,
+          .optimizer = job.optimizer_bytes() - double(job.master_bytes())};
+}
+
+KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config) {
+  const plan::Offload& offload = config.plan.offload;
+  // Whole gradients are reduced on the device; their shards leave it.
+  const bool gradients = offload.optimizer > 0 && config.software.offloads_gradients &&
+                         (config.plan.zero >= 2 || config.plan.data_ranks() == 1);
+  return {.weights = offload.parameters ? 0.0 : 1.0,
+          .gradients = gradients ? 1 - offload.optimizer : 1,
+          .optimizer = 1 - offload.optimizer};
+}
+
+i64 count_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss) {
+  const i64 weight = plan::count_vocabulary_weight(config.model, config.plan.tp).dense;
+  const bool head = loss && !(config.model.tied && embeds);
+  return weight * (i64(embeds) + i64(head));
+}
 
 States compute_states(const plan::TrainingConfig& config, i64 pp_rank) {
   return compute_states(config, contents(config, pp_rank));
 }
 
 States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
-  return compute_states(config, count_rank_share(config, on_rank), largest_unit(config, on_rank));
+  return compute_states(
+      config, StateCounts{.share = count_rank_share(config, on_rank),
+                          .adapters = count_adapter_share(config, on_rank),
+                          .vocabulary = count_vocabulary(config, on_rank.embeds(), on_rank.loss),
+                          .largest_unit = largest_unit(config, on_rank)});
 }
 
-States compute_states(const plan::TrainingConfig& config, const plan::Share& share,
-                      i64 largest_unit) {
+States compute_states(const plan::TrainingConfig& config, const StateCounts& counts) {
   const plan::Plan& plan = config.plan;
   const plan::Job& job = config.job;
+  const StateBytes each = count_state_bytes(config);
+  const KeptOnDevice kept = find_kept_on_device(config);
+  const plan::Share& trained = counts.trained(job);
+  const bool fsdp_pipeline = config.software.fsdp && plan.pp > 1;  // keeps whole gradients
+  const bool sharded = shards_weights(config);
+  Bytes weights = held(plan, trained, each.weights, sharded);
+  if (job.frozen()) {
+    // Embedding, head, norms and biases are not quantized.
+    const i64 plain =
+        std::min(counts.share.dense, counts.vocabulary + counts.share.sequence_shared);
+    const plan::Share matrices{.dense = counts.share.dense - plain, .expert = counts.share.expert};
+    weights += held(plan, matrices, each.frozen, sharded) +
+               held(plan, {.dense = plain}, double(job.param_bytes()), sharded);
+  }
+  const Bytes gradients = held(plan, trained, each.gradients, plan.zero >= 2 && !fsdp_pipeline);
+  Bytes optimizer = held(plan, trained, each.optimizer, plan.zero >= 1);
+  if (job.optimizer == plan::Optimizer::muon && !job.frozen())  // Adam's second moment
+    optimizer += held(plan, {.dense = counts.vocabulary}, job.moment_bytes(), plan.zero >= 1);
   // Without overlap nothing is prefetched, but frameworks keep the second unit anyway.
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
-  const i64 whole_units = plan.zero >= 3 ? (ahead ? 2 : 1) : 0;
-  return {.parameters = held(plan, share, job.param_bytes(), plan.zero >= 3),
-          .gradients = held(plan, share, job.grad_bytes(), plan.zero >= 2),
-          .optimizer = held(plan, share, job.optimizer_bytes(), plan.zero >= 1),
-          .gathered = whole_units * bytes(largest_unit, job.param_bytes())};
+  const bool gathers = plan.zero >= 3 || plan.offload.parameters;
+  const i64 whole_units = gathers ? (ahead ? 2 : 1) : 0;
+  const double unit = job.frozen() ? each.frozen : double(job.param_bytes());
+  constexpr double kHostGradient = 4;  // the host's optimizer reads fp32
+  const Bytes host_gradients = held(plan, trained, kHostGradient, plan.zero >= 1);
+  return {
+      .parameters = kept.weights * weights,
+      .gradients = kept.gradients * gradients,
+      .optimizer = kept.optimizer * optimizer,
+      .gathered = whole_units * bytes(counts.largest_unit, unit),
+      .host = (1 - kept.weights) * weights + (1 - kept.optimizer) * (optimizer + host_gradients)};
 }
 
 bool shards_weights(const plan::TrainingConfig& config) {
   return config.plan.zero >= (config.software.fsdp ? 2 : 3);
 }
 
-Bytes held(const plan::Plan& plan, const plan::Share& share, i64 each, bool sharded) {
+Bytes held(const plan::Plan& plan, const plan::Share& share, double each, bool sharded) {
   return bytes(share.dense, each) / (sharded ? double(plan.shards()) : 1.0) +
          bytes(share.expert, each) / (sharded ? double(plan.expert_dp()) : 1.0);
 }

@@ -1,5 +1,6 @@
-// Model states: the bytes of parameters, gradients and optimizer states that one rank holds after
-// ZeRO (formulas M1 to M3); with bf16 and Adam, 16 bytes per parameter before ZeRO. Activations and
+// Model states: the bytes of parameters, gradients and optimizer states that one rank holds on its
+// device after ZeRO and offload, and what offload moves to its host (formulas M1 to M3, M30 and
+// M31); with bf16, fp32 gradients and Adam, 18 bytes per parameter before ZeRO. Activations and
 // buffers are not included.
 #pragma once
 
@@ -9,23 +10,50 @@
 
 namespace rankwright::cost {
 
+/// Bytes per parameter that is trained, and per frozen weight, wherever they are kept.
+struct StateBytes {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;  // moments and master copy
+  double frozen = 0;     // of a frozen matrix of a layer; 0 if everything is trained
+};
+StateBytes count_state_bytes(const plan::TrainingConfig& config);
+
+/// The fraction of each of these that stays on the device.
+struct KeptOnDevice {
+  double weights = 1, gradients = 1, optimizer = 1;
+};
+KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config);
+
+/// The parameters of a rank, before ZeRO.
+struct StateCounts {
+  plan::Share share{};     // all parameters of the model
+  plan::Share adapters{};  // under LoRA, what is trained
+  i64 vocabulary = 0;      // the part of `share` in embedding and output head
+  i64 largest_unit = 0;    // parameters that ZeRO-3 gathers together
+
+  const plan::Share& trained(const plan::Job& job) const { return job.frozen() ? adapters : share; }
+};
+
 /// The model states of one rank.
 struct States {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
   Bytes gathered{};  // ZeRO-3: the largest unit, twice (the one in use and the next; M3)
+  Bytes host{};      // in host memory, with fp32 gradients for the host's optimizer (M31)
 
+  /// Returns what is on the device.
   Bytes total() const { return parameters + gradients + optimizer + gathered; }
 };
 
 /// Computes the states of a rank of `pp_rank`, or of a rank with the given contents.
 States compute_states(const plan::TrainingConfig& config, i64 pp_rank);
 States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank);
+States compute_states(const plan::TrainingConfig& config, const StateCounts& counts);
 
-/// Computes the states from the parameters of a rank and of its largest unit.
-States compute_states(const plan::TrainingConfig& config, const plan::Share& share,
-                      i64 largest_unit);
+/// Returns the parameters of embedding and output head on a rank.
+i64 count_vocabulary(const plan::TrainingConfig& config, bool embeds, bool loss);
 
 /// Returns whether a rank stores only its shard of the weights: from ZeRO-3 on. FSDP stores fp32
 /// shards from ZeRO-2 on, even if the gathered weights are kept.
@@ -33,6 +61,6 @@ bool shards_weights(const plan::TrainingConfig& config);
 
 /// Returns the bytes of `share` with `each` bytes per parameter. If `sharded`, dense parameters are
 /// divided over the shard group and experts over the expert-data-parallel ranks.
-Bytes held(const plan::Plan& plan, const plan::Share& share, i64 each, bool sharded);
+Bytes held(const plan::Plan& plan, const plan::Share& share, double each, bool sharded);
 
 }  // namespace rankwright::cost

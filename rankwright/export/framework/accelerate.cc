@@ -11,14 +11,22 @@
 namespace rankwright::exporter {
 namespace {
 
-constexpr std::string_view kAccelerateStates[] = {
-    "parallelism.tp_size",    "parallelism.cp_size",
-    "parallelism.pp_size",    "parallelism.dp_size",
-    "parallelism.ep_size",    "parallelism.etp_size",
-    "parallelism.order",      "parallelism.zero_stage",
-    "parallelism.shard_size", "parallelism.sequence_parallel",
-    "parallelism.cp_comm",    "parallelism.recompute",
-    "job.param_dtype",        "job.grad_dtype"};
+constexpr std::string_view kAccelerateStates[] = {"parallelism.tp_size",
+                                                  "parallelism.cp_size",
+                                                  "parallelism.pp_size",
+                                                  "parallelism.dp_size",
+                                                  "parallelism.ep_size",
+                                                  "parallelism.etp_size",
+                                                  "parallelism.order",
+                                                  "parallelism.zero_stage",
+                                                  "parallelism.shard_size",
+                                                  "parallelism.sequence_parallel",
+                                                  "parallelism.cp_comm",
+                                                  "parallelism.recompute",
+                                                  "parallelism.offload.optimizer",
+                                                  "parallelism.offload.parameters",
+                                                  "job.param_dtype",
+                                                  "job.grad_dtype"};
 
 constexpr std::string_view kAccelerateDtypes[] = {"'no'", "bf16", "fp16", "bf16", "'no'"};
 
@@ -51,6 +59,11 @@ std::vector<UnsupportedSetting> find_unsupported_by_accelerate(const plan::Train
   for (const std::string_view key :
        {"parallelism.micro_batch", "job.global_batch", "job.sequence", "job.optimizer"})
     lost.push_back({std::string(key), std::string(kScript)});
+  constexpr std::string_view kTogether = "FSDP offloads parameters and optimizer states together";
+  if (p.offload.optimizer > 0 && (!p.offload.states() || uses_ddp(p)))
+    lost.push_back({"parallelism.offload.optimizer", std::string(kTogether)});
+  if (p.offload.parameters && (!p.offload.states() || uses_ddp(p)))
+    lost.push_back({"parallelism.offload.parameters", std::string(kTogether)});
   if (!s.reference_model) lost.push_back({"model", std::string(kScript)});
   const bool kept = s.job.param_dtype != plan::Dtype::fp8 && s.job.param_dtype != plan::Dtype::fp64;
   if (!kept) lost.push_back({"job.param_dtype", "it gathers parameters in 16 or 32 bits"});
@@ -81,7 +94,7 @@ std::vector<ExportFile> write_accelerate(const plan::TrainingConfig& s, const Ex
     add("  fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
     add("  fsdp_reshard_after_forward", write_yaml_value(p.zero == 3));
     add("  fsdp_activation_checkpointing", write_yaml_value(p.recompute == plan::Recompute::full));
-    add("  fsdp_offload_params", "false");
+    add("  fsdp_offload_params", write_yaml_value(p.offload.states()));
     add("  fsdp_state_dict_type", "SHARDED_STATE_DICT");
   }
   text += "parallelism_config:\n";

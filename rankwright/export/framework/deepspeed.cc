@@ -30,13 +30,20 @@ constexpr std::string_view kDeepspeedStates[] = {"parallelism.tp_size",
                                                  "parallelism.stages",
                                                  "parallelism.recompute",
                                                  "parallelism.overlap.grad_reduce",
+                                                 "parallelism.offload.optimizer",
+                                                 "parallelism.offload.parameters",
+                                                 "parallelism.offload.activations",
                                                  "job.global_batch",
                                                  "job.param_dtype",
                                                  "job.grad_dtype",
-                                                 "job.optimizer"};
+                                                 "job.optimizer",
+                                                 "job.moment_dtype",
+                                                 "job.master_dtype"};
 
 constexpr std::string_view kDeepspeedDtypes[] = {"fp32", "bf16", "fp16", "bf16", "fp32"};
-constexpr std::string_view kOptimizers[] = {"AdamW", "SGD", "Lion"};
+// By plan::Optimizer. Those that it does not have are written as AdamW and reported.
+constexpr std::string_view kDeepspeedOptimizers[] = {"AdamW", "SGD",   "Lion",
+                                                     "AdamW", "AdamW", "Muon"};
 
 bool has_pipeline(const plan::TrainingConfig& s) { return s.plan.pp > 1; }
 
@@ -46,9 +53,25 @@ bool shards_hybrid(const plan::Plan& p) { return p.zero >= 1 && p.shards() != p.
 /// it is done, whatever overlap_comm says.
 bool can_overlap_reduction(const plan::Plan& p) { return p.zero > 0 && p.pp == 1; }
 
+/// Returns whether parameters are updated in bf16, without a wider copy.
+bool has_bf16_states(const plan::Job& job) {
+  return job.param_dtype == plan::Dtype::bf16 && job.master_dtype == plan::Dtype::bf16;
+}
+
+/// Returns the ZeRO stage that offload needs.
+int find_offload_stage(const plan::Plan& p) {
+  return p.offload.parameters ? 3 : p.offload.optimizer > 0 ? 2 : 0;
+}
+
 Json zero_optimization(const plan::Plan& p) {
-  Json zero{{"stage", p.zero}, {"overlap_comm", p.overlap.grad_reduce && can_overlap_reduction(p)}};
+  Json zero{{"stage", p.data_ranks() == 1 ? std::max(p.zero, find_offload_stage(p)) : p.zero},
+            {"overlap_comm", p.overlap.grad_reduce && can_overlap_reduction(p)}};
   if (p.zero > 0 && p.bucket_size > 0) zero["reduce_bucket_size"] = p.bucket_size;
+  if (p.offload.optimizer > 0 && (p.zero > 0 || p.data_ranks() == 1)) {
+    zero["offload_optimizer"] = {{"device", "cpu"}, {"pin_memory", true}};
+    if (p.offload.optimizer < 1) zero["offload_optimizer"]["ratio"] = p.offload.optimizer;
+  }
+  if (p.offload.parameters) zero["offload_param"] = {{"device", "cpu"}, {"pin_memory", true}};
   return zero;
 }
 
@@ -82,6 +105,20 @@ std::vector<UnsupportedSetting> find_unsupported_by_deepspeed(const plan::Traini
   if (p.zero == 0 && p.bucket_size > 0)
     lost.push_back(
         {"parallelism.bucket_size", "ZeRO stage 0 reduces 500,000,000 elements per call"});
+  if (p.data_ranks() == 1 && p.zero < find_offload_stage(p))
+    lost.push_back({"parallelism.zero_stage", "one rank shards nothing, but only ZeRO offloads"});
+  if (p.offload.optimizer > 0 && p.zero == 0 && p.data_ranks() > 1)
+    lost.push_back({"parallelism.offload.optimizer", "it offloads with ZeRO stages 1 to 3"});
+  if (s.job.optimizer == plan::Optimizer::adam_8bit ||
+      s.job.optimizer == plan::Optimizer::adafactor)
+    lost.push_back({"job.optimizer", "written as AdamW: the training script creates it"});
+  const bool kept_moments = s.job.moment_dtype == plan::Dtype::fp32 ||
+                            (s.job.moment_dtype == plan::Dtype::bf16 && has_bf16_states(s.job));
+  if (!kept_moments)
+    lost.push_back(
+        {"job.moment_dtype", "it keeps bf16 moments only if it updates bf16 parameters"});
+  if (s.job.master_dtype != plan::Dtype::fp32 && !has_bf16_states(s.job))
+    lost.push_back({"job.master_dtype", "it updates parameters in fp32, or bf16 ones in place"});
   if (!s.reference_model) lost.push_back({"model", "the training script builds it"});
   lost.push_back({"job.sequence", "the training script splits the sequences"});
   const auto kept = [](plan::Dtype dtype) {
@@ -116,9 +153,14 @@ std::vector<ExportFile> write_deepspeed(const plan::TrainingConfig& s, const Exp
     config["pipeline"] = {
         {"activation_checkpoint_interval", p.recompute == plan::Recompute::full ? 1 : 0}};
   config["bf16"] = {{"enabled", kDeepspeedDtypes[std::size_t(s.job.param_dtype)] == "bf16"}};
+  if (has_bf16_states(s.job)) {
+    config["bf16"]["bf16_master_weights_and_grads"] = true;
+    if (s.job.moment_dtype == plan::Dtype::bf16) config["bf16"]["bf16_optimizer_states"] = true;
+  }
+  if (p.offload.activations) config["activation_checkpointing"] = {{"cpu_checkpointing", true}};
   config["fp16"] = {{"enabled", s.job.param_dtype == plan::Dtype::fp16}};
   config["data_types"] = {{"grad_accum_dtype", kDeepspeedDtypes[std::size_t(s.job.grad_dtype)]}};
-  config["optimizer"] = {{"type", kOptimizers[std::size_t(s.job.optimizer)]}};
+  config["optimizer"] = {{"type", kDeepspeedOptimizers[std::size_t(s.job.optimizer)]}};
   if (s.job.optimizer == plan::Optimizer::sgd && p.zero > 0)
     config["zero_allow_untested_optimizer"] = true;
   return {{"deepspeed.json", config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"}};

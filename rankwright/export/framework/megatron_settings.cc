@@ -34,6 +34,7 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "parallelism.overlap.tp",
                                                 "parallelism.overlap.pp",
                                                 "parallelism.overlap.ep",
+                                                "parallelism.offload.optimizer",
                                                 "parallelism.dispatcher",
                                                 "model",
                                                 "job.global_batch",
@@ -42,6 +43,8 @@ constexpr std::string_view kMegatronStates[] = {"parallelism.tp_size",
                                                 "job.grad_dtype",
                                                 "job.matmul",
                                                 "job.optimizer",
+                                                "job.moment_dtype",
+                                                "job.master_dtype",
                                                 "job.expert_capacity",
                                                 "software.expert_kernel",
                                                 "software.fused_permute"};
@@ -133,6 +136,19 @@ void add_recompute(const plan::Plan& p, Settings& out) {
   out.add("recompute-num-layers", all ? 1 : recomputed_layers_per_chunk(p));
 }
 
+// By plan::Optimizer. Those that it does not have are written as adam and reported.
+constexpr std::string_view kMegatronOptimizers[] = {"adam", "sgd", "adam", "adam", "adam", "muon"};
+
+/// Returns whether the precision-aware optimizer has the format of the moments, and it is not the
+/// default.
+bool can_state_moments(const plan::Job& job) {
+  return job.moment_dtype != plan::Dtype::fp32 && job.moment_dtype != plan::Dtype::fp64;
+}
+
+bool has_fp16_master(const plan::Job& job) {
+  return job.master_dtype == plan::Dtype::fp16 && job.param_dtype == plan::Dtype::bf16;
+}
+
 void add_number_formats(const plan::TrainingConfig& s, Settings& out) {
   const plan::Job& job = s.job;
   const bool half = job.param_dtype == plan::Dtype::fp16;
@@ -150,7 +166,20 @@ void add_number_formats(const plan::TrainingConfig& s, Settings& out) {
     out.add("fp8-recipe", "mxfp8");
   }
   if (job.matmul == plan::Matmul::fp4) out.add("fp4-format", "e2m1");
-  out.add("optimizer", job.optimizer == plan::Optimizer::sgd ? "sgd" : "adam");
+  out.add("optimizer", std::string(kMegatronOptimizers[std::size_t(job.optimizer)]));
+  if (s.plan.zero == 0) return;  // its precision-aware optimizer is a distributed one
+  const double offloaded = s.plan.offload.optimizer;
+  const bool moments = can_state_moments(job);
+  const bool master = has_fp16_master(job);
+  out.on("use-precision-aware-optimizer", moments || master || offloaded > 0);
+  if (master) out.add("main-params-dtype", "fp16");
+  if (moments) {
+    out.add("exp-avg-dtype", std::string(name(job.moment_dtype)));
+    out.add("exp-avg-sq-dtype", std::string(name(job.moment_dtype)));
+  }
+  out.on("optimizer-cpu-offload", offloaded > 0);
+  if (offloaded > 0 && offloaded < 1)
+    out.add("optimizer-offload-fraction", fmt::format("{}", offloaded));
 }
 
 void add_attention(const model::Attention& a, i64 hidden, Settings& out) {
@@ -332,7 +361,18 @@ std::vector<UnsupportedSetting> find_unsupported_by_megatron(const plan::Trainin
       "written as bf16: --fp8-param-gather gathers parameters in fp8 and keeps both");
   add(s.job.param_dtype == plan::Dtype::fp64, "job.param_dtype", "written as fp32: it has no fp64");
   add(!can_state_grads(s.job), "job.grad_dtype", "gradients are fp32 or in the parameters' format");
-  add(s.job.optimizer == plan::Optimizer::lion, "job.optimizer", "written as adam: it has no lion");
+  const bool other_optimizer = s.job.optimizer == plan::Optimizer::adam_8bit ||
+                               s.job.optimizer == plan::Optimizer::adafactor ||
+                               s.job.optimizer == plan::Optimizer::lion;
+  add(other_optimizer, "job.optimizer",
+      fmt::format("written as adam: it has no {}", name(s.job.optimizer)));
+  constexpr std::string_view kDistributed = "its precision-aware optimizer needs zero_stage: 1";
+  add(p.zero == 0 && p.offload.optimizer > 0, "parallelism.offload.optimizer", kDistributed);
+  add(s.job.moment_dtype != plan::Dtype::fp32 && (p.zero == 0 || !can_state_moments(s.job)),
+      "job.moment_dtype", kDistributed);
+  add(s.job.master_dtype != plan::Dtype::fp32 && (p.zero == 0 || !has_fp16_master(s.job)),
+      "job.master_dtype",
+      "it updates parameters in fp32, or bf16 ones in fp16 with its precision-aware optimizer");
   return lost;
 }
 

@@ -89,7 +89,7 @@ std::vector<UnsupportedSetting> find_unsupported_by_nanotron(const plan::Trainin
   if (!kept) lost.push_back({"job.param_dtype", "it keeps parameters in 16 or 32 bits"});
   if (s.job.grad_dtype != plan::Dtype::fp32)
     lost.push_back({"job.grad_dtype", "it has master weights only with fp32 gradients"});
-  if (s.job.optimizer == plan::Optimizer::lion)
+  if (s.job.optimizer != plan::Optimizer::adam && s.job.optimizer != plan::Optimizer::sgd)
     lost.push_back({"job.optimizer", "it has adamW and sgd"});
   return lost;
 }

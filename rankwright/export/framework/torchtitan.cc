@@ -29,6 +29,8 @@ constexpr std::string_view kTorchtitanStates[] = {"parallelism.tp_size",
                                                   "parallelism.schedule",
                                                   "parallelism.stages",
                                                   "parallelism.recompute",
+                                                  "parallelism.offload.optimizer",
+                                                  "parallelism.offload.parameters",
                                                   "model",
                                                   "job.global_batch",
                                                   "job.sequence",
@@ -130,6 +132,7 @@ std::string training(const plan::TrainingConfig& s) {
   add("mixed_precision_param", s.job.param_bytes() >= 4 ? "\"float32\"" : "\"bfloat16\"");
   add("mixed_precision_reduce", "\"float32\"");
   if (s.plan.pp > 1 || s.plan.ep > 1) add("disable_cuda_graphs", "True");
+  if (s.plan.offload.states()) add("enable_cpu_offload", "True");
   // Some registry functions turn these on.
   if (const std::optional<bool> compiles = find_compile(s))
     text += fmt::format("    config.compile.enable = {}\n", python_bool(*compiles));

@@ -28,6 +28,8 @@ constexpr std::string_view kTorchtitan02States[] = {"parallelism.tp_size",
                                                     "parallelism.schedule",
                                                     "parallelism.stages",
                                                     "parallelism.recompute",
+                                                    "parallelism.offload.optimizer",
+                                                    "parallelism.offload.parameters",
                                                     "parallelism.overlap.tp",
                                                     "model",
                                                     "job.global_batch",
@@ -79,13 +81,14 @@ std::string model_section(const plan::TrainingConfig& s) {
 /// one, it is one microbatch.
 std::string training_section(const plan::TrainingConfig& s) {
   const i64 passes = s.plan.pp > 1 ? s.microbatches() : 1;
-  return Section("training")
-      .number("local_batch_size", s.plan.micro_batch * passes)
+  Section section("training");
+  section.number("local_batch_size", s.plan.micro_batch * passes)
       .number("global_batch_size", s.job.global_batch)
       .number("seq_len", s.job.sequence)
       .text("mixed_precision_param", s.job.param_bytes() >= 4 ? "float32" : "bfloat16")
-      .text("mixed_precision_reduce", "float32")
-      .done();
+      .text("mixed_precision_reduce", "float32");
+  if (s.plan.offload.states()) section.flag("enable_cpu_offload", true);
+  return section.done();
 }
 
 std::string parallelism_section(const plan::TrainingConfig& s) {

@@ -109,6 +109,11 @@ std::vector<UnsupportedSetting> find_unsupported_by_both_torchtitans(
     lost.push_back({"parallelism.recompute", "it recomputes all layers or none"});
   if (p.recompute == plan::Recompute::selective && p.modules != plan::RecomputeModules{})
     lost.push_back({"parallelism.recompute", "it recomputes by operation, not by module"});
+  constexpr std::string_view kTogether = "FSDP offloads parameters and optimizer states together";
+  if (p.offload.optimizer > 0 && (!p.offload.states()))
+    lost.push_back({"parallelism.offload.optimizer", std::string(kTogether)});
+  if (p.offload.parameters && (!p.offload.states()))
+    lost.push_back({"parallelism.offload.parameters", std::string(kTogether)});
   if (s.job.optimizer != plan::Optimizer::adam)
     lost.push_back({"job.optimizer", "it has Adam and AdamW"});
   const importer::TorchtitanFlavor* const flavor = importer::find_flavor(s.model);

@@ -38,7 +38,7 @@ TEST(AccelerateImport, ReadsFsdpAndItsMesh) {
   EXPECT_EQ(config.plan.recompute, plan::Recompute::full);
   EXPECT_EQ(config.job.grad_dtype, plan::Dtype::bf16);
   EXPECT_EQ(config.cluster.host_devices, 8);  // 16 processes on 2 machines
-  EXPECT_EQ(config.software.name, "fsdp");
+  EXPECT_EQ(config.software.name, "transformers");
   EXPECT_THAT(plan.ignored_keys, ElementsAre("compute_environment"));
   EXPECT_EQ(plan.where("parallelism.zero_stage").line, 2);
 }
@@ -47,7 +47,7 @@ TEST(AccelerateImport, ReadsTheStrategiesOfFsdp1) {
   const PlanFile plan = read(
       "distributed_type: FSDP\nnum_machines: 4\nnum_processes: 32\n"
       "fsdp_config:\n  fsdp_sharding_strategy: HYBRID_SHARD\n  fsdp_offload_params: true\n");
-  EXPECT_EQ(plan.draft.offload, true);
+  EXPECT_EQ(plan.draft.offload_optimizer, 1);
   const rankwright::plan::TrainingConfig config = resolve(plan.draft);
   EXPECT_EQ(config.plan.zero, 3);
   EXPECT_EQ(config.plan.shard_size, 8);  // within a machine

@@ -61,12 +61,27 @@ void read_grad_dtype(ForeignReading& r, const YamlNode& node) {
   r.draft.grad_dtype = parse_word(r, node, kWords);
 }
 
+/// Parameters are updated in bf16, without a wider copy.
+void read_bf16_master(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.master_dtype = plan::Dtype::bf16;
+}
+
+void read_bf16_moments(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.moment_dtype = plan::Dtype::bf16;
+}
+
+/// Reads the part of the optimizer states that leaves the device, if any does.
+void read_offload_ratio(ForeignReading& r, const YamlNode& node) {
+  if (r.draft.offload_optimizer) r.draft.offload_optimizer = r.fields.number(node, 0, 1);
+}
+
 /// DeepSpeed accepts any class of torch.optim: unknown ones are reported as ignored, not rejected.
 void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {
       {"adam", plan::Optimizer::adam},      {"adamw", plan::Optimizer::adam},
       {"fusedadam", plan::Optimizer::adam}, {"cpuadam", plan::Optimizer::adam},
-      {"sgd", plan::Optimizer::sgd},        {"lion", plan::Optimizer::lion}};
+      {"sgd", plan::Optimizer::sgd},        {"lion", plan::Optimizer::lion},
+      {"muon", plan::Optimizer::muon},      {"adafactor", plan::Optimizer::adafactor}};
   const std::string word = lower(node.scalar.substr(0, kLongestLabel));
   for (const Word<plan::Optimizer>& known : kWords)
     if (word == known.word) {
@@ -76,7 +91,6 @@ void read_deepspeed_optimizer(ForeignReading& r, const YamlNode& node) {
   report_left_out(r, node, "optimizer.type: estimated with Adam's states");
 }
 
-constexpr std::string_view kDeepspeedOffload = "offloaded data is counted on the GPU";
 constexpr std::string_view kWideStates = "estimated with fp32 optimizer states";
 constexpr std::string_view kQuantized = "communication is estimated in the plan's number formats";
 
@@ -110,20 +124,26 @@ constexpr ForeignKey kDeepspeedKeys[] = {
     {"data_types.grad_accum_dtype", "job.grad_dtype", unless_auto<read_grad_dtype>, true},
     {"optimizer.type", "job.optimizer", unless_auto<read_deepspeed_optimizer>},
     {"_comment", ""},
-    {"zero_optimization.offload_optimizer.device", "software.offload", read_offload},
-    {"zero_optimization.offload_param.device", "software.offload", read_offload},
-    {"zero_optimization.cpu_offload", "software.offload", read_offload},
-    {"zero_optimization.cpu_offload_param", "software.offload", read_offload},
-    {"zero_optimization.zenflow", "software.offload", read_offload},
+    {"zero_optimization.offload_optimizer.device", "parallelism.offload.optimizer",
+     read_offload_optimizer},
+    {"zero_optimization.offload_optimizer.ratio", "parallelism.offload.optimizer",
+     read_offload_ratio},
+    {"zero_optimization.offload_param.device", "parallelism.offload.parameters",
+     read_offload_parameters},
+    {"zero_optimization.cpu_offload", "parallelism.offload.optimizer", read_offload_optimizer},
+    {"zero_optimization.cpu_offload_param", "parallelism.offload.parameters",
+     read_offload_parameters},
+    {"zero_optimization.zenflow", "parallelism.offload.optimizer", read_offload_optimizer},
     {"zero_optimization.zero_quantized_weights", "", nullptr, false, kQuantized},
     {"zero_optimization.zero_quantized_gradients", "", nullptr, false, kQuantized},
     {"zero_optimization.zero_quantized_nontrainable_weights", "", nullptr, false, kQuantized},
     {"communication_data_type", "", nullptr, false, kQuantized},
-    {"activation_checkpointing.cpu_checkpointing", "", nullptr, false, kDeepspeedOffload},
+    {"activation_checkpointing.cpu_checkpointing", "parallelism.offload.activations",
+     flag<&Draft::offload_activations>},
     {"activation_checkpointing.partition_activations", "", nullptr, false,
      "estimated with whole activations on every TP rank"},
-    {"bf16.bf16_master_weights_and_grads", "", nullptr, false, kWideStates},
-    {"bf16.bf16_optimizer_states", "", nullptr, false, kWideStates},
+    {"bf16.bf16_master_weights_and_grads", "job.master_dtype", read_bf16_master},
+    {"bf16.bf16_optimizer_states", "job.moment_dtype", read_bf16_moments},
     {"fp16.fp16_master_weights_and_grads", "", nullptr, false, kWideStates},
     {"torch_autocast.enabled", "", nullptr, false,
      "estimated with one number format for all parameters"},

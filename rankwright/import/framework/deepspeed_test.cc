@@ -97,7 +97,7 @@ TEST(DeepspeedImport, IgnoredSettings_AreReported) {
   ASSERT_THAT(plan.findings, SizeIs(1));
   EXPECT_EQ(plan.findings[0].code, "RW0601");
   EXPECT_THAT(plan.findings[0].detail, HasSubstr("zero_hpz_partition_size"));
-  EXPECT_EQ(plan.draft.offload, true);
+  EXPECT_EQ(plan.draft.offload_optimizer, 1);
 }
 
 }  // namespace deepspeed_test

@@ -1,6 +1,6 @@
 // Reads the YAML configs of fine-tuning tools that run Hugging Face's Trainer: LLaMA-Factory,
-// axolotl, and the recipes of TRL. Only full fine-tuning is read: adapters and quantized weights
-// are refused by name. A DeepSpeed config that the file names is read too.
+// axolotl, and the recipes of TRL, with full fine-tuning, LoRA and QLoRA. Other adapters are
+// refused by name. A DeepSpeed config that the file names is read too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,35 +30,139 @@ void read_hub_model(ForeignReading& r, const YamlNode& node) {
   if (model) r.draft.model = std::move(*model);
 }
 
+bool is_on_at(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node != nullptr && !is_off(*node);
+}
+
+/// Returns the value at a path as text; empty if there is none.
+std::string_view read_word(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node == nullptr ? std::string_view() : std::string_view(node->scalar);
+}
+
 void read_checkpointing(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }
 
+/// Weights, gradients and moments in bf16, without a wider copy.
+void read_pure_bf16(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node)) return;
+  r.draft.master_dtype = r.draft.moment_dtype = plan::Dtype::bf16;
+}
+
+/// The optimizers of Hugging Face's Trainer, by how their names begin. Paged states are in host
+/// memory only if the device is full.
+struct TrainerOptimizerRow {
+  std::string_view prefix;
+  plan::Optimizer optimizer;
+};
+constexpr TrainerOptimizerRow kTrainerOptimizers[] = {
+    {"adamw_torch_8bit", plan::Optimizer::adam_8bit},
+    {"adamw_torch", plan::Optimizer::adam},
+    {"adamw_hf", plan::Optimizer::adam},
+    {"adamw_apex", plan::Optimizer::adam},
+    {"paged_adamw_8bit", plan::Optimizer::adam_8bit},
+    {"paged_adamw", plan::Optimizer::adam},
+    {"adamw_bnb_8bit", plan::Optimizer::adam_8bit},
+    {"adamw_8bit", plan::Optimizer::adam_8bit},
+    {"lion_32bit", plan::Optimizer::lion},
+    {"lion_pytorch", plan::Optimizer::lion},
+    {"adafactor", plan::Optimizer::adafactor},
+    {"muon", plan::Optimizer::muon},
+    {"sgd", plan::Optimizer::sgd},
+};
+
 void read_trainer_optimizer(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar.starts_with("adamw_torch") || node.scalar.starts_with("adamw_hf") ||
-      node.scalar.starts_with("adamw_apex")) {
-    r.draft.optimizer = plan::Optimizer::adam;
-    return;
-  }
-  if (node.scalar == "sgd" || node.scalar.starts_with("lion_32bit")) {
-    r.draft.optimizer = node.scalar == "sgd" ? plan::Optimizer::sgd : plan::Optimizer::lion;
-    return;
-  }
+  for (const TrainerOptimizerRow& row : kTrainerOptimizers)
+    if (node.scalar.starts_with(row.prefix)) {
+      r.draft.optimizer = row.optimizer;
+      return;
+    }
   report_left_out(
       r, node,
       fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
 }
 
-/// Reports training that the estimate does not have: adapters, quantized weights.
-void refuse_adapter(ForeignReading& r, const YamlNode& node) {
-  if (is_off(node) || node.scalar == "full" || has_errors(r.fields.findings())) return;
-  const bool plain = node.scalar == "true" || node.scalar == "True" || node.scalar.empty();
+/// The keys that turn on adapters.
+constexpr const char* kAdapterKeys[] = {"finetuning_type", "adapter", "use_peft"};
+
+/// PEFT's ranks and modules if a file names none.
+constexpr i64 kDefaultRank = 8;
+constexpr plan::LoraModules kQueryAndValue{true, false, true, false, false, false, false};
+
+/// Reads whether a file trains adapters. Other methods than LoRA are refused by name.
+void read_adapter(ForeignReading& r, const YamlNode& node) {
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  if (is_off(node) || word == "full") return;
+  if (word == "qlora") r.draft.base_dtype = plan::BaseDtype::nf4;
+  if (word == "lora" || word == "qlora" || word == "true" || word == "dora") {
+    if (!r.draft.lora_rank) r.draft.lora_rank = kDefaultRank;
+    return;
+  }
   r.fields.report(node, {.code = "RW0907",
                          .message = "unknown value",
-                         .detail = fmt::format("{}: only full fine-tuning is estimated, without "
-                                               "adapters (LoRA) and quantized weights",
-                                               plain ? "this setting" : make_excerpt(node.scalar)),
-                         .hint = "rankwright plan --model NAME, for full fine-tuning"});
+                         .detail = fmt::format("{}: full fine-tuning, LoRA and QLoRA are estimated",
+                                               make_excerpt(node.scalar)),
+                         .hint = "rankwright plan --model NAME --lora 16"});
+}
+
+/// Reads the format of frozen weights: load_in_4bit: true, or quantization_bit: 4.
+template <plan::BaseDtype dtype>
+void read_quantized(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.base_dtype = dtype;
+}
+
+void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "4") r.draft.base_dtype = plan::BaseDtype::nf4;
+  if (node.scalar == "8") r.draft.base_dtype = plan::BaseDtype::int8;
+}
+
+/// Adds a linear layer by its name; "all" and "all-linear" are all of them. Names that a plan does
+/// not have (embeddings, a router) are left out.
+void add_lora_module(plan::LoraModules& modules, std::string_view name) {
+  if (name == "all" || name == "all-linear") modules = {};
+  for (const plan::LoraModuleRow& row : plan::lora_modules())
+    if (name.ends_with(row.name)) modules.*row.field = true;
+}
+
+/// Reads a list of linear layers, or their names joined by commas.
+void read_lora_targets(ForeignReading& r, const YamlNode& node) {
+  plan::LoraModules modules = plan::kNoLoraModules;
+  for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
+  std::string_view rest = node.scalar;
+  while (!rest.empty()) {
+    const std::size_t comma = std::min(rest.find(','), rest.size());
+    std::string_view name = rest.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    add_lora_module(modules, name);
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  if (modules != plan::kNoLoraModules)
+    r.draft.lora_modules = modules;
+  else
+    report_left_out(r, node, "adapters of these modules are estimated as on all linear layers");
+}
+
+void read_lora_linear(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.lora_modules = plan::LoraModules{};
+}
+
+/// Drops the details of adapters from a file that trains every parameter.
+void finish_adapter(ForeignReading& r) {
+  Draft& draft = r.draft;
+  const bool adapted = std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
+                                   [&](const char* key) { return is_on_at(r, key); }) &&
+                       read_word(r, "finetuning_type") != "full";
+  if (!adapted) {
+    draft.lora_rank.reset();
+    draft.lora_modules.reset();
+    draft.base_dtype.reset();
+    return;
+  }
+  const bool factory = find_path(r.root, "finetuning_type") != nullptr;
+  if (!draft.lora_modules) draft.lora_modules = factory ? plan::LoraModules{} : kQueryAndValue;
+  draft.grad_dtype = plan::Dtype::fp32;
 }
 
 /// Preference optimization also runs a frozen reference model.
@@ -71,12 +175,17 @@ void read_stage(ForeignReading& r, const YamlNode& node) {
 }
 
 constexpr ForeignKey kFineTuningKeys[] = {
-    {"finetuning_type", "", refuse_adapter},
-    {"adapter", "", refuse_adapter},
-    {"use_peft", "", refuse_adapter},
-    {"load_in_4bit", "", refuse_adapter},
-    {"load_in_8bit", "", refuse_adapter},
-    {"quantization_bit", "", refuse_adapter},
+    {"lora_rank", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
+    {"lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
+    {"finetuning_type", "job.lora_rank", read_adapter},
+    {"adapter", "job.lora_rank", read_adapter},
+    {"use_peft", "job.lora_rank", read_adapter},
+    {"lora_target", "job.lora_modules", read_lora_targets},
+    {"lora_target_modules", "job.lora_modules", read_lora_targets},
+    {"lora_target_linear", "job.lora_modules", read_lora_linear},
+    {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
+    {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
+    {"quantization_bit", "job.base_dtype", read_quantization_bit},
     {"stage", "", read_stage},
     {"rl", "", read_stage},
     {"model_name_or_path", "model", read_hub_model},
@@ -92,7 +201,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
-    {"pure_bf16", "", nullptr, false, "optimizer states are estimated in fp32"},
+    {"pure_bf16", "job.master_dtype", read_pure_bf16},
     {"gradient_checkpointing", "parallelism.recompute", read_checkpointing},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
     {"optim", "job.optimizer", read_trainer_optimizer},
@@ -147,11 +256,6 @@ void follow_deepspeed(ForeignReading& r, const YamlNode& named, PlanFile& plan) 
                           .hint = "put the DeepSpeed config beside the file"});
 }
 
-bool is_on_at(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node != nullptr && !is_off(*node);
-}
-
 /// Reads FSDP's settings, with or without its prefix.
 void read_fsdp_settings(ForeignReading& r) {
   r.draft.zero = 3;
@@ -160,7 +264,8 @@ void read_fsdp_settings(ForeignReading& r) {
     if (const YamlNode* const node = find_path(r.root, path); node != nullptr && is_off(*node))
       r.draft.zero = 2;
   for (const char* const path : {"fsdp_config.offload_params", "fsdp_config.fsdp_offload_params"})
-    if (is_on_at(r, path)) r.draft.offload = true;
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr)
+      read_offload_all(r, *node);
   for (const char* const path :
        {"fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing"})
     if (is_on_at(r, path)) r.draft.recompute = plan::Recompute::full;
@@ -223,6 +328,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
+  finish_adapter(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
   plan.keys = fields.keys();

@@ -45,14 +45,51 @@ TEST(FineTuning, MissingDeepSpeedConfig_IsTakenByItsName) {
   EXPECT_THAT(plan.draft.zero, Optional(3));
 }
 
-TEST(FineTuning, Adapters_AreRefusedInOneLine) {
-  for (const std::string setting : {"finetuning_type: lora\n", "finetuning_type: oft\n"})
-    EXPECT_EQ(read(kFactory + setting).findings[0].code, "RW0907") << setting;
-  const PlanFile axolotl = read(
+TEST(FineTuning, OtherAdapters_AreRefusedInOneLine) {
+  const PlanFile oft = read(kFactory + "finetuning_type: oft\n");
+  ASSERT_FALSE(oft.findings.empty());
+  EXPECT_EQ(oft.findings[0].code, "RW0907");
+  EXPECT_EQ(oft.findings[0].severity, Severity::error);
+}
+
+// LLaMA-Factory adapts all linear layers by default, with rank 8.
+TEST(FineTuning, LoraOfLlamaFactory) {
+  const PlanFile plan = read(kFactory + "finetuning_type: lora\n");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(8));
+  EXPECT_THAT(plan.draft.lora_modules, Optional(plan::LoraModules{}));
+  EXPECT_EQ(resolve(plan.draft).job.grad_dtype, plan::Dtype::fp32);
+  const PlanFile stated = read(kFactory +
+                               "finetuning_type: lora\nlora_rank: 64\nlora_target: q_proj,v_proj\n"
+                               "quantization_bit: 4\n");
+  EXPECT_THAT(stated.draft.lora_rank, Optional(64));
+  EXPECT_EQ(show(*stated.draft.lora_modules, " "), "q_proj v_proj");
+  EXPECT_THAT(stated.draft.base_dtype, Optional(plan::BaseDtype::nf4));
+}
+
+TEST(FineTuning, QloraOfAxolotl) {
+  const PlanFile plan = read(
       "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nload_in_4bit: true\n"
-      "adapter: qlora\nmicro_batch_size: 1\n");
-  ASSERT_EQ(axolotl.findings.size(), 1u);
-  EXPECT_EQ(axolotl.findings[0].severity, Severity::error);
+      "adapter: qlora\nlora_r: 32\nlora_target_modules:\n  - q_proj\n  - down_proj\n"
+      "micro_batch_size: 1\noptimizer: paged_adamw_8bit\n");
+  EXPECT_TRUE(plan.findings.empty() || plan.findings[0].severity != Severity::error);
+  const plan::Job job = resolve(plan.draft).job;
+  EXPECT_EQ(job.lora_rank, 32);
+  EXPECT_EQ(show(job.lora_modules, " "), "q_proj down_proj");
+  EXPECT_EQ(job.base_dtype, plan::BaseDtype::nf4);
+  EXPECT_EQ(job.optimizer, plan::Optimizer::adam_8bit);
+}
+
+// PEFT adapts q_proj and v_proj of a Llama if nothing is stated.
+TEST(FineTuning, TrlWithPeft) {
+  const std::string trl =
+      "model_name_or_path: meta-llama/Llama-3.1-8B\nper_device_train_batch_size: 1\n"
+      "max_length: 2048\nbf16: true\n";
+  const PlanFile plan = read(trl + "use_peft: true\n");
+  EXPECT_EQ(show(*plan.draft.lora_modules, " "), "q_proj v_proj");
+  // Details of adapters without adapters have no effect.
+  const PlanFile full = read(trl + "use_peft: false\nlora_r: 16\nload_in_4bit: true\n");
+  EXPECT_EQ(full.draft.lora_rank, std::nullopt);
+  EXPECT_EQ(full.draft.base_dtype, std::nullopt);
 }
 
 TEST(FineTuning, ReadsTheDegreesOfAxolotl) {

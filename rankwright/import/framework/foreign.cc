@@ -82,8 +82,17 @@ void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, Pla
   if (reading.known != nullptr) report_unknown_keys(reading, rows);
 }
 
-void read_offload(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) r.draft.offload = true;
+void read_offload_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload_optimizer = 1;
+}
+
+void read_offload_parameters(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.offload_parameters = true;
+}
+
+void read_offload_all(ForeignReading& r, const YamlNode& node) {
+  read_offload_optimizer(r, node);
+  read_offload_parameters(r, node);
 }
 
 const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_view plan_key) {

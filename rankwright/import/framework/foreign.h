@@ -81,8 +81,11 @@ void flag(ForeignReading& r, const YamlNode& node) {
   r.draft.*member = r.fields.flag(node);
 }
 
-/// Reads a setting that keeps states in the host's memory unless it is off.
-void read_offload(ForeignReading& r, const YamlNode& node);
+/// Read settings that keep the optimizer's states, the parameters, or both in the host's memory
+/// unless they are off.
+void read_offload_optimizer(ForeignReading& r, const YamlNode& node);
+void read_offload_parameters(ForeignReading& r, const YamlNode& node);
+void read_offload_all(ForeignReading& r, const YamlNode& node);
 
 template <i64 model::Shapes::*member>
 void shape(ForeignReading& r, const YamlNode& node) {

@@ -40,15 +40,31 @@ void read_cp_comm(ForeignReading& r, const YamlNode& node) {
 }
 
 void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
-  constexpr Word<plan::Optimizer> kWords[] = {{"adam", plan::Optimizer::adam},
-                                              {"sgd", plan::Optimizer::sgd},
-                                              {"lion", plan::Optimizer::lion}};
+  constexpr Word<plan::Optimizer> kWords[] = {
+      {"adam", plan::Optimizer::adam}, {"sgd", plan::Optimizer::sgd},
+      {"muon", plan::Optimizer::muon}, {"dist_muon", plan::Optimizer::muon},
+      {"lion", plan::Optimizer::lion}, {"lion", plan::Optimizer::lion}};
   for (const Word<plan::Optimizer>& known : kWords)
     if (node.scalar == known.word) {
       r.draft.optimizer = known.value;
       return;
     }
   report_left_out(r, node, "--optimizer: estimated with Adam's states");
+}
+
+/// Reads a format of the precision-aware optimizer; without it the flags have no effect.
+template <std::optional<plan::Dtype> Draft::*member>
+void read_optimizer_dtype(ForeignReading& r, const YamlNode& node) {
+  if (find_path(r.root, "use-precision-aware-optimizer") == nullptr) return;
+  for (const plan::DtypeRow& row : plan::dtypes())
+    if (node.scalar == row.name) r.draft.*member = row.dtype;
+}
+
+/// Reads the part of the states that --optimizer-cpu-offload moves; without it the flag has no
+/// effect.
+void read_offload_fraction(ForeignReading& r, const YamlNode& node) {
+  if (find_path(r.root, "optimizer-cpu-offload") == nullptr) return;
+  r.draft.offload_optimizer = r.fields.number(node, 0, 1);
 }
 
 void read_granularity(ForeignReading& r, const YamlNode& node) {
@@ -176,8 +192,12 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"cpu-offloading-num-layers", "", nullptr, false, "activations are counted on the GPU"},
     {"fine-grained-activation-offloading", "", nullptr, false,
      "activations are counted on the GPU"},
-    {"optimizer-cpu-offload", "software.offload", read_offload},
-    {"use-precision-aware-optimizer", "", nullptr, false, "estimated with fp32 optimizer states"},
+    {"optimizer-cpu-offload", "parallelism.offload.optimizer", read_offload_optimizer},
+    {"optimizer-offload-fraction", "parallelism.offload.optimizer", read_offload_fraction},
+    {"use-precision-aware-optimizer", "job.moment_dtype"},
+    {"exp-avg-dtype", "job.moment_dtype", read_optimizer_dtype<&Draft::moment_dtype>},
+    {"exp-avg-sq-dtype", "job.moment_dtype", read_optimizer_dtype<&Draft::moment_dtype>},
+    {"main-params-dtype", "job.master_dtype", read_optimizer_dtype<&Draft::master_dtype>},
     {"fp8-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
     {"fp4-param-gather", "", nullptr, false, "estimated with 16-bit parameters"},
     {"moe-expert-capacity-factor", "job.expert_capacity", read_capacity},

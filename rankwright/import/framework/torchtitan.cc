@@ -136,7 +136,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
      "the output head is estimated as split over TP"},
     {"parallelism.pipeline_parallel_expert_parallel_overlap", "", nullptr, false,
      "all-to-all is estimated as exposed"},
-    {"training.enable_cpu_offload", "software.offload", read_offload},
+    {"training.enable_cpu_offload", "parallelism.offload.parameters", read_offload_all},
     {"fault_tolerance.enable", "", nullptr, false, "replicas are estimated as one fixed mesh"},
 };
 

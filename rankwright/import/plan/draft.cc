@@ -218,6 +218,9 @@ void DraftResolver::layout() {
                   .tp = draft_.overlap_tp.value_or(false),
                   .pp = draft_.overlap_pp.value_or(plan.virtual_stages > 1),
                   .ep = draft_.overlap_ep.value_or(false)};
+  plan.offload = {.optimizer = draft_.offload_optimizer.value_or(0),
+                  .parameters = draft_.offload_parameters.value_or(false),
+                  .activations = draft_.offload_activations.value_or(false)};
   plan.dispatcher = draft_.dispatcher.value_or(plan::Dispatcher::alltoall);
 }
 
@@ -236,7 +239,6 @@ void DraftResolver::software() {
   software.tuned = draft_.tuned.value_or(software.tuned);
   if (draft_.target && *draft_.target != rules::Target::any)
     config_.target = row(*draft_.target).name;
-  software.offload = draft_.offload.value_or(software.offload);
 }
 
 void DraftResolver::placement() {
@@ -266,6 +268,7 @@ void DraftResolver::job() {
   const plan::Plan& plan = config_.plan;
   job.sequence = count_or(draft_.sequence, "job.sequence", plan::assume_sequence(config_.model),
                           explain_sequence(config_.model));
+  job.doc_length = draft_.doc_length.value_or(0);
   const std::optional<i64> accumulated =
       draft_.accumulation ? product({plan.micro_batch, *draft_.accumulation, plan.dp})
                           : std::nullopt;
@@ -276,13 +279,21 @@ void DraftResolver::job() {
   job.param_dtype = or_assume(draft_.param_dtype, "job.param_dtype", plan::Dtype::bf16, "bf16", "");
   const plan::Software& framework =
       draft_.framework ? *draft_.framework : find_usual_framework(draft_.target);
-  const plan::Dtype usual = default_grad_dtype(framework, job.param_dtype);
+  job.lora_rank = draft_.lora_rank.value_or(0);
+  // Adapters are trained in fp32.
+  const plan::Dtype usual =
+      job.frozen() ? plan::Dtype::fp32 : default_grad_dtype(framework, job.param_dtype);
   job.grad_dtype = or_assume(draft_.grad_dtype, "job.grad_dtype", usual, std::string(name(usual)),
-                             fmt::format("the default of {}", framework.name));
+                             job.frozen() ? "adapters are trained in fp32"
+                                          : fmt::format("the default of {}", framework.name));
   job.matmul = draft_.matmul.value_or(plan::Matmul::same);
   job.expert_imbalance = draft_.expert_imbalance.value_or(0);
   job.expert_capacity = draft_.expert_capacity.value_or(0);
   job.optimizer = or_assume(draft_.optimizer, "job.optimizer", plan::Optimizer::adam, "adam", "");
+  job.moment_dtype = draft_.moment_dtype.value_or(plan::Dtype::fp32);
+  job.master_dtype = draft_.master_dtype.value_or(plan::Dtype::fp32);
+  job.lora_modules = draft_.lora_modules.value_or(plan::LoraModules{});
+  job.base_dtype = draft_.base_dtype.value_or(plan::BaseDtype::same);
 }
 
 }  // namespace

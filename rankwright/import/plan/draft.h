@@ -20,6 +20,7 @@ inline constexpr i64 kMaxSequence = i64{1} << 30;
 inline constexpr i64 kMaxMicroBatch = i64{1} << 20;
 inline constexpr i64 kMaxChunks = 4096;
 inline constexpr i64 kMaxBucket = i64{1} << 40;  // elements
+inline constexpr i64 kMaxLoraRank = i64{1} << 16;
 
 /// The model and the system that are assumed if a file names none.
 inline constexpr std::string_view kReferenceModel = "llama-3.1-70b";
@@ -57,12 +58,16 @@ struct Draft {
   std::optional<std::vector<i64>> host_order;    // hosts in rank order
   std::optional<model::Model> model;
   std::optional<cluster::Cluster> cluster;
-  std::optional<i64> global_batch, sequence;
+  std::optional<i64> global_batch, sequence, doc_length;
   std::optional<i64>
       accumulation;  // microbatches per data rank, for frameworks that do not state a global batch
   std::optional<plan::Dtype> param_dtype, grad_dtype;
   std::optional<plan::Matmul> matmul;
   std::optional<plan::Optimizer> optimizer;
+  std::optional<plan::Dtype> moment_dtype, master_dtype;
+  std::optional<i64> lora_rank;
+  std::optional<plan::LoraModules> lora_modules;
+  std::optional<plan::BaseDtype> base_dtype;
   std::optional<double> expert_imbalance, expert_capacity;
   std::optional<rules::Target> target;
   std::optional<plan::Software> framework;
@@ -72,7 +77,9 @@ struct Draft {
   std::optional<bool> fused_permute;
   std::optional<bool> compile;
   std::optional<plan::Loss> loss;
-  std::optional<bool> tuned, offload;
+  std::optional<bool> tuned;
+  std::optional<double> offload_optimizer;  // fraction
+  std::optional<bool> offload_parameters, offload_activations;
   std::string reference_model{kReferenceModel};  // the placeholder if no model is stated
 };
 

@@ -242,6 +242,47 @@ void read_target(Reading& r, const YamlNode& node) {
     r.draft.target = *index == 0 ? rules::Target::any : rules::targets()[*index - 1].target;
 }
 
+/// Reads a fraction from 0 to 1; true is all of it.
+template <std::optional<double> Draft::*member>
+void read_fraction(Reading& r, const YamlNode& node) {
+  const bool yes = node.scalar == "true" || node.scalar == "yes";
+  const bool no = node.scalar == "false" || node.scalar == "no";
+  r.draft.*member = yes ? 1 : no ? std::optional<double>(0) : r.fields.number(node, 0, 1);
+}
+
+/// Reads all or a list of linear layers.
+void read_lora_modules(Reading& r, const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::scalar && node.scalar == "all") {
+    r.draft.lora_modules = plan::LoraModules{};
+    return;
+  }
+  const std::span<const plan::LoraModuleRow> rows = plan::lora_modules();
+  plan::LoraModules modules = plan::kNoLoraModules;
+  std::vector<YamlNode> items = node.items;
+  if (node.kind == YamlNode::Kind::scalar)  // "q_proj,v_proj", as an option states it
+    for (std::string_view rest = node.scalar; !rest.empty();) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      items.push_back(node);
+      items.back().scalar = std::string(rest.substr(0, comma));
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+  else if (!r.fields.expect(node, YamlNode::Kind::sequence, "all, or a list of linear layers"))
+    return;
+  for (const YamlNode& item : items) {
+    const std::optional<std::size_t> index = r.fields.one_of(item, names_of_rows(rows));
+    if (!index) return;
+    modules.*rows[*index].field = true;
+  }
+  if (modules != plan::kNoLoraModules) {
+    r.draft.lora_modules = modules;
+    return;
+  }
+  r.fields.report(node, {.code = "RW0904",
+                         .message = "number out of range",
+                         .detail = "empty list of linear layers",
+                         .hint = "for example lora_modules: [q_proj, v_proj], or remove the key"});
+}
+
 /// Reads one of a list of names into `member`.
 template <class Enum, std::optional<Enum> Draft::*member,
           std::span<const std::string_view> (*names_of)()>
@@ -250,7 +291,8 @@ void read_named(Reading& r, const YamlNode& node) {
     r.draft.*member = Enum(*index);
 }
 
-constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "job", "software"};
+constexpr std::string_view kGroups[] = {"parallelism", "parallelism.overlap", "parallelism.offload",
+                                        "job", "software"};
 
 constexpr std::string_view kMicrobatches =
     "job: {global_batch: N}, with N = micro-batches x micro_batch x dp_size";
@@ -278,6 +320,11 @@ constexpr WordHint kHints[] = {
     {"flash_attention", "", "software: {attention: flash2}"},
     {"batch_size", "", "job: {global_batch: N}, or parallelism: {micro_batch: N}"},
     {"seq_length", "", "job: {sequence: N}"},
+    {"lora_r", "lora_rank", ""},
+    {"target_modules", "lora_modules", ""},
+    {"load_in_4bit", "", "job: {base_dtype: nf4}"},
+    {"offload_optimizer", "", "parallelism: {offload: {optimizer: true}}"},
+    {"offload_param", "", "parallelism: {offload: {parameters: true}}"},
     {"gpus", "", "world_size: N, or cluster: dgx-h100 x N"},
     {"precision", "", "job: {param_dtype: bf16}"},
 };
@@ -419,6 +466,19 @@ constexpr KeyRow kKeys[] = {
       "Overlaps about half of the expert-parallel traffic. Needs an interleaved schedule or no "
       "pipeline, and no full recomputation."},
      read_flag<&Draft::overlap_ep>},
+    {{"parallelism.offload.optimizer", "a fraction from 0 to 1, or true", "0",
+      "Fraction of the optimizer states in host memory, where the CPU updates the parameters.",
+      "Saves device memory. A CPU updates about 1.5 billion parameters per second and node."},
+     read_fraction<&Draft::offload_optimizer>},
+    {{"parallelism.offload.parameters", "true or false", "false",
+      "Keep the shards of the parameters in host memory. Needs zero_stage: 3.",
+      "Every micro-batch reads them twice over PCIe."},
+     read_flag<&Draft::offload_parameters>},
+    {{"parallelism.offload.activations", "true or false", "false",
+      "Move the inputs of recomputed layers to host memory. Needs recompute: full.",
+      "Saves layers x sequence x hidden size x 2 bytes per micro-batch. Long sequences hide the "
+      "transfers."},
+     read_flag<&Draft::offload_activations>},
     {{"placement", "block, cyclic, {hosts: [...]} or {ranks: [...]}", "block",
       "The device of each rank: block fills hosts one after another, cyclic goes round-robin, or a "
       "list.",
@@ -440,6 +500,11 @@ constexpr KeyRow kKeys[] = {
     {{"job.sequence", "a whole number", "8192, or the model's context length if that is less",
       "Tokens per sequence.", "Activation memory grows linearly with it, attention quadratically."},
      read_whole<&Draft::sequence, kMaxSequence>},
+    {{"job.doc_length", "a whole number", "none: one document per sequence",
+      "Tokens per document in a packed sequence whose documents do not attend to each other. For "
+      "documents of different lengths, the mean of their squares over their mean.",
+      "Attention grows with it instead of with the sequence."},
+     read_whole<&Draft::doc_length, kMaxSequence>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Number format of parameters and activations.",
       "Sets the bytes of all stored and sent data."},
@@ -456,11 +521,33 @@ constexpr KeyRow kKeys[] = {
       "bits.",
       "fp8 doubles the peak rate; casts and small matmuls reduce the gain."},
      read_named<plan::Matmul, &Draft::matmul, plan::matmul_names>},
-    {{"job.optimizer", "adam, adamw, sgd or lion", "adam",
+    {{"job.optimizer", "adam, adamw, sgd, lion, adam-8bit, adafactor or muon", "adam",
       "The optimizer, which sets the states per parameter.",
-      "Adam keeps 8 bytes and a 4-byte fp32 copy per parameter; with fp64 parameters 16 bytes and "
-      "no copy."},
+      "Adam keeps 8 bytes of moments per parameter, adam-8bit 2, lion, sgd and muon 4, adafactor "
+      "almost none; master_dtype adds a copy of the parameters."},
      read_optimizer},
+    {{"job.moment_dtype", "fp32, bf16, fp16 or fp8", "fp32", "Number format of the moments.",
+      "bf16 halves them. adam-8bit has its own format."},
+     read_dtype<&Draft::moment_dtype>},
+    {{"job.master_dtype", "fp32, bf16 or fp16", "fp32",
+      "Number format in which the optimizer updates parameters: a copy, if it is wider than "
+      "param_dtype.",
+      "fp32 takes 4 bytes per parameter; with bf16 parameters and bf16 here there is no copy."},
+     read_dtype<&Draft::master_dtype>},
+    {{"job.lora_rank", "a whole number", "none: all parameters are trained",
+      "Rank of LoRA's adapters: the weights are frozen, and two matrices of this rank per linear "
+      "layer are trained.",
+      "Gradients and optimizer states almost vanish; weights and activations stay."},
+     read_whole<&Draft::lora_rank, kMaxLoraRank>},
+    {{"job.lora_modules",
+      "all, or a list of q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj and down_proj", "all",
+      "The linear layers that have adapters.",
+      "Layers without one do not keep their inputs for the backward pass."},
+     read_lora_modules},
+    {{"job.base_dtype", "same, nf4 or int8", "same: as param_dtype",
+      "Number format of the frozen matrices under LoRA; nf4 is QLoRA's.",
+      "nf4 takes 0.52 bytes per weight instead of 2. Each pass casts it to 16 bits."},
+     read_named<plan::BaseDtype, &Draft::base_dtype, plan::base_dtype_names>},
     {{"job.expert_imbalance", "a number from 1 to 100", "1.1",
       "Tokens of the busiest expert-parallel rank over the mean. 1 if the router is forced to "
       "balance.",
@@ -472,7 +559,8 @@ constexpr KeyRow kKeys[] = {
      read_factor<&Draft::expert_capacity, 1>},
     {{"software.framework",
       "megatron-core, nemo, mlperf, megatron-2021, megatron-deepspeed, deepspeed, "
-      "deepspeed-2021, torchtitan, torchtitan-2024, llm-foundry, fsdp, maxtext, rankwright or own",
+      "deepspeed-2021, torchtitan, torchtitan-2024, transformers, transformers-2024, llm-foundry, "
+      "fsdp, maxtext, rankwright or own",
       "megatron-core",
       "The framework that runs the plan. Sets the defaults of the other `software` keys.",
       "Sets kernels, launch overheads and memory besides the model states."},
@@ -504,19 +592,16 @@ constexpr KeyRow kKeys[] = {
       "torch.compile, or the framework's own kernels, fuse the operations between matmuls.",
       "Without it, layers keep a quarter more activations."},
      read_flag<&Draft::compile>},
-    {{"software.loss", "fused, unfused, sharded, eager or in_place", "the framework's default",
-      "Implementation of the loss: 4, 6, 10, 14 or 6 bytes per logit at its peak.",
+    {{"software.loss", "fused, unfused, sharded, eager, in_place or fused_linear",
+      "the framework's default",
+      "Implementation of the loss: 4, 6, 10, 14, 6 or 0 bytes per logit at its peak. fused_linear "
+      "is Liger's or Cut Cross-Entropy.",
       "With a vocabulary of 128k and 8,192 tokens, this is 4.2 to 14.7 GB on one rank."},
      read_named<plan::Loss, &Draft::loss, plan::loss_names>},
     {{"software.tuned", "true or false", "the framework's default",
       "The vendor tuned the recipe for this model and machine.",
       "Tuned recipes run about a tenth faster on the same layout."},
      read_flag<&Draft::tuned>},
-    {{"software.offload", "true or false", "false",
-      "Optimizer states or parameters are offloaded to host memory.",
-      "Not modeled: they are counted on the GPU, so memory is an upper bound, and the transfer "
-      "time is not counted."},
-     read_flag<&Draft::offload>},
 };
 
 }  // namespace

@@ -72,6 +72,12 @@ const Example kExamples[] = {
     {"parallelism.overlap.pp", "yes", is<&Draft::overlap_pp, true>},
     {"parallelism.overlap.ep", "yes", is<&Draft::overlap_ep, true>},
     {"parallelism.dispatcher", "deepep", is<&Draft::dispatcher, plan::Dispatcher::deepep>},
+    {"parallelism.offload.optimizer", "0.5",
+     [](const Draft& d) { return d.offload_optimizer == 0.5; }},
+    {"parallelism.offload.optimizer", "true",
+     [](const Draft& d) { return d.offload_optimizer == 1; }},
+    {"parallelism.offload.parameters", "yes", is<&Draft::offload_parameters, true>},
+    {"parallelism.offload.activations", "yes", is<&Draft::offload_activations, true>},
     {"placement", "cyclic", is<&Draft::placement, mesh::Placement::Kind::cyclic>},
     {"placement", "{ranks: [1, 0]}",
      [](const Draft& d) {
@@ -90,10 +96,21 @@ const Example kExamples[] = {
      [](const Draft& d) { return d.cluster && d.cluster->devices() == 3; }},
     {"job.global_batch", "8", is<&Draft::global_batch, 8>},
     {"job.sequence", "8", is<&Draft::sequence, 8>},
+    {"job.doc_length", "512", is<&Draft::doc_length, 512>},
     {"job.param_dtype", "fp8", is<&Draft::param_dtype, plan::Dtype::fp8>},
     {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, plan::Dtype::fp32>},
     {"job.matmul", "fp8", is<&Draft::matmul, plan::Matmul::fp8>},
     {"job.optimizer", "lion", is<&Draft::optimizer, plan::Optimizer::lion>},
+    {"job.moment_dtype", "bf16", is<&Draft::moment_dtype, plan::Dtype::bf16>},
+    {"job.master_dtype", "bf16", is<&Draft::master_dtype, plan::Dtype::bf16>},
+    {"job.lora_rank", "16", is<&Draft::lora_rank, 16>},
+    {"job.lora_modules", "all",
+     [](const Draft& d) { return d.lora_modules == plan::LoraModules{}; }},
+    {"job.lora_modules", "[q_proj, v_proj]",
+     [](const Draft& d) {
+       return d.lora_modules == plan::LoraModules{true, false, true, false, false, false, false};
+     }},
+    {"job.base_dtype", "nf4", is<&Draft::base_dtype, plan::BaseDtype::nf4>},
     {"job.expert_imbalance", "1.25", [](const Draft& d) { return d.expert_imbalance == 1.25; }},
     {"job.expert_capacity", "1.5", [](const Draft& d) { return d.expert_capacity == 1.5; }},
     {"software.framework", "torchtitan",
@@ -106,7 +123,6 @@ const Example kExamples[] = {
     {"software.compile", "yes", is<&Draft::compile, true>},
     {"software.loss", "eager", is<&Draft::loss, plan::Loss::eager>},
     {"software.tuned", "yes", is<&Draft::tuned, true>},
-    {"software.offload", "yes", is<&Draft::offload, true>},
 };
 
 /// Returns "a: {b: {c: 8}}" for "a.b.c" and 8.

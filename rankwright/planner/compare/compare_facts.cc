@@ -264,6 +264,10 @@ Facts list_optimizer_facts(const FactContext& s) {
           {"", format_short_count(p.zero == 0 ? all : shard), " updated"}};
 }
 
+Facts list_offload_facts(const FactContext& s) {
+  return {{"offloads ", show(s.config().plan.offload), ""}};
+}
+
 constexpr CauseRow kRows[] = {
     {cost::Item::matmul, list_matmul_facts},
     {cost::Item::attention, list_attention_facts},
@@ -282,6 +286,7 @@ constexpr CauseRow kRows[] = {
     {cost::Item::untuned, list_untuned_facts, true},
     {cost::Item::dp, list_dp_facts},
     {cost::Item::optimizer, list_optimizer_facts},
+    {cost::Item::offload, list_offload_facts},
     {cost::Item::jitter, list_jitter_facts, true},
 };
 static_assert(std::size(kRows) == cost::kItems);

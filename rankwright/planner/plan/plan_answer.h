@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "rankwright/planner/explain/explain_view.h"
+#include "rankwright/planner/plan/objective.h"
+#include "rankwright/planner/plan/savings.h"
 #include "rankwright/planner/plan/search_budget.h"
 #include "rankwright/planner/plan/target_verdict.h"
 #include "rankwright/planner/plan/training.h"
@@ -72,6 +74,10 @@ struct PlanAnswer {
       fewest{};  // for --fit, or if nothing fits: the smallest GPU count that fits with margin
   std::optional<search::CountRow> fewest_tight{};  // for --fit: a smaller GPU count that is tight
   bool fit_asked = false;
+  std::vector<Saving> savings{};         // if nothing fits: settings that make it fit
+  const SavingRow* offloaded = nullptr;  // --allow-offload: what the plan offloads, if it must
+  Objective objective = Objective::time;
+  std::optional<i64> largest{};           // what the objective asks for; empty if nothing fits
   StopReason stopped = StopReason::none;  // why the search is incomplete
   SearchBudget budget{};
 

@@ -23,18 +23,32 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.overlap_pp = d.overlap_pp;
   bare.overlap_ep = d.overlap_ep;
   bare.dispatcher = d.dispatcher;
+  bare.offload_optimizer = d.offload_optimizer;
+  bare.offload_parameters = d.offload_parameters;
+  bare.offload_activations = d.offload_activations;
   bare.model = d.model;
   bare.cluster = d.cluster;
   bare.global_batch = d.global_batch;
   bare.sequence = d.sequence;
+  bare.doc_length = d.doc_length;
   bare.param_dtype = d.param_dtype;
   bare.grad_dtype = d.grad_dtype;
   bare.matmul = d.matmul;
   bare.optimizer = d.optimizer;
+  bare.moment_dtype = d.moment_dtype;
+  bare.master_dtype = d.master_dtype;
+  bare.lora_rank = d.lora_rank;
+  bare.lora_modules = d.lora_modules;
+  bare.base_dtype = d.base_dtype;
+  bare.expert_imbalance = d.expert_imbalance;
+  bare.expert_capacity = d.expert_capacity;
   bare.target = d.target;
   bare.framework = d.framework;
   bare.attention = d.attention;
   bare.launch = d.launch;
+  bare.expert_kernel = d.expert_kernel;
+  bare.fused_permute = d.fused_permute;
+  bare.compile = d.compile;
   bare.loss = d.loss;
   bare.tuned = d.tuned;
   return bare;
@@ -63,7 +77,8 @@ rules::Target choose_search_target(std::optional<rules::Target> stated,
   if (const rules::Target own = choose_target({}, file); own != rules::Target::any) return own;
   if (file.draft.framework) return rules::find_target_of(file.draft.framework->name);
   const bool cpu = file.draft.cluster && file.draft.cluster->device.cpu();
-  return cpu ? rules::Target::rankwright : rules::Target::megatron;
+  if (cpu) return rules::Target::rankwright;
+  return file.draft.lora_rank ? rules::Target::accelerate : rules::Target::megatron;
 }
 
 plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target target,
@@ -82,7 +97,9 @@ plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target ta
   if (open) draft.global_batch = 1;
   plan::TrainingConfig config = resolve(draft);
   if (open) {
+    const plan::Offload offload = config.plan.offload;
     config.plan = {};  // what is assumed must not depend on it
+    config.plan.offload = offload;
     config.job.global_batch = assume_global_batch(config).value_or(kMaxCount);
     noted.push_back({"job.global_batch", std::to_string(config.job.global_batch),
                      importer::explain_batch(config.job.global_batch, config.job.sequence)});
@@ -102,7 +119,9 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
   std::erase_if(config.assumed, [](const plan::Assumption& a) {
     return a.key.starts_with("parallelism.");  // these are searched
   });
+  const plan::Offload offload = config.plan.offload;
   config.plan = {};
+  config.plan.offload = offload;
   // The frameworks' defaults if nothing is stated, as in import/draft.
   config.plan.overlap = {.grad_reduce = stated.overlap_grad.value_or(true),
                          .param_gather = stated.overlap_param.value_or(true),
@@ -114,6 +133,7 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
   // Its default attention, FlexAttention, gathers keys and values.
   if (limits.target == rules::Target::torchtitan && !limits.cp_comm)
     open.limits.cp_comm = plan::CpComm::all_gather;
+  if (offload.parameters) open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
   open.overlap_chunks = !stated.overlap_pp;
   open.dispatch_per_node = !stated.dispatcher && dispatches_per_node(limits.target);
   return open;

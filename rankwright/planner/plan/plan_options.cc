@@ -89,6 +89,9 @@ constexpr TextOption kTextOptions[] = {
      "fastest count that does not"},
     {"calibrate", "LOG", "calibrate the estimate with the log of a run (Megatron-LM, torchtitan)"},
     {"ran", "PLAN", "with --calibrate: the plan of that run (default: the file's, or the log's)"},
+    {"objective", "time, max-seq or max-batch",
+     "find the fastest plan (default), or the longest sequence or the largest micro-batch that "
+     "fits with margin"},
     {"top", "N", "list the N best layouts in a table"},
     {"search-time", "TIME", "stop after this time with the best plan so far (default: 10min)"},
     {"search-memory", "SIZE", "stop at this memory use with the best plan so far (default: 4GiB)"},
@@ -102,6 +105,7 @@ struct SwitchOption {
 constexpr SwitchOption kSwitches[] = {
     {"even-stages", "split the layers evenly over the stages"},
     {"no-hybrid", "shard over all DP ranks, never within a node"},
+    {"allow-offload", "if nothing fits, keep states in host memory"},
     {"fit", "find the fewest GPUs of the cluster on which a plan fits with margin"},
     {"exhaustive", "evaluate every layout that fits, without lower bounds"},
 };
@@ -281,6 +285,15 @@ class OptionReader {
     for (const KeyOption& row : key_options())
       if (!text(row.name).empty()) request_.overrides[std::string(row.name)] = text(row.name);
     request_.fit = is_set("fit");
+    request_.allow_offload = is_set("allow-offload");
+    if (const std::string& objective = text("objective"); !objective.empty()) {
+      const std::span<const std::string_view> names = objective_names();
+      const auto found = std::find(names.begin(), names.end(), objective);
+      if (found == names.end())
+        return make_usage_refusal(fmt::format("--objective: unknown objective '{}'", objective),
+                                  "--objective max-seq, max-batch or time");
+      request_.objective = Objective(found - names.begin());
+    }
     request_.exhaustive = is_set("exhaustive");
     return std::nullopt;
   }
@@ -300,6 +313,8 @@ class OptionReader {
       return make_usage_refusal(
           "--exclude-nodes and --gpus or --fit both state the size of the job",
           "use --exclude-nodes alone: it uses as many of the other hosts as is fastest");
+    if (r.objective != Objective::time && (r.fit || r.several_counts()))
+      return make_usage_refusal("--objective needs one number of GPUs", "--gpus with one number");
     if (r.nodes && r.gpus)
       return make_usage_refusal("--nodes and --gpus both state the size of the job",
                                 "use one of the two");

@@ -9,6 +9,7 @@
 #include "rankwright/import/syntax/file.h"
 #include "rankwright/planner/input/key_options.h"
 #include "rankwright/planner/input/outcome.h"
+#include "rankwright/planner/plan/objective.h"
 #include "rankwright/planner/plan/search_budget.h"
 #include "rankwright/planner/plan/training.h"
 #include "rankwright/search/problem.h"
@@ -43,6 +44,8 @@ struct PlanRequest {
   std::optional<i64> nodes{};               // of the cluster's system; sets `gpus`
   std::optional<i64> gpus_per_node{};       // with `nodes`; empty: all of a node
   std::optional<search::Range> gpus{};      // a single count is a range of one
+  Objective objective = Objective::time;
+  bool allow_offload = false;               // if nothing fits, with states on the host
   bool fit = false;                         // find the smallest GPU count that fits with margin
   std::optional<ExcludedHosts> excluded{};  // use as many of the other hosts as is fastest
   TrainingRequest training{};

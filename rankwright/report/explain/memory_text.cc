@@ -53,6 +53,8 @@ std::string_view words(cost::Instant instant) {
       return "at the loss";
     case cost::Instant::embedding:
       return "at the embedding's gradient";
+    case cost::Instant::update:
+      return "in the optimizer's step";
   }
   return {};
 }
@@ -87,6 +89,10 @@ std::string render_memory_text(const cost::MemoryEstimate& memory, Bytes capacit
   lines.push_back(line("total", total, rules::describe_memory_verdict(total, capacity, band),
                        BarLine::Tone::total));
   lines.push_back(line("device", capacity, "usable memory", BarLine::Tone::total));
+  if (memory.host > Bytes{}) {
+    lines.push_back(line("host", memory.host, "offloaded, per rank", BarLine::Tone::total));
+    lines.back().fraction = std::min(1.0, lines.back().fraction);
+  }
   return paint.bold(write_memory_title(memory, capacity, band)) + "\n" +
          draw_bar_lines(lines, paint, width);
 }

@@ -96,6 +96,8 @@ std::string_view describe_wait(cost::Item item) {
       return "the pipeline bubble";
     case cost::Item::dp:
       return "DP communication";
+    case cost::Item::offload:
+      return "offload to the host";
     case cost::Item::jitter:
       return "jitter between nodes";
     default:

@@ -44,6 +44,7 @@ constexpr EntryColor kEntryColors[] = {
     {cost::Entry::empty_gradients, {0x8A, 0x7A, 0x3A}},
     {cost::Entry::buckets, {0x7F, 0x80, 0x48}},
     {cost::Entry::rotary_tables, {0x6B, 0x86, 0x5A}},
+    {cost::Entry::optimizer_temporaries, {0x9A, 0x8E, 0x2E}},
     {cost::Entry::workspace, {0x6F, 0x7A, 0x83}},
     {cost::Entry::graph_pool, {0x73, 0x7D, 0x86}},
     {cost::Entry::reserve, {0x77, 0x81, 0x8A}},

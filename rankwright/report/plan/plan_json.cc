@@ -124,6 +124,16 @@ ordered_json make_targets_json(const planner::PlanAnswer& view) {
   return all;
 }
 
+ordered_json make_savings_json(const planner::PlanAnswer& view) {
+  ordered_json all = ordered_json::array();
+  for (const planner::Saving& one : view.savings)
+    all.push_back({{"name", one.row->name},
+                   {"options", one.row->flags},
+                   {"host_bytes", one.plan.estimate.memory.host.value},
+                   {"plan", make_priced_json(one.plan, false)}});
+  return all;
+}
+
 ordered_json make_leanest_json(const planner::PlanAnswer& view) {
   if (!view.leanest) return nullptr;
   const auto& [lean, memory] = *view.leanest;
@@ -212,6 +222,9 @@ std::string make_plan_json(const planner::PlanAnswer& view) {
       {"training", make_training_json(view.run, view.training)},
       {"hosts", make_hosts_json(view)},
       {"leanest", make_leanest_json(view)},
+      {"savings", make_savings_json(view)},
+      {"objective", name(view.objective)},
+      {"largest", view.largest ? ordered_json(*view.largest) : ordered_json(nullptr)},
       {"fewest", make_count_json(view.fewest)},
       {"fewest_tight", make_count_json(view.fewest_tight)},
       {"search", make_search_json(view)},

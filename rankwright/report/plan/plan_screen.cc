@@ -49,6 +49,7 @@ const std::vector<BarGroup>& bar_groups() {
       {"EP", {Item::ep}, Remark::overlap},
       {"pipeline", {Item::bubble, Item::imbalance, Item::sends}, Remark::parts},
       {"DP", {Item::dp}, Remark::overlap},
+      {"offload", {Item::offload}, Remark::parts},
       {"jitter", {Item::jitter}, Remark::parts},
   };
   return kGroups;
@@ -200,6 +201,22 @@ std::string paint_verdict(cost::MemoryVerdict verdict, const std::string& text,
       verdict == cost::MemoryVerdict::does_not_fit ? Severity::error : Severity::warning, text);
 }
 
+/// Returns "LoRA of rank 16 on q_proj, v_proj, frozen weights in nf4".
+std::string describe_adapters(const plan::Job& job) {
+  const bool all = job.lora_modules == plan::LoraModules{};
+  return fmt::format(
+      "LoRA of rank {} on {}, frozen weights in {}", job.lora_rank,
+      all ? "all linear layers" : show(job.lora_modules, ", "),
+      job.base_dtype == plan::BaseDtype::same ? name(job.param_dtype) : name(job.base_dtype));
+}
+
+/// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
+std::string describe_host_memory(const plan::TrainingConfig& config, Bytes host) {
+  const i64 ranks = std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world));
+  return fmt::format("{} per GPU, {} per node: {}", show_memory(host),
+                     show_memory(double(ranks) * host), show(config.plan.offload));
+}
+
 /// Writes what is fixed about a plan: layout, schedule, step and memory.
 std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std::size_t width) {
   const search::EvaluatedPlan& best = view.best();
@@ -208,6 +225,7 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
   const auto say = [&](std::string_view label, const std::string& text) {
     out += render_labeled_text(label, text, paint, width);
   };
+  if (best.config.job.frozen()) say("trains", describe_adapters(best.config.job));
   say("layout", format_placed_degrees(best.config));
   say("schedule", describe_schedule(best.config));
   say("step",
@@ -223,7 +241,9 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
   const std::string verdict(name(e.verdict()));
   if (const std::size_t at = memory.rfind(verdict); at != std::string::npos)
     memory.replace(at, verdict.size(), paint_verdict(e.verdict(), verdict, paint));
-  return out + memory;
+  out += memory;
+  if (e.memory.host > Bytes{}) say("host", describe_host_memory(best.config, e.memory.host));
+  return out;
 }
 
 /// Says how sure the choice is and what was searched, in one sentence each.

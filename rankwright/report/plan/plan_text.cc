@@ -108,6 +108,40 @@ Table make_trade_table(const planner::PlanAnswer& view) {
   return table;
 }
 
+/// Returns the settings with which the job fits, if no layout does.
+Table make_savings_table(const planner::PlanAnswer& view) {
+  Table table{{{"fits with"}, {"step", kRight}, {"memory", kRight}, {"host", kRight}, {"options"}}};
+  for (const planner::Saving& one : view.savings) {
+    const cost::MemoryEstimate& memory = one.plan.estimate.memory;
+    table.rows.push_back(
+        {std::string(one.row->name), show(one.plan.time()), show_memory(memory.total()),
+         memory.host > Bytes{} ? show_memory(memory.host) : "", std::string(one.row->flags)});
+  }
+  return table;
+}
+
+std::string describe_objective(const planner::PlanAnswer& view) {
+  switch (view.objective) {
+    case planner::Objective::time:
+      return {};
+    case planner::Objective::max_seq:
+      return fmt::format("The longest sequence that fits with margin has {} tokens{}.",
+                         count(*view.largest),
+                         *view.largest == view.problem.config.model.max_sequence
+                             ? ", the context length of the model"
+                             : "");
+    case planner::Objective::max_batch:
+      return fmt::format("The largest micro-batch that fits with margin has {}.",
+                         plural(*view.largest, "sequence", "sequences"));
+  }
+  return {};
+}
+
+std::string describe_offload(const planner::PlanAnswer& view) {
+  if (view.offloaded == nullptr) return {};
+  return fmt::format("Nothing fits without offload: this plan uses {}.", view.offloaded->name);
+}
+
 /// Says what to do with a plan of the user's that is faster than what was found: the search does
 /// not cover every split of the layers, nor every other setting of a plan file.
 std::string advise_on_faster_plan(const planner::OwnPlan& own, const search::EvaluatedPlan& best) {
@@ -267,10 +301,9 @@ const rules::TargetRow* find_named_target(const planner::PlanAnswer& view) {
 }
 
 std::vector<LabeledText> list_requested_answers(const planner::PlanAnswer& view) {
-  return {{"yours", describe_own_plan(view)},
-          {"fit", describe_fit(view)},
-          {"hosts", describe_excluded_hosts(view)},
-          {"training", describe_training(view)}};
+  return {{"yours", describe_own_plan(view)},       {"fit", describe_fit(view)},
+          {"largest", describe_objective(view)},    {"offload", describe_offload(view)},
+          {"hosts", describe_excluded_hosts(view)}, {"training", describe_training(view)}};
 }
 
 std::string render_plan_text(const planner::PlanAnswer& view, const Paint& paint, std::size_t width,
@@ -358,6 +391,8 @@ std::string render_no_plan_text(const planner::PlanAnswer& view, const Paint& pa
     say("layout", "None is possible: every layout within these limits breaks a rule.");
     next = "Drop a limit, or change --global-batch or --gpus.";
   }
+  if (!view.savings.empty())
+    out += "\n" + format_remarked_table(make_savings_table(view), paint, "  ", width) + "\n";
   say("hosts", describe_excluded_hosts(view));
   say("search", a.complete ? fmt::format("Searched all {} layouts.", count(a.stats.candidates))
                            : describe_search(a));

@@ -57,8 +57,19 @@ bool is_hybrid_sharded(const plan::TrainingConfig& s) {
 
 bool overlaps_tensor_parallelism(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
+/// Returns the key of a setting of the optimizer or of what it trains that the runtime does not
+/// have; empty if it has all of them.
+std::string_view find_unsupported_state(const plan::TrainingConfig& s) {
+  if (s.job.optimizer != plan::Optimizer::adam) return "job.optimizer";
+  if (s.job.moment_dtype != plan::Dtype::fp32) return "job.moment_dtype";
+  if (s.job.master_dtype != plan::Dtype::fp32) return "job.master_dtype";
+  if (s.job.frozen()) return "job.lora_rank";
+  if (s.plan.offload.any()) return "parallelism.offload";
+  return {};
+}
+
 bool has_unsupported_optimizer(const plan::TrainingConfig& s) {
-  return s.job.optimizer != plan::Optimizer::adam;
+  return !find_unsupported_state(s).empty();
 }
 
 bool is_supported(plan::Dtype dtype) {
@@ -132,6 +143,11 @@ Finding describe_overlap(const plan::TrainingConfig& s) {
 }
 
 Finding describe_optimizer(const plan::TrainingConfig& s) {
+  const std::string_view key = find_unsupported_state(s);
+  if (key != "job.optimizer")
+    return {.detail = fmt::format("the plan sets {}", key),
+            .key = std::string(key),
+            .hint = fmt::format("remove {}", key)};
   return {.detail = fmt::format("the plan sets {}", name(s.job.optimizer)),
           .key = "job.optimizer",
           .fix = first_fix(s, has_unsupported_optimizer, kFaults,

@@ -1,0 +1,92 @@
+#include "rankwright/cost/memory/offload_time.h"
+
+#include <algorithm>
+
+#include "rankwright/cost/memory/activations.h"
+#include "rankwright/cost/memory/states.h"
+
+namespace rankwright::cost {
+namespace {
+
+/// The link between a device and its host, by a part of the device's name or its generation.
+struct HostLinkRow {
+  std::string_view name;
+  BytesPerSecond bandwidth;
+};
+// PCIe 5 x16 reaches 55 of 63 GB/s on eight H200 at once (stas00/ml-engineering, network), which is
+// 87 %; PCIe 4 and 3 likewise. NVLink-C2C reaches 80 % of 450 GB/s in one direction (same source).
+constexpr HostLinkRow kHostLinks[] = {
+    {"gh200", {360e9}},    {"gb200", {360e9}}, {"gb300", {360e9}}, {"hopper", {55e9}},
+    {"blackwell", {55e9}}, {"cdna3", {55e9}},  {"cdna4", {55e9}},  {"volta", {13e9}},
+};
+constexpr BytesPerSecond kPcie4{27e9};
+
+// Parameters per second that the fp32 Adam of a host updates: 1.4e9 with DeepSpeed's CPU-Adam on
+// GPT-2 of 11.6B (DeepSpeed PR 735), 1.8e9 on Qwen-72B (DeepSpeed issue 6834).
+constexpr double kHostUpdates = 1.5e9;
+
+/// Returns what offload moves and what the host updates, for one rank and step.
+struct HostWork {
+  Bytes down{}, up{};   // gradients to the host, updated weights from it
+  Bytes gathered{};     // weights to the device, per microbatch
+  Bytes activations{};  // in each direction, per microbatch
+  double updates = 0;   // parameters
+};
+
+HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRank& on) {
+  const plan::Plan& plan = config.plan;
+  const plan::Share& trained = config.job.frozen() ? on.adapters : on.share;
+  const bool sharded = plan.zero >= 1;
+  HostWork work;
+  if (plan.offload.optimizer > 0) {
+    const StateBytes each = count_state_bytes(config);
+    work.updates = plan.offload.optimizer * held(plan, trained, 1, sharded).value;
+    work.down = bytes(work.updates, each.gradients);
+    work.up = bytes(work.updates, each.weights);
+  }
+  if (plan.offload.parameters) {
+    // The shard of every layer, in forward and in backward.
+    const double base =
+        config.job.frozen() ? config.job.base_bytes() : double(config.job.param_bytes());
+    work.gathered = 2 * held(plan, on.share, base, shards_weights(config));
+    work.up = {};  // with the next gather
+  }
+  if (plan.offload.activations && plan.recompute == plan::Recompute::full && on.layers > 0) {
+    const LayerActivations layer = activations(config, config.model.runs.front().layer);
+    work.activations = double(on.layers) * layer.input;
+  }
+  return work;
+}
+
+}  // namespace
+
+BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
+  for (const HostLinkRow& row : kHostLinks)
+    if (device.name.find(row.name) != std::string::npos || device.generation == row.name)
+      return row.bandwidth;
+  return kPcie4;
+}
+
+OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const OffloadingRank& on) {
+  if (!config.plan.offload.any()) return {};
+  const HostWork work = count_host_work(config, on);
+  const BytesPerSecond link = find_host_bandwidth(config.cluster.device);
+  const double m = double(config.microbatches());
+  // The ranks of a host share its cores.
+  const double ranks =
+      double(std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world)));
+  const Seconds updates{work.updates * ranks / kHostUpdates};
+  const auto exposed = [](Seconds time, Seconds compute) {
+    return std::max(Seconds{}, time - compute);
+  };
+  // Gradients leave during the backward of the last microbatch; then the host updates, and the
+  // weights return.
+  const Seconds down = work.down / link, up = work.up / link;
+  // Weights and saved inputs move beside the computation of other layers.
+  const Seconds streamed = (work.gathered + 2 * work.activations) / link;
+  const Seconds shown =
+      exposed(down, on.backward) + updates + up + m * exposed(streamed, on.forward + on.backward);
+  return {shown, down + updates + up + m * streamed - shown};
+}
+
+}  // namespace rankwright::cost

@@ -1,0 +1,31 @@
+// The time that offload to the host adds to a step: transfers over the link between device and
+// host, and the optimizer's update on the host (formula X15). The rates are those that published
+// runs reach; they are not fitted.
+#pragma once
+
+#include "rankwright/base/units.h"
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright::cost {
+
+/// Returns the bandwidth that a device reaches to the memory of its host, in one direction.
+BytesPerSecond find_host_bandwidth(const cluster::Device& device);
+
+/// The parameters and layers of one pp rank, and its time per microbatch.
+struct OffloadingRank {
+  plan::Share share{}, adapters{};
+  i64 layers = 0;
+  Seconds forward{}, backward{};
+};
+
+/// The time of offload in one step: `exposed` delays the step, `overlapped` runs beside
+/// computation.
+struct OffloadTime {
+  Seconds exposed{}, overlapped{};
+};
+
+/// Estimates the transfers and the host's update in one step on a pp rank.
+OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const OffloadingRank& on);
+
+}  // namespace rankwright::cost

@@ -1,0 +1,109 @@
+// States of settings that save memory: adapters, quantized weights, narrow and offloaded states.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "rankwright/catalog/catalog.h"
+#include "rankwright/cost/memory/memory.h"
+#include "rankwright/cost/memory/states.h"
+#include "tests/support/sample.h"
+
+namespace rankwright::cost {
+namespace saving_test {
+
+constexpr double kParameters = 8'030'261'248;  // of llama-3.1-8b
+constexpr double kAdapters = 41'943'040;       // of rank 16 on all linear layers
+
+plan::TrainingConfig llama(const plan::Plan& plan = {}) {
+  plan::TrainingConfig config = sample::config_of(*catalog::find_model("llama-3.1-8b"), plan);
+  config.job.grad_dtype = plan::Dtype::fp32;
+  return config;
+}
+
+TEST(SavingStates, Lora_KeepsWeightsAndTrainsAdapters) {
+  plan::TrainingConfig config = llama();
+  config.job.lora_rank = 16;
+  const States s = compute_states(config, 0);
+  EXPECT_DOUBLE_EQ(s.parameters.value, 2 * kParameters + 4 * kAdapters);
+  EXPECT_DOUBLE_EQ(s.gradients.value, 4 * kAdapters);
+  EXPECT_DOUBLE_EQ(s.optimizer.value, 8 * kAdapters);
+}
+
+// Embedding, head and norms stay in 16 bits: 2 x 128,256 x 4096 + 65 x 4096 parameters. A weight of
+// NF4 takes 4 bits, 8 bits per 64 weights and 32 bits per 64 x 256.
+TEST(SavingStates, Qlora_QuantizesTheMatricesOfLayers) {
+  plan::TrainingConfig config = llama();
+  config.job.lora_rank = 16;
+  config.job.base_dtype = plan::BaseDtype::nf4;
+  const double plain = 2 * 128'256.0 * 4096 + 65 * 4096;
+  const double each = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+  EXPECT_NEAR(compute_states(config, 0).parameters.value,
+              each * (kParameters - plain) + 2 * plain + 4 * kAdapters, 10'000);
+}
+
+// 2 + 4 + 4 (copy) + 2 x (1 + 4/256)
+TEST(SavingStates, EightBitAdam) {
+  plan::TrainingConfig config = llama();
+  config.job.optimizer = plan::Optimizer::adam_8bit;
+  EXPECT_NEAR(compute_states(config, 0).total().value / kParameters, 12.03125, 1e-9);
+}
+
+TEST(SavingStates, SixteenBitStates_EightBytes) {
+  plan::TrainingConfig config = llama();
+  config.job.master_dtype = config.job.moment_dtype = config.job.grad_dtype = plan::Dtype::bf16;
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).total().value, 8 * kParameters);
+}
+
+// Muon keeps one moment; embedding and head have Adam's two.
+TEST(SavingStates, Muon) {
+  plan::TrainingConfig config = llama();
+  config.job.optimizer = plan::Optimizer::muon;
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).optimizer.value,
+                   8 * kParameters + 4 * 2 * 128'256.0 * 4096);
+}
+
+TEST(SavingStates, OffloadedOptimizer_IsOnTheHostWithFp32Gradients) {
+  plan::TrainingConfig config = llama({.dp = 8, .zero = 2});
+  config.plan.offload.optimizer = 0.5;
+  const States s = compute_states(config, 0);
+  EXPECT_DOUBLE_EQ(s.optimizer.value, 12 * kParameters / 8 / 2);
+  EXPECT_DOUBLE_EQ(s.host.value, (12 + 4) * kParameters / 8 / 2);
+  EXPECT_DOUBLE_EQ(s.gradients.value, 4 * kParameters / 8);  // Megatron-LM keeps them
+  config.software.offloads_gradients = true;
+  EXPECT_DOUBLE_EQ(compute_states(config, 0).gradients.value, 4 * kParameters / 8 / 2);
+}
+
+RC_GTEST_PROP(SavingStates, OffloadAndAdapters_NeverNeedMoreOfTheDevice, ()) {
+  plan::TrainingConfig config =
+      llama({.dp = *rc::gen::element<i64>(1, 2, 8), .zero = *rc::gen::inRange(0, 4)});
+  config.plan.recompute = *rc::gen::element(plan::Recompute::none, plan::Recompute::full);
+  config.job.global_batch = config.plan.dp;
+  const cluster::Calibration& calibration = catalog::get_calibration();
+  const Bytes before = estimate_memory(config, 0, calibration).states();
+  const States all = compute_states(config, 0);
+  config.plan.offload.optimizer = *rc::gen::inRange(0, 5) / 4.0;
+  const States offloaded = compute_states(config, 0);
+  RC_ASSERT(offloaded.total() <= all.total());
+  RC_ASSERT(offloaded.total() + offloaded.host >= all.total() - all.gradients);
+  config.job.lora_rank = *rc::gen::inRange<i64>(1, 64);
+  RC_ASSERT(estimate_memory(config, 0, calibration).states() <= before);
+}
+
+// Gradients exist from a layer's backward to the update, so the loss of a step's only micro-batch
+// sees none of them.
+TEST(SavingStates, FreedGradients_AreNotThereAtTheLoss) {
+  plan::TrainingConfig config = llama();
+  for (const plan::Software& software : plan::frameworks())
+    if (software.name == "transformers") config.software = software;
+  config.plan.recompute = plan::Recompute::full;
+  config.job = {.global_batch = 8, .sequence = 8192};
+  config.plan.micro_batch = 8;
+  const MemoryEstimate once = estimate_memory(config, 0, catalog::get_calibration());
+  EXPECT_EQ(once.instant, Instant::loss);
+  EXPECT_EQ(once[Entry::gradients], 0.0_B);
+  config.job.global_batch = 16;  // gradients of the first micro-batch wait for the second
+  const MemoryEstimate twice = estimate_memory(config, 0, catalog::get_calibration());
+  EXPECT_DOUBLE_EQ(twice[Entry::gradients].value, 4 * kParameters);
+}
+
+}  // namespace saving_test
+}  // namespace rankwright::cost

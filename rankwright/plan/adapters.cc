@@ -1,0 +1,86 @@
+#include "rankwright/plan/adapters.h"
+
+#include <utility>
+
+namespace rankwright::plan {
+namespace {
+
+/// Appends the linear layers of a feed-forward of `width`.
+void add_feed_forward(std::vector<AdaptedLinear>& list, const LoraModules& modules, i64 hidden,
+                      const model::FeedForward& ffn, i64 width, i64 count, bool expert) {
+  if (width == 0) return;
+  constexpr i64 kGated = 3;
+  const bool gate = modules.gate_proj && ffn.matrices == kGated;
+  if (gate) list.push_back({hidden, width, count, expert});
+  if (modules.up_proj) list.push_back({hidden, width, count, expert, !gate});
+  if (modules.down_proj) list.push_back({width, hidden, count, expert});
+}
+
+void add_attention(std::vector<AdaptedLinear>& list, const LoraModules& modules, i64 hidden,
+                   const model::Attention& a) {
+  if (!a.present()) return;
+  const bool latent = a.kind == model::Attention::Kind::latent;
+  if (a.recurrent()) {
+    if (modules.q_proj || modules.k_proj || modules.v_proj)
+      list.push_back({hidden, a.projected_width()});
+  } else if (latent) {
+    if (modules.q_proj) list.push_back({a.q_rank > 0 ? a.q_rank : hidden, a.query_width()});
+    if (modules.k_proj || modules.v_proj)
+      list.push_back({a.kv_rank, a.heads * (a.nope_dim + a.value_dim)});
+  } else {
+    const i64 key = a.kv_heads * a.head_dim;
+    bool first = true;
+    const auto add = [&](bool adapted, i64 out) {
+      if (adapted) list.push_back({hidden, out, 1, false, std::exchange(first, false)});
+    };
+    add(modules.q_proj, a.heads * a.head_dim);
+    add(modules.k_proj, key);
+    add(modules.v_proj, key);
+  }
+  if (modules.o_proj)
+    list.push_back({.in = a.value_width(), .out = hidden, .of_attention_output = true});
+}
+
+}  // namespace
+
+std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer) {
+  std::vector<AdaptedLinear> list;
+  const Job& job = config.job;
+  if (!job.frozen()) return list;
+  const model::FeedForward& ffn = layer.ffn;
+  const i64 hidden = config.model.hidden;
+  add_attention(list, job.lora_modules, hidden, layer.attention);
+  add_feed_forward(list, job.lora_modules, hidden, ffn, ffn.sparse() ? ffn.shared_width : ffn.width,
+                   1, false);
+  if (ffn.sparse())
+    add_feed_forward(list, job.lora_modules, hidden, ffn, ffn.expert_width,
+                     ceil_div(ffn.experts, config.plan.ep), true);
+  return list;
+}
+
+Share count_adapter_share(const TrainingConfig& config, const model::Layer& layer) {
+  Share share;
+  for (const AdaptedLinear& linear : list_adapted(config, layer)) {
+    const i64 both = config.job.lora_rank * (linear.in + linear.out);
+    i64& sum = linear.expert ? share.expert : share.dense;
+    sum += linear.count * ceil_div(both, linear.expert ? config.plan.etp : config.plan.tp);
+  }
+  return share;
+}
+
+Share count_adapter_share(const TrainingConfig& config, const RankContents& on_rank) {
+  Share sum;
+  if (!config.job.frozen()) return sum;
+  for (const model::LayerRun& run : on_rank.runs)
+    sum += run.count * count_adapter_share(config, run.layer);
+  if (on_rank.mtp > 0)
+    sum += on_rank.mtp * count_adapter_share(config, config.model.runs.back().layer);
+  return sum;
+}
+
+Share count_trained_share(const TrainingConfig& config, const RankContents& on_rank) {
+  return config.job.frozen() ? count_adapter_share(config, on_rank)
+                             : count_rank_share(config, on_rank);
+}
+
+}  // namespace rankwright::plan

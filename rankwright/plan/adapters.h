@@ -1,0 +1,35 @@
+// Adapters: the pairs of low-rank matrices that LoRA trains in place of the frozen weights. A
+// linear layer from `in` to `out` elements gets one of in x rank and one of rank x out. Formula S5.
+#pragma once
+
+#include <vector>
+
+#include "rankwright/plan/plan.h"
+#include "rankwright/plan/shares.h"
+
+namespace rankwright::plan {
+
+/// A linear layer that has an adapter, and how often a layer of the model has one on a rank.
+struct AdaptedLinear {
+  i64 in = 0, out = 0;               // of the whole matrix
+  i64 count = 1;                     // experts on a rank; otherwise 1
+  bool expert = false;               // split over etp and ep, not over tp
+  bool saves_input = true;           // false: an earlier one of the list reads the same input
+  bool of_attention_output = false;  // o_proj
+};
+
+/// Returns the linear layers of a layer that the job adapts; none without LoRA. For latent
+/// attention, q_proj, k_proj and v_proj are the projections up from the compressed states.
+std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer);
+
+/// Returns the parameters of a layer's adapters on one rank. Both matrices are split over tp.
+Share count_adapter_share(const TrainingConfig& config, const model::Layer& layer);
+
+/// Returns the parameters of the adapters on a rank with these contents. MTP modules have those of
+/// the last layer.
+Share count_adapter_share(const TrainingConfig& config, const RankContents& on_rank);
+
+/// Returns the parameters that a rank with these contents trains: all, or its adapters.
+Share count_trained_share(const TrainingConfig& config, const RankContents& on_rank);
+
+}  // namespace rankwright::plan

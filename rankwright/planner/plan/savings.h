@@ -1,0 +1,40 @@
+// Settings that make a job fit if no layout does. They change the training, not only its layout.
+// Each has the fastest plan that it allows; the cheapest comes first.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rankwright/search/answer.h"
+
+namespace rankwright::planner {
+
+/// A setting that saves memory.
+struct SavingRow {
+  std::string_view name;   // "8-bit Adam"
+  std::string_view flags;  // what to type: "--optimizer adam-8bit"
+  void (*apply)(search::Problem&);
+  bool offload = false;   // only moves states to the host; the training stays the same
+  bool adapters = false;  // trains adapters in place of all parameters
+};
+std::span<const SavingRow> saving_rows();
+
+/// A setting with which the job fits, and its fastest plan.
+struct Saving {
+  const SavingRow* row = nullptr;
+  search::EvaluatedPlan plan;
+};
+
+/// Returns the settings with which a plan fits, the fastest first; adapters, which train another
+/// model, come last. `find` finds the fastest plan of a problem.
+std::vector<Saving> find_savings(
+    const search::Problem& problem,
+    const std::function<std::optional<search::EvaluatedPlan>(const search::Problem&)>& find);
+
+/// Returns the problem with a setting applied.
+search::Problem apply_saving(const search::Problem& problem, const SavingRow& row);
+
+}  // namespace rankwright::planner

@@ -1,0 +1,104 @@
+#include "rankwright/planner/plan/savings.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/planner/plan.h"
+
+namespace rankwright::planner {
+namespace savings_test {
+
+using ::testing::Contains;
+using ::testing::Not;
+
+PlanRequest ask(std::string model, std::string cluster, rules::Target target) {
+  PlanRequest request{.target = target, .model = std::move(model), .cluster = std::move(cluster)};
+  request.overrides = {{"seq", "2048"}, {"global-batch", "16"}};
+  request.trade_offs = false;
+  request.threads = 1;
+  return request;
+}
+
+std::vector<std::string> names(const PlanAnswer& answer) {
+  std::vector<std::string> all;
+  for (const Saving& one : answer.savings) all.emplace_back(one.row->name);
+  return all;
+}
+
+// 8 billion parameters x 18 bytes do not fit two cards of 24 GB, and 8 x 2 bytes of frozen weights
+// do.
+TEST(Savings, EightBillionOnTwoCards) {
+  const Outcome<PlanAnswer> answer =
+      find_plan(ask("llama-3.1-8b", "rtx-4090 x 2", rules::Target::any));
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->answer.best);
+  EXPECT_THAT(names(*answer), Contains("LoRA of rank 16"));
+  EXPECT_THAT(names(*answer), Contains("QLoRA of rank 16"));
+  EXPECT_THAT(names(*answer), Contains("optimizer and parameter offload"));
+  for (const Saving& one : answer->savings) EXPECT_TRUE(one.plan.estimate.fits()) << one.row->name;
+  // Adapters train another model, so they come last, each group from fast to slow.
+  for (std::size_t k = 1; k < answer->savings.size(); ++k) {
+    const Saving &before = answer->savings[k - 1], &here = answer->savings[k];
+    EXPECT_LE(before.row->adapters, here.row->adapters);
+    if (before.row->adapters == here.row->adapters) {
+      EXPECT_LE(before.plan.time(), here.plan.time());
+    }
+  }
+}
+
+TEST(Savings, MegatronHasNoAdapters) {
+  const Outcome<PlanAnswer> answer =
+      find_plan(ask("llama-3.1-8b", "rtx-4090 x 2", rules::Target::megatron));
+  ASSERT_TRUE(answer);
+  EXPECT_THAT(names(*answer), Not(Contains("LoRA of rank 16")));
+}
+
+TEST(Savings, PlanThatFits_HasNone) {
+  const Outcome<PlanAnswer> answer = find_plan(ask("llama-3.2-1b", "dgx-h100", rules::Target::any));
+  ASSERT_TRUE(answer && answer->answer.best);
+  EXPECT_TRUE(answer->savings.empty());
+}
+
+TEST(AllowOffload, IsUsedOnlyIfNothingFits) {
+  PlanRequest request = ask("llama-3.1-70b", "dgx-a100", rules::Target::deepspeed);
+  request.allow_offload = true;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer && answer->answer.best);
+  ASSERT_NE(answer->offloaded, nullptr);
+  EXPECT_EQ(answer->best().config.plan.offload.optimizer, 1);
+  EXPECT_GT(answer->best().estimate.memory.host, Bytes{});
+  request.model = "llama-3.2-1b";
+  const Outcome<PlanAnswer> small = find_plan(request);
+  ASSERT_TRUE(small && small->answer.best);
+  EXPECT_EQ(small->offloaded, nullptr);
+  EXPECT_FALSE(small->best().config.plan.offload.any());
+}
+
+// The longest sequence fits with margin, and 1,024 tokens more do not.
+TEST(Objective, LongestSequence) {
+  PlanRequest request = ask("llama-3.2-1b", "rtx-4090", rules::Target::accelerate);
+  request.overrides = {{"global-batch", "4"}, {"lora", "16"}};
+  request.objective = Objective::max_seq;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer && answer->answer.best && answer->largest);
+  EXPECT_EQ(answer->best().config.job.sequence, *answer->largest);
+  EXPECT_EQ(answer->best().estimate.verdict(), cost::MemoryVerdict::fits_with_margin);
+  request.objective = Objective::time;
+  request.overrides["seq"] = std::to_string(*answer->largest + *answer->largest / 64 + 1024);
+  const Outcome<PlanAnswer> longer = find_plan(request);
+  ASSERT_TRUE(longer);
+  EXPECT_TRUE(!longer->answer.best ||
+              longer->best().estimate.verdict() != cost::MemoryVerdict::fits_with_margin);
+}
+
+TEST(Objective, LargestMicroBatch) {
+  PlanRequest request = ask("llama-3.2-1b", "rtx-4090", rules::Target::accelerate);
+  request.overrides = {{"seq", "2048"}, {"lora", "16"}};
+  request.objective = Objective::max_batch;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer && answer->answer.best && answer->largest);
+  EXPECT_EQ(answer->best().config.plan.micro_batch, *answer->largest);
+  EXPECT_GT(*answer->largest, 1);
+}
+
+}  // namespace savings_test
+}  // namespace rankwright::planner
