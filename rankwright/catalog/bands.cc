@@ -23,6 +23,8 @@ Bands read_bands() {
           .sparse = find("sparse"),
           .memory = find("memory"),
           .memory_sparse = find("memory_sparse"),
+          .fine_tuning = find("fine_tuning"),
+          .memory_fine_tuning = find("memory_fine_tuning"),
           .unmeasured = find("unmeasured"),
           .pair = find("pair"),
           .pair_sparse = find("pair_sparse"),

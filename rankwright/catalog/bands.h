@@ -21,7 +21,8 @@ struct Bands {
   BandRow dense{}, dense_far{};  // plans near a published run, and others
   BandRow sparse{};
   BandRow memory{}, memory_sparse{};
-  BandRow unmeasured{};  // devices without published runs
+  BandRow fine_tuning{}, memory_fine_tuning{};  // Hugging Face's models: step time, memory
+  BandRow unmeasured{};                         // devices without published runs
   BandRow pair{}, pair_sparse{};
   BandRow pair_max{}, pair_max_sparse{};
 };

@@ -125,8 +125,8 @@ constexpr CardRow kCards[] = {
 };
 constexpr i64 kMaxCards = 16;  // in one machine
 
-/// Returns a machine with that many cards on PCIe: "rtx-4090 x 2". Nothing if the name is not that of
-/// a card.
+/// Returns a machine with that many cards on PCIe: "rtx-4090 x 2". Nothing if the name is not that
+/// of a card.
 std::optional<Result<cluster::Cluster>> find_cards(const Request& request) {
   const Result<cluster::Device> device = find_device(request.system);
   if (!device) return std::nullopt;

@@ -20,9 +20,10 @@ bool calibrated(const plan::TrainingConfig& config) {
 ErrorBand published_band(const plan::TrainingConfig& config) {
   const catalog::Bands& bands = catalog::get_bands();
   if (!fitted_generation(config.cluster.device)) return {bands.unmeasured.within, 0};
-  const catalog::BandRow& row = config.model.sparse()    ? bands.sparse
-                                : near_validated(config) ? bands.dense
-                                                         : bands.dense_far;
+  const catalog::BandRow& row = config.software.hf_modeling ? bands.fine_tuning
+                                : config.model.sparse()     ? bands.sparse
+                                : near_validated(config)    ? bands.dense
+                                                            : bands.dense_far;
   return {row.within, row.rows};
 }
 
@@ -43,20 +44,21 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
           .memory = fullest(config, calibration),
           .capacity = config.cluster.device.memory,
           .step_band = step_band(config),
-          .memory_band = get_memory_band(config.model)};
+          .memory_band = get_memory_band(config)};
 }
 
 }  // namespace
 
-ErrorBand get_memory_band(const model::Model& model) {
-  const catalog::BandRow& row =
-      model.sparse() ? catalog::get_bands().memory_sparse : catalog::get_bands().memory;
+ErrorBand get_memory_band(const plan::TrainingConfig& config) {
+  const catalog::Bands& bands = catalog::get_bands();
+  const catalog::BandRow& row = config.software.hf_modeling ? bands.memory_fine_tuning
+                                : config.model.sparse()     ? bands.memory_sparse
+                                                            : bands.memory;
   return {row.within, row.rows};
 }
 
 MemoryVerdict judge_memory(const MemoryEstimate& memory, const plan::TrainingConfig& config) {
-  return judge_memory(memory.total(), config.cluster.device.memory,
-                      get_memory_band(config.model).within);
+  return judge_memory(memory.total(), config.cluster.device.memory, get_memory_band(config).within);
 }
 
 Estimate estimate_plan(const plan::TrainingConfig& config,

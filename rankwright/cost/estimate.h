@@ -35,8 +35,9 @@ struct Estimate {
   bool sure() const { return cost::sure(verdict()); }
 };
 
-/// Returns the error band of the memory estimates of dense models, or of models with experts.
-ErrorBand get_memory_band(const model::Model& model);
+/// Returns the error band of memory estimates: of dense models, of models with experts, or of
+/// models that run operation by operation as Hugging Face's do.
+ErrorBand get_memory_band(const plan::TrainingConfig& config);
 
 /// Returns the verdict on a rank that needs `memory` on the device of `config`.
 MemoryVerdict judge_memory(const MemoryEstimate& memory, const plan::TrainingConfig& config);

@@ -136,13 +136,13 @@ Problem make_problem(plan::TrainingConfig config, Limits limits) {
 }
 
 Bytes Problem::limit() const {
-  const Bytes fitting = max_total(accepts, capacity, cost::get_memory_band(config.model).within);
+  const Bytes fitting = max_total(accepts, capacity, cost::get_memory_band(config).within);
   return max_memory ? std::min(fitting, *max_memory) : fitting;
 }
 
 Bytes Problem::safe() const {
   return std::min(limit(), max_total(cost::MemoryVerdict::fits_with_margin, capacity,
-                                     cost::get_memory_band(config.model).within));
+                                     cost::get_memory_band(config).within));
 }
 
 std::vector<Node> list_nodes(const Problem& problem) {

@@ -144,6 +144,21 @@ TEST(Published, HeldOutErrorsAreWithinTheirLimits) {
   EXPECT_LE(runs.memory_sparse.mean_absolute, 0.15);
 }
 
+// Runs of Hugging Face's models with adapters, quantized weights and narrow states. No constant was
+// fitted on them.
+TEST(Published, FineTuning_IsWithinItsBands) {
+  const Score score = compute_score(
+      validate(make_cases(published("finetune_runs.csv").scored), {}, {}, no_progress).rows);
+  EXPECT_GE(score.all.rows, 264);
+  EXPECT_LE(score.all.mean_absolute, 0.125);
+  EXPECT_LE(score.allocated.mean_absolute, 0.11);
+  EXPECT_LE(score.reserved.mean_absolute, 0.175);
+  EXPECT_NEAR(catalog::get_bands().fine_tuning.within, score.all.p90, 0.015);
+  EXPECT_EQ(catalog::get_bands().fine_tuning.rows, score.all.rows);
+  EXPECT_NEAR(catalog::get_bands().memory_fine_tuning.within, score.memory.p90, 0.015);
+  EXPECT_EQ(catalog::get_bands().memory_fine_tuning.rows, score.memory.rows);
+}
+
 TEST(Published, ShippedConstantsAreWithinTheirLimits) {
   const std::vector<Case> cases = all_cases();
   const Score runs = compute_score(of_runs(validate(cases, {}, {}, no_progress).rows));

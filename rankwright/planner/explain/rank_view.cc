@@ -108,7 +108,7 @@ RankView make_rank_view(const plan::TrainingConfig& config, i64 rank) {
   if (plan.pp > 1 && (ring || view.pp + 1 < plan.pp))
     view.next = rank + (view.pp + 1 < plan.pp ? stride : -round);
   view.memory = cost::estimate_memory(config, view.pp, select_calibration(config));
-  view.memory_band = cost::get_memory_band(config.model);
+  view.memory_band = cost::get_memory_band(config);
   return view;
 }
 

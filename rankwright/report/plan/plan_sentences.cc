@@ -100,7 +100,7 @@ std::string describe_items(const cost::StepTime& from, const cost::StepTime& to,
 std::string describe_memory_refusal(const search::Problem& problem,
                                     const cost::MemoryEstimate& memory) {
   const cost::MemoryVerdict verdict = cost::judge_memory(
-      memory.total(), problem.capacity, cost::get_memory_band(problem.config.model).within);
+      memory.total(), problem.capacity, cost::get_memory_band(problem.config).within);
   return std::string(verdict > problem.accepts ? name(verdict) : "over --max-memory");
 }
 
