@@ -36,7 +36,8 @@ std::string_view name(Optimizer optimizer) { return kOptimizers[std::size_t(opti
 
 i64 Job::optimizer_bytes() const {
   const i64 master = param_bytes() >= kMasterBytes ? 0 : kMasterBytes;
-  return kOptimizers[std::size_t(optimizer)].moments * scalar_bytes() + master;
+  const i64 moment = scalar_bytes() > kMasterBytes ? scalar_bytes() : size(moment_dtype);
+  return kOptimizers[std::size_t(optimizer)].moments * moment + master;
 }
 
 }  // namespace rankwright::plan

@@ -38,6 +38,9 @@ struct OptimizerRow {
 std::span<const OptimizerRow> optimizers();
 std::string_view name(Optimizer);
 
+/// Bytes of scales per element of a block-scaled format: one byte per 32 elements.
+inline constexpr double kBlockScale = 1.0 / 32;
+
 /// The largest global batch that a file may state.
 inline constexpr i64 kMaxBatch = i64{1} << 28;
 
@@ -48,6 +51,7 @@ struct Job {
   Dtype grad_dtype = Dtype::bf16;
   Matmul matmul = Matmul::same;
   Optimizer optimizer = Optimizer::adam;
+  Dtype moment_dtype = Dtype::fp32;
   double expert_imbalance = 0;  // tokens of the busiest ep rank over the mean; 0: not stated (L7)
   double expert_capacity = 0;   // tokens per expert over the mean, padded and dropped; 0: dropless
 
