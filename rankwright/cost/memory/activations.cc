@@ -233,7 +233,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = dropped_by_modules(s, layer, all, scale);
-  out.kept = by_op ? kept_by_op(s, layer, scale) : all.total() - dropped;
+  out.kept = by_op ? std::min(all.total(), kept_by_op(s, layer, scale)) : all.total() - dropped;
   out.core = by_op ? all.total() : dropped;
   return out;
 }

@@ -47,14 +47,15 @@ TEST(SavedLayer, UnfusedAttentionSavesScoresOfTheWholeSequence) {
 TEST(SavedLayer, CountsTokensAtTheirExperts) {
   // 2 of 8 experts of 512: fp32 logits and scores, two copies of a token, three tensors inside
   const model::Layer layer = sample::sparse_layer();
-  const rankwright::plan::TrainingConfig alone =
-      sample::config_of(sample::model_of({{8, layer}}), {});
+  rankwright::plan::TrainingConfig alone = sample::config_of(sample::model_of({{8, layer}}), {});
+  alone.job.expert_imbalance = 1;
   EXPECT_EQ(per_token(saved(alone, layer).routed), 8 * 8 + 2 * 1024 * 2 + 2 * 3 * 512 * 2);
   EXPECT_EQ(per_token(saved(alone, layer).ffn), 3 * 1024 * 2);  // the shared expert
   // tp 2 with sequence parallelism halves the tokens of a rank; etp 2 gathers them again, with half
   // the expert width each
-  const rankwright::plan::TrainingConfig split = sample::config_of(
+  rankwright::plan::TrainingConfig split = sample::config_of(
       sample::model_of({{8, layer}}), {.tp = 2, .etp = 2, .sequence_parallel = true});
+  split.job.expert_imbalance = 1;
   EXPECT_EQ(per_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
 }
 
