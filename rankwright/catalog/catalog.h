@@ -42,8 +42,9 @@ struct KnownModel {
 enum class Found : unsigned char { fitted, measured, counted, assumed };
 std::string_view name(Found);
 
-/// The data that a constant was fitted to.
-enum class FitData : unsigned char { none, steps, memory, collectives };
+/// The data that a constant was fitted to. steps: of dense runs; expert_steps: of runs with
+/// experts.
+enum class FitData : unsigned char { none, steps, expert_steps, memory, collectives };
 
 /// A row of calibration.csv.
 struct ConstantRow {

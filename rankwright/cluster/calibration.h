@@ -70,6 +70,8 @@ enum class Constant : unsigned char {
   dispatch_deepep,
   dispatch_hybridep,
   dispatch_uccl,
+  message_uccl,
+  message_uccl_blackwell,
   tp_shown,
   pp_shown,
   ep_shown,

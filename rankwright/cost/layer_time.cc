@@ -110,6 +110,7 @@ struct AttentionShape {
   Matmuls up{};        // those of them from the compressed queries, keys and values
   double core = 0;     // mean width of the two products with the sequence
   double handled = 0;  // elements of queries, keys and values per token
+  double normed = 0;   // elements of queries and keys that have norms of their own
 };
 
 AttentionShape make_attention_shape(const model::Attention& a, double h, double tp) {
@@ -151,6 +152,7 @@ AttentionShape make_attention_shape(const model::Attention& a, double h, double 
   s.matmuls.add(h, query);
   s.core = query;
   s.handled = query + 2 * key + 2 * gate;
+  s.normed = a.qk_norm ? query + key : 0;
   return s;
 }
 
@@ -303,6 +305,8 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   // Grouped kernels add no bias: their outputs are read and written again.
   const double biased =
       ffn.bias ? 4 * (gates * double(ffn.expert_width) / etp + w.hidden) * rows * local : 0;
+  // The router's scores are read and written four times in fp32: matmul, scores, choice, map.
+  const double routed = 8 * 4 * double(ffn.experts) * sent;
   const double activated =
       (ffn.matrices == 2 ? 4 : 6) *
           ((fused ? kWrittenOnce : 1) * double(ffn.expert_width) / etp * rows * local +
@@ -310,17 +314,17 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
       biased;
   ExpertTime time;
   time.forward = {.matmul = expert.forward + always.forward,
-                  .elementwise = w.stream(activated),
+                  .elementwise = w.stream(activated + routed),
                   .casts = w.expert_casts(rows * local * one.k),
                   .permute = 6 * pass,
                   .ep = exchanged};
   time.input = {.matmul = expert.input + always.input,
-                .elementwise = w.stream(2 * activated),
+                .elementwise = w.stream(2 * activated + routed),
                 .casts = w.expert_casts(rows * local * one.n),
                 .permute = 8 * pass,
                 .ep = exchanged};
   time.weight.matmul = expert.weight + always.weight;
-  time.activation = time.forward.elementwise;
+  time.activation = w.stream(activated);
   return time;
 }
 
@@ -375,6 +379,23 @@ void freeze(LayerTime& time, const Work& w, const model::Layer& layer, double fr
 Seconds smooth_max(Seconds work, Seconds floor) {
   const double w = work.value, f = floor.value;
   return {std::cbrt(w * w * w + f * f * f)};
+}
+
+/// Exposes the part of overlapped exchanges that is longer than the layer's own computation,
+/// forward and backward together: the forward of one microbatch hides the exchanges of another's
+/// backward.
+void limit_overlap(LayerTime& time) {
+  const auto compute = [](const Pass& p) {
+    return p.matmul + p.attention + p.elementwise + p.casts + p.permute;
+  };
+  const Seconds hiding = compute(time.forward) + compute(time.input) + compute(time.weight);
+  const Seconds hidden = time.forward.ep.overlapped + time.input.ep.overlapped;
+  if (hidden <= hiding) return;
+  const double rest = hiding / hidden;  // of the hidden part, what stays hidden
+  for (CommTime* ep : {&time.forward.ep, &time.input.ep}) {
+    ep->exposed += (1 - rest) * ep->overlapped;
+    ep->overlapped = rest * ep->overlapped;
+  }
 }
 
 /// Returns the launches of a layer with experts relative to a dense one. Without a fixed capacity
@@ -548,21 +569,22 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   const double blocks = double(layer.blocks()) / 2;
   const double norms = blocks * 22 * w.hidden * w.kept,
                norms_back = blocks * 30 * w.hidden * w.kept;
-  const double handled = shape.handled * w.tokens;
+  const double handled = shape.handled * w.tokens, normed = shape.normed * w.tokens;
   const double combined = combined_bytes(config) * w.tokens;
   LayerTime time;
   time.forward = {.matmul = projections.forward,
                   .attention = core.forward,
-                  .elementwise = w.stream(norms + 8 * handled + combined * shape.core),
+                  .elementwise = w.stream(norms + 8 * handled + 4 * normed + combined * shape.core),
                   .casts = w.casts(w.tokens * shape.matmuls.k),
                   .tp = around.forward,
                   .cp = cp.forward};
-  time.input = {.matmul = projections.input,
-                .attention = core.backward,
-                .elementwise = w.stream(norms_back + 10 * handled + combined * shape.handled),
-                .casts = w.casts(w.tokens * shape.matmuls.n),
-                .tp = around.backward,
-                .cp = cp.backward};
+  time.input = {
+      .matmul = projections.input,
+      .attention = core.backward,
+      .elementwise = w.stream(norms_back + 10 * handled + 6 * normed + combined * shape.handled),
+      .casts = w.casts(w.tokens * shape.matmuls.n),
+      .tp = around.backward,
+      .cp = cp.backward};
   time.weight.matmul = projections.weight;
 
   constexpr double kNorms = 8;  // bytes per element: two norms read and write 16 bits
@@ -599,6 +621,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   const plan::Share share =
       config.job.frozen() ? count_layer_share(config.model, layer, config.plan) : plan::Share{};
   freeze(time, w, layer, double(share.total()));
+  if (config.plan.overlap.ep) limit_overlap(time);
   add_launches(time, rates, blocks * (layer.ffn.sparse() ? count_launches(w) : 1));
   time.recompute(config.plan);
   return time;

@@ -548,6 +548,31 @@ RC_GTEST_PROP(LayerTime, OverlapMovesExposedTimeWithoutChangingTheSum, ()) {
   check(with.input.ep, without.input.ep);
 }
 
+TEST(LayerTime, OverlapHidesNoMoreExchangeThanThereIsComputation) {
+  // A network a thousand times slower: what is hidden is the computation of forward and backward.
+  rankwright::plan::TrainingConfig config = sparse({.dp = 16, .ep = 16});
+  config.plan.overlap.ep = true;
+  for (cluster::Level& level : config.cluster.levels) level.bandwidth = level.bandwidth / 1000;
+  const LayerTime t = time_of(config, sample::sparse_layer(), catalog::get_calibration());
+  Seconds computed;
+  for (const Pass& pass : {t.forward, t.input, t.weight})
+    computed += pass.matmul + pass.attention + pass.elementwise + pass.casts + pass.permute;
+  EXPECT_NEAR((t.forward.ep.overlapped + t.input.ep.overlapped) / computed, 1, 1e-9);
+  EXPECT_GT(t.forward.ep.exposed, t.forward.ep.overlapped);
+}
+
+TEST(LayerTime, QueryKeyNormsReadAndWriteTheirInputs) {
+  // 2,048 tokens, queries 1,024 and keys 256: 4 bytes per element forward, 6 backward.
+  model::Layer layer = sample::dense_layer();
+  const cluster::Calibration c = sample::plain();
+  const LayerTime without = time_of(dense(), layer, c);
+  layer.attention.qk_norm = true;
+  const LayerTime with = time_of(dense(), layer, c);
+  const Seconds once = Bytes{2048.0 * (1024 + 256)} / compute_rates(dense(), c).memory;
+  EXPECT_NEAR((with.forward.elementwise - without.forward.elementwise) / once, 4, 1e-6);
+  EXPECT_NEAR((with.input.elementwise - without.input.elementwise) / once, 6, 1e-6);
+}
+
 TEST(LayerTime, Window_ShortensFusedAttentionOnly) {
   // 2,048 tokens and a window of 512: 2 * 512 - 512^2 / 2048 = 896 of 2,048. Blocks of 512 fill the
   // kernel less: (1 + 300 / 512) against (1 + 300 / 2048).

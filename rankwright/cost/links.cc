@@ -22,12 +22,14 @@ cluster::Constant find_dispatch_constant(plan::Dispatcher dispatcher) {
   return cluster::Constant::dispatch_alltoall;
 }
 
-/// Returns the time that UCCL-EP's threads take per message. Combining 4,096 tokens on two nodes
-/// takes 6.4 ms on H200 nodes with EFA and 2.0 ms on B200 nodes, of which 1.2 ms are the bytes
-/// (alltoall.csv of the collected measurements).
-Seconds find_message_time(const plan::TrainingConfig& config) {
+/// Returns the time that UCCL-EP's threads take per message.
+Seconds find_message_time(const plan::TrainingConfig& config,
+                          const cluster::Calibration& calibration) {
   if (config.plan.dispatcher != plan::Dispatcher::uccl) return {};
-  return config.cluster.device.generation == "blackwell" ? 0.2_us : 1.3_us;
+  const bool blackwell = config.cluster.device.generation == "blackwell";
+  return calibration[blackwell ? cluster::Constant::message_uccl_blackwell
+                               : cluster::Constant::message_uccl] *
+         1.0_us;
 }
 
 }  // namespace
@@ -43,7 +45,7 @@ Links::Links(const plan::TrainingConfig& config, const cluster::Calibration& cal
   single_rail_ = config.software.single_rail;
   if (!config.cluster.device.cpu())
     dispatch_ = calibration[find_dispatch_constant(plan.dispatcher)] * 1.0_us;
-  message_ = find_message_time(config);
+  message_ = find_message_time(config, calibration);
   token_ = bytes(config.model.hidden, config.job.activation_bytes());
   if (plan.dispatcher != plan::Dispatcher::alltoall)
     for (const model::LayerRun& run : config.model.runs) {

@@ -117,8 +117,10 @@ TEST(StepTime, OnlyTheOverlapOfExpertsHidesTheirTraffic) {
   // 8 experts on 8 ranks: dispatch and combine, forward and backward, in 8 layers and 4
   // microbatches are 128 all-to-alls. Overlapped sends do not change them; `overlap.ep` exposes
   // `ep_shown`.
-  rankwright::plan::TrainingConfig config = sample::timed(
-      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 8, .ep = 8}));
+  model::Layer layer = sample::sparse_layer();
+  layer.ffn.expert_width = 8192;  // computes longer than it exchanges
+  rankwright::plan::TrainingConfig config =
+      sample::timed(sample::config_of(sample::model_of({{8, layer}}), {.dp = 8, .ep = 8}));
   const cluster::Calibration& c = catalog::get_calibration();
   const Seconds all =
       128 * Links(config, c).time(plan::TrafficKind::ep_all_to_all, plan::Op::all_to_all,

@@ -52,6 +52,12 @@ bool Model::sparse() const {
                      [](const LayerRun& run) { return run.layer.ffn.sparse(); });
 }
 
+bool Model::latent() const {
+  return std::any_of(runs.begin(), runs.end(), [](const LayerRun& run) {
+    return run.layer.attention.kind == Attention::Kind::latent;
+  });
+}
+
 bool Model::recurrent() const {
   return std::any_of(runs.begin(), runs.end(),
                      [](const LayerRun& run) { return run.layer.attention.recurrent(); });

@@ -115,6 +115,7 @@ struct Model {
   i64 layers() const;             // without MTP
   const Layer& layer(i64) const;  // 0 <= index < layers()
   bool sparse() const;            // whether any layer has experts
+  bool latent() const;            // whether any layer has latent attention
   bool recurrent() const;         // whether any layer keeps a state instead of keys and values
 
   friend bool operator==(const Model&, const Model&) = default;

@@ -67,6 +67,9 @@ std::span<const LoraModuleRow> lora_modules();
 /// Returns the names of the modules: "q_proj, v_proj".
 std::string show(const LoraModules& modules, std::string_view separator);
 
+/// Bytes of scales per element of a block-scaled format: one byte per 32 elements.
+inline constexpr double kBlockScale = 1.0 / 32;
+
 /// The largest global batch that a file may state.
 inline constexpr i64 kMaxBatch = i64{1} << 28;
 

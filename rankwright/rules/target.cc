@@ -34,6 +34,10 @@ const TargetRow& row(Target target) {
 
 const TargetRow& row_of_rules(Target target) { return row(row(target).rules); }
 
+bool allows_megatron(Target target) {
+  return target == Target::any || row_of_rules(target).target == Target::megatron;
+}
+
 std::vector<const TargetRow*> frameworks_to_check() {
   std::vector<const TargetRow*> all;
   for (const TargetRow& one : kTargets)

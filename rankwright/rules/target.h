@@ -96,6 +96,10 @@ const TargetRow& row(Target target);  // Requires: not `any`
 /// Requires: not `any`.
 const TargetRow& row_of_rules(Target target);
 
+/// Returns whether plans for `target` may use what only Megatron-LM has: a dispatcher that sends a
+/// token once per node, recomputation of some modules or some layers.
+bool allows_megatron(Target target);
+
 /// Returns the training frameworks with layout rules of their own.
 std::vector<const TargetRow*> frameworks_to_check();
 

@@ -102,22 +102,14 @@ i64 find_max_chunks(const Problem& problem, const Node& node, const pipeline::Sc
   return std::max(row.min_chunks, std::min({row.max_chunks, whole, problem.limits.chunks.max}));
 }
 
-/// Returns whether the target can recompute some modules, or some of the layers.
-bool recomputes_parts(rules::Target target) {
-  return target == rules::Target::any || row_of_rules(target).target == rules::Target::megatron;
-}
-
 /// Returns the sets of modules that are worth recomputing, by the memory that they save. The first
 /// ones take little time: norms, activation functions and, with latent attention, the projections
 /// up from the compressed states. DeepSeek-V3 was trained with these.
 std::vector<plan::RecomputeModules> list_module_sets(const model::Model& model) {
   if (!model.sparse()) return {};
-  const bool latent = std::ranges::any_of(model.runs, [](const model::LayerRun& run) {
-    return run.layer.attention.kind == model::Attention::Kind::latent;
-  });
   plan::RecomputeModules cheap{.core_attn = false, .layernorm = true, .moe_act = true};
   std::vector<plan::RecomputeModules> all{cheap};
-  if (latent) {
+  if (model.latent()) {
     cheap.mla_up_proj = true;
     all.push_back(cheap);
   }
@@ -221,7 +213,7 @@ std::vector<RecomputeChoice> list_recomputes(const Problem& problem, const Node&
   const plan::TrainingConfig& config = problem.config;
   std::vector<RecomputeChoice> all{{plan::Recompute::none}, {plan::Recompute::selective}};
   const bool partly = problem.limits.recompute_parts && !config.software.recomputes_ops &&
-                      recomputes_parts(problem.limits.target);
+                      rules::allows_megatron(problem.limits.target);
   if (partly)
     for (const plan::RecomputeModules& modules : list_module_sets(config.model))
       all.push_back({plan::Recompute::selective, modules});

@@ -16,27 +16,13 @@ constexpr double kSparse = 0.25;  // weight of an MoE row: software changes thes
 constexpr int kRounds = 8;
 constexpr double kStep = 0.02;  // relative step of a difference quotient
 
-/// The constants that only runs with experts determine. Software changes the speed of these runs by
-/// 30 to 80 %, so they have no part in the other constants.
-constexpr cluster::Constant kOfExperts[] = {
-    cluster::Constant::tile_start,      cluster::Constant::grouped_fp8,
-    cluster::Constant::grouped_fused,   cluster::Constant::permute,
-    cluster::Constant::launch_sparse,   cluster::Constant::launch_tp,
-    cluster::Constant::launch_unsynced, cluster::Constant::launch_partial,
-    cluster::Constant::launch_graphs,   cluster::Constant::dispatch_alltoall,
-    cluster::Constant::dispatch_deepep, cluster::Constant::dispatch_hybridep,
-    cluster::Constant::dispatch_uccl,   cluster::Constant::ep_shown};
-
 using ConstantRows = std::vector<const catalog::ConstantRow*>;
 
-/// Returns the constants that are fitted to this kind of data, without or only those of experts.
-ConstantRows find_free_constants(catalog::FitData data, bool of_experts = false) {
+/// Returns the constants that are fitted to this kind of data.
+ConstantRows find_free_constants(catalog::FitData data) {
   ConstantRows free;
-  for (const catalog::ConstantRow& row : catalog::constants()) {
-    const bool listed = std::find(std::begin(kOfExperts), std::end(kOfExperts), row.constant) !=
-                        std::end(kOfExperts);
-    if (row.data == data && listed == of_experts) free.push_back(&row);
-  }
+  for (const catalog::ConstantRow& row : catalog::constants())
+    if (row.data == data) free.push_back(&row);
   return free;
 }
 
@@ -214,7 +200,7 @@ cluster::Calibration fit(const std::vector<const Case*>& rows) {
     if (one->run.measured.value > 0) (one->run.sparse ? sparse : dense).push_back(one);
     if (one->run.measured_memory.value > 0) with_memory.push_back(one);
   }
-  const ConstantRows experts = find_free_constants(catalog::FitData::steps, true);
+  const ConstantRows experts = find_free_constants(catalog::FitData::expert_steps);
   cluster::Calibration values = catalog::get_calibration();
   for (const catalog::ConstantRow* row : experts) values[row->constant] = row->prior;
   values = Fit(dense, find_free_constants(catalog::FitData::steps), step_residual).run(values);

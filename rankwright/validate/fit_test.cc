@@ -14,7 +14,7 @@ namespace fit_test {
 cluster::Calibration priors() {
   cluster::Calibration values = catalog::get_calibration();
   for (const catalog::ConstantRow& row : catalog::constants())
-    if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
+    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives)
       values[row.constant] = row.prior;
   return values;
 }

@@ -92,7 +92,7 @@ tl::expected<Run, std::string> read_run(const RunRow& row) {
   const std::optional<i64> stages = product({run.config.plan.pp, run.config.plan.virtual_stages});
   if (!stages || *stages > kMaxPublishedStages)
     return tl::unexpected(fmt::format("more than {} stages", count(kMaxPublishedStages)));
-  split_stages(run.config);
+  if (run.config.plan.stages.empty()) split_stages(run.config);
   if (list_choices(run).empty())
     return tl::unexpected(std::string(find_hard_violation(run.config)));
   return run;

@@ -46,6 +46,7 @@ constexpr FrameworkRow kFrameworkRows[] = {
     {"Megatron-Core", "megatron-core", kAll},
     {"Megatron-DeepSpeed", "megatron-deepspeed", kNoOverlap, plan::Dtype::fp16,
      MemoryFigure::device},
+    {"Megatron-LM Jul/Aug 2026", "megatron-core", kAll},
     // The zero-bubble fork overlaps sends with computation.
     {"Megatron-LM fork",
      "megatron-2021",
@@ -106,14 +107,15 @@ auto find_prefix(const Rows& rows, std::string_view text) {
                       [&](const auto& row) { return text.starts_with(row.prefix); });
 }
 
-/// Returns the number after `word`, as in "MLA q_lora1536 kv_lora512 nope128 rope64 v128".
-i64 find_number_after(std::string_view text, std::string_view word, i64 otherwise) {
+/// Returns the number after `word`, as in "MLA q_lora1536 kv_lora512 nope128 rope64 v128";
+/// `otherwise` if there is none from `min` on.
+i64 find_number_after(std::string_view text, std::string_view word, i64 otherwise, i64 min = 1) {
   constexpr i64 kMax = 65536;
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return otherwise;
   i64 value = otherwise;
   std::from_chars(text.data() + at + word.size(), text.data() + text.size(), value);
-  return value >= 1 && value <= kMax ? value : otherwise;
+  return value >= min && value <= kMax ? value : otherwise;
 }
 
 model::Attention read_attention(const RunRow& row, i64 hidden) {
@@ -122,7 +124,7 @@ model::Attention read_attention(const RunRow& row, i64 hidden) {
   const std::string_view kind = row.text("attn");
   if (kind.starts_with("MLA")) {
     a.kind = model::Attention::Kind::latent;
-    a.q_rank = find_number_after(kind, "q_lora", 1536);
+    a.q_rank = find_number_after(kind, "q_lora", 1536, 0);  // 0: queries are not compressed
     a.kv_rank = find_number_after(kind, "kv_lora", 512);
     a.nope_dim = find_number_after(kind, "nope", 128);
     a.rope_dim = find_number_after(kind, "rope", 64);
@@ -157,6 +159,8 @@ model::Model read_model(const RunRow& row) {
     sparse.ffn.expert_width = std::max<i64>(1, row.whole_or("moe_ffn", dense.ffn.width));
     sparse.ffn.shared_width = row.whole_or("shared_ffn", 0);
     // Facts of architectures that have no column.
+    if (model.name.starts_with("qwen3") || model.name.starts_with("hy3"))
+      dense.attention.qk_norm = sparse.attention.qk_norm = true;
     if (model.name.starts_with("gpt-oss")) sparse.ffn.bias = true;
     if (model.name.starts_with("deepseek-v3")) sparse.ffn.groups = 8, sparse.ffn.active_groups = 4;
     const i64 first = std::min(row.whole_or("n_dense_layers", 0), layers - 1);
@@ -234,54 +238,90 @@ struct ExpertSoftware {
 };
 
 /// Recipes of Megatron-Bridge from a release on, by GPU, model and format; the last match counts.
-/// From the recipes of its repository (scripts/performance/configs, tags v0.3.0 to v0.5.0).
+/// From the recipes of its repository: scripts/performance at the tags v0.1.0rc4 (25.09) to v0.5.0.
+/// Those of 25.09 drop tokens, so that graphs can hold whole layers; later ones do not.
 struct RecipeRow {
-  int release;                             // year and month: 2602
+  int release;                             // year, month and patch: 260401
   std::string_view gpu, model, precision;  // parts of the cells; empty: any
   ExpertSoftware software;
 };
+constexpr ExpertSoftware kEager{};
+constexpr ExpertSoftware kOverlapped{.overlap = true};
+constexpr ExpertSoftware kHybrid{.dispatcher = plan::Dispatcher::hybridep};
+constexpr ExpertSoftware kDeepEp{.dispatcher = plan::Dispatcher::deepep, .overlap = true};
+constexpr ExpertSoftware kDeepEpPartial{.dispatcher = plan::Dispatcher::deepep,
+                                        .launch = plan::Launch::partial_graphs,
+                                        .overlap = true};
 constexpr ExpertSoftware kPartial{.dispatcher = plan::Dispatcher::hybridep,
                                   .launch = plan::Launch::partial_graphs};
+constexpr ExpertSoftware kPartialAllToAll{.launch = plan::Launch::partial_graphs};
 constexpr ExpertSoftware kWhole{.dispatcher = plan::Dispatcher::hybridep,
                                 .launch = plan::Launch::graphs,
                                 .kernel = plan::ExpertKernel::fused,
                                 .overlap = true};
 constexpr RecipeRow kRecipes[] = {
     {0, "", "", "", {.fused_permute = false}},
-    {2509, "H100", "deepseek", "", {.dispatcher = plan::Dispatcher::deepep, .overlap = true}},
-    {2509, "H100", "qwen3-235b", "", {.overlap = true}},
-    {2509, "H100", "qwen3-30b", "", {.dispatcher = plan::Dispatcher::deepep, .overlap = true}},
-    {2511, "GB", "", "", kPartial},
-    {2511, "", "deepseek", "", {.dispatcher = plan::Dispatcher::hybridep}},
-    {2602, "GB", "", "", kPartial},
-    {2602, "B200", "qwen3-30b", "", {.launch = plan::Launch::partial_graphs}},
-    {2602, "B300", "qwen3-30b", "", kPartial},
-    {2602, "B300", "qwen3-235b", "", {.overlap = true}},
-    {2602, "B300", "gpt-oss", "", {.launch = plan::Launch::partial_graphs}},
-    {2602, "GB", "gpt-oss", "", {.launch = plan::Launch::partial_graphs}},
-    {2602, "GB200", "gpt-oss", "", {}},
-    {2602, "GB300", "deepseek", "8", {.dispatcher = plan::Dispatcher::hybridep}},
-    {2604, "B300", "qwen3-235b", "", {.dispatcher = plan::Dispatcher::hybridep}},
-    {2604, "B200", "qwen3-30b", "", kPartial},
-    {2604, "H100", "qwen3-30b", "", {.dispatcher = plan::Dispatcher::hybridep}},
-    {2606, "GB", "", "mxfp8", kWhole},
-    {2606, "B300", "qwen3-30b", "mxfp8", kWhole},
-    {2606, "B300", "deepseek", "", kPartial},
-    {2606, "B300", "gpt-oss", "", kPartial},
+    {250900, "H100", "deepseek", "", kDeepEp},
+    {250900, "GB200", "qwen3", "", {.launch = plan::Launch::graphs}},
+    {250900, "B200", "qwen3-30b", "", {.launch = plan::Launch::graphs}},
+    {251100, "", "", "", kEager},
+    {251100, "GB", "", "", kPartial},
+    {251100, "GB", "gpt-oss", "", kPartialAllToAll},
+    {251100, "GB200", "gpt-oss", "", kEager},
+    {251100, "B200", "qwen3-235b", "", kOverlapped},
+    {251100, "B200", "qwen3-30b", "", kPartialAllToAll},
+    {251100, "H100", "deepseek", "", kDeepEp},
+    {251100, "H100", "qwen3", "", kOverlapped},
+    {251100,
+     "H100",
+     "qwen3-30b",
+     "bf16",
+     {.launch = plan::Launch::partial_graphs, .overlap = true}},
+    {260200, "B", "deepseek", "", kHybrid},
+    {260200, "H100", "deepseek", "", kHybrid},
+    {260200, "GB300", "deepseek", "8", kHybrid},
+    {260200, "GB300", "kimi", "", kHybrid},
+    {260200, "B200", "qwen3-235b", "", kEager},
+    {260200, "B300", "qwen3-235b", "", kOverlapped},
+    {260200, "B300", "qwen3-30b", "", kPartial},
+    {260200, "B300", "gpt-oss", "", kPartialAllToAll},
+    {260200, "H100", "qwen3-30b", "", kDeepEp},
+    {260200, "H100", "qwen3-30b", "bf16", kDeepEpPartial},
+    {260400, "B300", "qwen3-235b", "", kHybrid},
+    {260400, "B200", "qwen3-30b", "", kPartial},
+    {260400, "H100", "qwen3-30b", "", kHybrid},
+    {260400, "H100", "qwen3-30b", "bf16", kPartial},
+    {260400, "GB200", "gpt-oss", "", {.dispatcher = plan::Dispatcher::hybridep, .overlap = true}},
+    {260400, "B300", "gpt-oss", "", kPartial},
+    {260400, "B200", "gpt-oss", "", kHybrid},
+    {260401, "GB200", "gpt-oss", "", kOverlapped},
+    {260401, "B200", "gpt-oss", "", kEager},
+    {260401, "B300", "deepseek", "", kPartial},
+    {260401, "B200", "deepseek", "mxfp8", kDeepEpPartial},
+    {260600, "GB", "", "mxfp8", kWhole},
+    {260600, "GB200", "kimi", "", kPartial},
+    {260600, "GB300", "kimi", "", kHybrid},
+    {260600, "B300", "qwen3-30b", "mxfp8", kWhole},
 };
 
-/// Returns the release that a row names, as year and month: 2604 for "26.04.01"; 0 if none.
+/// Returns the release that a row names, as year, month and patch: 260401 for "26.04.01"; 0 if
+/// none.
 int find_release(const RunRow& row) {
   for (const std::string_view column : {"framework", "source", "notes"}) {
     const std::string_view text = row.text(column);
     for (std::size_t at = 0; at + 5 <= text.size(); ++at) {
-      const auto digit = [&](std::size_t k) { return text[at + k] >= '0' && text[at + k] <= '9'; };
+      const auto digit = [&](std::size_t k) {
+        return at + k < text.size() && text[at + k] >= '0' && text[at + k] <= '9';
+      };
+      const auto pair = [&](std::size_t k) {
+        return (text[at + k] - '0') * 10 + (text[at + k + 1] - '0');
+      };
       const bool starts =
           at == 0 || text[at - 1] == ' ' || text[at - 1] == '(' || text[at - 1] == '=';
       if (!starts || text[at] != '2' || !digit(1) || text[at + 2] != '.' || !digit(3) || !digit(4))
         continue;
-      return ((text[at] - '0') * 10 + (text[at + 1] - '0')) * 100 + (text[at + 3] - '0') * 10 +
-             (text[at + 4] - '0');
+      const bool patched = digit(6) && digit(7) && text[at + 5] == '.';
+      return pair(0) * 10000 + pair(3) * 100 + (patched ? pair(6) : 0);
     }
   }
   return 0;
@@ -333,6 +373,25 @@ void read_modules(std::string_view notes, Run& run) {
                 ? found
                 : plan::RecomputeModules{
                       .core_attn = false, .layernorm = true, .mla_up_proj = true, .moe_act = true};
+}
+
+/// Sets the stages of a row that states them as Megatron-LM does: "layout=Et|(tt|)*30L".
+void read_layout(std::string_view notes, plan::TrainingConfig& config) {
+  const Result<plan::Stages> stages = plan::parse_layout(find_note(notes, "layout"));
+  if (!stages) return;
+  i64 mtp = 0;
+  for (const plan::Stage& stage : *stages) mtp += stage.mtp;
+  if (i64(stages->size()) == config.plan.pp * config.plan.virtual_stages &&
+      count_layers(*stages) == config.model.layers() && mtp == config.model.mtp_layers)
+    config.plan.stages = *stages;
+}
+
+/// Returns whether Adam's moments have 16 bits: if a row says so, and in Megatron-Bridge's recipes
+/// of DeepSeek-V3 and Moonlight (use_precision_aware_optimizer with exp_avg_dtype bf16).
+bool has_short_moments(const RunRow& row, std::string_view model) {
+  if (row.text("notes").find("bf16 moments") != std::string_view::npos) return true;
+  return row.text("framework").starts_with("Megatron-Bridge") &&
+         (model.starts_with("deepseek-v3") || model.starts_with("moonlight"));
 }
 
 /// Sets how experts run: as the notes of a row state it, else as usual for its software.
@@ -446,6 +505,8 @@ Run make_run(const RunRow& row) {
   config.job.sequence = *row.whole("seq");
   read_software(row, run);
   read_fine_tuning(row, run);
+  read_layout(row.text("notes"), config);
+  if (has_short_moments(row, run.model)) config.job.moment_dtype = plan::Dtype::bf16;
   for (const PrecisionRow& precision : kPrecisions)
     if (config.job.matmul == plan::Matmul::same &&
         run.precision.find(precision.part) != std::string::npos)

@@ -83,6 +83,45 @@ TEST(Run, NotesStateHowExpertsRun) {
             (plan::RecomputeModules{.core_attn = false, .mlp = true, .moe_act = true}));
 }
 
+TEST(Run, LatentAttentionWithoutQueryCompressionHasRankZero) {
+  const auto rank = [](std::string attention) {
+    return one({{"attn", std::move(attention)}}).config.model.runs[0].layer.attention.q_rank;
+  };
+  EXPECT_EQ(rank("MLA q_lora0 kv_lora512 nope128 rope64 v128"), 0);
+  EXPECT_EQ(rank("MLA q_lora768 kv_lora512 nope128 rope64 v128"), 768);
+  EXPECT_EQ(rank("MLA"), 1536);  // DeepSeek-V3's
+}
+
+TEST(Run, NotesStateTheStages) {
+  // 36 layers on 4 pp ranks; a layout that does not fit the model is ignored.
+  const auto stages = [](std::string layout) {
+    Cells cells{{"tp", "4"}, {"pp", "4"}, {"dp", "8"}, {"vpp", "1"}, {"notes", "layout=" + layout}};
+    return show_layout(one(cells).config.stages());
+  };
+  EXPECT_EQ(stages("Et*8|(t*10|)*2t*8L; mtp=0"),
+            plan::show_layout(*plan::parse_layout("Et*8|(t*10|)*2t*8L")));
+  EXPECT_EQ(stages("Et*8|(t*10|)*2t*9L"), plan::show_layout(plan::split_evenly(36, 4, 0)));
+}
+
+TEST(Run, MegatronLmOf2026IsNotThatOf2021) {
+  EXPECT_EQ(one({{"framework", "Megatron-LM Jul/Aug 2026"}}).config.software.name, "megatron-core");
+  EXPECT_EQ(one({{"framework", "Megatron-LM"}}).config.software.name, "megatron-2021");
+}
+
+TEST(Run, MomentsOfPublishedRecipesHave16Bits) {
+  const auto moments = [](std::string framework, std::string model, std::string notes) {
+    return one({{"framework", std::move(framework)},
+                {"model", std::move(model)},
+                {"notes", std::move(notes)}})
+        .config.job.moment_dtype;
+  };
+  EXPECT_EQ(moments("Megatron-Core 0.15", "gpt", ""), plan::Dtype::fp32);
+  EXPECT_EQ(moments("Megatron-Core 0.15", "gpt", "fp8_param_gather=1; bf16 moments"),
+            plan::Dtype::bf16);
+  EXPECT_EQ(moments("Megatron-Bridge 26.04", "moonlight-16b-a3b", ""), plan::Dtype::bf16);
+  EXPECT_EQ(moments("Megatron-Bridge 26.04", "qwen3-30b-a3b", ""), plan::Dtype::fp32);
+}
+
 TEST(Run, UnstatedFactsAboutExpertsAreThoseOfTheSoftware) {
   EXPECT_EQ(with_notes("dispatcher=see the recipe").plan.dispatcher, plan::Dispatcher::alltoall);
   EXPECT_EQ(with_notes("dispatcher=deepep via UCCL-EP over EFA").plan.dispatcher,
@@ -97,6 +136,20 @@ TEST(Run, UnstatedFactsAboutExpertsAreThoseOfTheSoftware) {
   EXPECT_EQ(one(bridge).config.software.launch, plan::Launch::graphs);
   bridge["source"] = "docs/performance-summary.md (26.02 container)";
   EXPECT_EQ(one(bridge).config.software.launch, plan::Launch::partial_graphs);
+}
+
+TEST(Run, PatchReleasesHaveRecipesOfTheirOwn) {
+  Cells bridge = kExperts;
+  bridge["framework"] = "Megatron-Bridge 26.04.01";
+  bridge["gpu"] = "B200";
+  bridge["model"] = "deepseek-v3";
+  bridge["precision"] = "mxfp8";
+  EXPECT_EQ(one(bridge).config.plan.dispatcher, plan::Dispatcher::deepep);
+  bridge["framework"] = "Megatron-Bridge 26.04";
+  EXPECT_EQ(one(bridge).config.plan.dispatcher, plan::Dispatcher::hybridep);
+  bridge["framework"] = "Megatron-Bridge 25.09";  // tokens are dropped, so layers are graphs
+  bridge["model"] = "qwen3-30b-a3b";
+  EXPECT_EQ(one(bridge).config.software.launch, plan::Launch::graphs);
 }
 
 TEST(Run, DerivesTheStepFromTokensPerSecond) {

@@ -20,7 +20,7 @@ constexpr double kMask = 1;        // bytes per element of a dropout mask
 struct Widths {
   double query = 0, key = 0, value = 0;
   double latent = 0;   // compressed queries and keys, replicated on every tp rank
-  double up = 0;       // latent attention: up-projected keys without position part, and values
+  double up = 0;       // latent attention: output of the matmul for keys and values
   double context = 0;  // output of the heads
   double more = 0;     // gates, inputs of a convolution, the indexer, inputs of norms on the output
 };
@@ -61,16 +61,15 @@ Widths find_widths(const model::Attention& a, i64 tp) {
 double saved_input_bytes(const plan::TrainingConfig& s) {
   const double plain = double(s.job.activation_bytes());
   if (s.software.fsdp || s.software.bare || s.cluster.device.fp8.value <= 0) return plain;
-  constexpr double kBlockScale = 1.0 / 32;  // one byte per 32 elements
   switch (s.job.matmul) {
     case plan::Matmul::same:
       return plain;
     case plan::Matmul::fp8:
       return 1;
     case plan::Matmul::mxfp8:
-      return 1 + kBlockScale;
+      return 1 + plan::kBlockScale;
     case plan::Matmul::fp4:
-      return 0.5 + 2 * kBlockScale;
+      return 0.5 + 2 * plan::kBlockScale;
   }
   return plain;
 }
@@ -142,12 +141,18 @@ Bytes kept_by_op(const plan::TrainingConfig& s, const model::Layer& layer, const
          statistics;
 }
 
-/// Returns the copies of tokens per token of a tp rank that reach the experts of the fullest rank.
+/// Returns the copies of tokens per token of a tp rank that the fullest rank of the experts keeps.
+/// CUDA graphs of the iteration keep them in a stash with room for 1.2 times the mean (M28).
 double find_visits(const plan::TrainingConfig& s, const model::FeedForward& ffn,
                    const Scale& scale) {
-  const double more =
-      s.job.expert_capacity > 0 ? s.job.expert_capacity : std::max(1.0, s.job.expert_imbalance);
-  return more * double(ffn.active) * scale.part;
+  constexpr double kStash = 1.2;  // moe_paged_stash_buffer_size_factor_cuda of the recipes
+  const double copies = double(ffn.active) * scale.part;
+  if (s.job.expert_capacity > 0) return s.job.expert_capacity * copies;
+  const double stated = s.job.expert_imbalance;
+  const double imbalance =
+      stated > 0 ? stated : select_calibration(s)[cluster::Constant::imbalance_experts];
+  const bool stashes = s.software.launch == plan::Launch::graphs && !s.software.bare;
+  return (stashes ? std::max(kStash, imbalance) : imbalance) * copies;
 }
 
 /// Returns what experts keep if operations are not fused (M29): the output of the activation
@@ -168,7 +173,7 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   if (modules.core_attn) sum += all.core;
   if (modules.layernorm) sum += scale.input(norms_before(layer.norms) * scale.part * scale.hidden);
   if (modules.mla_up_proj && layer.attention.kind == model::Attention::Kind::latent)
-    sum += scale.of(w.query + w.key + w.value + w.up);
+    sum += scale.of(w.query + w.key + w.value);
   if (modules.mlp && !ffn.sparse()) sum += all.ffn;
   if (!ffn.sparse()) return sum;
   if (modules.moe)
@@ -226,8 +231,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const double down = !frozen || lora.down_proj ? 1 : 0;  // the input of the last matmul is kept
   SavedLayer out{
       .norms = norm_inputs(s, layer, scale) + scale.input(kept_block_inputs(s, layer) * hidden),
-      .projected =
-          scale.of(w.query + w.key + w.value + w.latent + w.up + w.more) + scale.input(w.latent),
+      .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
       .context = scale.input(kept_contexts(s) * w.context),
       .core = attention_core(s, a, scale),
       .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside)};
@@ -268,7 +272,7 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = dropped_by_modules(s, layer, all, scale);
-  out.kept = by_op ? kept_by_op(s, layer, scale) : all.total() - dropped;
+  out.kept = by_op ? std::min(all.total(), kept_by_op(s, layer, scale)) : all.total() - dropped;
   out.core = by_op ? all.total() : dropped;
   return out;
 }

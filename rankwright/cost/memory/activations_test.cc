@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "rankwright/catalog/catalog.h"
 #include "tests/support/sample.h"
 
 namespace rankwright::cost {
@@ -46,14 +47,15 @@ TEST(SavedLayer, UnfusedAttentionSavesScoresOfTheWholeSequence) {
 TEST(SavedLayer, CountsTokensAtTheirExperts) {
   // 2 of 8 experts of 512: fp32 logits and scores, two copies of a token, three tensors inside
   const model::Layer layer = sample::sparse_layer();
-  const rankwright::plan::TrainingConfig alone =
-      sample::config_of(sample::model_of({{8, layer}}), {});
+  rankwright::plan::TrainingConfig alone = sample::config_of(sample::model_of({{8, layer}}), {});
+  alone.job.expert_imbalance = 1;
   EXPECT_EQ(per_token(saved(alone, layer).routed), 8 * 8 + 2 * 1024 * 2 + 2 * 3 * 512 * 2);
   EXPECT_EQ(per_token(saved(alone, layer).ffn), 3 * 1024 * 2);  // the shared expert
   // tp 2 with sequence parallelism halves the tokens of a rank; etp 2 gathers them again, with half
   // the expert width each
-  const rankwright::plan::TrainingConfig split = sample::config_of(
+  rankwright::plan::TrainingConfig split = sample::config_of(
       sample::model_of({{8, layer}}), {.tp = 2, .etp = 2, .sequence_parallel = true});
+  split.job.expert_imbalance = 1;
   EXPECT_EQ(per_token(saved(split, layer).routed), 8 * 8 / 2 + 2 * 1024 * 2 + 2 * 3 * 512 * 2 / 2);
 }
 
@@ -77,6 +79,7 @@ TEST(LayerActivations, RecomputedModulesAreNotKept) {
   const model::Layer layer = sample::sparse_layer();
   rankwright::plan::TrainingConfig config =
       sample::config_of(sample::model_of({{8, layer}}), {.recompute = plan::Recompute::selective});
+  config.job.expert_imbalance = 1;
   const Bytes all = saved(config, layer).total();
   const auto dropped = [&](plan::RecomputeModules modules) {
     config.plan.modules = modules;
@@ -91,7 +94,8 @@ TEST(LayerActivations, RecomputedModulesAreNotKept) {
 
 TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
   // 4 heads, ranks 24 and 40, 16 + 8 per key, 20 per value:
-  // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20, projected 4 x 36
+  // compressed twice 2(24 + 40 + 8), queries and keys 2 x 4 x 24, values 4 x 20. Keys and values
+  // are copies, so the output of their matmul is freed.
   const model::Layer layer{.attention = {.kind = model::Attention::Kind::latent,
                                          .heads = 4,
                                          .q_rank = 24,
@@ -102,8 +106,45 @@ TEST(SavedLayer, LatentAttentionSavesCompressedAndProjected) {
                            .ffn = {.width = 64}};
   const rankwright::plan::TrainingConfig config =
       sample::config_of(sample::model_of({{1, layer}}), {});
-  EXPECT_EQ(per_token(saved(config, layer).projected), 2 * (144 + 192 + 80 + 144));
+  EXPECT_EQ(per_token(saved(config, layer).projected), 2 * (144 + 192 + 80));
   EXPECT_EQ(per_token(saved(config, layer).context), 2 * 80);
+}
+
+TEST(LayerActivations, RecomputedUpProjections_DropQueriesKeysAndValues) {
+  // 4 heads of 16 + 8 per query and key, 20 per value: 2 x 4 x 24 + 4 x 20 elements of 2 bytes
+  const model::Layer layer{.attention = {.kind = model::Attention::Kind::latent,
+                                         .heads = 4,
+                                         .q_rank = 24,
+                                         .kv_rank = 40,
+                                         .nope_dim = 16,
+                                         .rope_dim = 8,
+                                         .value_dim = 20},
+                           .ffn = {.width = 64}};
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{1, layer}}), {.recompute = plan::Recompute::selective});
+  config.plan.modules = {.core_attn = false, .mla_up_proj = true};
+  EXPECT_EQ(per_token(saved(config, layer).total() - activations(config, layer).kept),
+            2 * (192 + 80));
+}
+
+TEST(SavedLayer, GraphsOfTheIterationKeepExpertsInAStash) {
+  // 2 visits: tokens of 1024 and 3 x 512 inside experts, 2 bytes each; 1.2 times that in a stash.
+  const model::Layer layer = sample::sparse_layer();
+  rankwright::plan::TrainingConfig config = sample::config_of(sample::model_of({{8, layer}}), {});
+  config.job.expert_imbalance = 1;
+  const double plain = per_token(saved(config, layer).routed);
+  config.software.launch = plan::Launch::graphs;
+  EXPECT_NEAR(per_token(saved(config, layer).routed) - plain, 0.2 * 2 * (1024 + 3 * 512) * 2, 1e-6);
+  config.job.expert_capacity = 1;  // a fixed capacity needs no stash
+  EXPECT_EQ(per_token(saved(config, layer).routed), plain);
+}
+
+TEST(SavedLayer, UnstatedImbalanceIsThatOfTheTimeEstimate) {
+  const model::Layer layer = sample::sparse_layer();
+  rankwright::plan::TrainingConfig config = sample::config_of(sample::model_of({{8, layer}}), {});
+  const Bytes unstated = saved(config, layer).routed;
+  config.job.expert_imbalance = catalog::get_calibration()[cluster::Constant::imbalance_experts];
+  EXPECT_EQ(saved(config, layer).routed, unstated);
 }
 
 TEST(SavedLayer, NormsAfterABlockSaveTheirInput) {

@@ -55,6 +55,8 @@ constexpr EntryRow kEntryRows[] = {
     {Entry::reserve, "reserve", "held by the allocator beyond its tensors", "M22",
      cluster::Origin::calibrated},
     {Entry::context, "context", "driver and loaded kernels", "M23", cluster::Origin::assumed},
+    {Entry::dispatch_buffers, "dispatch buffers", "tokens of all ep ranks, received and sent",
+     "M35", cluster::Origin::data_sheet},
     {Entry::communicators, "communicators", "buffers of the collectives' library", "M24",
      cluster::Origin::calibrated},
 };
@@ -80,6 +82,25 @@ Bytes count_rotary_table(const plan::TrainingConfig& config) {
   return double(config.job.sequence) * bytes(width, kFp32Bytes);
 }
 
+/// Returns the buffers that HybridEP registers for its peers (M35): a rank may receive the tokens
+/// of all ep ranks, and its experts may send as many back, each with a probability per expert of
+/// the NVLink domain. DeepEP's buffers do not grow with the tokens and are less than 1 GB.
+Bytes count_dispatch_buffers(const plan::TrainingConfig& config, double tokens) {
+  const plan::Plan& plan = config.plan;
+  if (plan.ep == 1 || plan.dispatcher != plan::Dispatcher::hybridep) return {};
+  constexpr double kProbability = 4;  // bytes, fp32
+  i64 experts = 0;
+  for (const model::LayerRun& run : config.model.runs)
+    experts = std::max(experts, run.layer.ffn.experts);
+  const i64 domain =
+      config.cluster.levels.empty() ? plan.ep : std::min(plan.ep, config.cluster.levels[0].arity);
+  const double near = double(experts) * double(domain) / double(plan.ep);
+  const double own = sequence_parallel(plan) ? tokens / double(plan.tp) : tokens;
+  const double each =
+      double(config.job.activation_bytes()) * double(config.model.hidden) + kProbability * near;
+  return {2 * own * double(plan.ep) * each};
+}
+
 /// Counts the communicators of a rank: world, tp and dp; two each for pp, cp and ep (ep has its own
 /// data-parallel group).
 i64 count_communicators(const plan::Plan& plan) {
@@ -90,16 +111,15 @@ i64 count_communicators(const plan::Plan& plan) {
 /// Returns the bytes per weight of the casts that the layers' matmuls read (M27): one layout for
 /// the forward and one for the backward, unless the device multiplies either from one.
 double kept_cast_bytes(const plan::TrainingConfig& config) {
-  constexpr double kBlockScale = 1.0 / 32;
   switch (config.job.matmul) {
     case plan::Matmul::same:
       return 0;
     case plan::Matmul::fp8:
       return config.cluster.device.generation == "blackwell" ? 1 : 2;
     case plan::Matmul::mxfp8:
-      return 2 + 2 * kBlockScale;
+      return 2 + 2 * plan::kBlockScale;
     case plan::Matmul::fp4:
-      return 1 + 4 * kBlockScale;
+      return 1 + 4 * plan::kBlockScale;
   }
   return 0;
 }
@@ -296,6 +316,7 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
     reserve = std::min(reserve, std::max(Bytes{}, kAllocatorLimit * device - allocated));
   out[Entry::reserve] = reserve;
   out[Entry::context] = config_.software.context;
+  out[Entry::dispatch_buffers] = count_dispatch_buffers(config_, tokens_);
   out[Entry::communicators] =
       bytes(count_communicators(config_.plan), kGB * calibration_[cluster::Constant::communicator]);
 }

@@ -1,6 +1,6 @@
 // The memory estimate of a plan: the peak memory of a device by entry. One estimate is for one pp
 // rank, because all ranks with the same pp rank hold the same. total() must fit the device.
-// Formulas M4 to M33.
+// Formulas M4 to M35.
 //
 // Nothing is simulated: the schedule states how many microbatches a pp rank holds
 // (program/schedule/schedule.h), and the fullest of four instants counts.
@@ -44,6 +44,7 @@ enum class Entry : unsigned char {
   graph_pool,
   reserve,
   context,
+  dispatch_buffers,
   communicators,
 };
 inline constexpr std::size_t kEntries = std::size_t(Entry::communicators) + 1;

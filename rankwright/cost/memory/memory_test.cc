@@ -200,6 +200,20 @@ TEST(MemoryEstimate, CountsCommunicators) {
   EXPECT_DOUBLE_EQ(l[Entry::communicators].value, 5 * 0.54e9);
 }
 
+TEST(MemoryEstimate, HybridEpBuffersHoldTheTokensOfAllRanks) {
+  // 4 ranks x 2,048 tokens, received and sent: 1,024 elements of 2 bytes and a probability of 4
+  // bytes for each of 8 experts. All are in one domain; in domains of 2, half of the experts are.
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 4, .ep = 4});
+  config.job.sequence = 2048;
+  config.cluster.levels = {{.name = "nvlink", .arity = 4}};
+  EXPECT_EQ(of(config)[Entry::dispatch_buffers], Bytes{0});
+  config.plan.dispatcher = plan::Dispatcher::hybridep;
+  EXPECT_DOUBLE_EQ(of(config)[Entry::dispatch_buffers].value, 2.0 * 4 * 2048 * (2048 + 4 * 8));
+  config.cluster.levels = {{.name = "nvlink", .arity = 2}, {.name = "network", .arity = 2}};
+  EXPECT_DOUBLE_EQ(of(config)[Entry::dispatch_buffers].value, 2.0 * 4 * 2048 * (2048 + 4 * 4));
+}
+
 TEST(MemoryEstimate, MtpModuleAddsLogits) {
   rankwright::plan::TrainingConfig config = sample::dense_config({});
   config.model.mtp_layers = 1;

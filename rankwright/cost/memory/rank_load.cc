@@ -180,9 +180,27 @@ RankLoad RankLoads::of(i64 pp_rank) {
   add_edges(load);
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
-  load.held = {pipeline::max_held(shape_, pp_rank, chunks_)};
+  load.held = Bytes{pipeline::max_held(shape_, pp_rank, chunks_)} + held_by_overlap(pp_rank);
   if (!offloaded_.empty()) load.offloaded = {pipeline::max_held(shape_, pp_rank, offloaded_)};
   return load;
+}
+
+// Megatron-LM runs the forward of one microbatch beside the backward of another. Interleaved, it
+// starts one forward more before the first pair; with one stage, a pair is one layer of each.
+Bytes RankLoads::held_by_overlap(i64 pp_rank) const {
+  const plan::Plan& plan = config_.plan;
+  if (!plan.overlap.ep || !config_.model.sparse() || shape_.microbatches == 1) return {};
+  if (shape_.stages() == 1) {
+    Bytes most;
+    for (const Kind& kind : kinds_)
+      most = std::max(most, plan.recompute == plan::Recompute::full && plan.recompute_layers == 0
+                                ? kind.activations.input
+                                : kind.activations.kept);
+    return most;
+  }
+  const bool more = plan.schedule == pipeline::Schedule::interleaved &&
+                    pipeline::max_in_flight(shape_, pp_rank) < shape_.chunks * shape_.microbatches;
+  return {more ? *std::max_element(chunks_.begin(), chunks_.end()) : 0.0};
 }
 
 bool RankLoads::even_chunks() const {

@@ -53,6 +53,9 @@ class RankLoads {
   bool even_chunks() const;
   /// Returns the parameters that ZeRO shards over more than one rank.
   i64 sharded(const plan::Share& share) const;
+  /// Returns the activations that overlapped dispatch holds more (M34), for the last pp rank passed
+  /// to of().
+  Bytes held_by_overlap(i64 pp_rank) const;
 
   /// The memory-relevant values of one layer in a run of identical consecutive layers.
   struct Kind {

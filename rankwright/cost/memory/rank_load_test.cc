@@ -66,6 +66,36 @@ RC_GTEST_PROP(RankLoad, MatchesRankContents, ()) {
   }
 }
 
+TEST(RankLoad, OverlappedDispatchHoldsOneMore) {
+  // Interleaved, rank 0 of 2 with 2 chunks: 2 + 2 + 1 in flight, and one more forward.
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}),
+                        {.dp = 2,
+                         .pp = 2,
+                         .ep = 2,
+                         .virtual_stages = 2,
+                         .schedule = pipeline::Schedule::interleaved});
+  config.job.global_batch = 16;
+  const Bytes plain = RankLoads(config).of(0).held;
+  config.plan.overlap.ep = true;
+  RankLoads loads(config);
+  const Bytes overlapped = loads.of(0).held;
+  EXPECT_DOUBLE_EQ(overlapped.value - plain.value, loads.chunks()[0]);
+  EXPECT_DOUBLE_EQ(plain.value, 5 * loads.chunks()[0]);
+  config.job.global_batch = 4;  // 2 microbatches: all 4 are in flight anyway
+  EXPECT_DOUBLE_EQ(RankLoads(config).of(0).held.value, 4 * loads.chunks()[0]);
+}
+
+TEST(RankLoad, OverlappedDispatchOnOneStageHoldsOneLayerMore) {
+  rankwright::plan::TrainingConfig config =
+      sample::config_of(sample::model_of({{8, sample::sparse_layer()}}), {.dp = 2, .ep = 2});
+  config.job.global_batch = 16;
+  const Bytes plain = RankLoads(config).of(0).held;
+  config.plan.overlap.ep = true;
+  const Bytes layer = activations(config, config.model.runs[0].layer).kept;
+  EXPECT_DOUBLE_EQ((RankLoads(config).of(0).held - plain).value, layer.value);
+}
+
 TEST(RankLoad, CountsUnequalStages) {
   // 1f1b with pp 2 and 5 + 3 layers: rank 0 holds two microbatches of 5 layers, rank 1 one of 3.
   rankwright::plan::TrainingConfig config = sample::dense_config({.pp = 2});

@@ -69,7 +69,8 @@ TEST(PlanFile, BoundsDegreesAndSizes_AndReportsAllFaultsAtOnce) {
       transcribe({"world_size: 0\n", "parallelism: {tp_size: -8}\n", "parallelism: {tp_size: 0}\n",
                   "parallelism: {tp_size: 4194305}\n", "job: {global_batch: 9223372036854775808}\n",
                   "job: {sequence: -99999999999999999999}\n", "parallelism: {stages: []}\n",
-                  "placement: {ranks: [0, -1]}\n", "cluster: dgx-h100 x 1000000\n",
+                  "parallelism: {recompute: {modules: []}}\n", "placement: {ranks: [0, -1]}\n",
+                  "cluster: dgx-h100 x 1000000\n",
                   "world_size: 0\nparallelism:\n  tp_size: x\n  pp_size: -1\n"},
                  findings));
 }

@@ -158,6 +158,13 @@ std::optional<plan::RecomputeModules> read_modules(Reading& r, const YamlNode& n
     if (!index) return std::nullopt;
     modules.*rows[*index].field = true;
   }
+  if (node.items.empty()) {
+    r.fields.report(node, {.code = "RW0907",
+                           .message = "unknown value",
+                           .detail = "empty list of modules",
+                           .hint = "for example {modules: [moe_act]}, or recompute: none"});
+    return std::nullopt;
+  }
   return modules;
 }
 

@@ -108,12 +108,6 @@ plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target ta
   return config;
 }
 
-/// Returns whether the target has a dispatcher that sends a token once per node.
-bool dispatches_per_node(rules::Target target) {
-  return target == rules::Target::any || target == rules::Target::megatron ||
-         target == rules::Target::megatron_bridge;
-}
-
 search::Problem open_problem(plan::TrainingConfig config, const importer::Draft& stated,
                              const search::Limits& limits) {
   std::erase_if(config.assumed, [](const plan::Assumption& a) {
@@ -135,7 +129,7 @@ search::Problem open_problem(plan::TrainingConfig config, const importer::Draft&
     open.limits.cp_comm = plan::CpComm::all_gather;
   if (offload.parameters) open.limits.zero.min = std::max<i64>(3, open.limits.zero.min);
   open.overlap_chunks = !stated.overlap_pp;
-  open.dispatch_per_node = !stated.dispatcher && dispatches_per_node(limits.target);
+  open.dispatch_per_node = !stated.dispatcher && rules::allows_megatron(limits.target);
   return open;
 }
 

@@ -268,7 +268,7 @@ std::string render_validation_text(const validate::Validation& v,
 std::string write_fitted_csv(const cluster::Calibration& fitted) {
   std::string text = "constant,shipped,fitted\n";
   for (const catalog::ConstantRow& row : catalog::constants())
-    if (row.data == catalog::FitData::steps || row.data == catalog::FitData::memory)
+    if (row.data != catalog::FitData::none && row.data != catalog::FitData::collectives)
       text += fmt::format("{},{:.4g},{:.4g}\n", row.name, row.value, fitted[row.constant]);
   return text;
 }

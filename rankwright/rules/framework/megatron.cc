@@ -146,12 +146,6 @@ bool has_invalid_ep_overlap(const plan::TrainingConfig& s) {
           s.job.param_dtype == plan::Dtype::fp32 || (s.plan.pp > 1 && s.plan.virtual_stages == 1));
 }
 
-bool has_latent_attention(const model::Model& model) {
-  return std::ranges::any_of(model.runs, [](const model::LayerRun& run) {
-    return run.layer.attention.kind == model::Attention::Kind::latent;
-  });
-}
-
 bool lacks_grouped_experts(const plan::TrainingConfig& s) {
   return !s.model.sparse() || s.software.experts == plan::ExpertKernel::sequential;
 }
@@ -159,7 +153,7 @@ bool lacks_grouped_experts(const plan::TrainingConfig& s) {
 bool has_unsupported_modules(const plan::TrainingConfig& s) {
   const plan::RecomputeModules& modules = s.plan.modules;
   return s.plan.recompute == plan::Recompute::selective && !s.reference_model &&
-         ((modules.mla_up_proj && !has_latent_attention(s.model)) ||
+         ((modules.mla_up_proj && !s.model.latent()) ||
           (modules.moe_act && lacks_grouped_experts(s)));
 }
 
@@ -303,7 +297,7 @@ Finding describe_ep_overlap(const plan::TrainingConfig& s) {
 }
 
 Finding describe_modules(const plan::TrainingConfig& s) {
-  const bool latent = s.plan.modules.mla_up_proj && !has_latent_attention(s.model);
+  const bool latent = s.plan.modules.mla_up_proj && !s.model.latent();
   const std::string_view module = latent ? "mla_up_proj" : "moe_act";
   return {.detail =
               latent ? fmt::format("mla_up_proj, but {} has no latent attention", s.model.name)
