@@ -167,19 +167,23 @@ void read_trainer_dtype(ForeignReading& r, const YamlNode& node) {
 
 void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
-                     const MegatronFlags* flags) {
-  if (flags != nullptr &&
-      std::any_of(flags->unknown.begin(), flags->unknown.end(),
-                  [&](const auto& one) { return one.flag == nodes || one.flag == gpus; }))
-    return;
+                     const MegatronFlags* flags, PlanFile* plan) {
   constexpr i64 kMaxGpus = 4096;  // per node
+  const auto concerns = [&](const auto& one) { return one.flag == nodes || one.flag == gpus; };
+  if (flags != nullptr && std::any_of(flags->unknown.begin(), flags->unknown.end(), concerns))
+    return;
   std::optional<i64> n = read_whole_at(r, nodes, 1, kMaxDegree);
   std::optional<i64> g = read_whole_at(r, gpus, 1, kMaxGpus);
   if (!n && !g) return;
   if (!n) n = usual_nodes;
   if (!g) g = usual_gpus;
   if (!n || !g || product({*n, *g}).value_or(kMaxDegree + 1) > cluster::kMaxDevices) return;
-  r.draft.shape = NodeShape{.nodes = *n, .gpus = *g};
+  const bool open = flags != nullptr && plan != nullptr &&
+                    std::any_of(flags->defaults.begin(), flags->defaults.end(), concerns);
+  if (open)
+    plan->usual_world = *n * *g;
+  else
+    r.draft.shape = NodeShape{.nodes = *n, .gpus = *g};
 }
 
 void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan) {

@@ -35,10 +35,11 @@ void read_full_recompute(ForeignReading& r, const YamlNode& node);
 void read_trainer_dtype(ForeignReading& r, const YamlNode& node);
 
 /// Reads the nodes and the GPUs per node at these paths, with defaults if one is missing; does
-/// nothing if both are, or if one is a variable without a value.
+/// nothing if both are, or if one is a variable without a value. The default of a variable leaves
+/// the number of ranks open.
 void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
                      std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
-                     const MegatronFlags* flags = nullptr);
+                     const MegatronFlags* flags = nullptr, PlanFile* plan = nullptr);
 
 /// Sets the microbatch of a trainer that packs up to `tokens` tokens into one: as many sequences as
 /// fit and divide the batch of a data rank, at least 1. Leaves it open, and reports it at `node`.

@@ -151,11 +151,11 @@ void read_openrlhf(PlanFile& plan, const FileReader& files) {
   const bool dotted = find_path(flags.map, "actor.num-nodes") != nullptr ||
                       find_path(flags.map, "actor.num-gpus-per-node") != nullptr;
   if (ray)
-    read_node_shape(reading, "actor-num-nodes", "actor-num-gpus-per-node", 1, 8, &flags);
+    read_node_shape(reading, "actor-num-nodes", "actor-num-gpus-per-node", 1, 8, &flags, &plan);
   else if (dotted)
-    read_node_shape(reading, "actor.num-nodes", "actor.num-gpus-per-node", 1, 8, &flags);
+    read_node_shape(reading, "actor.num-nodes", "actor.num-gpus-per-node", 1, 8, &flags, &plan);
   else
-    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags);
+    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   fill_openrlhf(reading, plan);
   report_script_values(reading, flags, kOpenrlhfKeys, plan);
   plan.keys = fields.keys();

@@ -211,9 +211,9 @@ void read_verl(PlanFile& plan, const FileReader& files) {
   plan.ignored_keys.clear();  // data, rollout and logging: most of such a file
   if (find_path(flags.map, "trainer.nnodes") != nullptr ||
       find_path(flags.map, "trainer.n_gpus_per_node") != nullptr)
-    read_node_shape(reading, "trainer.nnodes", "trainer.n_gpus_per_node", 1, 8, &flags);
+    read_node_shape(reading, "trainer.nnodes", "trainer.n_gpus_per_node", 1, 8, &flags, &plan);
   else
-    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags);
+    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   fill_engine(reading);
   read_verl_batch(reading, flags, plan);
   if (is_on_in(reading, "actor_rollout_ref.rollout.name"))
