@@ -57,15 +57,15 @@ class ClusterResolver {
   }
 
   /// Returns the devices of catalog systems whose NVLink bandwidth matches the counted links.
-  std::vector<std::string> find_candidates() const {
+  std::vector<std::string> find_candidates(bool same_size) const {
     std::vector<std::string> names;
     for (const catalog::System& system : catalog::systems()) {
       const cluster::Device& device = system.unit.device;
       const NvlinkKind* const kind = nvlink_of(device.generation);
       if (kind == nullptr || !parts_.nvlinks) continue;
       const BytesPerSecond rate = double(links(*kind)) * kind->rate;
-      const bool same_host =
-          !parts_.host_devices || parts_.host_devices->value == system.unit.host_devices;
+      const bool same_host = !same_size || !parts_.host_devices ||
+                             parts_.host_devices->value == system.unit.host_devices;
       if (rate == system.unit.levels[0].bandwidth && same_host &&
           std::find(names.begin(), names.end(), device.name) == names.end())
         names.push_back(device.name);
@@ -83,19 +83,21 @@ class ClusterResolver {
     if (parts_.device) {
       name = parts_.device->value;
     } else {
-      const std::vector<std::string> all = find_candidates();
-      if (all.size() != 1) {
-        std::string list;
-        for (const std::string& one : all) list += (list.empty() ? "" : ", ") + one;
-        return refuse(
-            "RW0912", "missing value",
-            all.empty() ? "no file gives the GPU type" : "several GPUs match the links: " + list,
-            fmt::format("rankwright import FILE --device {} -o cluster.yaml",
-                        all.empty() ? "h100-sxm" : all.front()));
-      }
+      std::vector<std::string> all = find_candidates(true);
+      if (all.empty()) all = find_candidates(false);
+      if (all.empty())
+        return refuse("RW0912", "missing value", "no file gives the GPU type",
+                      "rankwright import FILE --device h100-sxm -o cluster.yaml");
       name = all.front();
-      assume(fmt::format("GPU type {}: the only one of the catalog with {} NVLinks", name,
-                         links(*nvlink_of(catalog::find_device(name)->generation))));
+      const i64 number = links(*nvlink_of(catalog::find_device(name)->generation));
+      std::string others;
+      for (std::size_t i = 1; i < all.size(); ++i) others += (i == 1 ? "" : ", ") + all[i];
+      assume(others.empty()
+                 ? fmt::format("GPU type {}: the only one of the catalog with {} NVLinks", name,
+                               number)
+                 : fmt::format("GPU type {}: the first of the catalog with {} NVLinks; {} {} as "
+                               "many (--device)",
+                               name, number, others, all.size() == 2 ? "has" : "have"));
     }
     const Result<cluster::Device> device = catalog::find_device(name);
     if (!device) {

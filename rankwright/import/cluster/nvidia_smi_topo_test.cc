@@ -34,9 +34,10 @@ TEST(NvidiaSmiTopo, GenerationDeterminesTheLinkRate) {
   EXPECT_THAT(clusters::resolved(reading, "b200-sxm"), HasSubstr("nvlink 8 x 900 GB/s,"));
 }
 
-TEST(NvidiaSmiTopo, AmbiguousLinkCount_ListsTheCandidates) {
+TEST(NvidiaSmiTopo, AmbiguousLinkCount_TakesTheFirst_AndListsTheOthers) {
   Reading reading = read(clusters::sample("topo-nvswitch-8.txt"));
-  EXPECT_EQ(clusters::resolved(reading), "nothing");
+  EXPECT_EQ(clusters::resolved(reading),
+            "h100-sxm: nvlink 8 x 450 GB/s, infiniband 1 x 50 GB/s (assumed)");
   golden::expect("import/nvidia-smi-topo-several-gpus.txt", format_findings(reading.findings));
 }
 

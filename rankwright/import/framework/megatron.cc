@@ -7,7 +7,9 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/framework/megatron_flags.h"
+#include "rankwright/import/framework/megatron_forks.h"
 #include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
 
 namespace rankwright::importer {
@@ -69,7 +71,8 @@ void read_offload_fraction(ForeignReading& r, const YamlNode& node) {
 
 void read_granularity(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
-                                              {"selective", plan::Recompute::selective}};
+                                              {"selective", plan::Recompute::selective},
+                                              {"none", plan::Recompute::none}};
   r.draft.recompute = parse_word(r, node, kWords);
 }
 
@@ -89,6 +92,10 @@ void read_capacity(ForeignReading& r, const YamlNode& node) {
 
 void read_grouped(ForeignReading& r, const YamlNode& node) {
   if (r.fields.flag(node) == true) r.draft.expert_kernel = plan::ExpertKernel::grouped;
+}
+
+void read_loss_fusion(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.loss = plan::Loss::fused;
 }
 
 void read_graphs(ForeignReading& r, const YamlNode& node) {
@@ -172,6 +179,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"fp16", "job.param_dtype"},
     {"grad-reduce-in-bf16", "job.grad_dtype"},
     {"main-grads-dtype", "job.grad_dtype"},
+    {"megatron-fsdp-main-grads-dtype", "job.grad_dtype"},
     {"accumulate-allreduce-grads-in-fp32", "job.grad_dtype"},
     {"fp8-format", "job.matmul"},
     {"fp8-recipe", "job.matmul"},
@@ -181,6 +189,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"enable-cuda-graph", "software.launch", read_graphs},
     {"external-cuda-graph", "software.launch", read_graphs},
     {"attention-backend", "software.attention", read_attention},
+    {"cross-entropy-loss-fusion", "software.loss", read_loss_fusion},
     {"encoder-tensor-model-parallel-size", "", nullptr, false, "plans have no encoder"},
     {"encoder-pipeline-model-parallel-size", "", nullptr, false, "plans have no encoder"},
     {"rampup-batch-size", "", nullptr, false, "the batch grows to the estimated one"},
@@ -211,6 +220,7 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
+  if (flag == "model") return true;  // Primus names the file of a model
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
          std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
@@ -340,6 +350,10 @@ void fill_numbers(ForeignReading& r, bool by_recipe) {
   if (bf16 && is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
   const YamlNode* const main = find_path(r.root, "main-grads-dtype");
   if (bf16 && main != nullptr && main->scalar == "bf16") d.grad_dtype = plan::Dtype::bf16;
+  // The gradients of Megatron-FSDP have the format of the parameters if it is `auto`.
+  const YamlNode* const sharded = find_path(r.root, "megatron-fsdp-main-grads-dtype");
+  if (bf16 && sharded != nullptr)
+    d.grad_dtype = sharded->scalar == "fp32" ? plan::Dtype::fp32 : plan::Dtype::bf16;
   const YamlNode* const recipe = find_path(r.root, "fp8-recipe");
   if (find_path(r.root, "fp8-format") != nullptr)
     d.matmul =
@@ -373,144 +387,6 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   d.framework = plan::frameworks().front();
 }
 
-/// Returns "$TP", or a description such as "a command's output".
-std::string show_variable(const std::string& variable) {
-  const bool named = variable.find(' ') == std::string::npos;
-  return (named ? "$" : "") + make_excerpt(variable);
-}
-
-/// Returns what to type for a variable without a value.
-std::string fill_hint(const std::string& variable) {
-  if (variable.find(' ') != std::string::npos)
-    return "write the value, or set the key in a plan file";
-  return fmt::format("--set {}=VALUE", make_excerpt(variable));
-}
-
-/// Returns "3, 7, 12" for the lines of the places, "..." after the fifth.
-std::string list_lines(const std::vector<YamlNode>& places) {
-  constexpr std::size_t kShown = 5;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, places.size()); ++i)
-    text += (text.empty() ? "" : ", ") + std::to_string(places[i].line);
-  return text + (places.size() > kShown ? ", ..." : "");
-}
-
-/// Records the flags whose values are defaults of unset variables as open, and reports them once.
-void report_defaults(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
-  std::vector<std::string> shown;
-  const YamlNode* first = nullptr;
-  const auto add = [&](std::string_view key, const std::string& variable,
-                       const std::string& value) {
-    if (variable.starts_with('?')) {  // the note on conditions names it
-      const std::string decides = variable.substr(1);
-      plan.open.push_back({std::string(key),
-                           fmt::format("the branch of a condition on {}", show_variable(decides)),
-                           fill_hint(decides)});
-      return;
-    }
-    const std::string name =
-        variable.find_first_not_of("0123456789") == std::string::npos ? "$" + variable : variable;
-    const std::string text = fmt::format("{} = {}", make_excerpt(name), make_excerpt(value));
-    plan.open.push_back({std::string(key), text, fmt::format("--set {}=VALUE", variable)});
-    if (std::find(shown.begin(), shown.end(), text) == shown.end()) shown.push_back(text);
-  };
-  for (const MegatronFlags::Default& one : flags.defaults) {
-    for (const ForeignKey& row : kMegatronKeys)
-      if (row.path == one.flag && !row.plan_key.empty()) {
-        if (first == nullptr) first = &one.place;
-        add(row.plan_key, one.variable, one.place.scalar);
-        break;
-      }
-    const std::span<const std::string_view> shapes = megatron_model_flags();
-    if (std::find(shapes.begin(), shapes.end(), one.flag) != shapes.end()) {
-      if (first == nullptr) first = &one.place;
-      add("model", one.variable, one.place.scalar);
-    }
-  }
-  if (shown.empty()) return;
-  r.fields.report(*first, {.code = "RW0615",
-                           .severity = Severity::note,
-                           .message = "assumed a value that the file does not give",
-                           .detail = fmt::format("defaults of variables that the script leaves "
-                                                 "open: {}",
-                                                 fmt::join(shown, ", ")),
-                           .hint = "--set NAME=VALUE, or set them in the environment"});
-}
-
-/// Records the number of ranks that the defaults of variables give.
-void read_open_ranks(const MegatronFlags& flags, PlanFile& plan) {
-  if (!flags.open_ranks) return;
-  const MegatronFlags::OpenRanks& open = *flags.open_ranks;
-  std::optional<i64> world = open.world;
-  if (open.nodes && open.gpus) world = product({*open.nodes, *open.gpus});
-  if (world && *world >= 1 && *world <= cluster::kMaxDevices) plan.usual_world = world;
-}
-
-/// Reports what the reading of the script left out or took from outside.
-void report_script(ForeignReading& r, const MegatronFlags& flags, const PlanFile& plan) {
-  const auto note = [&](std::string detail, std::string hint) {
-    r.fields.report(flags.map, {.code = "RW0615",
-                                .severity = Severity::note,
-                                .message = "assumed a value that the file does not give",
-                                .detail = std::move(detail),
-                                .hint = std::move(hint)});
-  };
-  if (flags.other_commands > 0)
-    note(fmt::format("the script starts {} training runs with different flags: using the first",
-                     flags.other_commands + 1),
-         "");
-  std::vector<std::string> outside;
-  for (const std::string& name : flags.used)
-    if (!plan.variables.variables.contains(name)) outside.push_back(make_excerpt(name));
-  if (!outside.empty())
-    note(fmt::format("values of the environment: {}", fmt::join(outside, ", ")), "");
-  for (const std::string& file : flags.unread)
-    note(fmt::format("the settings in {}, which the script sources: the file cannot be read",
-                     make_excerpt(file)),
-         "put the file beside the script");
-  for (const auto& [name, value] : plan.variables.variables)
-    if (!flags.used.contains(name))
-      r.fields.report(flags.map,
-                      {.code = "RW0902",
-                       .severity = Severity::warning,
-                       .message = "unknown key, ignored",
-                       .detail = fmt::format("--set {}: the script sets this variable itself, or "
-                                             "does not use it",
-                                             make_excerpt(name))});
-}
-
-void report_unknown(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
-  for (const MegatronFlags::Unknown& one : flags.unknown) {
-    if (!is_read(one.flag)) continue;
-    std::string_view key = "model";
-    for (const ForeignKey& row : kMegatronKeys)
-      if (row.path == one.flag) key = row.plan_key;
-    plan.open.push_back({std::string(key), show_variable(one.variable), fill_hint(one.variable)});
-    r.fields.report(one.place,
-                    {.code = "RW0614",
-                     .severity = Severity::warning,
-                     .message = "a value that is known only when the script runs",
-                     .detail = fmt::format("--{}: the value of {} is unknown",
-                                           make_excerpt(one.flag), show_variable(one.variable)),
-                     .hint = fill_hint(one.variable)});
-  }
-  if (!flags.guesses.empty())
-    r.fields.report(
-        flags.guesses.front(),
-        {.code = "RW0615",
-         .severity = Severity::note,
-         .message = "assumed a value that the file does not give",
-         .detail = flags.guesses.size() == 1
-                       ? "the value of the condition is unknown: using its first branch"
-                       : fmt::format("the values of {} conditions are unknown (lines {}): using "
-                                     "their first branches",
-                                     flags.guesses.size(), list_lines(flags.guesses))});
-  if (flags.cut)
-    r.fields.report(flags.map, {.code = "RW0906",
-                                .message = "the file is too large or too deeply nested",
-                                .detail = "its variables expand to more than the limit"});
-}
-
 /// The program accepted the values of its dump: one that cannot be read here is left out.
 void weaken_value_errors(Diagnostics& findings) {
   for (Diagnostic& found : findings)
@@ -534,6 +410,9 @@ bool is_yaml_name(std::string_view file) {
 bool has_yaml_arguments(std::string_view text) {
   for (const std::string_view other : {"actor_rollout_ref", "grpo:", "distributed_type:"})
     if (text.find(other) != std::string_view::npos) return false;
+  if (text.find("pre_trainer:") != std::string_view::npos &&
+      text.find("framework: megatron") != std::string_view::npos)
+    return true;
   constexpr std::string_view kKeys[] = {
       "tensor_model_parallel_size:", "tensor-model-parallel-size:",
       "pipeline_model_parallel_size:"};
@@ -550,7 +429,8 @@ bool claims_megatron(std::string_view file, std::string_view text) {
     if (file.ends_with(other)) return false;
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
-         has("--tensor_model_parallel_size") || (has("--num-layers") && has("--hidden-size"));
+         has("--tensor_model_parallel_size") || has("megatron sft") || has("megatron pt") ||
+         (has("--num-layers") && has("--hidden-size"));
 }
 
 bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
@@ -575,22 +455,23 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   } else {
     flags = read_megatron_flags(plan.text, input);
   }
+  const bool dump = has_argument_dump(plan.text);
+  const MegatronFork* const fork = dump ? nullptr : find_megatron_fork(plan.name, plan.text);
+  if (fork != nullptr) apply_fork(*fork, flags);
   FieldReader fields(plan.name, plan.findings);
   ForeignReading reading{fields, plan.draft, flags.map, files};
   reading.model_keys = megatron_model_flags();
   reading.dashes = "--";
   reading.launcher_keys = flags.of_launcher;
   // A dump is written by the program itself, which knows more names than flags.
-  if (!yaml && !has_argument_dump(plan.text)) reading.known = &KnownKeys::find("megatron");
+  if (!yaml && !dump && fork == nullptr) reading.known = &KnownKeys::find("megatron");
   read_foreign(reading, kMegatronKeys, plan);
   fill_in_flags(reading, flags.recipe);
   fill_batch(reading, flags);
   read_megatron_model(reading);
+  if (fork != nullptr) finish_fork(*fork, reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
-  report_unknown(reading, flags, plan);
-  report_defaults(reading, flags, plan);
-  report_script(reading, flags, plan);
-  read_open_ranks(flags, plan);
+  report_script_values(reading, flags, kMegatronKeys, plan);
   if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)
     plan.answered.emplace_back("RW0511");
   if (is_on(reading, "grad-reduce-in-bf16") || find_path(flags.map, "main-grads-dtype") != nullptr)

@@ -58,6 +58,8 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "moe-use-legacy-grouped-gemm",
                                           "moe-layer-recompute",
                                           "cross-entropy-loss-fusion",
+                                          "use-dynamic-batch-size",
+                                          "no-pipeline-parallel",
                                           "use-mcore-models"};
 
 constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
@@ -177,6 +179,32 @@ class FlagCollector {
     }
   }
 
+  /// Adds the words of the form `a.b=value`, `+a.b=value`: overrides of a config.
+  void add_overrides(const std::vector<ShellWord>& words) {
+    for (const ShellWord& word : words) {
+      const std::string name = find_override(word.text);
+      if (name.empty()) continue;
+      const std::size_t skip = word.text.find('=') + 1;
+      ShellWord value = word;
+      value.text = word.text.substr(skip);
+      value.at += skip;
+      value.width -= std::min(value.width - 1, skip);
+      flag(name, {word, value}, 0, 1, false);
+    }
+  }
+
+  /// Returns "a.b" for "+a.b=value"; empty if the word is not an override.
+  static std::string find_override(std::string_view word) {
+    while (word.starts_with('+')) word.remove_prefix(1);
+    const std::size_t end = word.find('=');
+    if (end == std::string_view::npos || end == 0) return {};
+    const std::string_view name = word.substr(0, end);
+    const bool plain =
+        std::all_of(name.begin(), name.end(), [](char c) { return shell::is_name(c) || c == '.'; });
+    const bool lower = name.front() >= 'a' && name.front() <= 'z';
+    return plain && lower ? std::string(name) : std::string();
+  }
+
  private:
   /// Returns the index of the training script: flags before it are its launcher's. Returns 0 for a
   /// list of flags, and the number of words for a command that does not train.
@@ -206,6 +234,12 @@ class FlagCollector {
     std::erase_if(out_.defaults, [&](const auto& one) { return one.flag == name; });
     const YamlNode key = locations_.node(words[at].at, words[at].width, name);
     const bool alone = next >= words.size() || words[next].text.starts_with("--");
+    // Launchers of forks give switches a value: --sequence_parallel true.
+    const bool valued = !alone && (words[next].text == "true" || words[next].text == "false");
+    if (valued && is_in(kSwitches, name) && words[next].text == "false") {
+      out_.off.push_back(name);
+      return drop(out_.map, name);
+    }
     if (alone || is_in(kSwitches, name))
       return set_known(key, locations_.node(words[at].at, words[at].width, "true"));
     std::string text = strip_quotes(words[next].text);
@@ -475,6 +509,35 @@ bool has_argument_dump(std::string_view text) {
 
 MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input) {
   return has_argument_dump(text) ? read_log(text) : read_script(text, input);
+}
+
+MegatronFlags read_overrides(std::string_view text, const ShellInput& input) {
+  constexpr std::size_t kFewest = 3;  // fewer are variables of one command
+  MegatronFlags flags, all;
+  flags.map.kind = all.map.kind = YamlNode::Kind::map;
+  const ShellScript script = read_shell(text, input);
+  FlagCollector collector(text, flags), everything(text, all);
+  for (const ShellCommand& command : script.commands) {
+    const auto overrides = std::count_if(
+        command.words.begin(), command.words.end(),
+        [](const ShellWord& word) { return !FlagCollector::find_override(word.text).empty(); });
+    everything.add_overrides(command.words);
+    if (command.assigned || std::size_t(overrides) < kFewest) continue;
+    if (!flags.map.entries.empty()) {
+      ++flags.other_commands;
+      continue;
+    }
+    collector.add(command.words);
+    collector.add_overrides(command.words);
+  }
+  if (flags.map.entries.empty()) flags = std::move(all);
+  const LocationIndex locations(text);
+  add_launch(flags, script, locations);
+  for (const std::size_t at : script.guesses) flags.guesses.push_back(locations.node(at, 1, ""));
+  flags.cut = script.cut;
+  flags.used = script.used;
+  flags.unread = script.sources;
+  return flags;
 }
 
 bool is_megatron_switch(std::string_view flag) { return is_in(kSwitches, flag); }

@@ -40,6 +40,7 @@ struct MegatronFlags {
   YamlNode map{};
   std::vector<Unknown> unknown{};
   std::vector<Default> defaults{};
+  std::vector<std::string> off{};  // switches that are stated to be off
   std::optional<OpenRanks> open_ranks{};
   std::set<std::string> used{};            // variables of the input that the script used
   std::vector<std::string> unread{};       // sourced files that cannot be read
@@ -52,6 +53,10 @@ struct MegatronFlags {
 
 /// Reads the flags of a launch script, or of a log that contains an argument dump.
 MegatronFlags read_megatron_flags(std::string_view text, const ShellInput& input = {});
+
+/// Reads the overrides of a config that the first command of a script with at least three of them
+/// has (`a.b=value`, as Hydra takes them), and the ranks that its launcher starts.
+MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {});
 
 /// Reads the arguments that a YAML file has, in any of its maps: under the names of the flags
 /// ("--num-layers: 32"), of Megatron-LM's variables ("num_layers: 32"), or of NeMo's and

@@ -127,6 +127,7 @@ class YamlFlagCollector {
     constexpr std::size_t kMaxFlags = 1000;
     if (is_megatron_switch(flag) && value.scalar == "1") value.scalar = "true";
     if (is_megatron_switch(flag) && value.scalar == "0") value.scalar = "false";
+    if (value.scalar == "false" && is_megatron_switch(flag)) out_.off.push_back(flag);
     if (value.kind != YamlNode::Kind::scalar || is_null(value) || value.scalar == "None" ||
         value.scalar == "false" || value.scalar == "~")
       return;
@@ -137,12 +138,15 @@ class YamlFlagCollector {
         text = given->second;
       else if (input_.environment)
         text = input_.environment(*variable);
-      if (!text) {
+      const std::string usual = find_default(value.scalar);
+      if (!text && usual.empty()) {
         out_.unknown.push_back({flag, *variable, value});
         return;
       }
-      out_.used.insert(*variable);
-      value.scalar = *text;
+      if (text) out_.used.insert(*variable);
+      value.scalar = text ? *text : usual;
+      if (is_off(value)) return;
+      if (!text) out_.defaults.push_back({flag, *variable, value});
     }
     YamlNode named = key;
     named.scalar = flag;
@@ -164,8 +168,19 @@ class YamlFlagCollector {
     if (dollar == std::string::npos) return std::nullopt;
     std::string name = text.substr(dollar + 1);
     if (name.starts_with("{")) name = name.substr(1, name.find('}') - 1);
-    name = name.substr(name.rfind(':') == std::string::npos ? 0 : name.rfind(':') + 1);
+    if (name.starts_with("oc.env:")) name = name.substr(7);
+    name = name.substr(0, name.find_first_of(":,"));
     return name.empty() ? "a reference" : name;
+  }
+
+  /// Returns "8" for "${PRIMUS_TP:8}" and "${oc.env:TP,8}"; empty if there is no default.
+  static std::string find_default(std::string text) {
+    if (text.starts_with("${oc.env:")) text = "${" + text.substr(9);
+    const std::size_t mark = text.find_first_of(":,");
+    if (!text.starts_with("${") || mark == std::string::npos || !text.ends_with('}')) return {};
+    std::string value = text.substr(mark + 1, text.size() - mark - 2);
+    while (value.starts_with('-') || value.starts_with(' ')) value.erase(0, 1);
+    return value.find('$') == std::string::npos ? value : std::string();
   }
 
   const ShellInput& input_;

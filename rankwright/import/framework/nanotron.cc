@@ -113,6 +113,10 @@ std::string config_json(const YamlNode& map, std::string_view model_type) {
     config[entry.key.scalar] = value.is_discarded() ? nlohmann::json(entry.value.scalar) : value;
   }
   config["model_type"] = model_type;
+  if (const YamlNode* const experts = map.find("moe_num_experts")) {
+    config["model_type"] = "mixtral";
+    config["num_local_experts"] = nlohmann::json::parse(experts->scalar, nullptr, false);
+  }
   if (const YamlNode* const moe = map.find("moe_config");
       moe != nullptr && moe->kind == YamlNode::Kind::map)
     add_experts(config, *moe);

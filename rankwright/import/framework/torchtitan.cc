@@ -1,4 +1,6 @@
 // Reads torchtitan's TOML config (checked against torchtitan v0.2.2; later versions have none).
+#include "rankwright/import/framework/torchtitan.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -355,10 +357,14 @@ bool claims_torchtitan(std::string_view file, std::string_view text) {
 void read_torchtitan(PlanFile& plan, const FileReader& files) {
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
-  const YamlNode today = move_renamed_keys(*root);
+  read_torchtitan_tree(plan, move_renamed_keys(*root), files, &KnownKeys::find("torchtitan"));
+}
+
+void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
+                          const KnownKeys* known) {
   FieldReader fields(plan.name, plan.findings);
-  ForeignReading reading{fields, plan.draft, today, files};
-  reading.known = &KnownKeys::find("torchtitan");
+  ForeignReading reading{fields, plan.draft, tree, files};
+  reading.known = known;
   Draft& draft = plan.draft;
   draft.cp_comm = plan::CpComm::all_gather;  // defaults of v0.2.2
   draft.recompute = plan::Recompute::selective;

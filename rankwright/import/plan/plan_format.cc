@@ -73,8 +73,22 @@ void read_own_format(PlanFile& plan, const FileReader& files) {
 }
 
 constexpr PlanFormat kPlanFormats[] = {
+    {"verl", "verl launch script or YAML: the training of the actor", rules::Target::any,
+     claims_verl, read_verl, nullptr, nullptr, false, true},
+    {"openrlhf", "OpenRLHF launch script: the training of the actor", rules::Target::any,
+     claims_openrlhf, read_openrlhf, nullptr, nullptr, false, true},
+    {"nemo-rl", "NeMo-RL YAML config: the training of the policy", rules::Target::any,
+     claims_nemo_rl, read_nemo_rl},
+    {"automodel", "NeMo Automodel YAML config", rules::Target::any, claims_automodel,
+     read_automodel},
+    {"gpt-neox", "GPT-NeoX YAML config", rules::Target::any, claims_gpt_neox, read_gpt_neox},
+    {"llm-foundry", "llm-foundry YAML config", rules::Target::any, claims_llm_foundry,
+     read_llm_foundry},
+    {"maxtext", "MaxText YAML config", rules::Target::any, claims_maxtext, read_maxtext},
+    {"torchtitan-python", "torchtitan Python config: its first function", rules::Target::any,
+     claims_torchtitan_python, read_torchtitan_python, nullptr, nullptr, false, true},
     {"megatron", "Megatron-LM launch script, YAML arguments or log", rules::Target::megatron,
-     claims_megatron, read_megatron, spell_megatron, nullptr, true},
+     claims_megatron, read_megatron, spell_megatron, nullptr, true, true},
     {"torchtitan-0.2", "torchtitan TOML config", rules::Target::torchtitan_0_2, claims_torchtitan,
      read_torchtitan, spell_torchtitan, check_resolved_torchtitan, true},
     {"deepspeed", "DeepSpeed JSON config", rules::Target::deepspeed, claims_deepspeed,
@@ -104,7 +118,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
   PlanFile plan{.name = std::move(name), .text = std::move(text), .variables = variables};
   format.read(plan, files);
   plan.format = &format;
-  if (!variables.variables.empty() && format.target != rules::Target::megatron)
+  if (!variables.variables.empty() && !format.scripts)
     plan.findings.push_back({.code = "RW0902",
                              .severity = Severity::warning,
                              .message = "unknown key, ignored",
@@ -112,7 +126,7 @@ PlanFile read_plan_as(const PlanFormat& format, std::string text, std::string na
                                                    variables.variables.begin()->first),
                              .where = {.file = plan.name}});
   // A file without a single key of the format is something else.
-  if (format.target != rules::Target::any && plan.keys.empty() && !has_errors(plan.findings))
+  if (format.read != read_own_format && plan.keys.empty() && !has_errors(plan.findings))
     plan.findings.push_back(
         {.code = "RW0603",
          .message = "unrecognized file format",
@@ -127,9 +141,9 @@ PlanFile read_any_plan(std::string text, std::string name, const FileReader& fil
   const PlanFormat* format =
       std::find_if(std::begin(kPlanFormats), std::end(kPlanFormats),
                    [&](const PlanFormat& one) { return one.claims(name, text); });
-  if (format->target == rules::Target::any && is_shell_script(name, text) &&
+  if (format->read == read_own_format && is_shell_script(name, text) &&
       sources_megatron(text, name, files, variables))
-    format = &kPlanFormats[0];
+    format = find_plan_format("megatron");
   return read_plan_as(*format, std::move(text), std::move(name), files, variables);
 }
 

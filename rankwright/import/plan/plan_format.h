@@ -28,6 +28,7 @@ struct PlanFormat {
   /// Returns contradictions that show only after defaults are filled in (RW0604).
   Diagnostics (*against)(const PlanFile& plan, const plan::TrainingConfig& config) = nullptr;
   bool strict_names = false;  // the framework stops at a setting that it does not have
+  bool scripts = false;       // files may be scripts, whose variables --set gives
 };
 
 /// Returns all formats. Our own is last and claims everything.
@@ -67,6 +68,22 @@ std::string spell_accelerate(const Edit& edit);
 Diagnostics check_resolved_accelerate(const PlanFile& plan, const plan::TrainingConfig& config);
 bool claims_fine_tuning(std::string_view file, std::string_view text);
 void read_fine_tuning(PlanFile& plan, const FileReader& files);
+bool claims_verl(std::string_view file, std::string_view text);
+void read_verl(PlanFile& plan, const FileReader& files);
+bool claims_openrlhf(std::string_view file, std::string_view text);
+void read_openrlhf(PlanFile& plan, const FileReader& files);
+bool claims_nemo_rl(std::string_view file, std::string_view text);
+void read_nemo_rl(PlanFile& plan, const FileReader& files);
+bool claims_automodel(std::string_view file, std::string_view text);
+void read_automodel(PlanFile& plan, const FileReader& files);
+bool claims_gpt_neox(std::string_view file, std::string_view text);
+void read_gpt_neox(PlanFile& plan, const FileReader& files);
+bool claims_llm_foundry(std::string_view file, std::string_view text);
+void read_llm_foundry(PlanFile& plan, const FileReader& files);
+bool claims_maxtext(std::string_view file, std::string_view text);
+void read_maxtext(PlanFile& plan, const FileReader& files);
+bool claims_torchtitan_python(std::string_view file, std::string_view text);
+void read_torchtitan_python(PlanFile& plan, const FileReader& files);
 bool claims_megatron(std::string_view file, std::string_view text);
 void read_megatron(PlanFile& plan, const FileReader& files);
 std::string spell_megatron(const Edit& edit);

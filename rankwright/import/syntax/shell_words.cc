@@ -468,8 +468,12 @@ void ShellEvaluator::assign() {
 }
 
 void ShellEvaluator::record(std::vector<ShellWord> words, bool assigned) {
-  const bool flags = std::any_of(words.begin(), words.end(),
-                                 [](const ShellWord& word) { return word.text.starts_with("-"); });
+  const bool flags = std::any_of(words.begin(), words.end(), [](const ShellWord& word) {
+    // An override of a config is a setting too: a.b=value
+    const std::size_t dot = word.text.find('.');
+    return word.text.starts_with("-") || (dot != std::string::npos && dot < word.text.find('=') &&
+                                          word.text.find('=') != std::string::npos);
+  });
   recorded_ += words.size();
   effects_ += flags ? 1 : 0;
   if (flags && recorded_ <= kMaxWords) script_.commands.push_back({std::move(words), assigned});

@@ -1,0 +1,177 @@
+#include "rankwright/import/framework/megatron_forks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/deepspeed.h"
+#include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/syntax/json_tree.h"
+
+namespace rankwright::importer {
+namespace {
+
+constexpr std::string_view kDeepspeedMarks[] = {"--zero-stage", "--zero_stage",
+                                                "--deepspeed_config", "--deepspeed-config",
+                                                "--pp-partition-method"};
+constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size"},
+                                        {"ds-sequence-parallel-size", "context-parallel-size"},
+                                        {"moe-expert-parallel-size", "expert-model-parallel-size"},
+                                        {"num-experts-switch", "num-experts"}};
+
+constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
+constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
+constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
+                                          {"use-distributed-optimizer", "true"},
+                                          {"micro-batch-size", "1"},
+                                          {"global-batch-size", "16"},
+                                          {"recompute-granularity", "selective"}};
+
+constexpr std::string_view kSlimeMarks[] = {"--rollout-batch-size", "--rollout-num-gpus",
+                                            "--rollout-max-response-len"};
+constexpr ForkFlag kSlimeFlags[] = {{"rollout-max-context-len", "seq-length"},
+                                    {"rollout-max-response-len", "seq-length"},
+                                    {"actor-num-nodes", "nodes"},
+                                    {"actor-num-gpus-per-node", "gpus-per-node"}};
+constexpr ForkDefault kSlimeDefaults[] = {
+    {"bf16", "true"}, {"use-distributed-optimizer", "true"}, {"micro-batch-size", "1"}};
+
+constexpr std::string_view kPrimusMarks[] = {"pre_trainer:", "post_trainer:", "sft_trainer:"};
+constexpr ForkDefault kPrimusDefaults[] = {{"bf16", "true"}, {"use-distributed-optimizer", "true"}};
+
+constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-vocab-size"};
+
+// To read another fork, add a row. The first that matches wins.
+constexpr MegatronFork kForks[] = {
+    {"slime", kSlimeMarks, kSlimeFlags, kSlimeDefaults},
+    {"ms-swift", kSwiftMarks, kSwiftFlags, kSwiftDefaults},
+    {"Primus", kPrimusMarks, {}, kPrimusDefaults},
+    {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
+    {"Megatron-DeepSpeed", kDeepspeedMarks, kDeepspeedFlags, {}},
+};
+
+bool is_deepspeed(const MegatronFork& fork) { return fork.renamed.data() == kDeepspeedFlags; }
+bool is_slime(const MegatronFork& fork) { return fork.renamed.data() == kSlimeFlags; }
+
+bool has_flag(const MegatronFlags& flags, std::string_view name) {
+  return flags.map.find(name) != nullptr ||
+         std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                     [&](const auto& one) { return one.flag == name; });
+}
+
+/// The vocabulary is that of the tokenizer and some more rows.
+void set_pai_vocabulary(MegatronFlags& flags) {
+  constexpr std::pair<std::string_view, i64> kRows[] = {
+      {"Qwen2Tokenizer", 151643},      {"Qwen3Tokenizer", 151643}, {"LLama3Tokenizer", 128000},
+      {"DeepSeekV2Tokenizer", 100000}, {"LLama2Tokenizer", 32000}, {"LLamaTokenizer", 32000},
+      {"MistralTokenizer", 32000}};
+  const YamlNode* const type = flags.map.find("patch-tokenizer-type");
+  const YamlNode* const more = flags.map.find("extra-vocab-size");
+  if (type == nullptr || more == nullptr || has_flag(flags, "padded-vocab-size")) return;
+  const Result<i64> extra = parse_count(more->scalar, 0);
+  for (const auto& [name, rows] : kRows)
+    if (type->scalar == name && extra && *extra < kMaxCount / 2) {
+      YamlEntry entry{*more, *more};
+      entry.key.scalar = "padded-vocab-size";
+      entry.value.scalar = std::to_string(rows + *extra);
+      flags.map.entries.push_back(std::move(entry));
+      return;
+    }
+}
+
+/// Sets the model that a flag or a recipe names if the file has no shapes.
+void read_fork_model(ForeignReading& r) {
+  if (r.draft.model) return;
+  for (const char* const path : {"model", "hf-checkpoint", "mcore-model", "load", "ref-load"})
+    if (const YamlNode* const node = find_path(r.root, path);
+        node != nullptr && node->kind == YamlNode::Kind::scalar && !r.draft.model)
+      r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+}
+
+void refuse_fork_adapters(ForeignReading& r) {
+  for (const char* const path : {"tuner-type", "train-type"})
+    if (const YamlNode* const node = find_path(r.root, path)) refuse_partial_training(r, *node);
+}
+
+/// The config of DeepSpeed overrides the flags. Without one beside the script, the script may write
+/// it: its stage is a number in the text.
+void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  d.target = rules::Target::deepspeed;
+  d.framework = find_software(rules::Target::deepspeed);
+  if (is_on(r, "no-pipeline-parallel")) d.pp = 1;
+  if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
+    d.cp_comm = plan::CpComm::a2a;
+  const YamlNode* const named = find_path(r.root, "deepspeed-config");
+  if (named == nullptr) return;
+  const Result<std::string> text = r.files(beside(plan.name, named->scalar));
+  if (text) {
+    const Result<YamlNode> root = read_commented_json_tree(*text, named->scalar);
+    const YamlNode* const stage = root ? find_path(*root, "zero_optimization.stage") : nullptr;
+    const Result<i64> n = parse_count(stage == nullptr ? "" : stage->scalar, 0);
+    if (n && *n <= 3) d.zero = int(*n);
+    return;
+  }
+  if (find_path(r.root, "zero-stage") != nullptr) return;
+  d.zero = 0;
+  const std::size_t part = plan.text.find("\"zero_optimization\"");
+  const std::size_t stage = plan.text.find("\"stage\"", part);
+  if (part == std::string::npos || stage == std::string::npos) return;
+  const std::size_t digit = plan.text.find_first_not_of(" :\t", stage + 7);
+  if (digit != std::string::npos && plan.text[digit] >= '0' && plan.text[digit] <= '3')
+    d.zero = plan.text[digit] - '0';
+}
+
+}  // namespace
+
+const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text) {
+  for (const MegatronFork& fork : kForks) {
+    const bool yaml = fork.marks.data() == kPrimusMarks;
+    if (yaml != is_yaml_file(file)) continue;
+    if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
+          return text.find(mark) != std::string_view::npos;
+        }))
+      return &fork;
+  }
+  return nullptr;
+}
+
+void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
+  for (const ForkFlag& one : fork.renamed) {
+    if (has_flag(flags, one.flag)) continue;
+    const YamlNode* const value = flags.map.find(one.fork);
+    if (value == nullptr) continue;
+    YamlEntry entry{*value, *value};
+    entry.key.scalar = one.flag;
+    flags.map.entries.push_back(std::move(entry));
+  }
+  for (const ForkDefault& one : fork.defaults) {
+    const bool fp16 = one.flag == "bf16" && has_flag(flags, "fp16");
+    if (fp16 || has_flag(flags, one.flag) ||
+        std::find(flags.off.begin(), flags.off.end(), one.flag) != flags.off.end())
+      continue;
+    YamlEntry entry{flags.map, flags.map};
+    for (YamlNode* const node : {&entry.key, &entry.value}) {
+      node->kind = YamlNode::Kind::scalar;
+      node->entries.clear();
+    }
+    entry.key.scalar = one.flag;
+    entry.value.scalar = one.value;
+    flags.map.entries.push_back(std::move(entry));
+  }
+  set_pai_vocabulary(flags);
+}
+
+void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
+  read_fork_model(r);
+  refuse_fork_adapters(r);
+  if (is_deepspeed(fork)) read_deepspeed_file(r, plan);
+  const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
+  if (!is_slime(fork) || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;
+  if (const std::optional<i64> tokens = read_whole_at(r, "max-tokens-per-gpu", 1, kMaxSequence))
+    fill_packed_micro_batch(r, *tokens * r.draft.cp.value_or(1), *packed, plan);
+}
+
+}  // namespace rankwright::importer

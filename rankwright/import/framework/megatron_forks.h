@@ -1,0 +1,43 @@
+// Programs that take Megatron-LM's flags with other defaults, and with flags of their own:
+// Megatron-DeepSpeed, ms-swift, slime, Primus and Pai-Megatron-Patch. Their flags are rewritten as
+// Megatron-LM's before they are read.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/megatron_flags.h"
+
+namespace rankwright::importer {
+
+/// A flag of a fork that has another name in Megatron-LM.
+struct ForkFlag {
+  std::string_view fork;
+  std::string_view flag;
+};
+
+/// A flag that is set unless the file sets it.
+struct ForkDefault {
+  std::string_view flag;
+  std::string_view value;
+};
+
+struct MegatronFork {
+  std::string_view name;
+  std::span<const std::string_view> marks;  // the text of its files has one of them
+  std::span<const ForkFlag> renamed;
+  std::span<const ForkDefault> defaults;
+};
+
+/// Returns the fork whose file this is; nullptr for Megatron-LM itself.
+const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text);
+
+/// Renames the fork's flags and sets its defaults.
+void apply_fork(const MegatronFork& fork, MegatronFlags& flags);
+
+/// Reads what only this fork has: the model that a flag names, adapters, packed batches, and the
+/// DeepSpeed config beside a script. Called after the flags are read.
+void finish_fork(const MegatronFork& fork, ForeignReading& reading, PlanFile& plan);
+
+}  // namespace rankwright::importer

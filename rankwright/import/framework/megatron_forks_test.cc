@@ -1,0 +1,114 @@
+#include "rankwright/import/framework/megatron_forks.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace megatron_forks_test {
+
+using ::testing::Optional;
+
+PlanFile read(std::string text, std::string name, const FileReader& files = refuse_file) {
+  return read_any_plan(std::move(text), std::move(name), files);
+}
+
+const std::string kShapes =
+    "--num-layers 40 --hidden-size 5120 --num-attention-heads 40 --seq-length 2048 "
+    "--micro-batch-size 1 --global-batch-size 256 --bf16 ";
+
+TEST(MegatronDeepSpeed, ReadsItsStage_AndIsJudgedAsDeepSpeed) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "run/ds.json") return refuse_file(path);
+    return "{\"zero_optimization\": {\"stage\": 1}}";
+  };
+  const std::string script = "deepspeed pretrain_gpt.py " + kShapes +
+                             "--tensor-model-parallel-size 2 --pad-vocab-size-to 250880 ";
+  const PlanFile flags = read(script + "--zero-stage 2 --no-pipeline-parallel\n", "run/a.sh");
+  EXPECT_THAT(flags.draft.zero, Optional(2));
+  EXPECT_THAT(flags.draft.target, Optional(rules::Target::deepspeed));
+  ASSERT_TRUE(flags.draft.model.has_value());
+  EXPECT_EQ(flags.draft.model->vocab, 250880);
+  EXPECT_FALSE(has_errors(flags.findings));
+  const PlanFile config = read(script + "--deepspeed_config ds.json\n", "run/a.sh", files);
+  EXPECT_THAT(config.draft.zero, Optional(1));
+  const PlanFile written =
+      read("cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3}}\nEOT\n" + script +
+               "--deepspeed_config ds.json\n",
+           "run/a.sh");
+  EXPECT_THAT(written.draft.zero, Optional(3));
+}
+
+TEST(Swift, HasItsOwnDefaults_AndSwitchesWithValues) {
+  const PlanFile plan = read(
+      "NPROC_PER_NODE=4 \\\nmegatron sft \\\n    --model Qwen/Qwen2.5-7B-Instruct \\\n"
+      "    --tensor_model_parallel_size 2 \\\n    --sequence_parallel false \\\n"
+      "    --use_distributed_optimizer false \\\n    --recompute_granularity none \\\n"
+      "    --max_length 4096\n",
+      "sft.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen2.5-7b");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.sequence_parallel, Optional(false));
+  EXPECT_THAT(plan.draft.zero, Optional(0));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::none));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.global_batch, Optional(16));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+  EXPECT_TRUE(has_errors(read("megatron sft --model a/Qwen3-8B --tuner_type lora "
+                              "--tensor_model_parallel_size 2\n",
+                              "sft.sh")
+                             .findings));
+}
+
+TEST(Slime, ReadsTheActor) {
+  const PlanFile plan = read(
+      "ray job submit -- python3 train.py --actor-num-nodes 2 --actor-num-gpus-per-node 8 "
+      "--hf-checkpoint /root/Qwen3-4B --rollout-batch-size 32 --rollout-max-response-len 8192 "
+      "--global-batch-size 256 --tensor-model-parallel-size 2 --sequence-parallel "
+      "--use-dynamic-batch-size --max-tokens-per-gpu 16384\n",
+      "run.sh");
+  EXPECT_FALSE(has_errors(plan.findings));
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.world, 16);
+  EXPECT_EQ(config.model.name, "qwen3-4b");
+  EXPECT_EQ(config.job.sequence, 8192);
+  EXPECT_EQ(config.plan.micro_batch, 2);
+  EXPECT_EQ(config.plan.zero, 1);
+}
+
+TEST(Primus, ReadsOverrides_AndDefaultsOfVariables) {
+  const PlanFile plan = read(
+      "work_group: amd\nmodules:\n  pre_trainer:\n    framework: megatron\n"
+      "    config: pre_trainer.yaml\n    model: llama3.1_8B.yaml\n    overrides:\n"
+      "      micro_batch_size: 4\n      global_batch_size: 128\n      seq_length: 8192\n"
+      "      tensor_model_parallel_size: ${PRIMUS_TP:2}\n      fp8: hybrid\n",
+      "llama.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(PaiMegatron, AddsRowsToTheTokenizers) {
+  const PlanFile plan = read("torchrun pretrain_qwen.py " + kShapes +
+                                 "--patch-tokenizer-type Qwen2Tokenizer --extra-vocab-size 421\n",
+                             "run.sh");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 152064);
+}
+
+TEST(Megatron, ReadsFusedLoss_AndAutomaticGradients) {
+  const PlanFile plan = read("torchrun pretrain_gpt.py " + kShapes +
+                                 "--cross-entropy-loss-fusion --use-megatron-fsdp "
+                                 "--megatron-fsdp-main-grads-dtype auto\n",
+                             "run.sh");
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused));
+  EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
+}  // namespace megatron_forks_test
+}  // namespace rankwright::importer

@@ -1,0 +1,246 @@
+#include "rankwright/import/framework/recipes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "rankwright/base/format.h"
+#include "rankwright/catalog/catalog.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// Names whose shapes are those of another model, and words that do not change the shapes.
+constexpr std::pair<std::string_view, std::string_view> kSameShapes[] = {
+    {"deepseek-r1-distill-qwen-", "qwen2.5-"},
+    {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+    {"deepseek-r1", "deepseek-v3"},
+    {"meta-llama-", "llama-"},
+    {"qwen2.5-math-", "qwen2.5-"},
+    {"qwen2.5-coder-", "qwen2.5-"},
+    {"qwen2-math-", "qwen2-"},
+    {"qwen3-coder-30b", "qwen3-30b"},
+    {"mistral-nemo-", "mistral-nemo-12b-"},
+    {"deepseek-moe-lite", "deepseek-v2-lite"},
+};
+
+/// Returns letters and digits only: "llama3.1_8B" and "llama-3.1-8b" are the same name.
+std::string strip_marks(std::string_view name) {
+  std::string text;
+  for (const char c : name)
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) text += c;
+  return text;
+}
+
+/// Returns whether a name states a size, as "7b" or "125m" does: without one, "llama" could be any.
+bool states_size(std::string_view name) {
+  for (std::size_t i = 1; i < name.size(); ++i)
+    if ((name[i] == 'b' || name[i] == 'm') && name[i - 1] >= '0' && name[i - 1] <= '9') return true;
+  return false;
+}
+
+/// Copies a tree of another file: its findings point to the place that names the file.
+void move_to(YamlNode& node, const YamlNode& place) {
+  node.line = place.line;
+  node.column = place.column;
+  node.width = place.width;
+  for (YamlNode& item : node.items) move_to(item, place);
+  for (YamlEntry& entry : node.entries) {
+    move_to(entry.key, place);
+    move_to(entry.value, place);
+  }
+}
+
+/// Adds the entries of `base` that `root` does not have.
+void merge_under(YamlNode& root, const YamlNode& base) {
+  if (root.kind != YamlNode::Kind::map || base.kind != YamlNode::Kind::map) return;
+  for (const YamlEntry& entry : base.entries) {
+    const auto found =
+        std::find_if(root.entries.begin(), root.entries.end(),
+                     [&](const YamlEntry& one) { return one.key.scalar == entry.key.scalar; });
+    if (found == root.entries.end())
+      root.entries.push_back(entry);
+    else
+      merge_under(found->value, entry.value);
+  }
+}
+
+void inherit(YamlNode& root, const std::string& file, const FileReader& files,
+             Diagnostics& findings, int depth) {
+  constexpr int kMaxDepth = 8;
+  const YamlNode* const named = find_path(root, "defaults");
+  if (named == nullptr || depth > kMaxDepth) return;
+  std::vector<YamlNode> names = named->items;
+  if (named->kind == YamlNode::Kind::scalar) names.push_back(*named);
+  std::reverse(names.begin(), names.end());  // later ones override earlier ones
+  for (const YamlNode& one : names) {
+    if (one.kind != YamlNode::Kind::scalar || one.scalar == "_self_") continue;
+    const std::string path = beside(file, one.scalar);
+    const Result<std::string> text = files(path);
+    Diagnostics ignored;
+    Result<YamlNode> base = text ? read_python_yaml(*text, path, ignored) : fail(text.error());
+    if (!base) {
+      findings.push_back({.code = "RW0615",
+                          .severity = Severity::note,
+                          .message = "assumed a value that the file does not give",
+                          .detail = fmt::format("the settings in {}, which this file inherits: it "
+                                                "cannot be read",
+                                                make_excerpt(one.scalar)),
+                          .hint = "put the file beside this one",
+                          .where = location(one, file)});
+      continue;
+    }
+    inherit(*base, path, files, findings, depth + 1);
+    move_to(*base, one);
+    merge_under(root, *base);
+  }
+}
+
+void resolve_in(YamlNode& node, const YamlNode& root, int depth) {
+  constexpr int kMaxDepth = 32, kMaxSteps = 8;
+  if (depth > kMaxDepth) return;
+  for (YamlNode& item : node.items) resolve_in(item, root, depth + 1);
+  for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, depth + 1);
+  for (int step = 0; step < kMaxSteps && node.kind == YamlNode::Kind::scalar; ++step) {
+    const std::string& text = node.scalar;
+    if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return;
+    const YamlNode* const target = find_path(root, text.substr(2, text.size() - 3));
+    if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
+    node.scalar = std::string(target->scalar);
+  }
+}
+
+constexpr std::string_view kFolders[] = {"HOME", "PWD", "USER", "TMPDIR", "SCRATCH", "WORK"};
+
+}  // namespace
+
+std::optional<model::Model> find_hub_model(std::string_view name) {
+  while (name.ends_with('/')) name.remove_suffix(1);
+  std::string text = lower(name.substr(name.rfind('/') + 1).substr(0, kLongestLabel));
+  if (text.ends_with(".yaml")) text.erase(text.size() - 5);
+  for (const auto& [from, to] : kSameShapes)
+    if (text.starts_with(from)) {
+      text = std::string(to) + text.substr(from.size());
+      break;
+    }
+  // "llama-3.1-8b-instruct-sft", "llama-3.1-8b-instruct", "llama-3.1-8b"
+  for (bool whole = true; !text.empty(); whole = false) {
+    const std::string bare = strip_marks(text);
+    if (whole || states_size(text))
+      for (const catalog::KnownModel& known : catalog::list_known_models())
+        if (strip_marks(known.model.name) == bare) return known.model;
+    const std::size_t dash = text.find_last_of("-_");
+    text.erase(dash == std::string::npos ? 0 : dash);
+  }
+  return std::nullopt;
+}
+
+void read_named_model(ForeignReading& r, const YamlNode& node) {
+  if (std::optional<model::Model> model = find_hub_model(node.scalar))
+    r.draft.model = std::move(*model);
+}
+
+void refuse_partial_training(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node) || node.scalar == "full" || has_errors(r.fields.findings())) return;
+  r.fields.report(node, {.code = "RW0907",
+                         .message = "unknown value",
+                         .detail = "only full training is estimated, without adapters (LoRA) and "
+                                   "quantized weights",
+                         .hint = "rankwright plan --model NAME, for full training"});
+}
+
+void read_full_recompute(ForeignReading& r, const YamlNode& node) {
+  r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
+}
+
+void read_trainer_dtype(ForeignReading& r, const YamlNode& node) {
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  if (word.find("bf16") != std::string::npos || word.find("bfloat16") != std::string::npos)
+    r.draft.param_dtype = plan::Dtype::bf16;
+  else if (word.find("fp16") != std::string::npos || word.find("float16") != std::string::npos)
+    r.draft.param_dtype = plan::Dtype::fp16;
+  else if (word.find("32") != std::string::npos)
+    r.draft.param_dtype = plan::Dtype::fp32;
+}
+
+void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
+                     std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
+                     const MegatronFlags* flags, PlanFile* plan) {
+  constexpr i64 kMaxGpus = 4096;  // per node
+  const auto concerns = [&](const auto& one) { return one.flag == nodes || one.flag == gpus; };
+  if (flags != nullptr && std::any_of(flags->unknown.begin(), flags->unknown.end(), concerns))
+    return;
+  std::optional<i64> n = read_whole_at(r, nodes, 1, kMaxDegree);
+  std::optional<i64> g = read_whole_at(r, gpus, 1, kMaxGpus);
+  if (!n && !g) return;
+  if (!n) n = usual_nodes;
+  if (!g) g = usual_gpus;
+  if (!n || !g || product({*n, *g}).value_or(kMaxDegree + 1) > cluster::kMaxDevices) return;
+  const bool open = flags != nullptr && plan != nullptr &&
+                    std::any_of(flags->defaults.begin(), flags->defaults.end(), concerns);
+  if (open)
+    plan->usual_world = *n * *g;
+  else
+    r.draft.shape = NodeShape{.nodes = *n, .gpus = *g};
+}
+
+void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan) {
+  Draft& d = r.draft;
+  const i64 most = std::clamp<i64>(tokens / d.sequence.value_or(tokens), 1, kMaxMicroBatch);
+  i64 each = d.global_batch.value_or(most);  // sequences per data rank
+  const std::optional<i64> rest = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)});
+  if (d.shape && rest) {
+    const i64 ranks = std::max<i64>(1, d.shape->nodes * d.shape->gpus / *rest);
+    if (divides(ranks, each)) each /= ranks;
+  }
+  i64 micro = std::min(most, std::max<i64>(1, each));
+  while (micro > 1 && !divides(micro, each)) --micro;
+  d.micro_batch = micro;
+  plan.open.push_back({"parallelism.micro_batch", plural(micro, "sequence", "sequences"),
+                       "set micro_batch in a plan file"});
+  r.fields.report(node,
+                  {.code = "RW0615",
+                   .severity = Severity::note,
+                   .message = "assumed a value that the file does not give",
+                   .detail = fmt::format("micro-batches of {}: the trainer packs up to {} "
+                                         "tokens into one",
+                                         plural(micro, "sequence", "sequences"), count(tokens))});
+}
+
+void resolve_references(YamlNode& root) {
+  const YamlNode values = root;
+  resolve_in(root, values, 0);
+}
+
+void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
+                      Diagnostics& findings) {
+  inherit(root, file, files, findings, 0);
+}
+
+ShellInput with_usual_folders(ShellInput input) {
+  input.environment =
+      [outer = input.environment](const std::string& name) -> std::optional<std::string> {
+    if (std::optional<std::string> value = outer ? outer(name) : std::nullopt) return value;
+    if (std::find(std::begin(kFolders), std::end(kFolders), name) == std::end(kFolders))
+      return std::nullopt;
+    return "folder";
+  };
+  return input;
+}
+
+void forget_usual_folders(MegatronFlags& flags) {
+  for (const std::string_view folder : kFolders) flags.used.erase(std::string(folder));
+}
+
+bool is_yaml_file(std::string_view file) {
+  return file.ends_with(".yaml") || file.ends_with(".yml");
+}
+
+bool is_script_file(std::string_view file) {
+  return file.ends_with(".sh") || file.ends_with(".sbatch") || file.ends_with(".slurm") ||
+         file.ends_with(".bash");
+}
+
+}  // namespace rankwright::importer

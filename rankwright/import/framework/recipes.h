@@ -1,0 +1,67 @@
+// Shared by the readers of trainers' recipes: names of models on a hub, references between values
+// ("${a.b}"), configs that inherit from others, and settings that the estimate does not have.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/megatron_flags.h"
+
+namespace rankwright::importer {
+
+/// Returns the model that a name on a hub, a folder or a file stands for:
+/// "meta-llama/Llama-3.1-8B-Instruct" has the shapes of llama-3.1-8b. Returns nothing if the
+/// catalog does not have it.
+std::optional<model::Model> find_hub_model(std::string_view name);
+/// Sets the model if the catalog has it, and leaves it open if not.
+void read_named_model(ForeignReading& r, const YamlNode& node);
+
+/// Reports an adapter (LoRA) or quantized weights, unless the setting is off: only full training is
+/// estimated.
+void refuse_partial_training(ForeignReading& r, const YamlNode& node);
+
+/// Reads a switch as Python writes it: True, false, 1.
+template <std::optional<bool> Draft::*member>
+void python_flag(ForeignReading& r, const YamlNode& node) {
+  r.draft.*member = !is_off(node);
+}
+
+/// Sets full recomputation if the setting is on.
+void read_full_recompute(ForeignReading& r, const YamlNode& node);
+
+/// Reads "bf16", "bfloat16", "amp_bf16", "fp16", ... as the format of the parameters.
+void read_trainer_dtype(ForeignReading& r, const YamlNode& node);
+
+/// Reads the nodes and the GPUs per node at these paths, with defaults if one is missing; does
+/// nothing if both are, or if one is a variable without a value. The default of a variable leaves
+/// the number of ranks open.
+void read_node_shape(ForeignReading& r, std::string_view nodes, std::string_view gpus,
+                     std::optional<i64> usual_nodes, std::optional<i64> usual_gpus,
+                     const MegatronFlags* flags = nullptr, PlanFile* plan = nullptr);
+
+/// Sets the microbatch of a trainer that packs up to `tokens` tokens into one: as many sequences as
+/// fit and divide the batch of a data rank, at least 1. Leaves it open, and reports it at `node`.
+void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node, PlanFile& plan);
+
+/// Replaces references ("${a.b}") by the values that they name. Others are left as they are.
+void resolve_references(YamlNode& root);
+
+/// Merges the configs that `defaults` names, beside the file, under the values of this one. A file
+/// that cannot be read is reported.
+void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,
+                      Diagnostics& findings);
+
+/// Returns the input of a script in which the folders of a user have some name, as only the last
+/// part of a model's path matters.
+ShellInput with_usual_folders(ShellInput input);
+/// Removes these folders from the variables that are reported.
+void forget_usual_folders(MegatronFlags& flags);
+
+/// Returns whether the name is that of a YAML file.
+bool is_yaml_file(std::string_view file);
+/// Returns whether the name is that of a shell script.
+bool is_script_file(std::string_view file);
+
+}  // namespace rankwright::importer

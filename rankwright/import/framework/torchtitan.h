@@ -1,0 +1,14 @@
+// Reads torchtitan's settings from a tree with the tables of its TOML config, whatever the syntax
+// of the file.
+#pragma once
+
+#include "rankwright/import/framework/foreign.h"
+
+namespace rankwright::importer {
+
+/// Reads the tree into `plan`. `known` are the keys that do not matter; null: unknown keys are not
+/// reported.
+void read_torchtitan_tree(PlanFile& plan, const YamlNode& tree, const FileReader& files,
+                          const KnownKeys* known);
+
+}  // namespace rankwright::importer

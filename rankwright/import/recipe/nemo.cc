@@ -1,0 +1,259 @@
+// Reads the YAML configs of NeMo-RL (the training of the policy, by Megatron-LM or by FSDP2) and of
+// NeMo Automodel. Configs that a file inherits by `defaults` are read if they are beside it.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace {
+
+void read_sizes_or_none(ForeignReading& r, const YamlNode& node, std::optional<i64>& value) {
+  if (!is_off(node)) value = r.fields.whole(node, 1, kMaxDegree);
+}
+
+template <std::optional<i64> Draft::*member>
+void degree(ForeignReading& r, const YamlNode& node) {
+  read_sizes_or_none(r, node, r.draft.*member);
+}
+
+constexpr ForeignKey kNemoRlKeys[] = {
+    {"policy.dtensor_cfg.lora_cfg.enabled", ""},
+    {"policy.megatron_cfg.peft.enabled", ""},
+    {"policy.model_name", "model", read_named_model},
+    {"cluster.num_nodes", "node_shape"},
+    {"cluster.gpus_per_node", "node_shape"},
+    {"policy.train_global_batch_size", "job.global_batch",
+     whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"policy.train_micro_batch_size", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"policy.max_total_sequence_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"policy.precision", "job.param_dtype", read_trainer_dtype},
+    {"policy.sequence_packing.enabled", "parallelism.micro_batch"},
+    {"policy.dynamic_batching.enabled", "parallelism.micro_batch"},
+    {"policy.dtensor_cfg", "parallelism"},
+    {"policy.megatron_cfg", "parallelism"},
+};
+
+// Keys of the engine that trains, under policy.megatron_cfg or policy.dtensor_cfg.
+constexpr ForeignKey kNemoEngineKeys[] = {
+    {"peft.enabled", "", refuse_partial_training},
+    {"lora_cfg.enabled", "", refuse_partial_training},
+    {"tensor_model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"tensor_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"pipeline_model_parallel_size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>},
+    {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"expert_model_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>},
+    {"expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>},
+    {"expert_tensor_parallel_size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>},
+    {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
+    {"cpu_offload", "software.offload", read_offload},
+    {"distributed_data_parallel_config.overlap_grad_reduce", "parallelism.overlap.grad_reduce",
+     python_flag<&Draft::overlap_grad>},
+    {"distributed_data_parallel_config.overlap_param_gather", "parallelism.overlap.param_gather",
+     python_flag<&Draft::overlap_param>},
+};
+
+bool is_set(const YamlNode& root, std::string_view path) {
+  const YamlNode* const node = find_path(root, path);
+  return node != nullptr && !is_off(*node);
+}
+
+/// Reads the settings of the engine that trains.
+void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
+  const bool megatron = is_set(outer.root, "policy.megatron_cfg.enabled");
+  const YamlNode* const engine =
+      find_path(outer.root, megatron ? "policy.megatron_cfg" : "policy.dtensor_cfg");
+  Draft& d = outer.draft;
+  d.order = mesh::kDefaultOrder;
+  d.optimizer = plan::Optimizer::adam;
+  d.recompute = plan::Recompute::none;
+  d.zero = megatron ? 1 : 3;
+  d.framework = find_software(megatron ? rules::Target::megatron : rules::Target::accelerate);
+  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = plan::Dtype::fp32;
+  if (engine == nullptr || engine->kind != YamlNode::Kind::map) return;
+  ForeignReading r{outer.fields, d, *engine, outer.files};
+  read_foreign(r, kNemoEngineKeys, plan);
+  const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
+  if (is_set(*engine, "activation_checkpointing"))
+    d.recompute = megatron && granularity != nullptr && granularity->scalar == "selective"
+                      ? plan::Recompute::selective
+                      : plan::Recompute::full;
+  if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
+  if (!megatron) {
+    if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
+    d.pp = 1;
+    return;
+  }
+  if (!d.etp) d.etp = 1;
+  const YamlNode* const distributed = find_path(*engine, "optimizer.use_distributed_optimizer");
+  if (distributed != nullptr && is_off(*distributed)) d.zero = 0;
+  if (!is_set(*engine, "distributed_data_parallel_config.grad_reduce_in_fp32"))
+    d.grad_dtype = d.param_dtype;
+}
+
+/// Generation may have nodes or GPUs of its own.
+void subtract_generation(ForeignReading& r) {
+  const YamlNode* const shared = find_path(r.root, "policy.generation.colocated.enabled");
+  if (shared == nullptr || !is_off(*shared) || !r.draft.shape) return;
+  NodeShape& shape = *r.draft.shape;
+  const std::optional<i64> nodes =
+      read_whole_at(r, "policy.generation.colocated.resources.num_nodes", 1, kMaxDegree);
+  const std::optional<i64> gpus =
+      read_whole_at(r, "policy.generation.colocated.resources.gpus_per_node", 1, kMaxDegree);
+  if (nodes && *nodes < shape.nodes)
+    shape.nodes -= *nodes;
+  else if (gpus && *gpus < shape.gpus)
+    shape.gpus -= *gpus;
+}
+
+/// The microbatch of packed sequences is one of the longest, in the estimate.
+void read_packing(ForeignReading& r, PlanFile& plan) {
+  for (const char* const name : {"sequence_packing", "dynamic_batching"}) {
+    const std::string prefix = fmt::format("policy.{}.", name);
+    if (!is_set(r.root, prefix + "enabled") || !r.draft.sequence) continue;
+    const i64 tokens =
+        read_whole_at(r, prefix + "train_mb_tokens", 1, kMaxSequence)
+            .value_or(product({r.draft.micro_batch.value_or(1), *r.draft.sequence}).value_or(1));
+    return fill_packed_micro_batch(r, tokens, *find_path(r.root, prefix + "enabled"), plan);
+  }
+}
+
+/// Replaces "${mul:${a}, ${b}}" by the product.
+void multiply_references(YamlNode& node, const YamlNode& root) {
+  for (YamlEntry& entry : node.entries) multiply_references(entry.value, root);
+  constexpr std::string_view kStart = "${mul:";
+  if (node.kind != YamlNode::Kind::scalar || !node.scalar.starts_with(kStart)) return;
+  std::string rest = node.scalar.substr(kStart.size());
+  i64 all = 1;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(','), rest.size());
+    std::string part = rest.substr(0, end);
+    rest.erase(0, std::min(end + 1, rest.size()));
+    std::erase_if(part, [](char c) { return c == ' ' || c == '$' || c == '{' || c == '}'; });
+    const YamlNode* const named = find_path(root, part);
+    const Result<i64> n = parse_count(named == nullptr ? part : named->scalar, 1);
+    const std::optional<i64> more = n ? product({all, *n}) : std::nullopt;
+    if (!more) return;
+    all = *more;
+  }
+  node.scalar = std::to_string(all);
+}
+
+constexpr ForeignKey kAutomodelKeys[] = {
+    {"peft", "", refuse_partial_training},
+    {"quantization", "", refuse_partial_training},
+    {"model.pretrained_model_name_or_path", "model", read_named_model},
+    {"model.config.pretrained_model_name_or_path", "model", read_named_model},
+    {"model.config", "model"},
+    {"model.torch_dtype", "job.param_dtype"},
+    {"distributed.tp_size", "parallelism.tp_size", degree<&Draft::tp>},
+    {"distributed.cp_size", "parallelism.cp_size", degree<&Draft::cp>},
+    {"distributed.pp_size", "parallelism.pp_size", degree<&Draft::pp>},
+    {"distributed.ep_size", "parallelism.ep_size", degree<&Draft::ep>},
+    {"distributed.dp_size", "parallelism.dp_size", degree<&Draft::dp>},
+    {"distributed.dp_replicate_size", "parallelism.shard_size", degree<&Draft::replicas>},
+    {"distributed.sequence_parallel", "parallelism.sequence_parallel",
+     python_flag<&Draft::sequence_parallel>},
+    {"distributed.activation_checkpointing", "parallelism.recompute", read_full_recompute},
+    {"distributed.fsdp2_backward_prefetch_depth", ""},
+    {"distributed.strategy", "parallelism.zero_stage"},
+    {"distributed._target_", "parallelism.zero_stage"},
+    {"step_scheduler.global_batch_size", "job.global_batch",
+     whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"step_scheduler.local_batch_size", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"dataset.seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"dataset.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"packed_sequence.packed_sequence_size", "job.sequence"},
+    {"distributed.pipeline.pp_microbatch_size", "parallelism.micro_batch"},
+    {"autopipeline.pp_microbatch_size", "parallelism.micro_batch"},
+};
+
+void fill_automodel(ForeignReading& r) {
+  Draft& d = r.draft;
+  const YamlNode* const config = find_path(r.root, "model.config");
+  if (config != nullptr && config->kind == YamlNode::Kind::scalar) read_named_model(r, *config);
+  const YamlNode* const strategy = find_path(r.root, "distributed.strategy");
+  const YamlNode* const manager = find_path(r.root, "distributed._target_");
+  const bool replicated = (strategy != nullptr && strategy->scalar == "ddp") ||
+                          (manager != nullptr && manager->scalar.find("DDP") != std::string::npos);
+  d.zero = replicated ? 0 : 3;
+  if (d.zero == 0) d.replicas.reset();
+  const std::optional<i64> packed =
+      read_whole_at(r, "packed_sequence.packed_sequence_size", 0, kMaxSequence);
+  if (packed > 0) d.sequence = packed;
+  // A pipeline splits the local batch into microbatches.
+  for (const char* const path :
+       {"distributed.pipeline.pp_microbatch_size", "autopipeline.pp_microbatch_size"})
+    if (const std::optional<i64> micro = read_whole_at(r, path, 1, kMaxMicroBatch);
+        micro && d.pp > 1)
+      d.micro_batch = micro;
+  const YamlNode* const dtype = find_path(r.root, "model.torch_dtype");
+  d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
+  if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)
+    d.grad_dtype = plan::Dtype::fp32;
+  else
+    d.grad_dtype = plan::Dtype::bf16;
+  d.optimizer = plan::Optimizer::adam;
+  if (!d.recompute) d.recompute = plan::Recompute::none;
+  if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
+  if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
+  if (d.ep > 1) d.etp = 1;
+  d.order = mesh::kDefaultOrder;
+  d.framework = find_software(rules::Target::accelerate);
+}
+
+}  // namespace
+
+bool claims_nemo_rl(std::string_view file, std::string_view text) {
+  const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  const bool inherits = (text.starts_with("defaults:") || has("\ndefaults:")) && has(".yaml");
+  const auto starts = [&](std::string_view key) {
+    return text.starts_with(key) || has("\n" + std::string(key));
+  };
+  const bool ours = has("dtensor_cfg:") || has("megatron_cfg:") || has("train_global_batch_size:");
+  return is_yaml_file(file) && ((starts("policy:") && (ours || inherits)) ||
+                                (inherits && (starts("grpo:") || starts("dpo:") || starts("sft:") ||
+                                              starts("cluster:"))));
+}
+
+void read_nemo_rl(PlanFile& plan, const FileReader& files) {
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  inherit_defaults(*root, plan.name, files, plan.findings);
+  resolve_references(*root);
+  const YamlNode values = *root;
+  multiply_references(*root, values);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_foreign(reading, kNemoRlKeys, plan);
+  read_node_shape(reading, "cluster.num_nodes", "cluster.gpus_per_node", 1, std::nullopt);
+  subtract_generation(reading);
+  read_nemo_engine(reading, plan);
+  read_packing(reading, plan);
+  plan.ignored_keys.clear();  // data, generation and logging: most of such a file
+  plan.keys = fields.keys();
+}
+
+bool claims_automodel(std::string_view file, std::string_view text) {
+  const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  return is_yaml_file(file) && has("nemo_automodel") && has("step_scheduler:");
+}
+
+void read_automodel(PlanFile& plan, const FileReader& files) {
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  resolve_references(*root);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_foreign(reading, kAutomodelKeys, plan);
+  fill_automodel(reading);
+  plan.ignored_keys.clear();  // data, checkpoints and logging
+  plan.keys = fields.keys();
+}
+
+}  // namespace rankwright::importer

@@ -1,0 +1,164 @@
+// Reads OpenRLHF's launch scripts: the training of the actor, or supervised fine-tuning, by
+// DeepSpeed. Flags have two names: those of 2023 to 2025 (--zero_stage), and dotted ones
+// (--ds.zero_stage).
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/framework/script_report.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace {
+
+void read_openrlhf_zero(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  r.draft.zero = parse_word(r, node, kWords);
+}
+
+void read_openrlhf_bf16(ForeignReading& r, const YamlNode&) {
+  r.draft.param_dtype = plan::Dtype::bf16;
+}
+
+void read_zpg(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "1")
+    report_left_out(r, node, "zpg: each group of ranks keeps a second copy of the parameters");
+}
+
+constexpr ForeignKey kOpenrlhfKeys[] = {
+    {"lora-rank", "", refuse_partial_training},
+    {"ds.lora.rank", "", refuse_partial_training},
+    {"model.lora.rank", "", refuse_partial_training},
+    {"load-in-4bit", "", refuse_partial_training},
+    {"ds.load-in-4bit", "", refuse_partial_training},
+    {"pretrain", "model", read_named_model},
+    {"model.model-name-or-path", "model", read_named_model},
+    {"actor.model-name-or-path", "model", read_named_model},
+    {"actor-num-nodes", "node_shape"},
+    {"actor-num-gpus-per-node", "node_shape"},
+    {"actor.num-nodes", "node_shape"},
+    {"actor.num-gpus-per-node", "node_shape"},
+    {"nodes", "node_shape"},
+    {"gpus-per-node", "node_shape"},
+    {"zero-stage", "parallelism.zero_stage", read_openrlhf_zero},
+    {"ds.zero-stage", "parallelism.zero_stage", read_openrlhf_zero},
+    {"zpg", "", read_zpg},
+    {"ds.zpg", "", read_zpg},
+    {"train-batch-size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"train.batch-size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"micro-train-batch-size", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"train.micro-batch-size", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"use-dynamic-batch", "parallelism.micro_batch"},
+    {"train.dynamic-batch-enable", "parallelism.micro_batch"},
+    {"train-max-tokens-per-gpu", "parallelism.micro_batch"},
+    {"train.max-tokens-per-gpu", "parallelism.micro_batch"},
+    {"max-len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"data.max-len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"prompt-max-len", "job.sequence"},
+    {"generate-max-len", "job.sequence"},
+    {"bf16", "job.param_dtype", read_openrlhf_bf16},
+    {"param-dtype", "job.param_dtype", read_trainer_dtype},
+    {"ds.param-dtype", "job.param_dtype", read_trainer_dtype},
+    {"grad-accum-dtype", "job.grad_dtype"},
+    {"ds.grad-accum-dtype", "job.grad_dtype"},
+    {"gradient-checkpointing", "parallelism.recompute", read_full_recompute},
+    {"actor.gradient-checkpointing-enable", "parallelism.recompute", read_full_recompute},
+    {"model.gradient-checkpointing-enable", "parallelism.recompute", read_full_recompute},
+    {"adam-offload", "software.offload", read_offload},
+    {"ds.adam-offload", "software.offload", read_offload},
+    {"ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"ds.ring-attn-size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"ds-tensor-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"ds.tensor-parallel-size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+};
+
+/// Scripts keep the command in a here-document, `read -r -d '' command <<EOF`: removes these lines,
+/// so that the command is read as one. Offsets stay as they are.
+std::string open_documents(std::string text) {
+  std::string mark;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::size_t here = line.find("<<");
+    bool blank = !mark.empty() && line == mark;
+    if (blank) mark.clear();
+    if (!blank && here != std::string_view::npos && line.find("read ") < here) {
+      mark = std::string(line.substr(here + 2));
+      std::erase_if(mark, [](char c) { return c == ' ' || c == '\'' || c == '"' || c == '-'; });
+      blank = true;
+    }
+    if (blank) std::fill(text.begin() + i64(begin), text.begin() + i64(end), ' ');
+    begin = end + 1;
+  }
+  return text;
+}
+
+std::optional<i64> read_either(ForeignReading& r, std::string_view one, std::string_view other,
+                               i64 max) {
+  const std::optional<i64> first = read_whole_at(r, one, 1, max);
+  return first ? first : read_whole_at(r, other, 1, max);
+}
+
+void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
+  Draft& d = r.draft;
+  if (!d.zero) d.zero = 2;
+  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = d.param_dtype;
+  for (const char* const path : {"grad-accum-dtype", "ds.grad-accum-dtype"})
+    if (const YamlNode* const node = find_path(r.root, path); node && node->scalar == "fp32")
+      d.grad_dtype = plan::Dtype::fp32;
+  d.optimizer = plan::Optimizer::adam;
+  if (!d.recompute) d.recompute = plan::Recompute::none;
+  const std::optional<i64> prompt = read_whole_at(r, "prompt-max-len", 1, kMaxSequence / 2);
+  const std::optional<i64> answer = read_whole_at(r, "generate-max-len", 1, kMaxSequence / 2);
+  if (!d.sequence && (prompt || answer)) d.sequence = prompt.value_or(1024) + answer.value_or(1024);
+  if (d.cp > 1) d.cp_comm = plan::CpComm::p2p;
+  d.sequence_parallel = false;
+  d.order = mesh::kDefaultOrder;
+  d.framework = find_software(rules::Target::deepspeed);
+  for (const char* const path : {"use-dynamic-batch", "train.dynamic-batch-enable"})
+    if (const YamlNode* const node = find_path(r.root, path); node && !is_off(*node)) {
+      const i64 tokens =
+          read_either(r, "train-max-tokens-per-gpu", "train.max-tokens-per-gpu", kMaxSequence)
+              .value_or(16192);
+      fill_packed_micro_batch(r, tokens * d.cp.value_or(1), *node, plan);
+    }
+}
+
+}  // namespace
+
+bool claims_openrlhf(std::string_view file, std::string_view text) {
+  const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  return is_script_file(file) && (has("openrlhf") || has("train_ppo_ray")) &&
+         (has("zero_stage") || has("train_batch_size") || has("train.batch_size"));
+}
+
+void read_openrlhf(PlanFile& plan, const FileReader& files) {
+  ShellInput input = with_usual_folders(plan.variables);
+  input.file = plan.name;
+  input.files = files;
+  MegatronFlags flags = read_megatron_flags(open_documents(plan.text), input);
+  forget_usual_folders(flags);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, flags.map, files};
+  reading.dashes = "--";
+  read_foreign(reading, kOpenrlhfKeys, plan);
+  plan.ignored_keys.clear();  // data, rollout and logging
+  const bool ray = find_path(flags.map, "actor-num-nodes") != nullptr ||
+                   find_path(flags.map, "actor-num-gpus-per-node") != nullptr;
+  const bool dotted = find_path(flags.map, "actor.num-nodes") != nullptr ||
+                      find_path(flags.map, "actor.num-gpus-per-node") != nullptr;
+  if (ray)
+    read_node_shape(reading, "actor-num-nodes", "actor-num-gpus-per-node", 1, 8, &flags, &plan);
+  else if (dotted)
+    read_node_shape(reading, "actor.num-nodes", "actor.num-gpus-per-node", 1, 8, &flags, &plan);
+  else
+    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
+  fill_openrlhf(reading, plan);
+  report_script_values(reading, flags, kOpenrlhfKeys, plan);
+  plan.keys = fields.keys();
+}
+
+}  // namespace rankwright::importer

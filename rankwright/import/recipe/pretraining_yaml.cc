@@ -1,0 +1,417 @@
+// Reads the YAML configs of GPT-NeoX, llm-foundry and MaxText, which state a model's shapes, the
+// batch, and how states are sharded.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "rankwright/base/format.h"
+#include "rankwright/base/quantity.h"
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace {
+
+/// Builds the model of the reading's shapes if they are complete.
+void build_shapes(ForeignReading& r, std::string_view architecture, std::string_view place) {
+  model::Shapes& s = r.shapes;
+  if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  s.name = "this model";
+  s.architecture = architecture;
+  const YamlNode* const node = find_path(r.root, place);
+  r.fields.under("model", node == nullptr ? r.root : *node, [&] {
+    r.draft.model = r.fields.take(node == nullptr ? r.root : *node, build(s));
+  });
+}
+
+std::string word_at(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node == nullptr || node->kind != YamlNode::Kind::scalar ? "" : node->scalar;
+}
+
+bool is_on_at_path(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node != nullptr && !is_off(*node);
+}
+
+void assume_vocabulary(ForeignReading& r, i64 vocab) {
+  r.shapes.vocab = vocab;
+  r.fields.report(r.root,
+                  {.code = "RW0615",
+                   .severity = Severity::note,
+                   .message = "assumed a value that the file does not give",
+                   .detail = fmt::format("vocabulary size {}: the tokenizer sets it", count(vocab)),
+                   .hint = "--model NAME or --model config.json"});
+}
+
+// GPT-NeoX.
+
+void read_neox_zero(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<int> kWords[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"3", 3}};
+  r.draft.zero = parse_word(r, node, kWords);
+}
+
+/// 0 stages are one stage without the pipeline's engine.
+void read_stages(ForeignReading& r, const YamlNode& node) {
+  const std::optional<i64> n = r.fields.whole(node, 0, kMaxDegree);
+  if (n) r.draft.pp = std::max<i64>(1, *n);
+}
+
+constexpr ForeignKey kNeoxKeys[] = {
+    {"pipe_parallel_size", "parallelism.pp_size", read_stages},
+    {"model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"context_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
+    {"global_num_gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
+    {"num_layers", "model", shape<&model::Shapes::layers>},
+    {"hidden_size", "model", shape<&model::Shapes::hidden>},
+    {"num_attention_heads", "model", shape<&model::Shapes::heads>},
+    {"num_kv_heads", "model", shape<&model::Shapes::kv_heads>},
+    {"intermediate_size", "model", shape<&model::Shapes::ffn>},
+    {"vocab_size", "model", shape<&model::Shapes::vocab>},
+    {"padded_vocab_size", "model", shape<&model::Shapes::vocab>},
+    {"max_position_embeddings", "model"},
+    {"pos_emb", "model"},
+    {"no_weight_tying", "model"},
+    {"norm", "model"},
+    {"activation", "model"},
+    {"mlp_type", "model"},
+    {"use_bias_in_norms", "model"},
+    {"use_bias_in_attn_linear", "model"},
+    {"use_bias_in_mlp", "model"},
+    {"moe_num_experts", "", nullptr, false, "experts are estimated as dense layers"},
+    {"num_experts", "", nullptr, false, "experts are estimated as dense layers"},
+    {"seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"train_micro_batch_size_per_gpu", "parallelism.micro_batch",
+     whole<&Draft::micro_batch, kMaxMicroBatch>},
+    {"gradient_accumulation_steps", "job.global_batch",
+     whole<&Draft::accumulation, plan::kMaxBatch>},
+    {"train_batch_size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"zero_optimization.stage", "parallelism.zero_stage", read_neox_zero},
+    {"zero_optimization.cpu_offload", "software.offload", read_offload},
+    {"zero_optimization.offload_optimizer.device", "software.offload", read_offload},
+    {"precision", "job.param_dtype", read_trainer_dtype},
+    {"fp16.enabled", "job.param_dtype"},
+    {"fp16.fp16", "job.param_dtype"},
+    {"bf16.enabled", "job.param_dtype"},
+    {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
+    {"data_types.grad_accum_dtype", "job.grad_dtype"},
+};
+
+/// Keys are written with dashes or underscores.
+void use_underscores(YamlNode& root) {
+  for (YamlEntry& entry : root.entries)
+    std::replace(entry.key.scalar.begin(), entry.key.scalar.end(), '-', '_');
+}
+
+/// Returns the words in a nested list: [[["flash"], 12]].
+std::string list_words(const YamlNode& node) {
+  std::string text = node.scalar + " ";
+  for (const YamlNode& item : node.items) text += list_words(item);
+  return text;
+}
+
+void fill_neox_model(ForeignReading& r) {
+  model::Shapes& s = r.shapes;
+  if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  const YamlNode* const kinds = find_path(r.root, "attention_config");
+  const std::string kind = kinds == nullptr ? "" : list_words(*kinds);
+  if (kind.find("mamba") != std::string::npos || kind.find("rwkv") != std::string::npos)
+    return report_left_out(r, *kinds,
+                           "attention_config: layers without attention are unknown here: "
+                           "pass --model");
+  const std::string activation = lower(word_at(r, "activation"));
+  const bool gated =
+      word_at(r, "mlp_type") == "llama" || activation == "swiglu" || activation == "geglu";
+  const std::string norm = word_at(r, "norm");
+  const bool learned = word_at(r, "pos_emb").empty() || word_at(r, "pos_emb") == "learned";
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * 4;
+  s.tied = !is_on_at_path(r, "no_weight_tying");
+  s.gated = gated;
+  if (norm == "rmsnorm" || norm == "te_rmsnorm") s.norm_bias = false;
+  for (const char* const path : {"use_bias_in_attn_linear", "use_bias_in_mlp"})
+    if (const YamlNode* const node = find_path(r.root, path); node != nullptr && is_off(*node)) {
+      if (path[12] == 'a') s.qkv_bias = s.out_bias = false;
+      if (path[12] == 'm') s.ffn_bias = false;
+    }
+  if (s.vocab == 0) {
+    constexpr i64 kPadded = 50304;  // GPT-2's and GPT-NeoX's tokenizers, padded to 128
+    assume_vocabulary(r, kPadded);
+  }
+  if (learned) s.positions = read_whole_at(r, "max_position_embeddings", 0, kMaxCount).value_or(0);
+  build_shapes(r, learned && s.positions > 0 ? "gpt2" : "gpt_neox", "hidden_size");
+}
+
+void fill_neox(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (is_on_at_path(r, "bf16.enabled"))
+    d.param_dtype = plan::Dtype::bf16;
+  else if (is_on_at_path(r, "fp16.enabled") || is_on_at_path(r, "fp16.fp16"))
+    d.param_dtype = plan::Dtype::fp16;
+  if (!d.param_dtype) d.param_dtype = plan::Dtype::fp32;
+  d.grad_dtype =
+      word_at(r, "data_types.grad_accum_dtype") == "fp32" ? plan::Dtype::fp32 : d.param_dtype;
+  if (!d.zero) d.zero = 0;
+  if (!d.recompute) d.recompute = plan::Recompute::none;
+  if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
+  if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
+  d.optimizer = plan::Optimizer::adam;
+  d.order = mesh::kDefaultOrder;
+  d.framework = find_software(rules::Target::deepspeed);
+}
+
+// llm-foundry.
+
+void read_sharding(ForeignReading& r, const YamlNode& node) {
+  constexpr Word<int> kWords[] = {{"FULL_SHARD", 3},
+                                  {"HYBRID_SHARD", 3},
+                                  {"SHARD_GRAD_OP", 2},
+                                  {"_HYBRID_SHARD_ZERO2", 2},
+                                  {"NO_SHARD", 0}};
+  r.draft.zero = parse_word(r, node, kWords);
+}
+
+void read_device_micro_batch(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "auto") r.draft.micro_batch = r.fields.whole(node, 1, kMaxMicroBatch);
+}
+
+constexpr ForeignKey kFoundryKeys[] = {
+    {"model.peft_config", "", refuse_partial_training},
+    {"model.pretrained_model_name_or_path", "model", read_named_model},
+    {"model.d_model", "model", shape<&model::Shapes::hidden>},
+    {"model.n_heads", "model", shape<&model::Shapes::heads>},
+    {"model.n_layers", "model", shape<&model::Shapes::layers>},
+    {"model.vocab_size", "model", shape<&model::Shapes::vocab>},
+    {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
+    {"model.expansion_ratio", "model"},
+    {"model.ffn_config", "model"},
+    {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"global_train_batch_size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
+    {"device_train_microbatch_size", "parallelism.micro_batch", read_device_micro_batch},
+    {"precision", "job.param_dtype", read_trainer_dtype},
+    {"fsdp_config.sharding_strategy", "parallelism.zero_stage", read_sharding},
+    {"fsdp_config.mixed_precision", "job.grad_dtype"},
+    {"fsdp_config.activation_checkpointing", "parallelism.recompute", read_full_recompute},
+    {"fsdp_config.activation_cpu_offload", "", nullptr, false,
+     "activations are counted on the GPU"},
+    {"tp_config.tensor_parallel_degree", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
+    {"fsdp_config.data_parallel_shard_degree", "parallelism.shard_size"},
+    {"compute.gpus", "world_size", whole<&Draft::world, cluster::kMaxDevices>},
+};
+
+void fill_foundry(ForeignReading& r) {
+  Draft& d = r.draft;
+  model::Shapes& s = r.shapes;
+  if (s.hidden > 0) {
+    const Result<i64> ratio = parse_count(word_at(r, "model.expansion_ratio"), 1);
+    s.ffn = std::min(s.hidden, kMaxCount / 64) * std::min<i64>(ratio ? *ratio : 4, 64);
+    if (const std::optional<i64> width =
+            read_whole_at(r, "model.ffn_config.ffn_hidden_size", 1, kMaxCount))
+      s.ffn = *width;
+    if (word_at(r, "model.ffn_config.ffn_type") == "mptglu") s.gated = true;
+    if (s.kv_heads == 0) s.kv_heads = s.heads;
+    if (s.vocab == 0) assume_vocabulary(r, 50368);
+    build_shapes(r, "mpt", "model.d_model");
+  }
+  const bool sharded = find_path(r.root, "fsdp_config") != nullptr;
+  if (!d.zero) d.zero = sharded ? 3 : 0;
+  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
+  // PURE also reduces gradients in 16 bits; states are fp32 in any case.
+  d.grad_dtype =
+      word_at(r, "fsdp_config.mixed_precision") == "PURE" ? d.param_dtype : plan::Dtype::fp32;
+  if (!d.recompute) d.recompute = plan::Recompute::none;
+  d.sequence_parallel = false;
+  d.optimizer = plan::Optimizer::adam;
+  d.order = mesh::kDefaultOrder;
+  d.framework = find_software(rules::Target::accelerate);
+}
+
+/// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
+/// `parallelism_config.fsdp`.
+YamlNode unwrap_foundry(const YamlNode& root) {
+  const YamlNode* const inner = root.find("parameters");
+  YamlNode tree = inner != nullptr && inner->kind == YamlNode::Kind::map ? *inner : root;
+  if (inner != nullptr)
+    for (const YamlEntry& entry : root.entries)
+      if (entry.key.scalar == "compute") tree.entries.push_back(entry);
+  const YamlNode* const fsdp = find_path(tree, "parallelism_config.fsdp");
+  if (fsdp != nullptr && tree.find("fsdp_config") == nullptr) {
+    YamlEntry entry{*fsdp, *fsdp};
+    entry.key.kind = YamlNode::Kind::scalar;
+    entry.key.scalar = "fsdp_config";
+    entry.key.entries.clear();
+    tree.entries.push_back(std::move(entry));
+  }
+  return tree;
+}
+
+// MaxText.
+
+constexpr ForeignKey kMaxtextKeys[] = {
+    {"model_name", "model"},
+    {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
+    {"base_num_query_heads", "model", shape<&model::Shapes::heads>},
+    {"base_num_kv_heads", "model", shape<&model::Shapes::kv_heads>},
+    {"base_num_decoder_layers", "model", shape<&model::Shapes::layers>},
+    {"base_mlp_dim", "model", shape<&model::Shapes::ffn>},
+    {"head_dim", "model", shape<&model::Shapes::head_dim>},
+    {"vocab_size", "model", shape<&model::Shapes::vocab>},
+    {"num_experts", "model"},
+    {"mlp_activations", "model"},
+    {"logits_via_embedding", "model"},
+    {"max_target_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"per_device_batch_size", "job.global_batch"},
+    {"gradient_accumulation_steps", "job.global_batch"},
+    {"dtype", "job.param_dtype", read_trainer_dtype},
+    {"grad_dtype", "job.grad_dtype"},
+    {"remat_policy", "parallelism.recompute"},
+    {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
+    {"ici_tensor_parallelism", "parallelism.tp_size"},
+    {"ici_pipeline_parallelism", "parallelism.pp_size"},
+    {"ici_context_parallelism", "parallelism.cp_size"},
+    {"ici_expert_parallelism", "parallelism.ep_size"},
+    {"ici_data_parallelism", "parallelism.dp_size"},
+    {"ici_fsdp_parallelism", "parallelism.dp_size"},
+    {"dcn_data_parallelism", "parallelism.shard_size"},
+    {"dcn_fsdp_parallelism", "parallelism.dp_size"},
+    {"dcn_tensor_parallelism", "parallelism.tp_size"},
+    {"dcn_pipeline_parallelism", "parallelism.pp_size"},
+};
+
+/// Returns the product of an axis within and across slices; nothing if one of them is -1, the rest.
+std::optional<i64> read_axis(ForeignReading& r, std::string_view axis) {
+  i64 all = 1;
+  for (const char* const level : {"ici", "dcn"}) {
+    const std::string path = fmt::format("{}_{}_parallelism", level, axis);
+    if (word_at(r, path) == "-1") return std::nullopt;
+    const std::optional<i64> more =
+        product({all, read_whole_at(r, path, 1, kMaxDegree).value_or(1)});
+    if (!more || *more > kMaxDegree) return std::nullopt;
+    all = *more;
+  }
+  return all;
+}
+
+/// The batch of a device counts all devices: a data rank of several devices has as many batches.
+void read_device_batch(ForeignReading& r) {
+  Draft& d = r.draft;
+  const Result<double> each = [&]() -> Result<double> {
+    const YamlNode* const node = find_path(r.root, "per_device_batch_size");
+    if (node == nullptr) return 12.0;
+    const std::optional<double> n = r.fields.number(*node, 0, double(kMaxMicroBatch));
+    return n ? *n : 1.0;
+  }();
+  const i64 devices = product({d.tp.value_or(1), d.cp.value_or(1), d.pp.value_or(1)}).value_or(1);
+  d.accumulation = read_whole_at(r, "gradient_accumulation_steps", 1, plan::kMaxBatch).value_or(1);
+  d.micro_batch = std::clamp<i64>(i64(std::llround(*each * double(devices))), 1, kMaxMicroBatch);
+}
+
+void fill_maxtext(ForeignReading& r) {
+  Draft& d = r.draft;
+  d.tp = read_axis(r, "tensor");
+  if (const std::optional<i64> more = read_axis(r, "tensor_sequence"); more && d.tp)
+    d.tp = std::min(*d.tp * *more, kMaxDegree);
+  d.pp = read_axis(r, "pipeline");
+  d.cp = read_axis(r, "context");
+  const std::optional<i64> ep = read_axis(r, "expert");
+  if (ep > 1) d.ep = ep;
+  const std::optional<i64> data = read_axis(r, "data"), shards = read_axis(r, "fsdp");
+  const bool stated = find_path(r.root, "ici_fsdp_parallelism") != nullptr &&
+                      find_path(r.root, "dcn_data_parallelism") != nullptr;
+  if (stated && data && shards && *data * *shards <= kMaxDegree)
+    d.dp = *data * *shards * ep.value_or(1);
+  d.zero = stated && shards == 1 ? 0 : 3;
+  const std::string name = word_at(r, "model_name");
+  if (const std::optional<model::Model> known = find_hub_model(name); known && !name.empty())
+    d.model = *known;
+  else if (name.empty() || name == "default") {
+    model::Shapes& s = r.shapes;
+    if (s.kv_heads == 0) s.kv_heads = s.heads;
+    if (s.vocab == 0) s.vocab = 32000;
+    s.tied = is_on_at_path(r, "logits_via_embedding");
+    if (!(read_whole_at(r, "num_experts", 1, kMaxCount) > 1))
+      build_shapes(r, "llama", "base_emb_dim");
+  }
+  if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
+  d.grad_dtype = word_at(r, "grad_dtype") == "bfloat16" ? plan::Dtype::bf16 : plan::Dtype::fp32;
+  const std::string remat = word_at(r, "remat_policy");
+  d.recompute =
+      remat.empty() || remat == "full" ? plan::Recompute::full : plan::Recompute::selective;
+  d.sequence_parallel = d.tp > 1;
+  if (d.cp > 1) d.cp_comm = plan::CpComm::all_gather;
+  d.optimizer = plan::Optimizer::adam;
+  d.order = mesh::kDefaultOrder;
+  read_device_batch(r);
+}
+
+bool has_any(std::string_view text, std::initializer_list<std::string_view> marks) {
+  return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) {
+    return text.find(mark) != std::string_view::npos;
+  });
+}
+
+}  // namespace
+
+bool claims_gpt_neox(std::string_view file, std::string_view text) {
+  return is_yaml_file(file) &&
+         has_any(text, {"pipe_parallel_size", "pipe-parallel-size", "model-parallel-size\""}) &&
+         !has_any(text, {"pipeline_model_parallel_size"});
+}
+
+void read_gpt_neox(PlanFile& plan, const FileReader& files) {
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  use_underscores(*root);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  read_foreign(reading, kNeoxKeys, plan);
+  fill_neox(reading);
+  fill_neox_model(reading);
+  plan.ignored_keys.clear();  // data, learning rates and logging
+  plan.keys = fields.keys();
+}
+
+bool claims_llm_foundry(std::string_view file, std::string_view text) {
+  return is_yaml_file(file) &&
+         has_any(text, {"device_train_microbatch_size:", "global_train_batch_size:"}) &&
+         has_any(text, {"max_duration:", "fsdp_config:", "train_loader:"});
+}
+
+void read_llm_foundry(PlanFile& plan, const FileReader& files) {
+  Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  YamlNode tree = unwrap_foundry(*root);
+  resolve_references(tree);
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, tree, files};
+  read_foreign(reading, kFoundryKeys, plan);
+  fill_foundry(reading);
+  plan.ignored_keys.clear();  // data, schedules and logging
+  plan.keys = fields.keys();
+}
+
+bool claims_maxtext(std::string_view file, std::string_view text) {
+  return is_yaml_file(file) &&
+         has_any(text, {"ici_fsdp_parallelism:", "per_device_batch_size:", "base_emb_dim:"}) &&
+         has_any(text, {"max_target_length:", "base_num_decoder_layers:", "base_config:",
+                        "dcn_data_parallelism:"});
+}
+
+void read_maxtext(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  // Primus has the settings under its own.
+  const YamlNode* const inner = find_path(*root, "modules.pre_trainer.overrides");
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, inner == nullptr ? *root : *inner, files};
+  if (const YamlNode* const model = find_path(*root, "modules.pre_trainer.model"))
+    fields.under("model", *model, [&] { read_named_model(reading, *model); });
+  read_foreign(reading, kMaxtextKeys, plan);
+  fill_maxtext(reading);
+  plan.ignored_keys.clear();  // data, checkpoints and logging
+  plan.keys = fields.keys();
+}
+
+}  // namespace rankwright::importer

@@ -1,0 +1,268 @@
+#include "rankwright/import/framework/recipes.h"
+
+#include <gmock/gmock.h>
+
+#include "rankwright/import/plan/plan_format.h"
+#include "rankwright/model/parameters.h"
+
+namespace rankwright::importer {
+namespace recipes_test {
+
+using ::testing::Contains;
+using ::testing::Field;
+using ::testing::Optional;
+
+PlanFile read(std::string text, std::string name, const FileReader& files = refuse_file) {
+  return read_any_plan(std::move(text), std::move(name), files);
+}
+
+TEST(HubModel, NamesOfOneShape_AreOneModel) {
+  for (const char* const name :
+       {"meta-llama/Llama-3.1-8B-Instruct", "/data/models/Meta-Llama-3.1-8B/", "llama3.1_8B.yaml",
+        "deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "me/Llama-3.1-8B-sft-mixture_v2"}) {
+    const std::optional<model::Model> model = find_hub_model(name);
+    ASSERT_TRUE(model.has_value()) << name;
+    EXPECT_EQ(model->name, "llama-3.1-8b") << name;
+  }
+  EXPECT_EQ(find_hub_model("Qwen/Qwen2.5-Math-7B")->name, "qwen2.5-7b");
+}
+
+TEST(HubModel, OtherModels_AreNotGuessed) {
+  for (const char* const name :
+       {"", "/", "Qwen/Qwen2.5-VL-7B-Instruct", "llama", "gpt2-of-mine", "Qwen/Qwen3-VL-8B"})
+    EXPECT_FALSE(find_hub_model(name).has_value()) << name;
+}
+
+TEST(Verl, ReadsOverridesOfAScript_WithFsdp) {
+  const PlanFile plan = read(
+      "n=4\npython3 main_ppo.py data.max_prompt_length=$((512 * 2)) \\\n"
+      "  data.max_response_length=3072 actor_rollout_ref.model.path=$HOME/models/Qwen3-8B \\\n"
+      "  actor_rollout_ref.actor.ppo_mini_batch_size=64 actor_rollout_ref.rollout.n=$n \\\n"
+      "  actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 \\\n"
+      "  actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 \\\n"
+      "  +actor_rollout_ref.actor.fsdp_config.fsdp_size=-1 \\\n"
+      "  actor_rollout_ref.rollout.tensor_model_parallel_size=4 \\\n"
+      "  trainer.nnodes=2 trainer.n_gpus_per_node=8 \"$@\"\n",
+      "run.sh");
+  EXPECT_EQ(plan.format->name, "verl");
+  EXPECT_FALSE(has_errors(plan.findings));
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.model.name, "qwen3-8b");
+  EXPECT_EQ(config.world, 16);
+  EXPECT_EQ(config.plan.tp, 1);  // the 4 are the rollout's
+  EXPECT_EQ(config.plan.cp, 2);
+  EXPECT_EQ(config.plan.zero, 3);
+  EXPECT_EQ(config.job.global_batch, 256);  // 64 prompts x 4 responses
+  EXPECT_EQ(config.job.sequence, 4096);
+  EXPECT_EQ(config.plan.micro_batch, 2);
+}
+
+TEST(Verl, ReadsTheDegreesOfMegatron_AndPackedMicroBatches) {
+  const PlanFile plan = read(
+      "python3 -m verl.trainer.main_ppo --config-name='ppo_megatron_trainer.yaml' \\\n"
+      "  data.max_prompt_length=1024 data.max_response_length=1024 \\\n"
+      "  actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2 \\\n"
+      "  actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=2 \\\n"
+      "  actor_rollout_ref.actor.megatron.expert_model_parallel_size=4 \\\n"
+      "  actor_rollout_ref.actor.use_dynamic_bsz=True \\\n"
+      "  actor_rollout_ref.actor.ppo_max_token_len_per_gpu=8192 \\\n"
+      "  actor_rollout_ref.actor.ppo_mini_batch_size=30 actor_rollout_ref.rollout.n=1 \\\n"
+      "  trainer.nnodes=1 trainer.n_gpus_per_node=8\n",
+      "run.sh");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+  EXPECT_THAT(plan.draft.ep, Optional(4));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.sequence_parallel, Optional(true));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(3));  // at most 4 of 15 per data rank
+  EXPECT_THAT(plan.open, Contains(Field(&OpenValue::key, "parallelism.micro_batch")));
+}
+
+TEST(Verl, Adapters_AreRefused) {
+  const PlanFile plan = read(
+      "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.lora_rank=32 "
+      "actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.nnodes=1\n",
+      "run.sh");
+  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0907")));
+}
+
+TEST(OpenRlhf, ReadsACommandInAHereDocument) {
+  const PlanFile plan = read(
+      "read -r -d '' training_commands <<EOF\nopenrlhf.cli.train_sft \\\n   --max_len 2048 \\\n"
+      "   --train_batch_size 256 \\\n   --micro_train_batch_size 2 \\\n"
+      "   --pretrain meta-llama/Meta-Llama-3-8B \\\n   --zero_stage 3 \\\n   --bf16 \\\n"
+      "   --ring_attn_size 2 \\\n   --gradient_checkpointing\nEOF\n"
+      "deepspeed --module $training_commands\n",
+      "sft.sh");
+  EXPECT_EQ(plan.format->name, "openrlhf");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3-8b");
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(256));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+}
+
+TEST(OpenRlhf, ReadsDottedFlags_AndTheActorsRanks) {
+  const PlanFile plan = read(
+      "python3 -m openrlhf.cli.train_ppo_ray --actor.num_nodes 2 --actor.num_gpus_per_node 8 "
+      "--vllm.tensor_parallel_size 2 --train.batch_size 128 --train.micro_batch_size 4 "
+      "--ds.zero_stage 2 --ds.param_dtype bf16 --actor.model_name_or_path Qwen/Qwen3-4B "
+      "--data.max_len 4096\n",
+      "ppo.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 16);
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_FALSE(plan.draft.tp.has_value());
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+}
+
+const std::string kNemoBase =
+    "grpo: {num_prompts_per_step: 32}\npolicy:\n  model_name: Qwen/Qwen3-8B\n"
+    "  train_global_batch_size: 512\n  train_micro_batch_size: 4\n"
+    "  max_total_sequence_length: 2048\n  precision: bfloat16\n"
+    "  dtensor_cfg: {enabled: true, tensor_parallel_size: 2, activation_checkpointing: True}\n"
+    "  megatron_cfg: {enabled: false, tensor_model_parallel_size: 8}\n"
+    "cluster: {gpus_per_node: 8, num_nodes: 1}\n";
+
+TEST(NemoRl, ReadsTheEngineThatIsEnabled) {
+  const PlanFile plan = read(kNemoBase, "grpo.yaml");
+  EXPECT_EQ(plan.format->name, "nemo-rl");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+  EXPECT_EQ(resolve(plan.draft).job.global_batch, 512);
+}
+
+TEST(NemoRl, InheritsDefaults) {
+  const FileReader files = [](const std::string& path) -> Result<std::string> {
+    if (path != "conf/base.yaml") return refuse_file(path);
+    return kNemoBase;
+  };
+  const PlanFile plan = read(
+      "defaults: ./base.yaml\npolicy:\n  dtensor_cfg: {enabled: false}\n"
+      "  megatron_cfg: {enabled: true}\ncluster: {num_nodes: 4}\n",
+      "conf/big.yaml", [&](const std::string& path) {
+        return files(path == "conf/./base.yaml" ? "conf/base.yaml" : path);
+      });
+  EXPECT_THAT(plan.draft.tp, Optional(8));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_EQ(resolve(plan.draft).world, 32);
+  const PlanFile alone =
+      read("defaults: ./base.yaml\ncluster: {num_nodes: 4}\ngrpo: {n: 1}\n", "conf/big.yaml");
+  EXPECT_THAT(alone.findings, Contains(Field(&Diagnostic::code, "RW0615")));
+}
+
+TEST(Automodel, ReadsDegrees_AndRefusesAdapters) {
+  const std::string text =
+      "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
+      "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
+      "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\ndistributed:\n"
+      "  strategy: fsdp2\n  dp_size: none\n  tp_size: 2\n  cp_size: 1\ndataset: {seq_length: "
+      "4096}\n";
+  const PlanFile plan = read(text, "recipe.yaml");
+  EXPECT_EQ(plan.format->name, "automodel");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_FALSE(plan.draft.dp.has_value());
+  EXPECT_THAT(plan.draft.zero, Optional(3));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_TRUE(has_errors(read(text + "peft: {dim: 8}\n", "recipe.yaml").findings));
+}
+
+TEST(GptNeox, ReadsShapes_WithDashesOrUnderscores) {
+  const PlanFile plan = read(
+      "{\n  \"pipe-parallel-size\": 2, \"model_parallel_size\": 4,\n  \"num-layers\": 36, "
+      "\"hidden-size\": 5120, \"num-attention-heads\": 40, \"seq-length\": 2048,\n"
+      "  \"pos-emb\": \"rotary\", \"no-weight-tying\": true, \"train_micro_batch_size_per_gpu\": "
+      "8, "
+      "\"gradient_accumulation_steps\": 2,\n  \"zero_optimization\": {\"stage\": 1},\n"
+      "  \"fp16\": {\"enabled\": true}, \"checkpoint-activations\": true,\n}\n",
+      "12B.yml");
+  EXPECT_EQ(plan.format->name, "gpt-neox");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+  EXPECT_THAT(plan.draft.tp, Optional(4));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::fp16));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 11.85e9, 0.02e9);  // Pythia 12B
+}
+
+TEST(LlmFoundry, ResolvesReferences_AndReadsTheShards) {
+  const PlanFile plan = read(
+      "variables: {max_seq_len: 2048}\nmax_seq_len: ${variables.max_seq_len}\nmodel:\n"
+      "  name: mpt_causal_lm\n  d_model: 4096\n  n_heads: 32\n  n_layers: 32\n"
+      "  expansion_ratio: 4\n  vocab_size: 50368\nglobal_train_batch_size: 1024\n"
+      "device_train_microbatch_size: 8\nprecision: amp_bf16\nmax_duration: 100ba\nfsdp_config:\n"
+      "  sharding_strategy: SHARD_GRAD_OP\n  mixed_precision: PURE\n"
+      "  activation_checkpointing: true\n",
+      "mpt.yaml");
+  EXPECT_EQ(plan.format->name, "llm-foundry");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.sequence, Optional(2048));
+  EXPECT_THAT(plan.draft.zero, Optional(2));
+  EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::bf16));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 6.65e9, 0.02e9);  // MPT 7B
+}
+
+TEST(MaxText, CountsTheBatchPerDevice) {
+  const PlanFile plan = read(
+      "base_config: base.yml\nmodel_name: llama3.1-8b\nper_device_batch_size: 2\n"
+      "max_target_length: 8192\nici_tensor_parallelism: 4\nici_fsdp_parallelism: 2\n"
+      "dcn_data_parallelism: 2\nremat_policy: minimal\n",
+      "run.yml");
+  EXPECT_EQ(plan.format->name, "maxtext");
+  const plan::TrainingConfig config = resolve(plan.draft);
+  EXPECT_EQ(config.world, 16);
+  EXPECT_EQ(config.job.global_batch, 32);  // 2 per device
+  EXPECT_EQ(config.plan.tp, 4);
+  EXPECT_EQ(config.model.name, "llama-3.1-8b");
+}
+
+const std::string kPython =
+    "from torchtitan.config import TrainingConfig  # def no_function()\n\n"
+    "def llama3_debugmodel():\n    \"\"\"Trainer.Config(\n    \"\"\"\n"
+    "    return Trainer.Config(training=TrainingConfig(seq_len=64))\n\n"
+    "def llama3_8b() -> Trainer.Config:\n    spec = model_registry(\"8B\", attn_backend=\"flex\")\n"
+    "    return Trainer.Config(\n        model_spec=spec,\n        training=TrainingConfig(\n"
+    "            num_tokens_per_microbatch_per_dp_rank=2 * 8192,\n"
+    "            max_context_length=8192,  # a comment, with a comma\n        ),\n"
+    "        parallelism=ParallelismConfig(tensor_parallel_degree=2),\n"
+    "        activation_checkpoint=FullAC.Config(),\n    )\n\n"
+    "def llama3_8b_float8():\n    config = llama3_8b()\n"
+    "    config.parallelism.pipeline_parallel_degree = 4\n    return config\n";
+
+TEST(TorchtitanPython, ReadsTheFirstConfig_WithoutRunningIt) {
+  const PlanFile plan = read(kPython, "models/llama3/config_registry.py");
+  EXPECT_EQ(plan.format->name, "torchtitan-python");
+  EXPECT_FALSE(has_errors(plan.findings));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(2));
+  EXPECT_THAT(plan.draft.sequence, Optional(8192));
+  EXPECT_THAT(plan.draft.recompute, Optional(plan::Recompute::full));
+}
+
+TEST(TorchtitanPython, VariableSelectsAFunction_WhichMayChangeAnother) {
+  ShellInput input;
+  input.variables["config"] = "llama3_8b_float8";
+  const PlanFile plan = read_any_plan(kPython, "config_registry.py", refuse_file, input);
+  EXPECT_THAT(plan.draft.pp, Optional(4));
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+TEST(TorchtitanPython, RecursiveFunctions_End) {
+  const PlanFile plan = read(
+      "# torchtitan\ndef a():\n    x = a()\n    return a()\n\ndef b():\n"
+      "    return C(training=TrainingConfig(seq_len=a()))\n",
+      "c.py");
+  EXPECT_EQ(plan.format->name, "torchtitan-python");
+}
+
+}  // namespace recipes_test
+}  // namespace rankwright::importer

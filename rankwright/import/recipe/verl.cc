@@ -1,0 +1,227 @@
+// Reads verl's launch scripts, which override a Hydra config (`actor_rollout_ref.actor...=...`),
+// and its YAML configs: the training of the actor, by FSDP or Megatron-LM. Checked against the
+// defaults of verl main of 2026. Rollout, reference and reward models are not estimated.
+#include <fmt/format.h>
+
+#include "rankwright/base/format.h"
+#include "rankwright/import/framework/recipes.h"
+#include "rankwright/import/framework/script_report.h"
+#include "rankwright/import/plan/plan_format.h"
+
+namespace rankwright::importer {
+namespace {
+
+void read_verl_granularity(ForeignReading& r, const YamlNode& node) {
+  if (is_off(node) || node.scalar == "null") return;
+  constexpr Word<plan::Recompute> kWords[] = {{"full", plan::Recompute::full},
+                                              {"selective", plan::Recompute::selective}};
+  r.draft.recompute = parse_word(r, node, kWords);
+}
+
+/// -1 shards over all data ranks.
+void read_fsdp_size(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "-1") r.draft.shard_size = r.fields.whole(node, 1, kMaxDegree);
+}
+
+/// Weights are kept in fp32 by default; in 16 bits, gradients and optimizer states are too.
+void read_model_dtype(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("32") != std::string::npos) return;
+  r.draft.grad_dtype = plan::Dtype::bf16;
+  report_left_out(r, node,
+                  "model_dtype: optimizer states are kept in bfloat16, and estimated in fp32");
+}
+
+template <std::optional<i64> Draft::*member, i64 max>
+void unless_null(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "null" && node.scalar != "None") whole<member, max>(r, node);
+}
+
+constexpr ForeignKey kVerlKeys[] = {
+    {"actor_rollout_ref.model.lora_rank", "", refuse_partial_training},
+    {"model.lora_rank", "", refuse_partial_training},
+    {"actor_rollout_ref.model.path", "model", read_named_model},
+    {"model.partial_pretrain", "model", read_named_model},
+    {"model.path", "model", read_named_model},
+    {"trainer.nnodes", "node_shape"},
+    {"trainer.n_gpus_per_node", "node_shape"},
+    {"nodes", "node_shape"},
+    {"gpus-per-node", "node_shape"},
+    {"actor_rollout_ref.actor.ppo_mini_batch_size", "job.global_batch"},
+    {"actor_rollout_ref.rollout.n", "job.global_batch"},
+    {"data.train_batch_size", "job.global_batch"},
+    {"data.max_prompt_length", "job.sequence"},
+    {"data.max_response_length", "job.sequence"},
+    {"data.max_length", "job.sequence"},
+    {"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "parallelism.micro_batch"},
+    {"actor_rollout_ref.actor.use_dynamic_bsz", "parallelism.micro_batch"},
+    {"actor_rollout_ref.actor.ppo_max_token_len_per_gpu", "parallelism.micro_batch"},
+    {"data.micro_batch_size_per_gpu", "parallelism.micro_batch"},
+    {"data.use_dynamic_bsz", "parallelism.micro_batch"},
+    {"data.max_token_len_per_gpu", "parallelism.micro_batch"},
+    {"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "parallelism.cp_size",
+     whole<&Draft::cp, kMaxContext>},
+    {"actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size", "parallelism.cp_size",
+     whole<&Draft::cp, kMaxContext>},
+    {"ulysses_sequence_parallel_size", "parallelism.cp_size", whole<&Draft::cp, kMaxContext>},
+    {"engine.ulysses_sequence_parallel_size", "parallelism.cp_size",
+     whole<&Draft::cp, kMaxContext>},
+    {"actor_rollout_ref.actor.fsdp_config.fsdp_size", "parallelism.shard_size", read_fsdp_size},
+    {"actor_rollout_ref.actor.fsdp_config.reshard_after_forward", "parallelism.zero_stage"},
+    {"actor_rollout_ref.actor.fsdp_config.offload_policy", "software.offload", read_offload},
+    {"actor_rollout_ref.actor.fsdp_config.model_dtype", "job.grad_dtype", read_model_dtype},
+    {"actor_rollout_ref.actor.strategy", ""},
+    {"actor_rollout_ref.model.enable_gradient_checkpointing", "parallelism.recompute",
+     read_full_recompute},
+    {"model.enable_gradient_checkpointing", "parallelism.recompute", read_full_recompute},
+    {"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "parallelism.tp_size",
+     whole<&Draft::tp, kMaxDegree>},
+    {"actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", "parallelism.pp_size",
+     whole<&Draft::pp, kMaxDegree>},
+    {"actor_rollout_ref.actor.megatron.context_parallel_size", "parallelism.cp_size",
+     whole<&Draft::cp, kMaxContext>},
+    {"actor_rollout_ref.actor.megatron.expert_model_parallel_size", "parallelism.ep_size",
+     whole<&Draft::ep, kMaxDegree>},
+    {"actor_rollout_ref.actor.megatron.expert_tensor_parallel_size", "parallelism.etp_size",
+     unless_null<&Draft::etp, kMaxDegree>},
+    {"actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size",
+     "parallelism.virtual_stages", unless_null<&Draft::virtual_stages, kMaxChunks>},
+    {"actor_rollout_ref.actor.megatron.sequence_parallel", "parallelism.sequence_parallel",
+     python_flag<&Draft::sequence_parallel>},
+    {"actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity",
+     "parallelism.recompute", read_verl_granularity},
+};
+
+/// Returns the rows of a prefix under which Megatron-LM's settings are.
+bool runs_megatron(const ForeignReading& r) {
+  const YamlNode* const strategy = find_path(r.root, "actor_rollout_ref.actor.strategy");
+  if (strategy != nullptr) return strategy->scalar == "megatron";
+  for (const char* const path : {"config-name", "model_engine"})
+    if (const YamlNode* const node = find_path(r.root, path);
+        node != nullptr && node->scalar.find("megatron") != std::string::npos)
+      return true;
+  constexpr std::string_view kPrefix = "actor_rollout_ref.actor.megatron.";
+  for (const YamlEntry& entry : r.root.entries)
+    if (entry.key.scalar.starts_with(kPrefix)) return true;
+  return find_path(r.root, "actor_rollout_ref.actor.megatron") != nullptr &&
+         find_path(r.root, "actor_rollout_ref.actor.fsdp_config") == nullptr;
+}
+
+bool is_on_in(const ForeignReading& r, std::string_view path) {
+  const YamlNode* const node = find_path(r.root, path);
+  return node != nullptr && !is_off(*node);
+}
+
+/// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
+void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& plan) {
+  Draft& d = r.draft;
+  const std::string actor = "actor_rollout_ref.actor.";
+  const auto unknown = [&](std::string_view path) {
+    return std::any_of(flags.unknown.begin(), flags.unknown.end(),
+                       [&](const auto& one) { return one.flag == path; });
+  };
+  const bool tuning = find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
+                      find_path(r.root, actor + "ppo_mini_batch_size") == nullptr;
+  if (tuning) {
+    d.global_batch = read_whole_at(r, "data.train_batch_size", 1, plan::kMaxBatch).value_or(256);
+    d.micro_batch = read_whole_at(r, "data.micro_batch_size_per_gpu", 1, kMaxMicroBatch);
+    d.sequence = read_whole_at(r, "data.max_length", 1, kMaxSequence).value_or(1024);
+    return;
+  }
+  const i64 responses = read_whole_at(r, "actor_rollout_ref.rollout.n", 1, 1 << 20).value_or(1);
+  const std::optional<i64> prompts =
+      read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
+  const bool open =
+      unknown(actor + "ppo_mini_batch_size") || unknown("actor_rollout_ref.rollout.n");
+  const std::optional<i64> all = product({prompts.value_or(256), responses});
+  if (!open && all && *all <= plan::kMaxBatch) d.global_batch = all;
+  const i64 prompt = read_whole_at(r, "data.max_prompt_length", 1, kMaxSequence / 2).value_or(512);
+  const i64 answer =
+      read_whole_at(r, "data.max_response_length", 1, kMaxSequence / 2).value_or(512);
+  if (!unknown("data.max_prompt_length") && !unknown("data.max_response_length"))
+    d.sequence = prompt + answer;
+  const YamlNode* const dynamic = find_path(r.root, actor + "use_dynamic_bsz");
+  if (dynamic == nullptr || is_off(*dynamic)) {
+    d.micro_batch = read_whole_at(r, actor + "ppo_micro_batch_size_per_gpu", 1, kMaxMicroBatch);
+    return;
+  }
+  const i64 tokens =
+      read_whole_at(r, actor + "ppo_max_token_len_per_gpu", 1, kMaxSequence).value_or(16384);
+  fill_packed_micro_batch(r, tokens * d.cp.value_or(1), *dynamic, plan);
+}
+
+/// Sets verl's defaults for the engine that trains.
+void fill_engine(ForeignReading& r) {
+  Draft& d = r.draft;
+  const bool megatron = runs_megatron(r);
+  d.param_dtype = plan::Dtype::bf16;
+  if (!d.grad_dtype) d.grad_dtype = plan::Dtype::fp32;
+  d.optimizer = plan::Optimizer::adam;
+  d.order = mesh::kDefaultOrder;
+  if (megatron) {
+    d.zero = 1;  // use_distributed_optimizer
+    d.shard_size.reset();
+    const YamlNode* const granularity = find_path(
+        r.root,
+        "actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity");
+    if (granularity == nullptr || is_off(*granularity)) d.recompute = plan::Recompute::none;
+    if (!d.sequence_parallel) d.sequence_parallel = d.tp > 1;
+    if (d.tp.value_or(1) == 1) d.sequence_parallel = false;
+    if (!d.etp) d.etp = d.tp.value_or(1);
+    d.framework = find_software(rules::Target::megatron);
+    return;
+  }
+  d.tp = d.pp = 1;
+  d.ep = d.etp = std::nullopt;
+  d.virtual_stages.reset();
+  const YamlNode* const reshard =
+      find_path(r.root, "actor_rollout_ref.actor.fsdp_config.reshard_after_forward");
+  d.zero = reshard != nullptr && is_off(*reshard) ? 2 : 3;
+  d.sequence_parallel = false;
+  if (d.cp > 1) d.cp_comm = plan::CpComm::a2a;  // Ulysses
+  if (!d.recompute) d.recompute = plan::Recompute::full;
+  d.framework = find_software(rules::Target::accelerate);
+}
+
+}  // namespace
+
+bool claims_verl(std::string_view file, std::string_view text) {
+  const auto has = [&](std::string_view mark) { return text.find(mark) != std::string_view::npos; };
+  if (is_yaml_file(file)) return has("actor_rollout_ref:") && has("ppo_mini_batch_size:");
+  return is_script_file(file) &&
+         (has("actor_rollout_ref.actor.") || (has("verl.trainer") && has("data.train_files=")));
+}
+
+void read_verl(PlanFile& plan, const FileReader& files) {
+  MegatronFlags flags;
+  if (is_yaml_file(plan.name)) {
+    Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+    if (!root) return plan.findings.push_back(root.error());
+    flags.map = std::move(*root);
+    resolve_references(flags.map);
+  } else {
+    ShellInput input = with_usual_folders(plan.variables);
+    input.file = plan.name;
+    input.files = files;
+    flags = read_overrides(plan.text, input);
+    forget_usual_folders(flags);
+  }
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, flags.map, files};
+  read_foreign(reading, kVerlKeys, plan);
+  plan.ignored_keys.clear();  // data, rollout and logging: most of such a file
+  if (find_path(flags.map, "trainer.nnodes") != nullptr ||
+      find_path(flags.map, "trainer.n_gpus_per_node") != nullptr)
+    read_node_shape(reading, "trainer.nnodes", "trainer.n_gpus_per_node", 1, 8, &flags, &plan);
+  else
+    read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
+  fill_engine(reading);
+  read_verl_batch(reading, flags, plan);
+  if (is_on_in(reading, "actor_rollout_ref.rollout.name"))
+    report_left_out(reading, *find_path(flags.map, "actor_rollout_ref.rollout.name"),
+                    "only the training of the actor is estimated: rollout, reference and reward "
+                    "models share the GPUs with it");
+  report_script_values(reading, flags, kVerlKeys, plan);
+  plan.keys = fields.keys();
+}
+
+}  // namespace rankwright::importer
