@@ -74,8 +74,8 @@ inline constexpr TargetRow kTargets[] = {
     {Target::rankwright, "rankwright", "Rankwright's runtime", "this version's runtime",
      Target::rankwright, "rankwright"},
     {Target::slurm, "slurm", "Slurm", "Slurm 22.05", Target::slurm, "", true},
-    {Target::torchrun, "torchrun", "torchrun", "torchrun of PyTorch 2, never run", Target::torchrun,
-     "", true},
+    {Target::torchrun, "torchrun", "torchrun", "torchrun of PyTorch 2.13", Target::torchrun, "",
+     true},
     {Target::openmpi, "openmpi", "Open MPI", "Open MPI 4.1.4", Target::openmpi, "", true},
 };
 

@@ -49,7 +49,7 @@ constexpr ForeignKey kNemoEngineKeys[] = {
     {"expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>},
     {"expert_tensor_parallel_size", "parallelism.etp_size", whole<&Draft::etp, kMaxDegree>},
     {"sequence_parallel", "parallelism.sequence_parallel", python_flag<&Draft::sequence_parallel>},
-    {"cpu_offload", "software.offload", read_offload},
+    {"cpu_offload", "parallelism.offload.parameters", read_offload_all},
     {"distributed_data_parallel_config.overlap_grad_reduce", "parallelism.overlap.grad_reduce",
      python_flag<&Draft::overlap_grad>},
     {"distributed_data_parallel_config.overlap_param_gather", "parallelism.overlap.param_gather",
