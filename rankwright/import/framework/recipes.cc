@@ -151,6 +151,15 @@ void refuse_partial_training(ForeignReading& r, const YamlNode& node) {
                          .hint = "rankwright plan --model NAME, for full training"});
 }
 
+void read_lora_rank(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node) && node.scalar != "0" && node.scalar != "-1")
+    r.draft.lora_rank = r.fields.whole(node, 1, kMaxLoraRank);
+}
+
+void read_4bit_weights(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::nf4;
+}
+
 void read_full_recompute(ForeignReading& r, const YamlNode& node) {
   r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }

@@ -21,6 +21,10 @@ void read_named_model(ForeignReading& r, const YamlNode& node);
 /// Reports an adapter (LoRA) or quantized weights, unless the setting is off: only full training is
 /// estimated.
 void refuse_partial_training(ForeignReading& r, const YamlNode& node);
+/// Reads the rank of adapters on all linear layers; 0 and null are full training.
+void read_lora_rank(ForeignReading& r, const YamlNode& node);
+/// Reads a switch that stores frozen weights in 4 bits.
+void read_4bit_weights(ForeignReading& r, const YamlNode& node);
 
 /// Reads a switch as Python writes it: True, false, 1.
 template <std::optional<bool> Draft::*member>

@@ -144,7 +144,7 @@ void multiply_references(YamlNode& node, const YamlNode& root) {
 }
 
 constexpr ForeignKey kAutomodelKeys[] = {
-    {"peft", "", refuse_partial_training},
+    {"peft.dim", "job.lora_rank", read_lora_rank},
     {"quantization", "", refuse_partial_training},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config.pretrained_model_name_or_path", "model", read_named_model},

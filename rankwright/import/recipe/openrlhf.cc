@@ -26,11 +26,11 @@ void read_zpg(ForeignReading& r, const YamlNode& node) {
 }
 
 constexpr ForeignKey kOpenrlhfKeys[] = {
-    {"lora-rank", "", refuse_partial_training},
-    {"ds.lora.rank", "", refuse_partial_training},
-    {"model.lora.rank", "", refuse_partial_training},
-    {"load-in-4bit", "", refuse_partial_training},
-    {"ds.load-in-4bit", "", refuse_partial_training},
+    {"lora-rank", "job.lora_rank", read_lora_rank},
+    {"ds.lora.rank", "job.lora_rank", read_lora_rank},
+    {"model.lora.rank", "job.lora_rank", read_lora_rank},
+    {"load-in-4bit", "job.base_dtype", read_4bit_weights},
+    {"ds.load-in-4bit", "job.base_dtype", read_4bit_weights},
     {"pretrain", "model", read_named_model},
     {"model.model-name-or-path", "model", read_named_model},
     {"actor.model-name-or-path", "model", read_named_model},

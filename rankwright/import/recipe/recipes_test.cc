@@ -78,12 +78,12 @@ TEST(Verl, ReadsTheDegreesOfMegatron_AndPackedMicroBatches) {
   EXPECT_THAT(plan.open, Contains(Field(&OpenValue::key, "parallelism.micro_batch")));
 }
 
-TEST(Verl, Adapters_AreRefused) {
+TEST(Verl, ReadsTheRankOfAdapters) {
   const PlanFile plan = read(
       "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.lora_rank=32 "
       "actor_rollout_ref.actor.ppo_mini_batch_size=64 trainer.nnodes=1\n",
       "run.sh");
-  EXPECT_THAT(plan.findings, Contains(Field(&Diagnostic::code, "RW0907")));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
 }
 
 TEST(OpenRlhf, ReadsACommandInAHereDocument) {
@@ -154,7 +154,7 @@ TEST(NemoRl, InheritsDefaults) {
   EXPECT_THAT(alone.findings, Contains(Field(&Diagnostic::code, "RW0615")));
 }
 
-TEST(Automodel, ReadsDegrees_AndRefusesAdapters) {
+TEST(Automodel, ReadsDegreesAndAdapters) {
   const std::string text =
       "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
       "  _target_: nemo_automodel.NeMoAutoModelForCausalLM.from_pretrained\n"
@@ -168,7 +168,7 @@ TEST(Automodel, ReadsDegrees_AndRefusesAdapters) {
   EXPECT_FALSE(plan.draft.dp.has_value());
   EXPECT_THAT(plan.draft.zero, Optional(3));
   EXPECT_THAT(plan.draft.global_batch, Optional(64));
-  EXPECT_TRUE(has_errors(read(text + "peft: {dim: 8}\n", "recipe.yaml").findings));
+  EXPECT_THAT(read(text + "peft: {dim: 8}\n", "recipe.yaml").draft.lora_rank, Optional(8));
 }
 
 TEST(GptNeox, ReadsShapes_WithDashesOrUnderscores) {

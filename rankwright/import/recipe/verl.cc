@@ -37,8 +37,8 @@ void unless_null(ForeignReading& r, const YamlNode& node) {
 }
 
 constexpr ForeignKey kVerlKeys[] = {
-    {"actor_rollout_ref.model.lora_rank", "", refuse_partial_training},
-    {"model.lora_rank", "", refuse_partial_training},
+    {"actor_rollout_ref.model.lora_rank", "job.lora_rank", read_lora_rank},
+    {"model.lora_rank", "job.lora_rank", read_lora_rank},
     {"actor_rollout_ref.model.path", "model", read_named_model},
     {"model.partial_pretrain", "model", read_named_model},
     {"model.path", "model", read_named_model},
