@@ -533,6 +533,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
   step.overlapped[std::size_t(Item::dp)] = data.overlapped;
   step[Item::optimizer] = estimate_update_time(config, c, staged.heaviest, prices.rates);
   const RankWork& on = staged.heaviest;
+  // X15
   const OffloadTime offload =
       estimate_offload_time(config, {on.share, on.adapters, on.layers, on.forward, on.backward});
   step[Item::offload] = offload.exposed;

@@ -90,7 +90,8 @@ std::string_view name(FlopsConvention convention) {
 }
 
 // F5: a window of w reads w (w + 1) / 2 + (s - w) w, about w s - w^2 / 2 keys, full attention s^2
-// / 2. Chunks of c read c^2 / 2 each, and the last one less.
+// / 2. Chunks of c read c^2 / 2 each, and the last one less. F7: for packed documents, `sequence`
+// is the length of one.
 double compute_score_length(const Attention& attention, i64 sequence) {
   const double s = double(sequence);
   if (attention.index_topk > 0) return windowed_length(double(attention.index_topk), s);

@@ -56,6 +56,7 @@ def special(limits):
     axes = "(tp|cp|ep|dp|pp)"
     ranks = counts(0, limits["kMaxDegree"])
     modules = ["core_attn", "layernorm", "mla_up_proj", "mlp", "moe_act", "moe"]
+    linear = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
     return {
         "node_shape": {"type": "string", "pattern": node},
         "reading_note": {},
@@ -71,10 +72,16 @@ def special(limits):
                     "type": "object",
                     "properties": {
                         "full": whole(1, limits["kMaxStages"]),
-                        "modules": {"type": "array", "items": {"enum": modules}},
+                        "modules": {"type": "array", "items": {"enum": modules}, "minItems": 1},
                     },
                 },
             ]
+        },
+        "parallelism.offload.optimizer": {
+            "anyOf": [FLAG, {"type": "number", "minimum": 0, "maximum": 1}]
+        },
+        "job.lora_modules": {
+            "anyOf": [{"enum": ["all"]}, {"type": "array", "items": {"enum": linear}, "minItems": 1}]
         },
         "job.expert_imbalance": {"type": "number", "minimum": 1, "maximum": 100},
         "job.expert_capacity": {"type": "number", "minimum": 0.01, "maximum": 100},

@@ -112,6 +112,7 @@ std::string current_name(std::string_view name) {
       {"num-gpus", "nproc-per-node"},
       {"num-nodes", "nnodes"}};
   std::string text(name);
+  while (text.ends_with(';')) text.pop_back();  // of a command inside a quoted text
   std::replace(text.begin(), text.end(), '_', '-');
   for (const auto& [old, today] : kCurrentNames)
     if (text == old) return std::string(today);

@@ -29,6 +29,16 @@ const std::string kMegatron =
     "torchrun --nproc-per-node 8 pretrain_gpt.py --num-layers 24 --hidden-size 2048 "
     "--num-attention-heads 16 --micro-batch-size 1 --bf16 ";
 
+// A quoted command ends with a semicolon, which is not a part of its last flag.
+TEST(UnknownKeys, SemicolonAfterAFlag_IsNotPartOfIt) {
+  const PlanFile plan = read_as(
+      "megatron",
+      "CMD=\"pretrain_gpt.py --num-layers 24 --hidden-size 2048 --micro-batch-size 1 --bf16;\"\n"
+      "torchrun $CMD\n");
+  EXPECT_THAT(find_unknown(plan), IsEmpty());
+  EXPECT_EQ(plan.draft.param_dtype, plan::Dtype::bf16);
+}
+
 struct Typo {
   std::string_view format;
   std::string text;
