@@ -78,10 +78,13 @@ def special(limits):
             ]
         },
         "parallelism.offload.optimizer": {
-            "anyOf": [FLAG, {"type": "number", "minimum": 0, "maximum": 1}]
+            "anyOf": [{"type": "boolean"}, {"type": "number", "minimum": 0, "maximum": 1}]
         },
         "job.lora_modules": {
-            "anyOf": [{"enum": ["all"]}, {"type": "array", "items": {"enum": linear}, "minItems": 1}]
+            "anyOf": [
+                {"enum": ["all", *linear]},
+                {"type": "array", "items": {"enum": linear}, "minItems": 1},
+            ]
         },
         "job.expert_imbalance": {"type": "number", "minimum": 1, "maximum": 100},
         "job.expert_capacity": {"type": "number", "minimum": 0.01, "maximum": 100},

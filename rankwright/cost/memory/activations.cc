@@ -210,13 +210,6 @@ double kept_contexts(const plan::TrainingConfig& s) {
   return cast ? 2 : 1;
 }
 
-/// Returns the bytes per element of a recomputed layer's saved input. With ZeRO, PEFT's adapters
-/// leave the hidden states in fp32 (M33).
-double saved_input_width(const plan::TrainingConfig& s, const Scale& scale) {
-  const bool wide = s.software.hf_modeling && s.job.frozen() && s.plan.zero >= 2;
-  return wide ? std::max(kFp32, scale.bytes) : scale.bytes;
-}
-
 }  // namespace
 
 SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
@@ -263,12 +256,11 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
   const model::FeedForward& ffn = layer.ffn;
   const double inside = ffn.sparse() ? double(ffn.active) * double(ffn.expert_width) * scale.part
                                      : dense_width(ffn, s.plan.tp);
-  LayerActivations out{
-      .kept = all.total(),
-      .input = scale.plain(saved_input_width(s, scale) * scale.part * scale.hidden),
-      .whole = all.total(),
-      .core = {},
-      .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
+  LayerActivations out{.kept = all.total(),
+                       .input = scale.of(scale.part * scale.hidden),
+                       .whole = all.total(),
+                       .core = {},
+                       .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = dropped_by_modules(s, layer, all, scale);

@@ -136,7 +136,7 @@ class MemoryEstimator {
         tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
 
-  MemoryEstimate estimate(const RankLoad& load) const;
+  MemoryEstimate estimate(const RankLoad& given) const;
 
  private:
   void put_states(MemoryEstimate& out, const RankLoad& load) const;
@@ -322,8 +322,13 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
 }
 
 /// Estimates all entries; M4 and M18 to M21 are filled in here.
-MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
+MemoryEstimate MemoryEstimator::estimate(const RankLoad& given) const {
   const plan::Software& software = config_.software;
+  RankLoad load = given;
+  // M33: with ZeRO, PEFT's adapters leave the hidden states in fp32.
+  constexpr double kFp32Bytes = 4;
+  if (config_.plan.zero >= 2 && double(activation_) < kFp32Bytes)
+    load.held += (kFp32Bytes / double(activation_) - 1) * load.inputs;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
   put_states(out, load);

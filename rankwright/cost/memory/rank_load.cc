@@ -65,6 +65,8 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   }
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
   if (plan.offload.activations) offloaded_.resize(chunks_.size());
+  if (config.software.hf_modeling && config.job.frozen() && !plan.offload.activations)
+    inputs_.resize(chunks_.size());
 }
 
 // Equal to stages_of(plan, pp_rank)[chunk], without a vector.
@@ -121,10 +123,12 @@ double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
+  std::fill(inputs_.begin(), inputs_.end(), 0.0);
   const auto add_run = [&](std::size_t k, const Kind& kind, i64 count) {
     const i64 again = count_recomputed_layers(config_.plan, before, count);
     chunks_[k] += add(load, kind, count, again);
     before += count;
+    if (!inputs_.empty()) inputs_[k] += (again * kind.activations.input).value;
     if (offloaded_.empty()) return;
     const double moved = offload(load, kind, again);
     chunks_[k] -= moved;
@@ -181,6 +185,7 @@ RankLoad RankLoads::of(i64 pp_rank) {
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
   load.held = Bytes{pipeline::max_held(shape_, pp_rank, chunks_)} + held_by_overlap(pp_rank);
+  if (!inputs_.empty()) load.inputs = {pipeline::max_held(shape_, pp_rank, inputs_)};
   if (!offloaded_.empty()) load.offloaded = {pipeline::max_held(shape_, pp_rank, offloaded_)};
   return load;
 }

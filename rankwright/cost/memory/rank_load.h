@@ -29,6 +29,8 @@ struct RankLoad {
   Bytes brought_back{};     // restored by recomputation for the backward of one layer
   Bytes gradients{};        // inside one layer
   Bytes offloaded{};        // activations of all microbatches in flight in host memory
+  /// The part of `held` that is inputs of recomputed layers, where they may be kept in fp32 (M33).
+  Bytes inputs{};
   double attention = 0, dense = 0, sparse = 0;  // elements in the largest matrices of each kind
 };
 
@@ -96,6 +98,7 @@ class RankLoads {
   // For the last pp rank passed to of():
   std::vector<double> chunks_{};     // activations of one microbatch, by chunk
   std::vector<double> offloaded_{};  // likewise in host memory; empty without offload
+  std::vector<double> inputs_{};     // those of recomputed layers; empty if they keep their format
   std::size_t embedding_chunk_ = 0;
 };
 

@@ -221,10 +221,12 @@ void read_cluster_key(Reading& r, const YamlNode& node) {
   mark_findings_of_named_file(r, first, "cluster");
 }
 
-template <std::optional<plan::Dtype> Draft::*member>
+/// Reads one of the first `count` formats.
+template <std::optional<plan::Dtype> Draft::*member, std::size_t count = 5>
 void read_dtype(Reading& r, const YamlNode& node) {
-  if (const std::optional<std::size_t> index = r.fields.one_of(node, names_of_rows(plan::dtypes())))
-    r.draft.*member = plan::dtypes()[*index].dtype;
+  const std::span<const plan::DtypeRow> rows = plan::dtypes().first(count);
+  if (const std::optional<std::size_t> index = r.fields.one_of(node, names_of_rows(rows)))
+    r.draft.*member = rows[*index].dtype;
 }
 
 void read_optimizer(Reading& r, const YamlNode& node) {
@@ -259,10 +261,6 @@ void read_fraction(Reading& r, const YamlNode& node) {
 
 /// Reads all or a list of linear layers.
 void read_lora_modules(Reading& r, const YamlNode& node) {
-  if (node.kind == YamlNode::Kind::scalar && node.scalar == "all") {
-    r.draft.lora_modules = plan::LoraModules{};
-    return;
-  }
   const std::span<const plan::LoraModuleRow> rows = plan::lora_modules();
   plan::LoraModules modules = plan::kNoLoraModules;
   std::vector<YamlNode> items = node.items;
@@ -276,9 +274,14 @@ void read_lora_modules(Reading& r, const YamlNode& node) {
   else if (!r.fields.expect(node, YamlNode::Kind::sequence, "all, or a list of linear layers"))
     return;
   for (const YamlNode& item : items) {
-    const std::optional<std::size_t> index = r.fields.one_of(item, names_of_rows(rows));
+    std::vector<std::string_view> names = names_of_rows(rows);
+    if (node.kind == YamlNode::Kind::scalar) names.push_back("all");
+    const std::optional<std::size_t> index = r.fields.one_of(item, names);
     if (!index) return;
-    modules.*rows[*index].field = true;
+    if (*index < rows.size())
+      modules.*rows[*index].field = true;
+    else
+      modules = {};
   }
   if (modules != plan::kNoLoraModules) {
     r.draft.lora_modules = modules;
@@ -535,12 +538,12 @@ constexpr KeyRow kKeys[] = {
      read_optimizer},
     {{"job.moment_dtype", "fp32, bf16, fp16 or fp8", "fp32", "Number format of the moments.",
       "bf16 halves them. adam-8bit has its own format."},
-     read_dtype<&Draft::moment_dtype>},
+     read_dtype<&Draft::moment_dtype, 4>},
     {{"job.master_dtype", "fp32, bf16 or fp16", "fp32",
       "Number format in which the optimizer updates parameters: a copy, if it is wider than "
       "param_dtype.",
       "fp32 takes 4 bytes per parameter; with bf16 parameters and bf16 here there is no copy."},
-     read_dtype<&Draft::master_dtype>},
+     read_dtype<&Draft::master_dtype, 3>},
     {{"job.lora_rank", "a whole number", "none: all parameters are trained",
       "Rank of LoRA's adapters: the weights are frozen, and two matrices of this rank per linear "
       "layer are trained.",
