@@ -250,7 +250,7 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      check_offload},
-    {{"RW0206", Severity::error, "a setting that saves memory has no effect",
+    {{"RW0206", Severity::warning, "a setting that saves memory has no effect",
       "Parameters can be offloaded only if they are sharded (ZeRO-3), activations only if layers "
       "are recomputed from their inputs, and weights can be stored in 4 or 8 bits only if they are "
       "frozen.",

@@ -24,17 +24,12 @@ Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& con
 
 Bytes min_states(const NodeSpace& space) {
   const cost::StateBytes bytes = cost::count_state_bytes(space.config);
-  const cost::KeptOnDevice kept = cost::find_kept_on_device(space.config);
   const Node& node = space.node;
   const model::Parameters all = count_parameters(space.config.model);
   const double stages = double(node.pp);
   const double expert = double(all.experts) / double(node.etp * node.ep) / stages;
   const double dense = double(all.total() - all.experts) / double(node.tp) / stages;
-  // Under LoRA, the frozen weights alone.
   const bool frozen = space.config.job.frozen();
-  const double each[] = {kept.weights * (frozen ? bytes.frozen : bytes.weights),
-                         frozen ? 0 : kept.gradients * bytes.gradients,
-                         frozen ? 0 : kept.optimizer * bytes.optimizer};
   const double shard =
       dense / double(node.dp * node.cp) + expert / double(space.config.plan.expert_dp());
   // FSDP keeps its weights in shards from ZeRO-2 on.
@@ -42,6 +37,12 @@ Bytes min_states(const NodeSpace& space) {
   const int from[] = {weights, 2, 1};  // ZeRO stage that shards parameters, gradients, optimizer
   Bytes min = kInfiniteBytes;
   for (const Sharding& sharding : space.shardings) {
+    const cost::KeptOnDevice kept = cost::find_kept_on_device(space.config, sharding.zero);
+    // Under LoRA, the frozen weights alone. Gradients that are freed may not be there at the peak.
+    const bool gradients = !frozen && !space.config.software.frees_gradients;
+    const double each[] = {kept.weights * (frozen ? bytes.frozen : bytes.weights),
+                           gradients ? kept.gradients * bytes.gradients : 0,
+                           frozen ? 0 : kept.optimizer * bytes.optimizer};
     double sum = 0;
     for (std::size_t k = 0; k < 3; ++k)
       sum += each[k] * (sharding.zero >= from[k] ? shard : dense + expert);

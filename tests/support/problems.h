@@ -194,6 +194,9 @@ inline search::Problem random_problem(Dice& dice) {
   Dice more = dice;  // leaves the numbers that follow, and so the seeds of tests, as they are
   config.plan.overlap.ep = more.coin();
   config.plan.dispatcher = plan::Dispatcher(more.below(2));
+  if (more.rarely())
+    config.plan.offload = {
+        .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};
   search::Problem made = search::make_problem(std::move(config));
   made.dispatch_per_node = more.coin();
   made.overlap_chunks = dice.coin();

@@ -200,7 +200,8 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   const plan::Plan& plan = config_.plan;
   const StateBytes each = count_state_bytes(config_);
   const bool frozen = config_.job.frozen();
-  if (plan.zero < 2 && !plan.offload.parameters) {  // autocast keeps the casts of all weights
+  if (plan.zero < 2 &&
+      find_kept_on_device(config_).weights > 0) {  // autocast keeps the casts of all weights
     if (config_.software.hf_modeling && !frozen && each.weights > double(activation_))
       out[Entry::weight_copies] = bytes(load.share.total(), activation_);
     return;

@@ -44,7 +44,7 @@ HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRan
     work.down = bytes(work.updates, each.gradients);
     work.up = bytes(work.updates, each.weights);
   }
-  if (plan.offload.parameters) {
+  if (find_kept_on_device(config).weights == 0) {
     // The shard of every layer, in forward and in backward.
     const double base =
         config.job.frozen() ? config.job.base_bytes() : double(config.job.param_bytes());

@@ -5,6 +5,12 @@
 #include "rankwright/plan/adapters.h"
 
 namespace rankwright::cost {
+namespace {
+
+/// Returns the ZeRO stage from which on a rank stores only its shard of the weights.
+int find_weight_stage(const plan::TrainingConfig& config) { return config.software.fsdp ? 2 : 3; }
+
+}  // namespace
 
 StateBytes count_state_bytes(const plan::TrainingConfig& config) {
   const plan::Job& job = config.job;
@@ -25,11 +31,17 @@ StateBytes count_state_bytes(const plan::TrainingConfig& config) {
 }
 
 KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config) {
+  return find_kept_on_device(config, config.plan.zero);
+}
+
+KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero) {
   const plan::Offload& offload = config.plan.offload;
-  // Whole gradients are reduced on the device; their shards leave it.
-  const bool gradients = offload.optimizer > 0 && config.software.offloads_gradients &&
-                         (config.plan.zero >= 2 || config.plan.data_ranks() == 1);
-  return {.weights = offload.parameters ? 0.0 : 1.0,
+  const bool alone = config.plan.data_ranks() == 1;
+  // Whole gradients are reduced on the device; their shards leave it. Whole weights stay.
+  const bool gradients =
+      offload.optimizer > 0 && config.software.offloads_gradients && (zero >= 2 || alone);
+  const bool weights = offload.parameters && (zero >= find_weight_stage(config) || alone);
+  return {.weights = weights ? 0.0 : 1.0,
           .gradients = gradients ? 1 - offload.optimizer : 1,
           .optimizer = 1 - offload.optimizer};
 }
@@ -75,7 +87,7 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
     optimizer += held(plan, {.dense = counts.vocabulary}, job.moment_bytes(), plan.zero >= 1);
   // Without overlap nothing is prefetched, but frameworks keep the second unit anyway.
   const bool ahead = plan.overlap.param_gather || !config.software.bare;
-  const bool gathers = plan.zero >= 3 || plan.offload.parameters;
+  const bool gathers = plan.zero >= 3 || kept.weights == 0;
   const i64 whole_units = gathers ? (ahead ? 2 : 1) : 0;
   const double unit = job.frozen() ? each.frozen : double(job.param_bytes());
   constexpr double kHostGradient = 4;  // the host's optimizer reads fp32
@@ -89,7 +101,7 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
 }
 
 bool shards_weights(const plan::TrainingConfig& config) {
-  return config.plan.zero >= (config.software.fsdp ? 2 : 3);
+  return config.plan.zero >= find_weight_stage(config);
 }
 
 Bytes held(const plan::Plan& plan, const plan::Share& share, double each, bool sharded) {

@@ -24,6 +24,8 @@ struct KeptOnDevice {
   double weights = 1, gradients = 1, optimizer = 1;
 };
 KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config);
+/// As above with another ZeRO stage, for a search.
+KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero);
 
 /// The parameters of a rank, before ZeRO.
 struct StateCounts {
