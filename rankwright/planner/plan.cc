@@ -122,7 +122,8 @@ void choose_world(PlanAnswer& answer, const PlanRequest& request, const SearchRu
   }
 }
 
-/// Chooses the value that an objective other than time asks for. It must fit with margin.
+/// Chooses the value that an objective other than time asks for: the largest that fits with margin,
+/// or the largest that is tight if none does.
 void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& run) {
   answer.objective = objective;
   if (objective == Objective::time) return;
@@ -130,14 +131,18 @@ void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& ru
                                                   : "the largest micro-batch");
   search::Problem& problem = answer.problem;
   const cluster::Calibration& constants = select_calibration(problem.config);
-  answer.largest = find_largest(problem, objective, [&](const search::Problem& one) {
-    search::Problem with_margin = one;
-    with_margin.accepts = cost::MemoryVerdict::fits_with_margin;
-    return !run.stopped() && find_fastest_plan(with_margin, constants, run.options()).has_value();
-  });
-  if (!answer.largest) return;
-  problem = set_objective(problem, objective, *answer.largest);
-  problem.accepts = cost::MemoryVerdict::fits_with_margin;
+  for (const cost::MemoryVerdict worst :
+       {cost::MemoryVerdict::fits_with_margin, cost::MemoryVerdict::tight}) {
+    answer.largest = find_largest(problem, objective, [&](const search::Problem& one) {
+      search::Problem asked = one;
+      asked.accepts = worst;
+      return !run.stopped() && find_fastest_plan(asked, constants, run.options()).has_value();
+    });
+    if (!answer.largest) continue;
+    problem = set_objective(problem, objective, *answer.largest);
+    problem.accepts = worst;
+    break;
+  }
   run.begin("searching");
 }
 
@@ -145,7 +150,7 @@ void choose_largest(PlanAnswer& answer, Objective objective, const SearchRun& ru
 void allow_offload(PlanAnswer& answer, const SearchRun& run) {
   if (answer.answer.best || !answer.answer.complete || answer.answer.stats.memory == 0) return;
   for (const SavingRow& row : saving_rows()) {
-    if (!row.offload || run.stopped()) continue;
+    if (!row.offload || !applies(row, answer.problem) || run.stopped()) continue;
     run.begin_shown(fmt::format("nothing fits; {}", row.name));
     search::Problem changed = apply_saving(answer.problem, row);
     search::Answer found =

@@ -1,5 +1,5 @@
 // Objectives other than speed: the longest sequence, or the largest micro-batch, for which a plan
-// fits with margin.
+// fits.
 #pragma once
 
 #include <functional>

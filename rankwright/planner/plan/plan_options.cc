@@ -91,7 +91,7 @@ constexpr TextOption kTextOptions[] = {
     {"ran", "PLAN", "with --calibrate: the plan of that run (default: the file's, or the log's)"},
     {"objective", "time, max-seq or max-batch",
      "find the fastest plan (default), or the longest sequence or the largest micro-batch that "
-     "fits with margin"},
+     "fits: with margin, or tightly if none does"},
     {"top", "N", "list the N best layouts in a table"},
     {"search-time", "TIME", "stop after this time with the best plan so far (default: 10min)"},
     {"search-memory", "SIZE", "stop at this memory use with the best plan so far (default: 4GiB)"},

@@ -42,44 +42,68 @@ void train_quantized(search::Problem& p) {
   p.config.job.base_dtype = plan::BaseDtype::nf4;
 }
 
+bool has_adam(const plan::TrainingConfig& s) {
+  return !s.job.frozen() && s.job.optimizer == plan::Optimizer::adam;
+}
+
+bool has_wide_states(const plan::TrainingConfig& s) {
+  constexpr i64 kHalfBytes = 2;
+  return !s.job.frozen() && s.job.param_bytes() == kHalfBytes &&
+         s.job.master_dtype != s.job.param_dtype;
+}
+
+bool trains_all(const plan::TrainingConfig& s) { return !s.job.frozen(); }
+
+bool offloads_nothing(const plan::TrainingConfig& s) { return !s.plan.offload.any(); }
+
+// Megatron-LM offloads the optimizer alone; FSDP offloads all states together.
 constexpr SavingRow kSavings[] = {
-    {"8-bit Adam", "--optimizer adam-8bit", use_8bit_adam},
+    {"8-bit Adam", "--optimizer adam-8bit", use_8bit_adam, has_adam},
     {"16-bit states, no fp32 copy", "--master-dtype bf16 --moment-dtype bf16 --grad-dtype bf16",
-     use_narrow_states},
-    {"optimizer offload", "--offload-optimizer true", offload_optimizer, true},
-    {"optimizer and parameter offload", "--offload-optimizer true --offload-parameters true",
-     offload_states, true},
-    {"offload with activations",
-     "--offload-optimizer true --offload-parameters true --offload-activations true --recompute "
-     "full",
-     offload_all, true},
-    {"LoRA of rank 16", "--lora 16", train_adapters, false, true},
-    {"QLoRA of rank 16", "--lora 16 --base-dtype nf4", train_quantized, false, true},
+     use_narrow_states, has_wide_states},
+    {.name = "optimizer offload",
+     .flags = "--offload-optimizer true",
+     .apply = offload_optimizer,
+     .changes = offloads_nothing,
+     .offload = true,
+     .megatron = true,
+     .accelerate = false},
+    {.name = "optimizer and parameter offload",
+     .flags = "--offload-optimizer true --offload-parameters true",
+     .apply = offload_states,
+     .changes = offloads_nothing,
+     .offload = true,
+     .torchtitan = true},
+    {.name = "offload with activations",
+     .flags = "--offload-optimizer true --offload-parameters true --offload-activations true "
+              "--recompute full",
+     .apply = offload_all,
+     .changes = offloads_nothing,
+     .offload = true},
+    {.name = "LoRA of rank 16",
+     .flags = "--lora 16",
+     .apply = train_adapters,
+     .changes = trains_all,
+     .adapters = true},
+    {.name = "QLoRA of rank 16",
+     .flags = "--lora 16 --base-dtype nf4",
+     .apply = train_quantized,
+     .changes = trains_all,
+     .adapters = true},
 };
 
-/// Returns whether the framework of the problem has the setting. Megatron-LM offloads the optimizer
-/// and has 16-bit moments, but no 8-bit Adam and no adapters; FSDP offloads all states together.
-bool has_setting(const search::Problem& problem, const SavingRow& row) {
-  const plan::Job& job = problem.config.job;
-  if (job.frozen() && (row.adapters || row.apply == use_8bit_adam)) return false;
-  if (row.apply == use_8bit_adam && job.optimizer != plan::Optimizer::adam) return false;
-  if (row.apply == use_narrow_states &&
-      (job.frozen() || job.master_dtype == job.param_dtype || job.param_bytes() != 2))
-    return false;
-  if (problem.config.plan.offload.any() && row.offload) return false;
-  const rules::Target target = problem.limits.target == rules::Target::any
-                                   ? rules::Target::any
-                                   : row_of_rules(problem.limits.target).target;
-  switch (target) {
-    case rules::Target::any:
+/// Returns whether the framework of the problem has the setting.
+bool has_setting(rules::Target target, const SavingRow& row) {
+  if (target == rules::Target::any) return true;
+  switch (row_of_rules(target).target) {
     case rules::Target::deepspeed:
       return true;
     case rules::Target::accelerate:
-      return row.apply != offload_optimizer;
+      return row.accelerate;
     case rules::Target::megatron:
-      return row.apply == offload_optimizer;
+      return row.megatron;
     case rules::Target::torchtitan:
-      return row.apply == offload_states;
+      return row.torchtitan;
     default:
       return false;
   }
@@ -88,6 +112,10 @@ bool has_setting(const search::Problem& problem, const SavingRow& row) {
 }  // namespace
 
 std::span<const SavingRow> saving_rows() { return kSavings; }
+
+bool applies(const SavingRow& row, const search::Problem& problem) {
+  return row.changes(problem.config) && has_setting(problem.limits.target, row);
+}
 
 search::Problem apply_saving(const search::Problem& problem, const SavingRow& row) {
   search::Problem changed = problem;
@@ -100,7 +128,7 @@ std::vector<Saving> find_savings(
     const std::function<std::optional<search::EvaluatedPlan>(const search::Problem&)>& find) {
   std::vector<Saving> found;
   for (const SavingRow& row : kSavings) {
-    if (!has_setting(problem, row)) continue;
+    if (!applies(row, problem)) continue;
     if (std::optional<search::EvaluatedPlan> plan = find(apply_saving(problem, row)))
       found.push_back({&row, std::move(*plan)});
   }

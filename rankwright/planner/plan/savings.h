@@ -17,8 +17,12 @@ struct SavingRow {
   std::string_view name;   // "8-bit Adam"
   std::string_view flags;  // what to type: "--optimizer adam-8bit"
   void (*apply)(search::Problem&);
+  /// Returns whether the setting changes the job.
+  bool (*changes)(const plan::TrainingConfig&);
   bool offload = false;   // only moves states to the host; the training stays the same
   bool adapters = false;  // trains adapters in place of all parameters
+  // Whether a framework has the setting; DeepSpeed, with a script of the user's, has all.
+  bool megatron = false, torchtitan = false, accelerate = true;
 };
 std::span<const SavingRow> saving_rows();
 
@@ -33,6 +37,9 @@ struct Saving {
 std::vector<Saving> find_savings(
     const search::Problem& problem,
     const std::function<std::optional<search::EvaluatedPlan>(const search::Problem&)>& find);
+
+/// Returns whether a setting changes the problem and its framework has it.
+bool applies(const SavingRow& row, const search::Problem& problem);
 
 /// Returns the problem with a setting applied.
 search::Problem apply_saving(const search::Problem& problem, const SavingRow& row);

@@ -58,6 +58,15 @@ TEST(Savings, PlanThatFits_HasNone) {
   EXPECT_TRUE(answer->savings.empty());
 }
 
+// FSDP cannot offload the optimizer alone.
+TEST(AllowOffload, UsesWhatTheFrameworkHas) {
+  PlanRequest request = ask("llama-3.1-8b", "rtx-4090 x 2", rules::Target::accelerate);
+  request.allow_offload = true;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer && answer->answer.best);
+  EXPECT_TRUE(answer->best().config.plan.offload.states());
+}
+
 TEST(AllowOffload, IsUsedOnlyIfNothingFits) {
   PlanRequest request = ask("llama-3.1-70b", "dgx-a100", rules::Target::deepspeed);
   request.allow_offload = true;
@@ -88,6 +97,18 @@ TEST(Objective, LongestSequence) {
   ASSERT_TRUE(longer);
   EXPECT_TRUE(!longer->answer.best ||
               longer->best().estimate.verdict() != cost::MemoryVerdict::fits_with_margin);
+}
+
+// 16 GB of frozen weights leave no margin on 24 GB, whatever the sequence: the longest that is
+// tight is the answer.
+TEST(Objective, NoLengthWithMargin_TheLongestThatIsTight) {
+  PlanRequest request = ask("llama-3.1-8b", "rtx-4090", rules::Target::accelerate);
+  request.overrides = {{"global-batch", "4"}, {"lora", "16"}};
+  request.objective = Objective::max_seq;
+  const Outcome<PlanAnswer> answer = find_plan(request);
+  ASSERT_TRUE(answer && answer->answer.best && answer->largest);
+  EXPECT_EQ(answer->best().config.job.sequence, *answer->largest);
+  EXPECT_EQ(answer->best().estimate.verdict(), cost::MemoryVerdict::tight);
 }
 
 TEST(Objective, LargestMicroBatch) {

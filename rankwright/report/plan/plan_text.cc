@@ -121,18 +121,20 @@ Table make_savings_table(const planner::PlanAnswer& view) {
 }
 
 std::string describe_objective(const planner::PlanAnswer& view) {
+  if (!view.largest) return {};  // also if the search was stopped
+  const std::string_view verdict = name(view.best().estimate.verdict());
   switch (view.objective) {
     case planner::Objective::time:
       return {};
     case planner::Objective::max_seq:
-      return fmt::format("The longest sequence that fits with margin has {} tokens{}.",
-                         count(*view.largest),
+      return fmt::format("The longest sequence has {} tokens{}: memory {}.", count(*view.largest),
                          *view.largest == view.problem.config.model.max_sequence
                              ? ", the context length of the model"
-                             : "");
+                             : "",
+                         verdict);
     case planner::Objective::max_batch:
-      return fmt::format("The largest micro-batch that fits with margin has {}.",
-                         plural(*view.largest, "sequence", "sequences"));
+      return fmt::format("The largest micro-batch has {}: memory {}.",
+                         plural(*view.largest, "sequence", "sequences"), verdict);
   }
   return {};
 }
