@@ -47,6 +47,14 @@ Estimate with_step(const plan::TrainingConfig& config, const cluster::Calibratio
           .memory_band = get_memory_band(config)};
 }
 
+/// Returns the model FLOPs of training on one token. Under LoRA the weight gradients of frozen
+/// matrices, a third of the matmuls, are not computed (F7).
+Flops count_token_flops(const plan::TrainingConfig& config, model::FlopsConvention convention) {
+  const Flops all = training_flops_per_token(config.model, config.job.attended(), convention);
+  if (!config.job.frozen()) return all;
+  return all - training_flops_per_token(config.model, 1, convention) / 3;
+}
+
 }  // namespace
 
 ErrorBand get_memory_band(const plan::TrainingConfig& config) {
@@ -83,18 +91,6 @@ Estimate estimate_closely(const plan::TrainingConfig& config,
   return cells && *cells <= kMaxSimulatedCells ? estimate_by_simulation(config, calibration)
                                                : estimate_plan(config, calibration);
 }
-
-namespace {
-
-/// Returns the model FLOPs of training on one token. Under LoRA the weight gradients of frozen
-/// matrices, a third of the matmuls, are not computed (F7).
-Flops count_token_flops(const plan::TrainingConfig& config, model::FlopsConvention convention) {
-  const Flops all = training_flops_per_token(config.model, config.job.attended(), convention);
-  if (!config.job.frozen()) return all;
-  return all - training_flops_per_token(config.model, 1, convention) / 3;
-}
-
-}  // namespace
 
 double mfu(const plan::TrainingConfig& config, Seconds step, model::FlopsConvention convention) {
   const double tokens = double(config.job.global_batch) * double(config.job.sequence);

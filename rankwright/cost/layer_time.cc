@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "rankwright/cost/memory/activations.h"
 #include "rankwright/model/flops.h"
 #include "rankwright/plan/adapters.h"
 #include "rankwright/plan/messages.h"
@@ -256,15 +257,6 @@ struct ExpertTime {
   Seconds activation{};  // of the experts' activation function, in the forward
 };
 
-/// Returns the tokens of the busiest ep rank over the mean, which all others wait for. With a fixed
-/// capacity every expert computes as many.
-double find_imbalance(const Work& w) {
-  const plan::Job& job = w.config.job;
-  if (job.expert_capacity > 0) return job.expert_capacity;
-  const double stated = job.expert_imbalance;
-  return stated > 0 ? stated : w.c[cluster::Constant::imbalance_experts];
-}
-
 /// L7: the routed and shared experts, the permutation of dispatched tokens, and the all-to-alls.
 ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const plan::Plan& plan = w.config.plan;
@@ -272,7 +264,7 @@ ExpertTime estimate_expert_time(const Work& w, const model::FeedForward& ffn) {
   const double sent = w.tokens / w.tp;  // each tp rank sends a part
   const double copies = sent * double(ffn.active);
   const double local = std::max(1.0, double(ffn.experts) / ep);
-  const double rows = find_imbalance(w) * copies * ep * etp / double(ffn.experts);
+  const double rows = find_imbalance(w.config.job, w.c) * copies * ep * etp / double(ffn.experts);
   const double gates = double(ffn.matrices - 1);
 
   Matmuls one, shared;

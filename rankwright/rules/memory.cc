@@ -7,6 +7,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/estimate.h"
+#include "rankwright/cost/memory/offload_time.h"
 #include "rankwright/cost/memory/states.h"
 #include "rankwright/rules/change.h"
 #include "rankwright/rules/fitting.h"
@@ -108,14 +109,15 @@ std::optional<Finding> check_offload(const Subject& subject) {
   if (!s.plan.offload.any() || s.reference_model) return std::nullopt;
   const cost::MemoryEstimate now = cost::fullest(s, select_calibration(s));
   if (now.host <= Bytes{}) return std::nullopt;
-  const i64 ranks = std::clamp<i64>(s.cluster.host_devices, 1, std::max<i64>(1, s.world));
+  const i64 ranks = cost::count_host_ranks(s);
   return Finding{.detail = fmt::format("{} per rank, {} per node with {}: {}",
                                        show_memory(now.host), show_memory(double(ranks) * now.host),
                                        plural(ranks, "rank", "ranks"), show(s.plan.offload)),
                  .key = "parallelism.offload"};
 }
 
-/// Returns why an offload or a format of frozen weights has no effect; empty if all have one.
+/// Returns the key of an offload or of a format of frozen weights that has no effect; empty if all
+/// have one.
 std::string find_idle_setting(const plan::TrainingConfig& s) {
   if (s.plan.offload.parameters && !cost::shards_weights(s) && s.plan.data_ranks() > 1)
     return "parallelism.offload.parameters";

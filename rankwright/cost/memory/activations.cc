@@ -147,11 +147,9 @@ double find_visits(const plan::TrainingConfig& s, const model::FeedForward& ffn,
                    const Scale& scale) {
   constexpr double kStash = 1.2;  // moe_paged_stash_buffer_size_factor_cuda of the recipes
   const double copies = double(ffn.active) * scale.part;
-  if (s.job.expert_capacity > 0) return s.job.expert_capacity * copies;
-  const double stated = s.job.expert_imbalance;
-  const double imbalance =
-      stated > 0 ? stated : select_calibration(s)[cluster::Constant::imbalance_experts];
-  const bool stashes = s.software.launch == plan::Launch::graphs && !s.software.bare;
+  const double imbalance = find_imbalance(s.job, select_calibration(s));
+  const bool stashes =
+      s.software.launch == plan::Launch::graphs && !s.software.bare && s.job.expert_capacity <= 0;
   return (stashes ? std::max(kStash, imbalance) : imbalance) * copies;
 }
 
@@ -211,6 +209,12 @@ double kept_contexts(const plan::TrainingConfig& s) {
 }
 
 }  // namespace
+
+double find_imbalance(const plan::Job& job, const cluster::Calibration& calibration) {
+  if (job.expert_capacity > 0) return job.expert_capacity;
+  return job.expert_imbalance > 0 ? job.expert_imbalance
+                                  : calibration[cluster::Constant::imbalance_experts];
+}
 
 SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const Scale scale(s);

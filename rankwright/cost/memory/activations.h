@@ -9,6 +9,10 @@
 
 namespace rankwright::cost {
 
+/// Returns the tokens of the busiest ep rank over the mean, which all others wait for: as stated,
+/// or the usual one. With a fixed capacity every expert computes as many.
+double find_imbalance(const plan::Job& job, const cluster::Calibration& calibration);
+
 /// The saved activations of one layer by tensor, without recomputation.
 struct SavedLayer {
   Bytes norms{};      // inputs of the norms, and inputs of the matmuls after them (M5)

@@ -136,7 +136,7 @@ class MemoryEstimator {
         tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
 
-  MemoryEstimate estimate(const RankLoad& given) const;
+  MemoryEstimate estimate(const RankLoad& load) const;
 
  private:
   void put_states(MemoryEstimate& out, const RankLoad& load) const;
@@ -200,8 +200,8 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   const plan::Plan& plan = config_.plan;
   const StateBytes each = count_state_bytes(config_);
   const bool frozen = config_.job.frozen();
-  if (plan.zero < 2 &&
-      find_kept_on_device(config_).weights > 0) {  // autocast keeps the casts of all weights
+  if (plan.zero < 2 && find_kept_on_device(config_).weights > 0) {
+    // Autocast keeps the casts of all weights.
     if (config_.software.hf_modeling && !frozen && each.weights > double(activation_))
       out[Entry::weight_copies] = bytes(load.share.total(), activation_);
     return;
@@ -250,7 +250,7 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
   if (embeds && rows - gone > std::max(backward, loss)) {
     out.instant = Instant::embedding;
     out[Entry::embedding_gradient] = rows;
-    out[Entry::activations] = std::max(Bytes{}, load.held - gone);
+    out[Entry::activations] = std::max(Bytes{}, out[Entry::activations] - gone);
   } else if (loss > backward) {
     out.instant = Instant::loss;
     out[Entry::logits] = logits;
@@ -275,7 +275,7 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
   const Bytes gathered = out[Entry::gathered_units] + out[Entry::reduce_scatter];
   const Bytes backward = load.brought_back + load.gradients + gathered;
   const Bytes temporaries = out[Entry::optimizer_temporaries];
-  const Bytes forward = load.held + other + gathered;
+  const Bytes forward = out[Entry::activations] + other + gathered;
   const Bytes last = gradients + std::max(once ? backward : Bytes{}, temporaries);
   if (last <= forward) {
     out[Entry::optimizer_temporaries] = {};
@@ -323,15 +323,14 @@ void MemoryEstimator::put_beyond(MemoryEstimate& out) const {
 }
 
 /// Estimates all entries; M4 and M18 to M21 are filled in here.
-MemoryEstimate MemoryEstimator::estimate(const RankLoad& given) const {
+MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   const plan::Software& software = config_.software;
-  RankLoad load = given;
+  MemoryEstimate out{.pp_rank = load.pp_rank};
+  out[Entry::activations] = load.held;
   // M33: with ZeRO, PEFT's adapters leave the hidden states in fp32.
   constexpr double kFp32Bytes = 4;
   if (config_.plan.zero >= 2 && double(activation_) < kFp32Bytes)
-    load.held += (kFp32Bytes / double(activation_) - 1) * load.inputs;
-  MemoryEstimate out{.pp_rank = load.pp_rank};
-  out[Entry::activations] = load.held;
+    out[Entry::activations] += (kFp32Bytes / double(activation_) - 1) * load.inputs;
   put_states(out, load);
   if (sequence_parallel(config_.plan))
     out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(config_.model.hidden), activation_);

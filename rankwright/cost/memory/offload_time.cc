@@ -25,7 +25,7 @@ constexpr BytesPerSecond kPcie4{27e9};
 // GPT-2 of 11.6B (DeepSpeed PR 735), 1.8e9 on Qwen-72B (DeepSpeed issue 6834).
 constexpr double kHostUpdates = 1.5e9;
 
-/// Returns what offload moves and what the host updates, for one rank and step.
+/// The transfers of offload and the parameters that the host updates, for one rank and step.
 struct HostWork {
   Bytes down{}, up{};   // gradients to the host, updated weights from it
   Bytes gathered{};     // weights to the device, per microbatch
@@ -60,6 +60,10 @@ HostWork count_host_work(const plan::TrainingConfig& config, const OffloadingRan
 
 }  // namespace
 
+i64 count_host_ranks(const plan::TrainingConfig& config) {
+  return std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world));
+}
+
 BytesPerSecond find_host_bandwidth(const cluster::Device& device) {
   for (const HostLinkRow& row : kHostLinks)
     if (device.name.find(row.name) != std::string::npos || device.generation == row.name)
@@ -73,9 +77,7 @@ OffloadTime estimate_offload_time(const plan::TrainingConfig& config, const Offl
   const BytesPerSecond link = find_host_bandwidth(config.cluster.device);
   const double m = double(config.microbatches());
   // The ranks of a host share its cores.
-  const double ranks =
-      double(std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world)));
-  const Seconds updates{work.updates * ranks / kHostUpdates};
+  const Seconds updates{work.updates * double(count_host_ranks(config)) / kHostUpdates};
   const auto exposed = [](Seconds time, Seconds compute) {
     return std::max(Seconds{}, time - compute);
   };

@@ -9,6 +9,9 @@
 
 namespace rankwright::cost {
 
+/// Returns the ranks that share the memory and the cores of a host.
+i64 count_host_ranks(const plan::TrainingConfig& config);
+
 /// Returns the bandwidth that a device reaches to the memory of its host, in one direction.
 BytesPerSecond find_host_bandwidth(const cluster::Device& device);
 

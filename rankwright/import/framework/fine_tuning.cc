@@ -6,43 +6,19 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/framework/deepspeed.h"
-#include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
+#include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// Reads the name of a model on a hub: "meta-llama/Llama-3.1-8B-Instruct" has the shapes of
-/// llama-3.1-8b. A name that the catalog does not have leaves the model open.
-void read_hub_model(ForeignReading& r, const YamlNode& node) {
-  constexpr std::string_view kVariants[] = {"-instruct", "-chat", "-base", "-hf", "-it"};
-  std::string name = lower(node.scalar.substr(0, kLongestLabel));
-  Result<model::Model> model = catalog::find_model(name);
-  if (!model) model = catalog::find_model(name = name.substr(name.rfind('/') + 1));
-  if (!model && name.starts_with("meta-")) model = catalog::find_model(name = name.substr(5));
-  for (const std::string_view variant : kVariants) {
-    const std::size_t at = name.find(variant);
-    if (!model && at != std::string::npos) model = catalog::find_model(name.substr(0, at));
-  }
-  if (model) r.draft.model = std::move(*model);
-}
-
-bool is_on_at(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node != nullptr && !is_off(*node);
-}
 
 /// Returns the value at a path as text; empty if there is none.
 std::string_view read_word(const ForeignReading& r, std::string_view path) {
   const YamlNode* const node = find_path(r.root, path);
   return node == nullptr ? std::string_view() : std::string_view(node->scalar);
-}
-
-void read_checkpointing(ForeignReading& r, const YamlNode& node) {
-  r.draft.recompute = is_off(node) ? plan::Recompute::none : plan::Recompute::full;
 }
 
 /// Weights, gradients and moments in bf16, without a wider copy.
@@ -107,12 +83,7 @@ void read_adapter(ForeignReading& r, const YamlNode& node) {
                          .hint = "rankwright plan --model NAME --lora 16"});
 }
 
-/// Reads the format of frozen weights: load_in_4bit: true, or quantization_bit: 4.
-template <plan::BaseDtype dtype>
-void read_quantized(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) r.draft.base_dtype = dtype;
-}
-
+/// Reads the bits of frozen weights.
 void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "4") r.draft.base_dtype = plan::BaseDtype::nf4;
   if (node.scalar == "8") r.draft.base_dtype = plan::BaseDtype::int8;
@@ -130,14 +101,7 @@ void add_lora_module(plan::LoraModules& modules, std::string_view name) {
 void read_lora_targets(ForeignReading& r, const YamlNode& node) {
   plan::LoraModules modules = plan::kNoLoraModules;
   for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
-  std::string_view rest = node.scalar;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view name = rest.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    add_lora_module(modules, name);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+  for (const std::string_view name : split_at_commas(node.scalar)) add_lora_module(modules, name);
   if (modules != plan::kNoLoraModules)
     r.draft.lora_modules = modules;
   else
@@ -152,7 +116,7 @@ void read_lora_linear(ForeignReading& r, const YamlNode& node) {
 void finish_adapter(ForeignReading& r) {
   Draft& draft = r.draft;
   const bool adapted = std::any_of(std::begin(kAdapterKeys), std::end(kAdapterKeys),
-                                   [&](const char* key) { return is_on_at(r, key); }) &&
+                                   [&](const char* key) { return is_on_at(r.root, key); }) &&
                        read_word(r, "finetuning_type") != "full";
   if (!adapted) {
     draft.lora_rank.reset();
@@ -188,8 +152,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
     {"stage", "", read_stage},
     {"rl", "", read_stage},
-    {"model_name_or_path", "model", read_hub_model},
-    {"base_model", "model", read_hub_model},
+    {"model_name_or_path", "model", read_named_model},
+    {"base_model", "model", read_named_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},
@@ -202,7 +166,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"bf16", "job.param_dtype"},
     {"fp16", "job.param_dtype"},
     {"pure_bf16", "job.master_dtype", read_pure_bf16},
-    {"gradient_checkpointing", "parallelism.recompute", read_checkpointing},
+    {"gradient_checkpointing", "parallelism.recompute", read_full_recompute},
     {"disable_gradient_checkpointing", "parallelism.recompute"},
     {"optim", "job.optimizer", read_trainer_optimizer},
     {"optimizer", "job.optimizer", read_trainer_optimizer},
@@ -268,7 +232,7 @@ void read_fsdp_settings(ForeignReading& r) {
       read_offload_all(r, *node);
   for (const char* const path :
        {"fsdp_config.activation_checkpointing", "fsdp_config.fsdp_activation_checkpointing"})
-    if (is_on_at(r, path)) r.draft.recompute = plan::Recompute::full;
+    if (is_on_at(r.root, path)) r.draft.recompute = plan::Recompute::full;
 }
 
 void read_data_degrees(ForeignReading& r) {
@@ -281,9 +245,9 @@ void read_data_degrees(ForeignReading& r) {
 
 /// The Trainer computes in 16 bits if told to; without DeepSpeed and FSDP it reduces in fp32.
 void read_trainer_precision(ForeignReading& r) {
-  if (is_on_at(r, "bf16") || is_on_at(r, "pure_bf16"))
+  if (is_on_at(r.root, "bf16") || is_on_at(r.root, "pure_bf16"))
     r.draft.param_dtype = plan::Dtype::bf16;
-  else if (is_on_at(r, "fp16"))
+  else if (is_on_at(r.root, "fp16"))
     r.draft.param_dtype = plan::Dtype::fp16;
   else
     return;
@@ -309,8 +273,8 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   Draft& draft = plan.draft;
   // LLaMA-Factory recomputes unless told not to.
   if (find_path(*root, "finetuning_type") != nullptr)
-    draft.recompute = is_on_at(reading, "disable_gradient_checkpointing") ? plan::Recompute::none
-                                                                          : plan::Recompute::full;
+    draft.recompute = is_on_at(*root, "disable_gradient_checkpointing") ? plan::Recompute::none
+                                                                        : plan::Recompute::full;
   read_foreign(reading, kFineTuningKeys, plan);
   // Experts are distributed by the tools themselves.
   if (draft.ep.value_or(1) == 1) draft.target = rules::Target::accelerate;
@@ -321,8 +285,8 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   const YamlNode* const deepspeed = find_path(*root, "deepspeed");
   if (deepspeed != nullptr && deepspeed->kind == YamlNode::Kind::scalar && !is_off(*deepspeed))
     follow_deepspeed(reading, *deepspeed, plan);
-  else if (is_on_at(reading, "fsdp") || is_on_at(reading, "fsdp_config") ||
-           is_on_at(reading, "dp_shard_size"))
+  else if (is_on_at(*root, "fsdp") || is_on_at(*root, "fsdp_config") ||
+           is_on_at(*root, "dp_shard_size"))
     read_fsdp_settings(reading);
   else  // accelerate's config, another file, may name them
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});

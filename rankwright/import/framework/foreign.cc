@@ -68,6 +68,11 @@ const YamlNode* find_path(const YamlNode& root, std::string_view path) {
   return node == nullptr || is_null(*node) ? nullptr : node;
 }
 
+bool is_on_at(const YamlNode& root, std::string_view path) {
+  const YamlNode* const node = find_path(root, path);
+  return node != nullptr && !is_off(*node);
+}
+
 void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan) {
   if (!reading.fields.expect(reading.root, YamlNode::Kind::map, "a map of settings")) return;
   for (const ForeignKey& row : rows) {

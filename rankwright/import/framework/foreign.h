@@ -53,6 +53,9 @@ bool has_row(std::span<const ForeignKey> rows, std::string_view path);
 /// Returns the value at a dotted path; nullptr if it is missing or null.
 const YamlNode* find_path(const YamlNode& root, std::string_view path);
 
+/// Returns whether the file has a setting at a dotted path that is not off.
+bool is_on_at(const YamlNode& root, std::string_view path);
+
 /// Reads every row whose key is in the file, in table order, and records locations in `plan`. Keys
 /// without a row are added to `plan.ignored_keys`.
 void read_foreign(ForeignReading& reading, std::span<const ForeignKey> rows, PlanFile& plan);

@@ -45,15 +45,24 @@ constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-voc
 
 // To read another fork, add a row. The first that matches wins.
 constexpr MegatronFork kForks[] = {
-    {"slime", kSlimeMarks, kSlimeFlags, kSlimeDefaults},
+    {.name = "slime",
+     .marks = kSlimeMarks,
+     .renamed = kSlimeFlags,
+     .defaults = kSlimeDefaults,
+     .packs = true},
     {"ms-swift", kSwiftMarks, kSwiftFlags, kSwiftDefaults},
-    {"Primus", kPrimusMarks, {}, kPrimusDefaults},
+    {.name = "Primus",
+     .marks = kPrimusMarks,
+     .renamed = {},
+     .defaults = kPrimusDefaults,
+     .yaml = true},
     {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
-    {"Megatron-DeepSpeed", kDeepspeedMarks, kDeepspeedFlags, {}},
+    {.name = "Megatron-DeepSpeed",
+     .marks = kDeepspeedMarks,
+     .renamed = kDeepspeedFlags,
+     .defaults = {},
+     .deepspeed = true},
 };
-
-bool is_deepspeed(const MegatronFork& fork) { return fork.renamed.data() == kDeepspeedFlags; }
-bool is_slime(const MegatronFork& fork) { return fork.renamed.data() == kSlimeFlags; }
 
 bool has_flag(const MegatronFlags& flags, std::string_view name) {
   return flags.map.find(name) != nullptr ||
@@ -128,8 +137,7 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
 
 const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text) {
   for (const MegatronFork& fork : kForks) {
-    const bool yaml = fork.marks.data() == kPrimusMarks;
-    if (yaml != is_yaml_file(file)) continue;
+    if (fork.yaml != is_yaml_file(file)) continue;
     if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
           return text.find(mark) != std::string_view::npos;
         }))
@@ -167,9 +175,9 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
   refuse_fork_adapters(r);
-  if (is_deepspeed(fork)) read_deepspeed_file(r, plan);
+  if (fork.deepspeed) read_deepspeed_file(r, plan);
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
-  if (!is_slime(fork) || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;
+  if (!fork.packs || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;
   if (const std::optional<i64> tokens = read_whole_at(r, "max-tokens-per-gpu", 1, kMaxSequence))
     fill_packed_micro_batch(r, *tokens * r.draft.cp.value_or(1), *packed, plan);
 }

@@ -28,6 +28,9 @@ struct MegatronFork {
   std::span<const std::string_view> marks;  // the text of its files has one of them
   std::span<const ForkFlag> renamed;
   std::span<const ForkDefault> defaults;
+  bool yaml = false;       // its files are YAML
+  bool deepspeed = false;  // runs DeepSpeed, whose config may lie beside the script
+  bool packs = false;      // packs sequences into a micro-batch up to a number of tokens
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself.

@@ -144,20 +144,16 @@ void read_named_model(ForeignReading& r, const YamlNode& node) {
 
 void refuse_partial_training(ForeignReading& r, const YamlNode& node) {
   if (is_off(node) || node.scalar == "full" || has_errors(r.fields.findings())) return;
-  r.fields.report(node, {.code = "RW0907",
-                         .message = "unknown value",
-                         .detail = "only full training is estimated, without adapters (LoRA) and "
-                                   "quantized weights",
-                         .hint = "rankwright plan --model NAME, for full training"});
+  r.fields.report(node,
+                  {.code = "RW0907",
+                   .message = "unknown value",
+                   .detail = "adapters and quantized weights of this format are not read",
+                   .hint = "state them in a plan file: job: {lora_rank: 16, base_dtype: nf4}"});
 }
 
 void read_lora_rank(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node) && node.scalar != "0" && node.scalar != "-1")
     r.draft.lora_rank = r.fields.whole(node, 1, kMaxLoraRank);
-}
-
-void read_4bit_weights(ForeignReading& r, const YamlNode& node) {
-  if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::nf4;
 }
 
 void read_full_recompute(ForeignReading& r, const YamlNode& node) {

@@ -18,13 +18,16 @@ std::optional<model::Model> find_hub_model(std::string_view name);
 /// Sets the model if the catalog has it, and leaves it open if not.
 void read_named_model(ForeignReading& r, const YamlNode& node);
 
-/// Reports an adapter (LoRA) or quantized weights, unless the setting is off: only full training is
-/// estimated.
+/// Refuses adapters or quantized weights of a format that this reader does not know, unless the
+/// setting is off.
 void refuse_partial_training(ForeignReading& r, const YamlNode& node);
 /// Reads the rank of adapters on all linear layers; 0 and null are full training.
 void read_lora_rank(ForeignReading& r, const YamlNode& node);
-/// Reads a switch that stores frozen weights in 4 bits.
-void read_4bit_weights(ForeignReading& r, const YamlNode& node);
+/// Reads a switch that stores frozen weights in this format.
+template <plan::BaseDtype dtype>
+void read_quantized(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.base_dtype = dtype;
+}
 
 /// Reads a switch as Python writes it: True, false, 1.
 template <std::optional<bool> Draft::*member>

@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/import/cluster/cluster_file.h"
 #include "rankwright/import/plan/model_file.h"
+#include "rankwright/import/syntax/lines.h"
 #include "rankwright/rules/target.h"
 
 namespace rankwright::importer {
@@ -265,11 +266,9 @@ void read_lora_modules(Reading& r, const YamlNode& node) {
   plan::LoraModules modules = plan::kNoLoraModules;
   std::vector<YamlNode> items = node.items;
   if (node.kind == YamlNode::Kind::scalar)  // "q_proj,v_proj", as an option states it
-    for (std::string_view rest = node.scalar; !rest.empty();) {
-      const std::size_t comma = std::min(rest.find(','), rest.size());
+    for (const std::string_view name : split_at_commas(node.scalar)) {
       items.push_back(node);
-      items.back().scalar = std::string(rest.substr(0, comma));
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
+      items.back().scalar = std::string(name);
     }
   else if (!r.fields.expect(node, YamlNode::Kind::sequence, "all, or a list of linear layers"))
     return;

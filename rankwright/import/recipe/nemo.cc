@@ -56,14 +56,9 @@ constexpr ForeignKey kNemoEngineKeys[] = {
      python_flag<&Draft::overlap_param>},
 };
 
-bool is_set(const YamlNode& root, std::string_view path) {
-  const YamlNode* const node = find_path(root, path);
-  return node != nullptr && !is_off(*node);
-}
-
 /// Reads the settings of the engine that trains.
 void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
-  const bool megatron = is_set(outer.root, "policy.megatron_cfg.enabled");
+  const bool megatron = is_on_at(outer.root, "policy.megatron_cfg.enabled");
   const YamlNode* const engine =
       find_path(outer.root, megatron ? "policy.megatron_cfg" : "policy.dtensor_cfg");
   Draft& d = outer.draft;
@@ -78,7 +73,7 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   ForeignReading r{outer.fields, d, *engine, outer.files};
   read_foreign(r, kNemoEngineKeys, plan);
   const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
-  if (is_set(*engine, "activation_checkpointing"))
+  if (is_on_at(*engine, "activation_checkpointing"))
     d.recompute = megatron && granularity != nullptr && granularity->scalar == "selective"
                       ? plan::Recompute::selective
                       : plan::Recompute::full;
@@ -91,7 +86,7 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   if (!d.etp) d.etp = 1;
   const YamlNode* const distributed = find_path(*engine, "optimizer.use_distributed_optimizer");
   if (distributed != nullptr && is_off(*distributed)) d.zero = 0;
-  if (!is_set(*engine, "distributed_data_parallel_config.grad_reduce_in_fp32"))
+  if (!is_on_at(*engine, "distributed_data_parallel_config.grad_reduce_in_fp32"))
     d.grad_dtype = d.param_dtype;
 }
 
@@ -114,7 +109,7 @@ void subtract_generation(ForeignReading& r) {
 void read_packing(ForeignReading& r, PlanFile& plan) {
   for (const char* const name : {"sequence_packing", "dynamic_batching"}) {
     const std::string prefix = fmt::format("policy.{}.", name);
-    if (!is_set(r.root, prefix + "enabled") || !r.draft.sequence) continue;
+    if (!is_on_at(r.root, prefix + "enabled") || !r.draft.sequence) continue;
     const i64 tokens =
         read_whole_at(r, prefix + "train_mb_tokens", 1, kMaxSequence)
             .value_or(product({r.draft.micro_batch.value_or(1), *r.draft.sequence}).value_or(1));

@@ -35,4 +35,16 @@ std::vector<TextWord> split_words(std::string_view line) {
   return words;
 }
 
+std::vector<std::string_view> split_at_commas(std::string_view list) {
+  std::vector<std::string_view> parts;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    std::string_view part = list.substr(0, comma);
+    while (part.starts_with(' ')) part.remove_prefix(1);
+    parts.push_back(part);
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return parts;
+}
+
 }  // namespace rankwright::importer

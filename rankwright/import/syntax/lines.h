@@ -28,4 +28,7 @@ std::vector<TextLine> split_lines(std::string_view text);
 /// Splits a line at blanks and tabs.
 std::vector<TextWord> split_words(std::string_view line);
 
+/// Splits a list at commas and removes the blanks before each part.
+std::vector<std::string_view> split_at_commas(std::string_view list);
+
 }  // namespace rankwright::importer

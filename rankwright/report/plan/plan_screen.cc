@@ -8,6 +8,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/base/shell_word.h"
+#include "rankwright/cost/memory/offload_time.h"
 #include "rankwright/report/explain/waterfall_text.h"
 #include "rankwright/report/plan/plan_sentences.h"
 #include "rankwright/report/plan/plan_text.h"
@@ -212,7 +213,7 @@ std::string describe_adapters(const plan::Job& job) {
 
 /// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
 std::string describe_host_memory(const plan::TrainingConfig& config, Bytes host) {
-  const i64 ranks = std::clamp<i64>(config.cluster.host_devices, 1, std::max<i64>(1, config.world));
+  const i64 ranks = cost::count_host_ranks(config);
   return fmt::format("{} per GPU, {} per node: {}", show_memory(host),
                      show_memory(double(ranks) * host), show(config.plan.offload));
 }
