@@ -40,6 +40,8 @@ constexpr ItemRow kItemRows[] = {
     {Item::untuned, "untuned", true, kCalibrated, "untuned-recipe overhead"},
     {Item::dp, "DP and ZeRO", false, kCalibrated, "exposed gradient and parameter traffic"},
     {Item::optimizer, "optimizer", true, kAssumed, "optimizer and other once-per-step work"},
+    {Item::reference, "reference model", true, kCalibrated,
+     "forward of the reference model, with its communication"},
     {Item::offload, "offload", false, kAssumed, "transfers to the host, and its optimizer"},
     {Item::jitter, "jitter", false, kCalibrated, "waiting for the slowest of many nodes"},
 };
@@ -108,6 +110,20 @@ Seconds estimate_update_time(const plan::TrainingConfig& config, const cluster::
     time += Flops{kSteps * kProducts * narrow * updated} / rates.half;
   }
   return time;
+}
+
+/// X17: the reference model runs forward on every microbatch, as a pipeline of its own, and ZeRO-3
+/// gathers its weights.
+Seconds estimate_reference_time(const plan::TrainingConfig& config, const cluster::Calibration& c,
+                                const Links& links, const StageCosts& staged,
+                                const plan::DataShape& shape) {
+  if (!config.job.ref_model) return {};
+  const double m = double(config.microbatches());
+  const double fill = double(config.plan.pp - 1) / double(config.plan.virtual_stages);
+  Seconds time = (m + fill) * staged.forward;
+  if (config.plan.zero >= 3)
+    time += m * estimate_zero3_waits(config, staged.heaviest, shape, links, c).forward;
+  return untuned_factor(config, c) * time;
 }
 
 /// Sums the layers of a plan into stages and pp ranks.
@@ -360,6 +376,7 @@ StageCosts StageEstimator::staged() const {
   add_comm(Item::tp, &Pass::tp);
   add_comm(Item::cp, &Pass::cp);
   add_comm(Item::ep, &Pass::ep);
+  for (const RankWork& on : ranks_) staged.forward = std::max(staged.forward, on.forward);
   if (plan_.pp == 1) return staged;
 
   // Exposed sends lengthen their cells; overlapped ones delay the receivers.
@@ -532,6 +549,7 @@ StepTime estimate_step_time(const plan::TrainingConfig& config, const cluster::C
   step[Item::dp] = data.exposed;
   step.overlapped[std::size_t(Item::dp)] = data.overlapped;
   step[Item::optimizer] = estimate_update_time(config, c, staged.heaviest, prices.rates);
+  step[Item::reference] = estimate_reference_time(config, c, links, staged, shape);
   const RankWork& on = staged.heaviest;
   // X15
   const OffloadTime offload =

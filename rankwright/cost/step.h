@@ -38,6 +38,7 @@ enum class Item : unsigned char {
   untuned,
   dp,
   optimizer,
+  reference,
   offload,
   jitter,
 };
@@ -90,6 +91,7 @@ struct StageCosts {
   std::vector<pipeline::StageTimes> stages{};  // with exposed sends; empty without a pipeline
   Seconds hop{};                               // overlapped part of a send
   Seconds busiest{};    // total work of the slowest pp rank, including exposed sends
+  Seconds forward{};    // of one microbatch on the pp rank where it takes longest
   RankWork heaviest{};  // the pp rank with the most parameters
 };
 

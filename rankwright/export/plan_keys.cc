@@ -234,6 +234,11 @@ constexpr ConfigKey kRows[] = {
        return s.job.doc_length > 0 ? number(s.job.doc_length) : std::string("none");
      },
      [](const plan::TrainingConfig& s) { return s.job.doc_length > 0; }},
+    {"job.method", job<&plan::Job::method>,
+     [](const plan::TrainingConfig& s) { return s.job.method != plan::Method::lm; }},
+    {"job.ref_model",
+     [](const plan::TrainingConfig& s) { return write_yaml_value(s.job.ref_model); },
+     [](const plan::TrainingConfig& s) { return s.job.ref_model != row(s.job.method).reference; }},
     {"job.param_dtype", job<&plan::Job::param_dtype>},
     {"job.grad_dtype", job<&plan::Job::grad_dtype>},
     {"job.matmul", job<&plan::Job::matmul>,
@@ -268,7 +273,10 @@ constexpr ConfigKey kRows[] = {
     {"software.compile",
      [](const plan::TrainingConfig& s) { return write_yaml_value(!s.software.eager_ops); },
      other_kernel<&plan::Software::eager_ops>},
-    {"software.loss", kernel<&plan::Software::loss>, other_kernel<&plan::Software::loss>},
+    {"software.loss", kernel<&plan::Software::loss>,
+     [](const plan::TrainingConfig& s) {
+       return s.software.loss != default_loss(find_framework(s), s.job.method);
+     }},
     {"software.tuned",
      [](const plan::TrainingConfig& s) { return write_yaml_value(s.software.tuned); },
      other_kernel<&plan::Software::tuned>},

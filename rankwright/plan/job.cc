@@ -30,6 +30,10 @@ constexpr LoraModuleRow kLoraModules[] = {
 
 constexpr std::string_view kMatmuls[] = {"same", "fp8", "mxfp8", "fp4"};
 
+// GRPO's weight of the reference model is 0 by default in TRL and verl.
+constexpr MethodRow kMethods[] = {
+    {Method::lm, "lm", 1, false}, {Method::dpo, "dpo", 2, true}, {Method::grpo, "grpo", 1, false}};
+
 const DtypeRow& row(Dtype dtype) { return kDtypes[std::size_t(dtype)]; }
 
 }  // namespace
@@ -47,6 +51,10 @@ std::string_view name(Optimizer optimizer) { return row(optimizer).name; }
 
 std::span<const std::string_view> base_dtype_names() { return kBaseDtypes; }
 std::string_view name(BaseDtype dtype) { return kBaseDtypes[std::size_t(dtype)]; }
+
+std::span<const MethodRow> methods() { return kMethods; }
+const MethodRow& row(Method method) { return kMethods[std::size_t(method)]; }
+std::string_view name(Method method) { return row(method).name; }
 
 std::span<const LoraModuleRow> lora_modules() { return kLoraModules; }
 std::string show(const LoraModules& modules, std::string_view separator) {

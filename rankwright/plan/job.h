@@ -50,6 +50,22 @@ enum class BaseDtype : unsigned char { same, nf4, int8 };
 std::span<const std::string_view> base_dtype_names();
 std::string_view name(BaseDtype);
 
+/// The training objective. lm: next-token prediction, of pretraining and supervised fine-tuning.
+/// dpo: direct preference optimization; its micro-batches hold whole pairs of a chosen and a
+/// rejected sequence. grpo: the update of reinforcement learning, without its rollouts.
+enum class Method : unsigned char { lm, dpo, grpo };
+
+/// Name and defaults of a method.
+struct MethodRow {
+  Method method;
+  std::string_view name;
+  i64 sequences;   // that one sample has
+  bool reference;  // by default, a frozen reference model runs forward on every micro-batch
+};
+std::span<const MethodRow> methods();
+const MethodRow& row(Method);
+std::string_view name(Method);
+
 /// The linear layers to which LoRA adds a pair of low-rank matrices, under Hugging Face's names.
 struct LoraModules {
   bool q_proj = true, k_proj = true, v_proj = true, o_proj = true;
@@ -77,6 +93,8 @@ struct Job {
   i64 global_batch = 1;  // sequences per step over all ranks
   i64 sequence = 1;      // tokens per sequence
   i64 doc_length = 0;    // tokens that attention sees in a packed sequence; 0: the whole sequence
+  Method method = Method::lm;
+  bool ref_model = false;  // a frozen reference model runs forward on every micro-batch
   Dtype param_dtype = Dtype::bf16;
   Dtype grad_dtype = Dtype::bf16;
   Matmul matmul = Matmul::same;
@@ -99,6 +117,9 @@ struct Job {
   i64 attended() const { return doc_length > 0 && doc_length < sequence ? doc_length : sequence; }
   /// Returns whether only adapters are trained (LoRA).
   bool frozen() const { return lora_rank > 0; }
+  /// Returns whether the reference model has weights of its own. Under LoRA it is the model with
+  /// its adapters turned off.
+  bool keeps_ref_weights() const { return ref_model && !frozen(); }
   /// Returns the bytes per weight of a frozen matrix of a layer (M30).
   double base_bytes() const;
   /// Returns the bytes of the master copy per parameter; 0 if the parameters are updated in place.

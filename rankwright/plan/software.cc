@@ -9,11 +9,11 @@ constexpr std::array<std::string_view, 4> kAttention{"unfused", "flash1", "flash
 constexpr std::array<std::string_view, 5> kLaunch{"eager", "partial_graphs", "graphs", "compiled",
                                                   "blocking"};
 constexpr std::array<std::string_view, 3> kExpertKernels{"sequential", "grouped", "fused"};
-constexpr std::array<std::string_view, 6> kLoss{"fused", "unfused",  "sharded",
-                                                "eager", "in_place", "fused_linear"};
+constexpr std::array<std::string_view, 8> kLoss{
+    "fused", "unfused", "sharded", "eager", "log_softmax", "log_probs", "in_place", "fused_linear"};
 constexpr std::array<std::string_view, 3> kGradients{"fp32", "fp32, fp16 with fp16 parameters",
                                                      "as the parameters"};
-constexpr std::array<i64, 4> kLogitBytes{4, 6, 10, 14};
+constexpr std::array<i64, 6> kLogitBytes{4, 6, 10, 14, 12, 16};
 
 // An idle PyTorch process takes 1573 MiB of an A100 if all kernels are loaded at startup (CUDA
 // before 11.7; bigscience's chronicles print it), about 0.5 GB with lazy loading.
@@ -51,7 +51,7 @@ constexpr Software kMegatronDeepspeed{.name = "megatron-deepspeed",
 // every NIC. Its ZeRO-1 and 2 still all-reduce (use_multi_rank_bucket_allreduce).
 constexpr Software kDeepspeed{.name = "deepspeed",
                               .attention = AttentionKernel::flash2,
-                              .loss = Loss::eager,
+                              .loss = Loss::log_softmax,
                               .gradients = Gradients::as_parameters,
                               .fused_accumulation = false,
                               .all_reduces = true,
@@ -65,6 +65,7 @@ constexpr Software kDeepspeed2021 = [] {
   Software s = kDeepspeed;
   s.name = "deepspeed-2021";
   s.year = 2021;
+  s.loss = Loss::eager;
   s.attention = AttentionKernel::unfused;
   s.single_rail = true;
   s.eager_ops = s.hf_modeling = false;
@@ -99,6 +100,7 @@ constexpr Software kTransformers = [] {
   Software s = kFsdp;
   s.name = "transformers";
   s.year = 2026;
+  s.loss = Loss::log_softmax;
   s.recomputes_ops = false;
   s.eager_ops = true;
   s.hf_modeling = true;
@@ -111,6 +113,7 @@ constexpr Software kTransformers2024 = [] {
   Software s = kTransformers;
   s.name = "transformers-2024";
   s.year = 2024;
+  s.loss = Loss::eager;
   s.foreach_update = true;
   return s;
 }();
@@ -200,6 +203,11 @@ Dtype default_grad_dtype(const Software& software, Dtype parameters) {
       return narrow;
   }
   return wide;
+}
+
+Loss default_loss(const Software& software, Method method) {
+  if (method == Method::lm || software.bare) return software.loss;
+  return software.hf_modeling && software.frees_gradients ? Loss::fused_linear : Loss::log_probs;
 }
 
 std::span<const Software> frameworks() { return kFrameworks; }

@@ -36,12 +36,14 @@ std::string_view name(ExpertKernel);
 
 /// How the loss is computed, which determines its peak memory in bytes per logit.
 enum class Loss : unsigned char {
-  fused,     // 4 bytes: fused or compiled
-  unfused,   // 6: bf16 logits and their fp32 copy
-  sharded,   // 10: as unfused, plus what the backward pass of both holds
-  eager,     // 14: bf16, fp32, log-softmax, gradient
-  in_place,  // 6 with bf16: fp32 logits, overwritten by their gradient, and the bf16 logits they
-             // are made from; 4 with fp32 parameters, 8 with fp64
+  fused,        // 4 bytes: fused or compiled
+  unfused,      // 6: bf16 logits and their fp32 copy
+  sharded,      // 10: as unfused, plus what the backward pass of both holds
+  eager,        // 14: bf16, fp32, log-softmax, gradient
+  log_softmax,  // 12: its output, its gradient and that of the logits, in fp32
+  log_probs,    // 16: fp32 logits, and three gradients of the log-probabilities of tokens
+  in_place,     // 6 with bf16: fp32 logits, overwritten by their gradient, and the bf16 logits they
+                // are made from; 4 with fp32 parameters, 8 with fp64
   fused_linear,  // 0: one kernel with the output head, for some tokens at a time (Liger, CCE)
 };
 std::span<const std::string_view> loss_names();
@@ -101,6 +103,11 @@ struct Software {
 
 /// Returns the format of the gradients that the framework uses by default for these parameters.
 Dtype default_grad_dtype(const Software&, Dtype parameters);
+
+/// Returns how the framework computes the loss of a method if the plan does not state it. TRL
+/// computes log-probabilities with the output head, some tokens at a time; others, as verl with
+/// Megatron-LM, from all logits.
+Loss default_loss(const Software&, Method);
 
 /// Returns one row per framework, and dated rows of older versions ("deepspeed-2021"), which
 /// published runs need. The first is the default for plans that do not name one.

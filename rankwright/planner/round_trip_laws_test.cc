@@ -171,6 +171,8 @@ constexpr Supply kSupplies[] = {
     {"job.grad_dtype", supply_job<&Draft::grad_dtype, &Job::grad_dtype>},
     {"job.matmul", supply_job<&Draft::matmul, &Job::matmul>},
     {"job.doc_length", supply_job<&Draft::doc_length, &Job::doc_length>},
+    {"job.method", supply_job<&Draft::method, &Job::method>},
+    {"job.ref_model", supply_job<&Draft::ref_model, &Job::ref_model>},
     {"job.optimizer", supply_job<&Draft::optimizer, &Job::optimizer>},
     {"job.moment_dtype", supply_job<&Draft::moment_dtype, &Job::moment_dtype>},
     {"job.master_dtype", supply_job<&Draft::master_dtype, &Job::master_dtype>},

@@ -86,11 +86,13 @@ class NextChanges {
   void add_other_changes() {
     const plan::TrainingConfig& s = from_.config();
     if (is_unedited("parallelism.micro_batch"))
-      for (i64 size = plan_.micro_batch; size % 2 == 0;)
+      for (i64 size = plan_.micro_batch; size % (2 * row(s.job.method).sequences) == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
-    if (s.software.loss != plan::Loss::fused && !s.software.bare)
-      add([](Change& c) { c.loss(plan::Loss::fused); });
+    const plan::Loss lean =
+        s.job.method == plan::Method::lm ? plan::Loss::fused : plan::Loss::fused_linear;
+    if (bytes_per_logit(s.software.loss, s.job) > bytes_per_logit(lean, s.job) && !s.software.bare)
+      add([&](Change& c) { c.loss(lean); });
     const bool keeps_more = plan_.schedule == pipeline::Schedule::gpipe ||
                             plan_.schedule == pipeline::Schedule::interleaved;
     if (plan_.pp > 1 && keeps_more && is_unedited("parallelism.schedule"))

@@ -183,7 +183,11 @@ plan::TrainingConfig config_of(const Problem& problem, const Node& node) {
 
 std::vector<i64> list_micro_batches(const Problem& problem, const Node& node) {
   const i64 batch = problem.config.job.global_batch;
-  return list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
+  std::vector<i64> sizes =
+      list_divisors(batch % node.dp == 0 ? batch / node.dp : 1, problem.limits.micro_batch);
+  const i64 whole = row(problem.config.job.method).sequences;
+  std::erase_if(sizes, [&](i64 size) { return size % whole != 0; });
+  return sizes;
 }
 
 std::vector<mesh::Order> list_orders(const Problem& problem, const Node& node) {

@@ -131,6 +131,8 @@ inline plan::TrainingConfig random_config() {
   config.job.moment_dtype = plan::Dtype(one_of({0, 1, 2, 3}));
   config.job.master_dtype = plan::Dtype(one_of({0, 1, 2}));
   config.job.doc_length = one_of({0, 0, 32, 4096});
+  config.job.method = plan::Method(one_of({0, 0, 1, 2}));
+  config.job.ref_model = coin();
   if (coin()) {
     config.job.lora_rank = one_of({1, 16, 65536});
     config.job.lora_modules.gate_proj = coin();

@@ -100,8 +100,10 @@ class BruteForce {
   void sizes(plan::Plan plan) {
     const i64 batch = problem_.config.job.global_batch;
     const i64 replica = batch % plan.dp == 0 ? batch / plan.dp : 1;
+    const i64 whole = row(problem_.config.job.method).sequences;
     for (plan.micro_batch = 1; plan.micro_batch <= replica; ++plan.micro_batch)
-      if (replica % plan.micro_batch == 0 && limits_.micro_batch.has(plan.micro_batch))
+      if (replica % plan.micro_batch == 0 && plan.micro_batch % whole == 0 &&
+          limits_.micro_batch.has(plan.micro_batch))
         list_orders(plan);
   }
 

@@ -197,6 +197,8 @@ inline search::Problem random_problem(Dice& dice) {
   if (more.rarely())
     config.plan.offload = {
         .optimizer = more.coin() ? 1 : 0.5, .parameters = more.coin(), .activations = more.coin()};
+  if (more.rarely()) config.job.method = plan::Method::dpo;
+  config.job.ref_model = more.rarely();
   search::Problem made = search::make_problem(std::move(config));
   made.dispatch_per_node = more.coin();
   made.overlap_chunks = dice.coin();

@@ -25,6 +25,7 @@ export const kEntryColors: Record<string, string> = {
   parameters: "#0f8a80",
   gradients: "#4f8f5b",
   optimizer: "#7d8a1f",
+  "reference model": "#2f866a",
   activations: "#c4506e",
   "recomputed layer": "#a8607f",
   "layer gradients": "#9a6fb0",
@@ -43,6 +44,7 @@ export const kEntryColors: Record<string, string> = {
   "graph pool": "#737d86",
   reserve: "#77818a",
   context: "#7f868c",
+  "dispatch buffers": "#9ba0a5",
   communicators: "#868b90",
 };
 

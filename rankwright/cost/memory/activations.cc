@@ -189,6 +189,25 @@ Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, cons
   return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
 }
 
+/// Returns what the norms of queries and keys keep: their inputs, as those of the layer (M33).
+Bytes query_key_norm_inputs(const plan::TrainingConfig& s, const Widths& w, const Scale& scale) {
+  const double each = w.query + w.key;
+  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(each);
+  return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
+}
+
+/// Returns what a trained layer keeps more if its hidden states are in fp32 (M33): the normalized
+/// tensors, and a cast of its input for every matmul. Queries, keys and values are separate
+/// matmuls, as are the two of a gated feed-forward.
+Bytes count_wide_layer(const plan::TrainingConfig& s, const model::Layer& layer,
+                       const Scale& scale) {
+  if (s.job.frozen()) return {};
+  constexpr double kQkv = 3;
+  const double more = kFp32 / scale.bytes - 1;
+  const double casts = (kQkv - 1) + (matrix_count(layer.ffn) - 2);
+  return scale.of((more * double(layer.norms) + casts) * scale.hidden);
+}
+
 /// Returns how many of the inputs that norms make are kept for the matmuls after them: under LoRA
 /// those that an adapter reads, and with transformers one cast for each adapter (M33).
 double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& layer) {
@@ -238,7 +257,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
                  scale.plain(kFp32 * double(layer.norms) * scale.part);
     if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
   }
-  if (a.qk_norm) out.projected += scale.of(w.query + w.key);  // before their norms
+  if (a.qk_norm) out.projected += query_key_norm_inputs(s, w, scale);
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
@@ -265,6 +284,10 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
                        .whole = all.total(),
                        .core = {},
                        .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
+  if (s.software.hf_modeling && scale.bytes < kFp32) {
+    out.wide_kept = count_wide_layer(s, layer, scale);
+    out.wide_input = (kFp32 / scale.bytes - 1) * out.input;
+  }
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = dropped_by_modules(s, layer, all, scale);

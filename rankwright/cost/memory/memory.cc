@@ -19,6 +19,8 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::optimizer, "optimizer", "fp32 copy and moments, after ZeRO", "M1",
      cluster::Origin::data_sheet},
+    {Entry::reference, "reference model", "frozen weights of the reference model, after ZeRO",
+     "M36", cluster::Origin::data_sheet},
     {Entry::activations, "activations", "what backward reads, of all micro-batches in flight", "M4",
      cluster::Origin::data_sheet},
     {Entry::recomputed_layer, "recomputed layer", "what running one layer again brings back", "M11",
@@ -45,8 +47,7 @@ constexpr EntryRow kEntryRows[] = {
      cluster::Origin::data_sheet},
     {Entry::buckets, "buckets", "communication buckets of the framework", "M20",
      cluster::Origin::data_sheet},
-    {Entry::rotary_tables, "rotary tables", "of positions, one per layer", "M29",
-     cluster::Origin::data_sheet},
+    {Entry::rotary_tables, "rotary tables", "of positions", "M29", cluster::Origin::data_sheet},
     {Entry::optimizer_temporaries, "optimizer temporaries",
      "of an update that is not fused into one kernel", "M32", cluster::Origin::data_sheet},
     {Entry::workspace, "workspace", "of matmul libraries", "M21", cluster::Origin::measured},
@@ -73,13 +74,14 @@ Bytes sum(const MemoryEstimate& estimate, Entry first, Entry last) {
   return total;
 }
 
-/// Returns the bytes of a layer's table of positions: one complex fp32 number per position and pair
-/// of elements of a head (M29).
+/// Returns the bytes of a table of positions: one complex fp32 number per position and pair of
+/// elements of a head (M29); in transformers a sine and a cosine per element (M33).
 Bytes count_rotary_table(const plan::TrainingConfig& config) {
   constexpr i64 kFp32Bytes = 4;
   const model::Attention& a = config.model.runs.front().layer.attention;
   const i64 width = a.kind == model::Attention::Kind::latent ? a.rope_dim : a.head_dim;
-  return double(config.job.sequence) * bytes(width, kFp32Bytes);
+  const i64 each = config.software.hf_modeling ? 2 * config.job.activation_bytes() : kFp32Bytes;
+  return double(config.job.sequence) * bytes(width, each);
 }
 
 /// Returns the buffers that HybridEP registers for its peers (M35): a rank may receive the tokens
@@ -124,6 +126,14 @@ double kept_cast_bytes(const plan::TrainingConfig& config) {
   return 0;
 }
 
+/// Returns whether the hidden states of transformers' models are in fp32 (M33): autocast leaves
+/// those of fp32 weights so, unless FSDP casts the weights; PEFT's adapters do under ZeRO.
+bool keeps_wide_states(const plan::TrainingConfig& config) {
+  if (config.job.frozen()) return config.plan.zero >= 2;
+  return config.software.fsdp && config.plan.zero < 2 &&
+         count_state_bytes(config).weights > double(config.job.activation_bytes());
+}
+
 /// Estimates the memory of the pp ranks of one config. Values common to all pp ranks are computed
 /// once.
 class MemoryEstimator {
@@ -132,6 +142,7 @@ class MemoryEstimator {
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
+        wide_(keeps_wide_states(config)),
         rotary_table_(count_rotary_table(config)),
         tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
@@ -141,15 +152,22 @@ class MemoryEstimator {
  private:
   void put_states(MemoryEstimate& out, const RankLoad& load) const;
   void put_fsdp(MemoryEstimate& out, const RankLoad& load) const;
+  void put_casts(MemoryEstimate& out, const RankLoad& load) const;
+  Bytes count_logits_beside_casts(Bytes logits, Bytes casts) const;
   void put_transit(MemoryEstimate& out, const RankLoad& load) const;
   void put_instant(MemoryEstimate& out, const RankLoad& load) const;
   bool put_update(MemoryEstimate& out, const RankLoad& load, Bytes other) const;
   void put_beyond(MemoryEstimate& out) const;
+  /// Returns what recomputation restores for the backward of one layer.
+  Bytes brought_back(const RankLoad& load) const {
+    return load.brought_back + (wide_ ? load.wide_layer : Bytes{});
+  }
 
   const plan::TrainingConfig& config_;
   const cluster::Calibration& calibration_;
   i64 activation_;      // bytes per activation element
-  Bytes rotary_table_;  // of one layer
+  bool wide_;           // hidden states are in fp32
+  Bytes rotary_table_;  // of a layer, or of all layers
   double tokens_;       // of a microbatch on a cp rank
   double vocabulary_;   // vocabulary rows on a tp rank
 };
@@ -167,6 +185,13 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   out[Entry::gradients] = all.gradients;
   out[Entry::optimizer] = all.optimizer;
   out.host = all.host + load.offloaded;
+  if (job.keeps_ref_weights()) {  // M36
+    const Bytes weights =
+        held(plan, load.share, double(job.param_bytes()), shards_weights(config_));
+    const double kept = find_kept_on_device(config_).weights;
+    out[Entry::reference] = kept * weights;
+    out.host += (1 - kept) * weights;
+  }
   if (config_.software.foreach_update)  // M32
     out[Entry::optimizer_temporaries] =
         find_kept_on_device(config_).optimizer *
@@ -201,9 +226,7 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
   const StateBytes each = count_state_bytes(config_);
   const bool frozen = config_.job.frozen();
   if (plan.zero < 2 && find_kept_on_device(config_).weights > 0) {
-    // Autocast keeps the casts of all weights.
-    if (config_.software.hf_modeling && !frozen && each.weights > double(activation_))
-      out[Entry::weight_copies] = bytes(load.share.total(), activation_);
+    if (config_.software.hf_modeling && each.weights > double(activation_)) put_casts(out, load);
     return;
   }
   out[Entry::gathered_units] =
@@ -211,6 +234,29 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
             frozen ? each.frozen : double(activation_));
   if (!frozen)
     out[Entry::reduce_scatter] = bytes(load.largest_layer, each.gradients + double(activation_));
+}
+
+/// M33: the graph keeps what autocast casts to 16 bits: weights of matmuls, so not an embedding
+/// that is not also the head. Recomputed layers are cast again; those of the forward pass are alive
+/// until its end.
+void MemoryEstimator::put_casts(MemoryEstimate& out, const RankLoad& load) const {
+  const double table = vocabulary_ * double(config_.model.hidden);
+  const double cast = double(load.share.total()) - (config_.model.tied ? 0 : table);
+  if (!config_.job.frozen())
+    out[Entry::weight_copies] = Bytes{double(activation_) * std::max(0.0, cast)};
+  else if (config_.plan.recompute != plan::Recompute::full)
+    out[Entry::weight_copies] = bytes(load.adapters.total(), activation_);
+}
+
+/// Returns the bytes of the logits, or less if the casts that are alive in the forward pass, when
+/// the loss has made fewer tensors, are what fills the memory (M33).
+Bytes MemoryEstimator::count_logits_beside_casts(Bytes logits, Bytes casts) const {
+  constexpr double kForward = 10.0 / 12;  // 2 + 4 + 4 bytes: logits, their fp32 copy, log-softmax
+  if (config_.plan.recompute != plan::Recompute::full ||
+      config_.software.loss != plan::Loss::log_softmax)
+    return logits;
+  const Bytes head = bytes(vocabulary_ * double(config_.model.hidden), activation_);
+  return std::max(kForward * logits, logits - std::max(Bytes{}, casts - head));
 }
 
 /// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
@@ -237,11 +283,13 @@ void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) con
 void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Software& software = config_.software;
   const Bytes rows = bytes(vocabulary_ * double(config_.model.hidden), activation_);
-  const Bytes backward = load.brought_back + load.gradients;
+  const Bytes backward = brought_back(load) + load.gradients;
   // Every MTP module has its own logits. Logits that are kept count as activations.
   const i64 kept = software.keeps_logits ? config_.job.scalar_bytes() : 0;
   const i64 logit = std::max<i64>(0, bytes_per_logit(software.loss, config_.job) - kept);
-  const Bytes logits = (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit);
+  const Bytes logits = count_logits_beside_casts(
+      (1 + config_.model.mtp_layers) * bytes(tokens_ * vocabulary_, logit),
+      out[Entry::weight_copies]);
   const Bytes head = software.empty_gradients && !config_.job.frozen() ? rows : Bytes{};
   const Bytes loss = load.loss ? logits + head : Bytes{};
   const Bytes gone = load.embedding_chunk;
@@ -257,7 +305,7 @@ void MemoryEstimator::put_instant(MemoryEstimate& out, const RankLoad& load) con
     out[Entry::head_gradient] = head;
   } else {
     out.instant = Instant::backward;
-    out[Entry::recomputed_layer] = load.brought_back;
+    out[Entry::recomputed_layer] = brought_back(load);
     out[Entry::layer_gradients] = load.gradients;
   }
 }
@@ -273,7 +321,7 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
   const bool once = config_.microbatches() == 1 && config_.plan.pp == 1;
   const Bytes gradients = once ? out[Entry::gradients] : Bytes{};
   const Bytes gathered = out[Entry::gathered_units] + out[Entry::reduce_scatter];
-  const Bytes backward = load.brought_back + load.gradients + gathered;
+  const Bytes backward = brought_back(load) + load.gradients + gathered;
   const Bytes temporaries = out[Entry::optimizer_temporaries];
   const Bytes forward = out[Entry::activations] + other + gathered;
   const Bytes last = gradients + std::max(once ? backward : Bytes{}, temporaries);
@@ -290,7 +338,7 @@ bool MemoryEstimator::put_update(MemoryEstimate& out, const RankLoad& load, Byte
   }
   out.instant = Instant::backward;
   out[Entry::optimizer_temporaries] = {};
-  out[Entry::recomputed_layer] = load.brought_back;
+  out[Entry::recomputed_layer] = brought_back(load);
   out[Entry::layer_gradients] = load.gradients;
   return true;
 }
@@ -327,17 +375,15 @@ MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   const plan::Software& software = config_.software;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
-  // M33: with ZeRO, PEFT's adapters leave the hidden states in fp32.
-  constexpr double kFp32Bytes = 4;
-  if (config_.plan.zero >= 2 && double(activation_) < kFp32Bytes)
-    out[Entry::activations] += (kFp32Bytes / double(activation_) - 1) * load.inputs;
+  if (wide_) out[Entry::activations] += load.wide;
   put_states(out, load);
   if (sequence_parallel(config_.plan))
     out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(config_.model.hidden), activation_);
   if (software.empty_gradients && !config_.job.frozen())
     out[Entry::empty_gradients] = bytes(load.attention + load.dense + load.sparse, activation_);
   out[Entry::buckets] = software.buckets;
-  if (software.eager_ops) out[Entry::rotary_tables] = double(load.layers) * rotary_table_;
+  if (software.eager_ops)
+    out[Entry::rotary_tables] = double(software.hf_modeling ? 1 : load.layers) * rotary_table_;
   if (software.bare)
     put_transit(out, load);
   else
@@ -359,7 +405,7 @@ const EntryRow& row(Entry entry) {
 std::string_view name(Entry entry) { return row(entry).name; }
 std::string_view name(Instant instant) { return kInstants[std::size_t(instant)]; }
 
-Bytes MemoryEstimate::states() const { return sum(*this, Entry::parameters, Entry::optimizer); }
+Bytes MemoryEstimate::states() const { return sum(*this, Entry::parameters, Entry::reference); }
 Bytes MemoryEstimate::allocated() const { return sum(*this, Entry::parameters, Entry::workspace); }
 Bytes MemoryEstimate::reserved() const { return sum(*this, Entry::parameters, Entry::reserve); }
 Bytes MemoryEstimate::total() const { return sum(*this, Entry::parameters, Entry::communicators); }

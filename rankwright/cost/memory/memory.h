@@ -24,6 +24,7 @@ enum class Entry : unsigned char {
   parameters,
   gradients,
   optimizer,
+  reference,
   // Allocated and freed within a step.
   activations,
   recomputed_layer,
@@ -77,7 +78,7 @@ struct MemoryEstimate {
   Bytes operator[](Entry entry) const { return entries[std::size_t(entry)]; }
   Bytes& operator[](Entry entry) { return entries[std::size_t(entry)]; }
 
-  Bytes states() const;     // parameters, gradients, optimizer
+  Bytes states() const;     // parameters, gradients, optimizer, reference model
   Bytes allocated() const;  // all tensors: PyTorch's maximum allocated memory
   Bytes reserved() const;   // allocated() plus the reserve of PyTorch's allocator
   Bytes total() const;      // reserved() plus the rest: the driver's figure, which must fit

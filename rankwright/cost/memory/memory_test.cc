@@ -323,7 +323,7 @@ RC_GTEST_PROP(MemoryEstimate, HasNoNegativeEntriesAndAddsUp, ()) {
 
 RC_GTEST_PROP(MemoryEstimate, StatesMatchModelStates, ()) {
   plan::TrainingConfig config = random_config();
-  config.software.fsdp = config.software.fp32_gradients = false;
+  config.software.fsdp = config.software.fp32_gradients = config.software.frees_gradients = false;
   for (i64 r = 0; r < config.plan.pp; ++r) {
     const States expected = compute_states(config, r);
     const MemoryEstimate l = estimate_memory(config, r, catalog::get_calibration());

@@ -8,6 +8,21 @@
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::cost {
+namespace {
+
+/// Returns the size of an fp32 number over that of an activation.
+double find_widening(const plan::TrainingConfig& config) {
+  constexpr double kFp32Bytes = 4;
+  return std::max(1.0, kFp32Bytes / double(config.job.activation_bytes()));
+}
+
+/// Returns what the last norm and the output head of transformers keep (M33): the norm's input in
+/// fp32 and, if they are trained, the normalized tensor and the head's input.
+Bytes count_head_inputs(const plan::TrainingConfig& config, Bytes hidden) {
+  return (find_widening(config) + (config.job.frozen() ? 0 : 2)) * hidden;
+}
+
+}  // namespace
 
 RankLoads::RankLoads(const plan::TrainingConfig& config)
     : config_(config),
@@ -56,7 +71,8 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
     logits_ = (1 + model.mtp_layers) *
               (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
   if (config.software.eager_ops)  // M29
-    head_inputs_ = sizes.kept + sizes.hidden;
+    head_inputs_ = config.software.hf_modeling ? count_head_inputs(config, sizes.hidden)
+                                               : sizes.kept + sizes.hidden;
   before_.reserve(stages_.size());
   i64 before = 0;
   for (const plan::Stage& stage : stages_) {
@@ -65,8 +81,10 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   }
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
   if (plan.offload.activations) offloaded_.resize(chunks_.size());
-  if (config.software.hf_modeling && config.job.frozen() && !plan.offload.activations)
-    inputs_.resize(chunks_.size());
+  if (config.software.hf_modeling && !plan.offload.activations) {
+    wide_.resize(chunks_.size());
+    if (!config.job.frozen()) wide_head_ = (find_widening(config) - 1) * sizes.hidden;
+  }
 }
 
 // Equal to stages_of(plan, pp_rank)[chunk], without a vector.
@@ -112,6 +130,12 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   return (again * a.input + (count - again) * a.kept).value;
 }
 
+double RankLoads::add_wide(RankLoad& load, const Kind& kind, i64 count, i64 again) const {
+  const LayerActivations& a = kind.activations;
+  if (again > 0) load.wide_layer = std::max(load.wide_layer, a.wide_kept);
+  return (again * a.wide_input + (count - again) * a.wide_kept).value;
+}
+
 double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
   if (again == 0) return 0;
   constexpr i64 kStay = 2;
@@ -123,12 +147,12 @@ double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
-  std::fill(inputs_.begin(), inputs_.end(), 0.0);
+  std::fill(wide_.begin(), wide_.end(), 0.0);
   const auto add_run = [&](std::size_t k, const Kind& kind, i64 count) {
     const i64 again = count_recomputed_layers(config_.plan, before, count);
     chunks_[k] += add(load, kind, count, again);
     before += count;
-    if (!inputs_.empty()) inputs_[k] += (again * kind.activations.input).value;
+    if (!wide_.empty()) wide_[k] += add_wide(load, kind, count, again);
     if (offloaded_.empty()) return;
     const double moved = offload(load, kind, again);
     chunks_[k] -= moved;
@@ -138,6 +162,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
     const i64 s = stage_of(pp_rank, i64(k));
     const plan::Stage& at = stage(s);
     chunks_[k] = output_.value + (at.loss ? (logits_ + head_inputs_).value : 0);
+    if (!wide_.empty() && at.loss) wide_[k] = wide_head_.value;
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
     auto kind = std::partition_point(kinds_.begin(), kinds_.end(),
@@ -185,7 +210,7 @@ RankLoad RankLoads::of(i64 pp_rank) {
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
   load.held = Bytes{pipeline::max_held(shape_, pp_rank, chunks_)} + held_by_overlap(pp_rank);
-  if (!inputs_.empty()) load.inputs = {pipeline::max_held(shape_, pp_rank, inputs_)};
+  if (!wide_.empty()) load.wide = {pipeline::max_held(shape_, pp_rank, wide_)};
   if (!offloaded_.empty()) load.offloaded = {pipeline::max_held(shape_, pp_rank, offloaded_)};
   return load;
 }

@@ -5,6 +5,7 @@
 #include "rankwright/catalog/catalog.h"
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/memory/states.h"
+#include "rankwright/cost/step.h"
 #include "tests/support/sample.h"
 
 namespace rankwright::cost {
@@ -38,6 +39,53 @@ TEST(SavingStates, Qlora_QuantizesTheMatricesOfLayers) {
   const double each = 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
   EXPECT_NEAR(compute_states(config, 0).parameters.value,
               each * (kParameters - plain) + 2 * plain + 4 * kAdapters, 10'000);
+}
+
+plan::TrainingConfig preferences(const plan::Plan& plan) {
+  plan::TrainingConfig config = llama(plan);
+  config.job.method = plan::Method::dpo;
+  config.job.ref_model = true;
+  return config;
+}
+
+Bytes reference_bytes(const plan::TrainingConfig& config) {
+  return estimate_memory(config, 0, select_calibration(config))[Entry::reference];
+}
+
+// A second copy of the weights in 2 bytes, which ZeRO-3 divides by 8. Under LoRA the reference is
+// the model itself, with its adapters off.
+TEST(ReferenceModel, IsASecondCopyOfTheWeights) {
+  EXPECT_DOUBLE_EQ(reference_bytes(preferences({})).value, 2 * kParameters);
+  EXPECT_DOUBLE_EQ(reference_bytes(preferences({.dp = 8, .zero = 3})).value, 2 * kParameters / 8);
+  EXPECT_DOUBLE_EQ(reference_bytes(preferences({.dp = 8, .zero = 1})).value, 2 * kParameters);
+  plan::TrainingConfig lora = preferences({});
+  lora.job.lora_rank = 16;
+  EXPECT_EQ(reference_bytes(lora), Bytes{});
+}
+
+// Forward is one of the three passes of equal work; the reference runs it once more.
+TEST(ReferenceModel, RunsForwardOnEveryMicrobatch) {
+  plan::TrainingConfig config = preferences({});
+  config.cluster = *catalog::find_cluster("dgx-h100");
+  const cluster::Calibration& c = select_calibration(config);
+  const StepTime with = estimate_step_time(config, c);
+  config.job.ref_model = false;
+  const StepTime without = estimate_step_time(config, c);
+  EXPECT_EQ(without[Item::reference], Seconds{});
+  EXPECT_EQ(with[Item::matmul], without[Item::matmul]);
+  EXPECT_NEAR(with[Item::reference] / (without.compute() - without[Item::optimizer]), 1.0 / 3,
+              0.03);
+}
+
+// 16 bytes of each of 8,192 x 128,256 logits, or none if they are never all in memory.
+TEST(ReferenceModel, LogProbabilities_TakeSixteenBytesPerLogit) {
+  plan::TrainingConfig config = preferences({});
+  config.job.sequence = 8192;
+  config.software.loss = plan::Loss::log_probs;
+  const cluster::Calibration& c = select_calibration(config);
+  EXPECT_DOUBLE_EQ(estimate_memory(config, 0, c)[Entry::logits].value, 16.0 * 8192 * 128'256);
+  config.software.loss = plan::Loss::fused_linear;
+  EXPECT_EQ(estimate_memory(config, 0, c)[Entry::logits], Bytes{});
 }
 
 // 2 + 4 + 4 (copy) + 2 x (1 + 4/256)

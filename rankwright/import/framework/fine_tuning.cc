@@ -129,13 +129,46 @@ void finish_adapter(ForeignReading& r) {
   draft.grad_dtype = plan::Dtype::fp32;
 }
 
-/// Preference optimization also runs a frozen reference model.
-void read_stage(ForeignReading& r, const YamlNode& node) {
-  if (node.scalar == "sft" || node.scalar == "pt") return;
+/// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
+struct TrainerMethodRow {
+  std::string_view name;
+  plan::Method method;
+  bool reference;
+};
+constexpr TrainerMethodRow kTrainerMethods[] = {
+    {"sft", plan::Method::lm, false},    {"pt", plan::Method::lm, false},
+    {"dpo", plan::Method::dpo, true},    {"ipo", plan::Method::dpo, true},
+    {"simpo", plan::Method::dpo, false}, {"orpo", plan::Method::dpo, false},
+    {"grpo", plan::Method::grpo, false},
+};
+
+const TrainerMethodRow* find_trainer_method(std::string_view name) {
+  const auto found = std::find_if(std::begin(kTrainerMethods), std::end(kTrainerMethods),
+                                  [&](const TrainerMethodRow& row) { return row.name == name; });
+  return found == std::end(kTrainerMethods) ? nullptr : found;
+}
+
+void read_trainer_method(ForeignReading& r, const YamlNode& node) {
+  if (const TrainerMethodRow* const found = find_trainer_method(node.scalar)) {
+    r.draft.method = found->method;
+    r.draft.ref_model = found->reference;
+    return;
+  }
   report_left_out(r, node,
                   fmt::format("{}: only the trained model is counted, without a reference or "
                               "reward model",
                               make_excerpt(node.scalar)));
+}
+
+/// A device's batch of preference optimization counts pairs. LLaMA-Factory's losses on pairs have
+/// no reference model if `pref_loss` says so, and compute log-probabilities from all logits.
+void finish_method(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (draft.method != plan::Method::dpo) return;
+  draft.micro_batch = std::min(2 * draft.micro_batch.value_or(1), kMaxMicroBatch);
+  const TrainerMethodRow* const loss = find_trainer_method(read_word(r, "pref_loss"));
+  if (loss != nullptr) draft.ref_model = loss->reference;
+  if (find_path(r.root, "stage") != nullptr) draft.loss = plan::Loss::log_probs;
 }
 
 constexpr ForeignKey kFineTuningKeys[] = {
@@ -150,8 +183,9 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
     {"load_in_8bit", "job.base_dtype", read_quantized<plan::BaseDtype::int8>},
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
-    {"stage", "", read_stage},
-    {"rl", "", read_stage},
+    {"stage", "job.method", read_trainer_method},
+    {"rl", "job.method", read_trainer_method},
+    {"pref_loss", "job.ref_model"},
     {"model_name_or_path", "model", read_named_model},
     {"base_model", "model", read_named_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
@@ -293,6 +327,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
   read_data_degrees(reading);
   read_trainer_precision(reading);
   finish_adapter(reading);
+  finish_method(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file
   plan.keys = fields.keys();

@@ -66,6 +66,20 @@ TEST(FineTuning, LoraOfLlamaFactory) {
   EXPECT_THAT(stated.draft.base_dtype, Optional(plan::BaseDtype::nf4));
 }
 
+// A device's batch counts pairs, of two sequences each. LLaMA-Factory's own loss computes
+// log-probabilities from all logits.
+TEST(FineTuning, PreferencesOfLlamaFactory) {
+  std::string text = kFactory + "finetuning_type: full\n";
+  text.replace(text.find("stage: sft"), 10, "stage: dpo");
+  const PlanFile plan = read(text);
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(plan.draft.ref_model, Optional(true));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));
+  EXPECT_EQ(resolve(plan.draft).software.loss, plan::Loss::log_probs);
+  const PlanFile simple = read(text + "pref_loss: simpo\n");
+  EXPECT_THAT(simple.draft.ref_model, Optional(false));
+}
+
 TEST(FineTuning, QloraOfAxolotl) {
   const PlanFile plan = read(
       "base_model: Qwen/Qwen3-8B\nsequence_len: 2048\ndatasets: []\nload_in_4bit: true\n"

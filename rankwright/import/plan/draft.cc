@@ -235,7 +235,8 @@ void DraftResolver::software() {
   software.experts = draft_.expert_kernel.value_or(software.experts);
   software.fused_permute = draft_.fused_permute.value_or(software.fused_permute);
   if (draft_.compile) software.eager_ops = !*draft_.compile;
-  software.loss = draft_.loss.value_or(software.loss);
+  software.loss =
+      draft_.loss.value_or(default_loss(software, draft_.method.value_or(plan::Method::lm)));
   software.tuned = draft_.tuned.value_or(software.tuned);
   if (draft_.target && *draft_.target != rules::Target::any)
     config_.target = row(*draft_.target).name;
@@ -269,6 +270,8 @@ void DraftResolver::job() {
   job.sequence = count_or(draft_.sequence, "job.sequence", plan::assume_sequence(config_.model),
                           explain_sequence(config_.model));
   job.doc_length = draft_.doc_length.value_or(0);
+  job.method = draft_.method.value_or(plan::Method::lm);
+  job.ref_model = draft_.ref_model.value_or(row(job.method).reference);
   const std::optional<i64> accumulated =
       draft_.accumulation ? product({plan.micro_batch, *draft_.accumulation, plan.dp})
                           : std::nullopt;

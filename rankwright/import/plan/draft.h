@@ -59,6 +59,8 @@ struct Draft {
   std::optional<model::Model> model;
   std::optional<cluster::Cluster> cluster;
   std::optional<i64> global_batch, sequence, doc_length;
+  std::optional<plan::Method> method;
+  std::optional<bool> ref_model;
   std::optional<i64>
       accumulation;  // microbatches per data rank, for frameworks that do not state a global batch
   std::optional<plan::Dtype> param_dtype, grad_dtype;

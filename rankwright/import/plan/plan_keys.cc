@@ -239,6 +239,12 @@ void read_optimizer(Reading& r, const YamlNode& node) {
                                                          : plan::Optimizer::adam;
 }
 
+void read_method(Reading& r, const YamlNode& node) {
+  if (const std::optional<std::size_t> index =
+          r.fields.one_of(node, names_of_rows(plan::methods())))
+    r.draft.method = plan::methods()[*index].method;
+}
+
 void read_framework(Reading& r, const YamlNode& node) {
   if (const std::optional<std::size_t> index =
           r.fields.one_of(node, names_of_rows(plan::frameworks())))
@@ -514,6 +520,18 @@ constexpr KeyRow kKeys[] = {
       "documents of different lengths, the mean of their squares over their mean.",
       "Attention grows with it instead of with the sequence."},
      read_whole<&Draft::doc_length, kMaxSequence>},
+    {{"job.method", "lm, dpo or grpo", "lm",
+      "lm: next-token prediction, of pretraining and supervised fine-tuning. dpo: preference "
+      "optimization; micro_batch and global_batch count sequences, two per pair. grpo: the update "
+      "of reinforcement learning, without its rollouts.",
+      "dpo and grpo compute log-probabilities: 16 bytes per logit, or none where TRL computes them "
+      "with the output head."},
+     read_method},
+    {{"job.ref_model", "true or false", "true with dpo, otherwise false",
+      "A frozen reference model runs forward on every micro-batch.",
+      "Its weights are a second copy, and its forward takes about a third of a step. Under LoRA, "
+      "the adapters are turned off instead."},
+     read_flag<&Draft::ref_model>},
     {{"job.param_dtype", "fp64, fp32, bf16, fp16 or fp8", "bf16",
       "Number format of parameters and activations.",
       "Sets the bytes of all stored and sent data."},
@@ -601,10 +619,11 @@ constexpr KeyRow kKeys[] = {
       "torch.compile, or the framework's own kernels, fuse the operations between matmuls.",
       "Without it, layers keep a quarter more activations."},
      read_flag<&Draft::compile>},
-    {{"software.loss", "fused, unfused, sharded, eager, in_place or fused_linear",
+    {{"software.loss",
+      "fused, unfused, sharded, eager, log_softmax, log_probs, in_place or fused_linear",
       "the framework's default",
-      "Implementation of the loss: 4, 6, 10, 14, 6 or 0 bytes per logit at its peak. fused_linear "
-      "is Liger's or Cut Cross-Entropy.",
+      "Implementation of the loss: 4, 6, 10, 14, 12, 16, 6 or 0 bytes per logit at its peak. "
+      "log_softmax is transformers', fused_linear Liger's or Cut Cross-Entropy.",
       "With a vocabulary of 128k and 8,192 tokens, this is 4.2 to 14.7 GB on one rank."},
      read_named<plan::Loss, &Draft::loss, plan::loss_names>},
     {{"software.tuned", "true or false", "the framework's default",

@@ -97,6 +97,8 @@ const Example kExamples[] = {
     {"job.global_batch", "8", is<&Draft::global_batch, 8>},
     {"job.sequence", "8", is<&Draft::sequence, 8>},
     {"job.doc_length", "512", is<&Draft::doc_length, 512>},
+    {"job.method", "dpo", is<&Draft::method, plan::Method::dpo>},
+    {"job.ref_model", "true", is<&Draft::ref_model, true>},
     {"job.param_dtype", "fp8", is<&Draft::param_dtype, plan::Dtype::fp8>},
     {"job.grad_dtype", "fp32", is<&Draft::grad_dtype, plan::Dtype::fp32>},
     {"job.matmul", "fp8", is<&Draft::matmul, plan::Matmul::fp8>},

@@ -101,8 +101,19 @@ std::optional<i64> read_either(ForeignReading& r, std::string_view one, std::str
   return first ? first : read_whole_at(r, other, 1, max);
 }
 
+/// A device's batch of train_dpo counts pairs; that of train_ppo counts responses, whose reference
+/// model is a process of its own.
+void read_openrlhf_method(Draft& d, std::string_view text) {
+  if (text.find("train_ppo") != std::string_view::npos) d.method = plan::Method::grpo;
+  if (text.find("train_dpo") == std::string_view::npos) return;
+  d.method = plan::Method::dpo;
+  d.micro_batch = std::min(2 * d.micro_batch.value_or(1), kMaxMicroBatch);
+  if (d.global_batch) d.global_batch = std::min(2 * *d.global_batch, plan::kMaxBatch);
+}
+
 void fill_openrlhf(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
+  read_openrlhf_method(d, plan.text);
   if (!d.zero) d.zero = 2;
   if (!d.param_dtype) d.param_dtype = plan::Dtype::bf16;
   d.grad_dtype = d.param_dtype;

@@ -78,6 +78,24 @@ TEST(Verl, ReadsTheDegreesOfMegatron_AndPackedMicroBatches) {
   EXPECT_THAT(plan.open, Contains(Field(&OpenValue::key, "parallelism.micro_batch")));
 }
 
+// The reference model stays on the GPUs unless it is moved to the host; the entropy needs all
+// logits in fp32.
+TEST(Verl, ReadsTheReferenceModelAndTheLoss) {
+  const std::string text =
+      "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.actor.use_kl_loss=True trainer.nnodes=1";
+  const PlanFile plan = read(text + "\n", "run.sh");
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(plan.draft.ref_model, Optional(true));
+  EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused));
+  const PlanFile other = read(text +
+                                  " actor_rollout_ref.ref.fsdp_config.param_offload=True "
+                                  "actor_rollout_ref.actor.entropy_coeff=0.001\n",
+                              "run.sh");
+  EXPECT_THAT(other.draft.ref_model, Optional(false));
+  EXPECT_THAT(other.draft.loss, Optional(plan::Loss::log_probs));
+}
+
 TEST(Verl, ReadsTheRankOfAdapters) {
   const PlanFile plan = read(
       "python3 -m verl.trainer.main_ppo actor_rollout_ref.model.lora_rank=32 "

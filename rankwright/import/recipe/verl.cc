@@ -1,6 +1,6 @@
 // Reads verl's launch scripts, which override a Hydra config (`actor_rollout_ref.actor...=...`),
 // and its YAML configs: the training of the actor, by FSDP or Megatron-LM. Checked against the
-// defaults of verl main of 2026. Rollout, reference and reward models are not estimated.
+// defaults of verl main of 2026. Rollouts and reward models are not estimated.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -42,6 +42,10 @@ constexpr ForeignKey kVerlKeys[] = {
     {"actor_rollout_ref.model.path", "model", read_named_model},
     {"model.partial_pretrain", "model", read_named_model},
     {"model.path", "model", read_named_model},
+    {"actor_rollout_ref.actor.use_kl_loss", "job.ref_model"},
+    {"actor_rollout_ref.ref.fsdp_config.param_offload", "job.ref_model"},
+    {"actor_rollout_ref.ref.megatron.param_offload", "job.ref_model"},
+    {"actor_rollout_ref.actor.entropy_coeff", "software.loss"},
     {"trainer.nnodes", "node_shape"},
     {"trainer.n_gpus_per_node", "node_shape"},
     {"nodes", "node_shape"},
@@ -107,9 +111,10 @@ bool runs_megatron(const ForeignReading& r) {
          find_path(r.root, "actor_rollout_ref.actor.fsdp_config") == nullptr;
 }
 
-bool is_on_in(const ForeignReading& r, std::string_view path) {
-  const YamlNode* const node = find_path(r.root, path);
-  return node != nullptr && !is_off(*node);
+/// Returns whether the file runs verl's supervised fine-tuning.
+bool only_fine_tunes(const ForeignReading& r) {
+  return find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
+         find_path(r.root, "actor_rollout_ref.actor.ppo_mini_batch_size") == nullptr;
 }
 
 /// A mini-batch counts prompts; each has `n` responses. Fine-tuning counts sequences.
@@ -120,9 +125,7 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
     return std::any_of(flags.unknown.begin(), flags.unknown.end(),
                        [&](const auto& one) { return one.flag == path; });
   };
-  const bool tuning = find_path(r.root, "actor_rollout_ref.model.path") == nullptr &&
-                      find_path(r.root, actor + "ppo_mini_batch_size") == nullptr;
-  if (tuning) {
+  if (only_fine_tunes(r)) {
     d.global_batch = read_whole_at(r, "data.train_batch_size", 1, plan::kMaxBatch).value_or(256);
     d.micro_batch = read_whole_at(r, "data.micro_batch_size_per_gpu", 1, kMaxMicroBatch);
     d.sequence = read_whole_at(r, "data.max_length", 1, kMaxSequence).value_or(1024);
@@ -183,6 +186,24 @@ void fill_engine(ForeignReading& r) {
   d.framework = find_software(rules::Target::accelerate);
 }
 
+/// Reinforcement learning updates the actor. A reference model that is not moved to the host stays
+/// on the device. Log-probabilities are computed in place (flash-attn) or as Megatron-LM's loss,
+/// unless the entropy is part of the loss.
+void read_verl_method(ForeignReading& r) {
+  Draft& d = r.draft;
+  if (only_fine_tunes(r)) return;
+  d.method = plan::Method::grpo;
+  d.ref_model = is_on_at(r.root, "actor_rollout_ref.actor.use_kl_loss") &&
+                !is_on_at(r.root, "actor_rollout_ref.ref.fsdp_config.param_offload") &&
+                !is_on_at(r.root, "actor_rollout_ref.ref.megatron.param_offload");
+  const YamlNode* const entropy = find_path(r.root, "actor_rollout_ref.actor.entropy_coeff");
+  const bool counts_entropy =
+      entropy != nullptr && entropy->scalar.find_first_of("123456789") != std::string::npos;
+  d.loss = counts_entropy     ? plan::Loss::log_probs
+           : runs_megatron(r) ? plan::Loss::unfused
+                              : plan::Loss::fused;
+}
+
 }  // namespace
 
 bool claims_verl(std::string_view file, std::string_view text) {
@@ -217,10 +238,11 @@ void read_verl(PlanFile& plan, const FileReader& files) {
     read_node_shape(reading, "nodes", "gpus-per-node", 1, std::nullopt, &flags, &plan);
   fill_engine(reading);
   read_verl_batch(reading, flags, plan);
-  if (is_on_in(reading, "actor_rollout_ref.rollout.name"))
+  read_verl_method(reading);
+  if (is_on_at(flags.map, "actor_rollout_ref.rollout.name"))
     report_left_out(reading, *find_path(flags.map, "actor_rollout_ref.rollout.name"),
-                    "only the training of the actor is estimated: rollout, reference and reward "
-                    "models share the GPUs with it");
+                    "only the update of the actor is estimated: rollouts and reward models share "
+                    "the GPUs with it");
   report_script_values(reading, flags, kVerlKeys, plan);
   plan.keys = fields.keys();
 }

@@ -264,6 +264,10 @@ Facts list_optimizer_facts(const FactContext& s) {
           {"", format_short_count(p.zero == 0 ? all : shard), " updated"}};
 }
 
+Facts list_reference_facts(const FactContext& s) {
+  return {{"", s.config().job.ref_model ? "a" : "no", " reference model"}};
+}
+
 Facts list_offload_facts(const FactContext& s) {
   return {{"offloads ", show(s.config().plan.offload), ""}};
 }
@@ -286,6 +290,7 @@ constexpr CauseRow kRows[] = {
     {cost::Item::untuned, list_untuned_facts, true},
     {cost::Item::dp, list_dp_facts},
     {cost::Item::optimizer, list_optimizer_facts},
+    {cost::Item::reference, list_reference_facts},
     {cost::Item::offload, list_offload_facts},
     {cost::Item::jitter, list_jitter_facts, true},
 };

@@ -13,6 +13,8 @@ constexpr KeyOption kKeyOptions[] = {
     {"global-batch", "job.global_batch"},
     {"seq", "job.sequence"},
     {"doc-length", "job.doc_length"},
+    {"method", "job.method"},
+    {"ref-model", "job.ref_model"},
     {"param-dtype", "job.param_dtype"},
     {"grad-dtype", "job.grad_dtype"},
     {"matmul", "job.matmul"},

@@ -31,6 +31,8 @@ importer::Draft without_plan(const importer::Draft& d) {
   bare.global_batch = d.global_batch;
   bare.sequence = d.sequence;
   bare.doc_length = d.doc_length;
+  bare.method = d.method;
+  bare.ref_model = d.ref_model;
   bare.param_dtype = d.param_dtype;
   bare.grad_dtype = d.grad_dtype;
   bare.matmul = d.matmul;
@@ -78,7 +80,9 @@ rules::Target choose_search_target(std::optional<rules::Target> stated,
   if (file.draft.framework) return rules::find_target_of(file.draft.framework->name);
   const bool cpu = file.draft.cluster && file.draft.cluster->device.cpu();
   if (cpu) return rules::Target::rankwright;
-  return file.draft.lora_rank ? rules::Target::accelerate : rules::Target::megatron;
+  const bool fine_tunes =
+      file.draft.lora_rank || file.draft.method.value_or(plan::Method::lm) != plan::Method::lm;
+  return fine_tunes ? rules::Target::accelerate : rules::Target::megatron;
 }
 
 plan::TrainingConfig resolve_job(const importer::Draft& stated, rules::Target target,

@@ -31,6 +31,7 @@ constexpr EntryColor kEntryColors[] = {
     {cost::Entry::parameters, {0x0F, 0x8A, 0x80}},
     {cost::Entry::gradients, {0x4F, 0x8F, 0x5B}},
     {cost::Entry::optimizer, {0x7D, 0x8A, 0x1F}},
+    {cost::Entry::reference, {0x2F, 0x86, 0x6A}},
     {cost::Entry::activations, {0xC4, 0x50, 0x6E}},
     {cost::Entry::recomputed_layer, {0xA8, 0x60, 0x7F}},
     {cost::Entry::layer_gradients, {0x9A, 0x6F, 0xB0}},

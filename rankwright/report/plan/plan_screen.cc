@@ -211,6 +211,18 @@ std::string describe_adapters(const plan::Job& job) {
       job.base_dtype == plan::BaseDtype::same ? name(job.param_dtype) : name(job.base_dtype));
 }
 
+/// Returns what is trained and how: "dpo with a reference model; LoRA of rank 16 ..."; empty for
+/// next-token prediction of all parameters.
+std::string describe_training_job(const plan::Job& job) {
+  std::string text;
+  if (job.method != plan::Method::lm) text = name(job.method);
+  if (job.ref_model)
+    text += fmt::format("{}with a reference model{}", text.empty() ? "" : " ",
+                        job.frozen() ? " (adapters off)" : "");
+  if (!job.frozen()) return text;
+  return text + (text.empty() ? "" : "; ") + describe_adapters(job);
+}
+
 /// Returns what offload needs: "12 GiB per GPU, 96 GiB per node: optimizer".
 std::string describe_host_memory(const plan::TrainingConfig& config, Bytes host) {
   const i64 ranks = cost::count_host_ranks(config);
@@ -226,7 +238,8 @@ std::string write_plan(const planner::PlanAnswer& view, const Paint& paint, std:
   const auto say = [&](std::string_view label, const std::string& text) {
     out += render_labeled_text(label, text, paint, width);
   };
-  if (best.config.job.frozen()) say("trains", describe_adapters(best.config.job));
+  if (const std::string job = describe_training_job(best.config.job); !job.empty())
+    say("trains", job);
   say("layout", format_placed_degrees(best.config));
   say("schedule", describe_schedule(best.config));
   say("step",

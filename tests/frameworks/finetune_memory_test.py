@@ -1,0 +1,208 @@
+"""One step of transformers' models, with PEFT's adapters or full fine-tuning, on fake tensors: the bytes that are alive
+after the forward pass and at the peak, against the memory entries of `explain`.
+
+A mode counts the storages that every operation makes, until they are freed. Attention needs a GPU and is replaced by an
+operation that keeps what FlashAttention keeps: its inputs, its output and one fp32 number per query and head. The
+model is built with 2 and with 4 layers; all are equal, so the difference is that of two layers.
+"""
+
+import contextlib
+import gc
+import json
+import pathlib
+import statistics
+import weakref
+
+import judges
+import peft
+import pytest
+import rankwright
+import torch
+import transformers
+from conftest import CASES
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakIdKeyDictionary
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+VERSION = f"{judges.version('transformers')} with peft {judges.version('peft')}"
+DATA = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "hf"
+FEW, MORE = 2, 4  # layers
+KERNEL = "counted"
+
+
+@torch.library.custom_op("rankwright::flash", mutates_args=())
+def flash(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    raise NotImplementedError
+
+
+@flash.register_fake
+def _(q, k, v):
+    return torch.empty_like(q), q.new_empty(q.shape[:-1], dtype=torch.float32)
+
+
+flash.register_autograd(lambda ctx, *_: tuple(torch.empty_like(one) for one in ctx.saved_tensors[:3]),
+                        setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs, *output))  # fmt: skip
+
+
+def attention(module, query, key, value, mask, **_):
+    # On GPUs autocast computes attention in 16 bits.
+    made, _ = flash(query.to(value.dtype), key.to(value.dtype), value)
+    return made.transpose(1, 2).contiguous(), None
+
+
+ALL_ATTENTION_FUNCTIONS.register(KERNEL, attention)
+ALL_MASK_ATTENTION_FUNCTIONS.register(KERNEL, lambda *_, **__: None)
+
+
+class Live(TorchDispatchMode):
+    """Counts the bytes of the storages that exist, and their peak in each phase."""
+
+    def __init__(self, known):
+        super().__init__()
+        self.kept = [tensor.untyped_storage() for tensor in known]  # not counted
+        self.now, self.phase, self.peaks, self.seen = 0, "forward", {}, WeakIdKeyDictionary()
+        for storage in self.kept:
+            self.seen[storage] = 0
+
+    def free(self, size):
+        self.now -= size
+
+    def add(self, tensor):
+        storage = tensor.untyped_storage()
+        if storage in self.seen:
+            return
+        self.seen[storage] = size = storage.nbytes()
+        self.now += size
+        weakref.finalize(storage, self.free, size)
+        self.peaks[self.phase] = max(self.now, self.peaks.get(self.phase, 0))
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        made = function(*args, **(kwargs or {}))
+        torch.utils._pytree.tree_map_only(torch.Tensor, self.add, made)
+        return made
+
+
+def build(plan, layers):
+    config = json.loads((DATA / f"{plan['model']}.json").read_text("utf-8")) | {"num_hidden_layers": layers}
+    made = transformers.AutoConfig.for_model(config.pop("model_type"), **config)
+    made._attn_implementation = KERNEL
+    job = plan["job"]
+    pure = job.get("master_dtype") == "bf16" or "lora_rank" in job
+    with torch.device("meta"):
+        dtype = torch.bfloat16 if pure else torch.float32
+        model = transformers.AutoModelForCausalLM.from_config(made, dtype=dtype)
+        if "lora_rank" in job:
+            model = peft.get_peft_model(model, peft.LoraConfig(r=job["lora_rank"], target_modules=job["lora_modules"],
+                                                               task_type="CAUSAL_LM"))  # fmt: skip
+    return model, contextlib.nullcontext() if pure and "lora_rank" not in job else torch.autocast("cpu", torch.bfloat16)
+
+
+def run(plan, layers):
+    """Runs the second micro-batch of a step, so gradients exist, and returns bytes."""
+    model, autocast = build(plan, layers)
+    shape = (plan["parallelism"]["micro_batch"], plan["job"]["sequence"])
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        model.to_empty(device="cpu")
+        model.train()
+        if plan["parallelism"]["recompute"] == "full":
+            model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+            if "lora_rank" in plan["job"]:
+                model.enable_input_require_grads()
+        trained = [one for one in model.parameters() if one.requires_grad]
+        for one in trained:
+            one.grad = torch.empty_like(one)
+        tokens = torch.randint(9, shape)
+        gc.collect()  # and not again until the end: when it runs must not decide
+        gc.disable()
+        live = Live([*model.parameters(), *model.buffers(), *(one.grad for one in trained)])
+        with live:
+            with autocast:
+                made = model(input_ids=tokens, labels=tokens, use_cache=False)
+                loss = made.loss
+                # Accelerate returns logits in fp32.
+                returned = made.logits.float()
+                del made, returned
+            log_softmax = 4 * shape[0] * shape[1] * model.config.vocab_size
+            kept = live.now - log_softmax
+            live.phase = "backward"
+            loss.backward()
+        gc.enable()
+    return {"parameters": sum(one.untyped_storage().nbytes() for one in model.parameters()),
+            "gradients": sum(one.grad.untyped_storage().nbytes() for one in trained),
+            "optimizer": 2 * 4 * sum(one.numel() for one in trained) if "lora_rank" in plan["job"] else None,
+            "activations": kept, **live.peaks}  # fmt: skip
+
+
+def measure(plan, layers):
+    few, more = run(plan, FEW), run(plan, MORE)
+    made = {kind: few[kind] + (more[kind] - few[kind]) / (MORE - FEW) * (layers - FEW)
+            for kind in few if few[kind] is not None}  # fmt: skip
+    return made | {"peak": max(made["forward"], made["backward"])}
+
+
+# Entries that the mode does not see: states, which are compared on their own, and what is not a tensor.
+APART = ("parameters", "gradients", "optimizer", "workspace", "reserve", "context", "communicators")
+
+
+def estimate(plan):
+    memory = rankwright.explain(plan).data["estimate"]["memory"]
+    entries = {one["entry"]: one["bytes"] for one in memory["entries"]}
+    kept = sum(entries.get(name, 0) for name in ("activations", "rotary tables", "weight copies"))
+    if plan["parallelism"]["recompute"] == "full":  # after the forward pass, the casts of layers are gone
+        model = json.loads(pathlib.Path(plan["model"]).read_text("utf-8"))
+        head = 2 * model["vocab_size"] * model["hidden_size"]
+        kept -= max(0, entries.get("weight copies", 0) - head)
+    return {**entries, "activations": kept,
+            "peak": sum(size for name, size in entries.items() if name not in APART)}  # fmt: skip
+
+
+ALL = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+
+
+def make(model, job, sequence, micro, recompute):
+    return {"world_size": 1, "model": str(DATA / f"{model}.json"), "software": {"framework": "transformers"},
+            "parallelism": {"micro_batch": micro, "recompute": recompute},
+            "job": {"global_batch": 2 * micro, "sequence": sequence, **job}}  # fmt: skip
+
+
+JOBS = {
+    "full, fp32 weights": {},
+    "full, bf16 weights": {"master_dtype": "bf16", "grad_dtype": "bf16"},
+    "LoRA 16": {"lora_rank": 16, "lora_modules": ALL},
+    "LoRA 64": {"lora_rank": 64, "lora_modules": ALL},
+    "LoRA 8 of queries and values": {"lora_rank": 8, "lora_modules": ["q_proj", "v_proj"]},
+}
+FAST = [("llama-3.1-8b", "LoRA 16", 2048, 1, "none"), ("llama-3.1-8b", "full, fp32 weights", 2048, 1, "full")]
+GRID = [(model, job, sequence, micro, recompute) for model in ("llama-3.1-8b", "qwen3-8b", "qwen2.5-7b")
+        for job in JOBS for sequence, micro in ((512, 8), (4096, 1), (32768, 1)) for recompute in ("none", "full")]  # fmt: skip
+
+
+def off(ours, theirs):
+    return ours / theirs - 1
+
+
+def test_memory_of_fine_tuning(tally):
+    states = tally("transformers", VERSION, "memory of fine-tuning: parameters, gradients, optimizer states")
+    kept = tally("transformers", VERSION, "memory of fine-tuning: activations")
+    errors, peaks = [], []
+    for model, job, *rest in FAST if CASES <= 100 else FAST + GRID:
+        plan = make(model, JOBS[job], *rest)
+        layers = json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
+        ours, theirs = estimate(plan), measure({**plan, "model": model}, layers)
+        states.case()
+        kept.case()
+        for entry in ("parameters", "gradients", "optimizer"):
+            if entry in theirs:
+                about = f"{plan}: {entry} {ours[entry]:.0f}, {theirs[entry]:.0f}"
+                states.same(abs(off(ours[entry], theirs[entry])) < 0.001, True, about)
+        errors.append(off(ours["activations"], theirs["activations"]))
+        peaks.append(off(ours["peak"], theirs["peak"]))
+        print(f"{model}, {job}, {rest}: activations {errors[-1]:+.1%}, peak {peaks[-1]:+.1%}")
+        kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+        assert abs(peaks[-1]) < 0.05, f"{plan}: peak {ours['peak']:.0f}, {theirs['peak']:.0f}"
+    for name, values in (("activations", errors), ("peak", peaks)):
+        print(f"{name}: median {statistics.median(map(abs, values)):.1%}, from {min(values):+.1%} to {max(values):+.1%}")
+
+
