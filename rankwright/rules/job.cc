@@ -1,5 +1,5 @@
-// RW0125, RW0127 and RW0128: formats that the device does not compute in, exchanges between
-// context-parallel ranks that are not modeled, and micro-batches that split a pair of sequences.
+// RW0125 and RW0127: formats that the device does not compute in, and exchanges between
+// context-parallel ranks that are not modeled.
 #include <fmt/format.h>
 
 #include "rankwright/base/format.h"
@@ -56,18 +56,6 @@ Finding describe_split_recurrence(const plan::TrainingConfig& s) {
       .hint = "cp_size: 1"};
 }
 
-bool splits_pairs(const plan::TrainingConfig& s) {
-  return s.plan.micro_batch % row(s.job.method).sequences != 0;
-}
-
-Finding describe_split_pairs(const plan::TrainingConfig& s) {
-  return {.detail =
-              fmt::format("{} trains on pairs of sequences, and a micro-batch has {}",
-                          name(s.job.method), plural(s.plan.micro_batch, "sequence", "sequences")),
-          .key = "parallelism.micro_batch",
-          .hint = fmt::format("micro_batch: {}", s.plan.micro_batch + 1)};
-}
-
 constexpr Rule kRules[] = {
     {{"RW0125", Severity::error, "the GPU does not support this number format",
       "Frameworks refuse to start. Transformer Engine needs compute capability 8.9 for fp8 and "
@@ -96,18 +84,6 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::without_violations,
      when<splits_recurrence, describe_split_recurrence>},
-    {{"RW0128", Severity::error, "a micro-batch splits a pair of sequences",
-      "Preference optimization compares a chosen and a rejected sequence, which run in one "
-      "micro-batch. micro_batch and global_batch count sequences, two per pair.",
-      "Set micro_batch to an even number: twice the pairs per device.",
-      "TRL, trainer/dpo_trainer.py: the batch is the chosen and then the rejected sequences",
-      "world_size: 8\n"
-      "model: llama-3.2-1b\n"
-      "parallelism: {tp_size: 1, dp_size: 8, micro_batch: 3, order: tp-dp-pp}\n"
-      "job: {sequence: 2048, global_batch: 48, method: dpo}\n"},
-     Target::any,
-     Rule::When::without_violations,
-     when<splits_pairs, describe_split_pairs>},
 };
 
 }  // namespace

@@ -208,6 +208,16 @@ std::optional<Finding> check_chunks_without_pipeline(const Subject& subject) {
 
 constexpr Rule::When kWithoutViolations = Rule::When::without_violations;
 
+std::optional<Finding> check_split_pairs(const Subject& subject) {
+  const plan::TrainingConfig& s = subject.config;
+  if (s.plan.micro_batch % row(s.job.method).sequences == 0) return std::nullopt;
+  return Finding{.detail = fmt::format("{} trains on pairs of sequences, and a micro-batch has {}",
+                                       name(s.job.method),
+                                       plural(s.plan.micro_batch, "sequence", "sequences")),
+                 .key = "parallelism.micro_batch",
+                 .hint = fmt::format("micro_batch: {}", s.plan.micro_batch + 1)};
+}
+
 constexpr Rule kRules[] = {
     {{"RW0401", Severity::warning, "fewer micro-batches than PP ranks",
       "All PP ranks work only while each has a micro-batch. With fewer micro-batches, some ranks "
@@ -348,6 +358,18 @@ constexpr Rule kRules[] = {
      Target::any,
      Rule::When::always,
      check_chunks_without_pipeline},
+    {{"RW0412", Severity::error, "a micro-batch splits a pair of sequences",
+      "Preference optimization compares a chosen and a rejected sequence, which run in one "
+      "micro-batch. micro_batch and global_batch count sequences, two per pair.",
+      "Set micro_batch to an even number: twice the pairs per device.",
+      "TRL, trainer/dpo_trainer.py: the batch is the chosen and then the rejected sequences",
+      "world_size: 8\n"
+      "model: llama-3.2-1b\n"
+      "parallelism: {tp_size: 1, dp_size: 8, micro_batch: 3, order: tp-dp-pp}\n"
+      "job: {sequence: 2048, global_batch: 48, method: dpo}\n"},
+     Target::any,
+     kWithoutViolations,
+     check_split_pairs},
 };
 
 }  // namespace

@@ -193,8 +193,9 @@ void DraftResolver::layout() {
       or_assume(draft_.zero, "parallelism.zero_stage", 0, "0", "unsharded data parallelism");
   plan.shard_size = shard_size();
   plan.bucket_size = draft_.bucket_size.value_or(0);
+  const plan::Method method = draft_.method.value_or(plan::Method::lm);
   plan.micro_batch = count_or(draft_.micro_batch ? draft_.micro_batch : micro_batch_from_batch(),
-                              "parallelism.micro_batch", 1, "");
+                              "parallelism.micro_batch", row(method).sequences, "");
   plan.virtual_stages = draft_.virtual_stages.value_or(1);
   plan.microbatch_group = draft_.microbatch_group.value_or(0);
   plan.cp_comm = draft_.cp_comm.value_or(plan::CpComm::p2p);
