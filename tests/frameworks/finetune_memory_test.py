@@ -14,6 +14,7 @@ import statistics
 import weakref
 
 import judges
+import memory_test
 import peft
 import pytest
 import rankwright
@@ -21,6 +22,8 @@ import torch
 import transformers
 from conftest import CASES
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakIdKeyDictionary
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
@@ -135,8 +138,8 @@ def run(plan, layers):
             "activations": kept, **live.peaks}  # fmt: skip
 
 
-def measure(plan, layers):
-    few, more = run(plan, FEW), run(plan, MORE)
+def measure(plan, layers, step=run):
+    few, more = step(plan, FEW), step(plan, MORE)
     made = {kind: few[kind] + (more[kind] - few[kind]) / (MORE - FEW) * (layers - FEW)
             for kind in few if few[kind] is not None}  # fmt: skip
     return made | {"peak": max(made["forward"], made["backward"])}
@@ -206,3 +209,76 @@ def test_memory_of_fine_tuning(tally):
         print(f"{name}: median {statistics.median(map(abs, values)):.1%}, from {min(values):+.1%} to {max(values):+.1%}")
 
 
+def run_sharded(plan, layers):
+    """As run(), with FSDP2 as accelerate sets it up, and PyTorch's tracker, which sees gathered weights freed."""
+    shape = (plan["parallelism"]["micro_batch"], plan["job"]["sequence"])
+    lora = "lora_rank" in plan["job"]
+    with judges.fake_world(plan["world_size"], 0):
+        mesh = init_device_mesh("cpu", (plan["world_size"],))
+        model, _ = build(plan, layers)
+        policy = MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)
+        for layer in (model.base_model.model if lora else model).model.layers:
+            fully_shard(layer, mesh=mesh, mp_policy=policy)
+        fully_shard(model, mesh=mesh, mp_policy=policy)
+        with FakeTensorMode(allow_non_fake_inputs=True):
+            model.to_empty(device="cpu")
+            model.train()
+            if plan["parallelism"]["recompute"] == "full":
+                model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+                if lora:
+                    model.enable_input_require_grads()
+            trained = [one for one in model.parameters() if one.requires_grad]
+            optimizer = torch.optim.AdamW(trained, fused=True)
+            for one in trained:
+                one.grad = torch.zeros_like(one)
+                optimizer.state[one] = {"step": torch.zeros(()), "exp_avg": torch.zeros_like(one),
+                                        "exp_avg_sq": torch.zeros_like(one)}  # fmt: skip
+            tokens = torch.randint(9, shape)
+            tracker = memory_test.Tracker(model, optimizer)
+            with tracker:
+                before = tracker.by_kind()
+                made = model(input_ids=tokens, labels=tokens, use_cache=False)
+                loss = made.loss
+                returned = made.logits.float()
+                del made, returned
+                after = tracker.by_kind()
+                tracker.phase = "backward"
+                loss.backward()
+                tracker.phase = "end"
+    log_softmax = 4 * shape[0] * shape[1] * model.config.vocab_size
+    counters = 4 * len(trained)  # the optimizer's, of its steps
+    return {"parameters": before["Sharded Param"], "gradients": before["Sharded Grad"],
+            "optimizer": before["OptState"] - counters, "activations": after["Activation"] - log_softmax,
+            "forward": tracker.peaks["forward"], "backward": tracker.peaks["backward"]}  # fmt: skip
+
+
+# FSDP2 pads the rows of a matrix to the ranks: ranks that divide a rank of 8 have equal shares.
+SHARDED_FAST = [("llama-3.1-8b", "LoRA 16", 4096, 1, "none", 8)]
+SHARDED = [(model, job, sequence, micro, recompute, world) for model in ("llama-3.1-8b", "qwen3-8b")
+           for job in ("full, fp32 weights", "LoRA 64", "LoRA 8 of queries and values")
+           for sequence, micro, world in ((512, 8, 2), (8192, 1, 8)) for recompute in ("none", "full")]  # fmt: skip
+
+
+def test_memory_of_sharded_fine_tuning(tally):
+    states = tally("transformers", VERSION, "memory of fine-tuning with FSDP2: parameters, gradients, optimizer states")
+    kept = tally("transformers", VERSION, "memory of fine-tuning with FSDP2: activations")
+    errors, peaks = [], []
+    for model, job, sequence, micro, recompute, world in SHARDED_FAST if CASES <= 100 else SHARDED_FAST + SHARDED:
+        plan = make(model, JOBS[job], sequence, micro, recompute)
+        plan["world_size"] = world
+        plan["job"]["global_batch"] *= world
+        plan["parallelism"] |= {"dp_size": world, "zero_stage": 3}
+        layers = json.loads((DATA / f"{model}.json").read_text("utf-8"))["num_hidden_layers"]
+        ours, theirs = estimate(plan), measure({**plan, "model": model}, layers, run_sharded)
+        states.case()
+        kept.case()
+        for entry in ("parameters", "gradients", "optimizer"):
+            about = f"{plan}: {entry} {ours[entry]:.0f}, {theirs[entry]:.0f}"
+            states.same(abs(off(ours[entry], theirs[entry])) < 0.001, True, about)
+        errors.append(off(ours["activations"], theirs["activations"]))
+        peaks.append(off(sum(ours[one] for one in ("peak", "parameters", "gradients", "optimizer")), theirs["peak"]))
+        print(f"{model}, {job}, {sequence} x {micro}, {recompute}, {world} ranks: "
+              f"activations {errors[-1]:+.1%}, peak of all tensors {peaks[-1]:+.1%}")  # fmt: skip
+        kept.same(abs(errors[-1]) < 0.05, True, f"{plan}: {ours['activations']:.0f}, {theirs['activations']:.0f}")
+    for name, values in (("activations", errors), ("peak of all tensors", peaks)):
+        print(f"{name}: median {statistics.median(map(abs, values)):.1%}, from {min(values):+.1%} to {max(values):+.1%}")

@@ -196,35 +196,37 @@ Bytes query_key_norm_inputs(const plan::TrainingConfig& s, const Widths& w, cons
   return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
 }
 
-/// Returns what a trained layer keeps more if its hidden states are in fp32 (M33): the normalized
-/// tensors, and a cast of its input for every matmul. Queries, keys and values are separate
-/// matmuls, as are the two of a gated feed-forward.
-Bytes count_wide_layer(const plan::TrainingConfig& s, const model::Layer& layer,
-                       const Scale& scale) {
-  if (s.job.frozen()) return {};
-  constexpr double kQkv = 3;
-  const double more = kFp32 / scale.bytes - 1;
-  const double casts = (kQkv - 1) + (matrix_count(layer.ffn) - 2);
-  return scale.of((more * double(layer.norms) + casts) * scale.hidden);
-}
-
-/// Returns how many of the inputs that norms make are kept for the matmuls after them: under LoRA
-/// those that an adapter reads, and with transformers one cast for each adapter (M33).
+/// Returns how many of the inputs that norms make are kept for the matmuls after them; under LoRA,
+/// those that an adapter reads.
 double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& layer) {
   if (!s.job.frozen()) return norms_before(layer.norms);
   double kept = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
     if (linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output &&
-        (linear.saves_input || s.software.hf_modeling))
+        linear.saves_input)
       ++kept;
   return kept;
 }
 
-/// Returns the times that the output of attention is kept: once by its kernel or for the matmul
-/// after it; transformers casts it for the adapter once more.
-double kept_contexts(const plan::TrainingConfig& s) {
-  const bool cast = s.job.frozen() && s.job.lora_modules.o_proj && s.software.hf_modeling;
-  return cast ? 2 : 1;
+/// Returns the casts of its inputs that a layer of transformers keeps if its weights or adapters
+/// are in fp32 (M33). Queries, keys and values are separate matmuls, as are the two of a gated
+/// feed-forward, and each casts its input. Hidden states in fp32 also widen the normalized tensors;
+/// frozen layers have them in 16 bits, and their adapters cast.
+Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, const Widths& w,
+                  const Scale& scale) {
+  if (!s.software.hf_modeling) return {};
+  if (!s.job.frozen()) {
+    if (scale.bytes >= kFp32) return {};
+    constexpr double kQkv = 3;
+    const double more = kFp32 / scale.bytes - 1;
+    const double casts = (kQkv - 1) + (matrix_count(layer.ffn) - 2);
+    return scale.of((more * double(layer.norms) + casts) * scale.hidden);
+  }
+  double adapted = 0;
+  for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
+    if (linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output) ++adapted;
+  const double context = s.job.lora_modules.o_proj ? w.context : 0;
+  return scale.input((adapted - kept_block_inputs(s, layer)) * scale.hidden + context);
 }
 
 }  // namespace
@@ -248,7 +250,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   SavedLayer out{
       .norms = norm_inputs(s, layer, scale) + scale.input(kept_block_inputs(s, layer) * hidden),
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
-      .context = scale.input(kept_contexts(s) * w.context),
+      .context = scale.input(w.context),
       .core = attention_core(s, a, scale),
       .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside)};
   if (s.software.eager_ops) {                    // M29
@@ -284,10 +286,9 @@ LayerActivations activations(const plan::TrainingConfig& s, const model::Layer& 
                        .whole = all.total(),
                        .core = {},
                        .gradients = scale.of(matrix_count(ffn) * inside + scale.hidden)};
-  if (s.software.hf_modeling && scale.bytes < kFp32) {
-    out.wide_kept = count_wide_layer(s, layer, scale);
+  out.casts = count_casts(s, layer, find_widths(layer.attention, s.plan.tp), scale);
+  if (s.software.hf_modeling && scale.bytes < kFp32)
     out.wide_input = (kFp32 / scale.bytes - 1) * out.input;
-  }
   if (s.plan.recompute != plan::Recompute::selective) return out;
   const bool by_op = s.software.recomputes_ops;
   const Bytes dropped = dropped_by_modules(s, layer, all, scale);

@@ -36,9 +36,9 @@ struct LayerActivations {
   Bytes whole{};      // restored by full recomputation for the backward of the layer
   Bytes core{};       // restored by selective recomputation for the backward of the layer
   Bytes gradients{};  // inside its feed-forward, during its backward (M12)
-  // Added by hidden states in fp32 (M33):
-  Bytes wide_kept{};   // to `kept` and `whole`
-  Bytes wide_input{};  // to `input`
+  // Added by fp32 weights and adapters, by the way in which ZeRO handles them (M33):
+  Bytes casts{};       // to `kept` and `whole`: a cast of an input for each matmul
+  Bytes wide_input{};  // to `input`: its fp32 format
 };
 
 /// Computes the activation memory of one layer and microbatch.

@@ -126,12 +126,25 @@ double kept_cast_bytes(const plan::TrainingConfig& config) {
   return 0;
 }
 
-/// Returns whether the hidden states of transformers' models are in fp32 (M33): autocast leaves
-/// those of fp32 weights so, unless FSDP casts the weights; PEFT's adapters do under ZeRO.
-bool keeps_wide_states(const plan::TrainingConfig& config) {
-  if (config.job.frozen()) return config.plan.zero >= 2;
-  return config.software.fsdp && config.plan.zero < 2 &&
-         count_state_bytes(config).weights > double(config.job.activation_bytes());
+/// Which of the additions of fp32 weights and adapters a rank of transformers has (M33).
+struct WideFormats {
+  bool casts = false, inputs = false;
+};
+
+/// Autocast leaves the hidden states of fp32 weights in fp32, and FSDP, which casts the weights,
+/// does not. Adapters in fp32 cast their inputs, unless FSDP2 casts them; under other ZeRO they
+/// leave the hidden states in fp32.
+WideFormats find_wide_formats(const plan::TrainingConfig& config) {
+  constexpr int kFsdp2 = 2025;  // the default of accelerate since then
+  const plan::Software& software = config.software;
+  if (config.job.frozen()) {
+    const bool sharded = config.plan.zero >= 2;
+    const bool cast = sharded && software.fsdp && software.year >= kFsdp2;
+    return {.casts = !cast, .inputs = sharded && !cast};
+  }
+  const bool wide = software.fsdp && config.plan.zero < 2 &&
+                    count_state_bytes(config).weights > double(config.job.activation_bytes());
+  return {.casts = wide, .inputs = wide};
 }
 
 /// Estimates the memory of the pp ranks of one config. Values common to all pp ranks are computed
@@ -142,7 +155,7 @@ class MemoryEstimator {
       : config_(config),
         calibration_(calibration),
         activation_(config.job.activation_bytes()),
-        wide_(keeps_wide_states(config)),
+        wide_(find_wide_formats(config)),
         rotary_table_(count_rotary_table(config)),
         tokens_(compute_messages(config).hidden / bytes(config.model.hidden, activation_)),
         vocabulary_(double(plan::count_vocabulary_rows(config.model, config.plan.tp))) {}
@@ -160,13 +173,13 @@ class MemoryEstimator {
   void put_beyond(MemoryEstimate& out) const;
   /// Returns what recomputation restores for the backward of one layer.
   Bytes brought_back(const RankLoad& load) const {
-    return load.brought_back + (wide_ ? load.wide_layer : Bytes{});
+    return load.brought_back + (wide_.casts ? load.layer_casts : Bytes{});
   }
 
   const plan::TrainingConfig& config_;
   const cluster::Calibration& calibration_;
-  i64 activation_;      // bytes per activation element
-  bool wide_;           // hidden states are in fp32
+  i64 activation_;  // bytes per activation element
+  WideFormats wide_;
   Bytes rotary_table_;  // of a layer, or of all layers
   double tokens_;       // of a microbatch on a cp rank
   double vocabulary_;   // vocabulary rows on a tp rank
@@ -375,7 +388,8 @@ MemoryEstimate MemoryEstimator::estimate(const RankLoad& load) const {
   const plan::Software& software = config_.software;
   MemoryEstimate out{.pp_rank = load.pp_rank};
   out[Entry::activations] = load.held;
-  if (wide_) out[Entry::activations] += load.wide;
+  if (wide_.casts) out[Entry::activations] += load.casts;
+  if (wide_.inputs) out[Entry::activations] += load.wide_inputs;
   put_states(out, load);
   if (sequence_parallel(config_.plan))
     out[Entry::sequence_gather] = 2 * bytes(tokens_ * double(config_.model.hidden), activation_);

@@ -82,8 +82,9 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   chunks_.resize(std::size_t(plan.mirrored() ? 2 : plan.virtual_stages));
   if (plan.offload.activations) offloaded_.resize(chunks_.size());
   if (config.software.hf_modeling && !plan.offload.activations) {
-    wide_.resize(chunks_.size());
-    if (!config.job.frozen()) wide_head_ = (find_widening(config) - 1) * sizes.hidden;
+    casts_.resize(chunks_.size());
+    wide_inputs_.resize(chunks_.size());
+    if (!config.job.frozen()) head_casts_ = (find_widening(config) - 1) * sizes.hidden;
   }
 }
 
@@ -130,12 +131,6 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   return (again * a.input + (count - again) * a.kept).value;
 }
 
-double RankLoads::add_wide(RankLoad& load, const Kind& kind, i64 count, i64 again) const {
-  const LayerActivations& a = kind.activations;
-  if (again > 0) load.wide_layer = std::max(load.wide_layer, a.wide_kept);
-  return (again * a.wide_input + (count - again) * a.wide_kept).value;
-}
-
 double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
   if (again == 0) return 0;
   constexpr i64 kStay = 2;
@@ -147,12 +142,18 @@ double RankLoads::offload(RankLoad& load, const Kind& kind, i64 again) const {
 void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
   i64 before = 0;  // layers of this rank so far; the first ones are recomputed
   std::fill(offloaded_.begin(), offloaded_.end(), 0.0);
-  std::fill(wide_.begin(), wide_.end(), 0.0);
+  std::fill(casts_.begin(), casts_.end(), 0.0);
+  std::fill(wide_inputs_.begin(), wide_inputs_.end(), 0.0);
   const auto add_run = [&](std::size_t k, const Kind& kind, i64 count) {
     const i64 again = count_recomputed_layers(config_.plan, before, count);
     chunks_[k] += add(load, kind, count, again);
     before += count;
-    if (!wide_.empty()) wide_[k] += add_wide(load, kind, count, again);
+    if (!casts_.empty()) {
+      const LayerActivations& a = kind.activations;
+      if (again > 0) load.layer_casts = std::max(load.layer_casts, a.casts);
+      casts_[k] += ((count - again) * a.casts).value;
+      wide_inputs_[k] += (again * a.wide_input).value;
+    }
     if (offloaded_.empty()) return;
     const double moved = offload(load, kind, again);
     chunks_[k] -= moved;
@@ -162,7 +163,7 @@ void RankLoads::add_layers(RankLoad& load, i64 pp_rank) {
     const i64 s = stage_of(pp_rank, i64(k));
     const plan::Stage& at = stage(s);
     chunks_[k] = output_.value + (at.loss ? (logits_ + head_inputs_).value : 0);
-    if (!wide_.empty() && at.loss) wide_[k] = wide_head_.value;
+    if (!casts_.empty() && at.loss) casts_[k] = head_casts_.value;
     i64 from = first_layer(s);
     const i64 end = from + at.layers;
     auto kind = std::partition_point(kinds_.begin(), kinds_.end(),
@@ -210,7 +211,10 @@ RankLoad RankLoads::of(i64 pp_rank) {
   load.sharded = sharded(load.share);
   load.embedding_chunk = {chunks_[embedding_chunk_]};
   load.held = Bytes{pipeline::max_held(shape_, pp_rank, chunks_)} + held_by_overlap(pp_rank);
-  if (!wide_.empty()) load.wide = {pipeline::max_held(shape_, pp_rank, wide_)};
+  if (!casts_.empty()) {
+    load.casts = {pipeline::max_held(shape_, pp_rank, casts_)};
+    load.wide_inputs = {pipeline::max_held(shape_, pp_rank, wide_inputs_)};
+  }
   if (!offloaded_.empty()) load.offloaded = {pipeline::max_held(shape_, pp_rank, offloaded_)};
   return load;
 }

@@ -29,8 +29,10 @@ struct RankLoad {
   Bytes brought_back{};     // restored by recomputation for the backward of one layer
   Bytes gradients{};        // inside one layer
   Bytes offloaded{};        // activations of all microbatches in flight in host memory
-  Bytes wide{};             // what hidden states in fp32 would add to `held` (M33)
-  Bytes wide_layer{};       // and to `brought_back`
+  // Added to `held` by fp32 weights and adapters, by the way in which ZeRO handles them (M33):
+  Bytes casts{};                                // of inputs, in layers that are not recomputed
+  Bytes wide_inputs{};                          // of recomputed layers
+  Bytes layer_casts{};                          // added to `brought_back`
   double attention = 0, dense = 0, sparse = 0;  // elements in the largest matrices of each kind
 };
 
@@ -76,8 +78,6 @@ class RankLoads {
   /// Adds `count` layers of a kind, `again` of them recomputed; returns the bytes that they keep
   /// per microbatch.
   double add(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
-  /// Returns what fp32 hidden states would add to those bytes.
-  double add_wide(RankLoad& load, const Kind& kind, i64 count, i64 again) const;
   /// Moves the inputs of recomputed layers to the host: one stays while it is read, and the next
   /// arrives. Returns what `again` layers of a kind move per microbatch.
   double offload(RankLoad& load, const Kind& kind, i64 again) const;
@@ -95,13 +95,14 @@ class RankLoads {
   bool apart_ = false;                 // the vocabulary weight is a unit of its own
   Bytes logits_{};                     // of a microbatch, if the framework keeps them
   Bytes head_inputs_{};                // of the last norm and of the head, if they are counted
-  Bytes wide_head_{};                  // what fp32 hidden states add to them (M33)
+  Bytes head_casts_{};                 // added to them by hidden states in fp32 (M33)
   Bytes output_{};                     // of a stage, if the framework keeps it
   bool dense_spread_, expert_spread_;  // sharded over more than one rank, or offloaded
   // For the last pp rank passed to of():
   std::vector<double> chunks_{};     // activations of one microbatch, by chunk
   std::vector<double> offloaded_{};  // likewise in host memory; empty without offload
-  std::vector<double> wide_{};       // added by fp32 hidden states; empty if they cannot occur
+  std::vector<double> casts_{};      // M33; empty if there are none
+  std::vector<double> wide_inputs_{};
   std::size_t embedding_chunk_ = 0;
 };
 
