@@ -293,7 +293,7 @@ void read_trainer_precision(ForeignReading& r) {
 bool claims_fine_tuning(std::string_view file, std::string_view text) {
   if (claims_accelerate(file, text)) return false;
   const auto has = [&](std::string_view key) { return text.find(key) != std::string_view::npos; };
-  return (file.ends_with(".yaml") || file.ends_with(".yml")) &&
+  return (is_yaml_file(file) || file == "-") &&
          ((has("finetuning_type:") && has("model_name_or_path:")) ||
           (has("base_model:") && (has("sequence_len:") || has("datasets:"))) ||
           (has("model_name_or_path:") && has("per_device_train_batch_size:")));

@@ -123,6 +123,15 @@ TEST(FineTuning, ReadsTheDegreesOfAxolotl) {
   EXPECT_EQ(config.job.optimizer, plan::Optimizer::adam);
 }
 
+TEST(FineTuning, IsRecognizedOnStandardInput) {
+  const PlanFile plan = read_any_plan(
+      "{base_model: NousResearch/Llama-3.1-8B, sequence_len: 4096, datasets: [], rl: dpo}", "-",
+      refuse_file);
+  EXPECT_EQ(plan.format->name, "fine-tuning");
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_THAT(plan.draft.method, Optional(plan::Method::dpo));
+}
+
 TEST(FineTuning, UnknownModel_LeavesItOpen) {
   const PlanFile plan = read(
       "model_name_or_path: someone/new-model-9b\nper_device_train_batch_size: 4\n"
