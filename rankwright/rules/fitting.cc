@@ -89,8 +89,9 @@ class NextChanges {
       for (i64 size = plan_.micro_batch; size % (2 * row(s.job.method).sequences) == 0;)
         size /= 2, add([&](Change& c) { c.micro_batch(size); });
     if (plan_.tp > 1 && !plan_.sequence_parallel) add([](Change& c) { c.sequence_parallel(true); });
-    const plan::Loss lean =
-        s.job.method == plan::Method::lm ? plan::Loss::fused : plan::Loss::fused_linear;
+    // Hugging Face's models have Liger's; log-probabilities are never fused without the head.
+    const bool with_head = s.software.hf_modeling || s.job.method != plan::Method::lm;
+    const plan::Loss lean = with_head ? plan::Loss::fused_linear : plan::Loss::fused;
     if (bytes_per_logit(s.software.loss, s.job) > bytes_per_logit(lean, s.job) && !s.software.bare)
       add([&](Change& c) { c.loss(lean); });
     const bool keeps_more = plan_.schedule == pipeline::Schedule::gpipe ||
