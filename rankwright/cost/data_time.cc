@@ -81,14 +81,16 @@ Seconds exposed_up_to_zero2(const plan::TrainingConfig& config, const RankWork& 
 ZeroWaits find_zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Sync& sync,
                            const cluster::Calibration& c) {
   const double m = double(config.microbatches());
-  const Seconds gathered = sync.gathered / (2 * m), reduced = sync.reduced / m;
+  const bool every = reduces_every_microbatch(config);
+  const Seconds gathered = sync.gathered / (2 * m), reduced = every ? sync.reduced / m : Seconds{};
   const auto mean = [](Seconds sum, i64 calls) {
     return calls > 0 ? sum / double(calls) : Seconds{};
   };
   return {.forward = exposed_time(gathered, on.forward, c),
           .backward = exposed_time(gathered + reduced, on.backward, c),
           .gathered = mean(sync.gathered, sync.gathers),
-          .scattered = mean(sync.reduced, sync.reductions)};
+          // After the last microbatch nothing is left to overlap with.
+          .scattered = every ? mean(sync.reduced, sync.reductions) : sync.reduced};
 }
 
 }  // namespace

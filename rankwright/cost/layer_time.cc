@@ -5,6 +5,7 @@
 
 #include "rankwright/model/flops.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/kept_inputs.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -234,10 +235,13 @@ CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const 
     return w.links.time(kind, op, size, mesh::GroupKind::cp);
   };
   if (plan.cp_comm == plan::CpComm::all_gather) {
-    const Bytes all = double(plan.cp) * part;
-    const Seconds gather = time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
-    return {{gather},
-            {gather + time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all)}};
+    Seconds gather{}, scatter{};
+    for (const Bytes tensor : {m.key, m.value}) {
+      const Bytes all = double(plan.cp) * tensor;
+      gather += time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
+      scatter += time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all);
+    }
+    return {{gather}, {(gathers_again(w.config) ? gather : Seconds{}) + scatter}};
   }
   if (plan.cp_comm == plan::CpComm::a2a) {
     Seconds once{};
@@ -522,7 +526,8 @@ TensorComm::Passes TensorComm::block(const plan::BlockInputs& inputs) const {
     time.forward += gather(input);
     time.backward += scatter(input);
   }
-  for (const Bytes input : inputs.of_matmuls()) time.backward += regather(input);
+  if (gathers_again(config_))
+    for (const Bytes input : inputs.of_matmuls()) time.backward += regather(input);
   time.forward += scatter(sizes_.hidden);
   time.backward += gather(sizes_.hidden);
   return time;
@@ -539,7 +544,8 @@ TensorComm::Passes TensorComm::embedding() const {
 TensorComm::Passes TensorComm::head() const {
   const CommTime scores = 3 * reduce(sizes_.scores);
   if (!sequence_parallel(config_.plan)) return {scores, reduce(sizes_.hidden)};
-  return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + regather(sizes_.hidden)};
+  const CommTime again = config_.software.eager_ops ? CommTime{} : regather(sizes_.hidden);
+  return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + again};
 }
 
 TensorComm::Passes TensorComm::projection() const {

@@ -172,10 +172,12 @@ class BodyBuilder {
         buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
-      if (config_.plan.zero == 3 && config_.job.frozen())
-        passes_.calls().reduce(stage.adapters[i]);
-      else if (config_.plan.zero == 3)
-        for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+      if (config_.plan.zero == 3 && reduces_every_microbatch(config_)) {
+        if (config_.job.frozen())
+          passes_.calls().reduce(stage.adapters[i]);
+        else
+          for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+      }
     }
     if (g.weight && by_bucket) buckets.flush(passes_.calls());
     return passes_.calls().take();

@@ -52,8 +52,14 @@ class StepBuilder {
   /// Reduces the gradients of a stage, unless the cells reduce them with every microbatch.
   void reduce(i64 stage) {
     if (reduces_every_microbatch(config_)) return;
+    if (plan_.zero >= 3) return reduce_units(stage);
     for_each_bucket(holdings_[std::size_t(stage)], count_bucket_elements(plan_),
                     [&](const plan::Share& bucket) { calls_.reduce(bucket); });
+  }
+
+  void reduce_units(i64 stage) {
+    for (const plan::Unit& unit : list_units(config_, stages_[std::size_t(stage)], copies_))
+      for (i64 i = 0; i < unit.count; ++i) calls_.reduce(unit.share);
   }
 
   void gather(i64 pp_rank, bool beside) {
