@@ -41,9 +41,11 @@ class ReferenceFramework {
       microbatch(way(s_, i));
       const std::set<i64> met = stage_routes::met(s_, i, rank_);
       if (!once()) reduce_gradients(met);
-      if (p_.zero == 3) gather_parameters(met), gather_parameters(met);
+      if (p_.zero == 3) gather_parameters(met);  // frees them; the next pass gathers them again
+      if (p_.zero == 3 && !once()) gather_parameters(met);
     }
     if (once()) reduce_gradients(held_);
+    if (p_.zero == 3 && once()) gather_parameters(held_);
     if (p_.zero == 1 || p_.zero == 2) gather_parameters(held_);
     finish();
     return account_;

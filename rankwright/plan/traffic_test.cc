@@ -379,6 +379,15 @@ TEST(DpTraffic, FsdpInAPipeline_ReducesEveryUnitOncePerStep) {
   EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).calls, 4 * 5);
 }
 
+TEST(DpTraffic, FsdpInAPipeline_KeepsWhatABackwardHasGathered) {
+  // 4 microbatches: the first pass and those that follow a forward pass gather 5 units each
+  TrainingConfig config = dense_config({.dp = 4, .pp = 2, .zero = 3});
+  config.software.fsdp = true;
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, (4 + 1) * 5);
+  config.software.fsdp = false;
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 2 * 4 * 5);
+}
+
 TEST(TpTraffic, EagerPyTorch_KeepsGatheredInputs) {
   // 8 layers of 2 blocks, 4 microbatches: forward, and the output's gradient in backward
   TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});

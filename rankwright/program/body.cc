@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/data_calls.h"
 #include "rankwright/program/passes.h"
 
 namespace rankwright::program {
@@ -165,7 +166,8 @@ class BodyBuilder {
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = n - 1 - k;
       // Weight gradients do not read the weights, so W gathers nothing.
-      if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
+      if (g.input && !keeps_gathered_weights(config_))
+        prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
       if (by_bucket) {
