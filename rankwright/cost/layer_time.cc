@@ -5,7 +5,6 @@
 
 #include "rankwright/model/flops.h"
 #include "rankwright/plan/adapters.h"
-#include "rankwright/plan/kept_inputs.h"
 #include "rankwright/plan/messages.h"
 #include "rankwright/plan/shares.h"
 
@@ -214,6 +213,7 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
 
 struct CpTime {
   CommTime forward{}, backward{};
+  CommTime gathers{};  // of keys and values that only selective recomputation gathers again
 };
 
 /// Returns `time` with the part that is longer than `compute` exposed, and at least the fraction
@@ -241,7 +241,8 @@ CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const 
       gather += time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
       scatter += time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all);
     }
-    return {{gather}, {(gathers_again(w.config) ? gather : Seconds{}) + scatter}};
+    if (w.config.software.eager_ops) return {{gather}, {scatter}, {gather}};
+    return {{gather}, {gather + scatter}};
   }
   if (plan.cp_comm == plan::CpComm::a2a) {
     Seconds once{};
@@ -434,9 +435,11 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
 /// plan. Torch's policy recomputes every second matmul and the operations between.
 Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules) {
   const ModuleTimes& parts = time.modules;
-  if (parts.by_op)
-    return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
-  Pass again;
+  Pass again = parts.gathers;
+  if (parts.by_op) {
+    again += {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
+    return again;
+  }
   if (modules.core_attn) again += {.attention = parts.attention, .cp = parts.cp};
   if (modules.layernorm) again.elementwise += parts.norms;
   if (modules.mla_up_proj) again.matmul += parts.up;
@@ -526,8 +529,8 @@ TensorComm::Passes TensorComm::block(const plan::BlockInputs& inputs) const {
     time.forward += gather(input);
     time.backward += scatter(input);
   }
-  if (gathers_again(config_))
-    for (const Bytes input : inputs.of_matmuls()) time.backward += regather(input);
+  for (const Bytes input : inputs.of_matmuls())
+    (config_.software.eager_ops ? time.gathers : time.backward) += regather(input);
   time.forward += scatter(sizes_.hidden);
   time.backward += gather(sizes_.hidden);
   return time;
@@ -598,7 +601,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   parts = {.by_op = config.software.recomputes_ops,
            .attention = core.forward,
            .cp = cp.forward,
-           .norms = w.stream(blocks * kNorms * w.hidden * w.kept)};
+           .norms = w.stream(blocks * kNorms * w.hidden * w.kept),
+           .gathers = {.tp = around.gathers, .cp = cp.gathers}};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
@@ -623,6 +627,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     const TensorComm::Passes block = tensor.block(compute_block_inputs(config));
     time.forward.tp += block.forward;
     time.input.tp += block.backward;
+    parts.gathers.tp += block.gathers;
   }
   const plan::Share share =
       config.job.frozen() ? count_layer_share(config.model, layer, config.plan) : plan::Share{};

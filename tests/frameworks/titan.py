@@ -49,8 +49,20 @@ def build(config, world, layers=None):
         compile_config=config.compile, ac_config=config.activation_checkpoint, dump_folder=os.devnull)  # fmt: skip
 
 
-def run_pipeline(monkeypatch, config, world, tokens):
-    """Runs one step of torchtitan's pipeline on this rank. Requires: the process group exists.
+def cut_stages(config, layers):
+    """Leaves the first layers of the model, equally many in every stage of the pipeline."""
+    parts = config.parallelism.module_fqns_per_model_part or []  # none: torchtitan splits layers evenly
+    config.model_spec.model.layers = config.model_spec.model.layers[:layers]
+    for i, part in enumerate(parts):
+        each = layers // len(parts)
+        first = next(n for n, module in enumerate(part) if module.startswith("layers."))
+        others = [module for module in part if not module.startswith("layers.")]
+        parts[i] = others[:first] + [f"layers.{each * i + n}" for n in range(each)] + others[first:]
+
+
+def run_pipeline(monkeypatch, config, world, tokens, layers, on_send):
+    """Runs one step of torchtitan's pipeline of this many layers on this rank. on_send(direction, operation) is called
+    for every send. Requires: the process group exists.
 
     Stages learn the shapes of their inputs from their neighbors, which do not exist here: they are stated instead.
     """
@@ -69,6 +81,12 @@ def run_pipeline(monkeypatch, config, world, tokens):
             ends = {"input_args": boundary(index, stages), "output_args": boundary(index + 1, stages)}
             super().__init__(module, index, stages, device, **ends, **more)
 
+        def get_fwd_send_ops(self, *args):
+            return [on_send("forward", one) for one in super().get_fwd_send_ops(*args)]
+
+        def get_bwd_send_ops(self, *args):
+            return [on_send("backward", one) for one in super().get_bwd_send_ops(*args)]
+
         def _warmup_forward_vote(self, *_, **__):
             return types.SimpleNamespace(item=lambda: 1)  # shapes are stated on all stages
 
@@ -76,6 +94,7 @@ def run_pipeline(monkeypatch, config, world, tokens):
             return types.SimpleNamespace(item=lambda: 1)
 
     monkeypatch.setattr(pipeline_parallel, "PipelineStage", Stage)
+    cut_stages(config, layers)
     dims = ParallelDims.from_config(config.parallelism, world)
     dist_utils.set_spmd_backend(config.parallelism.spmd_backend)
     spec.model.update_from_config(config=config)
@@ -91,6 +110,7 @@ def run_pipeline(monkeypatch, config, world, tokens):
             part.to_empty(device="cpu")
         batch = torch.zeros(config.training.local_batch_size, tokens, dtype=torch.int64)
         schedule.step(*([batch] if first else []), **({"target": batch, "losses": []} if last else {}))
+
 
 def replace_attention(monkeypatch, forward):
     """Replaces FlexAttention, whose kernel needs a GPU."""
