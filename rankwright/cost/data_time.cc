@@ -81,14 +81,21 @@ Seconds exposed_up_to_zero2(const plan::TrainingConfig& config, const RankWork& 
 ZeroWaits find_zero3_waits(const plan::TrainingConfig& config, const RankWork& on, const Sync& sync,
                            const cluster::Calibration& c) {
   const double m = double(config.microbatches());
-  const Seconds gathered = sync.gathered / (2 * m), reduced = sync.reduced / m;
+  const bool every = reduces_every_microbatch(config);
+  const Seconds reduced = every ? sync.reduced / m : Seconds{};
+  const double gathers =
+      double(count_weight_gathers(config)) * m / double(config.stage_microbatches());
+  const Seconds gathered = sync.gathered / gathers;
+  const bool kept = keeps_gathered_weights(config);  // the first backward gathers, no other
   const auto mean = [](Seconds sum, i64 calls) {
     return calls > 0 ? sum / double(calls) : Seconds{};
   };
   return {.forward = exposed_time(gathered, on.forward, c),
-          .backward = exposed_time(gathered + reduced, on.backward, c),
-          .gathered = mean(sync.gathered, sync.gathers),
-          .scattered = mean(sync.reduced, sync.reductions)};
+          .backward = exposed_time((kept ? Seconds{} : gathered) + reduced, on.backward, c),
+          .gathered = mean(sync.gathered, sync.gathers) +
+                      (kept ? exposed_time(gathered, on.backward, c) : Seconds{}),
+          // After the last microbatch nothing is left to overlap with.
+          .scattered = every ? mean(sync.reduced, sync.reductions) : sync.reduced};
 }
 
 }  // namespace

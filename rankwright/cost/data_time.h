@@ -35,7 +35,8 @@ CommTime estimate_data_time(const plan::TrainingConfig& config, const RankWork& 
 /// Communication times of one microbatch under ZeRO-3.
 struct ZeroWaits {
   Seconds forward{}, backward{};  // exposed time per pass
-  // Time to gather the weights, and to reduce the gradients, of a unit:
+  // Exposed time once per step: of the first unit's gather, and of the last unit's reduction. FSDP
+  // in a pipeline adds the gather of the first backward, and reduces all units at the end.
   Seconds gathered{}, scattered{};
 };
 

@@ -248,6 +248,27 @@ TEST(DataTime, Zero3GathersTwiceAndReducesOncePerMicrobatch) {
   EXPECT_NEAR((none.exposed - of(config, Seconds{}).exposed) / (4 * 2 * less), 1, 1e-9);
 }
 
+TEST(DataTime, FsdpInAPipelineGathersAfterForwardPassesAndReducesOnce) {
+  // The first of 2 pp ranks has 4 layers and the embedding. 4 microbatches gather 5 times; next to
+  // an hour of computation, the first gather and all reductions are exposed.
+  rankwright::plan::TrainingConfig config =
+      sample::timed(sample::dense_config({.dp = 4, .pp = 2, .zero = 3}));
+  config.software.fsdp = true;
+  const i64 layer = count_layer_share(config.model, sample::dense_layer(), config.plan).dense;
+  const auto on_rank = [&](K kind, Op op, i64 each) {
+    const auto call = [&](i64 elements) {
+      return one(config, kind, op, G::dp_cp, bytes(elements, each));
+    };
+    return 4 * call(layer) + call(32'000 * 1024);
+  };
+  const Seconds g = on_rank(K::dp_all_gather, Op::all_gather, 2);
+  const Seconds s = on_rank(K::dp_reduce_scatter, Op::reduce_scatter, config.job.grad_bytes());
+  const Seconds last = norm(config);
+  EXPECT_NEAR(of(config, Seconds{}).exposed / (5 * g + s + last), 1, 1e-12);
+  const Seconds slowdown = catalog::get_calibration()[cluster::Constant::zero3_contention] * 5 * g;
+  EXPECT_NEAR(of(config, 3600.0_s).exposed / (slowdown + g / 5 + s + last), 1, 1e-12);
+}
+
 TEST(DataTime, MirroredStagesReduceAllGradients) {
   // DualPipe on 2 pp ranks: each holds both stages and thus all parameters, including experts. The
   // first stage has 4 layers and the embedding, the second 4 layers and the head.

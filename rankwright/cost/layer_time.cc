@@ -214,6 +214,7 @@ CoreTime estimate_core_time(const Work& w, const model::Attention& a, double wid
 
 struct CpTime {
   CommTime forward{}, backward{};
+  CommTime gathers{};  // of keys and values that only selective recomputation gathers again
 };
 
 /// Returns `time` with the part that is longer than `compute` exposed, and at least the fraction
@@ -235,10 +236,14 @@ CpTime estimate_cp_time(const Work& w, const model::Attention& attention, const 
     return w.links.time(kind, op, size, mesh::GroupKind::cp);
   };
   if (plan.cp_comm == plan::CpComm::all_gather) {
-    const Bytes all = double(plan.cp) * part;
-    const Seconds gather = time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
-    return {{gather},
-            {gather + time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all)}};
+    Seconds gather{}, scatter{};
+    for (const Bytes tensor : {m.key, m.value}) {
+      const Bytes all = double(plan.cp) * tensor;
+      gather += time(plan::TrafficKind::cp_all_gather, plan::Op::all_gather, all);
+      scatter += time(plan::TrafficKind::cp_reduce_scatter, plan::Op::reduce_scatter, all);
+    }
+    if (w.config.software.eager_ops) return {{gather}, {scatter}, {gather}};
+    return {{gather}, {gather + scatter}};
   }
   if (plan.cp_comm == plan::CpComm::a2a) {
     Seconds once{};
@@ -422,9 +427,11 @@ void add_launches(LayerTime& time, const Rates& rates, double kernels) {
 /// plan. Torch's policy recomputes every second matmul and the operations between.
 Pass selective_time(const LayerTime& time, const plan::RecomputeModules& modules) {
   const ModuleTimes& parts = time.modules;
-  if (parts.by_op)
-    return {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
-  Pass again;
+  Pass again = parts.gathers;
+  if (parts.by_op) {
+    again += {.matmul = 0.5 * time.forward.matmul, .elementwise = time.forward.elementwise};
+    return again;
+  }
   if (modules.core_attn) again += {.attention = parts.attention, .cp = parts.cp};
   if (modules.layernorm) again.elementwise += parts.norms;
   if (modules.mla_up_proj) again.matmul += parts.up;
@@ -514,7 +521,8 @@ TensorComm::Passes TensorComm::block(const plan::BlockInputs& inputs) const {
     time.forward += gather(input);
     time.backward += scatter(input);
   }
-  for (const Bytes input : inputs.of_matmuls()) time.backward += regather(input);
+  for (const Bytes input : inputs.of_matmuls())
+    (config_.software.eager_ops ? time.gathers : time.backward) += regather(input);
   time.forward += scatter(sizes_.hidden);
   time.backward += gather(sizes_.hidden);
   return time;
@@ -531,7 +539,8 @@ TensorComm::Passes TensorComm::embedding() const {
 TensorComm::Passes TensorComm::head() const {
   const CommTime scores = 3 * reduce(sizes_.scores);
   if (!sequence_parallel(config_.plan)) return {scores, reduce(sizes_.hidden)};
-  return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + regather(sizes_.hidden)};
+  const CommTime again = config_.software.eager_ops ? CommTime{} : regather(sizes_.hidden);
+  return {gather(sizes_.hidden) + scores, scatter(sizes_.hidden) + again};
 }
 
 TensorComm::Passes TensorComm::projection() const {
@@ -584,7 +593,8 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
   parts = {.by_op = config.software.recomputes_ops,
            .attention = core.forward,
            .cp = cp.forward,
-           .norms = w.stream(blocks * kNorms * w.hidden * w.kept)};
+           .norms = w.stream(blocks * kNorms * w.hidden * w.kept),
+           .gathers = {.tp = around.gathers, .cp = cp.gathers}};
   if (shape.up.count > 0) parts.up = w.matmuls(shape.up, w.tokens).forward;
   if (layer.ffn.sparse()) {
     const ExpertTime experts = estimate_expert_time(w, layer.ffn);
@@ -609,6 +619,7 @@ LayerTime estimate_layer_time(const plan::TrainingConfig& config, const model::L
     const TensorComm::Passes block = tensor.block(compute_block_inputs(config));
     time.forward.tp += block.forward;
     time.input.tp += block.backward;
+    parts.gathers.tp += block.gathers;
   }
   const plan::Share share =
       config.job.frozen() ? count_layer_share(config.model, layer, config.plan) : plan::Share{};

@@ -54,6 +54,7 @@ struct ModuleTimes {
   Seconds mlp{}, gating{};  // of a layer without experts: matmuls; elementwise operations
   Seconds activation{};     // elementwise operations of experts
   Pass experts{};           // with dispatch and combine
+  Pass gathers{};           // of inputs that are kept without recomputation (eager PyTorch)
 };
 
 /// The time of one microbatch in one layer.
@@ -77,9 +78,11 @@ class TensorComm {
 
   struct Passes {
     CommTime forward{}, backward{};
+    CommTime gathers{};  // of inputs that only selective recomputation gathers again
   };
   /// Returns the collectives around one block with these inputs. With sequence parallelism the
   /// backward gathers the inputs of matmuls again, mostly overlapped by the weight gradient.
+  /// PyTorch without torch.compile keeps them.
   Passes block(const plan::BlockInputs& inputs) const;
   Passes embedding() const;
   Passes head() const;  // with the loss

@@ -315,16 +315,16 @@ TEST(LayerTime, RingHasShortBlocksAndCombinesTheirResults) {
 }
 
 TEST(LayerTime, GatheredKeysCoverTheWholeSequence) {
-  // 2,048 tokens x 512 x 2 bytes are gathered; the backward gathers again and reduce-scatters the
-  // gradients.
+  // Keys, and values, of 2,048 tokens x 256 x 2 bytes are gathered; the backward gathers again and
+  // reduce-scatters the gradients.
   const rankwright::plan::TrainingConfig config =
       dense({.cp = 4, .cp_comm = plan::CpComm::all_gather});
   const Links links(config, catalog::get_calibration());
-  const Bytes all{2.0 * 2048 * 512};
+  const Bytes all{2.0 * 2048 * 256};
   const Seconds gather =
-      links.time(K::cp_all_gather, plan::Op::all_gather, all, mesh::GroupKind::cp);
+      2 * links.time(K::cp_all_gather, plan::Op::all_gather, all, mesh::GroupKind::cp);
   const Seconds scatter =
-      links.time(K::cp_reduce_scatter, plan::Op::reduce_scatter, all, mesh::GroupKind::cp);
+      2 * links.time(K::cp_reduce_scatter, plan::Op::reduce_scatter, all, mesh::GroupKind::cp);
   const LayerTime t = estimate_dense_time(config);
   EXPECT_NEAR(t.forward.cp.exposed / gather, 1, 1e-12);
   EXPECT_NEAR(t.input.cp.exposed / (gather + scatter), 1, 1e-12);

@@ -57,6 +57,16 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
   return shape;
 }
 
+bool keeps_gathered_weights(const TrainingConfig& config) {
+  return config.plan.zero >= 3 && config.software.fsdp && config.plan.pp > 1;
+}
+
+i64 count_weight_gathers(const TrainingConfig& config) {
+  if (config.plan.zero < 3) return config.plan.zero == 0 ? 0 : 1;
+  const i64 m = config.stage_microbatches();
+  return keeps_gathered_weights(config) ? m + 1 : 2 * m;
+}
+
 Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape) {
   if (!shape.copies || config.job.frozen()) return {};
   const Plan& plan = config.plan;

@@ -40,6 +40,14 @@ DataShape make_data_shape(const TrainingConfig& config, const Stages& stages, i6
 /// weight: its full gradient while ranks keep full gradients, otherwise a shard; 0 without copies.
 Bytes count_tied_gradient_bytes(const TrainingConfig& config, const DataShape& shape);
 
+/// Returns whether the weights that a backward pass has gathered are kept: FSDP in a pipeline frees
+/// them after forward passes only. The first pass of a step and each pass after a forward pass
+/// gather them, whatever the schedule.
+bool keeps_gathered_weights(const TrainingConfig& config);
+
+/// Returns how often a step gathers a weight over the data-parallel ranks (T11).
+i64 count_weight_gathers(const TrainingConfig& config);
+
 /// Calls visit(kind, op, group, calls, bytes per call) for all data calls of the pp rank in one
 /// step, in the order of Megatron-LM's finalize_model_grads after the data-parallel ones. Groups
 /// may be of one rank.
@@ -51,7 +59,7 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
   const bool hybrid = plan.zero >= 1 && plan.shards() < plan.data_ranks();
   const i64 m = config.stage_microbatches();
   const i64 reductions = reduces_every_microbatch(config) ? m : 1;
-  const i64 gathers = plan.zero == 0 ? 0 : plan.zero < 3 ? 1 : 2 * m;
+  const i64 gathers = count_weight_gathers(config);
   const Op op = find_gradient_op(config);
   const auto gradients = [&](i64 elements) { return bytes(elements, config.job.grad_bytes()); };
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rankwright/plan/data_calls.h"
+#include "rankwright/plan/kept_inputs.h"
 #include "rankwright/plan/messages.h"
 
 namespace rankwright::plan {
@@ -87,7 +88,8 @@ class TrafficCollector {
 };
 
 // T1, T2: with sequence parallelism a block all-gathers its input and reduce-scatters its output,
-// otherwise it all-reduces its output. Backward gathers the input again for the weight gradient.
+// otherwise it all-reduces its output. Backward gathers the input again for the weight gradient,
+// unless it was kept.
 void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs) {
   const i64 m = microbatches();
   const i64 forward = m * (run.count + recomputed(run)), backward = m * run.count;
@@ -102,8 +104,9 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
     add(K::tp_all_gather, Op::all_gather, tp, forward, input);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, backward, input);
   }
-  for (const Bytes input : inputs.of_matmuls())
-    add(K::tp_all_gather, Op::all_gather, tp, backward, input);
+  if (gathers_again(config_))
+    for (const Bytes input : inputs.of_matmuls())
+      add(K::tp_all_gather, Op::all_gather, tp, backward, input);
   add(K::tp_reduce_scatter, Op::reduce_scatter, tp, forward, sizes_.hidden);
   add(K::tp_all_gather, Op::all_gather, tp, backward, sizes_.hidden);
 }
@@ -129,7 +132,7 @@ void TrafficCollector::add_tensor_parallel() {
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
     add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
-    add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
+    add(K::tp_head_gather, Op::all_gather, tp, (config_.software.eager_ops ? 1 : 2) * losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
   } else {
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
@@ -177,10 +180,14 @@ void TrafficCollector::add_context_parallel() {
       case CpComm::p2p:
         add(K::cp_ring, Op::send_recv, cp, (plan_.cp - 1) * (forward + 2 * backward), block);
         break;
-      case CpComm::all_gather:
-        add(K::cp_all_gather, Op::all_gather, cp, forward + backward, plan_.cp * block);
-        add(K::cp_reduce_scatter, Op::reduce_scatter, cp, backward, plan_.cp * block);
+      case CpComm::all_gather: {
+        const i64 gathers = forward + (gathers_again(config_) ? backward : 0);
+        for (const Bytes tensor : {sizes.key, sizes.value}) {
+          add(K::cp_all_gather, Op::all_gather, cp, gathers, plan_.cp * tensor);
+          add(K::cp_reduce_scatter, Op::reduce_scatter, cp, backward, plan_.cp * tensor);
+        }
         break;
+      }
       case CpComm::a2a: {
         for (const Bytes tensor : {sizes.query, sizes.key, sizes.value, sizes.output})
           add(K::cp_all_to_all, Op::all_to_all, cp, forward + backward, tensor);
@@ -248,7 +255,7 @@ std::vector<Traffic> list_traffic(const TrainingConfig& config, i64 pp_rank) {
 }
 
 bool reduces_every_microbatch(const TrainingConfig& config) {
-  const bool once = config.plan.zero == 2 && config.software.fsdp && config.plan.pp > 1;
+  const bool once = config.software.fsdp && config.plan.pp > 1;
   return config.plan.zero >= 2 && !once;
 }
 

@@ -41,9 +41,11 @@ class ReferenceFramework {
       microbatch(way(s_, i));
       const std::set<i64> met = stage_routes::met(s_, i, rank_);
       if (!once()) reduce_gradients(met);
-      if (p_.zero == 3) gather_parameters(met), gather_parameters(met);
+      if (p_.zero == 3) gather_parameters(met);  // frees them; the next pass gathers them again
+      if (p_.zero == 3 && !once()) gather_parameters(met);
     }
     if (once()) reduce_gradients(held_);
+    if (p_.zero == 3 && once()) gather_parameters(held_);
     if (p_.zero == 1 || p_.zero == 2) gather_parameters(held_);
     finish();
     return account_;
@@ -84,6 +86,9 @@ class ReferenceFramework {
   double hidden() const { return wide(s_.model.hidden); }
   double gradient() const { return s_.job.grad_dtype == Dtype::fp32 ? 4 : 2; }
 
+  /// Returns whether backward gathers again what forward gathered: PyTorch keeps it, except that
+  /// selective checkpointing does not.
+  bool again() const { return !s_.software.eager_ops || p_.recompute == Recompute::selective; }
   void gather(double bytes) { issue(K::tp_all_gather, Op::all_gather, G::tp, bytes); }
   void scatter(double bytes) { issue(K::tp_reduce_scatter, Op::reduce_scatter, G::tp, bytes); }
   void all_reduce(double bytes) { issue(K::tp_all_reduce, Op::all_reduce, G::tp, bytes); }
@@ -108,8 +113,9 @@ class ReferenceFramework {
   }
   void block_backward(const Inputs& in) {
     if (sp()) {
-      gather(hidden());                                        // the output's gradient
-      for (const i64 width : in.matmuls) gather(wide(width));  // again, for the weight gradient
+      gather(hidden());  // the output's gradient
+      if (again())
+        for (const i64 width : in.matmuls) gather(wide(width));  // for the weight gradient
     }
     std::vector<i64> gradients = in.matmuls;
     if (in.added > 0) gradients.push_back(in.added);
@@ -135,20 +141,23 @@ class ReferenceFramework {
       for (i64 i = 1; i < p_.cp; ++i)
         issue(K::cp_ring, Op::send_recv, G::cp, wide(w.key + w.value));
     if (p_.cp_comm == CpComm::all_gather)
-      issue(K::cp_all_gather, Op::all_gather, G::cp, double(p_.cp) * wide(w.key + w.value));
+      for (const i64 width : {w.key, w.value})
+        issue(K::cp_all_gather, Op::all_gather, G::cp, double(p_.cp) * wide(width));
     if (p_.cp_comm == CpComm::a2a)
       for (const i64 width : {w.query, w.key, w.value, w.output})
         issue(K::cp_all_to_all, Op::all_to_all, G::cp, wide(width));
   }
   void attention_backward(const model::Attention& a) {
-    attention_forward(a);  // as forward: keys and values, or gradients instead of activations
+    // As forward: keys and values, or gradients instead of activations.
+    if (p_.cp_comm != CpComm::all_gather || again()) attention_forward(a);
     if (p_.cp == 1) return;
     const Widths w = widths(a);
     if (p_.cp_comm == CpComm::p2p)  // the gradients of keys and values follow them
       for (i64 i = 1; i < p_.cp; ++i)
         issue(K::cp_ring, Op::send_recv, G::cp, wide(w.key + w.value));
     if (p_.cp_comm == CpComm::all_gather)
-      issue(K::cp_reduce_scatter, Op::reduce_scatter, G::cp, double(p_.cp) * wide(w.key + w.value));
+      for (const i64 width : {w.key, w.value})
+        issue(K::cp_reduce_scatter, Op::reduce_scatter, G::cp, double(p_.cp) * wide(width));
   }
 
   void experts(const model::FeedForward& ffn) {
@@ -194,7 +203,7 @@ class ReferenceFramework {
   void head_and_loss() {
     if (sp()) {
       issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
-      issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
+      if (!s_.software.eager_ops) issue(K::tp_head_gather, Op::all_gather, G::tp, hidden());
     }
     issue(K::tp_head_reduce, sp() ? Op::reduce_scatter : Op::all_reduce, G::tp, hidden());
     for (int i = 0; i < 3; ++i) issue(K::tp_cross_entropy, Op::all_reduce, G::tp, sum() * tokens());
@@ -350,8 +359,8 @@ class ReferenceFramework {
   G dense_group() const { return hybrid() ? G::shard : G::dp_cp; }
 
   /// Returns whether gradients are reduced after the last microbatch. ZeRO-2 and 3 keep only a
-  /// shard of them; FSDP2 with ZeRO-2 waits for the last microbatch of a pipeline.
-  bool once() const { return p_.zero < 2 || (p_.zero == 2 && s_.software.fsdp && p_.pp > 1); }
+  /// shard of them; FSDP2 waits for the last microbatch of a pipeline.
+  bool once() const { return p_.zero < 2 || (s_.software.fsdp && p_.pp > 1); }
   /// Returns whether every rank gets all reduced gradients, which DeepSpeed does in ZeRO-1 and 2
   /// too.
   bool whole() const { return p_.zero == 0 || (p_.zero < 3 && s_.software.all_reduces); }

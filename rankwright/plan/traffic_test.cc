@@ -159,10 +159,18 @@ TEST(CpTraffic, Ring_IsThreeSendsForwardAndSixBackward) {
   expect(find(context_setup(CpComm::p2p), 0, K::cp_ring), 9 * 8 * 4, kKeyValue, Op::send_recv);
 }
 
-TEST(CpTraffic, AllGather_IsTwoGathersAndAScatter) {
+TEST(CpTraffic, AllGather_IsTwoGathersAndAScatterOfKeysAndOfValues) {
   const TrainingConfig config = context_setup(CpComm::all_gather);
-  expect(find(config, 0, K::cp_all_gather), 2 * 8 * 4, 4 * kKeyValue, Op::all_gather);
-  expect(find(config, 0, K::cp_reduce_scatter), 8 * 4, 4 * kKeyValue, Op::reduce_scatter);
+  expect(find(config, 0, K::cp_all_gather), 2 * 2 * 8 * 4, 2 * kKeyValue, Op::all_gather);
+  expect(find(config, 0, K::cp_reduce_scatter), 2 * 8 * 4, 2 * kKeyValue, Op::reduce_scatter);
+}
+
+TEST(CpTraffic, EagerPyTorch_GathersOnce) {
+  TrainingConfig config = context_setup(CpComm::all_gather);
+  config.software.eager_ops = config.software.recomputes_ops = true;
+  EXPECT_EQ(find(config, 0, K::cp_all_gather).calls, 2 * 8 * 4);
+  config.plan.recompute = Recompute::selective;  // drops what was gathered
+  EXPECT_EQ(find(config, 0, K::cp_all_gather).calls, 2 * 2 * 8 * 4);
 }
 
 TEST(CpTraffic, AllToAll_IsFourTensorsEachWay) {
@@ -177,8 +185,8 @@ TEST(CpTraffic, SelectiveRecompute_RepeatsAttention) {
   const TrainingConfig ring = context_setup(CpComm::p2p, Recompute::selective);
   EXPECT_EQ(find(ring, 0, K::cp_ring).calls, 12 * 8 * 4);  // 3 more sends
   const TrainingConfig gather = context_setup(CpComm::all_gather, Recompute::selective);
-  EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 3 * 8 * 4);
-  EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 8 * 4);
+  EXPECT_EQ(find(gather, 0, K::cp_all_gather).calls, 2 * 3 * 8 * 4);
+  EXPECT_EQ(find(gather, 0, K::cp_reduce_scatter).calls, 2 * 8 * 4);
 }
 
 TEST(CpTraffic, DifferentLayers_AreOneRow) {
@@ -361,6 +369,36 @@ TEST(DpTraffic, Zero3_GathersEveryUnitTwicePerMicrobatch) {
   const TrainingConfig config = dense_config({.dp = 4, .zero = 3});
   expect(find(config, 0, K::dp_all_gather), 2 * 4 * 10, 2 * kParameters / 10, Op::all_gather);
   expect(find(config, 0, K::dp_reduce_scatter), 4 * 10, 2 * kParameters / 10, Op::reduce_scatter);
+}
+
+TEST(DpTraffic, FsdpInAPipeline_ReducesEveryUnitOncePerStep) {
+  TrainingConfig config = dense_config({.dp = 4, .pp = 2, .zero = 3});
+  config.software.fsdp = true;
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).calls, 5);  // 4 layers and the embedding
+  config.software.fsdp = false;
+  EXPECT_EQ(find(config, 0, K::dp_reduce_scatter).calls, 4 * 5);
+}
+
+TEST(DpTraffic, FsdpInAPipeline_KeepsWhatABackwardHasGathered) {
+  // 4 microbatches: the first pass and those that follow a forward pass gather 5 units each
+  TrainingConfig config = dense_config({.dp = 4, .pp = 2, .zero = 3});
+  config.software.fsdp = true;
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, (4 + 1) * 5);
+  config.software.fsdp = false;
+  EXPECT_EQ(find(config, 0, K::dp_all_gather).calls, 2 * 4 * 5);
+}
+
+TEST(TpTraffic, EagerPyTorch_KeepsGatheredInputs) {
+  // 8 layers of 2 blocks, 4 microbatches: forward, and the output's gradient in backward
+  TrainingConfig config = dense_config({.tp = 2, .sequence_parallel = true});
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 2 * 8 * 4);
+  EXPECT_EQ(find(config, 0, K::tp_head_gather).calls, 2 * 4);
+  config.software.eager_ops = true;
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 2 * 2 * 8 * 4);
+  EXPECT_EQ(find(config, 0, K::tp_head_gather).calls, 4);
+  config.plan.recompute = Recompute::selective;  // drops the inputs of layers
+  EXPECT_EQ(find(config, 0, K::tp_all_gather).calls, 3 * 2 * 8 * 4);
+  EXPECT_EQ(find(config, 0, K::tp_head_gather).calls, 4);
 }
 
 TEST(DpTraffic, Chunks_HaveSeparateBuckets) {

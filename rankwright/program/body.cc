@@ -6,6 +6,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/plan/adapters.h"
+#include "rankwright/plan/data_calls.h"
 #include "rankwright/program/passes.h"
 
 namespace rankwright::program {
@@ -165,17 +166,20 @@ class BodyBuilder {
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t i = n - 1 - k;
       // Weight gradients do not read the weights, so W gathers nothing.
-      if (g.input) prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
+      if (g.input && !keeps_gathered_weights(config_))
+        prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
       if (by_bucket) {
         buckets.add(stage.held[i], passes_.calls());
         passes_.calls().reduce(stage.apart[i]);
       }
-      if (config_.plan.zero == 3 && config_.job.frozen())
-        passes_.calls().reduce(stage.adapters[i]);
-      else if (config_.plan.zero == 3)
-        for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+      if (config_.plan.zero == 3 && reduces_every_microbatch(config_)) {
+        if (config_.job.frozen())
+          passes_.calls().reduce(stage.adapters[i]);
+        else
+          for (const plan::Share& unit : stage.first[i]) passes_.calls().reduce(unit);
+      }
     }
     if (g.weight && by_bucket) buckets.flush(passes_.calls());
     return passes_.calls().take();

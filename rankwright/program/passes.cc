@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "rankwright/plan/kept_inputs.h"
+
 namespace rankwright::program {
 namespace {
 
@@ -112,8 +114,8 @@ void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
 void Passes::close() { reduce({&sizes_.hidden, 1}); }
 
 void Passes::open_back(const plan::BlockInputs& inputs, Gradients g) {
-  if (g.input) gather({&sizes_.hidden, 1});   // the output gradient
-  if (g.weight) gather(inputs.of_matmuls());  // the input again
+  if (g.input) gather({&sizes_.hidden, 1});  // the output gradient
+  if (g.weight && gathers_again(config_)) gather(inputs.of_matmuls());
 }
 
 void Passes::close_back(const plan::BlockInputs& inputs, Gradients g) {
@@ -176,8 +178,9 @@ void Passes::cp_before(const model::Attention& a) {
     case plan::CpComm::p2p:
       return ring(sizes, 1);
     case plan::CpComm::all_gather:  // T5
-      return calls_.call(K::cp_all_gather, plan::Op::all_gather, G::cp,
-                         plan_.cp * (sizes.key + sizes.value));
+      for (const Bytes tensor : {sizes.key, sizes.value})
+        calls_.call(K::cp_all_gather, plan::Op::all_gather, G::cp, plan_.cp * tensor);
+      return;
     case plan::CpComm::a2a:
       return exchange({sizes.query, sizes.key, sizes.value});
   }
@@ -193,7 +196,8 @@ void Passes::cp_before_back(const model::Attention& a) {
     case plan::CpComm::p2p:
       return ring(sizes, 2);  // keys and values again, then their gradients
     case plan::CpComm::all_gather:
-      return cp_before(a);
+      if (gathers_again(config_)) cp_before(a);
+      return;
     case plan::CpComm::a2a:
       return exchange({sizes.output});
   }
@@ -205,8 +209,9 @@ void Passes::cp_after_back(const model::Attention& a) {
     case plan::CpComm::p2p:
       return;
     case plan::CpComm::all_gather:
-      return calls_.call(K::cp_reduce_scatter, plan::Op::reduce_scatter, G::cp,
-                         plan_.cp * (sizes.key + sizes.value));
+      for (const Bytes tensor : {sizes.key, sizes.value})
+        calls_.call(K::cp_reduce_scatter, plan::Op::reduce_scatter, G::cp, plan_.cp * tensor);
+      return;
     case plan::CpComm::a2a:
       return exchange({sizes.query, sizes.key, sizes.value});
   }
@@ -277,7 +282,8 @@ void Passes::head() {
 }
 
 void Passes::head_back(Gradients g) {
-  if (g.weight && sequence_) tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
+  if (g.weight && sequence_ && !config_.software.eager_ops)
+    tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   if (g.input)
     tp(K::tp_head_reduce, sequence_ ? plan::Op::reduce_scatter : plan::Op::all_reduce,

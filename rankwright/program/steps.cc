@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rankwright/plan/adapters.h"
+#include "rankwright/plan/data_calls.h"
 #include "rankwright/program/calls.h"
 
 namespace rankwright::program {
@@ -28,6 +30,7 @@ class StepBuilder {
   RankSteps build(i64 pp_rank) {
     RankSteps steps;
     if (gathers() && plan_.overlap.param_gather) gather(pp_rank, true);
+    if (keeps_gathered_weights(config_)) gather_units(pp_rank);
     steps.first = calls_.take();
     for (const i64 s : list_stages(plan_, pp_rank)) {
       if (plan_.overlap.grad_reduce) reduce(s);
@@ -52,8 +55,33 @@ class StepBuilder {
   /// Reduces the gradients of a stage, unless the cells reduce them with every microbatch.
   void reduce(i64 stage) {
     if (reduces_every_microbatch(config_)) return;
+    if (plan_.zero >= 3) return reduce_units(stage);
     for_each_bucket(holdings_[std::size_t(stage)], count_bucket_elements(plan_),
                     [&](const plan::Share& bucket) { calls_.reduce(bucket); });
+  }
+
+  /// Reduces the units of FSDP in a pipeline; under LoRA, the adapters of each layer.
+  void reduce_units(i64 stage) {
+    const plan::RankContents& on_stage = stages_[std::size_t(stage)];
+    const auto reduce = [&](const plan::Share& unit, i64 count) {
+      for (i64 i = 0; i < count; ++i) calls_.reduce(unit);
+    };
+    if (!config_.job.frozen()) {
+      for (const plan::Unit& unit : list_units(config_, on_stage, copies_))
+        reduce(unit.share, unit.count);
+      return;
+    }
+    for (const model::LayerRun& run : on_stage.runs)
+      reduce(count_adapter_share(config_, run.layer), run.count);
+    if (on_stage.mtp > 0)
+      reduce(count_adapter_share(config_, config_.model.runs.back().layer), on_stage.mtp);
+  }
+
+  /// Gathers every unit once. Forward passes gather the rest.
+  void gather_units(i64 pp_rank) {
+    for (const i64 s : list_stages(plan_, pp_rank))
+      for (const plan::Unit& unit : list_units(config_, stages_[std::size_t(s)], copies_))
+        for (i64 i = 0; i < unit.count; ++i) calls_.gather(unit.share, plan_.overlap.param_gather);
   }
 
   void gather(i64 pp_rank, bool beside) {

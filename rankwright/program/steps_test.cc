@@ -17,6 +17,7 @@ using sample::dense_layer;
 using sample::model_of;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 std::vector<std::string> show_steps(const Body& body) {
   std::vector<std::string> list;
@@ -86,6 +87,19 @@ TEST(RankSteps, Zero2OnlyGathersAndZero3DoesNeither) {
   EXPECT_THAT(three.first, IsEmpty());
   EXPECT_THAT(three.behind, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_THAT(show_steps(three.last), ElementsAre("gradient norm 4 B", "optimizer"));
+}
+
+TEST(RankSteps, FsdpInAPipelineReducesUnitsOnce) {
+  rankwright::plan::TrainingConfig config = make_interleaved(3, true);
+  config.software.fsdp = true;
+  const RankSteps rank = build_rank_steps(config)[0];
+  const std::string gather = "FSDP/ZeRO all-gather ", scatter = "DP reduce-scatter ";
+  EXPECT_THAT(show_steps(rank.first),
+              UnorderedElementsAre(gather + "65.5 MB beside", gather + "30.4 MB beside",
+                                   gather + "30.4 MB beside"));
+  EXPECT_THAT(show_steps(rank.behind[0]),
+              UnorderedElementsAre(scatter + "65.5 MB beside", scatter + "30.4 MB beside"));
+  EXPECT_THAT(show_steps(rank.behind[1]), ElementsAre(scatter + "30.4 MB beside"));
 }
 
 TEST(RankSteps, SumNormGradientsOverTpThenTheTiedEmbedding) {

@@ -77,8 +77,13 @@ def use_checkout(variable, folder="."):
 def fake_world(world, rank):
     """Lets this process be one rank of any world: collectives return at once."""
     import torch.distributed as dist
+    from torch.distributed.tensor import DTensor, _redistribute
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
+    # These name the groups of an earlier world.
+    _redistribute.clear_redistribute_planner_cache()
+    _redistribute._gen_transform_infos.cache_clear()
+    DTensor._op_dispatcher.sharding_propagator.propagate_op_sharding.cache_clear()
     names = {"WORLD_SIZE": world, "RANK": rank, "LOCAL_RANK": rank % 8, "LOCAL_WORLD_SIZE": min(8, world)}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update({name: str(value) for name, value in names.items()})

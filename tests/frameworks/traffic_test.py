@@ -1,5 +1,7 @@
-"""One training step of torchtitan with fake tensors and a fake process group: its collectives, by group, against
-the rows of `explain`. Attention is replaced by a stand-in without communication, because its kernel needs a GPU."""
+"""One training step of torchtitan with fake tensors and a fake process group: its collectives, by group of ranks,
+against the rows of `explain`. Attention is replaced by a stand-in without communication, because its kernel needs a
+GPU, and experts are loaded evenly, because fake tensors have no values to route by. Models have four layers: all layers
+of these models are equal, and so are their collectives."""
 
 import collections
 
@@ -8,10 +10,17 @@ import pytest
 import rankwright
 import titan
 import torch
+import torch.distributed as dist
+from plans import outline
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.distributed.distributed_c10d import _resolve_process_group
+from torch.distributed.tensor.experimental._context_parallel import _cp_custom_ops
 from torch.utils._python_dispatch import TorchDispatchMode
+from torchtitan.distributed.context_parallel import api as context_parallel_api
+from torchtitan.models.common.token_dispatcher import AllToAllTokenDispatcher
 
-LAYERS, HIDDEN, SEQUENCE, WIDE, NARROW = 32, 4096, 2048, 4, 2
+LAYERS = 4
+SEQUENCE, WIDE, NARROW, COUNT = 2048, 4, 2, 8  # tokens; bytes of fp32, bf16 and int64
 VERSION = judges.version("torchtitan")
 OPS = {
     "c10d._allgather_base_": ("all-gather", 0),  # bytes of the whole: the output is the first argument
@@ -20,6 +29,7 @@ OPS = {
     "_c10d_functional.all_gather_into_tensor": ("all-gather", None),
     "_c10d_functional.reduce_scatter_tensor": ("reduce-scatter", 0),
     "_c10d_functional.all_reduce": ("all-reduce", 0),
+    "_c10d_functional.all_to_all_single": ("all-to-all", 0),
 }
 
 
@@ -30,7 +40,7 @@ def size_of(value):
 
 
 class Recorder(TorchDispatchMode):
-    """Counts calls and bytes of the whole tensor by group size and collective."""
+    """Counts calls and bytes of the whole tensor by members of the group and collective."""
 
     def __init__(self):
         super().__init__()
@@ -43,22 +53,31 @@ class Recorder(TorchDispatchMode):
             collective, whole = OPS[name]
             amount = size_of(args[whole]) if whole is not None else size_of(args[0]) * args[1]
             self.add(collective, self.ranks(name, args), amount)
+        else:
+            # Sends are counted by direction, in on_send.
+            silent = any(word in name for word in ("send", "recv", "wait"))
+            assert silent or not name.startswith(("c10d.", "_c10d")), name
         return result
 
     def ranks(self, name, args):
-        import torch.distributed as dist
-        from torch.distributed.distributed_c10d import _resolve_process_group
-
         for one in args:
             if isinstance(one, str) and name.startswith("_c10d_functional") and one not in ("sum", "avg"):
-                return dist.get_world_size(_resolve_process_group(one))
+                return judges.ranks_of(_resolve_process_group(one))
             if isinstance(one, torch.ScriptObject):
-                return dist.ProcessGroup.unbox(one).size()
+                return judges.ranks_of(dist.ProcessGroup.unbox(one))
         raise AssertionError(f"{name} has no group: {args}")
 
+    def on_send(self, direction, send):
+        self.add(f"send/recv {direction}", judges.ranks_of(send.group), size_of(send.tensor))
+        return send
+
     def add(self, collective, ranks, amount):
-        self.calls[ranks, collective] += 1
-        self.bytes[ranks, collective] += amount
+        if len(ranks) == 1:
+            return
+        size, first, last = outline(ranks)
+        key = (size, *first, last), collective
+        self.calls[key] += 1
+        self.bytes[key] += amount
 
 
 def stand_in(self, q_BLNH, k_BLNH, v_BLNH, **_):
@@ -67,70 +86,178 @@ def stand_in(self, q_BLNH, k_BLNH, v_BLNH, **_):
     return q_BLNH + (k_BLNH + v_BLNH).repeat_interleave(heads, 2).mean(1, keepdim=True)
 
 
-def step(plan):
-    """Runs one step of the exported config and returns what it sent."""
-    config = titan.load(plan)
-    with judges.fake_world(plan["world_size"], 0):
-        model = titan.build(config, plan["world_size"])
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            model.to_empty(device="cpu")
-            tokens = torch.randint(0, 1000, (plan["parallelism"]["micro_batch"], SEQUENCE))
-            with Recorder() as recorder:
-                model(tokens).float().sum().backward()
+class GatherKeys(torch.autograd.Function):
+    """PyTorch's gather of keys and values over cp, and its backward. As custom operators, both would be one
+    operation each for a recorder."""
+
+    @staticmethod
+    def forward(ctx, k, v, dim, group):
+        ctx.call = dim, group
+        return _cp_custom_ops.flex_cp_allgather._init_fn(k, v, dim, group)
+
+    @staticmethod
+    def backward(ctx, k, v):
+        return *_cp_custom_ops.flex_cp_allgather_backward._init_fn(k, v, *ctx.call), None, None
+
+
+def even_load(self, routed_input_ND, received, ranks):
+    """Replaces the exchange of counts by an equal number of tokens from and for every rank."""
+    each = [self.rankwright_copies // ranks] * ranks
+    return torch.ops._c10d_functional.wait_tensor(received).reshape(-1), each, each
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    titan.replace_attention(monkeypatch, stand_in)
+    monkeypatch.setattr(context_parallel_api, "flex_cp_allgather", GatherKeys.apply)
+    reorder = AllToAllTokenDispatcher._local_reorder
+
+    def count(self, *args):
+        result = reorder(self, *args)
+        self.rankwright_copies = result[0].shape[0]
+        return result
+
+    monkeypatch.setattr(AllToAllTokenDispatcher, "_local_reorder", count)
+    monkeypatch.setattr(AllToAllTokenDispatcher, "_sync_token_count_exchange", even_load)
+    return monkeypatch
+
+
+def step(monkeypatch, plan, pp_rank):
+    """Runs one step of the exported config on the first rank of `pp_rank` and returns what it sent."""
+    config, p = titan.load(plan), plan["parallelism"]
+    world, tokens = plan["world_size"], SEQUENCE // p["cp_size"]
+    with judges.fake_world(world, pp_rank * world // p["pp_size"]), Recorder() as recorder:
+        if p["pp_size"] > 1:
+            titan.run_pipeline(monkeypatch, config, world, tokens, LAYERS, recorder.on_send)
+        else:
+            model = titan.build(config, world, LAYERS)
+            with FakeTensorMode(allow_non_fake_inputs=True):
+                model.to_empty(device="cpu")
+                model(torch.zeros(p["micro_batch"], tokens, dtype=torch.int64)).float().sum().backward()
     return recorder
 
 
-def explained(plan, groups):
-    """Returns our rows of these groups by group size and collective: calls, and bytes of all calls. The loss is
-    not part of the recorded step."""
-    calls, amounts = collections.Counter(), collections.Counter()
-    for row in rankwright.explain(plan).data["communication"]:
-        if row["group"] in groups and row["communication"] != "TP cross-entropy":
-            key = row["group_size"], row["collective"]
-            calls[key] += row["calls"]
-            amounts[key] += row["total_bytes"]
-    return calls, amounts
-
-
-def make(tp, dp, shard=None):
-    parallelism = {"tp_size": tp, "dp_size": dp, "zero_stage": 3, "micro_batch": 1, "sequence_parallel": tp > 1}
-    if shard:
-        parallelism["shard_size"] = shard
-    return {"world_size": tp * dp, "model": "llama-3.1-8b", "parallelism": parallelism,
-            "job": {"global_batch": dp, "sequence": SEQUENCE, "grad_dtype": "fp32"},
+def make(model="llama-3.1-8b", tp=1, cp=1, pp=1, dp=1, ep=1, microbatches=1, **more):
+    parallelism = {"tp_size": tp, "cp_size": cp, "pp_size": pp, "dp_size": dp, "zero_stage": 3, "micro_batch": 1,
+                   "sequence_parallel": tp > 1}  # fmt: skip
+    if ep > 1:
+        parallelism |= {"ep_size": ep, "etp_size": 1}
+    if cp > 1:
+        parallelism["cp_comm"] = "all_gather"
+    return {"world_size": tp * cp * pp * dp, "model": model, "parallelism": parallelism | more,
+            "job": {"global_batch": dp * microbatches, "sequence": SEQUENCE, "grad_dtype": "fp32"},
             "software": {"target": "torchtitan"}}  # fmt: skip
 
 
-# Where torchtitan differs from the rows of explain, and by how much: calls, bytes of all calls.
-NORMS = 2 * LAYERS + 1
+SHAPES = {
+    "llama-3.1-8b": {"architecture": "llama", "hidden": 4096, "layers": LAYERS, "heads": 32, "kv_heads": 8,
+                     "ffn": 14336, "vocab": 128256, "tied": False},
+    "qwen3-30b-a3b": {"architecture": "qwen3_moe", "hidden": 2048, "layers": LAYERS, "heads": 32, "kv_heads": 4,
+                      "head_dim": 128, "expert_ffn": 768, "vocab": 151936, "experts": 128, "active_experts": 8,
+                      "tied": False},
+}  # fmt: skip
+# By layer, the norms and other weights that every tp rank has whole.
+NORMS = {"llama-3.1-8b": [4096, 4096], "qwen3-30b-a3b": [2048, 2048, 128, 128, 128 * 2048]}
 
 
-def known_differences(tp):
-    """Returns {(ranks, collective): (calls, bytes)}, to be added to our rows.
+def outline_of(groups, name):
+    """Returns the outline of a group of explain. It lists neither replicas, nor dp-cp where that equals dp or cp."""
+    if name == "replicate":
+        stride, size = groups["shard"]["size"], groups.get("dp-cp", groups["dp"])["size"] // groups["shard"]["size"]
+        first = groups["shard"]["members"][0]
+        return outline(range(first, first + stride * size, stride))
+    group = groups.get(name) or groups.get("dp") or groups["cp"]
+    return outline(group["members"], group["size"])
 
-    - With TP, the backward pass does not gather the inputs of layers and head again: they were kept.
-    - With TP, the gradient of each norm is all-reduced alone and in bf16, not all of them at once in fp32.
+
+def explained(plan):
+    """Returns our rows by pp rank, outline of the group and collective: (calls, bytes of all calls). A row is that of
+    the pp rank with the most; the loss and the norm of the gradients are not part of the recorded step."""
+    calls, amounts = collections.Counter(), collections.Counter()
+    plan = plan | {"model": SHAPES[plan["model"]]}
+    stride = plan["world_size"] // plan["parallelism"]["pp_size"]
+    for row in rankwright.explain(plan).data["communication"]:
+        if row["communication"] in ("TP cross-entropy", "gradient norm"):
+            continue
+        groups = {g["group"]: g for g in rankwright.explain(plan, rank=row["pp_rank"] * stride).data["groups"]}
+        size, first, last = outline_of(groups, row["group"])
+        collective = row["collective"]
+        if collective == "send/recv" and row["group"] == "pp":
+            collective = row["communication"].removeprefix("PP ")  # names the direction
+        key = row["pp_rank"], (size, *first, last), collective
+        calls[key] += row["calls"]
+        amounts[key] += row["total_bytes"]
+    return {key: (calls[key], round(amounts[key])) for key in calls}
+
+
+def known_differences(plan, pp_rank):
+    """Returns {(axis, collective): (calls, bytes)} of one pipeline rank: what torchtitan does more than we count.
+
+    - TP: the gradient of each norm and router is all-reduced alone, in bf16 and with every microbatch, not all of them
+      at once in fp32.
+    - EP: before the dispatch, ranks exchange the number of tokens per expert.
     """
-    more = collections.defaultdict(lambda: (0, 0))
-    if tp > 1:
-        again = 2 * LAYERS + 1
-        more[tp, "all-gather"] = (-again, -again * SEQUENCE * HIDDEN * NARROW)
-        more[tp, "all-reduce"] = (NORMS - 1, NORMS * HIDDEN * (NARROW - WIDE))
+    p = plan["parallelism"]
+    shape, norms = SHAPES[plan["model"]], NORMS[plan["model"]]
+    layers = LAYERS // p["pp_size"]
+    microbatches = plan["job"]["global_batch"] // p["dp_size"]
+    more = {}
+    if p["tp_size"] > 1:
+        last = pp_rank == p["pp_size"] - 1
+        calls, amount = layers * len(norms) + last, layers * sum(norms) + last * shape["hidden"]
+        more["tp", "all-reduce"] = (microbatches * calls - 1, amount * (microbatches * NARROW - WIDE))
+    if p.get("ep_size", 1) > 1:
+        times = layers * (2 if p.get("recompute") == "full" else 1)
+        more["ep", "all-to-all"] = (times, times * shape["experts"] * COUNT)
     return more
 
 
-# The groups of a case have different sizes, so that a size names a group.
-@pytest.mark.parametrize("tp, dp, shard", [(1, 8, None), (2, 4, None), (4, 2, None), (8, 16, None), (1, 8, 4),
-                                           (1, 64, 8), (1, 256, None)])  # fmt: skip
-def test_collectives_of_one_step(tally, monkeypatch, tp, dp, shard):
-    counted = tally("torchtitan", VERSION, f"traffic of one step, TP {tp} DP {dp} in shards of {shard or dp}")
-    titan.replace_attention(monkeypatch, stand_in)
-    plan = make(tp, dp, shard)
-    recorder = step(plan)
-    calls, amounts = explained(plan, {"tp", "dp", "dp-cp", "shard", "replicate"})
+def judge(counted, monkeypatch, plan):
+    """Compares all rows of a plan. A row of a pipeline is that of the pp rank with the most."""
+    ours = explained(plan)
+    stride = plan["world_size"] // plan["parallelism"]["pp_size"]
+    for rank in sorted({key[0] for key in ours}):
+        recorder = step(monkeypatch, plan, rank)
+        groups = {g["group"]: g for g in rankwright.explain(plan, rank=rank * stride).data["groups"]}
+        more = {}
+        for (axis, collective), row in known_differences(plan, rank).items():
+            size, first, last = outline_of(groups, axis)
+            more[(size, *first, last), collective] = row
+        rows = {key[1:]: row for key, row in ours.items() if key[0] == rank}
+        whole = plan["parallelism"]["pp_size"] == 1  # else a row of another pp rank is not in the list
+        for key in sorted(set(rows) | (set(recorder.calls) if whole else set())):
+            calls, amount = rows.get(key, (0, 0))
+            more_calls, more_bytes = more.get(key, (0, 0))
+            counted.same((calls + more_calls, amount + more_bytes), (recorder.calls[key], recorder.bytes[key]),
+                         f"{plan}: pp rank {rank}, {key}")  # fmt: skip
+
+
+DENSE = [{"dp": 8}, {"tp": 2, "dp": 4}, {"tp": 4, "dp": 2}, {"tp": 8, "dp": 16}, {"dp": 8, "shard_size": 4},
+         {"dp": 64, "shard_size": 8}, {"dp": 256}, {"tp": 2, "dp": 4, "recompute": "full"},
+         {"tp": 2, "dp": 4, "recompute": "selective"}, {"cp": 2, "dp": 2}, {"cp": 4}, {"cp": 8, "dp": 4},
+         {"tp": 2, "cp": 2, "dp": 2}, {"cp": 2, "dp": 4, "shard_size": 4}]  # fmt: skip
+SPARSE = [{"dp": 4, "ep": 2}, {"dp": 8, "ep": 8}, {"dp": 16, "ep": 4}, {"dp": 4, "tp": 2, "ep": 4}, {"dp": 8, "cp": 2, "ep": 8},
+          {"dp": 4, "ep": 2, "recompute": "full"}]  # fmt: skip
+
+
+def name(layout):
+    return " ".join(f"{key.upper() if len(key) == 2 else key} {value}" for key, value in layout.items())
+
+
+@pytest.mark.parametrize("model, layout", [("llama-3.1-8b", one) for one in DENSE] + [("qwen3-30b-a3b", one) for one in SPARSE])
+def test_collectives_of_one_step(tally, kernels, model, layout):
+    counted = tally("torchtitan", VERSION, f"traffic of one step, {model}: {name(layout)}")
     counted.case()
-    more = known_differences(tp)
-    for key in sorted(set(calls) | set(recorder.calls)):
-        more_calls, more_bytes = more[key]
-        ours = (calls[key] + more_calls, round(amounts[key] + more_bytes))
-        counted.same(ours, (recorder.calls[key], recorder.bytes[key]), f"{plan}: {key}")
+    judge(counted, kernels, make(model, **layout))
+
+
+PIPELINES = [{"pp": 2, "dp": 2}, {"pp": 2, "dp": 2, "schedule": "gpipe"}, {"pp": 4, "dp": 4},
+             {"pp": 2, "dp": 2, "virtual_stages": 2}, {"pp": 2, "dp": 4, "shard_size": 2},
+             {"cp": 2, "pp": 2, "dp": 2}]  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", PIPELINES)
+def test_collectives_of_a_pipeline(tally, kernels, layout):
+    counted = tally("torchtitan", VERSION, f"traffic of one step, llama-3.1-8b: {name(layout)}, 4 micro-batches")
+    counted.case()
+    judge(counted, kernels, make(**layout, microbatches=4))

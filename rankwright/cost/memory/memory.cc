@@ -233,7 +233,8 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
 
 /// Fills in what FSDP gathers and reduces. It keeps fp32 weight shards even if gathered weights are
 /// not resharded (ZeRO-2), and gathers in the format of the activations, or in that of frozen
-/// weights. In a pipeline, full gradients are held until the last microbatch.
+/// weights. In a pipeline, full gradients and the weights that a backward has gathered are held
+/// until the last microbatch.
 void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const {
   const plan::Plan& plan = config_.plan;
   const StateBytes each = count_state_bytes(config_);
@@ -243,7 +244,7 @@ void MemoryEstimator::put_fsdp(MemoryEstimate& out, const RankLoad& load) const 
     return;
   }
   out[Entry::gathered_units] =
-      bytes(plan.zero == 2 ? load.sharded : 2 * load.largest_layer + load.edges,
+      bytes(plan.zero == 2 || plan.pp > 1 ? load.sharded : 2 * load.largest_layer + load.edges,
             frozen ? each.frozen : double(activation_));
   if (!frozen)
     out[Entry::reduce_scatter] = bytes(load.largest_layer, each.gradients + double(activation_));

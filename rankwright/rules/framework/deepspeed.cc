@@ -26,10 +26,6 @@ bool lacks_ulysses(const plan::TrainingConfig& s) {
   return s.plan.cp > 1 && s.plan.cp_comm != plan::CpComm::a2a;
 }
 
-bool combines_tensor_and_zero_3(const plan::TrainingConfig& s) {
-  return s.plan.tp > 1 && s.plan.zero == 3;
-}
-
 bool is_hybrid_sharded(const plan::TrainingConfig& s) {
   return s.plan.zero >= 1 && s.plan.shards() != s.plan.data_ranks();
 }
@@ -37,7 +33,8 @@ bool is_hybrid_sharded(const plan::TrainingConfig& s) {
 bool shards_experts(const plan::TrainingConfig& s) { return s.plan.ep > 1 && s.plan.etp > 1; }
 
 bool combines_experts_and_tensor(const plan::TrainingConfig& s) {
-  return s.plan.ep > 1 && s.plan.tp > 1 && (s.plan.pp > 1 || s.plan.cp > 1);
+  const bool offloads = s.plan.offload.optimizer > 0 || s.plan.offload.parameters;
+  return s.plan.ep > 1 && s.plan.tp > 1 && (s.plan.pp > 1 || s.plan.cp > 1 || offloads);
 }
 
 /// The checks that reject a plan; a fix triggers none of them.
@@ -45,7 +42,6 @@ constexpr Fault kFaults[] = {combines_pipeline_and_zero_2_or_3,
                              has_unsupported_order,
                              has_unsupported_schedule,
                              lacks_ulysses,
-                             combines_tensor_and_zero_3,
                              is_hybrid_sharded,
                              shards_experts,
                              combines_experts_and_tensor};
@@ -97,14 +93,6 @@ Finding describe_ring(const plan::TrainingConfig& s) {
                            {Change(s).cp_comm(plan::CpComm::a2a),
                             Change(s).cp(1).degrees(p.tp, p.pp, p.dp * p.cp)}),
           .hint = "cp_comm: a2a, with a cp_size that divides the heads"};
-}
-
-Finding describe_tensor_zero_three(const plan::TrainingConfig& s) {
-  return {.detail = fmt::format("TP {} with zero_stage 3", s.plan.tp),
-          .key = "parallelism.zero_stage",
-          .fix = first_fix(s, combines_tensor_and_zero_3, kFaults,
-                           {Change(s).zero(2), Change(s).zero(1)}),
-          .hint = "zero_stage: 2, or tp_size: 1"};
 }
 
 Finding describe_hybrid(const plan::TrainingConfig& s) {
@@ -219,17 +207,6 @@ constexpr Rule kRules[] = {
      kWithoutViolations,
      when<lacks_ulysses, describe_ring>,
      lacks_ulysses},
-    {{"RW0545", Severity::error, "DeepSpeed AutoTP does not support ZeRO-3",
-      "DeepSpeed asserts a ZeRO stage of at most 2 with tensor parallelism.",
-      "Set zero_stage: 2, or tp_size: 1 with zero_stage: 3.",
-      "DeepSpeed runtime/engine.py, _configure_tensor_parallel_states",
-      "world_size: 8\n"
-      "model: llama-3.2-1b\n"
-      "parallelism: {tp_size: 2, dp_size: 4, zero_stage: 3, sequence_parallel: false}\n"},
-     Target::deepspeed,
-     kWithoutViolations,
-     when<combines_tensor_and_zero_3, describe_tensor_zero_three>,
-     combines_tensor_and_zero_3},
     {{"RW0546", Severity::error, "DeepSpeed does not support hybrid sharding",
       "DeepSpeed 0.19.8 removed MiCS, and stops at mics_shard_size. zero_hpz_partition_size is "
       "different: it keeps a second copy of the parameters.",
@@ -253,8 +230,9 @@ constexpr Rule kRules[] = {
      when<shards_experts, describe_cut_experts>,
      shards_experts},
     {{"RW0548", Severity::error,
-      "DeepSpeed supports EP with TP only without a pipeline and without Ulysses",
-      "AutoEP with tensor parallelism rejects PP above 1 and sequence parallelism across ranks.",
+      "DeepSpeed supports EP with TP only without a pipeline, Ulysses and offload",
+      "AutoEP with tensor parallelism rejects PP above 1, sequence parallelism across ranks, and "
+      "states on the host.",
       "Set tp_size: 1.", "DeepSpeed auto_ep_folding.py, validate_folding_global",
       "world_size: 16\n"
       "model: {architecture: mixtral, hidden: 1024, layers: 8, heads: 16, kv_heads: 8, "
