@@ -20,6 +20,14 @@ struct BatchLevel {
   std::vector<ActivationBytes> activations;  // by choice of recompute
 };
 
+/// The times of a BatchLevel's layers that are known so far. They do not depend on whether sends
+/// overlap.
+struct LayerCostCache {
+  std::vector<std::optional<Seconds>> min_with_tensor;  // bound by PlacedOrder::tensor_placement
+  std::vector<std::vector<std::optional<cost::LayerCosts>>>
+      layers;  // by CP algorithm and PlacedOrder::layer_placement
+};
+
 /// The axis orders with the times of their layers, for one choice of recompute and for pipelines
 /// that either all overlap their sends or all do not.
 struct OrderLevel {
@@ -28,6 +36,7 @@ struct OrderLevel {
   std::vector<PricedOrder> orders;  // lowest bound first
   cost::LayerCosts unlinked;        // without communication
   i64 candidates = 0;               // per pipeline
+  std::size_t num_cost_classes = 0;
 };
 
 /// One pipeline with its stages.
@@ -36,6 +45,17 @@ struct PipelineLevel {
   Pipe pipe;
   EndStages ends;
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
+};
+
+/// What the candidates of a PipelineLevel share, computed when it is first needed.
+struct PipelineCache {
+  struct Staged {
+    cost::StageCosts costs;
+    Seconds soonest{};  // lower bound of the end of the last cell
+  };
+  std::vector<Bytes> memory{};                  // by Shard::at; infinite if not known
+  std::vector<std::optional<Staged>> staged{};  // by PricedOrder::cost_class
+  std::optional<plan::DataShape> data_shape{};  // of the heaviest pp rank
 };
 
 /// A way to shard that fits, with a lower bound of the step time.
@@ -57,6 +77,16 @@ void set_lightest_layer(PricedOrder& order, const plan::Plan& plan) {
   }
 }
 
+/// Returns the cost class of the last of some orders: that of an equal one before it, or its index.
+std::size_t find_cost_class(const std::vector<PricedOrder>& orders) {
+  const PricedOrder& last = orders.back();
+  for (const PricedOrder& one : orders)
+    if (one.comm == last.comm && one.placed->layer_placement == last.placed->layer_placement &&
+        one.prices.sends == last.prices.sends)
+      return &one == &last ? orders.size() - 1 : one.cost_class;
+  return orders.size() - 1;
+}
+
 class NodeSearch {
  public:
   NodeSearch(const SearchContext& context, const Node& node, const Incumbent& incumbent,
@@ -76,11 +106,12 @@ class NodeSearch {
 
  private:
   void search_micro_batch(i64 size);
-  void search_orders(const BatchLevel& batch, bool chunked);
+  void search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
 
-  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard);
+  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard,
+                                        LayerCostCache& cache);
   std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
                                           i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
@@ -103,8 +134,8 @@ class NodeSearch {
   StageSplitCache& split_cache_;
   NodeResult result_;
   const NodeSpace space_;
-  plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
-  std::vector<Bytes> shard_memory_{};  // of the current pipeline by Shard::at
+  plan::TrainingConfig scratch_;  // reused, because copying the model and the cluster is slow
+  PipelineCache cache_{};         // of the current pipeline
   bool stopped_ = false;
 };
 
@@ -122,7 +153,7 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
 /// not depend on the axis order.
 Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
                                   const plan::TrainingConfig& config) {
-  Bytes& total = shard_memory_[shard.at];
+  Bytes& total = cache_.memory[shard.at];
   if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
   return total;
 }
@@ -165,19 +196,25 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     return fitting.empty();
   };
   if (prune()) return;
-  const cost::StageCosts staged = estimate_stage_costs(config, calibration_, order.prices);
-  const Seconds soonest = min_end(config, staged);
+  std::optional<PipelineCache::Staged>& known = cache_.staged[order.cost_class];
+  if (!known) {
+    known = {estimate_stage_costs(config, calibration_, order.prices)};
+    known->soonest = min_end(config, known->costs);
+  }
+  const cost::StageCosts& staged = known->costs;
+  const Seconds soonest = known->soonest;
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
   for (FittingShard& one : fitting)
     one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
   if (prune()) return;
   cost::Links links = order.placed->links;
-  const plan::DataShape data = make_heaviest_shape(config, staged);
+  if (!cache_.data_shape) cache_.data_shape = make_heaviest_shape(config, staged);
   for (FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
-    one.min = estimate_step_time(config, calibration_, links, order.prices, staged, data, soonest)
+    one.min = estimate_step_time(config, calibration_, links, order.prices, staged,
+                                 *cache_.data_shape, soonest)
                   .total();
   }
   if (prune()) return;
@@ -197,9 +234,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     return std::all_of(level.orders.begin(), level.orders.end(),
                        [&](const PricedOrder& one) { return bound(one) > result_.limit(); });
   };
-  plan::TrainingConfig& config = config_with(level.plan);
-  choose(config.plan, pipe);
-  choose(config.plan, 0, 0, problem_);
   if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
     stats.memory += level.candidates;
     return std::nullopt;
@@ -208,6 +242,9 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.pruned += level.candidates;
     return std::nullopt;
   }
+  plan::TrainingConfig& config = config_with(level.plan);
+  choose(config.plan, pipe);
+  choose(config.plan, 0, 0, problem_);
   const auto is_violated = [&] {
     const plan::ConstraintViolation violation = find_first_pipeline_violation(config);
     if (violation) stats.violations[violation.why] += level.candidates;
@@ -244,27 +281,27 @@ void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
-  shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
+  cache_.memory.assign(space_.shard_sizes.size(), kInfiniteBytes);
+  cache_.staged.assign(level.num_cost_classes, std::nullopt);
+  cache_.data_shape.reset();
   for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
 }
 
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
 /// recompute. Orders with equal groups inside layers share them.
-std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
-                                                  i64 candidates_per_shard) {
+std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 candidates_per_shard,
+                                                  LayerCostCache& cache) {
   std::vector<PricedOrder> all;
   if (space_.orders.empty()) return all;
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
-  std::vector<std::optional<Seconds>> with_tensor(space_.num_tensor_placements);
-  std::vector<std::optional<cost::LayerCosts>> inside(space_.num_layer_placements);
   const auto bound_with_tensor = [&](const PlacedOrder& placed) {
     cost::Links links = cost::Links::none(config, calibration_);
     links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
     return cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
   };
-  for (const plan::CpComm comm : space_.comms) {
-    std::fill(inside.begin(), inside.end(), std::nullopt);
+  for (std::size_t k = 0; k < space_.comms.size(); ++k) {
+    const plan::CpComm comm = space_.comms[k];
     config.plan.order = space_.orders.front().order;
     config.plan.cp_comm = comm;
     if (const plan::ConstraintViolation violation = find_first_violation(config)) {
@@ -275,13 +312,13 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
       config.plan.order = placed.order;
       config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
-      std::optional<Seconds>& min_with_tensor = with_tensor[placed.tensor_placement];
+      std::optional<Seconds>& min_with_tensor = cache.min_with_tensor[placed.tensor_placement];
       if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
       if (*min_with_tensor > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
-      std::optional<cost::LayerCosts>& prices = inside[placed.layer_placement];
+      std::optional<cost::LayerCosts>& prices = cache.layers[k][placed.layer_placement];
       if (!prices) prices = estimate_layer_costs(config, placed.links, calibration_);
       prices->sends = estimate_send_times(config, placed.links);
       const Seconds min = cost::min_time(config, calibration_, *prices);
@@ -294,6 +331,7 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
                      .prices = *prices,
                      .min = min,
                      .per_chunk = min_time_per_extra_chunk(config, calibration_, *prices)});
+      all.back().cost_class = find_cost_class(all);
     }
   }
   return all;
@@ -319,7 +357,7 @@ std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> ord
 
 /// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
 /// the former may overlap their sends.
-void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
+void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache) {
   std::vector<Pipe> pipes = space_.pipes;
   if (problem_.overlap_chunks)
     std::erase_if(pipes, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
@@ -329,7 +367,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
   const std::vector<PricedOrder> evaluated =
-      price_orders(plan, count_combinations(space_.recomputes, pipes));
+      price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
   plan.dispatcher = problem_.config.plan.dispatcher;
@@ -345,7 +383,8 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
     OrderLevel level{.plan = plan,
                      .activations = batch.activations[k],
                      .orders = order_by_bound(evaluated, plan, i64(some.size())),
-                     .unlinked = unlinked};
+                     .unlinked = unlinked,
+                     .num_cost_classes = evaluated.size()};
     for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
     if (level.orders.empty()) continue;
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
@@ -382,7 +421,11 @@ void NodeSearch::search_micro_batch(i64 size) {
       result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
       continue;
     }
-    for (const bool chunked : {false, true}) search_orders(batch, chunked);
+    LayerCostCache cache;
+    cache.min_with_tensor.resize(space_.num_tensor_placements);
+    cache.layers.assign(space_.comms.size(),
+                        std::vector<std::optional<cost::LayerCosts>>(space_.num_layer_placements));
+    for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
   }
 }
 

@@ -42,6 +42,7 @@ struct PricedOrder {
   const PlacedOrder* placed = nullptr;
   plan::CpComm comm{};
   cost::LayerCosts prices;
+  std::size_t cost_class = 0;     // orders with equal layers and sends share a number
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
   Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
