@@ -1,6 +1,7 @@
 #include "rankwright/search/explore.h"
 
 #include <algorithm>
+#include <deque>
 #include <span>
 
 #include "rankwright/cost/memory/memory.h"
@@ -23,9 +24,13 @@ struct BatchLevel {
 /// The times of a BatchLevel's layers that are known so far. They do not depend on whether sends
 /// overlap.
 struct LayerCostCache {
+  struct Layers {
+    cost::LayerCosts costs;
+    Seconds min{};  // without sends
+  };
   std::vector<std::optional<Seconds>> min_with_tensor;  // bound by PlacedOrder::tensor_placement
-  std::vector<std::vector<std::optional<cost::LayerCosts>>>
-      layers;  // by CP algorithm and PlacedOrder::layer_placement
+  // By context-parallel algorithm and PlacedOrder::layer_placement.
+  std::vector<std::vector<std::optional<Layers>>> layers;
 };
 
 /// The axis orders with the times of their layers, for one choice of recompute and for pipelines
@@ -39,23 +44,24 @@ struct OrderLevel {
   std::size_t num_cost_classes = 0;
 };
 
+/// Stages that several pipelines of an OrderLevel share: schedules with the same stage order differ
+/// only in when they run them. Costs are computed when they are first needed.
+struct StageSet {
+  pipeline::StageOrder order{};
+  i64 chunks = 1;
+  bool balanced = false;
+  plan::Stages stages{};  // empty if balanced ones do not differ from even ones
+  EndStages ends{};
+  std::vector<std::optional<cost::StageCosts>> costs{};  // by PricedOrder::cost_class
+  std::optional<plan::DataShape> data_shape{};           // of the heaviest pp rank
+};
+
 /// One pipeline with its stages.
 struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
-  EndStages ends;
+  StageSet& stages;
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
-};
-
-/// What the candidates of a PipelineLevel share, computed when it is first needed.
-struct PipelineCache {
-  struct Staged {
-    cost::StageCosts costs;
-    Seconds soonest{};  // lower bound of the end of the last cell
-  };
-  std::vector<Bytes> memory{};                  // by Shard::at; infinite if not known
-  std::vector<std::optional<Staged>> staged{};  // by PricedOrder::cost_class
-  std::optional<plan::DataShape> data_shape{};  // of the heaviest pp rank
 };
 
 /// A way to shard that fits, with a lower bound of the step time.
@@ -115,6 +121,8 @@ class NodeSearch {
   std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
                                           i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
+  StageSet& find_stages(const OrderLevel& level, const Pipe& pipe,
+                        const plan::TrainingConfig& config);
   std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
                                          Seconds min, plan::TrainingConfig& config);
   Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
@@ -134,8 +142,11 @@ class NodeSearch {
   StageSplitCache& split_cache_;
   NodeResult result_;
   const NodeSpace space_;
-  plan::TrainingConfig scratch_;  // reused, because copying the model and the cluster is slow
-  PipelineCache cache_{};         // of the current pipeline
+  plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
+  std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
+  // Of the current pipeline:
+  std::vector<Bytes> shard_memory_{};               // by Shard::at; infinite if not known
+  std::vector<std::optional<Seconds>> min_ends_{};  // by PricedOrder::cost_class
   bool stopped_ = false;
 };
 
@@ -153,7 +164,7 @@ bool NodeSearch::is_refused(const plan::TrainingConfig& config) {
 /// not depend on the axis order.
 Bytes NodeSearch::estimate_memory(const PipelineLevel& level, const Shard& shard,
                                   const plan::TrainingConfig& config) {
-  Bytes& total = cache_.memory[shard.at];
+  Bytes& total = shard_memory_[shard.at];
   if (total == kInfiniteBytes) total = fullest(config, calibration_, level.loads).total();
   return total;
 }
@@ -177,12 +188,11 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
 }
 
 void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& order) {
-  if (is_stopped()) return;
   plan::TrainingConfig& config = config_with(level.plan);
   config.plan.order = order.placed->order;
   config.plan.dispatcher = order.placed->dispatcher;
   config.plan.cp_comm = order.comm;
-  const Seconds min = min_time(context_, config, order, level.pipe, level.ends);
+  const Seconds min = min_time(context_, config, order, level.pipe, level.stages.ends);
   if (min > result_.limit()) {
     result_.stats().pruned += i64(order.placed->shards.size());
     return;
@@ -196,25 +206,24 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     return fitting.empty();
   };
   if (prune()) return;
-  std::optional<PipelineCache::Staged>& known = cache_.staged[order.cost_class];
-  if (!known) {
-    known = {estimate_stage_costs(config, calibration_, order.prices)};
-    known->soonest = min_end(config, known->costs);
-  }
-  const cost::StageCosts& staged = known->costs;
-  const Seconds soonest = known->soonest;
+  std::optional<cost::StageCosts>& known = level.stages.costs[order.cost_class];
+  if (!known) known = estimate_stage_costs(config, calibration_, order.prices);
+  const cost::StageCosts& staged = *known;
+  std::optional<Seconds>& known_end = min_ends_[order.cost_class];
+  if (!known_end) known_end = min_end(config, staged);
+  const Seconds soonest = *known_end;
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
   for (FittingShard& one : fitting)
     one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
   if (prune()) return;
   cost::Links links = order.placed->links;
-  if (!cache_.data_shape) cache_.data_shape = make_heaviest_shape(config, staged);
+  std::optional<plan::DataShape>& data = level.stages.data_shape;
+  if (!data) data = make_heaviest_shape(config, staged);
   for (FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
-    one.min = estimate_step_time(config, calibration_, links, order.prices, staged,
-                                 *cache_.data_shape, soonest)
+    one.min = estimate_step_time(config, calibration_, links, order.prices, staged, *data, soonest)
                   .total();
   }
   if (prune()) return;
@@ -224,6 +233,27 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     result_.add(config.plan, one.min + later, one.memory);
   }
+}
+
+/// Returns the stages of a pipeline, whose other choices are those of `config`.
+StageSet& NodeSearch::find_stages(const OrderLevel& level, const Pipe& pipe,
+                                  const plan::TrainingConfig& config) {
+  const pipeline::StageOrder order = row(pipe.schedule).stage_order;
+  for (StageSet& one : stage_sets_)
+    if (one.order == order && one.chunks == pipe.chunks && one.balanced == pipe.balanced)
+      return one;
+  StageSet& set = stage_sets_.emplace_back(
+      StageSet{.order = order, .chunks = pipe.chunks, .balanced = pipe.balanced});
+  set.stages = config.stages();
+  if (pipe.balanced) {
+    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
+    if (balanced == set.stages) balanced.clear();
+    set.stages = std::move(balanced);
+  }
+  if (set.stages.empty()) return set;
+  set.ends = find_end_stages(set.stages, pipe, config.plan.pp);
+  set.costs.resize(level.num_cost_classes);
+  return set;
 }
 
 /// Chooses the stages of a pipeline. Returns nothing, and counts its candidates, if they violate a
@@ -251,29 +281,29 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     return bool(violation);
   };
   if (is_violated()) return std::nullopt;
-  plan::Stages stages = config.stages();
+  StageSet& set = find_stages(level, pipe, config);
+  if (set.stages.empty()) {
+    stats.duplicates += level.candidates;
+    return std::nullopt;
+  }
   if (pipe.balanced) {
-    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
-    if (balanced.empty() || balanced == stages) {
-      stats.duplicates += level.candidates;
-      return std::nullopt;
-    }
-    stages = config.plan.stages = std::move(balanced);
+    config.plan.stages = set.stages;
     if (is_violated()) return std::nullopt;
   }
-  const EndStages ends = find_end_stages(stages, pipe, config.plan.pp);
-  if (all_slower(
-          [&](const PricedOrder& one) { return min_time(context_, config, one, pipe, ends); })) {
+  if (all_slower([&](const PricedOrder& one) {
+        return min_time(context_, config, one, pipe, set.ends);
+      })) {
     stats.pruned += level.candidates;
     return std::nullopt;
   }
-  if (result_.is_too_large(min_memory_on_first_rank(space_, level.activations, config, stages))) {
+  if (result_.is_too_large(
+          min_memory_on_first_rank(space_, level.activations, config, set.stages))) {
     stats.memory += level.candidates;
     return std::nullopt;
   }
   return PipelineLevel{.plan = config.plan,
                        .pipe = pipe,
-                       .ends = ends,
+                       .stages = set,
                        .loads = cost::RankLoads(config).peak_candidates()};
 }
 
@@ -281,9 +311,8 @@ void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   if (is_stopped()) return;
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
-  cache_.memory.assign(space_.shard_sizes.size(), kInfiniteBytes);
-  cache_.staged.assign(level.num_cost_classes, std::nullopt);
-  cache_.data_shape.reset();
+  shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
+  min_ends_.assign(level.num_cost_classes, std::nullopt);
   for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
 }
 
@@ -318,19 +347,27 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
         stats.pruned += candidates;
         continue;
       }
-      std::optional<cost::LayerCosts>& prices = cache.layers[k][placed.layer_placement];
-      if (!prices) prices = estimate_layer_costs(config, placed.links, calibration_);
-      prices->sends = estimate_send_times(config, placed.links);
-      const Seconds min = cost::min_time(config, calibration_, *prices);
+      std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
+      if (!layers) {
+        layers = {estimate_layer_costs(config, placed.links, calibration_)};
+        layers->costs.sends.clear();
+        layers->min = cost::min_time(config, calibration_, layers->costs);
+      }
+      cost::LayerCosts& prices = layers->costs;
+      Seconds min = layers->min;
+      if (min <= result_.limit()) {
+        prices.sends = estimate_send_times(config, placed.links);
+        min = cost::min_time(config, calibration_, prices);
+      }
       if (min > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
       all.push_back({.placed = &placed,
                      .comm = comm,
-                     .prices = *prices,
+                     .prices = prices,
                      .min = min,
-                     .per_chunk = min_time_per_extra_chunk(config, calibration_, *prices)});
+                     .per_chunk = min_time_per_extra_chunk(config, calibration_, prices)});
       all.back().cost_class = find_cost_class(all);
     }
   }
@@ -387,6 +424,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostC
                      .num_cost_classes = evaluated.size()};
     for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
     if (level.orders.empty()) continue;
+    stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
   }
 }
@@ -423,8 +461,8 @@ void NodeSearch::search_micro_batch(i64 size) {
     }
     LayerCostCache cache;
     cache.min_with_tensor.resize(space_.num_tensor_placements);
-    cache.layers.assign(space_.comms.size(),
-                        std::vector<std::optional<cost::LayerCosts>>(space_.num_layer_placements));
+    cache.layers.resize(space_.comms.size());
+    for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
     for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
   }
 }
