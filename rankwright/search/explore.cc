@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <span>
+#include <utility>
 
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
@@ -144,7 +145,7 @@ class NodeSearch {
   const NodeSpace space_;
   plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
   std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
-  // Of the current pipeline:
+  // The current pipeline:
   std::vector<Bytes> shard_memory_{};               // by Shard::at; infinite if not known
   std::vector<std::optional<Seconds>> min_ends_{};  // by PricedOrder::cost_class
   bool stopped_ = false;
@@ -327,7 +328,11 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 ca
   const auto bound_with_tensor = [&](const PlacedOrder& placed) {
     cost::Links links = cost::Links::none(config, calibration_);
     links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
-    return cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
+    const Seconds min =
+        cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    config.plan.cp_comm = comm;
+    return min;
   };
   for (std::size_t k = 0; k < space_.comms.size(); ++k) {
     const plan::CpComm comm = space_.comms[k];

@@ -9,9 +9,13 @@
 
 namespace rankwright::search {
 
-/// Returns a lower bound of the step time over all orders, both choices of sequence parallelism and
-/// all of recompute: no communication, and sequence parallelism where it is allowed.
-/// `config` is changed meanwhile and restored.
+/// A context-parallel algorithm whose attention kernels no other's are faster than. A ring works on
+/// shorter blocks of keys and combines their outputs.
+inline constexpr plan::CpComm kFastestKernels = plan::CpComm::all_gather;
+
+/// Returns a lower bound of the step time over all orders, context-parallel algorithms, both
+/// choices of sequence parallelism and all of recompute: no communication, and sequence parallelism
+/// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
 
 /// Returns a lower bound of the fullest rank's model states: the mean over ranks, sharded as far as
