@@ -131,7 +131,12 @@ class StageEstimator {
  public:
   StageEstimator(const plan::TrainingConfig& config, const cluster::Calibration& calibration,
                  const LayerCosts& prices)
-      : config_(config), plan_(config.plan), c_(calibration), prices_(prices) {
+      : config_(config),
+        plan_(config.plan),
+        c_(calibration),
+        prices_(prices),
+        mirrored_(config.plan.mirrored()),
+        vee_(row(config.plan.schedule).stage_order == pipeline::StageOrder::vee) {
     add_stages();
   }
 
@@ -160,9 +165,8 @@ class StageEstimator {
   /// Returns the pp rank of a stage, the lower one if two hold it; V and mirror orders turn back.
   std::size_t rank_of(i64 at, i64 pass) const {
     const i64 back = plan_.pp - 1 - at;
-    if (plan_.mirrored()) return std::size_t(std::min(at, back));
-    return std::size_t(
-        row(plan_.schedule).stage_order == pipeline::StageOrder::vee && pass % 2 == 1 ? back : at);
+    if (mirrored_) return std::size_t(std::min(at, back));
+    return std::size_t(vee_ && pass % 2 == 1 ? back : at);
   }
   plan::Share edge_share(const plan::Stage& stage, char& embeds) const;
   plan::Share count_adapters(const plan::Stage& stage, i64 first) const;
@@ -181,6 +185,7 @@ class StageEstimator {
   const plan::Plan& plan_;
   const cluster::Calibration& c_;
   const LayerCosts& prices_;
+  const bool mirrored_, vee_;                  // stage orders that turn back
   i64 mtp_ = 0;                                // number of MTP modules
   std::vector<pipeline::StageTimes> times_{};  // by stage
   std::vector<RankWork> ranks_{};              // by pp rank
@@ -283,7 +288,6 @@ void StageEstimator::add_stages() {
   ranks_.resize(std::size_t(plan_.pp));
   times_.reserve(stages.size());
   std::vector<char> embeds(std::size_t(plan_.pp), false);  // by pp rank
-  const bool mirrored = plan_.mirrored();
   const bool by_rank = plan_.recompute_layers > 0;
   i64 first = 0;
   i64 at = 0, pass = 0;
@@ -314,8 +318,8 @@ void StageEstimator::add_stages() {
     times_.push_back(taken.time);
     if (plan_.recompute != plan::Recompute::none) again_ += taken.again;
     // If two pp ranks hold a stage, each runs half of its microbatches.
-    there.add(added, mirrored ? 0.5 : 1);
-    if (mirrored) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
+    there.add(added, mirrored_ ? 0.5 : 1);
+    if (mirrored_) ranks_[std::size_t(plan_.pp) - 1 - home].add(added, 0.5);
     first += stage.layers;
     if (++at == plan_.pp) at = 0, ++pass;
   }
@@ -337,18 +341,18 @@ void StageEstimator::add_stages() {
 void StageEstimator::add_sends(const plan::Stages& stages) {
   outputs_.assign(stages.size(), {});
   if (plan_.pp == 1) return;
-  const double share = plan_.mirrored() ? 0.5 : 1;
+  const double share = mirrored_ ? 0.5 : 1;
   i64 mtp = 0;
   for (std::size_t s = 0; s + 1 < stages.size(); ++s) {
     mtp += stages[s].mtp;
     const i64 from = i64(s), to = from + 1;
     const std::size_t sender = rank_of(from % plan_.pp, from / plan_.pp);
     const std::size_t receiver = rank_of(to % plan_.pp, to / plan_.pp);
-    if (sender == receiver && !plan_.mirrored()) continue;
+    if (sender == receiver && !mirrored_) continue;
     outputs_[s] = prices_.sends[std::size_t(std::min(mtp, i64(prices_.sends.size()) - 1))];
     for (const std::size_t rank : {sender, receiver}) {
       ranks_[rank].sends += share * outputs_[s];
-      if (plan_.mirrored()) ranks_[std::size_t(plan_.pp) - 1 - rank].sends += share * outputs_[s];
+      if (mirrored_) ranks_[std::size_t(plan_.pp) - 1 - rank].sends += share * outputs_[s];
     }
   }
 }

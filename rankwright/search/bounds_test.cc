@@ -112,6 +112,25 @@ TEST(Bounds, NoCandidateIsFasterThanTheBoundOfItsNode) {
   EXPECT_GT(candidates, 1000u);
 }
 
+TEST(Bounds, NodeBoundHoldsForEveryContextParallelAlgorithm) {
+  // With 2,048 tokens per rank, a ring's short blocks and the sums of their outputs take longer
+  // than the all-to-alls that replace them.
+  plan::TrainingConfig config{.model = *catalog::find_model("llama-3.1-8b"),
+                              .cluster = *catalog::find_cluster("dgx-h100"),
+                              .job = {},
+                              .plan = {.cp = 8},
+                              .world = 8};
+  config.job.sequence = 16384;
+  config.job.global_batch = 256;
+  const Problem problem = make_problem(config, {.micro_batch = {1, 1}});
+  const SearchContext context = make_context(problem, catalog::get_calibration(), {});
+  const Seconds min = bound_node(context, {.cp = 8}).min;
+  for (const plan::CpComm comm : {plan::CpComm::p2p, plan::CpComm::all_gather, plan::CpComm::a2a}) {
+    config.plan.cp_comm = comm;
+    EXPECT_LE(min, cost::estimate_step_time(config, catalog::get_calibration()).total());
+  }
+}
+
 TEST(Bounds, CandidatesOfAllNodesAddUpToTheSpace) {
   i64 candidates = 0;
   for (std::uint64_t seed = 2100; seed < 2125; ++seed) {

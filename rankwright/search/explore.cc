@@ -1,7 +1,9 @@
 #include "rankwright/search/explore.h"
 
 #include <algorithm>
+#include <deque>
 #include <span>
+#include <utility>
 
 #include "rankwright/cost/memory/memory.h"
 #include "rankwright/cost/step.h"
@@ -20,6 +22,18 @@ struct BatchLevel {
   std::vector<ActivationBytes> activations;  // by choice of recompute
 };
 
+/// The times of a BatchLevel's layers that are known so far. They do not depend on whether sends
+/// overlap.
+struct LayerCostCache {
+  struct Layers {
+    cost::LayerCosts costs;
+    Seconds min{};  // without sends
+  };
+  std::vector<std::optional<Seconds>> min_with_tensor;  // bound by PlacedOrder::tensor_placement
+  // By context-parallel algorithm and PlacedOrder::layer_placement.
+  std::vector<std::vector<std::optional<Layers>>> layers;
+};
+
 /// The axis orders with the times of their layers, for one choice of recompute and for pipelines
 /// that either all overlap their sends or all do not.
 struct OrderLevel {
@@ -28,13 +42,26 @@ struct OrderLevel {
   std::vector<PricedOrder> orders;  // lowest bound first
   cost::LayerCosts unlinked;        // without communication
   i64 candidates = 0;               // per pipeline
+  std::size_t num_cost_classes = 0;
+};
+
+/// Stages that several pipelines of an OrderLevel share: schedules with the same stage order differ
+/// only in when they run them. Costs are computed when they are first needed.
+struct StageSet {
+  pipeline::StageOrder order{};
+  i64 chunks = 1;
+  bool balanced = false;
+  plan::Stages stages{};  // empty if balanced ones do not differ from even ones
+  EndStages ends{};
+  std::vector<std::optional<cost::StageCosts>> costs{};  // by PricedOrder::cost_class
+  std::optional<plan::DataShape> data_shape{};           // of the heaviest pp rank
 };
 
 /// One pipeline with its stages.
 struct PipelineLevel {
   plan::Plan plan;
   Pipe pipe;
-  EndStages ends;
+  StageSet& stages;
   std::vector<cost::RankLoad> loads;  // of the ranks that may be the fullest
 };
 
@@ -57,6 +84,16 @@ void set_lightest_layer(PricedOrder& order, const plan::Plan& plan) {
   }
 }
 
+/// Returns the cost class of the last of some orders: that of an equal one before it, or its index.
+std::size_t find_cost_class(const std::vector<PricedOrder>& orders) {
+  const PricedOrder& last = orders.back();
+  for (const PricedOrder& one : orders)
+    if (one.comm == last.comm && one.placed->layer_placement == last.placed->layer_placement &&
+        one.prices.sends == last.prices.sends)
+      return &one == &last ? orders.size() - 1 : one.cost_class;
+  return orders.size() - 1;
+}
+
 class NodeSearch {
  public:
   NodeSearch(const SearchContext& context, const Node& node, const Incumbent& incumbent,
@@ -76,14 +113,17 @@ class NodeSearch {
 
  private:
   void search_micro_batch(i64 size);
-  void search_orders(const BatchLevel& batch, bool chunked);
+  void search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache);
   void search_pipeline(const OrderLevel& level, const Pipe& pipe);
   void search_shards(const PipelineLevel& level, const PricedOrder& order);
 
-  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard);
+  std::vector<PricedOrder> price_orders(const plan::Plan& plan, i64 candidates_per_shard,
+                                        LayerCostCache& cache);
   std::vector<PricedOrder> order_by_bound(std::vector<PricedOrder> orders, const plan::Plan& plan,
                                           i64 pipes);
   std::optional<PipelineLevel> make_pipeline(const OrderLevel& level, const Pipe& pipe);
+  StageSet& find_stages(const OrderLevel& level, const Pipe& pipe,
+                        const plan::TrainingConfig& config);
   std::vector<FittingShard> find_fitting(const PipelineLevel& level, const PricedOrder& order,
                                          Seconds min, plan::TrainingConfig& config);
   Bytes estimate_memory(const PipelineLevel& level, const Shard& shard,
@@ -104,7 +144,10 @@ class NodeSearch {
   NodeResult result_;
   const NodeSpace space_;
   plan::TrainingConfig scratch_;       // reused, because copying the model and the cluster is slow
-  std::vector<Bytes> shard_memory_{};  // of the current pipeline by Shard::at
+  std::deque<StageSet> stage_sets_{};  // of the current OrderLevel
+  // The current pipeline:
+  std::vector<Bytes> shard_memory_{};               // by Shard::at; infinite if not known
+  std::vector<std::optional<Seconds>> min_ends_{};  // by PricedOrder::cost_class
   bool stopped_ = false;
 };
 
@@ -146,12 +189,11 @@ std::vector<FittingShard> NodeSearch::find_fitting(const PipelineLevel& level,
 }
 
 void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& order) {
-  if (is_stopped()) return;
   plan::TrainingConfig& config = config_with(level.plan);
   config.plan.order = order.placed->order;
   config.plan.dispatcher = order.placed->dispatcher;
   config.plan.cp_comm = order.comm;
-  const Seconds min = min_time(context_, config, order, level.pipe, level.ends);
+  const Seconds min = min_time(context_, config, order, level.pipe, level.stages.ends);
   if (min > result_.limit()) {
     result_.stats().pruned += i64(order.placed->shards.size());
     return;
@@ -165,19 +207,24 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
     return fitting.empty();
   };
   if (prune()) return;
-  const cost::StageCosts staged = estimate_stage_costs(config, calibration_, order.prices);
-  const Seconds soonest = min_end(config, staged);
+  std::optional<cost::StageCosts>& known = level.stages.costs[order.cost_class];
+  if (!known) known = estimate_stage_costs(config, calibration_, order.prices);
+  const cost::StageCosts& staged = *known;
+  std::optional<Seconds>& known_end = min_ends_[order.cost_class];
+  if (!known_end) known_end = min_end(config, staged);
+  const Seconds soonest = *known_end;
   const Seconds idle = std::max(Seconds{}, soonest - staged.busiest);
   for (FittingShard& one : fitting)
     one.min = cost::apply_overheads(config, calibration_, staged.step.total() + idle);
   if (prune()) return;
   cost::Links links = order.placed->links;
-  const plan::DataShape data = make_heaviest_shape(config, staged);
+  std::optional<plan::DataShape>& data = level.stages.data_shape;
+  if (!data) data = make_heaviest_shape(config, staged);
   for (FittingShard& one : fitting) {
     choose(config.plan, one.shard->zero, one.shard->size, problem_);
     links.set(mesh::GroupKind::shard, one.shard->shard);
     links.set(mesh::GroupKind::replicate, one.shard->replicate);
-    one.min = estimate_step_time(config, calibration_, links, order.prices, staged, data, soonest)
+    one.min = estimate_step_time(config, calibration_, links, order.prices, staged, *data, soonest)
                   .total();
   }
   if (prune()) return;
@@ -189,6 +236,27 @@ void NodeSearch::search_shards(const PipelineLevel& level, const PricedOrder& or
   }
 }
 
+/// Returns the stages of a pipeline, whose other choices are those of `config`.
+StageSet& NodeSearch::find_stages(const OrderLevel& level, const Pipe& pipe,
+                                  const plan::TrainingConfig& config) {
+  const pipeline::StageOrder order = row(pipe.schedule).stage_order;
+  for (StageSet& one : stage_sets_)
+    if (one.order == order && one.chunks == pipe.chunks && one.balanced == pipe.balanced)
+      return one;
+  StageSet& set = stage_sets_.emplace_back(
+      StageSet{.order = order, .chunks = pipe.chunks, .balanced = pipe.balanced});
+  set.stages = config.stages();
+  if (pipe.balanced) {
+    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
+    if (balanced == set.stages) balanced.clear();
+    set.stages = std::move(balanced);
+  }
+  if (set.stages.empty()) return set;
+  set.ends = find_end_stages(set.stages, pipe, config.plan.pp);
+  set.costs.resize(level.num_cost_classes);
+  return set;
+}
+
 /// Chooses the stages of a pipeline. Returns nothing, and counts its candidates, if they violate a
 /// constraint or are all duplicates, too slow or too large.
 std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, const Pipe& pipe) {
@@ -197,9 +265,6 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     return std::all_of(level.orders.begin(), level.orders.end(),
                        [&](const PricedOrder& one) { return bound(one) > result_.limit(); });
   };
-  plan::TrainingConfig& config = config_with(level.plan);
-  choose(config.plan, pipe);
-  choose(config.plan, 0, 0, problem_);
   if (result_.is_too_large(min_memory(space_, level.activations, pipe))) {
     stats.memory += level.candidates;
     return std::nullopt;
@@ -208,35 +273,38 @@ std::optional<PipelineLevel> NodeSearch::make_pipeline(const OrderLevel& level, 
     stats.pruned += level.candidates;
     return std::nullopt;
   }
+  plan::TrainingConfig& config = config_with(level.plan);
+  choose(config.plan, pipe);
+  choose(config.plan, 0, 0, problem_);
   const auto is_violated = [&] {
     const plan::ConstraintViolation violation = find_first_pipeline_violation(config);
     if (violation) stats.violations[violation.why] += level.candidates;
     return bool(violation);
   };
   if (is_violated()) return std::nullopt;
-  plan::Stages stages = config.stages();
+  StageSet& set = find_stages(level, pipe, config);
+  if (set.stages.empty()) {
+    stats.duplicates += level.candidates;
+    return std::nullopt;
+  }
   if (pipe.balanced) {
-    plan::Stages balanced = split_cache_.stages(config, level.unlinked);
-    if (balanced.empty() || balanced == stages) {
-      stats.duplicates += level.candidates;
-      return std::nullopt;
-    }
-    stages = config.plan.stages = std::move(balanced);
+    config.plan.stages = set.stages;
     if (is_violated()) return std::nullopt;
   }
-  const EndStages ends = find_end_stages(stages, pipe, config.plan.pp);
-  if (all_slower(
-          [&](const PricedOrder& one) { return min_time(context_, config, one, pipe, ends); })) {
+  if (all_slower([&](const PricedOrder& one) {
+        return min_time(context_, config, one, pipe, set.ends);
+      })) {
     stats.pruned += level.candidates;
     return std::nullopt;
   }
-  if (result_.is_too_large(min_memory_on_first_rank(space_, level.activations, config, stages))) {
+  if (result_.is_too_large(
+          min_memory_on_first_rank(space_, level.activations, config, set.stages))) {
     stats.memory += level.candidates;
     return std::nullopt;
   }
   return PipelineLevel{.plan = config.plan,
                        .pipe = pipe,
-                       .ends = ends,
+                       .stages = set,
                        .loads = cost::RankLoads(config).peak_candidates()};
 }
 
@@ -245,26 +313,29 @@ void NodeSearch::search_pipeline(const OrderLevel& level, const Pipe& pipe) {
   const std::optional<PipelineLevel> pipeline = make_pipeline(level, pipe);
   if (!pipeline) return;
   shard_memory_.assign(space_.shard_sizes.size(), kInfiniteBytes);
+  min_ends_.assign(level.num_cost_classes, std::nullopt);
   for (const PricedOrder& order : level.orders) search_shards(*pipeline, order);
 }
 
 /// Computes the times of the layers on each order with each context-parallel algorithm, without
 /// recompute. Orders with equal groups inside layers share them.
-std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
-                                                  i64 candidates_per_shard) {
+std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan, i64 candidates_per_shard,
+                                                  LayerCostCache& cache) {
   std::vector<PricedOrder> all;
   if (space_.orders.empty()) return all;
   SearchStats& stats = result_.stats();
   plan::TrainingConfig& config = config_with(plan);
-  std::vector<std::optional<Seconds>> with_tensor(space_.num_tensor_placements);
-  std::vector<std::optional<cost::LayerCosts>> inside(space_.num_layer_placements);
   const auto bound_with_tensor = [&](const PlacedOrder& placed) {
     cost::Links links = cost::Links::none(config, calibration_);
     links.set(mesh::GroupKind::tp, placed.links.span(mesh::GroupKind::tp));
-    return cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
+    const Seconds min =
+        cost::min_time(config, calibration_, estimate_layer_costs(config, links, calibration_));
+    config.plan.cp_comm = comm;
+    return min;
   };
-  for (const plan::CpComm comm : space_.comms) {
-    std::fill(inside.begin(), inside.end(), std::nullopt);
+  for (std::size_t k = 0; k < space_.comms.size(); ++k) {
+    const plan::CpComm comm = space_.comms[k];
     config.plan.order = space_.orders.front().order;
     config.plan.cp_comm = comm;
     if (const plan::ConstraintViolation violation = find_first_violation(config)) {
@@ -275,25 +346,34 @@ std::vector<PricedOrder> NodeSearch::price_orders(const plan::Plan& plan,
       config.plan.order = placed.order;
       config.plan.dispatcher = placed.dispatcher;
       const i64 candidates = candidates_per_shard * i64(placed.shards.size());
-      std::optional<Seconds>& min_with_tensor = with_tensor[placed.tensor_placement];
+      std::optional<Seconds>& min_with_tensor = cache.min_with_tensor[placed.tensor_placement];
       if (!min_with_tensor) min_with_tensor = bound_with_tensor(placed);
       if (*min_with_tensor > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
-      std::optional<cost::LayerCosts>& prices = inside[placed.layer_placement];
-      if (!prices) prices = estimate_layer_costs(config, placed.links, calibration_);
-      prices->sends = estimate_send_times(config, placed.links);
-      const Seconds min = cost::min_time(config, calibration_, *prices);
+      std::optional<LayerCostCache::Layers>& layers = cache.layers[k][placed.layer_placement];
+      if (!layers) {
+        layers = {estimate_layer_costs(config, placed.links, calibration_)};
+        layers->costs.sends.clear();
+        layers->min = cost::min_time(config, calibration_, layers->costs);
+      }
+      cost::LayerCosts& prices = layers->costs;
+      Seconds min = layers->min;
+      if (min <= result_.limit()) {
+        prices.sends = estimate_send_times(config, placed.links);
+        min = cost::min_time(config, calibration_, prices);
+      }
       if (min > result_.limit()) {
         stats.pruned += candidates;
         continue;
       }
       all.push_back({.placed = &placed,
                      .comm = comm,
-                     .prices = *prices,
+                     .prices = prices,
                      .min = min,
-                     .per_chunk = min_time_per_extra_chunk(config, calibration_, *prices)});
+                     .per_chunk = min_time_per_extra_chunk(config, calibration_, prices)});
+      all.back().cost_class = find_cost_class(all);
     }
   }
   return all;
@@ -319,7 +399,7 @@ std::vector<PricedOrder> NodeSearch::order_by_bound(std::vector<PricedOrder> ord
 
 /// Searches the pipelines with several chunks per pp rank if `chunked`, else those with one. Only
 /// the former may overlap their sends.
-void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
+void NodeSearch::search_orders(const BatchLevel& batch, bool chunked, LayerCostCache& cache) {
   std::vector<Pipe> pipes = space_.pipes;
   if (problem_.overlap_chunks)
     std::erase_if(pipes, [&](const Pipe& pipe) { return (pipe.chunks > 1) != chunked; });
@@ -329,7 +409,7 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
   plan::Plan plan = batch.plan;
   if (problem_.overlap_chunks) plan.overlap.pp = chunked;
   const std::vector<PricedOrder> evaluated =
-      price_orders(plan, count_combinations(space_.recomputes, pipes));
+      price_orders(plan, count_combinations(space_.recomputes, pipes), cache);
   if (evaluated.empty()) return;
   plan.order = mesh::kDefaultOrder;
   plan.dispatcher = problem_.config.plan.dispatcher;
@@ -345,9 +425,11 @@ void NodeSearch::search_orders(const BatchLevel& batch, bool chunked) {
     OrderLevel level{.plan = plan,
                      .activations = batch.activations[k],
                      .orders = order_by_bound(evaluated, plan, i64(some.size())),
-                     .unlinked = unlinked};
+                     .unlinked = unlinked,
+                     .num_cost_classes = evaluated.size()};
     for (const PricedOrder& one : level.orders) level.candidates += i64(one.placed->shards.size());
     if (level.orders.empty()) continue;
+    stage_sets_.clear();
     for (const Pipe& pipe : some) search_pipeline(level, pipe);
   }
 }
@@ -382,7 +464,11 @@ void NodeSearch::search_micro_batch(i64 size) {
       result_.stats().memory += candidates / i64(space_.sequence_parallels.size());
       continue;
     }
-    for (const bool chunked : {false, true}) search_orders(batch, chunked);
+    LayerCostCache cache;
+    cache.min_with_tensor.resize(space_.num_tensor_placements);
+    cache.layers.resize(space_.comms.size());
+    for (auto& by_placement : cache.layers) by_placement.resize(space_.num_layer_placements);
+    for (const bool chunked : {false, true}) search_orders(batch, chunked, cache);
   }
 }
 

@@ -14,11 +14,13 @@ namespace rankwright::search {
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config) {
   const bool before = std::exchange(config.plan.sequence_parallel, true);
   if (find_first_violation(config)) config.plan.sequence_parallel = false;
+  const plan::CpComm comm = std::exchange(config.plan.cp_comm, kFastestKernels);
   const Seconds min =
       cost::min_time(config, context.calibration,
                      estimate_layer_costs(config, cost::Links::none(config, context.calibration),
                                           context.calibration));
   config.plan.sequence_parallel = before;
+  config.plan.cp_comm = comm;
   return min;
 }
 

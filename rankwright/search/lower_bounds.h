@@ -9,9 +9,13 @@
 
 namespace rankwright::search {
 
-/// Returns a lower bound of the step time over all orders, both choices of sequence parallelism and
-/// all of recompute: no communication, and sequence parallelism where it is allowed.
-/// `config` is changed meanwhile and restored.
+/// A context-parallel algorithm whose attention kernels no other's are faster than. A ring works on
+/// shorter blocks of keys and combines their outputs.
+inline constexpr plan::CpComm kFastestKernels = plan::CpComm::all_gather;
+
+/// Returns a lower bound of the step time over all orders, context-parallel algorithms, both
+/// choices of sequence parallelism and all of recompute: no communication, and sequence parallelism
+/// where it is allowed. `config` is changed meanwhile and restored.
 Seconds min_compute_time(const SearchContext& context, plan::TrainingConfig& config);
 
 /// Returns a lower bound of the fullest rank's model states: the mean over ranks, sharded as far as
@@ -42,6 +46,7 @@ struct PricedOrder {
   const PlacedOrder* placed = nullptr;
   plan::CpComm comm{};
   cost::LayerCosts prices;
+  std::size_t cost_class = 0;     // orders with equal layers and sends share a number
   Seconds min{};                  // lower bound of a step with one chunk per pp rank
   Seconds per_chunk{};            // extra time of sends per additional chunk
   Seconds forward{}, backward{};  // minimum over all layer kinds, with recomputation
