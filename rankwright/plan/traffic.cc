@@ -69,7 +69,7 @@ class TrafficCollector {
     return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
-  void add_block(const model::LayerRun& run, const BlockInputs& inputs);
+  void add_block(const model::LayerRun& run, const BlockInputs& inputs, bool again);
   void add_tensor_parallel();
   void add_mtp();
   void add_context_parallel();
@@ -87,8 +87,10 @@ class TrafficCollector {
 };
 
 // T1, T2: with sequence parallelism a block all-gathers its input and reduce-scatters its output,
-// otherwise it all-reduces its output. Backward gathers the input again for the weight gradient.
-void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs) {
+// otherwise it all-reduces its output. With `again`, backward gathers the input once more for the
+// weight gradient.
+void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs,
+                                 bool again) {
   const i64 m = microbatches();
   const i64 forward = m * (run.count + recomputed(run)), backward = m * run.count;
   const mesh::GroupKind tp = mesh::GroupKind::tp;
@@ -103,7 +105,7 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, backward, input);
   }
   for (const Bytes input : inputs.of_matmuls())
-    add(K::tp_all_gather, Op::all_gather, tp, backward, input);
+    add(K::tp_all_gather, Op::all_gather, tp, again ? backward : 0, input);
   add(K::tp_reduce_scatter, Op::reduce_scatter, tp, forward, sizes_.hidden);
   add(K::tp_all_gather, Op::all_gather, tp, backward, sizes_.hidden);
 }
@@ -113,8 +115,10 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
 void TrafficCollector::add_tensor_parallel() {
   for (const model::LayerRun& run : on_rank_.runs) {
     if (run.layer.attention.present())
-      add_block(run, compute_block_inputs(config_, run.layer.attention));
-    if (has_dense_block(run.layer.ffn)) add_block(run, compute_block_inputs(config_));
+      add_block(run, compute_block_inputs(config_, run.layer.attention),
+                gathers_again(config_, run.layer.attention));
+    if (has_dense_block(run.layer.ffn))
+      add_block(run, compute_block_inputs(config_), gathers_again(config_, run.layer.ffn));
   }
   const i64 m = microbatches();
   // The loss comes after all MTP modules, and their outputs go through the head like the model's
@@ -128,8 +132,9 @@ void TrafficCollector::add_tensor_parallel() {
     // collective.
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
-    add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
-    add(K::tp_head_gather, Op::all_gather, tp, 2 * losses, each);
+    const bool again = gathers_again_for_vocabulary(config_);
+    add(K::tp_embedding_grad, Op::all_gather, tp, again ? embeddings : 0, each);
+    add(K::tp_head_gather, Op::all_gather, tp, again ? 2 * losses : losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
   } else {
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
@@ -260,7 +265,7 @@ Op find_gradient_op(const TrainingConfig& config) {
 
 double count_gathered_bytes(const TrainingConfig& config) {
   if (config.job.frozen())
-    return config.plan.zero >= 3 ? config.job.base_bytes() : double(Job::kAdapterBytes);
+    return config.plan.zero >= 3 ? config.job.base_bytes() : double(adapter_bytes(config.job));
   const bool fp8 =
       config.plan.zero >= 3 && config.software.gathers_fp8 && config.job.matmul != Matmul::same;
   return fp8 ? 1 : double(config.job.param_bytes());

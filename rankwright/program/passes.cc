@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "rankwright/plan/adapters.h"
+
 namespace rankwright::program {
 namespace {
 
@@ -80,7 +82,7 @@ void Passes::layer(const model::Layer& shape) {
 }
 
 void Passes::layer_back(const model::Layer& shape, Gradients g) {
-  if (plan::has_dense_block(shape.ffn)) mlp_back(g);
+  if (plan::has_dense_block(shape.ffn)) mlp_back(shape.ffn, g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
   if (shape.attention.present()) attention_back(shape.attention, g);
 }
@@ -111,9 +113,9 @@ void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
 
 void Passes::close() { reduce({&sizes_.hidden, 1}); }
 
-void Passes::open_back(const plan::BlockInputs& inputs, Gradients g) {
-  if (g.input) gather({&sizes_.hidden, 1});   // the output gradient
-  if (g.weight) gather(inputs.of_matmuls());  // the input again
+void Passes::open_back(const plan::BlockInputs& inputs, Gradients g, bool again) {
+  if (g.input) gather({&sizes_.hidden, 1});            // the output gradient
+  if (g.weight && again) gather(inputs.of_matmuls());  // the input again
 }
 
 void Passes::close_back(const plan::BlockInputs& inputs, Gradients g) {
@@ -126,9 +128,9 @@ void Passes::mlp() {
   close();
 }
 
-void Passes::mlp_back(Gradients g) {
+void Passes::mlp_back(const model::FeedForward& ffn, Gradients g) {
   const plan::BlockInputs inputs = compute_block_inputs(config_);
-  open_back(inputs, g);
+  open_back(inputs, g, gathers_again(config_, ffn));
   calls_.compute(Part::mlp);
   close_back(inputs, g);
 }
@@ -143,7 +145,7 @@ void Passes::attention(const model::Attention& a) {
 
 void Passes::attention_back(const model::Attention& a, Gradients g) {
   const plan::BlockInputs inputs = compute_block_inputs(config_, a);
-  open_back(inputs, g);
+  open_back(inputs, g, gathers_again(config_, a));
   if (g.input && recomputes_attention_core(config_)) {
     calls_.again = true;
     cp_before(a);
@@ -247,7 +249,8 @@ void Passes::embedding() {
 
 // Token ids have no gradient, so only the weight gradient is computed.
 void Passes::embedding_back(Gradients g) {
-  if (g.input && sequence_) tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
+  if (g.input && sequence_ && gathers_again_for_vocabulary(config_))
+    tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
   if (g.weight) calls_.compute(Part::embedding);
 }
 
@@ -277,7 +280,8 @@ void Passes::head() {
 }
 
 void Passes::head_back(Gradients g) {
-  if (g.weight && sequence_) tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
+  if (g.weight && sequence_ && gathers_again_for_vocabulary(config_))
+    tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   if (g.input)
     tp(K::tp_head_reduce, sequence_ ? plan::Op::reduce_scatter : plan::Op::all_reduce,
