@@ -204,10 +204,22 @@ double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& laye
 }
 
 /// Returns the times that the output of attention is kept: once by its kernel or for the matmul
-/// after it; transformers casts it for the adapter once more.
+/// after it; transformers casts it for the adapter once more. The runtime's attention does not keep
+/// it (M30).
 double kept_contexts(const plan::TrainingConfig& s) {
-  const bool cast = s.job.frozen() && s.job.lora_modules.o_proj && s.software.hf_modeling;
+  const bool adapted = s.job.lora_modules.o_proj;
+  if (s.job.frozen() && s.software.bare) return adapted ? 1 : 0;
+  const bool cast = s.job.frozen() && adapted && s.software.hf_modeling;
   return cast ? 2 : 1;
+}
+
+/// Returns what the runtime keeps between the two matrices of each adapter, for the gradient of the
+/// second: lora_rank elements for every token of the sequence (M30). Other estimates neglect it.
+Bytes between_adapters(const plan::TrainingConfig& s, const model::Layer& layer,
+                       const Scale& scale) {
+  if (!s.job.frozen() || !s.software.bare) return {};
+  const double adapters = double(list_adapted(s, layer).size());
+  return scale.of(adapters * double(s.job.lora_rank));
 }
 
 }  // namespace
@@ -227,7 +239,8 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
       .context = scale.input(kept_contexts(s) * w.context),
       .core = attention_core(s, a, scale),
-      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside)};
+      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside),
+      .adapters = between_adapters(s, layer, scale)};
   if (s.software.eager_ops) {                    // M29
     const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
     out.norms += scale.input(kept_block_inputs(s, layer) * whole) +
