@@ -163,6 +163,24 @@ def check_same_everywhere(bench, losses):
     print("the same losses by --local, by mpirun and with the plan from standard input")
 
 
+def check_lora(bench, losses):
+    """Trains adapters on frozen weights: equal bytes, and the first loss is that of the model itself."""
+    plan = PLAN.replace("optimizer: adam", "optimizer: adam, lora_rank: 4")
+    for more in ("zero_stage: 1", "zero_stage: 3, sequence_parallel: true"):
+        text = plan.replace("micro_batch: 1", "micro_batch: 1, " + more).encode()
+        code, out, err = bench.run("-", "--local", "--steps", "4", "--json", "--quiet", text=text)
+        assert (code, err) == (0, ""), (code, err)
+        *steps, summary = json_lines(out)
+        check_summary(summary, 4)
+        assert abs(steps[0]["loss"] - losses[0]) < 1e-6 * losses[0], (steps, losses)
+        assert steps[3]["loss"] != losses[3], (steps, losses)
+    text = plan.replace("lora_rank: 4", "lora_rank: 4, base_dtype: nf4").encode()
+    code, out, err = bench.run("-", "--local", text=text)
+    assert (code, out) == (2, ""), (code, out, err)
+    assert "error[RW0598]" in err and "frozen weights in nf4" in err, err
+    print("LoRA: trains with ZeRO-1 and 3, bytes equal; frozen weights in nf4 are refused")
+
+
 def check_terminal(bench):
     ours, its = pty.openpty()
     process = bench.start([bench.binary, "run", bench.plan, "--local", "--steps", "3"], stderr=its)
@@ -331,6 +349,7 @@ def main(arguments):
         try:
             losses = check_files(bench)
             check_same_everywhere(bench, losses)
+            check_lora(bench, losses)
             check_terminal(bench)
             check_refusals(bench)
             check_data(bench)

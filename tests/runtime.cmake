@@ -36,9 +36,12 @@ target_link_libraries(parity_check PRIVATE rankwright_runtime rankwright_flags)
 foreach(ranks 1 2 4 8)
   add_test(NAME runtime.parity_${ranks}
     COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --steps 3)
+  add_test(NAME runtime.lora_parity_${ranks}
+    COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check> --lora --steps 3)
   add_test(NAME runtime.long_parity_${ranks}
     COMMAND ${mpirun} -n ${ranks} $<TARGET_FILE:parity_check>)
-  set_tests_properties(runtime.parity_${ranks} runtime.long_parity_${ranks} PROPERTIES
+  set_tests_properties(runtime.parity_${ranks} runtime.lora_parity_${ranks}
+    runtime.long_parity_${ranks} PROPERTIES
     ENVIRONMENT "${mpi_environment}" TIMEOUT 1200 PROCESSORS 2)
   set_tests_properties(runtime.long_parity_${ranks} PROPERTIES LABELS nightly)
 endforeach()

@@ -1,19 +1,28 @@
 #include "rankwright/plan/adapters.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace rankwright::plan {
 namespace {
 
+constexpr i64 kGated = 3;  // matrices of a gated feed-forward
+
+/// Returns whether the config runs LoRA on this project's runtime.
+bool adapted_by_runtime(const TrainingConfig& config) {
+  return config.job.frozen() && config.software.bare;
+}
+
 /// Appends the linear layers of a feed-forward of `width`.
 void add_feed_forward(std::vector<AdaptedLinear>& list, const LoraModules& modules, i64 hidden,
                       const model::FeedForward& ffn, i64 width, i64 count, bool expert) {
   if (width == 0) return;
-  constexpr i64 kGated = 3;
   const bool gate = modules.gate_proj && ffn.matrices == kGated;
   if (gate) list.push_back({hidden, width, count, expert});
   if (modules.up_proj) list.push_back({hidden, width, count, expert, !gate});
-  if (modules.down_proj) list.push_back({width, hidden, count, expert});
+  if (modules.down_proj)
+    list.push_back(
+        {.in = width, .out = hidden, .count = count, .expert = expert, .splits_input = true});
 }
 
 void add_attention(std::vector<AdaptedLinear>& list, const LoraModules& modules, i64 hidden,
@@ -38,10 +47,22 @@ void add_attention(std::vector<AdaptedLinear>& list, const LoraModules& modules,
     add(modules.v_proj, key);
   }
   if (modules.o_proj)
-    list.push_back({.in = a.value_width(), .out = hidden, .of_attention_output = true});
+    list.push_back(
+        {.in = a.value_width(), .out = hidden, .of_attention_output = true, .splits_input = true});
+}
+
+/// Returns the parameters of an adapter of the runtime on one tp rank. The half that all tp ranks
+/// hold sees only a part of the inputs or outputs, with or without sequence parallelism.
+Share count_half_split(const AdaptedLinear& linear, i64 rank, i64 tp) {
+  const i64 split = ceil_div(linear.splits_input ? linear.in : linear.out, tp);
+  const i64 whole = linear.splits_input ? linear.out : linear.in;
+  return {
+      .dense = rank * (split + whole), .sequence_shared = rank * whole, .head_norms = rank * whole};
 }
 
 }  // namespace
+
+i64 adapter_bytes(const Job& job) { return std::max(Job::kAdapterBytes, job.scalar_bytes()); }
 
 std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer) {
   std::vector<AdaptedLinear> list;
@@ -61,6 +82,10 @@ std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const mode
 Share count_adapter_share(const TrainingConfig& config, const model::Layer& layer) {
   Share share;
   for (const AdaptedLinear& linear : list_adapted(config, layer)) {
+    if (adapted_by_runtime(config) && !linear.expert) {
+      share += count_half_split(linear, config.job.lora_rank, config.plan.tp);
+      continue;
+    }
     const i64 both = config.job.lora_rank * (linear.in + linear.out);
     i64& sum = linear.expert ? share.expert : share.dense;
     sum += linear.count * ceil_div(both, linear.expert ? config.plan.etp : config.plan.tp);
@@ -82,5 +107,22 @@ Share count_trained_share(const TrainingConfig& config, const RankContents& on_r
   return config.job.frozen() ? count_adapter_share(config, on_rank)
                              : count_rank_share(config, on_rank);
 }
+
+bool gathers_adapters(const TrainingConfig& config) {
+  return config.plan.zero >= 3 && adapted_by_runtime(config);
+}
+
+bool reads_input_again(const TrainingConfig& config, const model::Attention& attention) {
+  const LoraModules& lora = config.job.lora_modules;
+  return !adapted_by_runtime(config) ||
+         (attention.present() && (lora.q_proj || lora.k_proj || lora.v_proj));
+}
+
+bool reads_input_again(const TrainingConfig& config, const model::FeedForward& ffn) {
+  const LoraModules& lora = config.job.lora_modules;
+  return !adapted_by_runtime(config) || lora.up_proj || (lora.gate_proj && ffn.matrices == kGated);
+}
+
+bool reads_vocabulary_again(const TrainingConfig& config) { return !adapted_by_runtime(config); }
 
 }  // namespace rankwright::plan

@@ -16,13 +16,19 @@ struct AdaptedLinear {
   bool expert = false;               // split over etp and ep, not over tp
   bool saves_input = true;           // false: an earlier one of the list reads the same input
   bool of_attention_output = false;  // o_proj
+  bool splits_input = false;         // tp splits `in` (o_proj, down_proj), otherwise `out`
 };
+
+/// Returns the bytes per element of an adapter: fp32, or fp64 with fp64 parameters.
+i64 adapter_bytes(const Job& job);
 
 /// Returns the linear layers of a layer that the job adapts; none without LoRA. For latent
 /// attention, q_proj, k_proj and v_proj are the projections up from the compressed states.
 std::vector<AdaptedLinear> list_adapted(const TrainingConfig& config, const model::Layer& layer);
 
-/// Returns the parameters of a layer's adapters on one rank. Both matrices are split over tp.
+/// Returns the parameters of a layer's adapters on one rank. Both matrices are split over tp. The
+/// runtime splits one of them, and each tp rank holds the whole of the other, whose gradients are
+/// partial: so adapters add no collectives inside a pass (S5).
 Share count_adapter_share(const TrainingConfig& config, const model::Layer& layer);
 
 /// Returns the parameters of the adapters on a rank with these contents. MTP modules have those of
@@ -31,5 +37,16 @@ Share count_adapter_share(const TrainingConfig& config, const RankContents& on_r
 
 /// Returns the parameters that a rank with these contents trains: all, or its adapters.
 Share count_trained_share(const TrainingConfig& config, const RankContents& on_rank);
+
+/// Returns whether ZeRO-3 gathers adapters with every pass, in calls of their own. Only the runtime
+/// does; other estimates neglect these calls.
+bool gathers_adapters(const TrainingConfig& config);
+
+/// Return whether weight gradients read tensors that tp gathers: the input of an attention block or
+/// of a feed-forward block, and those of the embedding and the head. In the runtime they do not if
+/// nothing that reads them is trained; other estimates count these calls under LoRA, too.
+bool reads_input_again(const TrainingConfig& config, const model::Attention& attention);
+bool reads_input_again(const TrainingConfig& config, const model::FeedForward& ffn);
+bool reads_vocabulary_again(const TrainingConfig& config);
 
 }  // namespace rankwright::plan

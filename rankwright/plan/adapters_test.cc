@@ -48,6 +48,61 @@ RC_GTEST_PROP(Adapters, AreProportionalToTheirRank, ()) {
             rank * count_adapter_share(one, contents(one, 0)).total());
 }
 
+/// Sets this project's runtime.
+TrainingConfig on_runtime(TrainingConfig config) {
+  config.software.bare = true;
+  return config;
+}
+
+// tp 4 in the runtime. q: A whole, B split, 16 x (4096 + 1024); k and v: 16 x (4096 + 256); o: A
+// split, B whole, 16 x (1024 + 4096); gate and up: 16 x (4096 + 3584); down: 16 x (3584 + 4096).
+// The whole halves are 16 x 4096 each, and their gradients are partial.
+TEST(Adapters, Runtime_SplitsOneHalfOverTp) {
+  for (const bool sp : {false, true}) {
+    const TrainingConfig config = on_runtime(lora(16, {.tp = 4, .sequence_parallel = sp}));
+    const Share share = count_adapter_share(config, config.model.runs[0].layer);
+    EXPECT_EQ(share.dense, 16 * (2 * (4096 + 1024) + 2 * (4096 + 256) + 3 * (4096 + 3584)));
+    EXPECT_EQ(count_partial_gradients(config.plan, share), 16 * 7 * 4096);
+  }
+  const TrainingConfig one = on_runtime(lora(16));
+  EXPECT_EQ(count_adapter_share(one, contents(one, 0)).dense, 41'943'040);
+}
+
+// Two microbatches, each gathering every layer's adapters twice, in fp32.
+TEST(Adapters, Runtime_GathersThemWithZero3) {
+  TrainingConfig config = lora(16, {.dp = 8, .zero = 3});
+  config.job.global_batch = 2 * config.plan.dp * config.plan.micro_batch;
+  const auto gathered = [](const TrainingConfig& of) {
+    double sum = 0;
+    for (const Traffic& t : list_traffic(of, 0))
+      if (t.kind == TrafficKind::dp_all_gather) sum += t.total.value;
+    return sum;
+  };
+  EXPECT_DOUBLE_EQ(gathered(on_runtime(config)) - gathered(config), 2 * 2 * 4 * 41'943'040.0);
+}
+
+// Backward gathers a block's input for the gradients of adapters only.
+TEST(Adapters, Runtime_GathersInputsThatAdaptersRead) {
+  TrainingConfig config = on_runtime(lora(16, {.tp = 2, .sequence_parallel = true}));
+  const auto calls = [&](TrafficKind kind) {
+    i64 sum = 0;
+    for (const Traffic& t : list_traffic(config, 0)) sum += t.kind == kind ? t.calls : 0;
+    return sum / config.microbatches();
+  };
+  EXPECT_EQ(calls(TrafficKind::tp_all_gather), 32 * 6);  // 2 blocks: input twice, gradient
+  config.job.lora_modules.gate_proj = config.job.lora_modules.up_proj = false;
+  EXPECT_EQ(calls(TrafficKind::tp_all_gather), 32 * 5);
+  EXPECT_EQ(calls(TrafficKind::tp_head_gather), 1);
+  EXPECT_EQ(calls(TrafficKind::tp_embedding_grad), 0);
+}
+
+TEST(Adapters, AreAsWideAsSums) {
+  TrainingConfig config = lora(16);
+  EXPECT_EQ(adapter_bytes(config.job), 4);
+  config.job.param_dtype = Dtype::fp64;
+  EXPECT_EQ(adapter_bytes(config.job), 8);
+}
+
 // Gradients of adapters alone are reduced, in fp32; ZeRO-3 also gathers the frozen weights.
 TEST(Adapters, DataParallelism_ReducesAdapters) {
   for (const int zero : {0, 1, 2, 3}) {

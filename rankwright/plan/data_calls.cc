@@ -1,7 +1,5 @@
 #include "rankwright/plan/data_calls.h"
 
-#include "rankwright/plan/adapters.h"
-
 namespace rankwright::plan {
 namespace {
 

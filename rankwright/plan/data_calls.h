@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/shares.h"
 #include "rankwright/plan/traffic.h"
 
@@ -77,12 +78,20 @@ void for_each_data_call(const TrainingConfig& config, const DataShape& shape, Vi
     }
   };
   if (apart) {
-    for (const CallPiece& piece : shape.dense_adapters)
+    for (const CallPiece& piece : shape.dense_adapters) {
       visit(K::dp_reduce_scatter, op, hybrid ? G::shard : G::dp_cp, reductions * piece.calls,
             gradients(piece.elements));
-    for (const CallPiece& piece : shape.expert_adapters)
+      if (gathers_adapters(config))
+        visit(K::dp_all_gather, Op::all_gather, hybrid ? G::shard : G::dp_cp, gathers * piece.calls,
+              bytes(piece.elements, adapter_bytes(config.job)));
+    }
+    for (const CallPiece& piece : shape.expert_adapters) {
       visit(K::expert_dp_reduce_scatter, op, G::edp, reductions * piece.calls,
             gradients(piece.elements));
+      if (gathers_adapters(config))
+        visit(K::expert_dp_all_gather, Op::all_gather, G::edp, gathers * piece.calls,
+              bytes(piece.elements, adapter_bytes(config.job)));
+    }
   }
   const std::vector<CallPiece>& dense =
       plan.zero >= 3 ? shape.dense_units : shape.dense[plan.zero >= 1 ? 1 : 0];

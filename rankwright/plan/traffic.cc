@@ -70,7 +70,7 @@ class TrafficCollector {
     return again_[std::size_t(&run - on_rank_.runs.data())];
   }
 
-  void add_block(const model::LayerRun& run, const BlockInputs& inputs);
+  void add_block(const model::LayerRun& run, const BlockInputs& inputs, bool again);
   void add_tensor_parallel();
   void add_mtp();
   void add_context_parallel();
@@ -88,9 +88,10 @@ class TrafficCollector {
 };
 
 // T1, T2: with sequence parallelism a block all-gathers its input and reduce-scatters its output,
-// otherwise it all-reduces its output. Backward gathers the input again for the weight gradient,
-// unless it was kept.
-void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs) {
+// otherwise it all-reduces its output. With `again`, backward gathers the input once more for the
+// weight gradient, unless it was kept.
+void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& inputs,
+                                 bool again) {
   const i64 m = microbatches();
   const i64 forward = m * (run.count + recomputed(run)), backward = m * run.count;
   const mesh::GroupKind tp = mesh::GroupKind::tp;
@@ -104,9 +105,9 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
     add(K::tp_all_gather, Op::all_gather, tp, forward, input);
     add(K::tp_reduce_scatter, Op::reduce_scatter, tp, backward, input);
   }
-  if (gathers_again(config_))
-    for (const Bytes input : inputs.of_matmuls())
-      add(K::tp_all_gather, Op::all_gather, tp, backward, input);
+  for (const Bytes input : inputs.of_matmuls())
+    add(K::tp_all_gather, Op::all_gather, tp, again && gathers_again(config_) ? backward : 0,
+        input);
   add(K::tp_reduce_scatter, Op::reduce_scatter, tp, forward, sizes_.hidden);
   add(K::tp_all_gather, Op::all_gather, tp, backward, sizes_.hidden);
 }
@@ -116,8 +117,10 @@ void TrafficCollector::add_block(const model::LayerRun& run, const BlockInputs& 
 void TrafficCollector::add_tensor_parallel() {
   for (const model::LayerRun& run : on_rank_.runs) {
     if (run.layer.attention.present())
-      add_block(run, compute_block_inputs(config_, run.layer.attention));
-    if (has_dense_block(run.layer.ffn)) add_block(run, compute_block_inputs(config_));
+      add_block(run, compute_block_inputs(config_, run.layer.attention),
+                reads_input_again(config_, run.layer.attention));
+    if (has_dense_block(run.layer.ffn))
+      add_block(run, compute_block_inputs(config_), reads_input_again(config_, run.layer.ffn));
   }
   const i64 m = microbatches();
   // The loss comes after all MTP modules, and their outputs go through the head like the model's
@@ -131,8 +134,10 @@ void TrafficCollector::add_tensor_parallel() {
     // collective.
     const Op sum = config_.model.positions > 0 ? Op::all_reduce : Op::reduce_scatter;
     add(K::tp_embedding, sum, tp, embeddings, each);
-    add(K::tp_embedding_grad, Op::all_gather, tp, embeddings, each);
-    add(K::tp_head_gather, Op::all_gather, tp, (config_.software.eager_ops ? 1 : 2) * losses, each);
+    const bool trained = reads_vocabulary_again(config_);
+    const bool twice = trained && !config_.software.eager_ops;
+    add(K::tp_embedding_grad, Op::all_gather, tp, trained ? embeddings : 0, each);
+    add(K::tp_head_gather, Op::all_gather, tp, twice ? 2 * losses : losses, each);
     add(K::tp_head_reduce, Op::reduce_scatter, tp, losses, each);
   } else {
     add(K::tp_embedding, Op::all_reduce, tp, embeddings, each);
@@ -267,7 +272,7 @@ Op find_gradient_op(const TrainingConfig& config) {
 
 double count_gathered_bytes(const TrainingConfig& config) {
   if (config.job.frozen())
-    return config.plan.zero >= 3 ? config.job.base_bytes() : double(Job::kAdapterBytes);
+    return config.plan.zero >= 3 ? config.job.base_bytes() : double(adapter_bytes(config.job));
   const bool fp8 =
       config.plan.zero >= 3 && config.software.gathers_fp8 && config.job.matmul != Matmul::same;
   return fp8 ? 1 : double(config.job.param_bytes());

@@ -153,7 +153,7 @@ class BodyBuilder {
   Body forward(const StagePieces& stage) {
     const std::size_t n = stage.pieces.size();
     for (std::size_t i = 0; i < n; ++i) {
-      prefetch(stage.first[i], i == 0, i + 1 < n ? &stage.first[i + 1] : nullptr);
+      prefetch(stage, stage.first, i, i == 0, i + 1 < n ? i + 1 : n);
       passes_.forward(stage.pieces[i]);
     }
     return passes_.calls().take();
@@ -167,7 +167,7 @@ class BodyBuilder {
       const std::size_t i = n - 1 - k;
       // Weight gradients do not read the weights, so W gathers nothing.
       if (g.input && !keeps_gathered_weights(config_))
-        prefetch(stage.last[i], k == 0, i > 0 ? &stage.last[i - 1] : nullptr);
+        prefetch(stage, stage.last, i, k == 0, i > 0 ? i - 1 : n);
       passes_.backward(stage.pieces[i], g);
       if (!g.weight) continue;
       if (by_bucket) {
@@ -187,15 +187,18 @@ class BodyBuilder {
 
   /// Gathers parameters under ZeRO-3. With overlap, the units of the next piece are gathered while
   /// this one runs. Without overlap, and for the first piece of a cell, units are gathered right
-  /// before they are read.
-  void prefetch(const std::vector<plan::Share>& here, bool first_piece,
-                const std::vector<plan::Share>* next) {
+  /// before they are read. `units` are those of the stage by piece; `next` is the number of pieces
+  /// if there is no next one.
+  void prefetch(const StagePieces& stage, const std::vector<std::vector<plan::Share>>& units,
+                std::size_t piece, bool first_piece, std::size_t next) {
     if (config_.plan.zero < 3) return;
     const bool overlapped = config_.plan.overlap.param_gather;
-    if (!overlapped || first_piece)
-      for (const plan::Share& unit : here) passes_.calls().gather(unit, false);
-    if (overlapped && next != nullptr)
-      for (const plan::Share& unit : *next) passes_.calls().gather(unit, true);
+    const auto gather = [&](std::size_t of, bool beside) {
+      for (const plan::Share& unit : units[of]) passes_.calls().gather(unit, beside);
+      if (gathers_adapters(config_)) passes_.calls().gather_adapters(stage.adapters[of], beside);
+    };
+    if (!overlapped || first_piece) gather(piece, false);
+    if (overlapped && next < units.size()) gather(next, true);
   }
 
   const plan::TrainingConfig& config_;

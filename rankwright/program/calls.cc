@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "rankwright/plan/adapters.h"
+
 namespace rankwright::program {
 
 using K = plan::TrafficKind;
@@ -50,7 +52,15 @@ void Calls::reduce(const plan::Share& parameters) {
 }
 
 void Calls::gather(const plan::Share& parameters, bool beside) {
-  const double each = count_gathered_bytes(config_);
+  gather(parameters, count_gathered_bytes(config_), beside);
+}
+
+void Calls::gather_adapters(const plan::Share& adapters, bool beside) {
+  gather(adapters, double(plan::adapter_bytes(config_.job)), beside);
+}
+
+/// Gathers parameters of `each` bytes.
+void Calls::gather(const plan::Share& parameters, double each, bool beside) {
   if (parameters.dense > 0)
     call(K::dp_all_gather, plan::Op::all_gather, data_group(), bytes(parameters.dense, each),
          beside);

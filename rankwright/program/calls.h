@@ -21,9 +21,10 @@ class Calls {
 
   /// Adds the collectives over the data-parallel ranks, dense and expert parameters separately
   /// (T11 to T13). `reduce` reduces gradients, with hybrid sharding over the shards and then over
-  /// their replicas; `gather` gathers parameters.
+  /// their replicas; `gather` gathers parameters, `gather_adapters` those of LoRA with ZeRO-3.
   void reduce(const plan::Share& parameters);
   void gather(const plan::Share& parameters, bool beside);
+  void gather_adapters(const plan::Share& adapters, bool beside);
 
   Body take();
 
@@ -33,6 +34,7 @@ class Calls {
 
  private:
   mesh::GroupKind data_group() const;
+  void gather(const plan::Share& parameters, double each, bool beside);
 
   const plan::TrainingConfig& config_;
   std::array<i64, mesh::kGroupKinds> sizes_{};

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "rankwright/plan/adapters.h"
 #include "rankwright/plan/kept_inputs.h"
 
 namespace rankwright::program {
@@ -82,7 +83,7 @@ void Passes::layer(const model::Layer& shape) {
 }
 
 void Passes::layer_back(const model::Layer& shape, Gradients g) {
-  if (plan::has_dense_block(shape.ffn)) mlp_back(g);
+  if (plan::has_dense_block(shape.ffn)) mlp_back(shape.ffn, g);
   if (shape.ffn.sparse()) experts_back(shape.ffn, g);
   if (shape.attention.present()) attention_back(shape.attention, g);
 }
@@ -113,9 +114,9 @@ void Passes::open(const plan::BlockInputs& inputs) { gather(inputs.tensors); }
 
 void Passes::close() { reduce({&sizes_.hidden, 1}); }
 
-void Passes::open_back(const plan::BlockInputs& inputs, Gradients g) {
+void Passes::open_back(const plan::BlockInputs& inputs, Gradients g, bool again) {
   if (g.input) gather({&sizes_.hidden, 1});  // the output gradient
-  if (g.weight && gathers_again(config_)) gather(inputs.of_matmuls());
+  if (g.weight && again && gathers_again(config_)) gather(inputs.of_matmuls());
 }
 
 void Passes::close_back(const plan::BlockInputs& inputs, Gradients g) {
@@ -128,9 +129,9 @@ void Passes::mlp() {
   close();
 }
 
-void Passes::mlp_back(Gradients g) {
+void Passes::mlp_back(const model::FeedForward& ffn, Gradients g) {
   const plan::BlockInputs inputs = compute_block_inputs(config_);
-  open_back(inputs, g);
+  open_back(inputs, g, reads_input_again(config_, ffn));
   calls_.compute(Part::mlp);
   close_back(inputs, g);
 }
@@ -145,7 +146,7 @@ void Passes::attention(const model::Attention& a) {
 
 void Passes::attention_back(const model::Attention& a, Gradients g) {
   const plan::BlockInputs inputs = compute_block_inputs(config_, a);
-  open_back(inputs, g);
+  open_back(inputs, g, reads_input_again(config_, a));
   if (g.input && recomputes_attention_core(config_)) {
     calls_.again = true;
     cp_before(a);
@@ -252,7 +253,8 @@ void Passes::embedding() {
 
 // Token ids have no gradient, so only the weight gradient is computed.
 void Passes::embedding_back(Gradients g) {
-  if (g.input && sequence_) tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
+  if (g.input && sequence_ && reads_vocabulary_again(config_))
+    tp(K::tp_embedding_grad, plan::Op::all_gather, sizes_.hidden);
   if (g.weight) calls_.compute(Part::embedding);
 }
 
@@ -282,7 +284,7 @@ void Passes::head() {
 }
 
 void Passes::head_back(Gradients g) {
-  if (g.weight && sequence_ && !config_.software.eager_ops)
+  if (g.weight && sequence_ && reads_vocabulary_again(config_) && !config_.software.eager_ops)
     tp(K::tp_head_gather, plan::Op::all_gather, sizes_.hidden);
   calls_.compute(Part::head);
   if (g.input)

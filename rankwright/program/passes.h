@@ -44,14 +44,14 @@ class Passes {
   void experts(const model::FeedForward&);
   void experts_back(const model::FeedForward&, Gradients);
   void mlp();
-  void mlp_back(Gradients);
+  void mlp_back(const model::FeedForward&, Gradients);
   void head();
   void head_back(Gradients);
 
   // Tensor-parallel collectives around a block: gather its input, reduce its output.
   void open(const plan::BlockInputs&);
   void close();
-  void open_back(const plan::BlockInputs&, Gradients);
+  void open_back(const plan::BlockInputs&, Gradients, bool again);
   void close_back(const plan::BlockInputs&, Gradients);
   void gather(std::span<const Bytes> tensors);
   void reduce(std::span<const Bytes> tensors);

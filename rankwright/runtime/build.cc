@@ -53,7 +53,7 @@ class Builder {
   Parameter* add(std::string name, std::vector<Block> blocks, Cut cut) {
     Parameter made = make_parameter(std::move(name), std::move(blocks), cut, tp_);
     // Norms, and biases after a reduction, see only this rank's part of the sequence.
-    made.partial = cut == Cut::none && rank_.sequence_parallel;
+    made.partial = cut == Cut::none && rank_.sequence_parallel && !rank_.frozen();
     shard_.parameters.push_back(std::move(made));
     return &shard_.parameters.back();
   }
@@ -65,7 +65,38 @@ class Builder {
   }
   void unit(std::vector<Parameter*> parameters, std::size_t first, std::size_t last, bool shared) {
     std::erase(parameters, nullptr);
-    if (!parameters.empty()) stage_->units.push_back({std::move(parameters), shared, first, last});
+    if (!parameters.empty())
+      stage_->units.push_back({std::move(parameters), shared, first, last,
+                               rank_.frozen() ? Training::frozen : Training::full});
+  }
+
+  /// One matrix of a linear layer, and whether the job adapts it.
+  struct Module {
+    std::string name;
+    bool adapted;
+    i64 out;  // of the whole matrix
+  };
+  /// Adds LoRA's adapters to a linear layer from `in` elements, whose weight is these modules
+  /// concatenated. A is random and B zero, so that training starts from the model itself. A has the
+  /// variance of PEFT's uniform initial values.
+  void adapt(Linear& linear, const std::vector<Module>& modules, i64 in, Cut cut,
+             std::vector<Parameter*>& adapters) {
+    const i64 rank = rank_.config.job.lora_rank;
+    i64 first = 0;
+    for (const Module& module : modules) {
+      const i64 outputs = cut == Cut::rows ? ceil_div(module.out, tp_) : module.out;
+      if (rank > 0 && module.adapted) {
+        Parameter* const a =
+            matrix(module.name + ".lora_a", rank, in, cut == Cut::rows ? Cut::none : Cut::columns,
+                   1 / std::sqrt(3 * double(in)));
+        Parameter* const b = matrix(module.name + ".lora_b", module.out, rank,
+                                    cut == Cut::rows ? Cut::rows : Cut::none, 0);
+        (cut == Cut::rows ? a : b)->partial = tp_ > 1;
+        adapters.insert(adapters.end(), {a, b});
+        linear.adapters.push_back({a, b, first, outputs});
+      }
+      first += outputs;
+    }
   }
 
   Unit* unit_of(const Parameter* parameter) {
@@ -150,12 +181,26 @@ class Builder {
     }
     piece.down = linear(matrix(name + ".down", h, f.width, Cut::columns, small));
     if (f.bias) piece.down.bias = vector(name + ".down_bias", h, 0);
+    const plan::LoraModules& lora = rank_.config.job.lora_modules;
+    std::vector<Parameter*> adapters;
+    adapt(piece.qkv,
+          {{name + ".query", lora.q_proj, q},
+           {name + ".key", lora.k_proj, k},
+           {name + ".value", lora.v_proj, k}},
+          h, Cut::rows, adapters);
+    adapt(piece.out, {{name + ".out", lora.o_proj, h}}, q, Cut::columns, adapters);
+    std::vector<Module> inner{{name + ".up", lora.up_proj, f.width}};
+    if (piece.gated) inner.insert(inner.begin(), Module{name + ".gate", lora.gate_proj, f.width});
+    adapt(piece.up, inner, h, Cut::rows, adapters);
+    adapt(piece.down, {{name + ".down", lora.down_proj, h}}, f.width, Cut::columns, adapters);
     const std::size_t here = stage_->pieces.size();
     unit(
         {piece.before_attention.weight, piece.before_attention.bias, piece.qkv.weight,
          piece.qkv.bias, piece.out.weight, piece.out.bias, piece.before_mlp.weight,
          piece.before_mlp.bias, piece.up.weight, piece.up.bias, piece.down.weight, piece.down.bias},
         here, here, false);
+    if (!adapters.empty())
+      stage_->units.push_back({std::move(adapters), false, here, here, Training::adapters});
     stage_->pieces.push_back(
         {.what = piece, .recompute = count_recomputed_layers(rank_.config.plan, on_rank, 1) > 0});
   }

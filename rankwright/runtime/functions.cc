@@ -25,8 +25,8 @@ const T& load_address(AutogradContext* ctx) {
 Tensor rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
 
 /// gradient += outputᵀ · input
-void add_weight_gradient(const Linear& linear, const Tensor& output, const Tensor& input) {
-  Tensor& sum = linear.weight->gradient;
+void add_weight_gradient(const Parameter& weight, const Tensor& output, const Tensor& input) {
+  Tensor sum = weight.gradient;
   if (sum.scalar_type() == output.scalar_type())
     sum.addmm_(rows(output).t(), rows(input));
   else
@@ -53,30 +53,80 @@ Tensor multiply_back(const Tensor& output, const Linear& linear) {
   return torch::mm(rows(output), linear.weight->weight).view(shape);
 }
 
+/// Returns the columns of a layer's outputs, or of their gradients, that an adapter adds to.
+Tensor outputs_of(const Adapter& adapter, const Tensor& output) {
+  return rows(output).narrow(1, adapter.first, adapter.outputs);
+}
+
+/// Adds B A x of every adapter to `output`. Returns the A x, and before them `saved`, the input in
+/// the form in which backward needs it: what the layer keeps for its backward. The input of frozen
+/// weights without adapters is not kept.
+tensor_list adapt(const Linear& linear, const Tensor& x, const Tensor& output,
+                  const Tensor& saved) {
+  tensor_list kept{linear.rank->frozen() && linear.adapters.empty() ? Tensor() : saved};
+  for (const Adapter& adapter : linear.adapters) {
+    kept.push_back(torch::mm(rows(x), adapter.a->weight.to(x.scalar_type()).t()));
+    outputs_of(adapter, output).addmm_(kept.back(), adapter.b->weight.to(x.scalar_type()).t());
+  }
+  return kept;
+}
+
+/// The gradients of A x, by adapter: those of the outputs, multiplied by B.
+tensor_list adapt_back(const Linear& linear, const Tensor& output) {
+  tensor_list inner;
+  for (const Adapter& adapter : linear.adapters)
+    inner.push_back(
+        torch::mm(outputs_of(adapter, output), adapter.b->weight.to(output.scalar_type())));
+  return inner;
+}
+
+/// Adds the gradients of both matrices of every adapter. `kept` is what adapt() returned.
+void add_adapter_gradients(const Linear& linear, const Tensor& output, const tensor_list& inner,
+                           const Tensor& input, const tensor_list& kept) {
+  for (std::size_t i = 0; i < linear.adapters.size(); ++i) {
+    const Adapter& adapter = linear.adapters[i];
+    add_weight_gradient(*adapter.a, inner[i], input);
+    add_weight_gradient(*adapter.b, outputs_of(adapter, output), kept[i + 1]);
+  }
+}
+
+/// Adds the gradients that reach the input through the adapters.
+void add_adapter_inputs(const Linear& linear, const tensor_list& inner, const Tensor& input) {
+  for (std::size_t i = 0; i < linear.adapters.size(); ++i)
+    rows(input).addmm_(inner[i], linear.adapters[i].a->weight.to(input.scalar_type()));
+}
+
 struct ColumnLinear : Function<ColumnLinear> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
     save_address(ctx, linear);
-    ctx->save_for_backward({x});
     linear->rank->progress_calls();
     const Rank& rank = *linear->rank;
-    return multiply(rank.sequence_parallel ? gather(rank, x, linear->gathers) : x, *linear,
-                    linear->bias);
+    const Tensor whole = rank.sequence_parallel ? gather(rank, x, linear->gathers) : x;
+    const Tensor output = multiply(whole, *linear, linear->bias);
+    ctx->save_for_backward(adapt(*linear, whole, output, x));
+    return output;
   }
 
   static tensor_list backward(AutogradContext* ctx, tensor_list gradients) {
     const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
     rank.progress_calls();
-    const Tensor x = ctx->get_saved_variables()[0];
+    const tensor_list kept = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
-    rank.weight_gradient(
-        [&linear, &rank, x, output] {
-          add_weight_gradient(linear, output,
-                              rank.sequence_parallel ? gather(rank, x, linear.gathers) : x);
-          add_bias_gradient(linear.bias, output);
-        },
-        linear.immediate);
+    const tensor_list inner = adapt_back(linear, output);
+    if (!rank.frozen() || !linear.adapters.empty())
+      rank.weight_gradient(
+          [&linear, &rank, kept, inner, output] {
+            const Tensor x =
+                rank.sequence_parallel ? gather(rank, kept[0], linear.gathers) : kept[0];
+            add_adapter_gradients(linear, output, inner, x, kept);
+            if (rank.frozen()) return;
+            add_weight_gradient(*linear.weight, output, x);
+            add_bias_gradient(linear.bias, output);
+          },
+          linear.immediate);
     Tensor input = multiply_back(output, linear);
+    add_adapter_inputs(linear, inner, input);
     if (rank.sequence_parallel)
       input = scatter(rank, input, linear.scatters);
     else if (rank.tp() > 1)
@@ -88,10 +138,10 @@ struct ColumnLinear : Function<ColumnLinear> {
 struct RowLinear : Function<RowLinear> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Linear* linear) {
     save_address(ctx, linear);
-    ctx->save_for_backward({x});
     const Rank& rank = *linear->rank;
     rank.progress_calls();
     Tensor sum = multiply(x, *linear, nullptr);
+    ctx->save_for_backward(adapt(*linear, x, sum, x));
     if (rank.sequence_parallel)
       sum = scatter(rank, sum, linear->scatters);
     else if (rank.tp() > 1)
@@ -103,14 +153,20 @@ struct RowLinear : Function<RowLinear> {
     const Linear& linear = load_address<Linear>(ctx);
     const Rank& rank = *linear.rank;
     rank.progress_calls();
-    const Tensor x = ctx->get_saved_variables()[0];
+    const tensor_list kept = ctx->get_saved_variables();
     const Tensor own = gradients[0].contiguous();
     const Tensor output = rank.sequence_parallel ? gather(rank, own, linear.gathers) : own;
-    rank.weight_gradient([&linear, x, own, output] {
-      add_weight_gradient(linear, output, x);
-      add_bias_gradient(linear.bias, own);
-    });
-    return {multiply_back(output, linear), Tensor()};
+    const tensor_list inner = adapt_back(linear, output);
+    if (!rank.frozen() || !linear.adapters.empty())
+      rank.weight_gradient([&linear, &rank, kept, inner, own, output] {
+        add_adapter_gradients(linear, output, inner, kept[0], kept);
+        if (rank.frozen()) return;
+        add_weight_gradient(*linear.weight, output, kept[0]);
+        add_bias_gradient(linear.bias, own);
+      });
+    const Tensor input = multiply_back(output, linear);
+    add_adapter_inputs(linear, inner, input);
+    return {input, Tensor()};
   }
 };
 
@@ -127,9 +183,10 @@ struct LayerNorm : Function<LayerNorm> {
     const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor output = gradients[0].contiguous();
-    const bool deferred = norm.rank->deferred != nullptr;
-    const auto [input, weight, bias] =
-        back(norm.weight->weight, saved, output, {true, !deferred, !deferred});
+    const bool deferred = norm.rank->deferred != nullptr, frozen = norm.rank->frozen();
+    const bool now = !deferred && !frozen;
+    const auto [input, weight, bias] = back(norm.weight->weight, saved, output, {true, now, now});
+    if (frozen) return {input, Tensor()};
     if (deferred)
       // ZeRO-3 may have resharded the weight by then; the weight's gradient does not read it.
       norm.rank->weight_gradient([&norm, saved, output] {
@@ -172,10 +229,11 @@ struct RmsNorm : Function<RmsNorm> {
     const Norm& norm = load_address<Norm>(ctx);
     const tensor_list saved = ctx->get_saved_variables();
     const Tensor x = saved[0], inverse = saved[1], output = gradients[0];
-    norm.rank->weight_gradient([&norm, x, inverse, output] {
-      const Tensor product = (wide(x) * inverse).mul_(output);
-      norm.weight->gradient.add_(rows(product).sum(0));
-    });
+    if (!norm.rank->frozen())
+      norm.rank->weight_gradient([&norm, x, inverse, output] {
+        const Tensor product = (wide(x) * inverse).mul_(output);
+        norm.weight->gradient.add_(rows(product).sum(0));
+      });
     // With n = x / rms: dx = (g - n * mean(g * n)) / rms, g = dy * w
     const Tensor unit = wide(x) * inverse;
     Tensor input = wide(output) * norm.weight->weight;

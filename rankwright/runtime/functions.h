@@ -6,17 +6,31 @@
 
 #include <torch/torch.h>
 
+#include <vector>
+
 #include "rankwright/runtime/parameter.h"
 #include "rankwright/runtime/rank.h"
 
 namespace rankwright::runtime {
+
+/// A pair of low-rank matrices that LoRA adds to some outputs of a linear layer whose weight is
+/// frozen: y += B A x. LoRA's factor alpha / rank is 1, that is, alpha equals the rank. In a
+/// column-parallel layer tp splits B along its outputs and every tp rank holds A; in a row-parallel
+/// layer tp splits A along its inputs and every tp rank holds B. The gradient of the half that
+/// every rank holds is partial.
+struct Adapter {
+  Parameter* a = nullptr;      // [lora rank, in]
+  Parameter* b = nullptr;      // [outputs, lora rank]
+  i64 first = 0, outputs = 0;  // of the layer's outputs on this rank
+};
 
 /// A matrix multiplication by a weight of [out, in].
 struct Linear {
   const Rank* rank = nullptr;
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  // optional
-  bool immediate = false;     // never defers its weight gradient to a W cell
+  std::vector<Adapter> adapters{};
+  bool immediate = false;  // never defers its weight gradient to a W cell
   // The traffic kinds of its collectives. Column-parallel: gathers the input and reduces its
   // gradient. Row-parallel: reduces the output and gathers its gradient.
   plan::TrafficKind gathers = plan::TrafficKind::tp_all_gather;

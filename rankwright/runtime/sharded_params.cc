@@ -21,23 +21,31 @@ ShardedParams::ShardedParams(const Rank& rank, Shard& shard, const AdamOptions& 
 }
 
 void ShardedParams::add_regions(StagePart& stage, std::size_t chunk) {
-  std::vector<Unit*> together, shared;
+  std::vector<Unit*> together, shared, frozen;
   for (Unit& unit : stage.units) {
     if (zero_ == 3)
       add_region({&unit}, chunk);
+    else if (unit.training == Training::frozen)
+      frozen.push_back(&unit);
     else
       (unit.shared && zero_ > 0 ? shared : together).push_back(&unit);
   }
   // The Program's order: parameters shared by two pp ranks come first, in one call.
   if (!shared.empty()) add_region(std::move(shared), chunk);
   if (!together.empty()) add_region(std::move(together), chunk);
+  if (!frozen.empty()) add_region(std::move(frozen), chunk);
 }
 
 void ShardedParams::add_region(std::vector<Unit*> units, std::size_t chunk) {
   Region region{.units = std::move(units), .chunk = chunk};
+  region.training = region.units.front()->training;
   for (const Unit* unit : region.units) {
     region.offsets.push_back(region.size);
     region.size += unit->size();
+  }
+  if (region.training == Training::frozen && zero_ < 3) {  // whole everywhere, never moved
+    regions_.push_back(std::move(region));
+    return;
   }
   const bool one_call = zero_ == 3 || (zero_ > 0 && region.units.front()->shared);
   const i64 each = one_call ? region.size : count_bucket_elements(rank_.config.plan);
@@ -56,14 +64,16 @@ void ShardedParams::add_region(std::vector<Unit*> units, std::size_t chunk) {
 void ShardedParams::initialize(Region& region, std::uint64_t seed) {
   const torch::NoGradGuard no_graph;
   const auto [compute, sum] = rank_.formats;
-  const bool whole = zero_ < 3, master = compute != sum;
-  const torch::TensorOptions as_computed = torch::TensorOptions().dtype(compute);
+  const bool trained = region.training != Training::frozen;
+  const bool whole = zero_ < 3, master = compute != sum && region.training == Training::full;
+  const torch::TensorOptions as_computed =
+      torch::TensorOptions().dtype(region.training == Training::adapters ? sum : compute);
   const torch::TensorOptions as_sums = torch::TensorOptions().dtype(sum);
   if (whole) region.weights = torch::empty({region.size}, as_computed);
   if (!whole) region.own_weights = torch::empty({region.own}, as_computed);
   if (master) region.master = torch::empty({region.own}, as_sums);
-  if (zero_ <= 1) region.gradients = torch::zeros({region.size}, as_sums);
-  if (zero_ >= 2) region.own_gradients = torch::zeros({region.own}, as_sums);
+  if (trained && zero_ <= 1) region.gradients = torch::zeros({region.size}, as_sums);
+  if (trained && zero_ >= 2) region.own_gradients = torch::zeros({region.own}, as_sums);
   for (std::size_t u = 0; u < region.units.size(); ++u) {
     i64 at = region.offsets[u];
     for (Parameter* parameter : region.units[u]->parameters) {
@@ -83,7 +93,8 @@ void ShardedParams::initialize(Region& region, std::uint64_t seed) {
       at += parameter->size();
     }
     if (whole) set_views(region, u, &Parameter::weight, region.weights, region.offsets[u]);
-    if (zero_ <= 1) set_views(region, u, &Parameter::gradient, region.gradients, region.offsets[u]);
+    if (trained && zero_ <= 1)
+      set_views(region, u, &Parameter::gradient, region.gradients, region.offsets[u]);
   }
 }
 
@@ -113,6 +124,7 @@ Tensor ShardedParams::own_gradient(const Region& region, const Bucket& bucket) c
 /// element.
 template <class Visit>
 void ShardedParams::for_each_own(const Region& region, Visit visit) const {
+  if (region.training == Training::frozen) return;
   for (const Bucket& bucket : region.buckets) {
     const i64 begin = bucket.first + bucket.own.first, end = begin + bucket.own.count;
     for (std::size_t u = 0; u < region.units.size(); ++u) {
@@ -171,7 +183,7 @@ void ShardedParams::reshard(Unit& unit) {
 }
 
 void ShardedParams::open(Unit& unit) {
-  if (zero_ < 2) return;
+  if (zero_ < 2 || unit.training == Training::frozen) return;
   for (const auto& [opened, sum] : open_)
     if (opened == &unit) return;
   const auto [region, u] = find_place(unit);
@@ -181,6 +193,7 @@ void ShardedParams::open(Unit& unit) {
 }
 
 void ShardedParams::complete(Unit& unit, bool last) {
+  if (unit.training == Training::frozen) return;
   const torch::NoGradGuard no_graph;
   const auto [region, u] = find_place(unit);
   if (zero_ < 2) {
@@ -260,6 +273,7 @@ void ShardedParams::finish_scatters() {
 void ShardedParams::clear_gradients() {
   const torch::NoGradGuard no_graph;
   for (Region& region : regions_) {
+    if (region.training == Training::frozen) continue;
     (zero_ <= 1 ? region.gradients : region.own_gradients).zero_();
     for (Bucket& bucket : region.buckets) bucket.reduced = false;
   }
@@ -360,7 +374,7 @@ void ShardedParams::sum_partial() {
 void ShardedParams::sum_shared() {
   for (Region& region : regions_) {
     for (std::size_t u = 0; u < region.units.size(); ++u) {
-      if (!region.units[u]->shared) continue;
+      if (!region.units[u]->shared || region.training == Training::frozen) continue;
       // ZeRO-1 keeps whole gradients, but only the own part is reduced; it is the same on both
       // ranks.
       const Tensor sum =
@@ -374,7 +388,8 @@ void ShardedParams::sum_shared() {
 std::size_t ShardedParams::mirrors(std::size_t chunk) const {
   if (zero_ < 3) return buckets(chunk);
   i64 size = 0;
-  for (const Region& region : regions_) size += region.chunk == chunk ? region.size : 0;
+  for (const Region& region : regions_)
+    size += region.chunk == chunk && region.training != Training::frozen ? region.size : 0;
   return std::size_t(ceil_div(size, count_bucket_elements(rank_.config.plan)));
 }
 
@@ -389,7 +404,8 @@ void ShardedParams::sum_mirror(std::size_t chunk, std::size_t number) {
   // Units are many and small, so their shards are sent together, in buckets as in ZeRO 0 to 2.
   std::vector<Tensor> parts;
   for (const Region& region : regions_)
-    if (region.chunk == chunk) parts.push_back(region.own_gradients);
+    if (region.chunk == chunk && region.training != Training::frozen)
+      parts.push_back(region.own_gradients);
   const Tensor all = torch::cat(parts);
   const i64 each = count_bucket_elements(rank_.config.plan) / rank_.groups.data.size();
   const i64 first = i64(number) * each;
@@ -451,6 +467,15 @@ Tensor ShardedParams::gradient_of(const Parameter& parameter) const {
         whole.narrow(0, inside, count).copy_(own_gradient(region, bucket).narrow(0, first, count));
     });
   return whole.view(parameter.shape);
+}
+
+std::vector<Tensor> ShardedParams::copy_frozen() const {
+  const torch::NoGradGuard no_graph;
+  std::vector<Tensor> all;
+  for (const Region& region : regions_)
+    if (region.training == Training::frozen)
+      all.push_back((zero_ == 3 ? region.own_weights : region.weights).clone());
+  return all;
 }
 
 }  // namespace rankwright::runtime

@@ -1,7 +1,8 @@
 // ShardedParams owns the weights, gradients and optimizer states of one rank, sharded by the ZeRO
 // stage. It gathers weights, reduces gradients and updates the shard; the Program decides when. A
 // region is a contiguous range that is sharded as a whole over the data ranks: all parameters of a
-// chunk, in buckets (ZeRO 0 to 2), or one unit (ZeRO 3).
+// chunk that are trained, in buckets (ZeRO 0 to 2), or one unit (ZeRO 3). Frozen parameters have
+// weights only, which ZeRO 0 to 2 do not shard.
 #pragma once
 
 #include <deque>
@@ -29,6 +30,7 @@ struct Region {
   std::vector<Unit*> units{};
   std::vector<i64> offsets{};  // by unit
   std::size_t chunk = 0;
+  Training training = Training::full;  // of all its units
   i64 size = 0, own = 0;
   std::vector<Bucket> buckets{};
   Tensor weights{};        // whole; undefined while ZeRO-3 has them sharded
@@ -78,6 +80,8 @@ class ShardedParams {
   /// For tests: returns a parameter's whole gradient before the optimizer's step. Elements that
   /// other ranks update are zero.
   Tensor gradient_of(const Parameter& parameter) const;
+  /// For tests: returns copies of the frozen weights that this rank stores.
+  std::vector<Tensor> copy_frozen() const;
 
  private:
   struct PendingReduce {

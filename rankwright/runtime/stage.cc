@@ -36,6 +36,7 @@ Tensor embed(const EmbeddingPiece& piece, const Tensor& tokens) {
 
 void embed_backward(const EmbeddingPiece& piece, const Tensor& tokens, const Tensor& gradient) {
   const Rank& rank = *piece.rank;
+  if (rank.frozen()) return;
   const Tensor whole = rank.sequence_parallel
                            ? gather(rank, gradient, plan::TrafficKind::tp_embedding_grad)
                            : gradient;

@@ -14,13 +14,18 @@
 
 namespace rankwright::runtime {
 
+/// Whether a unit's parameters are trained. Under LoRA the model is frozen and adapters are
+/// trained, in the format of sums, without a master copy.
+enum class Training : unsigned char { full, frozen, adapters };
+
 /// Parameters that ZeRO-3 gathers in one call. Their gradients are complete after the backward of
 /// piece `first`.
 struct Unit {
   std::vector<Parameter*> parameters{};
   bool shared = false;              // a tied embedding that two pp ranks hold
   std::size_t first = 0, last = 0;  // first and last piece of its stage that reads it
-  i64 size() const;                 // elements
+  Training training = Training::full;
+  i64 size() const;  // elements
 };
 
 struct EmbeddingPiece {

@@ -79,7 +79,7 @@ Bytes count_checkpoint_bytes(const plan::TrainingConfig& config) {
     const double copies = double(config.plan.tp);
     const double experts = double(config.plan.ep) * double(config.plan.etp);
     return bytes(double(adapters.dense) * copies + double(adapters.expert) * experts,
-                 double(plan::Job::kAdapterBytes) + config.job.optimizer_bytes());
+                 double(plan::adapter_bytes(config.job)) + config.job.optimizer_bytes());
   }
   return bytes(count_parameters(config.model).total(),
                double(config.job.param_bytes()) + config.job.optimizer_bytes());

@@ -229,6 +229,21 @@ Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, cons
   return scale.input((adapted - kept_block_inputs(s, layer)) * scale.hidden + context);
 }
 
+/// Returns the times that the output of attention is kept: once by its kernel or for the matmul
+/// after it. The runtime's attention does not keep it (M30).
+double kept_contexts(const plan::TrainingConfig& s) {
+  return s.job.frozen() && s.software.bare && !s.job.lora_modules.o_proj ? 0 : 1;
+}
+
+/// Returns what the runtime keeps between the two matrices of each adapter, for the gradient of the
+/// second: lora_rank elements for every token of the sequence (M30). Other estimates neglect it.
+Bytes between_adapters(const plan::TrainingConfig& s, const model::Layer& layer,
+                       const Scale& scale) {
+  if (!s.job.frozen() || !s.software.bare) return {};
+  const double adapters = double(list_adapted(s, layer).size());
+  return scale.of(adapters * double(s.job.lora_rank));
+}
+
 }  // namespace
 
 double find_imbalance(const plan::Job& job, const cluster::Calibration& calibration) {
@@ -250,9 +265,10 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   SavedLayer out{
       .norms = norm_inputs(s, layer, scale) + scale.input(kept_block_inputs(s, layer) * hidden),
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
-      .context = scale.input(w.context),
+      .context = scale.input(kept_contexts(s) * w.context),
       .core = attention_core(s, a, scale),
-      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside)};
+      .ffn = scale.of((matrix_count(ffn) - 1) * inside) + scale.input(down * inside),
+      .adapters = between_adapters(s, layer, scale)};
   if (s.software.eager_ops) {                    // M29
     const double whole = scale.hidden - hidden;  // what tp gathers of a block's input
     out.norms += scale.input(kept_block_inputs(s, layer) * whole) +

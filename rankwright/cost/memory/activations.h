@@ -22,8 +22,11 @@ struct SavedLayer {
   Bytes masks{};      // dropout masks after attention and feed-forward (M8)
   Bytes ffn{};        // dense feed-forward or shared expert (M9)
   Bytes routed{};     // router scores, tokens at their experts, and inside the experts (M10)
+  Bytes adapters{};   // between the two matrices of each adapter (M30)
 
-  Bytes total() const { return norms + projected + context + core + masks + ffn + routed; }
+  Bytes total() const {
+    return norms + projected + context + core + masks + ffn + routed + adapters;
+  }
 };
 
 /// Computes the saved activations of one layer and microbatch, without recomputation.

@@ -192,7 +192,8 @@ void MemoryEstimator::put_states(MemoryEstimate& out, const RankLoad& load) cons
   const StateCounts counts{.share = load.share,
                            .adapters = load.adapters,
                            .vocabulary = count_vocabulary(config_, load.embeds, load.loss),
-                           .largest_unit = std::max(load.largest_layer, load.largest_edge)};
+                           .largest_unit = std::max(load.largest_layer, load.largest_edge),
+                           .largest_adapters = load.largest_adapters};
   const States all = compute_states(config_, counts);
   out[Entry::parameters] = all.parameters;
   out[Entry::gradients] = all.gradients;
@@ -276,18 +277,22 @@ Bytes MemoryEstimator::count_logits_beside_casts(Bytes logits, Bytes casts) cons
 /// Fills in the buffers for reducing gradients to their shards, as the runtime allocates them (M17
 /// and M20). ZeRO-2: a full bucket, plus the larger of two: at the start of the backward the
 /// reduced shard and the first unit's gradients, later the gradients of a layer. ZeRO-3: a full
-/// unit and its shard.
+/// unit and its shard. Under LoRA only the layers' adapters have gradients.
 void MemoryEstimator::put_transit(MemoryEstimate& out, const RankLoad& load) const {
   const i64 each = config_.job.grad_bytes();
   const i64 shards = config_.plan.shards();
+  const bool frozen = config_.job.frozen();
+  const i64 layer = frozen ? load.largest_adapters : load.largest_layer;
+  const i64 edge = frozen ? 0 : load.largest_edge;
   if (config_.plan.zero == 2) {
-    const i64 bucket = std::min(count_bucket_elements(config_.plan), load.sharded);
-    const i64 first = load.loss ? load.largest_edge : load.largest_layer;
+    const i64 bucket = std::min(count_bucket_elements(config_.plan),
+                                frozen ? load.sharded_adapters : load.sharded);
+    const i64 first = load.loss && !frozen ? edge : layer;
     out[Entry::buckets] = bytes(bucket, each);
-    out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, load.largest_layer), each);
+    out[Entry::reduce_scatter] = bytes(std::max(bucket / shards + first, layer), each);
   }
   if (config_.plan.zero == 3) {
-    const i64 unit = std::max(load.largest_layer, load.largest_edge);
+    const i64 unit = std::max(layer, edge);
     out[Entry::reduce_scatter] = bytes(unit + unit / shards, each);
   }
 }

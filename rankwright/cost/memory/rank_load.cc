@@ -51,11 +51,13 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
       continue;
     }
     const plan::Share share = count_layer_share(model, run.layer, plan);
+    const plan::Share adapters = count_adapter_share(config, run.layer);
     kinds_.push_back({.end = end,
                       .sparse = run.layer.ffn.sparse(),
                       .share = share,
-                      .adapters = count_adapter_share(config, run.layer),
+                      .adapters = adapters,
                       .sharded = sharded(share),
+                      .sharded_adapters = sharded(adapters),
                       .activations = activations(config, run.layer),
                       .matrices = matrices(config, run.layer)});
   }
@@ -67,9 +69,12 @@ RankLoads::RankLoads(const plan::TrainingConfig& config)
   }
   if (config.software.keeps_outputs && plan.pp > 1) output_ = compute_messages(config).kept;
   const plan::Messages sizes = compute_messages(config);
-  if (config.software.keeps_logits)  // and the inputs of the last norm and the head
-    logits_ = (1 + model.mtp_layers) *
-              (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + 2 * sizes.kept);
+  // Also the inputs of the last norm and the head; backward does not read that of a frozen head.
+  const i64 inputs = config.job.frozen() && config.software.bare ? 1 : 2;
+  if (config.software.keeps_logits)
+    logits_ =
+        (1 + model.mtp_layers) *
+        (double(plan::count_vocabulary_rows(model, plan.tp)) * sizes.scores + inputs * sizes.kept);
   if (config.software.eager_ops)  // M29
     head_inputs_ = config.software.hf_modeling ? count_head_inputs(config, sizes.hidden)
                                                : sizes.kept + sizes.hidden;
@@ -123,6 +128,8 @@ double RankLoads::add(RankLoad& load, const Kind& kind, i64 count, i64 again) co
   load.share += count * kind.share;
   load.adapters += count * kind.adapters;
   load.largest_layer = std::max(load.largest_layer, kind.sharded);
+  load.sharded_adapters += count * kind.sharded_adapters;
+  load.largest_adapters = std::max(load.largest_adapters, kind.sharded_adapters);
   load.brought_back = std::max(load.brought_back, again > 0 ? a.whole : a.core);
   load.gradients = std::max(load.gradients, a.gradients);
   load.attention = std::max(load.attention, kind.matrices.attention);

@@ -22,6 +22,7 @@ struct RankLoad {
   i64 largest_layer = 0;   // of the largest layer, parameters that ZeRO shards
   i64 largest_edge = 0;    // of the largest unit of embedding and head, likewise
   i64 edges = 0;           // of embedding and head together, likewise
+  i64 sharded_adapters = 0, largest_adapters = 0;  // under LoRA: of the rank and of a layer
   bool embeds = false;
   bool loss = false;
   Bytes embedding_chunk{};  // activations per microbatch of the first chunk that embeds
@@ -67,7 +68,7 @@ class RankLoads {
     bool sparse = false;
     plan::Share share{};
     plan::Share adapters{};
-    i64 sharded = 0;  // parameters that ZeRO shards
+    i64 sharded = 0, sharded_adapters = 0;  // parameters that ZeRO shards
     LayerActivations activations{};
     LayerMatrices matrices{};
   };

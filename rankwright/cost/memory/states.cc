@@ -15,7 +15,7 @@ int find_weight_stage(const plan::TrainingConfig& config) { return config.softwa
 StateBytes count_state_bytes(const plan::TrainingConfig& config) {
   const plan::Job& job = config.job;
   if (job.frozen())
-    return {.weights = double(plan::Job::kAdapterBytes),
+    return {.weights = double(plan::adapter_bytes(job)),
             .gradients = double(job.grad_bytes()),
             .optimizer = job.optimizer_bytes(),
             .frozen = job.base_bytes()};
@@ -57,11 +57,15 @@ States compute_states(const plan::TrainingConfig& config, i64 pp_rank) {
 }
 
 States compute_states(const plan::TrainingConfig& config, const plan::RankContents& on_rank) {
+  i64 largest_adapters = 0;
+  for (const model::LayerRun& run : on_rank.runs)
+    largest_adapters = std::max(largest_adapters, count_adapter_share(config, run.layer).dense);
   return compute_states(
       config, StateCounts{.share = count_rank_share(config, on_rank),
                           .adapters = count_adapter_share(config, on_rank),
                           .vocabulary = count_vocabulary(config, on_rank.embeds(), on_rank.loss),
-                          .largest_unit = largest_unit(config, on_rank)});
+                          .largest_unit = largest_unit(config, on_rank),
+                          .largest_adapters = largest_adapters});
 }
 
 States compute_states(const plan::TrainingConfig& config, const StateCounts& counts) {
@@ -90,13 +94,14 @@ States compute_states(const plan::TrainingConfig& config, const StateCounts& cou
   const bool gathers = plan.zero >= 3 || kept.weights == 0;
   const i64 whole_units = gathers ? (ahead ? 2 : 1) : 0;
   const double unit = job.frozen() ? each.frozen : double(job.param_bytes());
+  const i64 adapters = gathers_adapters(config) ? counts.largest_adapters : 0;
   constexpr double kHostGradient = 4;  // the host's optimizer reads fp32
   const Bytes host_gradients = held(plan, trained, kHostGradient, plan.zero >= 1);
   return {
       .parameters = kept.weights * weights,
       .gradients = kept.gradients * gradients,
       .optimizer = kept.optimizer * optimizer,
-      .gathered = whole_units * bytes(counts.largest_unit, unit),
+      .gathered = whole_units * (bytes(counts.largest_unit, unit) + bytes(adapters, each.weights)),
       .host = (1 - kept.weights) * weights + (1 - kept.optimizer) * (optimizer + host_gradients)};
 }
 

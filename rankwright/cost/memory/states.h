@@ -29,10 +29,11 @@ KeptOnDevice find_kept_on_device(const plan::TrainingConfig& config, int zero);
 
 /// The parameters of a rank, before ZeRO.
 struct StateCounts {
-  plan::Share share{};     // all parameters of the model
-  plan::Share adapters{};  // under LoRA, what is trained
-  i64 vocabulary = 0;      // the part of `share` in embedding and output head
-  i64 largest_unit = 0;    // parameters that ZeRO-3 gathers together
+  plan::Share share{};       // all parameters of the model
+  plan::Share adapters{};    // under LoRA, what is trained
+  i64 vocabulary = 0;        // the part of `share` in embedding and output head
+  i64 largest_unit = 0;      // parameters that ZeRO-3 gathers together
+  i64 largest_adapters = 0;  // of one layer, likewise
 
   const plan::Share& trained(const plan::Job& job) const { return job.frozen() ? adapters : share; }
 };

@@ -57,13 +57,12 @@ bool is_hybrid_sharded(const plan::TrainingConfig& s) {
 
 bool overlaps_tensor_parallelism(const plan::TrainingConfig& s) { return s.plan.overlap.tp; }
 
-/// Returns the key of a setting of the optimizer or of what it trains that the runtime does not
-/// have; empty if it has all of them.
+/// Returns the key of a setting of the optimizer or of its states that the runtime does not have;
+/// empty if it has all of them.
 std::string_view find_unsupported_state(const plan::TrainingConfig& s) {
   if (s.job.optimizer != plan::Optimizer::adam) return "job.optimizer";
   if (s.job.moment_dtype != plan::Dtype::fp32) return "job.moment_dtype";
   if (s.job.master_dtype != plan::Dtype::fp32) return "job.master_dtype";
-  if (s.job.frozen()) return "job.lora_rank";
   if (s.plan.offload.any()) return "parallelism.offload";
   return {};
 }
@@ -76,8 +75,13 @@ bool is_supported(plan::Dtype dtype) {
   return dtype == plan::Dtype::fp64 || dtype == plan::Dtype::fp32 || dtype == plan::Dtype::bf16;
 }
 
+bool has_quantized_base(const plan::TrainingConfig& s) {
+  return s.job.frozen() && s.job.base_dtype != plan::BaseDtype::same;
+}
+
 bool has_unsupported_dtype(const plan::TrainingConfig& s) {
-  return !is_supported(s.job.param_dtype) || s.job.matmul != plan::Matmul::same;
+  return !is_supported(s.job.param_dtype) || s.job.matmul != plan::Matmul::same ||
+         has_quantized_base(s);
 }
 
 /// The checks that reject a plan; a fix triggers none of them.
@@ -156,6 +160,10 @@ Finding describe_optimizer(const plan::TrainingConfig& s) {
 }
 
 Finding describe_formats(const plan::TrainingConfig& s) {
+  if (has_quantized_base(s))
+    return {.detail = fmt::format("frozen weights in {}", name(s.job.base_dtype)),
+            .key = "job.base_dtype",
+            .hint = "remove job.base_dtype"};
   const bool matmul = s.job.matmul != plan::Matmul::same;
   return {.detail = matmul ? fmt::format("matmuls in {}", name(s.job.matmul))
                            : fmt::format("parameters in {}", name(s.job.param_dtype)),
@@ -268,9 +276,10 @@ constexpr Rule kRules[] = {
      when<has_unsupported_optimizer, describe_optimizer>,
      has_unsupported_optimizer},
     {{"RW0598", Severity::error, "the runtime does not support this number format",
-      "Parameters are fp64, fp32, or bf16 with an fp32 copy. Matmuls use the format of the "
-      "parameters.",
-      "Set param_dtype: bf16, fp32 or fp64, and matmul: same.", kSource,
+      "Parameters are fp64, fp32, or bf16 with an fp32 copy. Matmuls, and frozen weights under "
+      "LoRA, "
+      "use the format of the parameters.",
+      "Set param_dtype: bf16, fp32 or fp64, and matmul: same; remove base_dtype.", kSource,
       "world_size: 8\n"
       "model: tinyllama-1.1b\n"
       "parallelism: {dp_size: 8}\n"

@@ -68,6 +68,9 @@ std::string show(const LayoutCase& l) {
   if (l.recompute != plan::Recompute::none) text += fmt::format(" {} recompute", name(l.recompute));
   if (l.bucket > 0) text += fmt::format(" buckets of {}", l.bucket);
   if (!l.overlap) text += " no overlap";
+  if (l.lora > 0) text += fmt::format(" lora{}", l.lora);
+  if (l.lora > 0 && l.modules != plan::LoraModules{})
+    text += fmt::format(" of {}", show(l.modules, ","));
   if (l.dtype != plan::Dtype::fp64) text += fmt::format(" {}", name(l.dtype));
   return text;
 }
@@ -84,6 +87,10 @@ plan::TrainingConfig config_of(const LayoutCase& layout) {
       .sequence = kSequence,
       .param_dtype = layout.dtype,
       .grad_dtype = layout.dtype == plan::Dtype::fp64 ? plan::Dtype::fp64 : plan::Dtype::fp32};
+  config.job.lora_rank = layout.lora;
+  config.job.lora_modules = layout.modules;
+  for (const plan::Software& software : plan::frameworks())
+    if (software.name == "rankwright") config.software = software;
   plan::Plan& plan = config.plan;
   plan.tp = layout.tp;
   plan.pp = layout.pp;
@@ -124,6 +131,43 @@ std::vector<LayoutCase> all_layouts(i64 ranks) {
                                                             .tied = style == Style::gpt2});
             all.insert(all.end(), made.begin(), made.end());
           }
+  return all;
+}
+
+std::vector<LayoutCase> lora_layouts(i64 ranks) {
+  std::vector<LayoutCase> all;
+  const auto add = [&](LayoutCase layout) {
+    if (layout.ranks() != ranks) return;
+    layout.lora = 3;  // no multiple of tp
+    for (const Style style : {Style::gpt2, Style::llama}) {
+      layout.style = style;
+      layout.tied = style == Style::gpt2 && !has_shared_embedding(layout);
+      if (valid(layout)) all.push_back(layout);
+    }
+  };
+  for (const int zero : {0, 1, 2, 3}) {
+    add({.dp = ranks, .zero = zero});
+    for (const bool sp : {false, true}) {
+      add({.tp = ranks, .zero = zero, .sequence_parallel = sp});
+      add({.tp = 2, .dp = ranks / 2, .zero = zero, .sequence_parallel = sp});
+      add({.tp = 2, .pp = 2, .dp = ranks / 4, .zero = zero, .sequence_parallel = sp});
+    }
+    for (const pipeline::ScheduleRow& schedule : pipeline::schedules()) {
+      // Looped BFS is not bit-equal to one process in full training either: 3e-16.
+      if (schedule.schedule == pipeline::Schedule::looped_bfs && ranks == 2) continue;
+      add({.pp = 2,
+           .dp = ranks / 2,
+           .zero = zero,
+           .schedule = schedule.schedule,
+           .chunks = schedule.min_chunks});
+    }
+  }
+  const plan::LoraModules queries{true, false, false, false, false, false, false};
+  const plan::LoraModules outputs{false, false, false, true, false, false, true};
+  for (const plan::LoraModules& modules : {queries, outputs})
+    add({.tp = 2, .dp = ranks / 2, .zero = 3, .sequence_parallel = true, .modules = modules});
+  for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
+    add({.dp = ranks, .zero = 2, .recompute = recompute, .bucket = 500, .overlap = false});
   return all;
 }
 

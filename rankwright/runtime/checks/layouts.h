@@ -24,6 +24,8 @@ struct LayoutCase {
   plan::Recompute recompute = plan::Recompute::none;
   i64 bucket = 0;
   bool overlap = true;
+  i64 lora = 0;  // rank of LoRA's adapters; 0: every parameter is trained
+  plan::LoraModules modules{};
 
   i64 ranks() const { return tp * pp * dp; }
 };
@@ -40,6 +42,11 @@ plan::TrainingConfig on_one_rank(const plan::TrainingConfig& config);
 /// Returns every valid (tp, pp, dp) of powers of two whose product is `ranks`, with ZeRO 0 to 3, SP
 /// on and off, each schedule if pp > 1, and both styles.
 std::vector<LayoutCase> all_layouts(i64 ranks);
+
+/// Returns layouts that train LoRA adapters: every ZeRO stage with dp, tp with and without SP, pp
+/// and all of them, schedules that split the backward, recompute, small buckets, and some modules
+/// only.
+std::vector<LayoutCase> lora_layouts(i64 ranks);
 
 /// Returns a sample of a few dozen over all axes, plus options that all_layouts() does not vary:
 /// recompute, small buckets, no overlap.

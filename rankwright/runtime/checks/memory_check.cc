@@ -38,9 +38,46 @@ plan::TrainingConfig make_config(const LayoutCase& layout) {
   config.job.sequence = 128;
   config.plan.micro_batch = 2;
   config.job.global_batch *= 2;
-  for (const plan::Software& software : plan::frameworks())
-    if (software.name == "rankwright") config.software = software;
   return config;
+}
+
+/// Adds layouts that train LoRA adapters.
+void add_lora(std::vector<LayoutCase>& all, i64 ranks) {
+  const plan::LoraModules attention{true, true, true, true, false, false, false};
+  const plan::LoraModules queries_values{true, false, true, false, false, false, false};
+  const auto add = [&](LayoutCase layout) {
+    if (layout.ranks() != ranks) return;
+    layout.lora = 16;
+    all.push_back(layout);
+  };
+  for (const plan::Dtype dtype : {plan::Dtype::fp32, plan::Dtype::bf16})
+    for (const Style style : {Style::gpt2, Style::llama})
+      for (const int zero : {0, 1, 2, 3}) {
+        LayoutCase layout{.style = style,
+                          .dp = ranks,
+                          .zero = zero,
+                          .tied = style == Style::gpt2,
+                          .dtype = dtype};
+        add(layout);
+        layout.tp = 2;
+        layout.dp = ranks / 2;
+        layout.sequence_parallel = true;
+        layout.modules = attention;
+        add(layout);
+        layout.pp = 2;
+        layout.dp = ranks / 4;
+        layout.sequence_parallel = false;
+        layout.modules = queries_values;
+        add(layout);
+      }
+  for (const plan::Recompute recompute : {plan::Recompute::selective, plan::Recompute::full})
+    add({.style = Style::llama,
+         .tp = 2,
+         .pp = 2,
+         .dp = ranks / 4,
+         .tied = false,
+         .dtype = plan::Dtype::fp32,
+         .recompute = recompute});
 }
 
 std::vector<LayoutCase> list_cases(i64 ranks) {
@@ -69,6 +106,7 @@ std::vector<LayoutCase> list_cases(i64 ranks) {
     half.dtype = plan::Dtype::bf16;
     if (half.ranks() == ranks) all.push_back(half);
   }
+  add_lora(all, ranks);
   return all;
 }
 
