@@ -152,6 +152,16 @@ RC_GTEST_PROP(Expand, TotalsEqualTrafficOfCatalogModels, ()) {
   RC_ASSERT(difference(config) == "");
 }
 
+// The runtime splits adapters over tp and gathers them over dp in its own way.
+RC_GTEST_PROP(Expand, TotalsEqualTrafficWithLora, ()) {
+  plan::TrainingConfig config = random_pipeline(sample::random_known_model());
+  config.job.lora_rank = *rc::gen::inRange<i64>(1, 64);
+  config.software.bare = sample::coin();
+  for (const plan::LoraModuleRow& module : plan::lora_modules())
+    config.job.lora_modules.*module.field = sample::coin();
+  RC_ASSERT(difference(config) == "");
+}
+
 RC_GTEST_PROP(Expand, ProgramsRunToTheirEnd, ()) {
   const Program program = expand(random_pipeline(sample::random_model()));
   RC_ASSERT(prove(program).holds());
