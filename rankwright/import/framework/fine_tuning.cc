@@ -6,29 +6,14 @@
 #include <algorithm>
 
 #include "rankwright/base/format.h"
-#include "rankwright/catalog/catalog.h"
 #include "rankwright/import/framework/deepspeed.h"
 #include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/json_tree.h"
 
 namespace rankwright::importer {
 namespace {
-
-/// Reads the name of a model on a hub: "meta-llama/Llama-3.1-8B-Instruct" has the shapes of
-/// llama-3.1-8b. A name that the catalog does not have leaves the model open.
-void read_hub_model(ForeignReading& r, const YamlNode& node) {
-  constexpr std::string_view kVariants[] = {"-instruct", "-chat", "-base", "-hf", "-it"};
-  std::string name = lower(node.scalar.substr(0, kLongestLabel));
-  Result<model::Model> model = catalog::find_model(name);
-  if (!model) model = catalog::find_model(name = name.substr(name.rfind('/') + 1));
-  if (!model && name.starts_with("meta-")) model = catalog::find_model(name = name.substr(5));
-  for (const std::string_view variant : kVariants) {
-    const std::size_t at = name.find(variant);
-    if (!model && at != std::string::npos) model = catalog::find_model(name.substr(0, at));
-  }
-  if (model) r.draft.model = std::move(*model);
-}
 
 bool is_on_at(const ForeignReading& r, std::string_view path) {
   const YamlNode* const node = find_path(r.root, path);
@@ -118,32 +103,6 @@ void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "8") r.draft.base_dtype = plan::BaseDtype::int8;
 }
 
-/// Adds a linear layer by its name; "all" and "all-linear" are all of them. Names that a plan does
-/// not have (embeddings, a router) are left out.
-void add_lora_module(plan::LoraModules& modules, std::string_view name) {
-  if (name == "all" || name == "all-linear") modules = {};
-  for (const plan::LoraModuleRow& row : plan::lora_modules())
-    if (name.ends_with(row.name)) modules.*row.field = true;
-}
-
-/// Reads a list of linear layers, or their names joined by commas.
-void read_lora_targets(ForeignReading& r, const YamlNode& node) {
-  plan::LoraModules modules = plan::kNoLoraModules;
-  for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
-  std::string_view rest = node.scalar;
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    std::string_view name = rest.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    add_lora_module(modules, name);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  if (modules != plan::kNoLoraModules)
-    r.draft.lora_modules = modules;
-  else
-    report_left_out(r, node, "adapters of these modules are estimated as on all linear layers");
-}
-
 void read_lora_linear(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.lora_modules = plan::LoraModules{};
 }
@@ -188,8 +147,8 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"quantization_bit", "job.base_dtype", read_quantization_bit},
     {"stage", "", read_stage},
     {"rl", "", read_stage},
-    {"model_name_or_path", "model", read_hub_model},
-    {"base_model", "model", read_hub_model},
+    {"model_name_or_path", "model", read_named_model},
+    {"base_model", "model", read_named_model},
     {"per_device_train_batch_size", "parallelism.micro_batch",
      whole<&Draft::micro_batch, kMaxMicroBatch>, true},
     {"micro_batch_size", "parallelism.micro_batch", whole<&Draft::micro_batch, kMaxMicroBatch>},

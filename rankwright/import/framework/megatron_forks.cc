@@ -90,9 +90,18 @@ void read_fork_model(ForeignReading& r) {
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
 }
 
-void refuse_fork_adapters(ForeignReading& r) {
-  for (const char* const path : {"tuner-type", "train-type"})
-    if (const YamlNode* const node = find_path(r.root, path)) refuse_partial_training(r, *node);
+/// ms-swift trains every parameter unless told to train adapters. Other methods are refused.
+void read_swift_adapters(ForeignReading& r) {
+  constexpr i64 kUsualRank = 8;
+  const YamlNode* type = find_path(r.root, "tuner-type");
+  if (type == nullptr) type = find_path(r.root, "train-type");
+  if (type != nullptr && type->scalar == "lora") {
+    if (!r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
+    return;
+  }
+  r.draft.lora_rank.reset();
+  r.draft.lora_modules.reset();
+  if (type != nullptr) refuse_partial_training(r, *type);
 }
 
 /// The config of DeepSpeed overrides the flags. Without one beside the script, the script may write
@@ -100,7 +109,7 @@ void refuse_fork_adapters(ForeignReading& r) {
 void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   d.target = rules::Target::deepspeed;
-  d.framework = find_software(rules::Target::deepspeed);
+  d.framework = find_software("megatron-deepspeed");
   if (is_on(r, "no-pipeline-parallel")) d.pp = 1;
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
     d.cp_comm = plan::CpComm::a2a;
@@ -166,7 +175,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
-  refuse_fork_adapters(r);
+  if (fork.marks.data() == kSwiftMarks) read_swift_adapters(r);
   if (is_deepspeed(fork)) read_deepspeed_file(r, plan);
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
   if (!is_slime(fork) || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;

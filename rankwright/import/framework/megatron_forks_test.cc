@@ -56,10 +56,6 @@ TEST(Swift, HasItsOwnDefaults_AndSwitchesWithValues) {
   EXPECT_THAT(plan.draft.sequence, Optional(4096));
   EXPECT_THAT(plan.draft.global_batch, Optional(16));
   EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
-  EXPECT_TRUE(has_errors(read("megatron sft --model a/Qwen3-8B --tuner_type lora "
-                              "--tensor_model_parallel_size 2\n",
-                              "sft.sh")
-                             .findings));
 }
 
 TEST(Slime, ReadsTheActor) {
@@ -108,6 +104,28 @@ TEST(Megatron, ReadsFusedLoss_AndAutomaticGradients) {
                              "run.sh");
   EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused));
   EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(MsSwift, AdaptersAreRead) {
+  const std::string script =
+      "megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2 --max_length 2048 ";
+  const PlanFile lora = read(script + "--tuner_type lora --target_modules q_proj v_proj\n", "a.sh");
+  EXPECT_FALSE(has_errors(lora.findings));
+  EXPECT_THAT(lora.draft.lora_rank, Optional(8));
+  EXPECT_THAT(lora.draft.lora_modules,
+              Optional(plan::LoraModules{true, false, true, false, false, false, false}));
+  EXPECT_THAT(read(script + "--train_type lora --lora_rank 64\n", "a.sh").draft.lora_rank,
+              Optional(64));
+  EXPECT_EQ(read(script + "--lora_rank 64\n", "a.sh").draft.lora_rank, std::nullopt);
+  EXPECT_TRUE(has_errors(read(script + "--tuner_type longlora\n", "a.sh").findings));
+}
+
+TEST(MegatronDeepSpeed, AttentionWritesItsScores_UnlessFlashAttentionIsOn) {
+  const std::string script = "deepspeed pretrain_gpt.py " + kShapes + "--zero-stage 1 ";
+  EXPECT_EQ(resolve(read(script + "\n", "a.sh").draft).software.attention,
+            plan::AttentionKernel::unfused);
+  EXPECT_EQ(resolve(read(script + "--use-flash-attn-v2\n", "a.sh").draft).software.attention,
+            plan::AttentionKernel::flash2);
 }
 
 }  // namespace megatron_forks_test

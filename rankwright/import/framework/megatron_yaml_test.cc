@@ -90,6 +90,50 @@ TEST(MegatronYaml, RecipeWithoutAModel_GivesItsDegrees) {
   EXPECT_EQ(plan.draft.param_dtype, std::nullopt);  // recipes name it elsewhere
 }
 
+TEST(MegatronYaml, DottedKeys_AreRead) {
+  const PlanFile plan = read(
+      "MODEL_ARGS:\n  trainer.num_nodes: 1\n  trainer.devices: 8\n"
+      "  trainer.strategy.tensor_model_parallel_size: 2\n"
+      "  trainer.strategy.context_parallel_size: 2\n  model.config.num_layers: 12\n"
+      "  model.config.hidden_size: 768\n  model.config.num_attention_heads: 16\n"
+      "  data.micro_batch_size: 4\n  data.global_batch_size: 64\n  data.seq_length: 2048\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 12);
+}
+
+TEST(MegatronYaml, Adapters_AreRead) {
+  const std::string recipe =
+      "model: {tensor_model_parallel_size: 2}\ntrain: {global_batch_size: 32}\n";
+  const PlanFile plan = read(recipe + "peft:\n  dim: 16\n  target_modules: [linear_qkv]\n");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, true, true, false, false, false, false}));
+  EXPECT_EQ(read(recipe).draft.lora_rank, std::nullopt);
+  EXPECT_EQ(read(recipe + "peft: {peft_scheme: null, dim: 8}\n").draft.lora_rank, std::nullopt);
+}
+
+TEST(MegatronBridge, OverridesOfAScript_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "TP=2\ntorchrun --nproc_per_node=8 run_recipe.py --recipe llama31_8b_pretrain_config \\\n"
+      "  model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=2 \\\n"
+      "  train.global_batch_size=64 train.micro_batch_size=2 dataset.seq_length=4096 \\\n"
+      "  model.context_parallel_size=$CP\n",
+      "run.sh", refuse_file);
+  EXPECT_EQ(plan.format->name, "megatron");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+  ASSERT_FALSE(plan.findings.empty());
+  EXPECT_EQ(plan.findings[0].hint, "--set CP=VALUE");
+}
+
 TEST(MegatronYaml, ReinforcementLearning_IsNotClaimed) {
   EXPECT_NE(read("actor_rollout_ref:\n  actor: {tensor_model_parallel_size: 2}\n").format->name,
             "megatron");

@@ -112,6 +112,47 @@ void resolve_in(YamlNode& node, const YamlNode& root, int depth) {
   }
 }
 
+/// A linear layer of a framework that is several of a plan's.
+struct FusedModule {
+  std::string_view name;
+  plan::LoraModules parts;
+};
+constexpr plan::LoraModules kQueryKeyValue{true, true, true, false, false, false, false};
+constexpr plan::LoraModules kOutput{false, false, false, true, false, false, false};
+constexpr plan::LoraModules kGateAndUp{false, false, false, false, true, true, false};
+constexpr plan::LoraModules kDown{false, false, false, false, false, false, true};
+constexpr FusedModule kFusedModules[] = {
+    {"all", {}},
+    {"all-linear", {}},
+    {"*", {}},
+    {"*_proj", {}},
+    {"linear_qkv", kQueryKeyValue},
+    {"attention_qkv", kQueryKeyValue},
+    {"Wqkv", kQueryKeyValue},
+    {"qkv_proj", kQueryKeyValue},
+    {"query_key_value", kQueryKeyValue},
+    {"c_attn", kQueryKeyValue},
+    {"linear_proj", kOutput},
+    {"attention_dense", kOutput},
+    {"out_proj", kOutput},
+    {"linear_fc1", kGateAndUp},
+    {"mlp_fc1", kGateAndUp},
+    {"gate_up_proj", kGateAndUp},
+    {"linear_fc2", kDown},
+    {"mlp_fc2", kDown},
+};
+
+/// Adds a linear layer by its name. Names that a plan does not have (embeddings, a router) are left
+/// out.
+void add_lora_module(plan::LoraModules& modules, std::string_view name) {
+  for (const plan::LoraModuleRow& row : plan::lora_modules()) {
+    if (name.ends_with(row.name)) modules.*row.field = true;
+    for (const FusedModule& fused : kFusedModules)
+      if (name.substr(name.rfind('.') + 1) == fused.name && fused.parts.*row.field)
+        modules.*row.field = true;
+  }
+}
+
 constexpr std::string_view kFolders[] = {"HOME", "PWD", "USER", "TMPDIR", "SCRATCH", "WORK"};
 
 }  // namespace
@@ -146,14 +187,44 @@ void refuse_partial_training(ForeignReading& r, const YamlNode& node) {
   if (is_off(node) || node.scalar == "full" || has_errors(r.fields.findings())) return;
   r.fields.report(node, {.code = "RW0907",
                          .message = "unknown value",
-                         .detail = "only full training is estimated, without adapters (LoRA) and "
-                                   "quantized weights",
-                         .hint = "rankwright plan --model NAME, for full training"});
+                         .detail = fmt::format("{}: full fine-tuning, LoRA and QLoRA are estimated",
+                                               make_excerpt(node.scalar)),
+                         .hint = "rankwright plan --model NAME --lora 16"});
 }
 
 void read_lora_rank(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node) && node.scalar != "0" && node.scalar != "-1")
     r.draft.lora_rank = r.fields.whole(node, 1, kMaxLoraRank);
+}
+
+void read_lora_targets(ForeignReading& r, const YamlNode& node) {
+  plan::LoraModules modules = plan::kNoLoraModules;
+  for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
+  std::string_view rest = node.scalar;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(", "), rest.size());
+    add_lora_module(modules, rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (node.items.empty() && node.scalar.empty()) return;
+  if (modules != plan::kNoLoraModules)
+    r.draft.lora_modules = modules;
+  else
+    report_left_out(r, node, "adapters of these modules are estimated as on all linear layers");
+}
+
+void read_lora_map(ForeignReading& r, std::string_view path, std::string_view rank) {
+  constexpr i64 kUsualRank = 8;
+  const std::string prefix = std::string(path) + ".";
+  const YamlNode* const dim = find_path(r.root, prefix + std::string(rank));
+  r.draft.lora_rank = kUsualRank;
+  if (dim != nullptr)
+    r.fields.under("job.lora_rank", *dim,
+                   [&] { r.draft.lora_rank = r.fields.whole(*dim, 1, kMaxLoraRank); });
+  const YamlNode* const all = find_path(r.root, prefix + "match_all_linear");
+  const YamlNode* const targets = find_path(r.root, prefix + "target_modules");
+  if (targets != nullptr && (all == nullptr || is_off(*all)))
+    r.fields.under("job.lora_modules", *targets, [&] { read_lora_targets(r, *targets); });
 }
 
 void read_4bit_weights(ForeignReading& r, const YamlNode& node) {

@@ -39,8 +39,8 @@ constexpr ForeignKey kNemoRlKeys[] = {
 
 // Keys of the engine that trains, under policy.megatron_cfg or policy.dtensor_cfg.
 constexpr ForeignKey kNemoEngineKeys[] = {
-    {"peft.enabled", "", refuse_partial_training},
-    {"lora_cfg.enabled", "", refuse_partial_training},
+    {"peft", "job.lora_rank"},
+    {"lora_cfg", "job.lora_rank"},
     {"tensor_model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"tensor_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"pipeline_model_parallel_size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>},
@@ -77,6 +77,8 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   if (engine == nullptr || engine->kind != YamlNode::Kind::map) return;
   ForeignReading r{outer.fields, d, *engine, outer.files};
   read_foreign(r, kNemoEngineKeys, plan);
+  for (const char* const adapters : {"peft", "lora_cfg"})
+    if (is_set(*engine, fmt::format("{}.enabled", adapters))) read_lora_map(r, adapters, "dim");
   const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
   if (is_set(*engine, "activation_checkpointing"))
     d.recompute = megatron && granularity != nullptr && granularity->scalar == "selective"
@@ -143,9 +145,18 @@ void multiply_references(YamlNode& node, const YamlNode& root) {
   node.scalar = std::to_string(all);
 }
 
+void read_adapters(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) read_lora_map(r, "peft", "dim");
+}
+
+void read_8bit_weights(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::int8;
+}
+
 constexpr ForeignKey kAutomodelKeys[] = {
-    {"peft.dim", "job.lora_rank", read_lora_rank},
-    {"quantization", "", refuse_partial_training},
+    {"peft", "job.lora_rank", read_adapters},
+    {"quantization.load_in_4bit", "job.base_dtype", read_4bit_weights},
+    {"quantization.load_in_8bit", "job.base_dtype", read_8bit_weights},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config", "model"},

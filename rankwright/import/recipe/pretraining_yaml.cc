@@ -160,7 +160,10 @@ void fill_neox(ForeignReading& r) {
   if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
   d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
-  d.framework = find_software(rules::Target::deepspeed);
+  d.framework = find_software("megatron-deepspeed");
+  const YamlNode* const kernels = find_path(r.root, "attention_config");
+  const bool flash = kernels != nullptr && list_words(*kernels).find("flash") != std::string::npos;
+  d.attention = flash ? plan::AttentionKernel::flash2 : plan::AttentionKernel::unfused;
 }
 
 // llm-foundry.
@@ -178,8 +181,14 @@ void read_device_micro_batch(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "auto") r.draft.micro_batch = r.fields.whole(node, 1, kMaxMicroBatch);
 }
 
+void read_peft_config(ForeignReading& r, const YamlNode& node) {
+  const YamlNode* const type = find_path(node, "peft_type");
+  if (type != nullptr && type->scalar != "LORA") return refuse_partial_training(r, *type);
+  if (!is_off(node)) read_lora_map(r, "model.peft_config", "r");
+}
+
 constexpr ForeignKey kFoundryKeys[] = {
-    {"model.peft_config", "", refuse_partial_training},
+    {"model.peft_config", "job.lora_rank", read_peft_config},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.d_model", "model", shape<&model::Shapes::hidden>},
     {"model.n_heads", "model", shape<&model::Shapes::heads>},
@@ -226,7 +235,9 @@ void fill_foundry(ForeignReading& r) {
   d.sequence_parallel = false;
   d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
-  d.framework = find_software(rules::Target::accelerate);
+  d.framework = find_software("llm-foundry");
+  if (word_at(r, "model.attn_config.attn_impl") == "torch")
+    d.attention = plan::AttentionKernel::unfused;
 }
 
 /// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
@@ -344,6 +355,7 @@ void fill_maxtext(ForeignReading& r) {
   if (d.cp > 1) d.cp_comm = plan::CpComm::all_gather;
   d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
+  d.framework = find_software("maxtext");
   read_device_batch(r);
 }
 

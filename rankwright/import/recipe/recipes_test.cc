@@ -154,6 +154,21 @@ TEST(NemoRl, InheritsDefaults) {
   EXPECT_THAT(alone.findings, Contains(Field(&Diagnostic::code, "RW0615")));
 }
 
+TEST(NemoRl, ReadsAdapters) {
+  EXPECT_EQ(read(kNemoBase, "grpo.yaml").draft.lora_rank, std::nullopt);
+  std::string text = kNemoBase;
+  const std::string mark = "activation_checkpointing: True";
+  text.replace(text.find(mark), mark.size(),
+               mark +
+                   ", lora_cfg: {enabled: true, dim: 32, match_all_linear: false, "
+                   "target_modules: [q_proj, v_proj]}");
+  const PlanFile plan = read(text, "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, false, true, false, false, false, false}));
+}
+
 TEST(Automodel, ReadsDegreesAndAdapters) {
   const std::string text =
       "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
@@ -206,6 +221,19 @@ TEST(LlmFoundry, ResolvesReferences_AndReadsTheShards) {
   EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::bf16));
   ASSERT_TRUE(plan.draft.model.has_value());
   EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 6.65e9, 0.02e9);  // MPT 7B
+}
+
+TEST(LlmFoundry, ReadsAdapters) {
+  const std::string text =
+      "max_seq_len: 2048\nglobal_train_batch_size: 64\nmax_duration: 1ep\nmodel:\n"
+      "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const PlanFile plan =
+      read(text + "  peft_config: {r: 64, peft_type: LORA, target_modules: [Wqkv]}\n", "ft.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(64));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, true, true, false, false, false, false}));
+  EXPECT_TRUE(has_errors(read(text + "  peft_config: {peft_type: IA3}\n", "ft.yaml").findings));
 }
 
 TEST(MaxText, CountsTheBatchPerDevice) {
