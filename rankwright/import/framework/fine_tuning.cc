@@ -124,6 +124,25 @@ void finish_adapter(ForeignReading& r) {
   draft.grad_dtype = plan::Dtype::fp32;
 }
 
+/// Liger and Cut Cross-Entropy compute the output head and the loss in one kernel.
+void read_fused_head(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.loss = plan::Loss::fused_linear;
+}
+
+void read_attention_kernel(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "eager" || node.scalar == "disabled")
+    r.draft.attention = plan::AttentionKernel::unfused;
+}
+
+void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !is_off(node); }
+
+/// Reinforcement learning trains on a prompt and its completion.
+void read_prompt_and_completion(ForeignReading& r) {
+  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
+  if (answer && !r.draft.sequence) r.draft.sequence = *answer + prompt.value_or(512);
+}
+
 /// Preference optimization also runs a frozen reference model.
 void read_stage(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "sft" || node.scalar == "pt") return;
@@ -175,6 +194,17 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
     {"dp_shard_size", "parallelism.dp_size"},
     {"dp_replicate_size", "parallelism.shard_size"},
+    {"use_liger_kernel", "software.loss", read_fused_head},
+    {"enable_liger_kernel", "software.loss", read_fused_head},
+    {"liger_fused_linear_cross_entropy", "software.loss", read_fused_head},
+    {"cut_cross_entropy", "software.loss", read_fused_head},
+    {"attn_implementation", "software.attention", read_attention_kernel},
+    {"flash_attn", "software.attention", read_attention_kernel},
+    {"torch_compile", "software.compile", read_compile},
+    {"max_prompt_length", "job.sequence"},
+    {"max_completion_length", "job.sequence"},
+    {"use_vllm", "", nullptr, false, "generation, which shares the GPUs, is not estimated"},
+    {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
 };
@@ -287,6 +317,7 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
+  read_prompt_and_completion(reading);
   finish_adapter(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file

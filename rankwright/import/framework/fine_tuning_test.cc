@@ -120,5 +120,18 @@ TEST(FineTuning, UnknownModel_LeavesItOpen) {
   EXPECT_EQ(plan.open[0].key, "parallelism.zero_stage");
 }
 
+TEST(FineTuning, FusedLossAndPromptsAreRead) {
+  const PlanFile plan = read_any_plan(
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nper_device_train_batch_size: 4\n"
+      "max_prompt_length: 512\nmax_completion_length: 1024\nuse_liger_kernel: true\n"
+      "use_vllm: true\nattn_implementation: eager\n",
+      "grpo.yaml", refuse_file);
+  EXPECT_EQ(plan.draft.sequence, 1536);
+  EXPECT_EQ(plan.draft.loss, plan::Loss::fused_linear);
+  EXPECT_EQ(plan.draft.attention, plan::AttentionKernel::unfused);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");  // generation
+}
+
 }  // namespace fine_tuning_test
 }  // namespace rankwright::importer

@@ -46,7 +46,7 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {
       {"adam", plan::Optimizer::adam}, {"sgd", plan::Optimizer::sgd},
       {"muon", plan::Optimizer::muon}, {"dist_muon", plan::Optimizer::muon},
-      {"lion", plan::Optimizer::lion}, {"lion", plan::Optimizer::lion}};
+      {"lion", plan::Optimizer::lion}, {"adamw", plan::Optimizer::adam}};
   for (const Word<plan::Optimizer>& known : kWords)
     if (node.scalar == known.word) {
       r.draft.optimizer = known.value;
@@ -255,7 +255,7 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
-  if (flag == "model") return true;  // Primus names the file of a model
+  if (flag == "model" || flag == "max-length") return true;  // of Primus and ms-swift
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
          std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
@@ -400,6 +400,7 @@ void fill_numbers(ForeignReading& r, bool by_recipe) {
   if (by_recipe && !bf16 && !fp16) {  // recipes name it elsewhere
     d.param_dtype.reset();
     d.grad_dtype.reset();
+    if (is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
   }
 }
 
@@ -460,6 +461,13 @@ bool has_yaml_arguments(std::string_view text) {
   return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
     return text.find(key) != std::string_view::npos;
   });
+}
+
+/// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.
+void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
+  constexpr i64 kUsualGpus = 8;
+  const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, cluster::kMaxDevices / kUsualGpus);
+  if (nodes && !plan.draft.shape && !plan.draft.world) plan.usual_world = *nodes * kUsualGpus;
 }
 
 /// Recipes of Megatron-Bridge may name a model instead of its shapes.
@@ -524,8 +532,9 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   MegatronFlags flags;
   const bool yaml = is_yaml_name(plan.name);
   if (yaml) {
-    const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+    Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
+    resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
   } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
     flags = read_overridden_recipe(plan.text, input);
@@ -549,6 +558,7 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
   if (flags.recipe && !plan.draft.model) read_recipe_model(reading);
+  if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
   if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)

@@ -24,16 +24,20 @@ constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size
 constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
 constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
 constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
+                                          {"nodes", "1"},
                                           {"use-distributed-optimizer", "true"},
                                           {"micro-batch-size", "1"},
                                           {"global-batch-size", "16"},
                                           {"recompute-granularity", "selective"}};
+
+constexpr std::string_view kSwiftYamlMarks[] = {"tuner_type:", "rlhf_type:", "train_type:"};
 
 constexpr std::string_view kSlimeMarks[] = {"--rollout-batch-size", "--rollout-num-gpus",
                                             "--rollout-max-response-len"};
 constexpr ForkFlag kSlimeFlags[] = {{"rollout-max-context-len", "seq-length"},
                                     {"rollout-max-response-len", "seq-length"},
                                     {"actor-num-nodes", "nodes"},
+                                    {"expert-parallel-size", "expert-model-parallel-size"},
                                     {"actor-num-gpus-per-node", "gpus-per-node"}};
 constexpr ForkDefault kSlimeDefaults[] = {
     {"bf16", "true"}, {"use-distributed-optimizer", "true"}, {"micro-batch-size", "1"}};
@@ -47,6 +51,7 @@ constexpr std::string_view kPaiMarks[] = {"--patch-tokenizer-type", "--extra-voc
 constexpr MegatronFork kForks[] = {
     {"slime", kSlimeMarks, kSlimeFlags, kSlimeDefaults},
     {"ms-swift", kSwiftMarks, kSwiftFlags, kSwiftDefaults},
+    {"ms-swift", kSwiftYamlMarks, kSwiftFlags, kSwiftDefaults},
     {"Primus", kPrimusMarks, {}, kPrimusDefaults},
     {"Pai-Megatron-Patch", kPaiMarks, {}, {}},
     {"Megatron-DeepSpeed", kDeepspeedMarks, kDeepspeedFlags, {}},
@@ -109,6 +114,9 @@ void read_swift_adapters(ForeignReading& r) {
 void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   d.target = rules::Target::deepspeed;
+  // Its tensor and pipeline parallelism are Megatron-LM's, not DeepSpeed's.
+  plan.answered.emplace_back("RW0549");
+  plan.answered.emplace_back("RW0550");
   d.framework = find_software("megatron-deepspeed");
   if (is_on(r, "no-pipeline-parallel")) d.pp = 1;
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
@@ -137,7 +145,7 @@ void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
 
 const MegatronFork* find_megatron_fork(std::string_view file, std::string_view text) {
   for (const MegatronFork& fork : kForks) {
-    const bool yaml = fork.marks.data() == kPrimusMarks;
+    const bool yaml = fork.marks.data() == kPrimusMarks || fork.marks.data() == kSwiftYamlMarks;
     if (yaml != is_yaml_file(file)) continue;
     if (std::any_of(fork.marks.begin(), fork.marks.end(), [&](std::string_view mark) {
           return text.find(mark) != std::string_view::npos;
@@ -175,7 +183,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
-  if (fork.marks.data() == kSwiftMarks) read_swift_adapters(r);
+  if (fork.renamed.data() == kSwiftFlags) read_swift_adapters(r);
   if (is_deepspeed(fork)) read_deepspeed_file(r, plan);
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
   if (!is_slime(fork) || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;

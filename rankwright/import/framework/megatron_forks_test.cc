@@ -128,5 +128,25 @@ TEST(MegatronDeepSpeed, AttentionWritesItsScores_UnlessFlashAttentionIsOn) {
             plan::AttentionKernel::flash2);
 }
 
+TEST(MsSwift, RanksOfTheLauncher_AreRead) {
+  const PlanFile plan = read(
+      "NPROC_PER_NODE=2 \\\nCUDA_VISIBLE_DEVICES=0,1 \\\nmegatron sft --model Qwen/Qwen3-8B "
+      "--tensor_model_parallel_size 2 --max_length 2048\n",
+      "a.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 2);
+}
+
+TEST(MegatronDeepSpeed, JsonInAHereDocument_IsNotMadeOfCommands) {
+  const PlanFile plan = read(
+      "N=256\ncat <<EOT > ds.json\n{\n  \"train_batch_size\" : $N,\n"
+      "  \"zero_optimization\": {\n    \"stage\": 0\n  },\n  \"bf16\": {\n    \"enabled\": "
+      "true\n  }\n}\nEOT\nargs=\"--tensor-model-parallel-size 2 \\\n" +
+          kShapes + "--zero-stage 0\"\neval \"deepspeed finetune.py $args\"\n",
+      "a.sh");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_TRUE(plan.draft.model.has_value());
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

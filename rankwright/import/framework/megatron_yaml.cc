@@ -51,6 +51,11 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"mixed-precision", "bf16_mixed", "bf16", "true"},
     {"mixed-precision", "fp16_mixed", "fp16", "true"},
     {"fp8-hybrid", "true", "fp8-format", "hybrid"},
+    {"fp8", "true", "fp8-format", "hybrid"},
+    {"fp8", "hybrid", "fp8-format", "hybrid"},
+    {"fp8", "e4m3", "fp8-format", "e4m3"},
+    {"grad-sync-dtype", "bf16", "grad-reduce-in-bf16", "true"},
+    {"gpus", "", "gpus-per-node"},
     {"fp8-e4m3", "true", "fp8-format", "e4m3"},
     {"num-moe-experts", "", "num-experts"},
 };
@@ -72,8 +77,13 @@ class YamlFlagCollector {
       if (entry.value.kind == YamlNode::Kind::map) {
         if (key == "peft")
           add_adapters(entry.value);
+        else if (key == "tokenizer")
+          add_tokenizer(entry.value);
         else if (!is_other(key))
           visit(entry.value, depth + 1);
+        if (key == "decoder" && node.find("encoder") != nullptr)
+          if (const YamlNode* const layers = entry.value.find("num_layers"))
+            put("decoder-num-layers", entry.key, *layers);
         continue;
       }
       if (is_other(key.substr(0, key.find('.')))) continue;
@@ -85,6 +95,13 @@ class YamlFlagCollector {
  private:
   static bool is_other(std::string_view key) {
     return std::find(std::begin(kOtherMaps), std::end(kOtherMaps), key) != std::end(kOtherMaps);
+  }
+
+  /// Reads the type of a tokenizer, which may determine the size of the vocabulary.
+  void add_tokenizer(const YamlNode& tokenizer) {
+    for (const char* const key : {"type", "tokenizer_type"})
+      if (const YamlNode* const type = tokenizer.find(key))
+        if (type->scalar.ends_with("Tokenizer")) put("tokenizer-type", *type, *type);
   }
 
   /// Reads the adapters of Megatron-Bridge and NeMo.

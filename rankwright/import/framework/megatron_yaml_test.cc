@@ -139,5 +139,40 @@ TEST(MegatronYaml, ReinforcementLearning_IsNotClaimed) {
             "megatron");
 }
 
+TEST(MegatronYaml, ReferencesAndTheTokenizer_AreRead) {
+  const PlanFile plan = read(
+      "trainer: {num_nodes: 16, precision: bf16}\nmodel:\n  tensor_model_parallel_size: 4\n"
+      "  fp8: True\n  encoder_seq_length: 1024\n  max_position_embeddings: ${.encoder_seq_length}\n"
+      "  num_layers: 44\n  hidden_size: 6144\n  num_attention_heads: 48\n"
+      "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n"
+      "  data: {seq_length: \"${training.model.encoder_seq_length}\"}\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_THAT(plan.draft.matmul, Optional(plan::Matmul::fp8));
+  EXPECT_THAT(plan.usual_world, Optional(128));  // 8 GPUs per node, unless it says otherwise
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 50257);
+}
+
+TEST(MegatronYaml, EncoderAndDecoder_AreNotOneModel) {
+  const PlanFile plan = read(
+      "model:\n  tensor_model_parallel_size: 2\n  seq_length: 512\n"
+      "  encoder: {num_layers: 24, hidden_size: 2048, num_attention_heads: 32}\n"
+      "  decoder: {num_layers: 24, hidden_size: 2048, num_attention_heads: 32}\n");
+  EXPECT_EQ(plan.draft.model, std::nullopt);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");
+}
+
+TEST(MsSwift, YamlHasItsDefaults) {
+  const PlanFile plan = read(
+      "rlhf_type: grpo\nmodel: Qwen/Qwen3-8B\nmax_length: 6120\nglobal_batch_size: 64\ntrain:\n"
+      "  gpus: 4\n  tuner_type: lora\n  tensor_model_parallel_size: 2\nrollout: {gpus: 2}\n");
+  EXPECT_THAT(plan.draft.sequence, Optional(6120));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(8));
+  EXPECT_EQ(resolve(plan.draft).world, 4);
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

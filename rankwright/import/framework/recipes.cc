@@ -98,15 +98,32 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
   }
 }
 
-void resolve_in(YamlNode& node, const YamlNode& root, int depth) {
+/// Returns the value that a reference names: "${a.b}" from the root, "${.b}" from the map that the
+/// reference is in. The launcher of NeMo has all of a file under `training`.
+const YamlNode* find_reference(const std::string& text, const YamlNode& root, const YamlNode& map) {
+  if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return nullptr;
+  constexpr std::string_view kLauncher = "training.";
+  std::string path = text.substr(2, text.size() - 3);
+  if (path.starts_with('.')) return find_path(map, path.substr(1));
+  const YamlNode* const target = find_path(root, path);
+  if (target != nullptr || !path.starts_with(kLauncher)) return target;
+  return find_path(root, path.substr(kLauncher.size()));
+}
+
+/// Resolves the references in `node`, which is in `map`.
+void resolve_in(YamlNode& node, const YamlNode& root, const YamlNode& map, int depth) {
   constexpr int kMaxDepth = 32, kMaxSteps = 8;
   if (depth > kMaxDepth) return;
-  for (YamlNode& item : node.items) resolve_in(item, root, depth + 1);
-  for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, depth + 1);
+  for (YamlNode& item : node.items) resolve_in(item, root, map, depth + 1);
+  if (!node.entries.empty()) {
+    YamlNode scalars;  // of this map, as references may name them
+    scalars.kind = YamlNode::Kind::map;
+    for (const YamlEntry& entry : node.entries)
+      if (entry.value.kind == YamlNode::Kind::scalar) scalars.entries.push_back(entry);
+    for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, scalars, depth + 1);
+  }
   for (int step = 0; step < kMaxSteps && node.kind == YamlNode::Kind::scalar; ++step) {
-    const std::string& text = node.scalar;
-    if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return;
-    const YamlNode* const target = find_path(root, text.substr(2, text.size() - 3));
+    const YamlNode* const target = find_reference(node.scalar, root, map);
     if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
     node.scalar = std::string(target->scalar);
   }
@@ -291,7 +308,7 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
 
 void resolve_references(YamlNode& root) {
   const YamlNode values = root;
-  resolve_in(root, values, 0);
+  resolve_in(root, values, values, 0);
 }
 
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,

@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/toml_tree.h"
@@ -346,15 +347,33 @@ YamlNode move_renamed_keys(const YamlNode& root) {
   return moved;
 }
 
+/// Reads a YAML config of Primus, which has torchtitan's tables under its own.
+void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
+  if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
+  read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);
+  const YamlNode* const model = find_path(*root, "modules.pre_trainer.model");
+  if (model == nullptr || plan.draft.model) return;
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  fields.under("model", *model, [&] { read_named_model(reading, *model); });
+}
+
 }  // namespace
 
 bool claims_torchtitan(std::string_view file, std::string_view text) {
+  if (is_yaml_file(file))
+    return text.find("pre_trainer:") != std::string_view::npos &&
+           text.find("framework: torchtitan") != std::string_view::npos;
   return (file.ends_with(".toml") || file == "-") &&
          (text.find("[parallelism]") != std::string_view::npos ||
           text.find("[training]") != std::string_view::npos);
 }
 
 void read_torchtitan(PlanFile& plan, const FileReader& files) {
+  if (is_yaml_file(plan.name)) return read_primus_torchtitan(plan, files);
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
   read_torchtitan_tree(plan, move_renamed_keys(*root), files, &KnownKeys::find("torchtitan"));

@@ -180,9 +180,35 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"dataset.seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"dataset.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"packed_sequence.packed_sequence_size", "job.sequence"},
+    {"dataloader.collate_fn.max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"distributed.enable_compile", "software.compile", python_flag<&Draft::compile>},
+    {"compile.enabled", "software.compile", python_flag<&Draft::compile>},
+    {"distributed.pipeline.pp_schedule", "parallelism.schedule"},
+    {"autopipeline.pp_schedule", "parallelism.schedule"},
+    {"distributed.pipeline.layers_per_stage", "parallelism.virtual_stages"},
+    {"autopipeline.layers_per_stage", "parallelism.virtual_stages"},
     {"distributed.pipeline.pp_microbatch_size", "parallelism.micro_batch"},
     {"autopipeline.pp_microbatch_size", "parallelism.micro_batch"},
 };
+
+/// The stages of a schedule with several per rank follow from the layers of one.
+void read_automodel_pipeline(ForeignReading& r, const std::string& prefix) {
+  Draft& d = r.draft;
+  const YamlNode* const schedule = find_path(r.root, prefix + "pp_schedule");
+  const std::optional<i64> layers =
+      read_whole_at(r, prefix + "layers_per_stage", 1, model::kMaxLayers);
+  if (!(d.pp > 1) || schedule == nullptr) return;
+  const std::string word = lower(schedule->scalar.substr(0, kLongestLabel));
+  if (word == "gpipe") d.schedule = pipeline::Schedule::gpipe;
+  if (word == "1f1b" || word == "gpipe") return;
+  const i64 stages = layers && d.model ? (d.model->layers() + *layers - 1) / *layers : 0;
+  if (word == "interleaved1f1b" && stages > 0 && divides(*d.pp, stages))
+    d.virtual_stages = stages / *d.pp;
+  else
+    report_left_out(r, *schedule,
+                    fmt::format("pp_schedule {}: estimated as 1F1B with one stage per rank",
+                                make_excerpt(schedule->scalar)));
+}
 
 void fill_automodel(ForeignReading& r) {
   Draft& d = r.draft;
@@ -203,6 +229,8 @@ void fill_automodel(ForeignReading& r) {
     if (const std::optional<i64> micro = read_whole_at(r, path, 1, kMaxMicroBatch);
         micro && d.pp > 1)
       d.micro_batch = micro;
+  for (const char* const prefix : {"distributed.pipeline.", "autopipeline."})
+    read_automodel_pipeline(r, prefix);
   const YamlNode* const dtype = find_path(r.root, "model.torch_dtype");
   d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
   if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)

@@ -181,6 +181,13 @@ void read_device_micro_batch(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "auto") r.draft.micro_batch = r.fields.whole(node, 1, kMaxMicroBatch);
 }
 
+void read_composer_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("lion") != std::string::npos)
+    r.draft.optimizer = plan::Optimizer::lion;
+  else if (node.scalar.find("adam") == std::string::npos)
+    report_left_out(r, node, "optimizer.name: estimated with Adam's states");
+}
+
 void read_peft_config(ForeignReading& r, const YamlNode& node) {
   const YamlNode* const type = find_path(node, "peft_type");
   if (type != nullptr && type->scalar != "LORA") return refuse_partial_training(r, *type);
@@ -197,6 +204,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
     {"model.expansion_ratio", "model"},
     {"model.ffn_config", "model"},
+    {"optimizer.name", "job.optimizer", read_composer_optimizer},
     {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"global_train_batch_size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
     {"device_train_microbatch_size", "parallelism.micro_batch", read_device_micro_batch},
@@ -233,7 +241,7 @@ void fill_foundry(ForeignReading& r) {
       word_at(r, "fsdp_config.mixed_precision") == "PURE" ? d.param_dtype : plan::Dtype::fp32;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   d.sequence_parallel = false;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   d.framework = find_software("llm-foundry");
   if (word_at(r, "model.attn_config.attn_impl") == "torch")
@@ -261,6 +269,11 @@ YamlNode unwrap_foundry(const YamlNode& root) {
 
 // MaxText.
 
+void read_jax_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("adam") == std::string::npos)
+    report_left_out(r, node, "opt_type: estimated with Adam's states");
+}
+
 constexpr ForeignKey kMaxtextKeys[] = {
     {"model_name", "model"},
     {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
@@ -279,6 +292,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"dtype", "job.param_dtype", read_trainer_dtype},
     {"grad_dtype", "job.grad_dtype"},
     {"remat_policy", "parallelism.recompute"},
+    {"opt_type", "job.optimizer", read_jax_optimizer},
     {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
     {"ici_tensor_parallelism", "parallelism.tp_size"},
     {"ici_pipeline_parallelism", "parallelism.pp_size"},
@@ -343,6 +357,9 @@ void fill_maxtext(ForeignReading& r) {
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) s.vocab = 32000;
     s.tied = is_on_at_path(r, "logits_via_embedding");
+    // One activation is that of a layer of two matrices, two are those of a gated one.
+    const YamlNode* const activations = find_path(r.root, "mlp_activations");
+    if (activations != nullptr && activations->items.size() == 1) s.gated = false;
     if (!(read_whole_at(r, "num_experts", 1, kMaxCount) > 1))
       build_shapes(r, "llama", "base_emb_dim");
   }

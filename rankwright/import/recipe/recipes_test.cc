@@ -292,5 +292,49 @@ TEST(TorchtitanPython, RecursiveFunctions_End) {
   EXPECT_EQ(plan.format->name, "torchtitan-python");
 }
 
+TEST(Automodel, ReadsTheStagesOfARank) {
+  const std::string text =
+      "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
+      "  _target_: nemo_automodel.from_pretrained\n"
+      "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\ndistributed:\n"
+      "  pp_size: 4\n  enable_compile: true\n  pipeline: {pp_schedule: interleaved1f1b, "
+      "layers_per_stage: ";
+  const PlanFile plan = read(text + "2}\n", "recipe.yaml");
+  EXPECT_THAT(plan.draft.virtual_stages, Optional(4));  // 32 layers / 2 / 4 ranks
+  EXPECT_THAT(plan.draft.compile, Optional(true));
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(read(text + "7}\n", "recipe.yaml").findings,
+              Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(LlmFoundry, ReadsTheOptimizer) {
+  const std::string text =
+      "max_seq_len: 2048\nglobal_train_batch_size: 64\nmax_duration: 1ep\noptimizer: {name: ";
+  EXPECT_THAT(read(text + "decoupled_lionw}\n", "a.yaml").draft.optimizer,
+              Optional(plan::Optimizer::lion));
+  EXPECT_THAT(read(text + "decoupled_adamw}\n", "a.yaml").draft.optimizer,
+              Optional(plan::Optimizer::adam));
+}
+
+TEST(MaxText, OneActivation_IsNotGated) {
+  const std::string shapes =
+      "base_emb_dim: 12288\nbase_num_query_heads: 96\nbase_num_kv_heads: 96\n"
+      "base_mlp_dim: 49152\nbase_num_decoder_layers: 96\nhead_dim: 128\nvocab_size: 50304\n"
+      "logits_via_embedding: True\nmlp_activations: ";
+  const PlanFile plan = read(shapes + "[\"gelu\"]\n", "gpt3-175b.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 174.6e9, 1e9);
+  const PlanFile gated = read(shapes + "[\"silu\", \"linear\"]\n", "gated.yml");
+  EXPECT_NEAR(double(count_parameters(*gated.draft.model).total()), 232.6e9, 1e9);
+}
+
+TEST(Verl, RepeatsOfAnAgent_AreResponses) {
+  const PlanFile plan = read(
+      "python3 -m agent.main actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.rollout.n_repeat=5 trainer.nnodes=1\n",
+      "run.sh");
+  EXPECT_THAT(plan.draft.global_batch, Optional(320));
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer

@@ -554,10 +554,31 @@ Truth ShellEvaluator::read_command() {
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
+/// Returns the script with blanks in place of the JSON that here-documents contain
+/// (`cat <<EOT > ds.json`): it is not made of commands, and offsets do not change.
+std::string blank_json_documents(std::string_view text) {
+  std::string script(text);
+  for (std::size_t at = script.find("<<"); at != std::string::npos;
+       at = script.find("<<", at + 2)) {
+    std::size_t name = script.find_first_not_of("-'\" ", at + 2);
+    std::size_t end = name;
+    while (end < script.size() && shell::is_name(script[end])) ++end;
+    const std::size_t line = script.find('\n', at);
+    if (name == std::string::npos || end == name || line == std::string::npos) continue;
+    const std::size_t body = script.find_first_not_of(" \t\n", line);
+    if (body == std::string::npos || script[body] != '{') continue;
+    const std::size_t close = script.find("\n" + script.substr(name, end - name), line);
+    for (std::size_t i = body; i < std::min(close, script.size()); ++i)
+      if (script[i] != '\n') script[i] = ' ';
+  }
+  return script;
+}
+
 }  // namespace
 
 ShellScript read_shell(std::string_view text, const ShellInput& input) {
-  return ShellEvaluator(text, input).evaluate();
+  const std::string script = blank_json_documents(text);
+  return ShellEvaluator(script, input).evaluate();
 }
 
 }  // namespace rankwright::importer
