@@ -450,7 +450,8 @@ bool is_yaml_name(std::string_view file) {
 /// Returns whether a YAML file has Megatron-LM's degrees as keys, and is not a configuration of
 /// reinforcement learning, which has several models.
 bool has_yaml_arguments(std::string_view text) {
-  for (const std::string_view other : {"actor_rollout_ref", "grpo:", "distributed_type:"})
+  for (const std::string_view other :
+       {"actor_rollout_ref", "grpo:", "distributed_type:", "policy_trainer:"})
     if (text.find(other) != std::string_view::npos) return false;
   if (text.find("pre_trainer:") != std::string_view::npos &&
       text.find("framework: megatron") != std::string_view::npos)

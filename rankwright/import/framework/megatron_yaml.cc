@@ -56,6 +56,9 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"fp8", "e4m3", "fp8-format", "e4m3"},
     {"grad-sync-dtype", "bf16", "grad-reduce-in-bf16", "true"},
     {"gpus", "", "gpus-per-node"},
+    {"max-seq-length", "", "seq-length"},
+    {"peft-scheme", "lora", "lora-rank", "32"},  // NeMo's default
+    {"peft-scheme", "qlora", "lora-rank", "32"},
     {"fp8-e4m3", "true", "fp8-format", "e4m3"},
     {"num-moe-experts", "", "num-experts"},
 };

@@ -174,5 +174,23 @@ TEST(MsSwift, YamlHasItsDefaults) {
   EXPECT_EQ(resolve(plan.draft).world, 4);
 }
 
+TEST(Nemo, SchemeOfAdapters_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "python3 main.py peft=llama/sft peft.trainer.devices=8 peft.trainer.num_nodes=1 "
+      "peft.model.global_batch_size=32 peft.model.tensor_model_parallel_size=1 "
+      "peft.model.peft.peft_scheme=lora peft.model.data.train_ds.max_seq_length=4096\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+}
+
+TEST(MegatronYaml, SeveralModels_AreNotClaimed) {
+  EXPECT_NE(read("models:\n  policy_trainer: {tensor_model_parallel_size: 1}\n"
+                 "  policy: {tensor_model_parallel_size: 2}\n")
+                .format->name,
+            "megatron");
+}
+
 }  // namespace megatron_yaml_test
 }  // namespace rankwright::importer

@@ -91,6 +91,11 @@ void read_converters(ForeignReading& r, const YamlNode& node) {
   }
 }
 
+/// The data ranks, as they were named in 2024; -1 are all others.
+void read_old_degree(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "-1") r.draft.dp = r.fields.whole(node, 1, kMaxDegree);
+}
+
 constexpr std::string_view kEven = "estimated with an even split of the model's layers";
 
 constexpr ForeignKey kTorchtitanKeys[] = {
@@ -102,6 +107,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
      true},
     {"parallelism.data_parallel_shard_degree", "parallelism.dp_size"},
     {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
+    {"training.data_parallel_degree", "parallelism.dp_size", read_old_degree},
     {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},
     {"parallelism.expert_tensor_parallel_degree", "parallelism.etp_size"},

@@ -223,5 +223,13 @@ TEST(Torchtitan, SettingsUnderPrimus_AreRead) {
   EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
 }
 
+TEST(Torchtitan, DataRanksOf2024_AreRead) {
+  const std::string text = "[training]\nseq_len = 2048\ndata_parallel_degree = ";
+  EXPECT_EQ(read_any_plan(text + "4\n", "a.toml", refuse_file).draft.dp, 4);
+  const PlanFile plan = read_any_plan(text + "-1\n", "a.toml", refuse_file);
+  EXPECT_EQ(plan.draft.dp, std::nullopt);
+  EXPECT_TRUE(plan.findings.empty());
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer
