@@ -152,6 +152,13 @@ void read_stage(ForeignReading& r, const YamlNode& node) {
                               make_excerpt(node.scalar)));
 }
 
+/// A penalty for the distance to a reference model needs that model.
+void read_penalty(ForeignReading& r, const YamlNode& node) {
+  const std::optional<double> beta = r.fields.number(node, 0, 1e6);
+  if (beta > 0)
+    report_left_out(r, node, "beta: only the trained model is counted, without a reference model");
+}
+
 constexpr ForeignKey kFineTuningKeys[] = {
     {"lora_rank", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
     {"lora_r", "job.lora_rank", whole<&Draft::lora_rank, kMaxLoraRank>},
@@ -203,6 +210,7 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"torch_compile", "software.compile", read_compile},
     {"max_prompt_length", "job.sequence"},
     {"max_completion_length", "job.sequence"},
+    {"beta", "", read_penalty},
     {"use_vllm", "", nullptr, false, "generation, which shares the GPUs, is not estimated"},
     {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},

@@ -244,6 +244,7 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"heterogeneous-layers-config-path", "", nullptr, false,
      "the estimate has the same shapes in all layers"},
     {"load-teacher", "", nullptr, false, kTeacher},
+    {"teacher-model", "", nullptr, false, kTeacher},
     {"export-kd-teacher-load", "", nullptr, false, kTeacher},
     {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
     {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
@@ -496,7 +497,14 @@ MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& in
   if (const YamlNode* const recipe = script.map.find("recipe")) {
     YamlEntry named{*recipe, *recipe};
     named.key.scalar = "model";
-    flags.map.entries.push_back(std::move(named));
+    flags.map.entries.push_back(named);
+    // Megatron-Bridge's recipes of this name train adapters of this rank.
+    if (recipe->scalar.find("_peft") != std::string::npos &&
+        flags.map.find("lora-rank") == nullptr) {
+      named.key.scalar = "lora-rank";
+      named.value.scalar = "32";
+      flags.map.entries.push_back(std::move(named));
+    }
   }
   script.map = std::move(flags.map);
   script.recipe = true;

@@ -36,9 +36,9 @@ constexpr std::string_view kSlimeMarks[] = {"--rollout-batch-size", "--rollout-n
                                             "--rollout-max-response-len"};
 constexpr ForkFlag kSlimeFlags[] = {{"rollout-max-context-len", "seq-length"},
                                     {"rollout-max-response-len", "seq-length"},
-                                    {"actor-num-nodes", "nodes"},
+                                    {"actor-num-nodes", "nodes", true},
                                     {"expert-parallel-size", "expert-model-parallel-size"},
-                                    {"actor-num-gpus-per-node", "gpus-per-node"}};
+                                    {"actor-num-gpus-per-node", "gpus-per-node", true}};
 constexpr ForkDefault kSlimeDefaults[] = {
     {"bf16", "true"}, {"use-distributed-optimizer", "true"}, {"micro-batch-size", "1"}};
 
@@ -84,6 +84,17 @@ void set_pai_vocabulary(MegatronFlags& flags) {
       flags.map.entries.push_back(std::move(entry));
       return;
     }
+}
+
+/// Megatron-DeepSpeed has experts in every second layer, unless told otherwise.
+void set_expert_interval(MegatronFlags& flags) {
+  const YamlNode* const experts = flags.map.find("num-experts");
+  if (experts == nullptr || has_flag(flags, "moe-layer-freq")) return;
+  const YamlNode* const interval = flags.map.find("expert-interval");
+  YamlEntry entry{*experts, interval == nullptr ? *experts : *interval};
+  entry.key.scalar = "moe-layer-freq";
+  if (interval == nullptr) entry.value.scalar = "2";
+  flags.map.entries.push_back(std::move(entry));
 }
 
 /// Sets the model that a flag or a recipe names if the file has no shapes.
@@ -157,10 +168,11 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
 
 void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   for (const ForkFlag& one : fork.renamed) {
-    if (has_flag(flags, one.flag)) continue;
     const YamlNode* const value = flags.map.find(one.fork);
-    if (value == nullptr) continue;
+    if (value == nullptr || (has_flag(flags, one.flag) && !one.overrides)) continue;
     YamlEntry entry{*value, *value};
+    std::erase_if(flags.map.entries,
+                  [&](const YamlEntry& old) { return old.key.scalar == one.flag; });
     entry.key.scalar = one.flag;
     flags.map.entries.push_back(std::move(entry));
   }
@@ -179,6 +191,7 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
     flags.map.entries.push_back(std::move(entry));
   }
   set_pai_vocabulary(flags);
+  if (is_deepspeed(fork)) set_expert_interval(flags);
 }
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {

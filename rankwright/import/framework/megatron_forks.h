@@ -15,6 +15,7 @@ namespace rankwright::importer {
 struct ForkFlag {
   std::string_view fork;
   std::string_view flag;
+  bool overrides = false;  // counts more than the flag itself
 };
 
 /// A flag that is set unless the file sets it.

@@ -148,5 +148,29 @@ TEST(MegatronDeepSpeed, JsonInAHereDocument_IsNotMadeOfCommands) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(Slime, RanksOfTheActor_AreNotThoseOfRay) {
+  const PlanFile plan = read(
+      "ray start --head --num-gpus 8\nray job submit -- python3 train.py --actor-num-nodes 16 "
+      "--actor-num-gpus-per-node 8 --rollout-batch-size 32 --tensor-model-parallel-size 8 "
+      "--global-batch-size 256\n",
+      "run.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 128);
+}
+
+TEST(MegatronDeepSpeed, ExpertsAreInEverySecondLayer) {
+  const std::string script =
+      "deepspeed pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 "
+      "--seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --zero-stage 1 "
+      "--num-experts 64 --topk 1 ";
+  const auto sparse = [](const PlanFile& plan) {
+    i64 n = 0;
+    for (i64 i = 0; i < plan.draft.model->layers(); ++i)
+      n += plan.draft.model->layer(i).ffn.sparse() ? 1 : 0;
+    return n;
+  };
+  EXPECT_EQ(sparse(read(script + "\n", "a.sh")), 12);
+  EXPECT_EQ(sparse(read(script + "--expert-interval 1\n", "a.sh")), 24);
+}
+
 }  // namespace megatron_forks_test
 }  // namespace rankwright::importer

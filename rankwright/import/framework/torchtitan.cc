@@ -96,6 +96,11 @@ void read_old_degree(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "-1") r.draft.dp = r.fields.whole(node, 1, kMaxDegree);
 }
 
+/// The switch of 2024 for matmuls in 8 bits.
+void read_old_float8(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == true) r.draft.matmul = plan::Matmul::fp8;
+}
+
 constexpr std::string_view kEven = "estimated with an even split of the model's layers";
 
 constexpr ForeignKey kTorchtitanKeys[] = {
@@ -107,6 +112,7 @@ constexpr ForeignKey kTorchtitanKeys[] = {
      true},
     {"parallelism.data_parallel_shard_degree", "parallelism.dp_size"},
     {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
+    {"training.enable_float8_linear", "job.matmul", read_old_float8},
     {"training.data_parallel_degree", "parallelism.dp_size", read_old_degree},
     {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},

@@ -136,6 +136,8 @@ void multiply_references(YamlNode& node, const YamlNode& root) {
     std::string part = rest.substr(0, end);
     rest.erase(0, std::min(end + 1, rest.size()));
     std::erase_if(part, [](char c) { return c == ' ' || c == '$' || c == '{' || c == '}'; });
+    // "${..x}" is x of the map outside: here, that of the policy.
+    if (part.starts_with('.')) part = "policy." + part.substr(part.find_first_not_of('.'));
     const YamlNode* const named = find_path(root, part);
     const Result<i64> n = parse_count(named == nullptr ? part : named->scalar, 1);
     const std::optional<i64> more = n ? product({all, *n}) : std::nullopt;
@@ -149,12 +151,22 @@ void read_adapters(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) read_lora_map(r, "peft", "dim");
 }
 
+void read_target_optimizer(ForeignReading& r, const YamlNode& node) {
+  const bool usual = node.scalar.starts_with("torch.optim.Adam") ||
+                     node.scalar.find("FusedAdam") != std::string::npos;
+  if (!usual)
+    report_left_out(
+        r, node,
+        fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
+}
+
 void read_8bit_weights(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::int8;
 }
 
 constexpr ForeignKey kAutomodelKeys[] = {
     {"peft", "job.lora_rank", read_adapters},
+    {"optimizer._target_", "job.optimizer", read_target_optimizer},
     {"quantization.load_in_4bit", "job.base_dtype", read_4bit_weights},
     {"quantization.load_in_8bit", "job.base_dtype", read_8bit_weights},
     {"model.pretrained_model_name_or_path", "model", read_named_model},

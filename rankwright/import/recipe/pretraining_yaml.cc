@@ -58,6 +58,18 @@ void read_stages(ForeignReading& r, const YamlNode& node) {
   if (n) r.draft.pp = std::max<i64>(1, *n);
 }
 
+void read_neox_optimizer(ForeignReading& r, const YamlNode& node) {
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  if (word.find("8bit") != std::string::npos)
+    r.draft.optimizer = plan::Optimizer::adam_8bit;
+  else if (word == "lion")
+    r.draft.optimizer = plan::Optimizer::lion;
+  else if (word == "sgd")
+    r.draft.optimizer = plan::Optimizer::sgd;
+  else if (word.find("adam") == std::string::npos)
+    report_left_out(r, node, "optimizer.type: estimated with Adam's states");
+}
+
 constexpr ForeignKey kNeoxKeys[] = {
     {"pipe_parallel_size", "parallelism.pp_size", read_stages},
     {"model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
@@ -98,6 +110,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"bf16.enabled", "job.param_dtype"},
     {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
+    {"optimizer.type", "job.optimizer", read_neox_optimizer},
 };
 
 /// Keys are written with dashes or underscores.
@@ -128,7 +141,13 @@ void fill_neox_model(ForeignReading& r) {
   const std::string norm = word_at(r, "norm");
   const bool learned = word_at(r, "pos_emb").empty() || word_at(r, "pos_emb") == "learned";
   if (s.kv_heads == 0) s.kv_heads = s.heads;
-  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * 4;
+  // The width of gated layers counts their three matrices together.
+  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * (gated ? 8 : 4);
+  if (gated) {
+    const i64 multiple = read_whole_at(r, "mlp_multiple_of", 1, kMaxCount)
+                             .value_or(word_at(r, "mlp_type") == "llama" ? 256 : 1);
+    s.ffn = (s.ffn / 3 + multiple - 1) / multiple * multiple;
+  }
   s.tied = !is_on_at_path(r, "no_weight_tying");
   s.gated = gated;
   if (norm == "rmsnorm" || norm == "te_rmsnorm") s.norm_bias = false;
@@ -158,7 +177,7 @@ void fill_neox(ForeignReading& r) {
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
   d.framework = find_software("megatron-deepspeed");
   const YamlNode* const kernels = find_path(r.root, "attention_config");

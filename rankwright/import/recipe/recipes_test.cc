@@ -336,5 +336,29 @@ TEST(Verl, RepeatsOfAnAgent_AreResponses) {
   EXPECT_THAT(plan.draft.global_batch, Optional(320));
 }
 
+TEST(GptNeox, WidthOfGatedLayers_CountsThreeMatrices) {
+  const PlanFile plan = read(
+      "{\"pipe_parallel_size\": 1, \"model_parallel_size\": 1, \"num_layers\": 80, "
+      "\"hidden_size\": 8192,\n \"intermediate_size\": 86016, \"num_attention_heads\": 64, "
+      "\"num_kv_heads\": 8, \"pos_emb\": \"rotary\",\n \"no_weight_tying\": true, \"norm\": "
+      "\"rmsnorm\", \"activation\": \"swiglu\", \"mlp_multiple_of\": 256,\n \"optimizer\": "
+      "{\"type\": \"adam8bit\"}}\n",
+      "70B.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 69.3e9, 0.5e9);
+  EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adam_8bit));
+}
+
+TEST(NemoRl, ProductsOfRelativeReferences_AreRead) {
+  const PlanFile plan = read(
+      kNemoBase.substr(0, kNemoBase.find("cluster:")) +
+          "  sequence_packing: {enabled: true, train_mb_tokens: \"${mul:${..max_total_sequence_"
+          "length}, ${..train_micro_batch_size}}\"}\n"
+          "cluster: {gpus_per_node: 8, num_nodes: 1}\n",
+      "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // 8,192 tokens
+}
+
 }  // namespace recipes_test
 }  // namespace rankwright::importer
