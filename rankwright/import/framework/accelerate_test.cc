@@ -116,5 +116,15 @@ TEST(AccelerateImport, ReadsTheSettingsOfMegatron) {
   EXPECT_THAT(plan.draft.target, ::testing::Optional(rules::Target::megatron));
 }
 
+TEST(Accelerate, SettingBesideTheOneThatItResembles_IsNoTypo) {
+  const PlanFile plan = read_any_plan(
+      "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 4\ndeepspeed_config:\n"
+      "  zero_stage: 3\n  offload_optimizer_device: none\n"
+      "  offload_optimizer: {device: none}\n",
+      "a.yaml", refuse_file);
+  EXPECT_FALSE(has_errors(plan.findings));
+  for (const Diagnostic& found : plan.findings) EXPECT_NE(found.code, "RW0617") << found.detail;
+}
+
 }  // namespace accelerate_test
 }  // namespace rankwright::importer

@@ -89,25 +89,6 @@ void read_quantization_bit(ForeignReading& r, const YamlNode& node) {
   if (node.scalar == "8") r.draft.base_dtype = plan::BaseDtype::int8;
 }
 
-/// Adds a linear layer by its name; "all" and "all-linear" are all of them. Names that a plan does
-/// not have (embeddings, a router) are left out.
-void add_lora_module(plan::LoraModules& modules, std::string_view name) {
-  if (name == "all" || name == "all-linear") modules = {};
-  for (const plan::LoraModuleRow& row : plan::lora_modules())
-    if (name.ends_with(row.name)) modules.*row.field = true;
-}
-
-/// Reads a list of linear layers, or their names joined by commas.
-void read_lora_targets(ForeignReading& r, const YamlNode& node) {
-  plan::LoraModules modules = plan::kNoLoraModules;
-  for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
-  for (const std::string_view name : split_at_commas(node.scalar)) add_lora_module(modules, name);
-  if (modules != plan::kNoLoraModules)
-    r.draft.lora_modules = modules;
-  else
-    report_left_out(r, node, "adapters of these modules are estimated as on all linear layers");
-}
-
 void read_lora_linear(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node)) r.draft.lora_modules = plan::LoraModules{};
 }
@@ -127,6 +108,25 @@ void finish_adapter(ForeignReading& r) {
   const bool factory = find_path(r.root, "finetuning_type") != nullptr;
   if (!draft.lora_modules) draft.lora_modules = factory ? plan::LoraModules{} : kQueryAndValue;
   draft.grad_dtype = plan::Dtype::fp32;
+}
+
+/// Liger and Cut Cross-Entropy compute the output head and the loss in one kernel.
+void read_fused_head(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.loss = plan::Loss::fused_linear;
+}
+
+void read_attention_kernel(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "eager" || node.scalar == "disabled")
+    r.draft.attention = plan::AttentionKernel::unfused;
+}
+
+void read_compile(ForeignReading& r, const YamlNode& node) { r.draft.compile = !is_off(node); }
+
+/// Reinforcement learning trains on a prompt and its completion.
+void read_prompt_and_completion(ForeignReading& r) {
+  const std::optional<i64> prompt = read_whole_at(r, "max_prompt_length", 1, kMaxSequence / 2);
+  const std::optional<i64> answer = read_whole_at(r, "max_completion_length", 1, kMaxSequence / 2);
+  if (answer && !r.draft.sequence) r.draft.sequence = *answer + prompt.value_or(512);
 }
 
 /// The methods that LLaMA-Factory (`stage`) and axolotl (`rl`) name, and TRL's losses on pairs.
@@ -158,6 +158,20 @@ void read_trainer_method(ForeignReading& r, const YamlNode& node) {
                   fmt::format("{}: only the trained model is counted, without a reference or "
                               "reward model",
                               make_excerpt(node.scalar)));
+}
+
+/// Reads the method of TRL's files, which the script names and the file shows: completions are
+/// those of GRPO, whose penalty needs a reference model, and another penalty is that of DPO.
+void read_trl_method(ForeignReading& r) {
+  Draft& draft = r.draft;
+  if (draft.method) return;
+  const YamlNode* const node = find_path(r.root, "beta");
+  const bool penalty = node != nullptr && r.fields.number(*node, 0, 1e6).value_or(0) > 0;
+  const bool completes = find_path(r.root, "max_completion_length") != nullptr ||
+                         find_path(r.root, "num_generations") != nullptr;
+  if (!completes && !penalty) return;
+  draft.method = completes ? plan::Method::grpo : plan::Method::dpo;
+  draft.ref_model = penalty;
 }
 
 /// A device's batch of preference optimization counts pairs. LLaMA-Factory's losses on pairs have
@@ -214,6 +228,18 @@ constexpr ForeignKey kFineTuningKeys[] = {
     {"expert_parallel_size", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>, true},
     {"dp_shard_size", "parallelism.dp_size"},
     {"dp_replicate_size", "parallelism.shard_size"},
+    {"use_liger_kernel", "software.loss", read_fused_head},
+    {"enable_liger_kernel", "software.loss", read_fused_head},
+    {"liger_fused_linear_cross_entropy", "software.loss", read_fused_head},
+    {"cut_cross_entropy", "software.loss", read_fused_head},
+    {"attn_implementation", "software.attention", read_attention_kernel},
+    {"flash_attn", "software.attention", read_attention_kernel},
+    {"torch_compile", "software.compile", read_compile},
+    {"max_prompt_length", "job.sequence"},
+    {"max_completion_length", "job.sequence"},
+    {"beta", "job.ref_model"},
+    {"use_vllm", "", nullptr, false, "generation, which shares the GPUs, is not estimated"},
+    {"use_unsloth", "", nullptr, false, "estimated without Unsloth's kernels"},
     {"use_galore", "", nullptr, false, "estimated with Adam's states"},
     {"use_badam", "", nullptr, false, "estimated with Adam's states"},
 };
@@ -326,7 +352,9 @@ void read_fine_tuning(PlanFile& plan, const FileReader& files) {
     plan.open.push_back({"parallelism.zero_stage", "no ZeRO", "set zero_stage in a plan file"});
   read_data_degrees(reading);
   read_trainer_precision(reading);
+  read_prompt_and_completion(reading);
   finish_adapter(reading);
+  read_trl_method(reading);
   finish_method(reading);
   if (draft.cp > 1) draft.cp_comm = plan::CpComm::p2p;  // ring attention
   plan.ignored_keys.clear();  // data, logging and learning rates: most of such a file

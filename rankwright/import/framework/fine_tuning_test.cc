@@ -123,6 +123,21 @@ TEST(FineTuning, ReadsTheDegreesOfAxolotl) {
   EXPECT_EQ(config.job.optimizer, plan::Optimizer::adam);
 }
 
+// TRL's files do not name the method: completions are those of GRPO, another penalty that of DPO.
+TEST(FineTuning, MethodOfTrl) {
+  const std::string text =
+      "model_name_or_path: Qwen/Qwen3-8B\nper_device_train_batch_size: 3\nbf16: true\n";
+  const PlanFile dpo = read(text + "beta: 0.1\nmax_length: 1024\n");
+  EXPECT_THAT(dpo.draft.method, Optional(plan::Method::dpo));
+  EXPECT_THAT(dpo.draft.ref_model, Optional(true));
+  EXPECT_THAT(dpo.draft.micro_batch, Optional(6));
+  const PlanFile grpo = read(text + "max_completion_length: 512\nmax_prompt_length: 256\n");
+  EXPECT_THAT(grpo.draft.method, Optional(plan::Method::grpo));
+  EXPECT_THAT(grpo.draft.ref_model, Optional(false));
+  EXPECT_THAT(grpo.draft.sequence, Optional(768));
+  EXPECT_EQ(read(text).draft.method, std::nullopt);
+}
+
 TEST(FineTuning, IsRecognizedOnStandardInput) {
   const PlanFile plan = read_any_plan(
       "{base_model: NousResearch/Llama-3.1-8B, sequence_len: 4096, datasets: [], rl: dpo}", "-",
@@ -141,6 +156,19 @@ TEST(FineTuning, UnknownModel_LeavesItOpen) {
   EXPECT_THAT(plan.draft.zero, Optional(0));
   ASSERT_EQ(plan.open.size(), 1u);  // accelerate's config may shard
   EXPECT_EQ(plan.open[0].key, "parallelism.zero_stage");
+}
+
+TEST(FineTuning, FusedLossAndPromptsAreRead) {
+  const PlanFile plan = read_any_plan(
+      "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nper_device_train_batch_size: 4\n"
+      "max_prompt_length: 512\nmax_completion_length: 1024\nuse_liger_kernel: true\n"
+      "use_vllm: true\nattn_implementation: eager\n",
+      "grpo.yaml", refuse_file);
+  EXPECT_EQ(plan.draft.sequence, 1536);
+  EXPECT_EQ(plan.draft.loss, plan::Loss::fused_linear);
+  EXPECT_EQ(plan.draft.attention, plan::AttentionKernel::unfused);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");  // generation
 }
 
 }  // namespace fine_tuning_test

@@ -108,8 +108,12 @@ const ForeignKey* find_row_for(std::span<const ForeignKey> rows, std::string_vie
 }
 
 std::optional<plan::Software> find_software(rules::Target target) {
+  return find_software(row(target).software);
+}
+
+std::optional<plan::Software> find_software(std::string_view framework) {
   for (const plan::Software& one : plan::frameworks())
-    if (one.name == row(target).software) return one;
+    if (one.name == framework) return one;
   return std::nullopt;
 }
 

@@ -72,6 +72,7 @@ std::optional<i64> read_whole_at(ForeignReading& reading, std::string_view path,
 
 /// Returns the software that the target runs on; nothing if it has no row.
 std::optional<plan::Software> find_software(rules::Target target);
+std::optional<plan::Software> find_software(std::string_view framework);
 
 /// Readers shared by several rows.
 template <std::optional<i64> Draft::*member, i64 max>

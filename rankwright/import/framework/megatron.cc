@@ -9,6 +9,7 @@
 #include "rankwright/import/framework/megatron_flags.h"
 #include "rankwright/import/framework/megatron_forks.h"
 #include "rankwright/import/framework/megatron_model.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/script_report.h"
 #include "rankwright/import/plan/plan_format.h"
 
@@ -45,7 +46,7 @@ void read_megatron_optimizer(ForeignReading& r, const YamlNode& node) {
   constexpr Word<plan::Optimizer> kWords[] = {
       {"adam", plan::Optimizer::adam}, {"sgd", plan::Optimizer::sgd},
       {"muon", plan::Optimizer::muon}, {"dist_muon", plan::Optimizer::muon},
-      {"lion", plan::Optimizer::lion}, {"lion", plan::Optimizer::lion}};
+      {"lion", plan::Optimizer::lion}, {"adamw", plan::Optimizer::adam}};
   for (const Word<plan::Optimizer>& known : kWords)
     if (node.scalar == known.word) {
       r.draft.optimizer = known.value;
@@ -114,6 +115,16 @@ void read_attention(ForeignReading& r, const YamlNode& node) {
   r.draft.attention = parse_word(r, bare, kWords);
 }
 
+void read_flash(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.attention = plan::AttentionKernel::flash2;
+}
+
+/// The name of full recomputation before --recompute-method.
+void read_old_recompute(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar == "uniform" || node.scalar == "block") r.draft.recompute = plan::Recompute::full;
+}
+
+constexpr std::string_view kTeacher = "only the trained model is counted, without its teacher";
 constexpr std::string_view kAsStated = "times and memory do not include it";
 
 // Rows that several flags decide together have no reader: see fill_in_flags().
@@ -213,6 +224,31 @@ constexpr ForeignKey kMegatronKeys[] = {
     {"moe-pad-expert-input-to-capacity", "job.expert_capacity"},
     {"moe-grouped-gemm", "software.expert_kernel", read_grouped},
     {"moe-permute-fusion", "software.fused_permute", flag<&Draft::fused_permute>},
+    {"lora-rank", "job.lora_rank", read_lora_rank},
+    {"target-modules", "job.lora_modules", read_lora_targets},
+    {"tuner-type", "job.lora_rank"},
+    {"train-type", "job.lora_rank"},
+    {"use-flash-attn", "software.attention", read_flash},
+    {"use-flash-attn-v1", "software.attention", read_flash},
+    {"use-flash-attn-v2", "software.attention", read_flash},
+    {"use-flash-attn-triton", "software.attention", read_flash},
+    {"transformer-impl", "software.attention"},
+    {"activations-checkpoint-method", "parallelism.recompute", read_old_recompute},
+    {"activations-checkpoint-num-layers", "parallelism.recompute"},
+    {"cpu-optimizer", "parallelism.offload.optimizer", read_offload_optimizer},
+    {"fp32-residual-connection", "", nullptr, false,
+     "residuals are estimated in the format of the parameters"},
+    {"attention-output-gate", "", nullptr, false, "attention is estimated without the gate"},
+    {"linear-attention-freq", "", nullptr, false,
+     "the estimate treats all layers as softmax attention"},
+    {"heterogeneous-layers-config-path", "", nullptr, false,
+     "the estimate has the same shapes in all layers"},
+    {"load-teacher", "", nullptr, false, kTeacher},
+    {"teacher-model", "", nullptr, false, kTeacher},
+    {"export-kd-teacher-load", "", nullptr, false, kTeacher},
+    {"freeze-LM", "", nullptr, false, "all parameters are estimated as trained"},
+    {"retro-add-retriever", "", nullptr, false, "the retriever is not estimated"},
+    {"vision-model-type", "", nullptr, false, "only the language model is estimated"},
     {"hybrid-override-pattern", "", nullptr, false,
      "the estimate treats all layers as attention layers"},
     {"hybrid-layer-pattern", "", nullptr, false,
@@ -220,7 +256,7 @@ constexpr ForeignKey kMegatronKeys[] = {
 };
 
 bool is_read(std::string_view flag) {
-  if (flag == "model") return true;  // Primus names the file of a model
+  if (flag == "model" || flag == "max-length") return true;  // of Primus and ms-swift
   const std::span<const std::string_view> shapes = megatron_model_flags();
   return std::find(shapes.begin(), shapes.end(), flag) != shapes.end() ||
          std::any_of(std::begin(kMegatronKeys), std::end(kMegatronKeys),
@@ -305,9 +341,11 @@ void fill_recompute(ForeignReading& r, bool by_recipe) {
   Draft& d = r.draft;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   const YamlNode* const granularity_at = find_path(r.root, "recompute-granularity");
-  const YamlNode* const method = find_path(r.root, "recompute-method");
+  const YamlNode* method = find_path(r.root, "recompute-method");
+  if (method == nullptr) method = find_path(r.root, "activations-checkpoint-method");
   const YamlNode* const modules = find_path(r.root, "recompute-modules");
   std::optional<i64> layers = read_whole_at(r, "recompute-num-layers", 0, model::kMaxLayers);
+  if (!layers) layers = read_whole_at(r, "activations-checkpoint-num-layers", 0, model::kMaxLayers);
   if (layers == 0) layers.reset();  // Megatron-LM ignores it, as it ignores None
   const auto refuse = [&](const YamlNode& at, std::string detail) {
     r.fields.report(at, {.code = "RW0616",
@@ -363,6 +401,7 @@ void fill_numbers(ForeignReading& r, bool by_recipe) {
   if (by_recipe && !bf16 && !fp16) {  // recipes name it elsewhere
     d.param_dtype.reset();
     d.grad_dtype.reset();
+    if (is_on(r, "grad-reduce-in-bf16")) d.grad_dtype = plan::Dtype::bf16;
   }
 }
 
@@ -385,6 +424,10 @@ void fill_in_flags(ForeignReading& r, bool by_recipe) {
   fill_experts(r);
   fill_numbers(r, by_recipe);
   d.framework = plan::frameworks().front();
+  // The layers of Megatron-LM itself write the scores of attention to memory.
+  const YamlNode* const layers = find_path(r.root, "transformer-impl");
+  if (layers != nullptr && layers->scalar == "local" && !d.attention)
+    d.attention = plan::AttentionKernel::unfused;
 }
 
 /// The program accepted the values of its dump: one that cannot be read here is left out.
@@ -408,7 +451,8 @@ bool is_yaml_name(std::string_view file) {
 /// Returns whether a YAML file has Megatron-LM's degrees as keys, and is not a configuration of
 /// reinforcement learning, which has several models.
 bool has_yaml_arguments(std::string_view text) {
-  for (const std::string_view other : {"actor_rollout_ref", "grpo:", "distributed_type:"})
+  for (const std::string_view other :
+       {"actor_rollout_ref", "grpo:", "distributed_type:", "policy_trainer:"})
     if (text.find(other) != std::string_view::npos) return false;
   if (text.find("pre_trainer:") != std::string_view::npos &&
       text.find("framework: megatron") != std::string_view::npos)
@@ -421,6 +465,54 @@ bool has_yaml_arguments(std::string_view text) {
   });
 }
 
+/// A recipe that states its nodes has 8 GPUs in each, unless it says otherwise.
+void fill_recipe_ranks(ForeignReading& r, PlanFile& plan) {
+  constexpr i64 kUsualGpus = 8;
+  const std::optional<i64> nodes = read_whole_at(r, "nodes", 1, cluster::kMaxDevices / kUsualGpus);
+  if (nodes && !plan.draft.shape && !plan.draft.world) plan.usual_world = *nodes * kUsualGpus;
+}
+
+/// Recipes of Megatron-Bridge may name a model instead of its shapes.
+void read_recipe_model(ForeignReading& r) {
+  const YamlNode* const node = find_path(r.root, "model");
+  if (node != nullptr && node->kind == YamlNode::Kind::scalar)
+    r.fields.under("model", *node, [&] { read_named_model(r, *node); });
+}
+
+/// Returns whether a script overrides a recipe of Megatron-Bridge or NeMo
+/// ("model.tensor_model_parallel_size=2").
+bool has_overrides(std::string_view text) {
+  constexpr std::string_view kKeys[] = {
+      "model.tensor_model_parallel_size=", "model.pipeline_model_parallel_size=",
+      "strategy.tensor_model_parallel_size="};
+  return std::any_of(std::begin(kKeys), std::end(kKeys), [&](std::string_view key) {
+    return text.find(key) != std::string_view::npos;
+  });
+}
+
+/// Reads the overrides of a script as the keys of a recipe, which may be named too.
+MegatronFlags read_overridden_recipe(std::string_view text, const ShellInput& input) {
+  MegatronFlags script = read_overrides(text, input);
+  MegatronFlags flags = read_megatron_yaml(script.map, input, is_read);
+  if (const YamlNode* const recipe = script.map.find("recipe")) {
+    YamlEntry named{*recipe, *recipe};
+    named.key.scalar = "model";
+    flags.map.entries.push_back(named);
+    // Megatron-Bridge's recipes of this name train adapters of this rank.
+    if (recipe->scalar.find("_peft") != std::string::npos &&
+        flags.map.find("lora-rank") == nullptr) {
+      named.key.scalar = "lora-rank";
+      named.value.scalar = "32";
+      flags.map.entries.push_back(std::move(named));
+    }
+  }
+  script.map = std::move(flags.map);
+  script.recipe = true;
+  for (MegatronFlags::Unknown& one : script.unknown) one.flag = name_flag(one.flag);
+  for (MegatronFlags::Default& one : script.defaults) one.flag = name_flag(one.flag);
+  return script;
+}
+
 }  // namespace
 
 bool claims_megatron(std::string_view file, std::string_view text) {
@@ -429,8 +521,8 @@ bool claims_megatron(std::string_view file, std::string_view text) {
     if (file.ends_with(other)) return false;
   const auto has = [&](std::string_view flag) { return text.find(flag) != std::string_view::npos; };
   return has_argument_dump(text) || has("--tensor-model-parallel-size") ||
-         has("--tensor_model_parallel_size") || has("megatron sft") || has("megatron pt") ||
-         (has("--num-layers") && has("--hidden-size"));
+         has("--tensor_model_parallel_size") || has_overrides(text) || has("megatron sft") ||
+         has("megatron pt") || (has("--num-layers") && has("--hidden-size"));
 }
 
 bool sources_megatron(std::string_view text, const std::string& name, const FileReader& files,
@@ -449,9 +541,12 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   MegatronFlags flags;
   const bool yaml = is_yaml_name(plan.name);
   if (yaml) {
-    const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+    Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
     if (!root) return plan.findings.push_back(root.error());
+    resolve_references(*root);
     flags = read_megatron_yaml(*root, input, is_read);
+  } else if (!has_argument_dump(plan.text) && has_overrides(plan.text)) {
+    flags = read_overridden_recipe(plan.text, input);
   } else {
     flags = read_megatron_flags(plan.text, input);
   }
@@ -464,12 +559,15 @@ void read_megatron(PlanFile& plan, const FileReader& files) {
   reading.dashes = "--";
   reading.launcher_keys = flags.of_launcher;
   // A dump is written by the program itself, which knows more names than flags.
-  if (!yaml && !dump && fork == nullptr) reading.known = &KnownKeys::find("megatron");
+  if (!flags.recipe && !yaml && !dump && fork == nullptr)
+    reading.known = &KnownKeys::find("megatron");
   read_foreign(reading, kMegatronKeys, plan);
   fill_in_flags(reading, flags.recipe);
   fill_batch(reading, flags);
   read_megatron_model(reading);
   if (fork != nullptr) finish_fork(*fork, reading, plan);
+  if (flags.recipe && !plan.draft.model) read_recipe_model(reading);
+  if (flags.recipe) fill_recipe_ranks(reading, plan);
   if (has_argument_dump(plan.text)) weaken_value_errors(plan.findings);
   report_script_values(reading, flags, kMegatronKeys, plan);
   if (plan.text.find("CUDA_DEVICE_MAX_CONNECTIONS=1") != std::string::npos)

@@ -62,7 +62,7 @@ constexpr std::string_view kSwitches[] = {"sequence-parallel",
                                           "no-pipeline-parallel",
                                           "use-mcore-models"};
 
-constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type",
+constexpr std::string_view kLists[] = {"recompute-modules", "cp-comm-type", "target-modules",
                                        "hierarchical-context-parallel-sizes", "rampup-batch-size"};
 
 /// Flags that only a training program has.

@@ -64,6 +64,10 @@ MegatronFlags read_overrides(std::string_view text, const ShellInput& input = {}
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view flag));
 
+/// Returns the flag of a key: "num-layers" for "--num-layers", "num_layers" and
+/// "model.config.num_layers".
+std::string name_flag(std::string_view key);
+
 /// Returns whether a flag takes no value.
 bool is_megatron_switch(std::string_view flag);
 

@@ -24,17 +24,21 @@ constexpr ForkFlag kDeepspeedFlags[] = {{"pad-vocab-size-to", "padded-vocab-size
 constexpr std::string_view kSwiftMarks[] = {"megatron sft", "megatron pt", "megatron rlhf"};
 constexpr ForkFlag kSwiftFlags[] = {{"max-length", "seq-length"}};
 constexpr ForkDefault kSwiftDefaults[] = {{"bf16", "true"},
+                                          {"nodes", "1"},
                                           {"use-distributed-optimizer", "true"},
                                           {"micro-batch-size", "1"},
                                           {"global-batch-size", "16"},
                                           {"recompute-granularity", "selective"}};
 
+constexpr std::string_view kSwiftYamlMarks[] = {"tuner_type:", "rlhf_type:", "train_type:"};
+
 constexpr std::string_view kSlimeMarks[] = {"--rollout-batch-size", "--rollout-num-gpus",
                                             "--rollout-max-response-len"};
 constexpr ForkFlag kSlimeFlags[] = {{"rollout-max-context-len", "seq-length"},
                                     {"rollout-max-response-len", "seq-length"},
-                                    {"actor-num-nodes", "nodes"},
-                                    {"actor-num-gpus-per-node", "gpus-per-node"}};
+                                    {"actor-num-nodes", "nodes", true},
+                                    {"expert-parallel-size", "expert-model-parallel-size"},
+                                    {"actor-num-gpus-per-node", "gpus-per-node", true}};
 constexpr ForkDefault kSlimeDefaults[] = {
     {"bf16", "true"}, {"use-distributed-optimizer", "true"}, {"micro-batch-size", "1"}};
 
@@ -50,7 +54,17 @@ constexpr MegatronFork kForks[] = {
      .renamed = kSlimeFlags,
      .defaults = kSlimeDefaults,
      .packs = true},
-    {"ms-swift", kSwiftMarks, kSwiftFlags, kSwiftDefaults},
+    {.name = "ms-swift",
+     .marks = kSwiftMarks,
+     .renamed = kSwiftFlags,
+     .defaults = kSwiftDefaults,
+     .adapters = true},
+    {.name = "ms-swift",
+     .marks = kSwiftYamlMarks,
+     .renamed = kSwiftFlags,
+     .defaults = kSwiftDefaults,
+     .yaml = true,
+     .adapters = true},
     {.name = "Primus",
      .marks = kPrimusMarks,
      .renamed = {},
@@ -90,6 +104,17 @@ void set_pai_vocabulary(MegatronFlags& flags) {
     }
 }
 
+/// Megatron-DeepSpeed has experts in every second layer, unless told otherwise.
+void set_expert_interval(MegatronFlags& flags) {
+  const YamlNode* const experts = flags.map.find("num-experts");
+  if (experts == nullptr || has_flag(flags, "moe-layer-freq")) return;
+  const YamlNode* const interval = flags.map.find("expert-interval");
+  YamlEntry entry{*experts, interval == nullptr ? *experts : *interval};
+  entry.key.scalar = "moe-layer-freq";
+  if (interval == nullptr) entry.value.scalar = "2";
+  flags.map.entries.push_back(std::move(entry));
+}
+
 /// Sets the model that a flag or a recipe names if the file has no shapes.
 void read_fork_model(ForeignReading& r) {
   if (r.draft.model) return;
@@ -99,9 +124,18 @@ void read_fork_model(ForeignReading& r) {
       r.fields.under("model", *node, [&] { read_named_model(r, *node); });
 }
 
-void refuse_fork_adapters(ForeignReading& r) {
-  for (const char* const path : {"tuner-type", "train-type"})
-    if (const YamlNode* const node = find_path(r.root, path)) refuse_partial_training(r, *node);
+/// ms-swift trains every parameter unless told to train adapters. Other methods are refused.
+void read_swift_adapters(ForeignReading& r) {
+  constexpr i64 kUsualRank = 8;
+  const YamlNode* type = find_path(r.root, "tuner-type");
+  if (type == nullptr) type = find_path(r.root, "train-type");
+  if (type != nullptr && type->scalar == "lora") {
+    if (!r.draft.lora_rank) r.draft.lora_rank = kUsualRank;
+    return;
+  }
+  r.draft.lora_rank.reset();
+  r.draft.lora_modules.reset();
+  if (type != nullptr) refuse_partial_training(r, *type);
 }
 
 /// The config of DeepSpeed overrides the flags. Without one beside the script, the script may write
@@ -109,7 +143,10 @@ void refuse_fork_adapters(ForeignReading& r) {
 void read_deepspeed_file(ForeignReading& r, PlanFile& plan) {
   Draft& d = r.draft;
   d.target = rules::Target::deepspeed;
-  d.framework = find_software(rules::Target::deepspeed);
+  // Its tensor and pipeline parallelism are Megatron-LM's, not DeepSpeed's.
+  plan.answered.emplace_back("RW0549");
+  plan.answered.emplace_back("RW0550");
+  d.framework = find_software("megatron-deepspeed");
   if (is_on(r, "no-pipeline-parallel")) d.pp = 1;
   if (find_path(r.root, "ds-sequence-parallel-size") != nullptr && d.cp > 1)
     d.cp_comm = plan::CpComm::a2a;
@@ -148,10 +185,11 @@ const MegatronFork* find_megatron_fork(std::string_view file, std::string_view t
 
 void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
   for (const ForkFlag& one : fork.renamed) {
-    if (has_flag(flags, one.flag)) continue;
     const YamlNode* const value = flags.map.find(one.fork);
-    if (value == nullptr) continue;
+    if (value == nullptr || (has_flag(flags, one.flag) && !one.overrides)) continue;
     YamlEntry entry{*value, *value};
+    std::erase_if(flags.map.entries,
+                  [&](const YamlEntry& old) { return old.key.scalar == one.flag; });
     entry.key.scalar = one.flag;
     flags.map.entries.push_back(std::move(entry));
   }
@@ -170,11 +208,12 @@ void apply_fork(const MegatronFork& fork, MegatronFlags& flags) {
     flags.map.entries.push_back(std::move(entry));
   }
   set_pai_vocabulary(flags);
+  if (fork.deepspeed) set_expert_interval(flags);
 }
 
 void finish_fork(const MegatronFork& fork, ForeignReading& r, PlanFile& plan) {
   read_fork_model(r);
-  refuse_fork_adapters(r);
+  if (fork.adapters) read_swift_adapters(r);
   if (fork.deepspeed) read_deepspeed_file(r, plan);
   const YamlNode* const packed = find_path(r.root, "use-dynamic-batch-size");
   if (!fork.packs || packed == nullptr || !is_on(r, "use-dynamic-batch-size")) return;

@@ -15,6 +15,7 @@ namespace rankwright::importer {
 struct ForkFlag {
   std::string_view fork;
   std::string_view flag;
+  bool overrides = false;  // counts more than the flag itself
 };
 
 /// A flag that is set unless the file sets it.
@@ -31,6 +32,7 @@ struct MegatronFork {
   bool yaml = false;       // its files are YAML
   bool deepspeed = false;  // runs DeepSpeed, whose config may lie beside the script
   bool packs = false;      // packs sequences into a micro-batch up to a number of tokens
+  bool adapters = false;   // trains LoRA by default settings of its own
 };
 
 /// Returns the fork whose file this is; nullptr for Megatron-LM itself.

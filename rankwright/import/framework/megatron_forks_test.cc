@@ -56,10 +56,6 @@ TEST(Swift, HasItsOwnDefaults_AndSwitchesWithValues) {
   EXPECT_THAT(plan.draft.sequence, Optional(4096));
   EXPECT_THAT(plan.draft.global_batch, Optional(16));
   EXPECT_THAT(plan.draft.param_dtype, Optional(plan::Dtype::bf16));
-  EXPECT_TRUE(has_errors(read("megatron sft --model a/Qwen3-8B --tuner_type lora "
-                              "--tensor_model_parallel_size 2\n",
-                              "sft.sh")
-                             .findings));
 }
 
 TEST(Slime, ReadsTheActor) {
@@ -108,6 +104,72 @@ TEST(Megatron, ReadsFusedLoss_AndAutomaticGradients) {
                              "run.sh");
   EXPECT_THAT(plan.draft.loss, Optional(plan::Loss::fused));
   EXPECT_THAT(plan.draft.grad_dtype, Optional(plan::Dtype::bf16));
+}
+
+TEST(MsSwift, AdaptersAreRead) {
+  const std::string script =
+      "megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2 --max_length 2048 ";
+  const PlanFile lora = read(script + "--tuner_type lora --target_modules q_proj v_proj\n", "a.sh");
+  EXPECT_FALSE(has_errors(lora.findings));
+  EXPECT_THAT(lora.draft.lora_rank, Optional(8));
+  EXPECT_THAT(lora.draft.lora_modules,
+              Optional(plan::LoraModules{true, false, true, false, false, false, false}));
+  EXPECT_THAT(read(script + "--train_type lora --lora_rank 64\n", "a.sh").draft.lora_rank,
+              Optional(64));
+  EXPECT_EQ(read(script + "--lora_rank 64\n", "a.sh").draft.lora_rank, std::nullopt);
+  EXPECT_TRUE(has_errors(read(script + "--tuner_type longlora\n", "a.sh").findings));
+}
+
+TEST(MegatronDeepSpeed, AttentionWritesItsScores_UnlessFlashAttentionIsOn) {
+  const std::string script = "deepspeed pretrain_gpt.py " + kShapes + "--zero-stage 1 ";
+  EXPECT_EQ(resolve(read(script + "\n", "a.sh").draft).software.attention,
+            plan::AttentionKernel::unfused);
+  EXPECT_EQ(resolve(read(script + "--use-flash-attn-v2\n", "a.sh").draft).software.attention,
+            plan::AttentionKernel::flash2);
+}
+
+TEST(MsSwift, RanksOfTheLauncher_AreRead) {
+  const PlanFile plan = read(
+      "NPROC_PER_NODE=2 \\\nCUDA_VISIBLE_DEVICES=0,1 \\\nmegatron sft --model Qwen/Qwen3-8B "
+      "--tensor_model_parallel_size 2 --max_length 2048\n",
+      "a.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 2);
+}
+
+TEST(MegatronDeepSpeed, JsonInAHereDocument_IsNotMadeOfCommands) {
+  const PlanFile plan = read(
+      "N=256\ncat <<EOT > ds.json\n{\n  \"train_batch_size\" : $N,\n"
+      "  \"zero_optimization\": {\n    \"stage\": 0\n  },\n  \"bf16\": {\n    \"enabled\": "
+      "true\n  }\n}\nEOT\nargs=\"--tensor-model-parallel-size 2 \\\n" +
+          kShapes + "--zero-stage 0\"\neval \"deepspeed finetune.py $args\"\n",
+      "a.sh");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_TRUE(plan.draft.model.has_value());
+  EXPECT_FALSE(has_errors(plan.findings));
+}
+
+TEST(Slime, RanksOfTheActor_AreNotThoseOfRay) {
+  const PlanFile plan = read(
+      "ray start --head --num-gpus 8\nray job submit -- python3 train.py --actor-num-nodes 16 "
+      "--actor-num-gpus-per-node 8 --rollout-batch-size 32 --tensor-model-parallel-size 8 "
+      "--global-batch-size 256\n",
+      "run.sh");
+  EXPECT_EQ(resolve(plan.draft).world, 128);
+}
+
+TEST(MegatronDeepSpeed, ExpertsAreInEverySecondLayer) {
+  const std::string script =
+      "deepspeed pretrain_gpt.py --num-layers 24 --hidden-size 2048 --num-attention-heads 16 "
+      "--seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 --zero-stage 1 "
+      "--num-experts 64 --topk 1 ";
+  const auto sparse = [](const PlanFile& plan) {
+    i64 n = 0;
+    for (i64 i = 0; i < plan.draft.model->layers(); ++i)
+      n += plan.draft.model->layer(i).ffn.sparse() ? 1 : 0;
+    return n;
+  };
+  EXPECT_EQ(sparse(read(script + "\n", "a.sh")), 12);
+  EXPECT_EQ(sparse(read(script + "--expert-interval 1\n", "a.sh")), 24);
 }
 
 }  // namespace megatron_forks_test

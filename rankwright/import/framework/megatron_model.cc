@@ -51,6 +51,8 @@ constexpr std::string_view kFlags[] = {"num-layers",
                                        "padded-vocab-size",
                                        "tokenizer-type",
                                        "make-vocab-size-divisible-by",
+                                       "decoder-num-layers",
+                                       "decoder-seq-length",
                                        "window-size",
                                        "window-attn-skip-freq"};
 
@@ -341,6 +343,9 @@ void read_megatron_model(ForeignReading& r) {
   s.hidden = read_size(r, "hidden-size", 0);
   s.heads = read_size(r, "num-attention-heads", 0);
   if (s.layers == 0 || s.hidden == 0 || s.heads == 0) return;
+  for (const std::string_view flag : {"decoder-num-layers", "decoder-seq-length"})
+    if (find_path(r.root, flag) != nullptr)
+      return warn(r, flag, "models with an encoder and a decoder are not estimated: pass --model");
   const bool gated = is_on(r, "swiglu"), latent = is_on(r, "multi-latent-attention");
   const i64 usual_ffn = gated ? std::min(s.hidden, kMaxCount / 16) * 8 / 3 / 64 * 64
                               : std::min(s.hidden, kMaxCount / 16) * 4;

@@ -390,5 +390,19 @@ TEST(MegatronImport, ReadsFlagNamesOfForksAndOlderVersions) {
   EXPECT_EQ(config.model.vocab, 50257);
 }
 
+TEST(Megatron, OlderFlags_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "python pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 16 "
+      "--seq-length 1024 --micro-batch-size 4 --activations-checkpoint-method uniform "
+      "--transformer-impl local --cpu-optimizer --fp32-residual-connection\n",
+      "run.sh", refuse_file);
+  EXPECT_EQ(plan.draft.recompute, plan::Recompute::full);
+  EXPECT_EQ(plan.draft.attention, plan::AttentionKernel::unfused);
+  EXPECT_EQ(plan.draft.offload_optimizer, 1);
+  EXPECT_EQ(std::count_if(plan.findings.begin(), plan.findings.end(),
+                          [](const Diagnostic& found) { return found.code == "RW0601"; }),
+            1);
+}
+
 }  // namespace megatron_test
 }  // namespace rankwright::importer

@@ -51,6 +51,14 @@ constexpr RecipeKey kRecipeKeys[] = {
     {"mixed-precision", "bf16_mixed", "bf16", "true"},
     {"mixed-precision", "fp16_mixed", "fp16", "true"},
     {"fp8-hybrid", "true", "fp8-format", "hybrid"},
+    {"fp8", "true", "fp8-format", "hybrid"},
+    {"fp8", "hybrid", "fp8-format", "hybrid"},
+    {"fp8", "e4m3", "fp8-format", "e4m3"},
+    {"grad-sync-dtype", "bf16", "grad-reduce-in-bf16", "true"},
+    {"gpus", "", "gpus-per-node"},
+    {"max-seq-length", "", "seq-length"},
+    {"peft-scheme", "lora", "lora-rank", "32"},  // NeMo's default
+    {"peft-scheme", "qlora", "lora-rank", "32"},
     {"fp8-e4m3", "true", "fp8-format", "e4m3"},
     {"num-moe-experts", "", "num-experts"},
 };
@@ -58,13 +66,6 @@ constexpr RecipeKey kRecipeKeys[] = {
 /// Maps that describe something else than the training of the model.
 constexpr std::string_view kOtherMaps[] = {"exp_manager", "nsys_profile", "tokenizer", "hydra",
                                            "checkpoint",  "rollout",      "logger",    "profiling"};
-
-std::string with_dashes(std::string_view name) {
-  std::string text(name);
-  while (text.starts_with('-')) text.erase(0, 1);
-  std::replace(text.begin(), text.end(), '_', '-');
-  return text;
-}
 
 class YamlFlagCollector {
  public:
@@ -77,16 +78,51 @@ class YamlFlagCollector {
     for (const YamlEntry& entry : node.entries) {
       const std::string& key = entry.key.scalar;
       if (entry.value.kind == YamlNode::Kind::map) {
-        if (std::find(std::begin(kOtherMaps), std::end(kOtherMaps), key) == std::end(kOtherMaps))
+        if (key == "peft")
+          add_adapters(entry.value);
+        else if (key == "tokenizer")
+          add_tokenizer(entry.value);
+        else if (!is_other(key))
           visit(entry.value, depth + 1);
+        if (key == "decoder" && node.find("encoder") != nullptr)
+          if (const YamlNode* const layers = entry.value.find("num_layers"))
+            put("decoder-num-layers", entry.key, *layers);
         continue;
       }
+      if (is_other(key.substr(0, key.find('.')))) continue;
       if (!key.starts_with("--")) out_.recipe = true;
-      add(with_dashes(key), entry.key, join_list(entry.value));
+      add(name_flag(key), entry.key, join_list(entry.value));
     }
   }
 
  private:
+  static bool is_other(std::string_view key) {
+    return std::find(std::begin(kOtherMaps), std::end(kOtherMaps), key) != std::end(kOtherMaps);
+  }
+
+  /// Reads the type of a tokenizer, which may determine the size of the vocabulary.
+  void add_tokenizer(const YamlNode& tokenizer) {
+    for (const char* const key : {"type", "tokenizer_type"})
+      if (const YamlNode* const type = tokenizer.find(key))
+        if (type->scalar.ends_with("Tokenizer")) put("tokenizer-type", *type, *type);
+  }
+
+  /// Reads the adapters of Megatron-Bridge and NeMo.
+  void add_adapters(const YamlNode& peft) {
+    constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+        {"dim", "lora-rank"},
+        {"lora_tuning.adapter_dim", "lora-rank"},
+        {"target_modules", "target-modules"},
+        {"lora_tuning.target_modules", "target-modules"}};
+    const YamlNode* const scheme = peft.find("peft_scheme");
+    if (scheme != nullptr && (is_off(*scheme) || is_null(*scheme))) return;
+    if (scheme != nullptr && scheme->scalar != "lora" && scheme->scalar != "qlora")
+      return put("tuner-type", *scheme, *scheme);
+    for (const auto& [key, flag] : kKeys)
+      if (const YamlNode* const value = find_path(peft, key))
+        put(std::string(flag), *value, join_list(*value));
+  }
+
   /// Returns a list as its words, separated by blanks.
   static YamlNode join_list(const YamlNode& value) {
     YamlNode flat = value;
@@ -189,6 +225,13 @@ class YamlFlagCollector {
 };
 
 }  // namespace
+
+std::string name_flag(std::string_view key) {
+  std::string text(key.substr(key.rfind('.') + 1));
+  while (text.starts_with('-')) text.erase(0, 1);
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
 
 MegatronFlags read_megatron_yaml(const YamlNode& root, const ShellInput& input,
                                  bool (*is_read)(std::string_view)) {

@@ -90,8 +90,105 @@ TEST(MegatronYaml, RecipeWithoutAModel_GivesItsDegrees) {
   EXPECT_EQ(plan.draft.param_dtype, std::nullopt);  // recipes name it elsewhere
 }
 
+TEST(MegatronYaml, DottedKeys_AreRead) {
+  const PlanFile plan = read(
+      "MODEL_ARGS:\n  trainer.num_nodes: 1\n  trainer.devices: 8\n"
+      "  trainer.strategy.tensor_model_parallel_size: 2\n"
+      "  trainer.strategy.context_parallel_size: 2\n  model.config.num_layers: 12\n"
+      "  model.config.hidden_size: 768\n  model.config.num_attention_heads: 16\n"
+      "  data.micro_batch_size: 4\n  data.global_batch_size: 64\n  data.seq_length: 2048\n");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.cp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->layers(), 12);
+}
+
+TEST(MegatronYaml, Adapters_AreRead) {
+  const std::string recipe =
+      "model: {tensor_model_parallel_size: 2}\ntrain: {global_batch_size: 32}\n";
+  const PlanFile plan = read(recipe + "peft:\n  dim: 16\n  target_modules: [linear_qkv]\n");
+  EXPECT_THAT(plan.draft.lora_rank, Optional(16));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, true, true, false, false, false, false}));
+  EXPECT_EQ(read(recipe).draft.lora_rank, std::nullopt);
+  EXPECT_EQ(read(recipe + "peft: {peft_scheme: null, dim: 8}\n").draft.lora_rank, std::nullopt);
+}
+
+TEST(MegatronBridge, OverridesOfAScript_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "TP=2\ntorchrun --nproc_per_node=8 run_recipe.py --recipe llama31_8b_pretrain_config \\\n"
+      "  model.tensor_model_parallel_size=$TP model.pipeline_model_parallel_size=2 \\\n"
+      "  train.global_batch_size=64 train.micro_batch_size=2 dataset.seq_length=4096 \\\n"
+      "  model.context_parallel_size=$CP\n",
+      "run.sh", refuse_file);
+  EXPECT_EQ(plan.format->name, "megatron");
+  EXPECT_THAT(plan.draft.tp, Optional(2));
+  EXPECT_THAT(plan.draft.pp, Optional(2));
+  EXPECT_THAT(plan.draft.global_batch, Optional(64));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "llama-3.1-8b");
+  ASSERT_FALSE(plan.findings.empty());
+  EXPECT_EQ(plan.findings[0].hint, "--set CP=VALUE");
+}
+
 TEST(MegatronYaml, ReinforcementLearning_IsNotClaimed) {
   EXPECT_NE(read("actor_rollout_ref:\n  actor: {tensor_model_parallel_size: 2}\n").format->name,
+            "megatron");
+}
+
+TEST(MegatronYaml, ReferencesAndTheTokenizer_AreRead) {
+  const PlanFile plan = read(
+      "trainer: {num_nodes: 16, precision: bf16}\nmodel:\n  tensor_model_parallel_size: 4\n"
+      "  fp8: True\n  encoder_seq_length: 1024\n  max_position_embeddings: ${.encoder_seq_length}\n"
+      "  num_layers: 44\n  hidden_size: 6144\n  num_attention_heads: 48\n"
+      "  tokenizer: {library: megatron, type: GPT2BPETokenizer}\n"
+      "  data: {seq_length: \"${training.model.encoder_seq_length}\"}\n");
+  EXPECT_TRUE(plan.findings.empty()) << plan.findings[0].detail;
+  EXPECT_THAT(plan.draft.sequence, Optional(1024));
+  EXPECT_THAT(plan.draft.matmul, Optional(plan::Matmul::fp8));
+  EXPECT_THAT(plan.usual_world, Optional(128));  // 8 GPUs per node, unless it says otherwise
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->vocab, 50257);
+}
+
+TEST(MegatronYaml, EncoderAndDecoder_AreNotOneModel) {
+  const PlanFile plan = read(
+      "model:\n  tensor_model_parallel_size: 2\n  seq_length: 512\n"
+      "  encoder: {num_layers: 24, hidden_size: 2048, num_attention_heads: 32}\n"
+      "  decoder: {num_layers: 24, hidden_size: 2048, num_attention_heads: 32}\n");
+  EXPECT_EQ(plan.draft.model, std::nullopt);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].code, "RW0601");
+}
+
+TEST(MsSwift, YamlHasItsDefaults) {
+  const PlanFile plan = read(
+      "rlhf_type: grpo\nmodel: Qwen/Qwen3-8B\nmax_length: 6120\nglobal_batch_size: 64\ntrain:\n"
+      "  gpus: 4\n  tuner_type: lora\n  tensor_model_parallel_size: 2\nrollout: {gpus: 2}\n");
+  EXPECT_THAT(plan.draft.sequence, Optional(6120));
+  EXPECT_THAT(plan.draft.zero, Optional(1));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(8));
+  EXPECT_EQ(resolve(plan.draft).world, 4);
+}
+
+TEST(Nemo, SchemeOfAdapters_IsRead) {
+  const PlanFile plan = read_any_plan(
+      "python3 main.py peft=llama/sft peft.trainer.devices=8 peft.trainer.num_nodes=1 "
+      "peft.model.global_batch_size=32 peft.model.tensor_model_parallel_size=1 "
+      "peft.model.peft.peft_scheme=lora peft.model.data.train_ds.max_seq_length=4096\n",
+      "run.sh", refuse_file);
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+  EXPECT_THAT(plan.draft.sequence, Optional(4096));
+  EXPECT_EQ(resolve(plan.draft).world, 8);
+}
+
+TEST(MegatronYaml, SeveralModels_AreNotClaimed) {
+  EXPECT_NE(read("models:\n  policy_trainer: {tensor_model_parallel_size: 1}\n"
+                 "  policy: {tensor_model_parallel_size: 2}\n")
+                .format->name,
             "megatron");
 }
 

@@ -1,8 +1,10 @@
 // Reads nanotron's YAML config (checked against nanotron 0.4).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "rankwright/base/format.h"
 #include "rankwright/import/framework/foreign.h"
 #include "rankwright/import/plan/hf_config.h"
 #include "rankwright/import/plan/plan_format.h"
@@ -129,6 +131,13 @@ void read_model_config(ForeignReading& r) {
   if (node == nullptr || !r.fields.expect(*node, YamlNode::Kind::map, "a map of shapes")) return;
   const YamlNode* const qwen = node->find("is_qwen2_config");
   const bool is_qwen = qwen != nullptr && qwen->scalar == "true";
+  constexpr std::string_view kFamilies[] = {"is_llama_config", "is_qwen2_config"};
+  for (const YamlEntry& entry : node->entries) {
+    const std::string& key = entry.key.scalar;
+    if (key.starts_with("is_") && key.ends_with("_config") && !is_off(entry.value) &&
+        std::find(std::begin(kFamilies), std::end(kFamilies), key) == std::end(kFamilies))
+      report_left_out(r, entry.value, fmt::format("{}: estimated as Llama", make_excerpt(key)));
+  }
   const std::string text = config_json(*node, is_qwen ? "qwen2" : "llama");
   Result<model::Model> model = read_hf_config(text, "this model");
   if (!model) model.error().where = {};  // a location in `text`, not in the file

@@ -88,5 +88,16 @@ TEST(NanotronImport, ReadsTheModel) {
   EXPECT_EQ(count_parameters(*plan.draft.model).total(), 1100048384);
 }
 
+TEST(Nanotron, UnknownFamilies_AreReported) {
+  const PlanFile plan = read_any_plan(
+      "model:\n  model_config: {is_cola_llama_config: true, hidden_size: 1024, "
+      "num_hidden_layers: 8,\n    num_attention_heads: 8, num_key_value_heads: 8, "
+      "intermediate_size: 4096, vocab_size: 32000}\n"
+      "parallelism: {dp: 1, pp: 1, tp: 1}\ntokens: {micro_batch_size: 1, sequence_length: 256}\n",
+      "a.yaml", refuse_file);
+  ASSERT_EQ(plan.findings.size(), 1u);
+  EXPECT_EQ(plan.findings[0].detail, "is_cola_llama_config: estimated as Llama");
+}
+
 }  // namespace nanotron_test
 }  // namespace rankwright::importer

@@ -7,6 +7,7 @@
 
 #include "rankwright/base/format.h"
 #include "rankwright/catalog/catalog.h"
+#include "rankwright/import/syntax/lines.h"
 
 namespace rankwright::importer {
 namespace {
@@ -98,17 +99,75 @@ void inherit(YamlNode& root, const std::string& file, const FileReader& files,
   }
 }
 
-void resolve_in(YamlNode& node, const YamlNode& root, int depth) {
+/// Returns the value that a reference names: "${a.b}" from the root, "${.b}" from the map that the
+/// reference is in. The launcher of NeMo has all of a file under `training`.
+const YamlNode* find_reference(const std::string& text, const YamlNode& root, const YamlNode& map) {
+  if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return nullptr;
+  constexpr std::string_view kLauncher = "training.";
+  std::string path = text.substr(2, text.size() - 3);
+  if (path.starts_with('.')) return find_path(map, path.substr(1));
+  const YamlNode* const target = find_path(root, path);
+  if (target != nullptr || !path.starts_with(kLauncher)) return target;
+  return find_path(root, path.substr(kLauncher.size()));
+}
+
+/// Resolves the references in `node`, which is in `map`.
+void resolve_in(YamlNode& node, const YamlNode& root, const YamlNode& map, int depth) {
   constexpr int kMaxDepth = 32, kMaxSteps = 8;
   if (depth > kMaxDepth) return;
-  for (YamlNode& item : node.items) resolve_in(item, root, depth + 1);
-  for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, depth + 1);
+  for (YamlNode& item : node.items) resolve_in(item, root, map, depth + 1);
+  if (!node.entries.empty()) {
+    YamlNode scalars;  // of this map, as references may name them
+    scalars.kind = YamlNode::Kind::map;
+    for (const YamlEntry& entry : node.entries)
+      if (entry.value.kind == YamlNode::Kind::scalar) scalars.entries.push_back(entry);
+    for (YamlEntry& entry : node.entries) resolve_in(entry.value, root, scalars, depth + 1);
+  }
   for (int step = 0; step < kMaxSteps && node.kind == YamlNode::Kind::scalar; ++step) {
-    const std::string& text = node.scalar;
-    if (!text.starts_with("${") || text.find('}') + 1 != text.size()) return;
-    const YamlNode* const target = find_path(root, text.substr(2, text.size() - 3));
+    const YamlNode* const target = find_reference(node.scalar, root, map);
     if (target == nullptr || target->kind != YamlNode::Kind::scalar) return;
     node.scalar = std::string(target->scalar);
+  }
+}
+
+/// A linear layer of a framework that is several of a plan's.
+struct FusedModule {
+  std::string_view name;
+  plan::LoraModules parts;
+};
+constexpr plan::LoraModules kQueryKeyValue{true, true, true, false, false, false, false};
+constexpr plan::LoraModules kOutput{false, false, false, true, false, false, false};
+constexpr plan::LoraModules kGateAndUp{false, false, false, false, true, true, false};
+constexpr plan::LoraModules kDown{false, false, false, false, false, false, true};
+constexpr FusedModule kFusedModules[] = {
+    {"all", {}},
+    {"all-linear", {}},
+    {"*", {}},
+    {"*_proj", {}},
+    {"linear_qkv", kQueryKeyValue},
+    {"attention_qkv", kQueryKeyValue},
+    {"Wqkv", kQueryKeyValue},
+    {"qkv_proj", kQueryKeyValue},
+    {"query_key_value", kQueryKeyValue},
+    {"c_attn", kQueryKeyValue},
+    {"linear_proj", kOutput},
+    {"attention_dense", kOutput},
+    {"out_proj", kOutput},
+    {"linear_fc1", kGateAndUp},
+    {"mlp_fc1", kGateAndUp},
+    {"gate_up_proj", kGateAndUp},
+    {"linear_fc2", kDown},
+    {"mlp_fc2", kDown},
+};
+
+/// Adds a linear layer by its name. Names that a plan does not have (embeddings, a router) are left
+/// out.
+void add_lora_module(plan::LoraModules& modules, std::string_view name) {
+  for (const plan::LoraModuleRow& row : plan::lora_modules()) {
+    if (name.ends_with(row.name)) modules.*row.field = true;
+    for (const FusedModule& fused : kFusedModules)
+      if (name.substr(name.rfind('.') + 1) == fused.name && fused.parts.*row.field)
+        modules.*row.field = true;
   }
 }
 
@@ -144,16 +203,42 @@ void read_named_model(ForeignReading& r, const YamlNode& node) {
 
 void refuse_partial_training(ForeignReading& r, const YamlNode& node) {
   if (is_off(node) || node.scalar == "full" || has_errors(r.fields.findings())) return;
-  r.fields.report(node,
-                  {.code = "RW0907",
-                   .message = "unknown value",
-                   .detail = "adapters and quantized weights of this format are not read",
-                   .hint = "state them in a plan file: job: {lora_rank: 16, base_dtype: nf4}"});
+  r.fields.report(node, {.code = "RW0907",
+                         .message = "unknown value",
+                         .detail = fmt::format("{}: full fine-tuning, LoRA and QLoRA are estimated",
+                                               make_excerpt(node.scalar)),
+                         .hint = "rankwright plan --model NAME --lora 16"});
 }
 
 void read_lora_rank(ForeignReading& r, const YamlNode& node) {
   if (!is_off(node) && node.scalar != "0" && node.scalar != "-1")
     r.draft.lora_rank = r.fields.whole(node, 1, kMaxLoraRank);
+}
+
+void read_lora_targets(ForeignReading& r, const YamlNode& node) {
+  plan::LoraModules modules = plan::kNoLoraModules;
+  for (const YamlNode& item : node.items) add_lora_module(modules, item.scalar);
+  for (const std::string_view part : split_at_commas(node.scalar))
+    for (const TextWord& word : split_words(part)) add_lora_module(modules, word.text);
+  if (node.items.empty() && node.scalar.empty()) return;
+  if (modules != plan::kNoLoraModules)
+    r.draft.lora_modules = modules;
+  else
+    report_left_out(r, node, "adapters of these modules are estimated as on all linear layers");
+}
+
+void read_lora_map(ForeignReading& r, std::string_view path, std::string_view rank) {
+  constexpr i64 kUsualRank = 8;
+  const std::string prefix = std::string(path) + ".";
+  const YamlNode* const dim = find_path(r.root, prefix + std::string(rank));
+  r.draft.lora_rank = kUsualRank;
+  if (dim != nullptr)
+    r.fields.under("job.lora_rank", *dim,
+                   [&] { r.draft.lora_rank = r.fields.whole(*dim, 1, kMaxLoraRank); });
+  const YamlNode* const all = find_path(r.root, prefix + "match_all_linear");
+  const YamlNode* const targets = find_path(r.root, prefix + "target_modules");
+  if (targets != nullptr && (all == nullptr || is_off(*all)))
+    r.fields.under("job.lora_modules", *targets, [&] { read_lora_targets(r, *targets); });
 }
 
 void read_full_recompute(ForeignReading& r, const YamlNode& node) {
@@ -216,7 +301,7 @@ void fill_packed_micro_batch(ForeignReading& r, i64 tokens, const YamlNode& node
 
 void resolve_references(YamlNode& root) {
   const YamlNode values = root;
-  resolve_in(root, values, 0);
+  resolve_in(root, values, values, 0);
 }
 
 void inherit_defaults(YamlNode& root, const std::string& file, const FileReader& files,

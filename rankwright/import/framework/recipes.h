@@ -18,11 +18,16 @@ std::optional<model::Model> find_hub_model(std::string_view name);
 /// Sets the model if the catalog has it, and leaves it open if not.
 void read_named_model(ForeignReading& r, const YamlNode& node);
 
-/// Refuses adapters or quantized weights of a format that this reader does not know, unless the
-/// setting is off.
+/// Reports another way of training than LoRA and all parameters, unless the setting is off.
 void refuse_partial_training(ForeignReading& r, const YamlNode& node);
 /// Reads the rank of adapters on all linear layers; 0 and null are full training.
 void read_lora_rank(ForeignReading& r, const YamlNode& node);
+/// Reads the linear layers that have adapters: a list, or names joined by commas or blanks. Fused
+/// layers ("linear_qkv", "Wqkv") are all of their parts; an empty list changes nothing.
+void read_lora_targets(ForeignReading& r, const YamlNode& node);
+/// Reads PEFT's map of adapters under `path`: `rank` names the key of the rank, which is 8 if there
+/// is none.
+void read_lora_map(ForeignReading& r, std::string_view path, std::string_view rank);
 /// Reads a switch that stores frozen weights in this format.
 template <plan::BaseDtype dtype>
 void read_quantized(ForeignReading& r, const YamlNode& node) {

@@ -8,6 +8,7 @@
 #include "rankwright/base/format.h"
 #include "rankwright/base/quantity.h"
 #include "rankwright/import/framework/foreign.h"
+#include "rankwright/import/framework/recipes.h"
 #include "rankwright/import/framework/torchtitan_facts.h"
 #include "rankwright/import/plan/plan_format.h"
 #include "rankwright/import/syntax/toml_tree.h"
@@ -90,6 +91,16 @@ void read_converters(ForeignReading& r, const YamlNode& node) {
   }
 }
 
+/// The data ranks, as they were named in 2024; -1 are all others.
+void read_old_degree(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar != "-1") r.draft.dp = r.fields.whole(node, 1, kMaxDegree);
+}
+
+/// The switch of 2024 for matmuls in 8 bits.
+void read_old_float8(ForeignReading& r, const YamlNode& node) {
+  if (r.fields.flag(node) == true) r.draft.matmul = plan::Matmul::fp8;
+}
+
 constexpr std::string_view kEven = "estimated with an even split of the model's layers";
 
 constexpr ForeignKey kTorchtitanKeys[] = {
@@ -101,6 +112,8 @@ constexpr ForeignKey kTorchtitanKeys[] = {
      true},
     {"parallelism.data_parallel_shard_degree", "parallelism.dp_size"},
     {"parallelism.data_parallel_replicate_degree", "parallelism.shard_size"},
+    {"training.enable_float8_linear", "job.matmul", read_old_float8},
+    {"training.data_parallel_degree", "parallelism.dp_size", read_old_degree},
     {"parallelism.expert_parallel_degree", "parallelism.ep_size", whole<&Draft::ep, kMaxDegree>,
      true},
     {"parallelism.expert_tensor_parallel_degree", "parallelism.etp_size"},
@@ -346,15 +359,33 @@ YamlNode move_renamed_keys(const YamlNode& root) {
   return moved;
 }
 
+/// Reads a YAML config of Primus, which has torchtitan's tables under its own.
+void read_primus_torchtitan(PlanFile& plan, const FileReader& files) {
+  const Result<YamlNode> root = read_python_yaml(plan.text, plan.name, plan.findings);
+  if (!root) return plan.findings.push_back(root.error());
+  const YamlNode* const overrides = find_path(*root, "modules.pre_trainer.overrides");
+  if (overrides == nullptr || overrides->kind != YamlNode::Kind::map) return;
+  read_torchtitan_tree(plan, move_renamed_keys(*overrides), files, nullptr);
+  const YamlNode* const model = find_path(*root, "modules.pre_trainer.model");
+  if (model == nullptr || plan.draft.model) return;
+  FieldReader fields(plan.name, plan.findings);
+  ForeignReading reading{fields, plan.draft, *root, files};
+  fields.under("model", *model, [&] { read_named_model(reading, *model); });
+}
+
 }  // namespace
 
 bool claims_torchtitan(std::string_view file, std::string_view text) {
+  if (is_yaml_file(file))
+    return text.find("pre_trainer:") != std::string_view::npos &&
+           text.find("framework: torchtitan") != std::string_view::npos;
   return (file.ends_with(".toml") || file == "-") &&
          (text.find("[parallelism]") != std::string_view::npos ||
           text.find("[training]") != std::string_view::npos);
 }
 
 void read_torchtitan(PlanFile& plan, const FileReader& files) {
+  if (is_yaml_file(plan.name)) return read_primus_torchtitan(plan, files);
   const Result<YamlNode> root = read_toml_tree(plan.text, plan.name);
   if (!root) return plan.findings.push_back(root.error());
   read_torchtitan_tree(plan, move_renamed_keys(*root), files, &KnownKeys::find("torchtitan"));

@@ -209,5 +209,27 @@ TEST(TorchtitanImport, Bfloat16Weights_HaveBfloat16Gradients) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(Torchtitan, SettingsUnderPrimus_AreRead) {
+  const PlanFile plan = read_any_plan(
+      "modules:\n  pre_trainer:\n    framework: torchtitan\n    model: qwen3_8b.yaml\n"
+      "    overrides:\n      training: {local_batch_size: 4, seq_len: 4096}\n"
+      "      parallelism: {tensor_parallel_degree: 2}\n",
+      "run.yaml", refuse_file);
+  EXPECT_EQ(plan.format->name, "torchtitan-0.2");
+  EXPECT_EQ(plan.draft.tp, 2);
+  EXPECT_EQ(plan.draft.micro_batch, 4);
+  EXPECT_EQ(plan.draft.sequence, 4096);
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_EQ(plan.draft.model->name, "qwen3-8b");
+}
+
+TEST(Torchtitan, DataRanksOf2024_AreRead) {
+  const std::string text = "[training]\nseq_len = 2048\ndata_parallel_degree = ";
+  EXPECT_EQ(read_any_plan(text + "4\n", "a.toml", refuse_file).draft.dp, 4);
+  const PlanFile plan = read_any_plan(text + "-1\n", "a.toml", refuse_file);
+  EXPECT_EQ(plan.draft.dp, std::nullopt);
+  EXPECT_TRUE(plan.findings.empty());
+}
+
 }  // namespace torchtitan_test
 }  // namespace rankwright::importer

@@ -169,7 +169,9 @@ class UnknownKeyReporter {
     if (map.empty())
       names.insert(names.end(), reading_.model_keys.begin(), reading_.model_keys.end());
     for (const std::string_view path : reading_.known->paths()) add(path);
-    if (const std::optional<std::string> near = find_meant(name, names))
+    // A setting that is given too is not the one that was meant.
+    if (const std::optional<std::string> near = find_meant(name, names);
+        near && find_path(reading_.root, join_path(map, *near)) == nullptr)
       return describe(join_path(map, *near));
     const ForeignKey* only = nullptr;
     for (const ForeignKey& row : rows_) {

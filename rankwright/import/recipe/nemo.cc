@@ -39,8 +39,8 @@ constexpr ForeignKey kNemoRlKeys[] = {
 
 // Keys of the engine that trains, under policy.megatron_cfg or policy.dtensor_cfg.
 constexpr ForeignKey kNemoEngineKeys[] = {
-    {"peft.enabled", "", refuse_partial_training},
-    {"lora_cfg.enabled", "", refuse_partial_training},
+    {"peft", "job.lora_rank"},
+    {"lora_cfg", "job.lora_rank"},
     {"tensor_model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"tensor_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
     {"pipeline_model_parallel_size", "parallelism.pp_size", whole<&Draft::pp, kMaxDegree>},
@@ -72,6 +72,8 @@ void read_nemo_engine(ForeignReading& outer, PlanFile& plan) {
   if (engine == nullptr || engine->kind != YamlNode::Kind::map) return;
   ForeignReading r{outer.fields, d, *engine, outer.files};
   read_foreign(r, kNemoEngineKeys, plan);
+  for (const char* const adapters : {"peft", "lora_cfg"})
+    if (is_on_at(*engine, fmt::format("{}.enabled", adapters))) read_lora_map(r, adapters, "dim");
   const YamlNode* const granularity = find_path(*engine, "recompute_granularity");
   if (is_on_at(*engine, "activation_checkpointing"))
     d.recompute = megatron && granularity != nullptr && granularity->scalar == "selective"
@@ -129,6 +131,8 @@ void multiply_references(YamlNode& node, const YamlNode& root) {
     std::string part = rest.substr(0, end);
     rest.erase(0, std::min(end + 1, rest.size()));
     std::erase_if(part, [](char c) { return c == ' ' || c == '$' || c == '{' || c == '}'; });
+    // "${..x}" is x of the map outside: here, that of the policy.
+    if (part.starts_with('.')) part = "policy." + part.substr(part.find_first_not_of('.'));
     const YamlNode* const named = find_path(root, part);
     const Result<i64> n = parse_count(named == nullptr ? part : named->scalar, 1);
     const std::optional<i64> more = n ? product({all, *n}) : std::nullopt;
@@ -138,9 +142,28 @@ void multiply_references(YamlNode& node, const YamlNode& root) {
   node.scalar = std::to_string(all);
 }
 
+void read_adapters(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) read_lora_map(r, "peft", "dim");
+}
+
+void read_target_optimizer(ForeignReading& r, const YamlNode& node) {
+  const bool usual = node.scalar.starts_with("torch.optim.Adam") ||
+                     node.scalar.find("FusedAdam") != std::string::npos;
+  if (!usual)
+    report_left_out(
+        r, node,
+        fmt::format("optimizer {}: estimated with Adam's states", make_excerpt(node.scalar)));
+}
+
+void read_8bit_weights(ForeignReading& r, const YamlNode& node) {
+  if (!is_off(node)) r.draft.base_dtype = plan::BaseDtype::int8;
+}
+
 constexpr ForeignKey kAutomodelKeys[] = {
-    {"peft.dim", "job.lora_rank", read_lora_rank},
-    {"quantization", "", refuse_partial_training},
+    {"peft", "job.lora_rank", read_adapters},
+    {"optimizer._target_", "job.optimizer", read_target_optimizer},
+    {"quantization.load_in_4bit", "job.base_dtype", read_quantized<plan::BaseDtype::nf4>},
+    {"quantization.load_in_8bit", "job.base_dtype", read_8bit_weights},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config.pretrained_model_name_or_path", "model", read_named_model},
     {"model.config", "model"},
@@ -164,9 +187,35 @@ constexpr ForeignKey kAutomodelKeys[] = {
     {"dataset.seq_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"dataset.seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"packed_sequence.packed_sequence_size", "job.sequence"},
+    {"dataloader.collate_fn.max_length", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
+    {"distributed.enable_compile", "software.compile", python_flag<&Draft::compile>},
+    {"compile.enabled", "software.compile", python_flag<&Draft::compile>},
+    {"distributed.pipeline.pp_schedule", "parallelism.schedule"},
+    {"autopipeline.pp_schedule", "parallelism.schedule"},
+    {"distributed.pipeline.layers_per_stage", "parallelism.virtual_stages"},
+    {"autopipeline.layers_per_stage", "parallelism.virtual_stages"},
     {"distributed.pipeline.pp_microbatch_size", "parallelism.micro_batch"},
     {"autopipeline.pp_microbatch_size", "parallelism.micro_batch"},
 };
+
+/// The stages of a schedule with several per rank follow from the layers of one.
+void read_automodel_pipeline(ForeignReading& r, const std::string& prefix) {
+  Draft& d = r.draft;
+  const YamlNode* const schedule = find_path(r.root, prefix + "pp_schedule");
+  const std::optional<i64> layers =
+      read_whole_at(r, prefix + "layers_per_stage", 1, model::kMaxLayers);
+  if (!(d.pp > 1) || schedule == nullptr) return;
+  const std::string word = lower(schedule->scalar.substr(0, kLongestLabel));
+  if (word == "gpipe") d.schedule = pipeline::Schedule::gpipe;
+  if (word == "1f1b" || word == "gpipe") return;
+  const i64 stages = layers && d.model ? (d.model->layers() + *layers - 1) / *layers : 0;
+  if (word == "interleaved1f1b" && stages > 0 && divides(*d.pp, stages))
+    d.virtual_stages = stages / *d.pp;
+  else
+    report_left_out(r, *schedule,
+                    fmt::format("pp_schedule {}: estimated as 1F1B with one stage per rank",
+                                make_excerpt(schedule->scalar)));
+}
 
 void fill_automodel(ForeignReading& r) {
   Draft& d = r.draft;
@@ -187,6 +236,8 @@ void fill_automodel(ForeignReading& r) {
     if (const std::optional<i64> micro = read_whole_at(r, path, 1, kMaxMicroBatch);
         micro && d.pp > 1)
       d.micro_batch = micro;
+  for (const char* const prefix : {"distributed.pipeline.", "autopipeline."})
+    read_automodel_pipeline(r, prefix);
   const YamlNode* const dtype = find_path(r.root, "model.torch_dtype");
   d.param_dtype = plan::Dtype::bf16;  // from_pretrained's default here
   if (dtype != nullptr && dtype->scalar.find("32") != std::string::npos)

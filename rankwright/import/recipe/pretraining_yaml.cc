@@ -58,6 +58,18 @@ void read_stages(ForeignReading& r, const YamlNode& node) {
   if (n) r.draft.pp = std::max<i64>(1, *n);
 }
 
+void read_neox_optimizer(ForeignReading& r, const YamlNode& node) {
+  const std::string word = lower(node.scalar.substr(0, kLongestLabel));
+  if (word.find("8bit") != std::string::npos)
+    r.draft.optimizer = plan::Optimizer::adam_8bit;
+  else if (word == "lion")
+    r.draft.optimizer = plan::Optimizer::lion;
+  else if (word == "sgd")
+    r.draft.optimizer = plan::Optimizer::sgd;
+  else if (word.find("adam") == std::string::npos)
+    report_left_out(r, node, "optimizer.type: estimated with Adam's states");
+}
+
 constexpr ForeignKey kNeoxKeys[] = {
     {"pipe_parallel_size", "parallelism.pp_size", read_stages},
     {"model_parallel_size", "parallelism.tp_size", whole<&Draft::tp, kMaxDegree>},
@@ -98,6 +110,7 @@ constexpr ForeignKey kNeoxKeys[] = {
     {"bf16.enabled", "job.param_dtype"},
     {"checkpoint_activations", "parallelism.recompute", read_full_recompute},
     {"data_types.grad_accum_dtype", "job.grad_dtype"},
+    {"optimizer.type", "job.optimizer", read_neox_optimizer},
 };
 
 /// Keys are written with dashes or underscores.
@@ -128,7 +141,13 @@ void fill_neox_model(ForeignReading& r) {
   const std::string norm = word_at(r, "norm");
   const bool learned = word_at(r, "pos_emb").empty() || word_at(r, "pos_emb") == "learned";
   if (s.kv_heads == 0) s.kv_heads = s.heads;
-  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * 4;
+  // The width of gated layers counts their three matrices together.
+  if (s.ffn == 0) s.ffn = std::min(s.hidden, kMaxCount / 16) * (gated ? 8 : 4);
+  if (gated) {
+    const i64 multiple = read_whole_at(r, "mlp_multiple_of", 1, kMaxCount)
+                             .value_or(word_at(r, "mlp_type") == "llama" ? 256 : 1);
+    s.ffn = (s.ffn / 3 + multiple - 1) / multiple * multiple;
+  }
   s.tied = !is_on_at_path(r, "no_weight_tying");
   s.gated = gated;
   if (norm == "rmsnorm" || norm == "te_rmsnorm") s.norm_bias = false;
@@ -158,9 +177,12 @@ void fill_neox(ForeignReading& r) {
   if (!d.recompute) d.recompute = plan::Recompute::none;
   if (!d.sequence_parallel || d.tp.value_or(1) == 1) d.sequence_parallel = false;
   if (!d.accumulation && !d.global_batch && d.micro_batch) d.accumulation = 1;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
-  d.framework = find_software(rules::Target::deepspeed);
+  d.framework = find_software("megatron-deepspeed");
+  const YamlNode* const kernels = find_path(r.root, "attention_config");
+  const bool flash = kernels != nullptr && list_words(*kernels).find("flash") != std::string::npos;
+  d.attention = flash ? plan::AttentionKernel::flash2 : plan::AttentionKernel::unfused;
 }
 
 // llm-foundry.
@@ -178,8 +200,21 @@ void read_device_micro_batch(ForeignReading& r, const YamlNode& node) {
   if (node.scalar != "auto") r.draft.micro_batch = r.fields.whole(node, 1, kMaxMicroBatch);
 }
 
+void read_composer_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("lion") != std::string::npos)
+    r.draft.optimizer = plan::Optimizer::lion;
+  else if (node.scalar.find("adam") == std::string::npos)
+    report_left_out(r, node, "optimizer.name: estimated with Adam's states");
+}
+
+void read_peft_config(ForeignReading& r, const YamlNode& node) {
+  const YamlNode* const type = find_path(node, "peft_type");
+  if (type != nullptr && type->scalar != "LORA") return refuse_partial_training(r, *type);
+  if (!is_off(node)) read_lora_map(r, "model.peft_config", "r");
+}
+
 constexpr ForeignKey kFoundryKeys[] = {
-    {"model.peft_config", "", refuse_partial_training},
+    {"model.peft_config", "job.lora_rank", read_peft_config},
     {"model.pretrained_model_name_or_path", "model", read_named_model},
     {"model.d_model", "model", shape<&model::Shapes::hidden>},
     {"model.n_heads", "model", shape<&model::Shapes::heads>},
@@ -188,6 +223,7 @@ constexpr ForeignKey kFoundryKeys[] = {
     {"model.attn_config.kv_n_heads", "model", shape<&model::Shapes::kv_heads>},
     {"model.expansion_ratio", "model"},
     {"model.ffn_config", "model"},
+    {"optimizer.name", "job.optimizer", read_composer_optimizer},
     {"max_seq_len", "job.sequence", whole<&Draft::sequence, kMaxSequence>},
     {"global_train_batch_size", "job.global_batch", whole<&Draft::global_batch, plan::kMaxBatch>},
     {"device_train_microbatch_size", "parallelism.micro_batch", read_device_micro_batch},
@@ -224,9 +260,11 @@ void fill_foundry(ForeignReading& r) {
       word_at(r, "fsdp_config.mixed_precision") == "PURE" ? d.param_dtype : plan::Dtype::fp32;
   if (!d.recompute) d.recompute = plan::Recompute::none;
   d.sequence_parallel = false;
-  d.optimizer = plan::Optimizer::adam;
+  if (!d.optimizer) d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
-  d.framework = find_software(rules::Target::accelerate);
+  d.framework = find_software("llm-foundry");
+  if (word_at(r, "model.attn_config.attn_impl") == "torch")
+    d.attention = plan::AttentionKernel::unfused;
 }
 
 /// Composer's launcher has the config under `parameters`, and FSDP's settings moved to
@@ -250,6 +288,11 @@ YamlNode unwrap_foundry(const YamlNode& root) {
 
 // MaxText.
 
+void read_jax_optimizer(ForeignReading& r, const YamlNode& node) {
+  if (node.scalar.find("adam") == std::string::npos)
+    report_left_out(r, node, "opt_type: estimated with Adam's states");
+}
+
 constexpr ForeignKey kMaxtextKeys[] = {
     {"model_name", "model"},
     {"base_emb_dim", "model", shape<&model::Shapes::hidden>},
@@ -268,6 +311,7 @@ constexpr ForeignKey kMaxtextKeys[] = {
     {"dtype", "job.param_dtype", read_trainer_dtype},
     {"grad_dtype", "job.grad_dtype"},
     {"remat_policy", "parallelism.recompute"},
+    {"opt_type", "job.optimizer", read_jax_optimizer},
     {"quantization", "", nullptr, false, "matmuls are estimated in the format of the parameters"},
     {"ici_tensor_parallelism", "parallelism.tp_size"},
     {"ici_pipeline_parallelism", "parallelism.pp_size"},
@@ -332,6 +376,9 @@ void fill_maxtext(ForeignReading& r) {
     if (s.kv_heads == 0) s.kv_heads = s.heads;
     if (s.vocab == 0) s.vocab = 32000;
     s.tied = is_on_at_path(r, "logits_via_embedding");
+    // One activation is that of a layer of two matrices, two are those of a gated one.
+    const YamlNode* const activations = find_path(r.root, "mlp_activations");
+    if (activations != nullptr && activations->items.size() == 1) s.gated = false;
     if (!(read_whole_at(r, "num_experts", 1, kMaxCount) > 1))
       build_shapes(r, "llama", "base_emb_dim");
   }
@@ -344,6 +391,7 @@ void fill_maxtext(ForeignReading& r) {
   if (d.cp > 1) d.cp_comm = plan::CpComm::all_gather;
   d.optimizer = plan::Optimizer::adam;
   d.order = mesh::kDefaultOrder;
+  d.framework = find_software("maxtext");
   read_device_batch(r);
 }
 

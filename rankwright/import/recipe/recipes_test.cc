@@ -172,6 +172,21 @@ TEST(NemoRl, InheritsDefaults) {
   EXPECT_THAT(alone.findings, Contains(Field(&Diagnostic::code, "RW0615")));
 }
 
+TEST(NemoRl, ReadsAdapters) {
+  EXPECT_EQ(read(kNemoBase, "grpo.yaml").draft.lora_rank, std::nullopt);
+  std::string text = kNemoBase;
+  const std::string mark = "activation_checkpointing: True";
+  text.replace(text.find(mark), mark.size(),
+               mark +
+                   ", lora_cfg: {enabled: true, dim: 32, match_all_linear: false, "
+                   "target_modules: [q_proj, v_proj]}");
+  const PlanFile plan = read(text, "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(32));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, false, true, false, false, false, false}));
+}
+
 TEST(Automodel, ReadsDegreesAndAdapters) {
   const std::string text =
       "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
@@ -226,6 +241,19 @@ TEST(LlmFoundry, ResolvesReferences_AndReadsTheShards) {
   EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 6.65e9, 0.02e9);  // MPT 7B
 }
 
+TEST(LlmFoundry, ReadsAdapters) {
+  const std::string text =
+      "max_seq_len: 2048\nglobal_train_batch_size: 64\nmax_duration: 1ep\nmodel:\n"
+      "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\n";
+  const PlanFile plan =
+      read(text + "  peft_config: {r: 64, peft_type: LORA, target_modules: [Wqkv]}\n", "ft.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.lora_rank, Optional(64));
+  EXPECT_THAT(plan.draft.lora_modules,
+              Optional(plan::LoraModules{true, true, true, false, false, false, false}));
+  EXPECT_TRUE(has_errors(read(text + "  peft_config: {peft_type: IA3}\n", "ft.yaml").findings));
+}
+
 TEST(MaxText, CountsTheBatchPerDevice) {
   const PlanFile plan = read(
       "base_config: base.yml\nmodel_name: llama3.1-8b\nper_device_batch_size: 2\n"
@@ -274,12 +302,91 @@ TEST(TorchtitanPython, VariableSelectsAFunction_WhichMayChangeAnother) {
   EXPECT_FALSE(has_errors(plan.findings));
 }
 
+TEST(TorchtitanPython, EmptyArgument_IsReportedAtItsPlace) {
+  const PlanFile plan = read(
+      "from torchtitan.config import TrainingConfig\n\ndef llama3_debugmodel():\n"
+      "    return Trainer.Config(training=TrainingConfig(seq_len=))\n",
+      "models/llama3/config_registry.py");
+  for (const Diagnostic& one : plan.findings) {
+    EXPECT_GE(one.location.column, 0);
+    EXPECT_LE(one.location.column, 64);
+  }
+}
+
 TEST(TorchtitanPython, RecursiveFunctions_End) {
   const PlanFile plan = read(
       "# torchtitan\ndef a():\n    x = a()\n    return a()\n\ndef b():\n"
       "    return C(training=TrainingConfig(seq_len=a()))\n",
       "c.py");
   EXPECT_EQ(plan.format->name, "torchtitan-python");
+}
+
+TEST(Automodel, ReadsTheStagesOfARank) {
+  const std::string text =
+      "step_scheduler: {global_batch_size: 64, local_batch_size: 2}\nmodel:\n"
+      "  _target_: nemo_automodel.from_pretrained\n"
+      "  pretrained_model_name_or_path: meta-llama/Llama-3.1-8B\ndistributed:\n"
+      "  pp_size: 4\n  enable_compile: true\n  pipeline: {pp_schedule: interleaved1f1b, "
+      "layers_per_stage: ";
+  const PlanFile plan = read(text + "2}\n", "recipe.yaml");
+  EXPECT_THAT(plan.draft.virtual_stages, Optional(4));  // 32 layers / 2 / 4 ranks
+  EXPECT_THAT(plan.draft.compile, Optional(true));
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(read(text + "7}\n", "recipe.yaml").findings,
+              Contains(Field(&Diagnostic::code, "RW0601")));
+}
+
+TEST(LlmFoundry, ReadsTheOptimizer) {
+  const std::string text =
+      "max_seq_len: 2048\nglobal_train_batch_size: 64\nmax_duration: 1ep\noptimizer: {name: ";
+  EXPECT_THAT(read(text + "decoupled_lionw}\n", "a.yaml").draft.optimizer,
+              Optional(plan::Optimizer::lion));
+  EXPECT_THAT(read(text + "decoupled_adamw}\n", "a.yaml").draft.optimizer,
+              Optional(plan::Optimizer::adam));
+}
+
+TEST(MaxText, OneActivation_IsNotGated) {
+  const std::string shapes =
+      "base_emb_dim: 12288\nbase_num_query_heads: 96\nbase_num_kv_heads: 96\n"
+      "base_mlp_dim: 49152\nbase_num_decoder_layers: 96\nhead_dim: 128\nvocab_size: 50304\n"
+      "logits_via_embedding: True\nmlp_activations: ";
+  const PlanFile plan = read(shapes + "[\"gelu\"]\n", "gpt3-175b.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 174.6e9, 1e9);
+  const PlanFile gated = read(shapes + "[\"silu\", \"linear\"]\n", "gated.yml");
+  EXPECT_NEAR(double(count_parameters(*gated.draft.model).total()), 232.6e9, 1e9);
+}
+
+TEST(Verl, RepeatsOfAnAgent_AreResponses) {
+  const PlanFile plan = read(
+      "python3 -m agent.main actor_rollout_ref.actor.ppo_mini_batch_size=64 "
+      "actor_rollout_ref.rollout.n_repeat=5 trainer.nnodes=1\n",
+      "run.sh");
+  EXPECT_THAT(plan.draft.global_batch, Optional(320));
+}
+
+TEST(GptNeox, WidthOfGatedLayers_CountsThreeMatrices) {
+  const PlanFile plan = read(
+      "{\"pipe_parallel_size\": 1, \"model_parallel_size\": 1, \"num_layers\": 80, "
+      "\"hidden_size\": 8192,\n \"intermediate_size\": 86016, \"num_attention_heads\": 64, "
+      "\"num_kv_heads\": 8, \"pos_emb\": \"rotary\",\n \"no_weight_tying\": true, \"norm\": "
+      "\"rmsnorm\", \"activation\": \"swiglu\", \"mlp_multiple_of\": 256,\n \"optimizer\": "
+      "{\"type\": \"adam8bit\"}}\n",
+      "70B.yml");
+  ASSERT_TRUE(plan.draft.model.has_value());
+  EXPECT_NEAR(double(count_parameters(*plan.draft.model).total()), 69.3e9, 0.5e9);
+  EXPECT_THAT(plan.draft.optimizer, Optional(plan::Optimizer::adam_8bit));
+}
+
+TEST(NemoRl, ProductsOfRelativeReferences_AreRead) {
+  const PlanFile plan = read(
+      kNemoBase.substr(0, kNemoBase.find("cluster:")) +
+          "  sequence_packing: {enabled: true, train_mb_tokens: \"${mul:${..max_total_sequence_"
+          "length}, ${..train_micro_batch_size}}\"}\n"
+          "cluster: {gpus_per_node: 8, num_nodes: 1}\n",
+      "grpo.yaml");
+  EXPECT_FALSE(has_errors(plan.findings));
+  EXPECT_THAT(plan.draft.micro_batch, Optional(4));  // 8,192 tokens
 }
 
 }  // namespace recipes_test

@@ -52,6 +52,7 @@ constexpr ForeignKey kVerlKeys[] = {
     {"gpus-per-node", "node_shape"},
     {"actor_rollout_ref.actor.ppo_mini_batch_size", "job.global_batch"},
     {"actor_rollout_ref.rollout.n", "job.global_batch"},
+    {"actor_rollout_ref.rollout.n_repeat", "job.global_batch"},
     {"data.train_batch_size", "job.global_batch"},
     {"data.max_prompt_length", "job.sequence"},
     {"data.max_response_length", "job.sequence"},
@@ -131,7 +132,11 @@ void read_verl_batch(ForeignReading& r, const MegatronFlags& flags, PlanFile& pl
     d.sequence = read_whole_at(r, "data.max_length", 1, kMaxSequence).value_or(1024);
     return;
   }
-  const i64 responses = read_whole_at(r, "actor_rollout_ref.rollout.n", 1, 1 << 20).value_or(1);
+  i64 responses = read_whole_at(r, "actor_rollout_ref.rollout.n", 1, 1 << 20).value_or(1);
+  if (const std::optional<i64> repeats =  // of Agent-R1
+      read_whole_at(r, "actor_rollout_ref.rollout.n_repeat", 1, 1 << 20);
+      repeats && responses == 1)
+    responses = *repeats;
   const std::optional<i64> prompts =
       read_whole_at(r, actor + "ppo_mini_batch_size", 1, plan::kMaxBatch);
   const bool open =

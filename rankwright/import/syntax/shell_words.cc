@@ -554,10 +554,36 @@ Truth ShellEvaluator::read_command() {
   return truth == Truth::yes ? Truth::no : Truth::yes;
 }
 
+/// Returns the script with blanks in place of the JSON that here-documents contain
+/// (`cat <<EOT > ds.json`): it is not made of commands, and offsets do not change.
+std::string blank_json_documents(std::string_view text) {
+  std::string script(text);
+  std::size_t line = 0, body = 0;  // end of the current line, and what follows it
+  for (std::size_t at = script.find("<<"); at != std::string::npos;
+       at = script.find("<<", at + 2)) {
+    if (at >= line) {  // once per line, so that the time is linear
+      line = script.find('\n', at);
+      if (line == std::string::npos) break;
+      body = script.find_first_not_of(" \t\n", line);
+    }
+    if (body == std::string::npos || script[body] != '{') continue;
+    const std::size_t name = script.find_first_not_of("-'\" ", at + 2);
+    std::size_t end = name;
+    while (end < script.size() && shell::is_name(script[end])) ++end;
+    if (name == std::string::npos || end == name) continue;
+    const std::size_t close = script.find("\n" + script.substr(name, end - name), line);
+    for (std::size_t i = body; i < std::min(close, script.size()); ++i)
+      if (script[i] != '\n') script[i] = ' ';
+    body = std::string::npos;
+  }
+  return script;
+}
+
 }  // namespace
 
 ShellScript read_shell(std::string_view text, const ShellInput& input) {
-  return ShellEvaluator(text, input).evaluate();
+  const std::string script = blank_json_documents(text);
+  return ShellEvaluator(script, input).evaluate();
 }
 
 }  // namespace rankwright::importer

@@ -209,5 +209,12 @@ TEST(ShellWords, AnyText_Terminates) {
   EXPECT_GT(words, 0);
 }
 
+TEST(ReadShell, ManyHereDocumentsOnALine_TakeLinearTime) {
+  // Scanning to the end of the line for each of them would take minutes.
+  std::string line;
+  for (int i = 0; i < 1'000'000; ++i) line += "<<a";
+  EXPECT_TRUE(read_shell(line + "\n{\n").commands.empty());
+}
+
 }  // namespace shell_words_test
 }  // namespace rankwright::importer

@@ -1,6 +1,7 @@
 #include "rankwright/import/syntax/yaml.h"
 
 #include <fmt/format.h>
+#include <yaml-cpp/anchor.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -8,6 +9,7 @@
 
 #include <exception>
 #include <istream>
+#include <map>
 #include <optional>
 #include <streambuf>
 #include <utility>
@@ -83,28 +85,33 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
 
-  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
-    leaf(mark, YamlNode::Kind::null, "");
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    leaf(mark, YamlNode::Kind::null, "", anchor);
   }
 
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    refuse(mark, "YAML aliases (*name) are not supported: write the value");
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (duplicates_ == nullptr)
+      refuse(mark, "YAML aliases (*name) are not supported: write the value");
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) refuse(mark, "an alias refers to the value that it is in");
+    count_copy(mark, found->second);
+    place(YamlNode(found->second));
   }
 
-  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                 const std::string& value) override {
-    leaf(mark, YamlNode::Kind::scalar, value);
+    leaf(mark, YamlNode::Kind::scalar, value, anchor);
   }
 
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    open(mark, YamlNode::Kind::sequence);
+    open(mark, YamlNode::Kind::sequence, anchor);
   }
   void OnSequenceEnd() override { close(); }
 
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    open(mark, YamlNode::Kind::map);
+    open(mark, YamlNode::Kind::map, anchor);
   }
   void OnMapEnd() override { close(); }
 
@@ -112,7 +119,13 @@ class TreeBuilder final : public YAML::EventHandler {
   /// A container that is still open and, in a map, the key that waits for its value.
   struct Open {
     YamlNode node;
+    YAML::anchor_t anchor = YAML::NullAnchor;
     std::optional<YamlNode> key{};
+  };
+
+  /// The size of a tree.
+  struct Size {
+    std::size_t nodes = 0, bytes = 0, depth = 0;
   };
 
   [[noreturn]] void stop(Diagnostic fault) {
@@ -135,23 +148,82 @@ class TreeBuilder final : public YAML::EventHandler {
     return node;
   }
 
-  void leaf(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& value) {
+  void leaf(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& value,
+            YAML::anchor_t anchor) {
     YamlNode node = make(mark, kind);
     node.scalar = value;
     node.width = std::max(1, int(value.substr(0, value.find('\n')).size()));
+    keep_anchor(mark, anchor, node);
     place(std::move(node));
   }
 
-  void open(const YAML::Mark& mark, YamlNode::Kind kind) {
+  void open(const YAML::Mark& mark, YamlNode::Kind kind, YAML::anchor_t anchor) {
     if (stack_.size() == limits_.depth)
       refuse(mark, fmt::format("it is nested more than {} levels deep", limits_.depth));
-    stack_.push_back({make(mark, kind)});
+    stack_.push_back({make(mark, kind), anchor});
   }
 
   void close() {
     YamlNode node = std::move(stack_.back().node);
+    const YAML::anchor_t anchor = stack_.back().anchor;
     stack_.pop_back();
+    if (duplicates_ != nullptr) merge(node);
+    keep_anchor(mark_of(node), anchor, node);
     place(std::move(node));
+  }
+
+  static Size measure(const YamlNode& node) {
+    Size size{.nodes = 1, .bytes = node.scalar.size(), .depth = 0};
+    const auto add = [&](const YamlNode& child) {
+      const Size more = measure(child);
+      size.nodes += more.nodes;
+      size.bytes += more.bytes;
+      size.depth = std::max(size.depth, more.depth + 1);
+    };
+    for (const YamlNode& item : node.items) add(item);
+    for (const YamlEntry& entry : node.entries) {
+      add(entry.key);
+      add(entry.value);
+    }
+    return size;
+  }
+
+  /// Counts a copy toward the limits, before it is made: a small file could otherwise expand
+  /// without bound.
+  void count_copy(const YAML::Mark& mark, const YamlNode& node) {
+    const Size size = measure(node);
+    nodes_ += size.nodes;
+    copied_bytes_ += size.bytes;
+    if (nodes_ > limits_.nodes || copied_bytes_ > limits_.bytes ||
+        stack_.size() + size.depth > limits_.depth)
+      refuse(mark, "its aliases (*name) expand to too many values");
+  }
+
+  void keep_anchor(const YAML::Mark& mark, YAML::anchor_t anchor, const YamlNode& node) {
+    if (anchor == YAML::NullAnchor || duplicates_ == nullptr) return;
+    count_copy(mark, node);
+    anchored_[anchor] = node;
+  }
+
+  /// Replaces "<<: *name" by the entries of that map which this one does not have.
+  void merge(YamlNode& map) {
+    std::vector<YamlNode> bases;
+    for (YamlEntry& entry : map.entries)
+      if (entry.key.scalar == "<<") {
+        if (entry.value.kind == YamlNode::Kind::sequence)
+          for (YamlNode& item : entry.value.items) bases.push_back(std::move(item));
+        else
+          bases.push_back(std::move(entry.value));
+      }
+    if (bases.empty()) return;
+    std::erase_if(map.entries, [](const YamlEntry& entry) { return entry.key.scalar == "<<"; });
+    for (YamlNode& base : bases)
+      for (YamlEntry& entry : base.entries) {
+        if (map.find(entry.key.scalar) != nullptr) continue;
+        if (map.entries.size() == limits_.keys)
+          refuse(mark_of(map), fmt::format("a map has more than {} keys", limits_.keys));
+        map.entries.push_back(std::move(entry));
+      }
   }
 
   static YAML::Mark mark_of(const YamlNode& node) {
@@ -207,7 +279,8 @@ class TreeBuilder final : public YAML::EventHandler {
   Diagnostics* duplicates_;
   std::vector<Open> stack_{};
   YamlNode root_{};
-  std::size_t nodes_ = 0;
+  std::size_t nodes_ = 0, copied_bytes_ = 0;
+  std::map<YAML::anchor_t, YamlNode> anchored_{};
   int documents_ = 0;
   std::optional<Diagnostic> fault_{};
 };

@@ -1,7 +1,7 @@
 // Reads a YAML document into a small tree in which every key and value has its line and column.
 // Built on yaml-cpp's events, because input is untrusted: size, depth and number of nodes are
-// bounded, aliases are rejected (they can make a small file expand without bound), and a duplicate
-// key is an error.
+// bounded, aliases are rejected in plan files and count toward the bounds in those of frameworks
+// (they can make a small file expand without bound), and a duplicate key is an error.
 #pragma once
 
 #include <string>
@@ -45,7 +45,7 @@ struct YamlLimits {
 Result<YamlNode> read_yaml(std::string_view text, std::string_view file, YamlLimits limits = {});
 
 /// As above, for files that Python reads: like PyYAML, takes the last of duplicate keys, with a
-/// warning in `findings`.
+/// warning in `findings`, and expands aliases (*name) and merges (<<: *name).
 Result<YamlNode> read_python_yaml(std::string_view text, std::string_view file,
                                   Diagnostics& findings);
 

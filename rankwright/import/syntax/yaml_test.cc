@@ -149,5 +149,37 @@ TEST(Yaml, PythonMode_TakesTheLastDuplicateWithAWarning) {
   EXPECT_EQ(findings[0].where.line, 3);
 }
 
+TEST(Yaml, PythonMode_ExpandsAliasesAndMerges) {
+  Diagnostics findings;
+  const Result<YamlNode> root = read_python_yaml(
+      "n: &n 4\nbase: &base {a: 1, b: 2}\nmore: &more {b: 5, c: 6}\n"
+      "both:\n  <<: [*base, *more]\n  a: *n\nlist: [*n, *n]\n",
+      "f.yaml", findings);
+  ASSERT_TRUE(root.has_value()) << root.error().detail;
+  const YamlNode& both = *root->find("both");
+  EXPECT_EQ(both.entries.size(), 3u);
+  EXPECT_EQ(both.find("a")->scalar, "4");  // its own value before that of a base
+  EXPECT_EQ(both.find("b")->scalar, "2");  // the first base before the second
+  EXPECT_EQ(both.find("c")->scalar, "6");
+  EXPECT_EQ(root->find("list")->items[1].scalar, "4");
+  EXPECT_TRUE(findings.empty());
+}
+
+TEST(Yaml, PythonMode_AliasesCountTowardTheLimits) {
+  std::string wide = "a: &a [x, x, x, x, x, x, x, x, x]\n", deep = "a: &a [x]\n";
+  for (char c = 'b'; c < 'k'; ++c) {
+    wide += fmt::format("{0}: &{0} [{1}x]\n", c, repeat(std::string("*") + char(c - 1) + ", ", 9));
+    deep += fmt::format("{0}: &{0} [[[[*{1}]]]]\n", c, char(c - 1));
+  }
+  const std::string bytes =
+      fmt::format("a: &a {}\nb: [{}]\n", repeat("x", 100'000), repeat("*a, ", 100));
+  for (const std::string& text : {wide, deep, bytes, std::string("&a [*a]")}) {
+    Diagnostics findings;
+    const Result<YamlNode> root = read_python_yaml(text, "f.yaml", findings);
+    ASSERT_FALSE(root.has_value()) << text.substr(0, 40);
+    EXPECT_EQ(root.error().code, "RW0906");
+  }
+}
+
 }  // namespace yaml_test
 }  // namespace rankwright::importer

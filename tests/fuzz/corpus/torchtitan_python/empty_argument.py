@@ -1,0 +1,4 @@
+from torchtitan.config import TrainingConfig
+
+def llama3_debugmodel():
+    return Trainer.Config(training=TrainingConfig(seq_len=))
