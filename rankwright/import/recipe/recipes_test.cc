@@ -308,8 +308,8 @@ TEST(TorchtitanPython, EmptyArgument_IsReportedAtItsPlace) {
       "    return Trainer.Config(training=TrainingConfig(seq_len=))\n",
       "models/llama3/config_registry.py");
   for (const Diagnostic& one : plan.findings) {
-    EXPECT_GE(one.location.column, 0);
-    EXPECT_LE(one.location.column, 64);
+    EXPECT_GE(one.where.column, 0);
+    EXPECT_LE(one.where.column, 64);
   }
 }
 
