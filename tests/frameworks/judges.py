@@ -2,6 +2,8 @@
 and stand-ins for CUDA-only packages that a framework imports and these tests never call."""
 
 import contextlib
+import functools
+import gc
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
@@ -73,17 +75,24 @@ def use_checkout(variable, folder="."):
     return shown.stdout.strip() or "unknown"
 
 
+def forget_groups():
+    """Empties PyTorch's caches that name the groups of an earlier world."""
+    from torch.distributed.tensor import _redistribute, debug
+
+    _redistribute.clear_redistribute_planner_cache()
+    debug._clear_sharding_prop_cache()
+    for one in gc.get_objects():
+        if isinstance(one, functools._lru_cache_wrapper) and one.__module__.startswith("torch.distributed"):
+            one.cache_clear()
+
+
 @contextlib.contextmanager
 def fake_world(world, rank):
     """Lets this process be one rank of any world: collectives return at once."""
     import torch.distributed as dist
-    from torch.distributed.tensor import DTensor, _redistribute
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    # These name the groups of an earlier world.
-    _redistribute.clear_redistribute_planner_cache()
-    _redistribute._gen_transform_infos.cache_clear()
-    DTensor._op_dispatcher.sharding_propagator.propagate_op_sharding.cache_clear()
+    forget_groups()
     names = {"WORLD_SIZE": world, "RANK": rank, "LOCAL_RANK": rank % 8, "LOCAL_WORLD_SIZE": min(8, world)}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update({name: str(value) for name, value in names.items()})
