@@ -45,6 +45,7 @@ foreach(ranks 1 2 4 8)
     ENVIRONMENT "${mpi_environment}" TIMEOUT 1200 PROCESSORS 2)
   set_tests_properties(runtime.long_parity_${ranks} PROPERTIES LABELS nightly)
 endforeach()
+set_tests_properties(runtime.lora_parity_8 PROPERTIES LABELS nightly)  # two minutes; 4 ranks have TP, PP and DP
 
 # Compares the memory estimate with the memory of the tensors.
 add_executable(memory_check ${PROJECT_SOURCE_DIR}/rankwright/runtime/checks/memory_check.cc

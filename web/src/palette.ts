@@ -44,7 +44,7 @@ export const kEntryColors: Record<string, string> = {
   "graph pool": "#737d86",
   reserve: "#77818a",
   context: "#7f868c",
-  "dispatch buffers": "#9ba0a5",
+  "dispatch buffers": "#7a8894",
   communicators: "#868b90",
 };
 

@@ -50,7 +50,7 @@ constexpr EntryColor kEntryColors[] = {
     {cost::Entry::graph_pool, {0x73, 0x7D, 0x86}},
     {cost::Entry::reserve, {0x77, 0x81, 0x8A}},
     {cost::Entry::context, {0x7F, 0x86, 0x8C}},
-    {cost::Entry::dispatch_buffers, {0x9B, 0xA0, 0xA5}},
+    {cost::Entry::dispatch_buffers, {0x7A, 0x88, 0x94}},
     {cost::Entry::communicators, {0x86, 0x8B, 0x90}},
 };
 static_assert(std::size(kEntryColors) == cost::kEntries);
