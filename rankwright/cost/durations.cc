@@ -22,10 +22,10 @@ program::Durations compute_durations(const plan::TrainingConfig& config,
     for (const program::Step& step : of_rank) {
       if (!step.computes()) links.add(config, step.group);
       const bool optimizer = step.part == program::Part::optimizer;
-      times.steps.back().push_back(
-          optimizer         ? whole[Item::optimizer] + whole[Item::offload] + whole[Item::reference]
-          : step.computes() ? Seconds{}
-                            : links.time(step.kind, step.op, step.bytes, step.group));
+      times.steps.back().push_back(optimizer ? whole.beside_pipeline()
+                                   : step.computes()
+                                       ? Seconds{}
+                                       : links.time(step.kind, step.op, step.bytes, step.group));
     }
   }
   return times;

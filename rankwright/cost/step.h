@@ -75,6 +75,10 @@ struct StepTime {
   Seconds total() const;
   /// Returns the sum of the items that compute.
   Seconds compute() const;
+  /// Returns what a step does once beside its pipeline: optimizer, offload and reference model.
+  Seconds beside_pipeline() const {
+    return (*this)[Item::optimizer] + (*this)[Item::offload] + (*this)[Item::reference];
+  }
 };
 
 /// Estimates the step time. Requires: the config has no constraint violation.

@@ -121,8 +121,7 @@ Seconds SlowSteps::end(const std::vector<double>& factors) const {
   for (std::size_t s = 0; s < stages.size(); ++s)
     stages[s] = extend(stages[s], stage_factor(i64(s), factors) - 1, cells_.compute[s]);
   const double slowest = *std::max_element(factors.begin(), factors.end());
-  const Seconds optimizer =
-      slowest * (whole_[Item::optimizer] + whole_[Item::offload] + whole_[Item::reference]);
+  const Seconds optimizer = slowest * whole_.beside_pipeline();
   if (plan().pp > 1) return estimate_pipeline_time(shape_, stages, cells_.hop) + optimizer;
   Seconds all = optimizer;
   for (const pipeline::StageTimes& stage : stages)

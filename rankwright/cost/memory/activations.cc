@@ -181,19 +181,16 @@ Bytes dropped_by_modules(const plan::TrainingConfig& s, const model::Layer& laye
   return sum;
 }
 
-/// Returns what the norms of a layer keep. Transformers casts their inputs to fp32, and keeps the
-/// normalized tensor for the gradient of the norm's weight (M33).
-Bytes norm_inputs(const plan::TrainingConfig& s, const model::Layer& layer, const Scale& scale) {
-  const double each = double(layer.norms) * scale.part * scale.hidden;
-  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(each);
-  return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
+/// Returns what norms keep of inputs with `width` elements per token. Transformers casts them to
+/// fp32, and keeps the normalized tensor for the gradient of the norm's weight (M33).
+Bytes norm_inputs(const plan::TrainingConfig& s, double width, const Scale& scale) {
+  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(width);
+  return scale.plain(kFp32 * width) + (s.job.frozen() ? Bytes{} : scale.of(width));
 }
 
-/// Returns what the norms of queries and keys keep: their inputs, as those of the layer (M33).
-Bytes query_key_norm_inputs(const plan::TrainingConfig& s, const Widths& w, const Scale& scale) {
-  const double each = w.query + w.key;
-  if (!s.software.hf_modeling || !s.software.eager_ops) return scale.of(each);
-  return scale.plain(kFp32 * each) + (s.job.frozen() ? Bytes{} : scale.of(each));
+/// Returns whether an adapter reads the input that a norm makes for its block.
+bool reads_block_input(const plan::TrainingConfig& s, const plan::AdaptedLinear& linear) {
+  return linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output;
 }
 
 /// Returns how many of the inputs that norms make are kept for the matmuls after them; under LoRA,
@@ -202,9 +199,7 @@ double kept_block_inputs(const plan::TrainingConfig& s, const model::Layer& laye
   if (!s.job.frozen()) return norms_before(layer.norms);
   double kept = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
-    if (linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output &&
-        linear.saves_input)
-      ++kept;
+    if (reads_block_input(s, linear) && linear.saves_input) ++kept;
   return kept;
 }
 
@@ -224,7 +219,7 @@ Bytes count_casts(const plan::TrainingConfig& s, const model::Layer& layer, cons
   }
   double adapted = 0;
   for (const plan::AdaptedLinear& linear : list_adapted(s, layer))
-    if (linear.in == s.model.hidden && !linear.expert && !linear.of_attention_output) ++adapted;
+    if (reads_block_input(s, linear)) ++adapted;
   const double context = s.job.lora_modules.o_proj ? w.context : 0;
   return scale.input((adapted - kept_block_inputs(s, layer)) * scale.hidden + context);
 }
@@ -263,7 +258,8 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
   const plan::LoraModules& lora = s.job.lora_modules;
   const double down = !frozen || lora.down_proj ? 1 : 0;  // the input of the last matmul is kept
   SavedLayer out{
-      .norms = norm_inputs(s, layer, scale) + scale.input(kept_block_inputs(s, layer) * hidden),
+      .norms = norm_inputs(s, double(layer.norms) * hidden, scale) +
+               scale.input(kept_block_inputs(s, layer) * hidden),
       .projected = scale.of(w.query + w.key + w.value + w.latent + w.more) + scale.input(w.latent),
       .context = scale.input(kept_contexts(s) * w.context),
       .core = attention_core(s, a, scale),
@@ -275,7 +271,7 @@ SavedLayer saved(const plan::TrainingConfig& s, const model::Layer& layer) {
                  scale.plain(kFp32 * double(layer.norms) * scale.part);
     if (ffn.matrices == kGatedMatrices) out.ffn += scale.of(inside);
   }
-  if (a.qk_norm) out.projected += query_key_norm_inputs(s, w, scale);
+  if (a.qk_norm) out.projected += norm_inputs(s, w.query + w.key, scale);
   if (s.software.dropout) out.masks = scale.plain(2 * kMask * hidden);
   if (ffn.sparse()) {
     // Tokens that reach the experts of a rank. The etp ranks gather the tokens sent to each of
